@@ -18,16 +18,10 @@
 #include <unistd.h>
 
 enum { LINE = 64, PROBE_EACH = 61, CALIBRATE = 2000, CPUS = 4096 };
-#define LATE_NS  UINT64_C(3000000000)
 #define LEAST_RATIO 1.5 /* of a miss to a hit: below that they can't be told apart */
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
+#if defined(__x86_64__)
+#include <x86intrin.h>
 
 static void futex(uint32_t *word, int operation, uint32_t value, uint64_t ns)
 {
@@ -35,9 +29,6 @@ static void futex(uint32_t *word, int operation, uint32_t value, uint64_t ns)
 
     syscall(SYS_futex, word, operation, value, &most, NULL, 0);
 }
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
 
 /* ---- its lines ---- */
 
@@ -232,23 +223,4 @@ void fv_pirate_end(pid_t pirate)
     kill(pirate, SIGKILL);
     while (waitpid(pirate, NULL, 0) < 0 && errno == EINTR)
         ;
-}
-
-bool fv_pirate_call(struct fv_solo_page *page, unsigned cpu)
-{
-    uint64_t until = now_ns() + LATE_NS;
-    uint32_t wanted = page->wanted + 1 + (page->wanted & 1), ready;
-
-    page->cpu = cpu;
-    __atomic_store_n(&page->wanted, wanted, __ATOMIC_SEQ_CST);
-    futex(&page->wanted, FUTEX_WAKE, INT32_MAX, 0);
-    while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted && now_ns() < until)
-        futex(&page->ready, FUTEX_WAIT, ready, 50000000);
-    return ready == wanted;
-}
-
-void fv_pirate_rest(struct fv_solo_page *page)
-{
-    __atomic_store_n(&page->wanted, page->wanted + (page->wanted & 1), __ATOMIC_SEQ_CST);
-    futex(&page->wanted, FUTEX_WAKE, INT32_MAX, 0);
 }

@@ -17,8 +17,4 @@
 pid_t fv_pirate_begin(struct fv_solo_page *page, size_t bytes);
 void fv_pirate_end(pid_t pirate);
 
-/* As the program's library does: calls it to work beside `cpu`, and waits until it holds its part, for some seconds at most. And lets it rest. */
-bool fv_pirate_call(struct fv_solo_page *page, unsigned cpu);
-void fv_pirate_rest(struct fv_solo_page *page);
-
 #endif

@@ -196,12 +196,13 @@ static bool is_proven(struct fv_solo_runs *s, uint32_t cpu, char *why, size_t si
     reset_page(s->page, FV_SOLO_PIRATE);
     pid_t pirate = fv_pirate_begin(s->page, fv_solo_pirate_bytes(&s->cache, 0.5));
     double before = fv_memory_chase(&s->doctor, cpu, set, CHASE_S), with = NAN, after = NAN, missed = 1;
-    if (pirate > 0 && fv_pirate_call(s->page, cpu)) {
+    s->page->cpu = cpu;
+    if (pirate > 0 && fv_solo_call(s->page)) {
         uint64_t probes = s->page->probes, misses = s->page->misses;
 
         with = fv_memory_chase(&s->doctor, cpu, set, CHASE_S);
         missed = (double)(s->page->misses - misses) / fmax((double)(s->page->probes - probes), 1);
-        fv_pirate_rest(s->page);
+        fv_solo_rest(s->page);
         after = fv_memory_chase(&s->doctor, cpu, set, CHASE_S);
     }
     fv_pirate_end(pirate);

@@ -1,5 +1,6 @@
 /* The runs of fvmpi run --stacks --solo in which one thread at a time runs alone, with all of the shared cache or a part of it: what there is of cache, who holds the rest (the
- * kernel's cache allocation, resctrl, where there is one, else the pirate), and whether that works here, which is tried on a chase of pointers before. One thread. */
+ * kernel's cache allocation, resctrl, where there is one, else the pirate), and whether the pirate works here, which is tried on a chase of pointers before. resctrl is not tried:
+ * the kernel's word is taken. One thread. */
 #ifndef FV_SOLO_RUNS_H
 #define FV_SOLO_RUNS_H
 

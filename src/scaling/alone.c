@@ -179,16 +179,25 @@ static void add_program(struct fv_speedup *speedup)
         }
 }
 
-/* What makes no sense of a phase does not of the whole program. */
+/* What makes no sense of a phase does not of the whole program: neither its time alone, nor that with a part of the cache, or only the latter. */
+static void doubt(struct fv_alone_stack *all, const struct fv_alone_stack *phase)
+{
+    if (!isfinite(all->alone) || !phase->verdict)
+        return;
+    if (!isfinite(phase->alone))
+        *all = (struct fv_alone_stack){ phase->verdict, NAN, NAN, NAN, NAN, NAN, NAN };
+    else if (all->verdict == FV_ALONE_GOOD)
+        *all = (struct fv_alone_stack){ .verdict = phase->verdict, .alone = all->alone, .overhead = all->overhead, .shared = all->shared, .pirate = NAN, .cache = NAN, .memory = NAN };
+}
+
 static void doubt_program(const struct fv_speedup *speedup, struct fv_speedup_point *all)
 {
     for (size_t i = 1; i < speedup->count; i++)
         for (size_t k = 0; k < speedup->phases[i].count; k++) {
             const struct fv_speedup_point *p = &speedup->phases[i].points[k];
-            enum fv_alone_verdict verdict = p->threads == all->threads ? p->alone.verdict : FV_ALONE_GOOD;
 
-            if (all->alone.verdict == FV_ALONE_GOOD && verdict)
-                all->alone = (struct fv_alone_stack){ verdict, NAN, NAN, NAN, NAN, NAN, NAN };
+            if (p->threads == all->threads)
+                doubt(&all->alone, &p->alone);
         }
 }
 

@@ -30,7 +30,7 @@ static void get_separation(void *subject, const void *row, const struct fv_colum
 #define SEPARATION                                                                                                                                                                                     \
     "Whether runs with one thread at a time tell cache from memory: good; not_run: there are none; not_measured: not of this phase. Not separable: waits: for a parked thread, by a lock or a "         \
     "condition; no_progress: by what is not seen, or it sleeps; no_barrier: it spins, or never ends; barriers: of some threads; creator: the thread that made them works, too; nested: phases within; " \
-    "too_many; late; left; cut: it took too long. Dropped: pirate_lost: who held the rest of the cache did not, by more than 3 % of its probes; unprobed: that is not known; off_cpu: for more than 2 % " \
+    "too_many; late; left; cut: it took too long. Dropped: pirate_lost: the process that held the rest of the cache lost more than 3 % of it, by its probes; unprobed: that is not known; off_cpu: for more than 2 % " \
     "of the time; varies: runs differ by more than 10 %. no_part: runs with all of the cache alone; asymmetric: threads have unequal work, and not each had its turns; does_more: a thread takes longer alone than together, as it does more; shared_data: with its part of the " \
     "cache it takes longer alone than together; too_large: a speedup above 1.05 N; rejected: the stack is."
 
@@ -122,11 +122,11 @@ static const struct fv_column_def curve_columns[] = {
     { "cache_share", "part", "ratio", "The part of the shared cache that the thread had.", FV_FIELD(struct fv_alone_point, part) },
     { "cache_bytes", "cache", "bytes", "That, with the thread's own caches, as it was measured by chases of pointers before. Null: it was not.", FV_FIELD(struct fv_alone_point, left_bytes),
       .flags = FV_NULLABLE, .known = is_measured },
-    { "alone_s", "time", "s", "t: of the thread that ran alone, its barriers and waits left out, all instances of a rank.", FV_FIELD(struct fv_alone_point, time_s), .flags = FV_NULLABLE },
+    { "alone_s", "time", "s", "t: of the thread that ran alone, its barriers left out, all instances of a rank. Short waits for locks and the like are in it: after a long one the phase is not separable.", FV_FIELD(struct fv_alone_point, time_s), .flags = FV_NULLABLE },
     { "alone_min_s", "least", "s", "The shortest of the runs.", FV_FIELD(struct fv_alone_point, least_s), .flags = FV_NULLABLE },
     { "alone_max_s", "most", "s", "The longest of the runs.", FV_FIELD(struct fv_alone_point, most_s), .flags = FV_NULLABLE },
     { "slowdown", "slower", "ratio", "Times as long as with all of the cache. Null: that, or this, is not good.", FV_FIELD(struct fv_alone_point, slower), .flags = FV_NULLABLE },
-    { "missed_share", "missed", "ratio", "Of the probes of who held the rest, those that were not in the cache. Null: nobody did.", FV_FIELD(struct fv_alone_point, missed), .flags = FV_NULLABLE },
+    { "missed_share", "missed", "ratio", "Of the probes of the process that held the rest, those that were not in the cache. Null: there was none.", FV_FIELD(struct fv_alone_point, missed), .flags = FV_NULLABLE },
     { "off_cpu_share", "off CPU", "ratio", "Of the time, without a processor.", FV_FIELD(struct fv_alone_point, off_cpu), .flags = FV_NULLABLE },
     { "verdict", "verdict", "", "Whether it counts: as `separation` of points has it.", FV_GET(FV_TYPE_TEXT, get_alone_verdict), .words = fv_alone_verdicts },
 };

@@ -102,7 +102,7 @@ static __attribute__((noinline)) void begin(const struct start *start)
             fv_lives.begin(t, &origin);
     }
     if (!t && has_lives())
-        fv_lives.mine();
+        fv_lives.mine(&origin);
     fv_scope_leave(&scope);
     if (t && origin.phase && has_lives())
         fv_lives.enter(&origin);

@@ -106,11 +106,21 @@ static void let_go(enum fv_gate_why why)
 {
     if (g.stage == OPEN)
         return;
+    if ((g.stage == PREPARING || g.stage == ALONE) && g.rules.rest)
+        g.rules.rest();
     set_stage(OPEN);
     if (!g.why)
         g.why = why;
     wake(&g.released_word);
     wake(&g.came_word);
+}
+
+static bool are_gone(void)
+{
+    for (uint32_t i = 0; i < g.seats_given; i++)
+        if (g.seats[i].state != GONE)
+            return false;
+    return g.seats_given > 0;
 }
 
 /* All others are parked at the one's round, or have ended. */
@@ -216,6 +226,8 @@ static void begin_alone(void)
         g.tid = (uint32_t)syscall(SYS_gettid);
         g.cpu_ns = cpu_of(g.tid);
         g.cpu_since_ns = g.since_ns;
+    } else if (g.rules.rest) {
+        g.rules.rest(); /* they were let go meanwhile: perhaps it was told to before it was called */
     }
     fv_unlock_sigrestore(&g.lock, signals);
 }
@@ -314,15 +326,18 @@ int fv_gate_seat(uint32_t phase)
     return seat;
 }
 
-void fv_gate_seat_empty(uint32_t phase, int seat)
+bool fv_gate_seat_empty(uint32_t phase, int seat)
 {
     uint64_t signals = fv_lock_sigsave(&g.lock);
+    bool is_last = false;
 
     if (is_under_way(phase) && seat >= 0) {
         g.seats[seat].state = GONE;
         let_go(FV_GATE_LEFT);
+        is_last = are_gone();
     }
     fv_unlock_sigrestore(&g.lock, signals);
+    return is_last;
 }
 
 void fv_gate_full(uint32_t phase)
@@ -399,14 +414,6 @@ void fv_gate_leave(void)
     fv_unlock_sigrestore(&g.lock, signals);
     if (seat)
         take_turn();
-}
-
-static bool are_gone(void)
-{
-    for (uint32_t i = 0; i < g.seats_given; i++)
-        if (g.seats[i].state != GONE)
-            return false;
-    return g.seats_given > 0;
 }
 
 bool fv_gate_exit(void)
@@ -493,8 +500,15 @@ enum fv_gate_why fv_gate_close(uint32_t phase, uint32_t *count)
     return why;
 }
 
+void fv_gate_come_back(void)
+{
+    if (!is_forked)
+        set_catches_up(false);
+}
+
 void fv_gate_forget(void)
 {
+    fv_gate_come_back();
     is_forked = true;
     mine.phase = 0;
     mine.catches_up = false;

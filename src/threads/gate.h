@@ -39,6 +39,8 @@ struct fv_gate_rules {
     /* By the one, alone: it is about to run; it has. What is not FV_GATE_GOOD lets all go. */
     enum fv_gate_why (*begin)(void);
     void (*end)(void);
+    /* By any thread, under the gate's lock: all were let go while the one ran alone, or was about to. May be told more than once. NULL: nobody asks. */
+    void (*rest)(void);
     /* By the thread of a seat: it catches up from here on; or it does no more, before it goes on otherwise. NULL: nobody asks. */
     void (*catch_up)(uint32_t seat, bool begins);
 };
@@ -48,7 +50,7 @@ uint32_t fv_gate_open(const struct fv_gate_rules *rules, uint32_t pick);
 
 /* Threads that are made one by one: a seat for each, -1: none; and when their creator first waits, all are there. It is told by these calls' thread. */
 int fv_gate_seat(uint32_t phase);
-void fv_gate_seat_empty(uint32_t phase, int seat); /* its thread was not made */
+bool fv_gate_seat_empty(uint32_t phase, int seat); /* its thread was not made, or won't come in. True: it was the last of all seats */
 void fv_gate_full(uint32_t phase);
 
 /* By a thread of the phase: it comes in, and may be parked. `count`: of threads; 0: as many as have seats when it is full. */
@@ -69,7 +71,10 @@ void fv_gate_give_up(uint32_t phase, enum fv_gate_why why);
 /* The phase is over. How it went; *count: its threads. */
 enum fv_gate_why fv_gate_close(uint32_t phase, uint32_t *count);
 
-/* In the child of a fork: nobody is parked any more. */
+/* The calling thread catches up no more, as for the rules, though it does: it is about to make a thread, which would take after it. */
+void fv_gate_come_back(void);
+
+/* In the child of a fork: nobody is parked any more, nor catches up. */
 void fv_gate_forget(void);
 
 #endif

@@ -81,15 +81,18 @@ static bool early(void)
     return wanted && *wanted && !fv_starting();
 }
 
-static void mine(void)
+static void mine(const struct fv_thread_origin *origin)
 {
     fv_sync_application = true;
+    if (origin->phase)
+        fv_solo_not_made(origin->phase, origin->seat);
 }
 
 static void create(struct fv_thread_origin *origin, struct fv_site site, uintptr_t routine)
 {
     if (!fv_rt.options.threads)
         return;
+    fv_gate_come_back();
     struct fv_sync *s = fv_sync_enter();
     *origin = (struct fv_thread_origin){ .created = fv_ticks(), .creator = FV_NO_THREAD, .routine = routine };
     if (s) {
@@ -122,7 +125,7 @@ static void created(pthread_t thread, const struct fv_thread_origin *origin)
 static void failed(const struct fv_thread_origin *origin)
 {
     if (origin->phase)
-        fv_gate_seat_empty(origin->phase, origin->seat);
+        fv_solo_not_made(origin->phase, origin->seat);
     if (origin->sequence && fv_self && fv_self->sync)
         fv_traced_failed(fv_self->sync, origin->sequence);
 }

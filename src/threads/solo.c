@@ -14,8 +14,6 @@
 
 #define PHASES_MOST   256
 #define FAILURES_MOST 8 /* phases that are not separable: then all others are left alone */
-#define LATE_NS       UINT64_C(3000000000)
-#define LOOK_NS       50000000
 
 bool fv_solo_on;
 
@@ -50,31 +48,13 @@ static uint64_t own_cpu_ns(void)
     return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t now_ns(void)
+/* errno stays the application's. */
+static void rest(void)
 {
-    struct timespec t;
+    int saved = errno;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void tell_pirate(uint32_t wanted)
-{
-    __atomic_store_n(&page->wanted, wanted, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
-/* It reads its part of the cache, then says so. */
-static bool call_pirate(void)
-{
-    const struct timespec look = { 0, LOOK_NS };
-    uint64_t until = now_ns() + LATE_NS;
-    uint32_t wanted = (page->wanted | 1) == page->wanted ? page->wanted + 2 : page->wanted + 1, ready;
-
-    tell_pirate(wanted);
-    while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted && now_ns() < until)
-        syscall(SYS_futex, &page->ready, FUTEX_WAIT, ready, &look, NULL, 0);
-    return ready == wanted;
+    fv_solo_rest(page);
+    errno = saved;
 }
 
 static bool is_used_up(void)
@@ -95,7 +75,7 @@ static enum fv_gate_why begin_interval(void)
 
     syscall(SYS_getcpu, &cpu, NULL, NULL);
     page->cpu = cpu;
-    bool is_ready = page->how != FV_SOLO_PIRATE || call_pirate();
+    bool is_ready = page->how != FV_SOLO_PIRATE || fv_solo_call(page), is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
 
     errno = saved;
     current.probes_begin = page->probes;
@@ -103,7 +83,7 @@ static enum fv_gate_why begin_interval(void)
     current.cpu_begin = own_cpu_ns();
     current.begin = fv_ticks();
     current.sums.waited_ticks += current.begin - begin;
-    if (!is_ready)
+    if (!is_ready && !is_let_go)
         __atomic_store_n(&fv_solo_on, false, __ATOMIC_RELAXED);
     return is_ready ? FV_GATE_GOOD : FV_GATE_LATE;
 }
@@ -112,12 +92,9 @@ static void end_interval(void)
 {
     struct fv_solo_record *r = &current.sums;
     uint64_t ticks = fv_ticks() - current.begin, probes, misses;
-    int saved = errno;
 
     r->cpu_ns += own_cpu_ns() - current.cpu_begin;
-    if (page->how == FV_SOLO_PIRATE)
-        tell_pirate(page->wanted + 1);
-    errno = saved;
+    rest();
     probes = page->probes - current.probes_begin;
     misses = page->misses - current.misses_begin;
     r->intervals++;
@@ -170,7 +147,7 @@ static void catch_up(uint32_t seat, bool begins)
     errno = saved;
 }
 
-static struct fv_gate_rules rules = { .begin = begin_interval, .end = end_interval, .catch_up = catch_up };
+static struct fv_gate_rules rules = { .begin = begin_interval, .end = end_interval, .rest = rest, .catch_up = catch_up };
 
 /* ---- phases ---- */
 
@@ -222,21 +199,13 @@ static struct phase *phase_of(struct fv_sync *s, const struct fv_solo_record *ke
     return phase;
 }
 
-/* The n-th instance, from 0. */
-static bool is_its_turn(uint64_t n)
-{
-    unsigned bits = fv_log2_bucket(n);
-
-    return bits <= 6 || !(n & ((UINT64_C(1) << (bits - 6)) - 1));
-}
-
 /* 0: this instance is not measured. If another phase is under way, whoever runs alone there would not. */
 static uint32_t open_phase(struct fv_sync *s, const struct fv_solo_record *key)
 {
     fv_gate_give_up(__atomic_load_n(&current.number, __ATOMIC_ACQUIRE), FV_GATE_NESTED);
     struct phase *phase = phase_of(s, key);
     uint64_t n = phase ? __atomic_fetch_add(&phase->record->count, 1, __ATOMIC_RELAXED) : 0;
-    uint32_t number = phase && !phase->is_refused && is_its_turn(n) ? fv_gate_open(&rules, (uint32_t)n) : 0;
+    uint32_t number = phase && !phase->is_refused && fv_solo_is_turn(n) ? fv_gate_open(&rules, fv_solo_pick(phase->record)) : 0;
 
     if (!number)
         return 0;
@@ -249,7 +218,7 @@ static uint32_t open_phase(struct fv_sync *s, const struct fv_solo_record *key)
 static void add(struct fv_solo_record *to, const struct fv_solo_record *sums, uint32_t threads)
 {
     to->threads = threads > to->threads ? threads : to->threads;
-    to->measured++;
+    __atomic_fetch_add(&to->measured, 1, __ATOMIC_RELAXED);
     to->intervals += sums->intervals;
     to->ticks += sums->ticks;
     to->cpu_ns += sums->cpu_ns;
@@ -341,6 +310,12 @@ uint32_t fv_solo_create(struct fv_sync *s, uintptr_t routine, uint32_t path, int
     if (*seat < 0 && path && (creating = open_phase(s, &key)))
         *seat = fv_gate_seat(creating);
     return creating;
+}
+
+void fv_solo_not_made(uint32_t phase, int seat)
+{
+    if (fv_gate_seat_empty(phase, seat))
+        close_phase(phase);
 }
 
 void fv_solo_waits(void)

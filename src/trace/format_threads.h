@@ -186,7 +186,8 @@ struct fv_omp_work {
 _Static_assert(sizeof(struct fv_omp_work) == 64, "on-disk size");
 
 /* One thread at a time (threads/gate.h, fvmpi run --stacks --solo): phases of threads in which the one ran alone from the fork to the barriers, by call path and function. The
- * first record (kind 0) is of the process: how it was measured. Times in ticks, of the thread that ran alone, its barriers and what was waited for left out. */
+ * first record (kind 0) is of the process: how it was measured. Times in ticks, of the thread that ran alone, its barriers and what the pirate
+ * was waited for left out. What it waits for locks and the like is in them: each time less than wait_ns (base/solo.h), or the phase is let go. */
 enum fv_solo_kind { FV_SOLO_PROCESS = 0, FV_SOLO_THREADS = 1, FV_SOLO_OMP = 2 };
 struct fv_solo_record {
     uint32_t kind, how;     /* enum fv_solo_how (base/solo.h) */

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "threads/gate.h"
+#include "threads/solo.h"
 #include "unit/rt_stub.h"
 
 #include <pthread.h>
@@ -33,6 +34,8 @@ static struct team {
     uint64_t before[MOST];
     uint32_t intervals, disturbed;
     bool is_refused; /* begin() says so */
+    bool is_given_up; /* while begin() runs */
+    bool is_held; /* by begin() */
     int catch_ups[MOST], catching_up[MOST];
     bool is_handled;
     pthread_t threads[MOST];
@@ -43,6 +46,9 @@ static enum fv_gate_why begin(void)
 {
     for (uint32_t i = 0; i < t.count; i++)
         t.before[i] = t.steps[i];
+    if (t.is_given_up)
+        fv_gate_give_up(t.phase, FV_GATE_NESTED);
+    __atomic_store_n(&t.is_held, true, __ATOMIC_SEQ_CST);
     return t.is_refused ? FV_GATE_LATE : FV_GATE_GOOD;
 }
 
@@ -51,6 +57,12 @@ static void end(void)
     for (uint32_t i = 0; i < t.count; i++)
         t.disturbed += i != t.one && t.steps[i] != t.before[i];
     t.intervals++;
+    __atomic_store_n(&t.is_held, false, __ATOMIC_SEQ_CST);
+}
+
+static void rest(void)
+{
+    __atomic_store_n(&t.is_held, false, __ATOMIC_SEQ_CST);
 }
 
 static void catch_up(uint32_t seat, bool begins)
@@ -93,7 +105,7 @@ static void *thread_of(void *argument)
 
 static struct fv_gate_rules rules_of(uint64_t limit, uint64_t wait)
 {
-    return (struct fv_gate_rules){ .limit_ns = limit, .wait_ns = wait, .still_ns = wait, .gather_ns = limit, .begin = begin, .end = end, .catch_up = catch_up };
+    return (struct fv_gate_rules){ .limit_ns = limit, .wait_ns = wait, .still_ns = wait, .gather_ns = limit, .begin = begin, .end = end, .rest = rest, .catch_up = catch_up };
 }
 
 /* So many threads, made one by one, of which `one` runs alone. How it went. */
@@ -101,7 +113,7 @@ static enum fv_gate_why run(uint32_t count, uint32_t rounds, uint32_t one, struc
 {
     uint32_t threads;
 
-    t = (struct team){ .count = count, .rounds = rounds, .one = one, .body = body, .is_refused = t.is_refused };
+    t = (struct team){ .count = count, .rounds = rounds, .one = one, .body = body, .is_refused = t.is_refused, .is_given_up = t.is_given_up };
     pthread_barrier_init(&t.barrier, NULL, count);
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.cond, NULL);
@@ -119,6 +131,7 @@ static enum fv_gate_why run(uint32_t count, uint32_t rounds, uint32_t one, struc
     enum fv_gate_why why = fv_gate_close(t.phase, &threads);
     assert_int_equal(threads, count);
     assert_int_equal(lasts, 1);
+    assert_false(t.is_held);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(t.catching_up[i], 0);
     pthread_barrier_destroy(&t.barrier);
@@ -297,8 +310,29 @@ static void signalled(uint32_t number)
     meet(&t.barrier, t.count);
 }
 
+/* Its child, and threads that it makes, are not where it catches up. */
+static void fork_catching_up(uint32_t number)
+{
+    pid_t child = fork();
+    int status = -1;
+
+    if (!child) {
+        int was = t.catching_up[number];
+
+        fv_gate_forget();
+        _exit(was != 1 || t.catching_up[number]);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(t.catching_up[number], 1);
+    fv_gate_come_back();
+    assert_int_equal(t.catching_up[number], 0);
+}
+
 static void forking(uint32_t number)
 {
+    if (number != t.one)
+        fork_catching_up(number);
     if (number == t.one) {
         pid_t child = fork();
         int status = -1;
@@ -392,12 +426,40 @@ static void never_full(void **state)
     assert_int_equal(fv_gate_close(t.phase, &threads), FV_GATE_LEFT); /* it is closed */
 }
 
+/* A thread is not made, or not recorded: first, and when the other has come to its end. */
+static void empty(void **state)
+{
+    struct fv_gate_rules rules = rules_of(LONG, LONG);
+    uint32_t threads;
+    (void)state;
+
+    for (int is_first = 0; is_first < 2; is_first++) {
+        t = (struct team){ .count = 2 };
+        t.phase = fv_gate_open(&rules, 0);
+        assert_int_equal(fv_gate_seat(t.phase), 0);
+        assert_int_equal(fv_gate_seat(t.phase), 1);
+        if (is_first)
+            assert_false(fv_gate_seat_empty(t.phase, 1));
+        else
+            fv_gate_give_up(t.phase, FV_GATE_LEFT);
+        fv_gate_enter(t.phase, 0, 0);
+        assert_int_equal(fv_gate_exit(), is_first);
+        if (!is_first)
+            assert_true(fv_gate_seat_empty(t.phase, 1));
+        assert_int_equal(fv_gate_close(t.phase, &threads), FV_GATE_LEFT);
+        assert_false(fv_gate_seat_empty(t.phase, 1)); /* it is closed */
+    }
+}
+
 static void not_ready(void **state)
 {
     (void)state;
     t.is_refused = true;
     assert_int_equal(run(3, 2, 1, rules_of(LONG, LONG), barriers), FV_GATE_LATE);
     t.is_refused = false;
+    t.is_given_up = true;
+    assert_int_equal(run(3, 2, 1, rules_of(LONG, LONG), barriers), FV_GATE_NESTED);
+    t.is_given_up = false;
 }
 
 static void give_up(uint32_t number)
@@ -447,11 +509,31 @@ static void teams(void **state)
     assert_int_equal(fv_gate_close(t.phase, &threads), FV_GATE_LARGE);
 }
 
+/* Of many instances fewer are measured; the threads take turns in them all the same. */
+static void turns(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 2; threads <= MOST; threads++) {
+        struct fv_solo_record phase = { .kind = FV_SOLO_OMP };
+        uint64_t of[MOST] = { 0 };
+
+        for (uint64_t n = 0; n < 4096; n++) {
+            if (!fv_solo_is_turn(n))
+                continue;
+            of[fv_solo_pick(&phase) % threads]++;
+            phase.measured++;
+        }
+        assert_int_equal(phase.measured, 64 + 6 * 32);
+        for (uint32_t i = 0; i < threads; i++)
+            assert_in_range(of[i], phase.measured / threads, phase.measured / threads + 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone),   cmocka_unit_test(waits),      cmocka_unit_test(some),  cmocka_unit_test(leaving), cmocka_unit_test(jumps),
-        cmocka_unit_test(never_full), cmocka_unit_test(not_ready), cmocka_unit_test(teams),
+        cmocka_unit_test(never_full), cmocka_unit_test(empty), cmocka_unit_test(not_ready), cmocka_unit_test(teams), cmocka_unit_test(turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

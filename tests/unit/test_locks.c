@@ -19,6 +19,7 @@
 #include "fvr_builder.h"
 #include "json_rows.h"
 #include "base/options.h"
+#include "base/solo.h"
 #include "views/views.h"
 
 #define MS    UINT64_C(1000000)
@@ -903,6 +904,31 @@ static void regions_that_look_the_same_are_one_phase(void **state)
         assert_true(s->lives[i].phase == FV_NONE || s->lives[i].phase == 1);
 }
 
+static void alone_is(uint32_t how, uint64_t part_ppm, bool is)
+{
+    const struct fv_solo_record process = { .kind = FV_SOLO_PROCESS, .how = how, .part_ppm = part_ppm };
+
+    tear_down(NULL);
+    set_up(NULL);
+    one_phase(0, 10);
+    fvr_add(&file[0], FV_CHUNK_SOLO, FV_NO_THREAD, &process, sizeof(process));
+    build(1);
+    assert_int_equal(model.phases.alone.is, is);
+    if (is)
+        assert_near(model.phases.alone.part, (double)part_ppm * 1e-6, 1e-9);
+}
+
+static void damaged_runs_alone_are_none(void **state)
+{
+    (void)state;
+    alone_is(FV_SOLO_RESCTRL, 250000, true);
+    alone_is(FV_SOLO_WHOLE, 1000000, true);
+    alone_is(FV_SOLO_HOWS, 250000, false);
+    alone_is(UINT32_MAX, 250000, false);
+    alone_is(FV_SOLO_PIRATE, 0, false);
+    alone_is(FV_SOLO_PIRATE, 1000001, false);
+}
+
 static void instances_are_numbered_anew(void **state)
 {
     (void)state;
@@ -1179,6 +1205,7 @@ int main(void)
         T(busy_processors_are_told_from_sleep),
         T(regions_are_phases),
         T(regions_that_look_the_same_are_one_phase),
+        T(damaged_runs_alone_are_none),
         T(instances_are_numbered_anew),
         T(bounds_regions_by_processors),
         T(regions_tell_what_they_miss),

@@ -217,11 +217,13 @@ static void unequal(void **state)
     (void)state;
 
     assert_int_equal(s.phases[1].points[1].alone.verdict, FV_ALONE_UNEQUAL);
-    assert_int_equal(s.phases[0].points[1].alone.verdict, FV_ALONE_NO_PART);
+    assert_int_equal(s.phases[0].points[1].alone.verdict, FV_ALONE_UNEQUAL); /* so the whole program's is not known either */
+    assert_true(isnan(s.phases[0].points[1].alone.overhead) && isnan(s.phases[0].points[1].alone.shared));
     fv_speedup_release(&s);
     enough.of.measured = 8, enough.instances = 8;
     s = with_alone(runs, 2, &enough, 1);
     assert_int_equal(s.phases[1].points[1].alone.verdict, FV_ALONE_NO_PART);
+    close_to(s.phases[0].points[1].alone.overhead, 4 - s.phases[0].points[1].alone.alone);
     fv_speedup_release(&s);
 }
 

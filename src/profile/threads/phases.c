@@ -1,5 +1,6 @@
 /* See phases.h. Each rank's lives first; sorted, an instance ends where no thread of it is left when the next
  * is created. Regions of OpenMP are summed up in the file already. */
+#include "base/solo.h"
 #include "profile/build.h"
 
 #include <math.h>
@@ -458,6 +459,11 @@ void fv_phase_alone_add(struct fv_phase_alone *to, const struct fv_phase_alone *
     to->misses += from->misses;
 }
 
+static bool is_sound(const struct fv_solo_record *r)
+{
+    return r->how < FV_SOLO_HOWS && r->part_ppm > 0 && r->part_ppm <= 1000000;
+}
+
 /* What makes no sense is left out: a damaged file's. */
 static void read_alone(struct gather *g)
 {
@@ -467,6 +473,8 @@ static void read_alone(struct gather *g)
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
+        if (!is_sound(&r))
+            continue;
         if (r.kind == FV_SOLO_PROCESS)
             g->out->alone = (struct fv_alone_run){ true, r.how, r.cache_bytes, r.left_bytes, (double)r.part_ppm * 1e-6 };
         if (r.kind != FV_SOLO_THREADS && r.kind != FV_SOLO_OMP)

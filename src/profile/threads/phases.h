@@ -111,8 +111,8 @@ struct fv_phase_part {
 struct fv_phase_alone {
     uint64_t measured, let_go; /* instances: in which one ran alone to its end; which were not separable */
     uint32_t threads, why;     /* of the largest; why the last one was let go: enum fv_gate_why */
-    double time_s, cpu_s;      /* of the measured, without barriers and waits */
-    double lost_s;             /* of it: who held the rest of the cache did not */
+    double time_s, cpu_s;      /* of the measured, without barriers; short waits are in it */
+    double lost_s;             /* of it: the pirate did not hold the rest of the cache */
     uint64_t probes, misses;   /* of who holds it */
 };
 /* How a run was made in which threads ran alone; `is` false: it is none. */

@@ -94,11 +94,11 @@ static const char *const separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_CREATOR] = "the thread that made the others works, too: the phase is not separable",
     [FV_ALONE_NESTED] = "a phase within the phase, or other threads that were made meanwhile: it is not separable",
     [FV_ALONE_LARGE] = "too many threads to be parked",
-    [FV_ALONE_LATE] = "who holds the rest of the cache did not answer",
+    [FV_ALONE_LATE] = "the process that holds the rest of the cache did not answer",
     [FV_ALONE_LEFT] = "a thread that ran alone did not come to its end",
     [FV_ALONE_CUT] = "to hold the cache took too long: there are too many barriers",
-    [FV_ALONE_LOST] = "who held the rest of the cache lost more than 3 % of its lines to the program: that measurement is dropped",
-    [FV_ALONE_UNPROBED] = "it is not known whether who held the rest of the cache did: that measurement is dropped",
+    [FV_ALONE_LOST] = "the process that held the rest of the cache lost more than 3 % of its lines to the program: that measurement is dropped",
+    [FV_ALONE_UNPROBED] = "it is not known whether the process that was to hold the rest of the cache did: that measurement is dropped",
     [FV_ALONE_OFF_CPU] = "threads that ran alone were off the processor for more than 2 % of the time: that measurement is dropped",
     [FV_ALONE_VARIES] = "runs with one thread at a time differ by more than 10 %: these measurements are dropped",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache: cache and memory are one component",
@@ -134,7 +134,7 @@ static void put_what_if(const struct fv_page *p, const struct fv_speedup_phase *
 {
     static const double times[] = { 2, 4 };
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; last->alone.verdict == FV_ALONE_GOOD && i < 2; i++) {
         double gain = fv_alone_gain(phase, last->threads, times[i]);
 
         if (isfinite(gain) && times[i] < (double)last->threads + 0.5)
