@@ -446,8 +446,10 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
         repair(s, function, site, at, from);
         top = &s->frames[s->depth];
     }
-    if (FV_UNLIKELY(!s->thread) && !s->refused && fv_rt_on())
+    if (FV_UNLIKELY(!s->thread) && !s->refused && fv_rt_on()) {
         adopt(s);
+        top = &s->frames[s->depth]; /* what is counted alone has left the stack */
+    }
     if (s->thread && !fv_rt_paused())
         c = fv_called_find(s->thread, top->inner, function, site, top->called && is_inlined(top, function, site, at, from));
     if (c && !((c->calls->calls + 1) % JUDGED) && !is_under_way(s, function))

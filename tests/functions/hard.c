@@ -7,6 +7,7 @@
  *     forks      children made by the system call, of which nothing is recorded
  *     alternate  a handler on a stack within that of the thread
  *     timers     threads that end while a handler comes in
+ *     bursts     threads that begin all at once, in a short function that is only counted by then, so that some are recorded in the midst of it
  *     attributes threads whose first function that is instrumented is a handler's, and comes in while they have the lock of pthread_getattr_np()
  *     leaves     a handler that leaves by siglongjmp(), wherever it came in */
 #include <pthread.h>
@@ -203,6 +204,51 @@ PLAIN void timers(void)
     truth("thread", 2000);
 }
 
+PLAIN int steps(int n)
+{
+    return n ? 1 + steps(n - 1) : 0;
+}
+
+static pthread_barrier_t all_there;
+
+SILENT static void *climbs(void *times)
+{
+    long sum = 0;
+
+    pthread_barrier_wait(&all_there);
+    for (long i = 0; i < (long)times; i++)
+        sum += steps(5);
+    return (void *)sum;
+}
+
+enum { BURST = 100, ROUNDS = 8 };
+
+/* Of several that end at once all have their records, which the next ones take, while those that are more make theirs. */
+PLAIN void bursts(void)
+{
+    static pthread_t of[ROUNDS * BURST];
+    long sum = 0, calls = 0;
+
+    for (int round = 1; round <= ROUNDS; round++) {
+        long times = round == 1 ? 40000 : 20;
+        int threads = round * BURST;
+
+        pthread_barrier_init(&all_there, NULL, (unsigned)threads);
+        for (int i = 0; i < threads; i++)
+            pthread_create(&of[i], NULL, climbs, (void *)times);
+        for (int i = 0; i < threads; i++) {
+            void *steps;
+
+            pthread_join(of[i], &steps);
+            sum += (long)steps;
+        }
+        pthread_barrier_destroy(&all_there);
+        calls += times * threads;
+    }
+    after();
+    truth("after", sum == 5 * calls);
+}
+
 SILENT static void *asks(void *unused)
 {
     int before = handled;
@@ -274,7 +320,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = { { "jumps", jumps }, { "deep", deep },           { "siblings", siblings }, { "pauses", pauses }, { "forks", forks },
-                  { "alternate", alternate }, { "timers", timers }, { "attributes", attributes }, { "leaves", leaves } };
+                  { "alternate", alternate }, { "timers", timers }, { "attributes", attributes }, { "bursts", bursts }, { "leaves", leaves } };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (argc > 1 && !strcmp(argv[1], cases[i].name))
