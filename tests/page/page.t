@@ -71,7 +71,7 @@ def several(folder, mpi):
 
 def threaded(folder):
     """A program on one thread and on two, also one at a time, with parts of the cache by a resctrl that is made of files."""
-    program, root, runs = os.path.join(harness.scratch(), 'speedup'), harness.scratch('resctrl'), os.path.join(folder, 'threads')
+    program, root, runs = os.path.join(harness.scratch(), 'speedup'), harness.scratch('resctrl'), os.path.join(harness.scratch('stacks'), 'runs')
     harness.run(['cc', '-O1', '-g', '-fopenmp', os.path.join(os.path.dirname(HERE), 'threads', 'speedup.c'), '-o', program]).ended(0)
     os.makedirs(root + '/sys/fs/resctrl')
     with open(root + '/sys/fs/resctrl/schemata', 'w') as f:
