@@ -130,6 +130,8 @@ def environment(extra=None):
            if not k.startswith(('FVMPI_', 'OMPI_', 'PMIX_', 'PMI_', 'LD_PRELOAD'))}
     env.update({MARK: _scratch, 'FVMPI_LIBDIR': LIBS, 'LC_ALL': 'C', 'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
                 'TMPDIR': '/tmp', 'OMPI_MCA_pml': 'ob1'}) # what Open MPI takes within a host, without a look at what else there is
+    if 'libtsan' in (os.environ.get('FVMPI_TEST_SANITIZER') or ''): # it runs signal handlers when it likes, after what they interrupt has ended
+        env['FVMPI_SAMPLE'] = 'off'
     env.update(extra or {})
     return {k: v for k, v in env.items() if v is not None}
 
