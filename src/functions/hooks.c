@@ -138,7 +138,7 @@ static FV_COLD void pop_left(struct stack *s, uint64_t now)
 static inline void count_begin(struct stack *s, struct frame *top, struct fv_called *c, uint64_t begin)
 {
     struct fv_function_calls *calls = c->calls;
-    uint64_t mpi = s->thread->record->mpi_ticks, paused = fv_rt.writer.header->paused_ticks;
+    uint64_t mpi = s->thread->record->mpi_ticks, paused = __atomic_load_n(&fv_rt.writer.header->paused_ticks, __ATOMIC_RELAXED);
 
     top->called = top->inner = c;
     top->mpi = mpi;

@@ -49,9 +49,10 @@ static void forget(struct fv_thread *t, uint64_t era)
 /* Computing since the last call was paused meanwhile, or had not begun before. */
 static void leave_out_pauses(struct fv_thread *t)
 {
-    uint64_t paused = fv_rt.writer.header->paused_ticks, last = t->record->last + (paused - t->paused_seen);
+    uint64_t paused = __atomic_load_n(&fv_rt.writer.header->paused_ticks, __ATOMIC_RELAXED), resumed = __atomic_load_n(&fv_rt.resumed, __ATOMIC_RELAXED);
+    uint64_t last = t->record->last + (paused - t->paused_seen);
 
-    last = last < fv_rt.resumed ? last : fv_rt.resumed;
+    last = last < resumed ? last : resumed;
     t->record->last = last > t->record->last ? last : t->record->last;
     t->paused_seen = paused;
     fv_switches_ignore(&t->switches);

@@ -46,9 +46,9 @@ static inline bool fv_rt_paused(void)
 static inline uint64_t fv_paused_until(uint64_t now)
 {
     const struct fv_file_header *h = fv_rt.writer.header;
-    uint64_t since = h->paused_since;
+    uint64_t since = __atomic_load_n(&h->paused_since, __ATOMIC_RELAXED);
 
-    return h->paused_ticks + (FV_UNLIKELY(since && since < now) ? now - since : 0);
+    return __atomic_load_n(&h->paused_ticks, __ATOMIC_RELAXED) + (FV_UNLIKELY(since && since < now) ? now - since : 0);
 }
 
 static inline bool fv_rt_early(void)

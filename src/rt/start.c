@@ -327,7 +327,7 @@ static void pause_since(uint64_t ticks)
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     bool was = fv_rt_paused();
     if (!was) {
-        fv_rt.writer.header->paused_since = ticks;
+        __atomic_store_n(&fv_rt.writer.header->paused_since, ticks, __ATOMIC_RELAXED);
         __atomic_store_n(&fv_rt.recording, fv_rt.recording | FV_PAUSED, __ATOMIC_RELAXED);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
@@ -472,9 +472,10 @@ void fv_resume(void)
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
     bool was = fv_rt_paused();
     if (was) {
-        fv_rt.resumed = fv_ticks();
-        h->paused_ticks += fv_rt.resumed - h->paused_since;
-        h->paused_since = 0;
+        uint64_t now = fv_ticks();
+        __atomic_store_n(&fv_rt.resumed, now, __ATOMIC_RELAXED);
+        __atomic_store_n(&h->paused_ticks, h->paused_ticks + (now - h->paused_since), __ATOMIC_RELAXED);
+        __atomic_store_n(&h->paused_since, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&fv_rt.recording, (fv_rt.recording & ~FV_PAUSED) + FV_CHANGED, __ATOMIC_RELEASE);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);

@@ -14,7 +14,12 @@
 #define DATA_PAGES 2 /* 256 switches */
 
 static const uint64_t nothing, always = UINT64_MAX;
-static size_t page_bytes;
+static size_t page_bytes; /* each thread sets it, to the same */
+
+static size_t bytes_of_page(void)
+{
+    return __atomic_load_n(&page_bytes, __ATOMIC_RELAXED);
+}
 
 void fv_switches_init(struct fv_switches *s)
 {
@@ -50,11 +55,11 @@ static bool begin(struct fv_switches *s)
 
     if (!knows_preemption())
         return false;
-    page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    __atomic_store_n(&page_bytes, (size_t)sysconf(_SC_PAGESIZE), __ATOMIC_RELAXED);
     long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
         return false;
-    char *pages = fv_map_pages((1 + DATA_PAGES) * page_bytes, MAP_SHARED, (int)fd, 0);
+    char *pages = fv_map_pages((1 + DATA_PAGES) * bytes_of_page(), MAP_SHARED, (int)fd, 0);
     syscall(SYS_close, fd); /* the pages hold it; a child does not inherit them */
     if (pages == MAP_FAILED)
         return false;
@@ -71,7 +76,7 @@ static uint64_t word_at(const struct fv_switches *s, uint64_t at)
 {
     uint64_t word;
 
-    memcpy(&word, s->pages + page_bytes + at % (DATA_PAGES * page_bytes), sizeof(word));
+    memcpy(&word, s->pages + bytes_of_page() + at % (DATA_PAGES * bytes_of_page()), sizeof(word));
     return word;
 }
 
@@ -83,7 +88,7 @@ static void release_until(struct fv_switches *s, uint64_t head)
 
 static bool is_full(const struct fv_switches *s, uint64_t head)
 {
-    return head - s->tail > DATA_PAGES * page_bytes - 64;
+    return head - s->tail > DATA_PAGES * bytes_of_page() - 64;
 }
 
 static void add(struct fv_switch_sums *sums, uint64_t ns, bool preempted)
@@ -179,7 +184,7 @@ static void start(struct fv_thread *t)
 static void thread_ends(struct fv_thread *t)
 {
     if (t && t->switches.pages)
-        fv_unmap_pages(t->switches.pages, (1 + DATA_PAGES) * page_bytes);
+        fv_unmap_pages(t->switches.pages, (1 + DATA_PAGES) * bytes_of_page());
     if (t)
         fv_switches_init(&t->switches);
 }

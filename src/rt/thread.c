@@ -107,7 +107,7 @@ static FV_COLD struct fv_thread *attach(void)
     t->record->threads++;
     __atomic_store_n(&t->made_by, NULL, __ATOMIC_RELAXED);
     __atomic_store_n(&t->lives, t->lives + 1, __ATOMIC_RELAXED);
-    t->paused_seen = fv_rt.writer.header->paused_ticks;
+    t->paused_seen = __atomic_load_n(&fv_rt.writer.header->paused_ticks, __ATOMIC_RELAXED);
     fv_region_begin(t, 0);
     fv_stack_bounds(tid == fv_rt.pid, &t->stack_low, &t->stack_end);
     fv_self = t;
