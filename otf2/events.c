@@ -116,19 +116,11 @@ static OTF2_ErrorCode put_instance(struct fv_archive *a, const struct fv_writer 
     return leave(a, w, r, region);
 }
 
-static OTF2_ErrorCode put_count(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
+static OTF2_ErrorCode put_whole(OTF2_EvtWriter *w, const struct fv_record *r, OTF2_MetricRef metric)
 {
     const OTF2_Type type = OTF2_TYPE_UINT64;
 
-    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, a->metric_of[r->ref][r->op] - 1, 1, &type,
-                                 &(OTF2_MetricValue){ .unsigned_int = r->sent });
-}
-
-static OTF2_ErrorCode put_counter(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
-{
-    const OTF2_Type type = OTF2_TYPE_UINT64;
-
-    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_strings_named(&a->metrics) + a->counter_of[r->ref][r->op] - 1, 1, &type, &(OTF2_MetricValue){ .unsigned_int = r->sent });
+    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, metric, 1, &type, &(OTF2_MetricValue){ .unsigned_int = r->sent });
 }
 
 static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
@@ -138,13 +130,6 @@ static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const 
 
     memcpy(&value.floating_point, &r->sent, sizeof(value.floating_point));
     return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_sensor_metric(a, a->first_sensor[r->ref] + r->id), 1, &type, &value);
-}
-
-static OTF2_ErrorCode put_memory(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
-{
-    const OTF2_Type type = OTF2_TYPE_UINT64;
-
-    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_memory_class(a) + a->memory_metric[r->ref], 1, &type, &(OTF2_MetricValue){ .unsigned_int = r->sent });
 }
 
 static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
@@ -291,10 +276,10 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_SECTIONS: return OTF2_SUCCESS; /* of a rank whose file names none */
     case FV_REC_INSTANCE:
     case FV_REC_INSTANCE_END: return put_instance(a, writer, r);
-    case FV_REC_COUNTER: return put_counter(a, w, r);
+    case FV_REC_COUNTER: return put_whole(w, r, fv_strings_named(&a->metrics) + a->counter_of[r->ref][r->op] - 1);
     case FV_REC_SENSOR: return put_sensor(a, w, r);
-    case FV_REC_MEMORY: return put_memory(a, w, r);
-    case FV_REC_EVENT_COUNT: return put_count(a, w, r);
+    case FV_REC_MEMORY: return put_whole(w, r, fv_memory_class(a) + a->memory_metric[r->ref]);
+    case FV_REC_EVENT_COUNT: return put_whole(w, r, a->metric_of[r->ref][r->op] - 1);
     case FV_REC_FILE_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
     case FV_REC_FILE_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_WORK_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, r->context);

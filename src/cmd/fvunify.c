@@ -226,6 +226,13 @@ static uint64_t most_members(const struct fv_defs *d)
     return most;
 }
 
+/* It stays where it is until the next one. */
+static struct fv_location_stats *new_location(struct fv_unify *r)
+{
+    r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
+    return &r->locations[r->location_count++];
+}
+
 /* All ranks without a file are one location without events. */
 static bool add_absent(struct fv_unify *r, struct fv_sink *sink)
 {
@@ -233,30 +240,21 @@ static bool add_absent(struct fv_unify *r, struct fv_sink *sink)
 
     if (!first_process || rank == FV_NONE)
         return true;
-    r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
-    r->locations[r->location_count++] = (struct fv_location_stats){ .location = rank };
+    *new_location(r) = (struct fv_location_stats){ .location = rank };
     return sink->open(sink, 0, rank) && sink->close(sink, 0);
 }
 
-/* Behind a rank's threads. */
-static bool add_sensors(struct fv_unify *r, const struct fv_merge_file *file, struct fv_sink *sink)
+/* Behind a rank's threads: what its node counted, and what it allocated. */
+static bool add_metrics(struct fv_unify *r, const struct fv_merge_file *file, struct fv_sink *sink)
 {
     const struct fv_merge *m = &r->merge;
+    bool good = true;
 
-    if (!fv_sensors_of_host(&m->defs, file->rank))
-        return true;
-    r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
-    return fv_sensors_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, &r->locations[r->location_count++]);
-}
-
-static bool add_memory(struct fv_unify *r, const struct fv_merge_file *file, struct fv_sink *sink)
-{
-    const struct fv_merge *m = &r->merge;
-
-    if (!m->defs.ranks[file->rank].has_memory)
-        return true;
-    r->locations = fv_xrealloc(r->locations, r->location_count + 1, sizeof(*r->locations));
-    return fv_memory_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, &r->locations[r->location_count++]);
+    if (fv_sensors_of_host(&m->defs, file->rank))
+        good = fv_sensors_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, new_location(r));
+    if (good && m->defs.ranks[file->rank].has_memory)
+        good = fv_memory_replay(&m->defs, &m->clocks, file->rank, file->reader, sink, new_location(r));
+    return good;
 }
 
 static bool replay_all(struct fv_unify *r)
@@ -300,7 +298,7 @@ static bool replay_all(struct fv_unify *r)
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
-        good = good && add_sensors(r, &m->files[i], archive) && add_memory(r, &m->files[i], archive);
+        good = good && add_metrics(r, &m->files[i], archive);
     }
     fv_annotate_release(&annotate);
     fv_weave_release(&weave);

@@ -244,6 +244,25 @@ static const struct fv_front_hooks *hooks(void)
     return __atomic_load_n(&fvmpi_memory_v1.hooks, __ATOMIC_ACQUIRE);
 }
 
+/* ---- whose time is taken ---- */
+
+/* Uniform in 1 to twice the mean, so that no pattern of the program's is met in step. */
+static void draw_timed(void)
+{
+    own.random = own.random ? own.random : (uint32_t)fv_mix((uintptr_t)&own) | 1;
+    own.random ^= own.random << 13;
+    own.random ^= own.random >> 17;
+    own.random ^= own.random << 5;
+    own.until_timed = 1 + own.random % (2 * FV_MEMORY_TIMED - 1);
+}
+
+/* The thread is here for the first time; its first call, which takes longer than others, is drawn as any other. */
+static void begin(const struct fv_front_hooks *h)
+{
+    h->begin(&own);
+    draw_timed();
+}
+
 /* Nobody records: what is live is known all the same when somebody does. */
 static void count_before(int64_t bytes)
 {
@@ -272,7 +291,7 @@ static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes,
     }
     bool tell = begin_telling((uintptr_t)__builtin_frame_address(0));
     if (FV_UNLIKELY(!own.sums) && tell)
-        h->begin(&own);
+        begin(h);
     if (FV_LIKELY(own.sums != NULL)) {
         count(own.sums, bytes, usable, call);
         if (FV_UNLIKELY(!tell))
@@ -302,7 +321,7 @@ static __attribute__((noinline)) size_t tell_freed(void *object)
     }
     bool tell = begin_telling((uintptr_t)__builtin_frame_address(0));
     if (FV_UNLIKELY(!own.sums) && tell)
-        h->begin(&own);
+        begin(h);
     if (FV_LIKELY(own.sums != NULL)) {
         add(&own.sums->frees, 1);
         add((uint64_t *)&own.sums->held, -(uint64_t)usable);
@@ -331,16 +350,6 @@ static FV_COLD void tell_held(void)
 
 /* ---- its time ---- */
 
-/* Uniform in 1 to twice the mean, so that no pattern of the program's is met in step. */
-static void draw_timed(void)
-{
-    own.random = own.random ? own.random : (uint32_t)((uintptr_t)&own >> 4) | 1;
-    own.random ^= own.random << 13;
-    own.random ^= own.random >> 17;
-    own.random ^= own.random << 5;
-    own.until_timed = 1 + own.random % (2 * FV_MEMORY_TIMED - 1);
-}
-
 static FV_COLD uint64_t begin_timed(void)
 {
     const struct fv_front_hooks *h = hooks();
@@ -351,10 +360,10 @@ static FV_COLD uint64_t begin_timed(void)
 static FV_COLD void end_timed(uint64_t begin, size_t bytes)
 {
     const struct fv_front_hooks *h = hooks();
-    uint64_t ticks = h && own.sums ? h->ticks() - begin : 0;
 
-    if (!h || !own.sums)
+    if (!h) /* it has ended meanwhile, by a fork */
         return;
+    uint64_t ticks = h->ticks() - begin;
     ticks = ticks > h->ticks_cost && ticks < UINT64_MAX / 2 ? ticks - h->ticks_cost : 0;
     struct fv_memory_time *time = &own.sums->time;
     if (bytes >= FV_MEMORY_LONG) {

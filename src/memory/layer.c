@@ -45,7 +45,6 @@ static void share(struct fv_front_own *own)
     own->is_fast = false;
     own->large = 0;
     own->is_shared = true;
-    own->until_timed = FV_MEMORY_TIMED;
     own->sums = &fv_memory_process->rest;
 }
 
@@ -70,7 +69,6 @@ static void begin(struct fv_front_own *own)
         own->is_fast = !fvmpi_memory_v1.is_exact;
         own->left = next_gap(m);
         own->large = own->is_fast ? FV_MEMORY_LARGE : 0;
-        own->until_timed = 1 + (uint32_t)(draw(m) * (2 * FV_MEMORY_TIMED - 2)); /* not the first one, which takes longer than others */
     } else {
         share(own);
     }

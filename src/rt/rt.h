@@ -19,6 +19,7 @@
 #define FV_RT_H
 
 #include "base/base.h"
+#include "rt/map.h"
 #include "trace/events.h"
 #include "trace/format.h"
 
@@ -267,10 +268,10 @@ static inline bool fv_requests_any(void)
         any |= __atomic_load_n(&fv_requests_known.pair[i], __ATOMIC_RELAXED);
     return any != 0;
 }
-/* By other bits of the hash than a map takes (rt/map.h). */
+/* By other bits of the hash than a map takes. */
 static inline unsigned fv_request_shard(uint64_t handle)
 {
-    return (unsigned)(handle * UINT64_C(0x9e3779b97f4a7c15) >> 32) % FV_REQUEST_SHARDS;
+    return (unsigned)(fv_map_hash(handle) >> 32) % FV_REQUEST_SHARDS;
 }
 /* False: it is not. */
 static inline bool fv_request_may_be_known(uint64_t handle)

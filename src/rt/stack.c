@@ -22,7 +22,7 @@ static struct fv_lock remembered_lock;
 
 static struct remembered *place_of(uintptr_t high)
 {
-    return &remembered[((uint64_t)high * UINT64_C(0x9e3779b97f4a7c15)) >> 58];
+    return &remembered[fv_mix(high) % REMEMBERED];
 }
 
 /* 0: it is not known. */

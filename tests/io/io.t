@@ -56,6 +56,14 @@ def recorded(program, *arguments, options=(), rc=0, env=None):
     return harness.run([harness.FVMPI, 'run', '-q', '--io', *options, '-o', directory, '--mpi', 'serial', program, *arguments], directory=directory, env=env).ended(rc)
 
 
+def compiled(place, name, text, *flags):
+    program = os.path.join(place, name)
+    with open(program + '.c', 'w') as f:
+        f.write(text)
+    harness.run(['cc', '-O1', '-g', '-w', *flags, program + '.c', '-o', program]).ended(0)
+    return program
+
+
 def calls_of(report, folder):
     """Of the files in the folder, and of those without one."""
     found = {}
@@ -217,11 +225,7 @@ int main(void) {
 
 def jumps(tap, place):
     with tap.test('handlers that jump out of a hook leave nothing behind'):
-        program = os.path.join(place, 'jumps')
-        with open(program + '.c', 'w') as f:
-            f.write(JUMPS)
-        harness.run(['cc', '-O1', '-g', '-w', program + '.c', '-o', program]).ended(0)
-        report = recorded(program).report().data
+        report = recorded(compiled(place, 'jumps', JUMPS)).report().data
         calls = {r['function']: r['calls'] for r in report['io'] if r['io_file'] == '/dev/zero'}
         equal('calls behind', calls.get('pread'), 1000)
         equal('calls from further below', calls.get('readv'), 100)
@@ -258,10 +262,7 @@ int main(int argc, char **argv)
 
 def closed_by_others(tap, place):
     with tap.test('what dup2(), close_range() and closefrom() close is closed in the archive, and an open file is one thread\'s'):
-        program, folder = os.path.join(place, 'closed'), harness.scratch('files')
-        with open(program + '.c', 'w') as f:
-            f.write(CLOSED_BY_OTHERS)
-        harness.run(['cc', '-g', '-w', '-pthread', program + '.c', '-o', program]).ended(0)
+        program, folder = compiled(place, 'closed', CLOSED_BY_OTHERS, '-O0', '-pthread'), harness.scratch('files')
         run = recorded(program, *[os.path.join(folder, name) for name in ('a', 'b', 'c')], options=['--trace', '--sample=off'])
         events = [e for e in otf2_print.events(otf2_print.merge(run.directory)) if 'HANDLE' in e.kind]
         changes = {}
@@ -292,11 +293,7 @@ int main(void) {
 
 def piped(tap, place):
     with tap.test('a descriptor that pclose() closed, and others made again, is the other file'):
-        program = os.path.join(place, 'piped')
-        with open(program + '.c', 'w') as f:
-            f.write(PIPED)
-        harness.run(['cc', '-O1', '-g', '-o', program, program + '.c']).ended(0)
-        files = {f['io_file']: f for f in recorded(program).report().data['io_files']}
+        files = {f['io_file']: f for f in recorded(compiled(place, 'piped', PIPED)).report().data['io_files']}
         of_memory, = [f for name, f in files.items() if name and 'piped' in name]
         equal('writes', (of_memory['writes']['calls'], of_memory['writes']['bytes']), (100, 500))
 

@@ -47,42 +47,43 @@ static unsigned mark_of(const struct fv_model *m, const struct fv_rank *r)
     return ticks > 1 ? (unsigned)lround(log2(ticks)) : 0;
 }
 
-/* Of each rank, what its call paths that have more since then have more, in all; the caller frees it. */
+/* What the call paths of each rank that have more since then have more, in all; the caller frees it. */
 static double *allocated_since(const struct fv_model *m)
 {
     double *sums = fv_xcalloc(m->rank_count + 1, sizeof(*sums));
-    unsigned *marks = fv_xcalloc(m->rank_count + 1, sizeof(*marks));
 
-    for (size_t i = 0; i < m->rank_count && m->allocated.part_count; i++)
-        marks[i] = mark_of(m, &m->ranks[i]);
     for (size_t i = 0; i < m->allocated.part_count; i++) {
         const struct fv_allocated_part *part = &m->allocated.parts[i];
-        sums[part->rank] += fmax(growth_since(part, marks[part->rank]), 0);
+        sums[part->rank] += fmax(growth_since(part, mark_of(m, &m->ranks[part->rank])), 0);
     }
-    free(marks);
     return sums;
 }
 
-static bool is_exact(const struct fv_model *m, const struct fv_rank *r)
+/* Bytes by which each rank grew since then; the caller frees them. Where each object is known, what fvmpi keeps of them grows with them: no more is the program's than it
+ * allocated. */
+static uint64_t *growths_of(const struct fv_model *m)
 {
-    for (size_t i = 0; i < m->allocated.rank_count; i++)
-        if (m->allocated.ranks[i].rank == (uint32_t)(r - m->ranks))
-            return m->allocated.ranks[i].mode == FV_MEMORY_EXACT;
-    return false;
-}
+    uint64_t *growths = fv_xcalloc(m->rank_count + 1, sizeof(*growths));
+    double *allocated = allocated_since(m);
 
-/* Where each object is known, what fvmpi keeps of them grows with them: no more is the program's than it allocated. */
-static uint64_t growth_of(const struct fv_model *m, const double *allocated, const struct fv_rank *r)
-{
-    uint64_t before = middle_of(r).bytes, growth = before && r->resident_peak > before ? r->resident_peak - before : 0;
+    for (size_t i = 0; i < m->rank_count; i++) {
+        uint64_t before = middle_of(&m->ranks[i]).bytes, peak = m->ranks[i].resident_peak;
 
-    return is_exact(m, r) ? (uint64_t)fmin((double)growth, allocated[r - m->ranks]) : growth;
+        growths[i] = before && peak > before ? peak - before : 0;
+    }
+    for (size_t i = 0; i < m->allocated.rank_count; i++) {
+        const struct fv_allocated_rank *a = &m->allocated.ranks[i];
+
+        if (a->mode == FV_MEMORY_EXACT)
+            growths[a->rank] = (uint64_t)fmin((double)growths[a->rank], allocated[a->rank]);
+    }
+    free(allocated);
+    return growths;
 }
 
 /* As much in the time since the last mark as in that before, give or take a factor of 4: steady. */
-static bool is_growing(const struct fv_model *m, const double *allocated, const struct fv_rank *r)
+static bool is_growing(const struct fv_rank *r, uint64_t growth)
 {
-    uint64_t growth = growth_of(m, allocated, r);
     double late = rate(r->resident_half, r->half_s, r->resident_peak, r->app_time_s);
     double early = rate(r->resident_quarter, r->quarter_s, r->resident_half, r->half_s);
 
@@ -91,26 +92,28 @@ static bool is_growing(const struct fv_model *m, const double *allocated, const 
 }
 
 /* The call path that most of the growth is of, and its bytes; NULL: it is of none, or that is not known well enough. */
-static const struct fv_allocated_part *grower(const struct fv_model *m, const double *allocated, const struct fv_rank *r, double *bytes)
+static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, uint64_t all_growth, double *bytes)
 {
     const struct fv_allocated *all = &m->allocated;
     const struct fv_allocated_part *most = NULL;
     unsigned mark = mark_of(m, r);
+    double sum = 0;
 
     *bytes = 0;
     for (size_t i = 0; i < all->part_count; i++) {
         double growth = all->parts[i].rank == (uint32_t)(r - m->ranks) ? growth_since(&all->parts[i], mark) : 0;
 
+        sum += fmax(growth, 0);
         if (growth <= *bytes)
             continue;
         *bytes = growth;
         most = &all->parts[i];
     }
-    return most && *bytes > 0.5 * allocated[r - m->ranks] && *bytes > 0.25 * (double)growth_of(m, allocated, r) && *bytes > 2 * fv_allocated_error(&most->sum) ? most : NULL;
+    return most && *bytes > 0.5 * sum && *bytes > 0.25 * (double)all_growth && *bytes > 2 * fv_allocated_error(&most->sum) ? most : NULL;
 }
 
 /* Who allocated it, and what to do. */
-static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const double *allocated, const struct fv_rank *r, char *who, size_t room)
+static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_rank *r, uint64_t all_growth, char *who, size_t room)
 {
     const struct fv_model *m = v->model;
     char bytes[FV_WORD], where[300];
@@ -123,7 +126,7 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
         return;
     }
     fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort -live_bytes", m->directory);
-    const struct fv_allocated_part *part = grower(m, allocated, r, &growth);
+    const struct fv_allocated_part *part = grower(m, r, all_growth, &growth);
     if (!part || !fv_path_first(v->symbols, part->node, &frame))
         return;
     finding->function = frame.function;
@@ -140,35 +143,35 @@ void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
     const struct fv_rank *most = NULL;
     struct fv_rank_list list = FV_RANK_LIST_INIT;
     uint32_t count = 0;
-    double *allocated = allocated_since(m);
+    uint64_t *growths = growths_of(m), growth = 0; /* growth: of `most` */
 
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
 
-        if (!is_growing(m, allocated, r))
+        if (!is_growing(r, growths[i]))
             continue;
         fv_rank_list_add(&list, r->world_rank);
         count++;
-        if (!most || growth_of(m, allocated, r) > growth_of(m, allocated, most))
-            most = r;
+        if (most && growths[i] <= growth)
+            continue;
+        most = r;
+        growth = growths[i];
     }
-    if (!most) {
-        free(allocated);
+    free(growths);
+    if (!most)
         return;
-    }
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_ESTIMATE); /* a peak may be read some time late */
     const struct middle middle = middle_of(most);
-    const uint64_t end_bytes = middle.bytes + growth_of(m, allocated, most);
+    const uint64_t end_bytes = middle.bytes + growth;
     finding->rank = (uint32_t)(most - m->ranks);
     if (count > 1)
         snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
-    say_grower(v, f, finding, allocated, most, who, sizeof(who));
+    say_grower(v, f, finding, most, growth, who, sizeof(who));
     fv_finding_say(f, finding,
                    "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second%s",
                    fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(middle.bytes, from),
                    fv_words_seconds(middle.age_s, age), fv_words_bytes(end_bytes, to),
                    fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, end_bytes, most->app_time_s), speed), who);
-    free(allocated);
 }
 
 /* ---- time in the allocator ---- */
