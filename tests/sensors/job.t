@@ -39,7 +39,7 @@ class Kind:
     def __init__(self, mpi):
         self.mpi = mpi
         if mpi:
-            self.program = mpi.build(os.path.join(HERE, 'known.c'), '-pthread', '-I', os.path.join(harness.SOURCE, 'src'))
+            self.program = mpi.build(os.path.join(HERE, 'known.c'), '-pthread', '-I', os.path.join(harness.SOURCE, 'src'), output='sensors-known')
         else:
             self.program = os.path.join(harness.scratch(), 'known')
             harness.run(['cc', '-g', '-pthread', '-DALONE', '-I', os.path.join(harness.SOURCE, 'src'), os.path.join(HERE, 'known.c'), '-o', self.program]).ended(0)
