@@ -551,9 +551,8 @@ static bool are_locks_complete(const struct fv_defs *d, const struct fv_archive_
         complete = complete && !locations[i].gaps;
     for (size_t i = 0; i < d->rank_count; i++) {
         const struct fv_def_rank *r = &d->ranks[i];
-        bool ended = r->state == FV_STATE_FINALIZED || r->state == FV_STATE_EXITED;
 
-        complete = complete && ended && r->thread_objects && !r->dropped_of_threads && !r->stop_ticks;
+        complete = complete && fv_state_is_end(r->state) && r->thread_objects && !r->dropped_of_threads && !r->stop_ticks;
     }
     return complete;
 }

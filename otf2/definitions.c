@@ -93,6 +93,7 @@ static const char *state_of(const struct fv_def_rank *r)
     return !r                               ? "missing: no rank file"
            : r->state == FV_STATE_FINALIZED ? "finalized"
            : r->state == FV_STATE_EXITED    ? "exited without MPI_Finalize"
+           : r->state == FV_STATE_REPLACED  ? "replaced by another program"
            : r->state == FV_STATE_ABORTED   ? "aborted"
            : r->runs                        ? "running when it was merged"
                                             : "killed";

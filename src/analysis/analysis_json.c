@@ -236,7 +236,7 @@ static bool is_complete(const struct writer *w)
             return false;
     for (size_t i = 0; i < d->rank_count; i++)
         if (!d->ranks[i].traced || d->ranks[i].dropped ||
-            (d->ranks[i].state != FV_STATE_FINALIZED && d->ranks[i].state != FV_STATE_EXITED))
+            !fv_state_is_end(d->ranks[i].state))
             return false;
     return d->rank_count == d->world_size;
 }

@@ -6,6 +6,7 @@
 #define FV_LOCK_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,8 +16,15 @@
 #include <unistd.h>
 
 struct fv_lock {
-    uint32_t held;
+    uint32_t held; /* 0: by nobody; else by which thread, fv_lock_holder() */
 };
+
+/* Which thread this is. Two that are 256 GiB apart may share a number: then one of them only gives up (fv_lock_is_free()) where it could
+ * have waited. */
+static inline uint32_t fv_lock_holder(void)
+{
+    return (uint32_t)((uintptr_t)pthread_self() >> 6) | 1;
+}
 
 static inline void fv_lock_wait(unsigned tries)
 {
@@ -31,16 +39,18 @@ static inline void fv_lock_wait(unsigned tries)
     }
 }
 
-static inline void fv_lock(struct fv_lock *lock)
-{
-    for (unsigned tries = 0; __atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE); tries++)
-        fv_lock_wait(tries);
-}
-
 /* False: it is held, perhaps by whom a signal handler has interrupted. */
 static inline bool fv_try_lock(struct fv_lock *lock)
 {
-    return !__atomic_exchange_n(&lock->held, 1, __ATOMIC_ACQUIRE);
+    uint32_t nobody = 0;
+
+    return __atomic_compare_exchange_n(&lock->held, &nobody, fv_lock_holder(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline void fv_lock(struct fv_lock *lock)
+{
+    for (unsigned tries = 0; !fv_try_lock(lock); tries++)
+        fv_lock_wait(tries);
 }
 
 static inline void fv_unlock(struct fv_lock *lock)
@@ -48,14 +58,16 @@ static inline void fv_unlock(struct fv_lock *lock)
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
 }
 
-/* May it be taken here? A signal handler may have interrupted its holder, which then goes on never: a lock that stays held is left
- * alone. */
+/* Can it be taken here, for as long as others' critical sections last? False at once in a signal handler that has interrupted the
+ * holder, and after a second or so where a handler keeps the holder from going on: then what had to be written is left out, and counted. */
 static inline bool fv_lock_is_free(const struct fv_lock *lock)
 {
-    for (unsigned i = 0; i < 1000; i++) {
-        if (!__atomic_load_n(&lock->held, __ATOMIC_RELAXED))
-            return true;
-        sched_yield();
+    for (unsigned tries = 0; tries < 10000; tries++) {
+        uint32_t held = __atomic_load_n(&lock->held, __ATOMIC_RELAXED);
+
+        if (!held || held == fv_lock_holder())
+            return !held;
+        fv_lock_wait(tries);
     }
     return false;
 }

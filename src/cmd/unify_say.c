@@ -184,7 +184,7 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
     const char *where = r->options.output ? r->options.output : r->options.directory;
 
     for (size_t i = 0; i < d->rank_count; i++)
-        if (d->ranks[i].state != FV_STATE_FINALIZED && d->ranks[i].state != FV_STATE_EXITED)
+        if (!fv_state_is_end(d->ranks[i].state))
             fv_log("rank %u: %s; its trace ends with the last call", d->ranks[i].world_rank,
                    d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort"
                    : d->ranks[i].runs                    ? "still runs"

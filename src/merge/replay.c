@@ -411,7 +411,7 @@ struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t r
                                   .stats = stats,
                                   .line = &replay->clocks->lines[replay->clocks->of_rank[rank]] };
     fv_threads_open(r);
-    r->is_open = r->rank->state != FV_STATE_FINALIZED && r->rank->state != FV_STATE_EXITED;
+    r->is_open = !fv_state_is_end(r->rank->state);
     r->streams = fv_xcalloc(r->rank->thread_count, sizeof(*r->streams));
     for (uint32_t i = 0; i < r->rank->thread_count && !r->failed; i++)
         begin_stream(r, i);

@@ -446,7 +446,7 @@ static void say_states(struct fv_model *m)
     m->complete = m->rank_count == (size_t)(m->world_size > 0 ? m->world_size : 1);
     for (size_t i = 0; i < m->rank_count; i++) {
         m->complete = m->complete && (m->ranks[i].state == FV_RANK_FINALIZED ||
-                                      (m->ranks[i].state == FV_RANK_EXITED && !strcmp(m->mpi, "none")));
+                                      (fv_rank_has_ended(&m->ranks[i]) && !strcmp(m->mpi, "none")));
         exited += m->ranks[i].state == FV_RANK_EXITED && strcmp(m->mpi, "none");
     }
     if (exited)

@@ -157,7 +157,7 @@ struct fv_thread_view {
     struct fv_in_call_view in_call;
 };
 
-enum fv_rank_state { FV_RANK_FINALIZED, FV_RANK_EXITED, FV_RANK_KILLED, FV_RANK_RUNNING };
+enum fv_rank_state { FV_RANK_FINALIZED, FV_RANK_EXITED, FV_RANK_REPLACED, FV_RANK_KILLED, FV_RANK_RUNNING };
 const char *fv_rank_state_name(enum fv_rank_state state);
 
 /* The signal that ended a rank, of those whose action was to end it. */
@@ -227,6 +227,11 @@ struct fv_rank {
     uint32_t clock;
     uint32_t program; /* in fv_model.programs */
 };
+/* By itself: it was not killed, and runs no more. */
+static inline bool fv_rank_has_ended(const struct fv_rank *r)
+{
+    return r->state <= FV_RANK_REPLACED;
+}
 
 /* Ranks that run the same executable. */
 struct fv_program {

@@ -14,7 +14,7 @@
 
 const char *fv_rank_state_name(enum fv_rank_state state)
 {
-    static const char *const names[] = { "finalized", "exited", "killed", "running" };
+    static const char *const names[] = { "finalized", "exited", "replaced", "killed", "running" };
 
     return names[state];
 }
@@ -343,6 +343,7 @@ static enum fv_rank_state state_of(const struct fv_file_header *h)
     switch (h->state) {
     case FV_STATE_FINALIZED: return FV_RANK_FINALIZED;
     case FV_STATE_EXITED: return FV_RANK_EXITED;
+    case FV_STATE_REPLACED: return FV_RANK_REPLACED;
     case FV_STATE_RUNNING: return is_alive(h) ? FV_RANK_RUNNING : FV_RANK_KILLED;
     }
     return FV_RANK_KILLED;

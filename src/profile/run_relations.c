@@ -529,14 +529,15 @@ static bool has_usage(void *subject, const void *row, const struct fv_column_def
     return ((const struct fv_rank *)row)->resident_peak;
 }
 
-static const char *const state_words[] = { "finalized", "exited", "killed", "running", NULL };
+static const char *const state_words[] = { "finalized", "exited", "replaced", "killed", "running", NULL };
 static const struct fv_column_def rank_columns[] = {
     { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank),
       .flags = FV_IS_RANK },
     { "host", "host", "", "Name of its host.", FV_FIELD(struct fv_rank, host) },
     { "pid", "pid", "id", "The process.", FV_FIELD(struct fv_rank, pid) },
     { "state", "state", "",
-      "finalized; exited: exit() without MPI_Finalize; killed: gone without either, or after MPI_Abort; "
+      "finalized; exited: exit() without MPI_Finalize; replaced: became another program, by exec(), which is not in this run; "
+      "killed: gone without any of these, or after MPI_Abort; "
       "running: still runs on this host.",
       FV_GET(FV_TYPE_TEXT, get_state), .words = state_words },
     { "app_time_s", "time", "s",

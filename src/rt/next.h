@@ -24,6 +24,9 @@ _Static_assert(thrd_success == 0, "C11's functions succeed like the others");
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 31)
 #define FV_HAVE_CLOCKED 1
 #endif
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#define FV_HAVE_EXECVEAT 1
+#endif
 /* threads/create.c says when not. */
 #if defined(PIC) && !defined(__SANITIZE_THREAD__)
 #define FV_INTERPOSE_CREATE 1

@@ -68,6 +68,9 @@ static inline bool fv_rt_here(void)
 }
 /* It ends; without MPI_Finalize, if that was not called. */
 void fv_exiting(void);
+/* It calls exec(): true: and becomes another program, unless fv_exec_failed() says that it goes on. */
+bool fv_replacing(void);
+void fv_exec_failed(void);
 
 /* Counts something that was not recorded. Any thread. */
 static inline void fv_dropped(enum fv_drop what)

@@ -370,6 +370,20 @@ void fv_exiting(void)
         end(FV_STATE_EXITED);
 }
 
+bool fv_replacing(void)
+{
+    bool is_open = fv_rt_on() && fv_rt.writer.header->state == FV_STATE_RUNNING;
+
+    if (is_open)
+        end(FV_STATE_REPLACED);
+    return is_open;
+}
+
+void fv_exec_failed(void)
+{
+    __atomic_store_n(&fv_rt.writer.header->state, (uint32_t)FV_STATE_RUNNING, __ATOMIC_RELEASE);
+}
+
 void fv_start(const struct fv_start_info *info)
 {
     int saved = errno;

@@ -50,7 +50,13 @@ enum fv_file_state {
     FV_STATE_FINALIZED = 2, /* MPI_Finalize returned (or the last session was finalised) */
     FV_STATE_EXITED = 3,    /* exit() without MPI_Finalize */
     FV_STATE_ABORTED = 4,   /* MPI_Abort was called; in_call shows where */
+    FV_STATE_REPLACED = 5,  /* exec(): the process goes on as another program */
 };
+/* Did the program come to its end, or was it killed, or does it still run? */
+static inline bool fv_state_is_end(uint32_t state)
+{
+    return state == FV_STATE_FINALIZED || state == FV_STATE_EXITED || state == FV_STATE_REPLACED;
+}
 
 /* What was not recorded, and why: counts, exact. */
 enum fv_drop {

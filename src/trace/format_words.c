@@ -116,6 +116,7 @@ const char *fv_state_name(unsigned state)
         [FV_STATE_FINALIZED] = "finalized",
         [FV_STATE_EXITED] = "exited",
         [FV_STATE_ABORTED] = "aborted",
+        [FV_STATE_REPLACED] = "replaced",
     };
     return NAME_OF(names, state);
 }

@@ -1029,6 +1029,30 @@ static void test_a_lock_of_who_has_less_priority(void **state)
     assert_true(seconds < 0.3);
 }
 
+static void *asks(void *arg)
+{
+    *(bool *)arg = fv_lock_is_free(&slow_lock);
+    return arg;
+}
+
+/* Others' critical sections are waited for; one's own, that a handler has interrupted, never ends. */
+static void test_a_lock_that_can_be_taken(void **state)
+{
+    const struct timespec longer_than_turns = { .tv_nsec = 20000000 };
+    bool is_free = false;
+    pthread_t other;
+    (void)state;
+
+    fv_lock(&slow_lock);
+    assert_false(fv_lock_is_free(&slow_lock));
+    pthread_create(&other, NULL, asks, &is_free);
+    nanosleep(&longer_than_turns, NULL);
+    fv_unlock(&slow_lock);
+    pthread_join(other, NULL);
+    assert_true(is_free);
+    assert_true(fv_lock_is_free(&slow_lock));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1065,6 +1089,7 @@ int main(void)
         cmocka_unit_test(test_fork_leaves_the_file_alone),
         cmocka_unit_test(test_handlers_that_jump),
         cmocka_unit_test(test_a_lock_of_who_has_less_priority),
+        cmocka_unit_test(test_a_lock_that_can_be_taken),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     stub_start();

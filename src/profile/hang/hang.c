@@ -45,11 +45,6 @@ static bool is_finalize(const struct fv_model *m, const struct fv_in_call_view *
     return in->active && !strcmp(function_of(m, in)->name, "MPI_Finalize");
 }
 
-static bool has_ended(const struct fv_rank *r)
-{
-    return r->state == FV_RANK_FINALIZED || r->state == FV_RANK_EXITED;
-}
-
 /* ---- communicators ---- */
 
 static uint32_t rank_of_world(const struct work *w, int64_t world_rank)
@@ -464,7 +459,7 @@ static void find_wait(struct work *w, uint32_t rank)
     struct wait all[FV_WAITED_MOST];
     uint32_t count = 0, threads = 0;
 
-    *out = (struct fv_hang_rank){ .state = has_ended(r) ? FV_HANG_ENDED : FV_HANG_ACTIVE, .cycle = FV_NONE };
+    *out = (struct fv_hang_rank){ .state = fv_rank_has_ended(r) ? FV_HANG_ENDED : FV_HANG_ACTIVE, .cycle = FV_NONE };
     for (uint32_t i = 0; i < r->threads && out->state != FV_HANG_ENDED; i++) {
         const struct fv_thread_view *t = &w->m->threads[r->first_thread + i];
 

@@ -77,7 +77,7 @@ static void get_cause_text(void *subject, const void *row, const struct fv_colum
     "active: outside of MPI. waits. matched: in a call that can complete, as those it needs are in "         \
     "matching calls. recent: runs, in its call for less than a second. untold: in a call, and what it "      \
     "waits for was not recorded (one-sided, files, more than 32 requests, other threads that are "           \
-    "outside of MPI). ended: finalized or exited."
+    "outside of MPI). ended: finalized, exited or replaced."
 static const struct fv_column_def cause_columns[] = {
     { "hang_state", "state", "", STATE_DOC, FV_GET(FV_TYPE_TEXT, get_cause_state), .words = state_words },
     { "rank_list", "ranks", "", "The ranks.", FV_GET(FV_TYPE_RANKS, get_cause_ranks) },

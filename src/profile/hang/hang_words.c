@@ -185,7 +185,7 @@ static void say_end(const struct fv_rank *r, char *out, size_t bytes)
     if (r->state == FV_RANK_FINALIZED)
         fv_words_add(out, bytes, "has finalized");
     else
-        fv_words_add(out, bytes, "exited without MPI_Finalize");
+        fv_words_add(out, bytes, "%s without MPI_Finalize", r->state == FV_RANK_REPLACED ? "became another program, by exec()," : "exited");
     if (r->exit_seen && (r->exit_status || r->state != FV_RANK_FINALIZED))
         fv_words_add(out, bytes, " (exit status %d)", r->exit_status);
 }
@@ -355,7 +355,7 @@ static void say_aborted(const struct fv_model *m, char *out, size_t bytes)
 
 char *fv_hang_headline(const struct fv_model *m, char *out, size_t bytes)
 {
-    unsigned states[4] = { 0 };
+    unsigned states[FV_RANK_RUNNING + 1] = { 0 };
 
     out[0] = '\0';
     if (!m->hang) {

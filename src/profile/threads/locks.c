@@ -229,7 +229,7 @@ static void add_waiting(struct gather *g, uint32_t thread, const struct fv_sync_
         .rank = g->rank, .thread = thread, .kind = t->wait_kind, .operation = t->wait_operation
     };
 
-    if (!t->wait_begin || r->state == FV_RANK_FINALIZED || r->state == FV_RANK_EXITED)
+    if (!t->wait_begin || fv_rank_has_ended(r))
         return;
     w.begin_s = fv_build_time(m, g->rank, t->wait_begin);
     w.seconds = r->state == FV_RANK_RUNNING ? larger(r->end_s - w.begin_s, 0) : NAN;

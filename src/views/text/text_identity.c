@@ -191,7 +191,7 @@ static void put_samples(const struct fv_page *p, const struct fv_model *m)
 static void put_state(const struct fv_page *p, const struct fv_model *m)
 {
     enum fv_rank_state last = FV_RANK_FINALIZED;
-    unsigned states[4] = { 0 };
+    unsigned states[FV_RANK_RUNNING + 1] = { 0 };
     char text[300];
 
     for (size_t i = 0; i < m->rank_count; i++) {
@@ -207,6 +207,8 @@ static void put_state(const struct fv_page *p, const struct fv_model *m)
                              fv_rank_state_name((enum fv_rank_state)i));
     } else if (last == FV_RANK_EXITED && m->ranks[0].exit_seen)
         snprintf(text, sizeof(text), "exited with status %d", m->ranks[0].exit_status);
+    else if (last == FV_RANK_REPLACED)
+        snprintf(text, sizeof(text), "replaced by another program (exec), which has an experiment of its own where it is recorded");
     else
         snprintf(text, sizeof(text), "%s", fv_rank_state_name(last));
     fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
