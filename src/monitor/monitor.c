@@ -457,17 +457,36 @@ static bool has_gone(void)
     return tid && syscall(SYS_tgkill, getpid(), tid, 0) && errno == ESRCH;
 }
 
-/* The main thread goes, and others stay, of which the last one ends the process, by the C library's count: this one is in that, and must not be the last, which has none of
- * the program's descriptors to write its output to. */
-static void thread_ends(struct fv_thread *self)
+static bool is_main_thread(void)
+{
+    return syscall(SYS_gettid) == getpid();
+}
+
+/* Where the main thread goes, or may have gone, and others stay, the last one ends the process, by the C library's count: this one is in that, and must not be the last, which
+ * has none of the program's descriptors to write its output to. */
+static void end_before_others(struct fv_thread *self)
 {
     int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LAST_NS;
 
-    if (!is_started || syscall(SYS_gettid) != getpid())
+    if (!is_started)
         return;
     end(self);
     while (!has_gone() && clock_ns(CLOCK_MONOTONIC) < until_ns)
         nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
+
+static void thread_ends(struct fv_thread *self)
+{
+    if (is_main_thread())
+        end_before_others(self);
+}
+
+static void finalize(struct fv_thread *self)
+{
+    if (is_main_thread())
+        end(self);
+    else
+        end_before_others(self);
 }
 
 /* A child has no such thread. */
@@ -478,4 +497,4 @@ static void forget_all(struct fv_thread *self)
     monitor.tid = 0;
 }
 
-const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = end, [FV_AT_EXIT] = end, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FORK] = forget_all } };
+const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = finalize, [FV_AT_EXIT] = end, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FORK] = forget_all } };

@@ -201,6 +201,11 @@ def lives(tap, kind):
                 equal('output', run.out, kind.native('wait', word).ended(0).out)
                 equal('its last thread has written', run.out, wanted)
                 equal('events', len(run.report().data['sensors']), 4)
+    else:
+        with tap.test('{}: main() is left by pthread_exit() while another thread is in MPI'.format(kind)):
+            run = kind.profile(['elsewhere'], ['-q', '--sensors', SENSORS], root).ended(0)
+            equal('output', run.out, kind.native('elsewhere').ended(0).out)
+            equal('events', len(run.report().data['sensors']), 4)
     with tap.test('{}: after SIGKILL'.format(kind)):
         run = kind.profile(['wait', 'add', os.path.join(root, 'sys/class/net/eth0/statistics/rx_bytes'), '11', 'wait', 'kill'], ['-q', '--sensors', SENSORS, '--sensors-hz', '100'], root)
         check(run.rc != 0, 'it was killed')

@@ -11,6 +11,7 @@
  *     setuid, fork, kill       as their names say
  *     leave          main() is left by pthread_exit(), and another thread ends the process
  *     alone          likewise, and it was the last one
+ *     elsewhere      as the first word: another thread is MPI's, and waits; main() is left by pthread_exit() meanwhile
  *
  * Rank 0 adds, touches and sends; all wait. */
 #define _GNU_SOURCE
@@ -163,11 +164,41 @@ static void leave(void)
     pthread_exit(NULL);
 }
 
+#ifndef ALONE
+static int has_begun;
+
+static void *with_mpi(void *unused)
+{
+    int provided;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    __atomic_store_n(&has_begun, 1, __ATOMIC_RELEASE);
+    wait_for_samples();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    printf("elsewhere\n"); /* which exit() writes */
+    return unused;
+}
+
+static void elsewhere(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, with_mpi, NULL))
+        exit(9);
+    while (!__atomic_load_n(&has_begun, __ATOMIC_ACQUIRE))
+        nap();
+    pthread_exit(NULL);
+}
+
+#endif
 int main(int argc, char **argv)
 {
     long sum = 0;
 
 #ifndef ALONE
+    if (argc > 1 && !strcmp(argv[1], "elsewhere"))
+        elsewhere();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 #endif
