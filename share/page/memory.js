@@ -20,8 +20,8 @@ function memoryLines(tables) {
 }
 
 function fileBars(tables) {
-  const rows = tables.get("io_files").all().filter(of => of.time_s > 0);
+  const rows = tables.get("io_files").all().filter(of => of.time_s + of.in_mpi_s > 0);
 
-  return lying("file-bars", "Files by time", rows.map(of => ({ label: of.io_file, value: seconds(of.time_s), parts: [[of.reads_time_s, "mpi"], [of.writes_time_s, "wait"], [of.other_s, "code0"]] })),
-                             [["mpi", "reading"], ["wait", "writing"], ["code0", "others: open, seek, sync"]], "time of all ranks in calls about them, outside of MPI");
+  return lying("file-bars", "Files by time", rows.map(of => ({ label: of.io_file, value: seconds(of.time_s + of.in_mpi_s), parts: [[of.reads_time_s, "mpi"], [of.writes_time_s, "wait"], [of.other_s, "code0"], [of.in_mpi_s, "code1"]] })),
+                             [["mpi", "reading"], ["wait", "writing"], ["code0", "others: open, seek, sync"], ...rows.some(of => of.in_mpi_s > 0) ? [["code1", "by MPI's functions for files"]] : []], "time of all ranks in calls about them");
 }

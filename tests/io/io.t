@@ -81,12 +81,13 @@ def sums_hold(report, ranks):
     for f in report['io_files']:
         of = [r for r in report['io'] if r['io_file'] == f['io_file']]
         close('time of {}'.format(f['io_file']), f['time_s'], sum(r['time_s'] for r in of), 1e-9)
+        close('... in MPI', f['in_mpi_s'], sum(r['in_mpi_s'] for r in of), 1e-9)
         equal('calls', f['reads']['calls'] + f['writes']['calls'] + f['other_calls'], sum(r['calls'] for r in of))
         equal('read', f['reads']['bytes'], sum(r['bytes'] for r in of if r['operation'] in ('read', 'async_read')))
         equal('written', f['writes']['bytes'], sum(r['bytes'] for r in of if r['operation'] in ('write', 'async_write')))
-        check(f['rank_count'] <= ranks and f['rank_min_s'] <= f['rank_max_s'] <= f['time_s'] + 1e-9, '{}', f)
+        check(f['rank_count'] <= ranks and f['rank_min_s'] <= f['rank_max_s'] <= f['time_s'] + f['in_mpi_s'] + 1e-9, '{}', f)
     for r in report['io']:
-        check(r['max_s'] <= r['time_s'] + 1e-9 and r['consecutive'] + r['forward'] <= r['placed'] <= r['calls'] >= r['failed'], '{}', r)
+        check(r['max_s'] <= r['time_s'] + r['in_mpi_s'] + 1e-9 and r['consecutive'] + r['forward'] <= r['placed'] <= r['calls'] >= r['failed'], '{}', r)
         equal('sizes', sum(r['sizes'].values()), r['calls'] - r['failed'] - r['empty'] - r['unsized'] if r['operation'] in ('read', 'write') else 0)
     close('ranks', sum(r['time_s'] for r in report['io_ranks']), sum(r['time_s'] for r in report['io']), 1e-9)
 
@@ -357,7 +358,9 @@ def with_mpi(tap, mpi):
             if not shared:
                 raise harness.Skip('its MPI-IO writes by no function that is seen')
             equal('bytes by MPI-IO', sum(r['bytes'] for r in shared), 200)
-            check(all(r['in_mpi'] and r['time_s'] == 0 and r['path'][0]['function'] == 'main' for r in shared), '{}', shared)
+            check(all(r['in_mpi'] and r['time_s'] == 0 and r['in_mpi_s'] > 0 and r['path'][0]['function'] == 'main' for r in shared), '{}', shared)
+            file = [f for f in report['io_files'] if f['io_file'].endswith('snapshot.shared')][0]
+            check(0 < file['rank_min_s'] <= file['rank_max_s'] and file['rank_count'] == 2, 'of each rank: {}', file)
 
 
 def main():

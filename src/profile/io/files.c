@@ -57,11 +57,7 @@ static void add(const struct gather *g, struct fv_io_sum *sum, const struct fv_i
     sum->placed += r->placed;
     for (unsigned i = 0; i < FV_IO_SIZES; i++)
         sum->sizes[i] += r->sizes[i];
-    if (r->flags & FV_IO_IN_MPI) {
-        sum->in_mpi_s += seconds;
-        return;
-    }
-    sum->seconds += seconds;
+    *(r->flags & FV_IO_IN_MPI ? &sum->in_mpi_s : &sum->seconds) += seconds;
     sum->max_s = fmax(sum->max_s, fv_build_seconds(g->build->model, g->rank, r->ticks_max));
 }
 
@@ -88,14 +84,14 @@ static void add_to_file(struct gather *g, struct fv_io_file_view *f, const struc
 {
     enum fv_io_operation operation = fv_io_operation_of(r->function);
     bool is_read = operation == FV_IO_OP_READ || operation == FV_IO_OP_ASYNC_READ, is_write = operation == FV_IO_OP_WRITE || operation == FV_IO_OP_ASYNC_WRITE;
-    double seconds = r->flags & FV_IO_IN_MPI ? 0 : fv_build_seconds(g->build->model, g->rank, r->ticks);
+    double seconds = fv_build_seconds(g->build->model, g->rank, r->ticks);
 
     add(g, is_read ? &f->read : is_write ? &f->write : &f->other, r);
     f->opens += operation == FV_IO_OP_OPEN ? r->calls : 0;
     f->seeks += operation == FV_IO_OP_SEEK ? r->calls : 0;
     f->syncs += operation == FV_IO_OP_SYNC ? r->calls : 0;
     f->states += operation == FV_IO_OP_STAT ? r->calls : 0;
-    f->seconds += seconds;
+    *(r->flags & FV_IO_IN_MPI ? &f->in_mpi_s : &f->seconds) += seconds;
     add_rank(&f->ranks, g->rank, seconds);
 }
 
@@ -119,11 +115,11 @@ static void read_records(struct gather *g, struct fv_io_rank_view *rank)
         struct fv_io_call_view *call =
             FV_INTERNED(g->calls, out->calls, out->call_count, out->call_room, (uint32_t[]){ at, node, r.function, r.flags & FV_IO_IN_MPI });
         enum fv_io_operation operation = fv_io_operation_of(r.function);
-        double seconds = r.flags & FV_IO_IN_MPI ? 0 : fv_build_seconds(g->build->model, g->rank, r.ticks);
+        double seconds = fv_build_seconds(g->build->model, g->rank, r.ticks);
 
         add(g, &call->sum, &r);
         add_rank(&call->ranks, g->rank, seconds);
-        rank->seconds += seconds;
+        rank->seconds += r.flags & FV_IO_IN_MPI ? 0 : seconds;
         rank->read += operation == FV_IO_OP_READ ? r.bytes : 0;
         rank->written += operation == FV_IO_OP_WRITE ? r.bytes : 0;
         if (at != FV_NONE)
@@ -190,7 +186,7 @@ static int by_call(const void *a, const void *b)
 {
     const struct fv_io_call_view *x = a, *y = b;
 
-    return by_seconds(x->sum.seconds, y->sum.seconds, x->sum.calls, y->sum.calls);
+    return by_seconds(x->sum.seconds + x->sum.in_mpi_s, y->sum.seconds + y->sum.in_mpi_s, x->sum.calls, y->sum.calls);
 }
 
 /* Where the files are now. */
@@ -202,7 +198,7 @@ struct order {
 static int by_file(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
-    int order = by_seconds(x->view.seconds, y->view.seconds, x->view.read.bytes + x->view.write.bytes, y->view.read.bytes + y->view.write.bytes);
+    int order = by_seconds(x->view.seconds + x->view.in_mpi_s, y->view.seconds + y->view.in_mpi_s, x->view.read.bytes + x->view.write.bytes, y->view.read.bytes + y->view.write.bytes);
 
     return order ? order : strcmp(x->view.path, y->view.path);
 }

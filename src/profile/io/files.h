@@ -14,7 +14,7 @@ struct fv_io_ranks {
 
 struct fv_io_sum {
     uint64_t calls, failed, bytes, untimed, unsized, empty, consecutive, forward, placed;
-    double seconds, max_s, in_mpi_s; /* in_mpi_s: of calls within MPI's functions for files, in no other time */
+    double seconds, in_mpi_s, max_s; /* in_mpi_s: of calls within MPI's functions for files, which is not in `seconds` */
     uint64_t sizes[FV_IO_SIZES];
 };
 
@@ -31,8 +31,8 @@ struct fv_io_file_view {
     uint64_t filesystem; /* 0: not known */
     struct fv_io_sum read, write, other;
     uint64_t opens, seeks, syncs, states;
-    double seconds; /* of all, outside of MPI */
-    struct fv_io_ranks ranks;
+    double seconds, in_mpi_s; /* of all: outside of MPI, and within its functions for files */
+    struct fv_io_ranks ranks; /* by both */
 };
 
 struct fv_io_rank_view {
@@ -44,7 +44,7 @@ struct fv_io_rank_view {
 };
 
 struct fv_io_view {
-    struct fv_io_call_view *calls; /* by seconds, longest first */
+    struct fv_io_call_view *calls; /* by seconds and in_mpi_s together, longest first */
     size_t call_count, call_room;
     struct fv_io_file_view *files; /* likewise */
     size_t file_count, file_room;

@@ -47,7 +47,7 @@ static void get_filesystem(void *subject, const void *row, const struct fv_colum
     } known[] = {
         { 0x01021994, "tmpfs" }, { 0xef53, "ext4" }, { 0x58465342, "xfs" }, { 0x9123683e, "btrfs" }, { 0x6969, "nfs" }, { 0x0bd00bd0, "lustre" },
         { 0x47504653, "gpfs" }, { 0x794c7630, "overlay" }, { 0x9fa0, "proc" }, { 0x62656572, "sysfs" }, { 0x19830326, "beegfs" }, { 0x00c36400, "ceph" },
-        { 0xff534d42, "cifs" }, { 0x65735546, "fuse" }, { 0x2fc12fc1, "zfs" }, { 0x50495045, "pipe" }, { 0x534f434b, "socket" }, { 0x1cd1, "devpts" },
+        { 0xff534d42, "cifs" }, { 0x65735546, "fuse" }, { 0x2fc12fc1, "zfs" }, { 0x50495045, "pipe" }, { 0x534f434b, "socket" }, { 0x1cd1, "devpts" }, { 0x09041934, "anon_inode" },
     };
     struct fv_tables *t = subject;
     uint64_t type = ((const struct fv_io_file_view *)row)->filesystem;
@@ -102,16 +102,16 @@ static const struct fv_column_def call_columns[] = {
     SIZE_COLUMN(C, sum, 8, "1G", "<= 1G", "... to 1,000,000,000; ..."),
     SIZE_COLUMN(C, sum, 9, "more", "> 1G", "... above."),
     { "rank_count", "ranks", "", "Ranks that called it there.", FV_FIELD(C, ranks.count) },
-    { "rank_max_s", "max rank", "s", "time_s of the rank with most.", FV_FIELD(C, ranks.max_s) },
+    { "rank_max_s", "max rank", "s", "Time of the rank with most, in MPI too.", FV_FIELD(C, ranks.max_s) },
     FV_RANK_COLUMN(C, ranks.max_rank, "max_rank", "rank", "That rank."),
 };
 const struct fv_relation fv_io_relation = {
     .name = "io",
     .key = "io",
     .title = "I/O by call path",
-    .doc = "Functions for files by call path and file, over all ranks and threads; by time_s, longest first. Exact. Functions of stdio have the time in them, "
+    .doc = "Functions for files by call path and file, over all ranks and threads; by time_s and in_mpi_s together, longest first. Exact. Functions of stdio have the time in them, "
            "whatever they ask of the system.",
-    .shown = "function io_file time_s share/3 calls bytes max_s/2 failed/4 consecutive/1 max_rank/1 called_by",
+    .shown = "function io_file time_s share/3 in_mpi_s/3 calls bytes max_s/2 failed/4 consecutive/1 max_rank/1 called_by",
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(call_columns),
@@ -128,6 +128,7 @@ static const struct fv_column_def file_columns[] = {
     { "filesystem", "file system", "", "Where it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_filesystem), .flags = FV_NULLABLE },
     FV_SHARE_COLUMN("share", "of all", F, seconds, FV_OF_RANKS, 0, "time_s of the time of all ranks; of several threads more than 1."),
     { "time_s", "time", "s", "In all calls that are about it, outside of MPI.", FV_FIELD(F, seconds) },
+    { "in_mpi_s", "in MPI", "s", "In those that MPI's own functions for files make about it: part of the MPI calls' time.", FV_FIELD(F, in_mpi_s), .flags = FV_BLANK },
     { "opens", "opens", "", "Calls that opened it.", FV_FIELD(F, opens), .flags = FV_BLANK },
     { "reads.calls", "reads", "", "Calls that read from it.", FV_FIELD(F, read.calls), .flags = FV_BLANK },
     { "reads.bytes", "read", "bytes", "Bytes that they read.", FV_FIELD(F, read.bytes), .flags = FV_BLANK },
@@ -145,7 +146,7 @@ static const struct fv_column_def file_columns[] = {
     { "syncs", "syncs", "", "... that write out what is buffered.", FV_FIELD(F, syncs), .flags = FV_BLANK },
     { "stats", "stats", "", "... that ask for its state.", FV_FIELD(F, states), .flags = FV_BLANK },
     { "rank_count", "ranks", "", "Ranks that used it.", FV_FIELD(F, ranks.count) },
-    { "rank_min_s", "min rank", "s", "time_s of the fastest of them.", FV_FIELD(F, ranks.min_s) },
+    { "rank_min_s", "min rank", "s", "Time of the fastest of them, in MPI too.", FV_FIELD(F, ranks.min_s) },
     FV_RANK_COLUMN(F, ranks.min_rank, "min_rank", "rank", "That rank."),
     { "rank_max_s", "max rank", "s", "That of the slowest.", FV_FIELD(F, ranks.max_s) },
     FV_RANK_COLUMN(F, ranks.max_rank, "max_rank", "rank", "That rank."),
@@ -167,8 +168,8 @@ const struct fv_relation fv_io_files_relation = {
     .name = "io_files",
     .key = "io_files",
     .title = "Files",
-    .doc = "Files, over all ranks that used them; by time_s, longest first. A file that several ranks use is one.",
-    .shown = "io_file time_s share/6 opens/2 reads_calls reads_bytes writes_calls writes_bytes seeks/1 syncs/1 rank_count/4 rank_max_s/3 max_rank/3 filesystem/5",
+    .doc = "Files, over all ranks that used them; by time_s and in_mpi_s together, longest first. A file that several ranks use is one.",
+    .shown = "io_file time_s share/6 in_mpi_s opens/2 reads_calls reads_bytes writes_calls writes_bytes seeks/1 syncs/1 rank_count/4 rank_max_s/3 max_rank/3 filesystem/5",
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(file_columns),

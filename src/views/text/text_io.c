@@ -11,7 +11,7 @@ void fv_text_io(const struct fv_page *p, const struct fv_profile *v)
 
     if (!io->call_count)
         return;
-    fv_text_relation(p, v, "io_files", "file", "over all ranks; time in all calls about it; max rank: of the rank with most");
+    fv_text_relation(p, v, "io_files", "file", "over all ranks; time in all calls about it, in MPI: in those of MPI's own functions for files; max rank: of the rank with most");
     fv_text_relation(p, v, "io", "call path", "functions for files, longest first; stdio's (fwrite, fprintf) with what they ask of the system");
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
