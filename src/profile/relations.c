@@ -129,13 +129,19 @@ static bool is_of_program(const struct fv_model *m, const struct fv_frame *frame
     return fv_model_is_of_program(m, frame->module);
 }
 
+/* main() of unknown line does not: of a program that is a library and a main() that calls it, all comes from there. */
+static bool tells_something(const struct fv_frame *frame)
+{
+    return frame->line || !frame->function || strcmp(frame->function, "main") != 0;
+}
+
 void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
     const struct fv_path *path = fv_tables_path(t, node_at(row, c));
     size_t own = 0;
 
-    while (own < path->count && !is_of_program(t->model, &path->frames[own]))
+    while (own < path->count && !(is_of_program(t->model, &path->frames[own]) && tells_something(&path->frames[own])))
         own++;
     if (path->count)
         v->text = fv_frame_words(&path->frames[own < path->count ? own : 0], t->profile->symbols, t->text, sizeof(t->text));

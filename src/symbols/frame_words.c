@@ -70,7 +70,7 @@ char *fv_frame_words(const struct fv_frame *f, const struct fv_symbols *s, char 
     char label[512], region[600], clean[256], where[300] = "";
 
     fv_words_region(fv_frame_label(f, s, label, sizeof(label)), region, sizeof(region));
-    fv_words_clean(region, clean, sizeof(clean));
+    fv_words_short(region, clean, sizeof(clean));
     fv_words_fit(clean, NAME_COLUMNS);
     if (f->file)
         fv_frame_location(f, s, where, sizeof(where));

@@ -119,6 +119,7 @@ def alone(tap, place):
         text = harness.run([harness.FVMPI, 'report', '--width', '200', '--all', run.directory]).ended(0).out
         check(re.search(r'^Files ', text, re.M) and re.search(r'fprintf +\S+/stdio .* write_stdio\(\) at known.c:\d+', text), '{}', text)
         check('I/O thread=' in harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out, 'dump')
+        check({r['called_by'].split('()')[0] for r in report['io'] if r['called_by']} <= {f['function'] for r in report['io'] for f in r['path']}, 'a function of the path')
         check(harness.run([harness.FVMPI, 'report', '--table', 'io_files', run.directory]).ended(0).out.count('/posix') == 1, 'table')
     with tap.test('switched off'):
         directory = os.path.join(harness.scratch('exp'), 'e')
@@ -316,6 +317,20 @@ def languages(tap, place):
             check(0 < file['writes']['calls'] < 100, 'they are buffered: {}', file)
 
 
+def a_library(tap, place):
+    with tap.test('a program that is a library, and a main() of unknown line: who called is the library\'s function'):
+        sources = {'notes.c': '#include <stdio.h>\nvoid notes(void) { FILE *f = fopen("/dev/null", "w"); fputs("x", f); fclose(f); }\n', 'driver.c': 'void notes(void);\nint main(void) { notes(); }\n'}
+        for name, text in sources.items():
+            with open(os.path.join(place, name), 'w') as f:
+                f.write(text)
+        library = os.path.join(harness.scratch('lib'), 'libnotes.so')
+        for flags, wanted in (([], 'notes()'), (['-g'], 'main() at driver.c:2')):
+            program = os.path.join(place, 'driver')
+            harness.run(['cc', '-shared', '-fPIC', os.path.join(place, 'notes.c'), '-o', library]).ended(0)
+            harness.run(['cc', *flags, os.path.join(place, 'driver.c'), library, '-o', program]).ended(0)
+            equal('called by', {r['called_by'].split(' at libnotes')[0] for r in recorded(program).report().data['io'] if r['io_file'] == '/dev/null'}, {wanted})
+
+
 def real(tap, place):
     with tap.test('sqlite in Python'):
         script = ("import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute('create table t (x)')\n"
@@ -373,6 +388,7 @@ def main():
     closed_by_others(tap, place)
     piped(tap, place)
     languages(tap, place)
+    a_library(tap, place)
     real(tap, place)
     for mpi in harness.an_mpi(tap):
         with_mpi(tap, mpi)

@@ -105,6 +105,10 @@ def one_process(tap, program):
                 run = recorded([program, way.__name__], option)
                 equal('output', run.out, plain.out)
                 way(run.report().data)
+    with tap.test('who called it'):
+        directory = recorded([program, 'peak']).directory
+        table = harness.run([harness.FVMPI, 'report', directory, '--table', 'memory', '--columns', 'function,called_by', '--csv', '-']).ended(0).out
+        check('leaked,peak <- main' in table.splitlines(), '{}', table)
     with tap.test('text and dump show it'):
         check('Live at the end' in harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out, 'report')
         dump = harness.run([harness.FVMPI, 'dump', os.path.join(run.directory, 'rank-000000.fvr')]).ended(0).out

@@ -78,7 +78,7 @@ static const struct fv_column_def call_columns[] = {
     { "operation", "operation", "", "What it does.", FV_GET(FV_TYPE_TEXT, get_operation), .words = operation_words },
     { "in_mpi", "in MPI", "", "By MPI's own functions for files; the path is that of the MPI call, which holds the time.", FV_GET(FV_TYPE_TRUTH, get_in_mpi), .flags = FV_BLANK },
     FV_PATH_COLUMNS(C, node),
-    { "called_by", "called by", "", "The innermost of the program's own functions on the path, or of all if none is, and where it stands; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_own), .flags = FV_NULLABLE,
+    { "called_by", "called by", "", "The innermost of the program's own functions on the path, or of all if none is, or only a main() of unknown line, and where it stands; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_own), .flags = FV_NULLABLE,
       .argument = offsetof(C, node) },
     FV_SHARE_COLUMN("share", "of all", C, sum.seconds, FV_OF_RANKS, 0, "time_s of the time of all ranks; of several threads more than 1."),
     { "calls", "calls", "", "Calls of all ranks and threads: exact.", FV_FIELD(C, sum.calls) },

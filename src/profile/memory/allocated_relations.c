@@ -1,5 +1,6 @@
 /* What the program allocates: relations memory, memory_ranks, memory_series. */
 #include "profile/relations.h"
+#include "tool/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -75,6 +76,22 @@ static void get_function(void *subject, const void *row, const struct fv_column_
     v->text = frame ? fv_frame_label(frame, t->profile->symbols, t->text, sizeof(t->text)) : NULL;
 }
 
+/* Memory::smalloc() says less than who calls it. */
+#define CALLERS 2
+static void get_callers(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_path *path = fv_tables_path(t, ((const struct fv_allocated_place *)row)->node);
+    size_t first = path->count ? fv_path_program(path) + 1 : 0;
+    char label[512], name[256];
+
+    t->text[0] = '\0';
+    for (size_t i = first; i < path->count && i < first + CALLERS; i++)
+        fv_words_add(t->text, sizeof(t->text), "%s%s", i > first ? " <- " : "",
+                     fv_words_brief(fv_frame_label(&path->frames[i], t->profile->symbols, label, sizeof(label)), name, sizeof(name)));
+    v->text = t->text[0] ? t->text : NULL;
+}
+
 static void get_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     fv_put_place(subject, frame_of(subject, ((const struct fv_allocated_place *)row)->node), v);
@@ -123,6 +140,7 @@ static const struct fv_column_def place_columns[] = {
     FV_ID_COLUMN("id", allocated.places, "Index in this list, from 0."),
     { "function", "allocated in", "", "The function that allocates: the innermost of the call path that is not of C++'s library.", FV_GET(FV_TYPE_TEXT, get_function),
       .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
+    { "called_by", "called by", "", "The two functions that called it, the nearest first; null: none is known.", FV_GET(FV_TYPE_TEXT, get_callers), .flags = FV_FLAT | FV_NULLABLE },
     { "place", "at", "", "File and line of its call, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_FLAT | FV_NULLABLE },
     FV_PATH_COLUMNS(struct fv_allocated_place, node),
     SUM_COLUMNS(struct fv_allocated_place),
@@ -140,7 +158,7 @@ const struct fv_relation fv_memory_relation = {
     .doc = "What the program allocated, by the call path of the call, over all ranks and threads; by at_peak_bytes, largest first. In MPI the path is that of the MPI "
            "call, and where the allocator was called. Bytes are those that were asked for. Allocations of 4 KiB and more are exact, smaller ones estimated of "
            "samples, one in 512 KiB, unless all were recorded (--memory=exact).",
-    .shown = "function place/5 at_peak_bytes share/4 live_bytes live_error_bytes/2 bytes/3 allocations/3 rank_count/1",
+    .shown = "function called_by/6 place/5 at_peak_bytes share/4 live_bytes live_error_bytes/2 bytes/3 allocations/3 rank_count/1",
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(place_columns),
