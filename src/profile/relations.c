@@ -1,5 +1,6 @@
 /* See relations.h. */
 #include "profile/relations.h"
+#include "tool/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,6 +147,31 @@ void fv_get_path_own(void *subject, const void *row, const struct fv_column_def 
     if (path->count)
         v->text = fv_frame_words(&path->frames[own < path->count ? own : 0], t->profile->symbols, t->text, sizeof(t->text));
 }
+
+/* A region's name, or a task's, that does not tell of which function it is, as clang's before version 17: "OpenMP region 1". */
+static bool is_nameless(const char *brief)
+{
+    return !strncmp(brief, ".omp_", 5) || (!strncmp(brief, "OpenMP region", 13) && !strstr(brief, " in "));
+}
+
+static const char *brief_name(struct fv_tables *t, const struct fv_frame *frame)
+{
+    char label[512];
+
+    return fv_words_brief(fv_frame_label(frame, t->profile->symbols, label, sizeof(label)), t->text, sizeof(t->text));
+}
+
+void fv_get_path_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_path *path = fv_tables_path(t, node_at(row, c));
+
+    for (size_t i = 0; i < path->count; i++)
+        if (is_of_program(t->model, &path->frames[i]) && !is_nameless(v->text = brief_name(t, &path->frames[i])))
+            return;
+    v->text = path->count ? brief_name(t, &path->frames[0]) : NULL;
+}
+
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;

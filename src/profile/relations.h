@@ -45,6 +45,8 @@ void fv_put_place(struct fv_tables *tables, const struct fv_frame *frame, struct
 void fv_get_path_place(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
 /* "dump() at w.c:12": the innermost of the program's own functions, where there is none the innermost of all; NULL: it is not known. */
 void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *value);
+/* "dump": the name of that function, of a compiler's function for an OpenMP region only where it tells of which function it is. */
+void fv_get_path_function(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *value);
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *column,
                       struct fv_value *out);
 #define FV_PATH_COLUMNS(S, m)                                                                                \

@@ -2,6 +2,7 @@
 """Worksharing of OpenMP: loops, sections, singles and masked, by place, with known counts and times that lie between what the program computed there and what passed
 there; of libgomp and of LLVM's runtime (OMPT); in the archive, too, with sections, instrumented functions and samples around them."""
 import os
+import re
 import shutil
 import sys
 
@@ -41,6 +42,9 @@ def profile(tap, compiler, program):
         equal('output', run.out, plain.out)
         known = {line: of for line, of in constructs(run.err).items() if of[0] not in UNTOLD[compiler]}
         rows = {r['path'][0]['line']: r for r in run.report().data['worksharing']}
+        table = harness.run([harness.FVMPI, 'report', run.directory, '--table', 'worksharing', '--columns', 'construct,function', '--csv', '-']).ended(0).out
+        functions = [line.split(',', 1)[1] for line in table.splitlines()[1:] if not line.startswith('task')]
+        check(functions and all(re.search(r'loops|others|tasks|main', f) for f in functions), 'the functions that they stand in: {}', table)
         # a call's line is that of the directive, or beside it, as the compiler likes
         by_line = {line: rows.get(line) or rows.get(line + 1) or rows.get(line - 1) for line in known}
         equal('places', sorted(line for line in by_line if by_line[line] is None), [])

@@ -21,6 +21,7 @@ static void get_balance(void *subject, const void *row, const struct fv_column_d
 #define TIMED(k, t, u, m, d) { k, t, u, d, FV_FIELD(W, m), .flags = FV_NULLABLE, .known = is_timed }
 static const struct fv_column_def columns[] = {
     { "construct", "construct", "", "OpenMP's directive.", FV_GET(FV_TYPE_TEXT, get_kind), .words = fv_work_kind_names },
+    { "function", "in", "", "The program's function that it stands in; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_function), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     { "place", "at", "", "File and line, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     FV_PATH_COLUMNS(W, node),
     { "times", "times", "", "How often it was met: of each rank by the thread that came there most often; of tasks, those that the thread ran that ran most.", FV_FIELD(W, times) },
@@ -43,7 +44,7 @@ const struct fv_relation fv_works_relation = {
     .doc = "OpenMP's loops, sections, singles, tasks, target regions and the like (fvmpi run --threads), by the place where they stand (of tasks made by GCC their function), over all ranks and threads; by time_s, longest "
            "first. Exact. libgomp tells of loops that are not scheduled statically, of sections and singles; run-time libraries with OMPT (LLVM's, Intel's, AMD's) of all. A target region lasts as long as the thread that meets it waits for "
            "the device, or until it was started, with nowait.",
-    .shown = "construct place path time_s balance times thread_count/2 thread_max_s/3 wait_s/3 max_rank/1",
+    .shown = "construct place function time_s balance times thread_count/2 thread_max_s/3 wait_s/3 max_rank/1",
     .recorded_by = "fvmpi run --threads",
     FV_COLUMNS(columns),
     .base = fv_tables_base,
