@@ -26,6 +26,7 @@ function sensorLine(sensor, points, span, labels) {
   const left = 90, right = 12, height = 96, under = make("span", { class: "quiet" });
   const least = Math.min(0, ...points.map(point => point.mean)), most = Math.max(...points.map(point => point.most), least) || 1;
   const told = sensor.event + ", " + sensor.unit + ", along the run of " + seconds(span) + ": mean " + sensed(sensor.mean, sensor.unit) + ", most " + sensed(sensor.most, sensor.unit);
+  const brief = value => sensed(value, sensor.unit.startsWith("bytes") ? "bytes" : ""); /* beside the unit */
   const timeAt = (x, width) => Math.min(Math.max((x - left) / (width - left - right), 0), 1) * span;
   const draw = (c, width) => {
     const box = { left, top: 8, width: width - left - right, height: height - 30 };
@@ -34,7 +35,7 @@ function sensorLine(sensor, points, span, labels) {
     c.fillStyle = colours("quiet");
     c.textAlign = "right";
     c.textBaseline = "middle";
-    [least, most].forEach(value => c.fillText(sensed(value, ""), left - 6, at.y(value)));
+    [least, most].forEach(value => c.fillText(brief(value), left - 6, at.y(value)));
     c.textAlign = "left";
     c.fillStyle = c.strokeStyle = colours("compute");
     c.globalAlpha = 0.2;
@@ -62,7 +63,7 @@ function sensorLine(sensor, points, span, labels) {
     under.textContent = point ? " at " + seconds(time) + ": " + sensed(point.mean, sensor.unit) : "";
   });
   picture.addEventListener("pointerleave", () => { under.textContent = ""; });
-  return make("figure", { class: "sensor" }, make("figcaption", null, make("b", null, sensor.event), " " + sensor.unit + ", mean " + sensed(sensor.mean, ""), under), picture);
+  return make("figure", { class: "sensor" }, make("figcaption", null, make("b", null, sensor.event), " " + sensor.unit + ", mean " + brief(sensor.mean), under), picture);
 }
 
 /* Events that never were anything but 0 are named only. */
