@@ -149,7 +149,7 @@ static bool ends_with(const char *name, size_t length, const char *end)
     return length > n && !strncmp(name + length - n, end, n);
 }
 
-/* rank-000001.fvr.3 */
+/* rank-000001.fvr.3: rt/replaced.h */
 static bool is_backup(const char *name)
 {
     size_t length = strlen(name), digits = 0;
@@ -500,6 +500,6 @@ void fv_experiment_choose(struct fv_experiment *e)
     say_damage(e);
     if (e->backups)
         fv_problem_add(&e->problems, FV_PROBLEM_NOTE, NULL,
-                       "%zu rank file%s of earlier runs kept as *.fvr.N and not reported", e->backups,
+                       "the process ran %zu other program%s before, and became this one by exec(): *.fvr.N, which fvmpi report reads by their names", e->backups,
                        e->backups == 1 ? "" : "s");
 }

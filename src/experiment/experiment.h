@@ -46,7 +46,7 @@ struct fv_experiment {
     size_t directories;
     struct fv_experiment_file *files; /* of the reported run, by world rank */
     size_t count, room;
-    size_t backups; /* files *.fvr.N of earlier runs */
+    size_t backups; /* files *.fvr.N: what their process was before exec(), rt/replaced.h */
     char *elsewhere; /* fv_experiment_elsewhere() */
     struct fv_problems problems;
     const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
@@ -72,7 +72,7 @@ struct fv_rank_files {
     struct fv_arena arena;
     char **paths;
     size_t count, room;
-    size_t backups; /* files *.fvr.N of earlier runs */
+    size_t backups; /* files *.fvr.N: what their process was before exec(), rt/replaced.h */
 };
 int fv_rank_files_list(struct fv_rank_files *out, const char *directory);
 void fv_rank_files_release(struct fv_rank_files *files);

@@ -10,6 +10,7 @@
 #include "rt/identity.h"
 #include "rt/layers.h"
 #include "rt/loaded.h"
+#include "rt/replaced.h"
 #include "rt/usage.h"
 
 #include <errno.h>
@@ -132,7 +133,13 @@ static int open_rank_file(int folder, const char *directory, const struct fv_sta
             fv_log("%s: cannot be written to: %s; rank files go to %s. Choose another with --local or FVMPI_LOCAL" FV_FOR_NODE,
                    fv_rt.options.local, errno == EPERM ? "what is there is another user's" : strerror(errno), directory);
     }
-    return open_shared_file(folder, directory, file, info);
+    int err = open_shared_file(folder, directory, file, info), why = errno;
+    if (err && why == EEXIST && info->world_size == 1 && fv_replaced_steps_aside(folder, file)) {
+        err = open_shared_file(folder, directory, file, info);
+        why = errno;
+    }
+    errno = why;
+    return err;
 }
 
 /* DIR-2 for a wish of DIR or DIR/. */
@@ -147,7 +154,8 @@ static void number_name(char *out, size_t size, const char *wanted, int number)
 
 /* The directory of the job, and this rank's file in it. Programs that run one after the other in one step
  * of a job (mpiexec sh -c './first; ./second') are of the same job: where this rank has a file already the
- * next directory is taken, DIR-2, DIR-3, and as every rank has run the same programs, all take the same.
+ * next directory is taken, DIR-2, DIR-3, and as every rank has run the same programs, all take the same. Only a
+ * process without others that called exec() stays where it is.
  * A descriptor of the directory, or -FV_EIO. */
 static int open_experiment(char *directory, size_t size, const char *program,
                            const struct fv_start_info *info)

@@ -238,19 +238,25 @@ ends '_exit() of children' 8 ./ends children
 ends 'a shell' 3 /bin/sh -c 'exit 3'
 export X=kept
 for form in execve execv execvp execvpe execl execlp execle fexecve execveat; do
-    state=replaced exit_status='' ends "$form()" 10 ./ends $form /bin/sh
-    case $form in # what it became finds no library of fvmpi in an environment of the program's own, and has no experiment
-        *e | execveat) continue ;;
+    case $form in # what it became finds no library of fvmpi in an environment of the program's own, and is not recorded
+        *e | execveat)
+            state=replaced exit_status='' ends "$form()" 10 ./ends $form /bin/sh
+            capture "$fvmpi" report ends.d
+            check '... in the report' has "$out" '^  complete +replaced by another program' ;;
+        *)
+            ends "$form()" 10 ./ends $form /bin/sh
+            capture "$fvmpi" report ends.d
+            check '... the report is of what it became' has "$out" '^  command +sh -c'
+            check '... and tells that there was another' has "$out" 'ran 1 other program before'
+            capture "$fvmpi" report ends.d/rank-000000.fvr.1 --table ranks --columns state,exit_status --csv -
+            check '... which can be read, too' has "$rc:$out" 'replaced,'
+            check '... with its description' has "$(cat ends.d/run.json.1)" 'ends exec'
+            check '... and no others' [ ! -e ends.d-2 ] ;;
     esac
-    capture "$fvmpi" report ends.d-2 --table ranks --columns state,exit_status --csv -
-    check '... and what it became has an experiment of its own' has "$rc:$out" '^exited,10'
 done
 unset X
 ends 'exec() that fails' 11 ./ends execv /nowhere/sh
 ends 'a list that fails' 11 ./ends execle /nowhere/sh
-capture "$fvmpi" run -q -o became --mpi serial ./ends execl /bin/sh
-capture "$fvmpi" report became
-check 'exec() in the report' has "$out" '^  complete +replaced by another program'
 
 capture "$fvmpi" run -q -o good --mpi serial true
 check 'a run to take from' test "$rc" -eq 0 -a -s good/rank-000000.fvr

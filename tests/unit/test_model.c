@@ -917,7 +917,7 @@ static void directories(void **state)
     model.problems = profile->model->problems;
     assert_true(has_problem(FV_PROBLEM_UNREADABLE, "rank-000003.fvr"));
     assert_true(has_problem(FV_PROBLEM_MISSING, "rank 3"));
-    assert_true(has_problem(FV_PROBLEM_NOTE, "1 rank file of earlier runs"));
+    assert_true(has_problem(FV_PROBLEM_NOTE, "ran 1 other program before"));
     model.problems = (struct fv_problems){ 0 };
     assert_false(profile->model->complete);
     snprintf(path, sizeof(path), "rm -r %s", directory);

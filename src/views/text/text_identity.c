@@ -208,7 +208,7 @@ static void put_state(const struct fv_page *p, const struct fv_model *m)
     } else if (last == FV_RANK_EXITED && m->ranks[0].exit_seen)
         snprintf(text, sizeof(text), "exited with status %d", m->ranks[0].exit_status);
     else if (last == FV_RANK_REPLACED)
-        snprintf(text, sizeof(text), "replaced by another program (exec), which has an experiment of its own where it is recorded");
+        snprintf(text, sizeof(text), "replaced by another program (exec)");
     else
         snprintf(text, sizeof(text), "%s", fv_rank_state_name(last));
     fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
