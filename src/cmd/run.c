@@ -312,18 +312,28 @@ static int find_left_out(struct run *run)
     return assign(run, "FVMPI_FUNCTIONS_LEFT_OUT", list);
 }
 
-/* The contract's name can be given here only if the command line tells both of its parts; else the
- * runtime finds it. */
+static bool is_alone(const struct run *run)
+{
+    return run->finding.flavour == FV_FLAVOUR_SERIAL && !run->launcher;
+}
+
+/* The contract's name can be given here only if the command line tells both of its parts; else the runtime finds it. A program without MPI is
+ * called what it is called here: its shell, its /usr/bin/env, each of which becomes the next by exec(), would each have another name. */
 static int name_experiment(struct run *run)
 {
+    const char *program = run->finding.program_path;
     char name[512];
     struct timespec now;
     int ranks = run->launcher ? fv_launcher_ranks(run->argv) : 0;
 
-    if (run->config.output || !ranks || !run->finding.program_path[0])
+    if (is_alone(run) && !fv_under_launcher()) {
+        program = run->program;
+        ranks = 1;
+    }
+    if (run->config.output || !ranks || !program[0])
         return 0;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (fv_experiment_name_at(name, sizeof(name), run->finding.program_path, ranks, now.tv_sec))
+    if (fv_experiment_name_at(name, sizeof(name), program, ranks, now.tv_sec))
         return 0;
     return fv_config_set_output(&run->config, name);
 }
@@ -527,7 +537,7 @@ static void say_other_tools(const struct run *run)
 
 static int start(struct run *run)
 {
-    bool is_serial = run->finding.flavour == FV_FLAVOUR_SERIAL && !run->launcher;
+    bool is_serial = is_alone(run);
     struct fv_written written = { .names = NULL };
 
     for (size_t i = 0; i < run->count; i++)

@@ -255,6 +255,13 @@ for form in execve execv execvp execvpe execl execlp execle fexecve execveat; do
     esac
 done
 unset X
+mkdir wrapped
+printf '#!/usr/bin/env bash\nexec "$@"\n' > wrap
+chmod +x wrap
+capture env -C wrapped "$fvmpi" run ../wrap sh -c 'exit 7'
+check 'a script that ends in the program: one experiment' test "$rc:$(cd wrapped && echo ./*)" = "7:$(cd wrapped && echo ./fvmpi-wrap-1p-*)"
+capture "$fvmpi" report wrapped/fvmpi-wrap-*
+check '... of the program' has "$out" '^  command +sh -c'
 ends 'exec() that fails' 11 ./ends execv /nowhere/sh
 ends 'a list that fails' 11 ./ends execle /nowhere/sh
 
