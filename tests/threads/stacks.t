@@ -155,7 +155,7 @@ def one_at_a_time(tap, program, place, run):
         equal('curve', [(c['cache_share'], c['method'], c['cache_bytes'], c['missed_share']) for c in found[1]['curve']], [(1.0, 'whole', None, None)] + [(part, 'resctrl', None, None) for part in (0.75, 0.5, 0.25, 0.125)])
     with tap.test('run --solo: through a launcher'):
         for mpi in harness.an_mpi(tap, quiet=True):
-            done = harness.run([harness.FVMPI, 'run', '--solo', '--stacks=2', '-o', os.path.join(place, 'launched'), '--'] + mpi.command(1, [program]), limit=120)
+            done = harness.run([harness.FVMPI, 'run', '--solo', '--stacks=2', '-o', os.path.join(place, 'launched-{}'.format(mpi)), '--'] + mpi.command(1, [program]), limit=120)
             check('--solo: not through a launcher' in done.err and 'run 3 of 3' in done.err, '{}', done.err)  # the program has no MPI: nothing is recorded
 
 
