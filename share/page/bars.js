@@ -49,6 +49,29 @@ function criticalPath(tables) {
                [["compute", "computing"], ["mpi", "the MPI call behind it"]], "what is longer here makes the run longer");
 }
 
+/* ---- counters ---- */
+
+const CYCLE_PARTS = [["retiring", "compute", "of use"], ["bad_speculation", "poor", "thrown away after a misprediction"], ["frontend_bound", "threads", "without instructions"], ["backend_bound", "wait", "waiting for data or units"]];
+
+/* What each thread's processor did with what it could have done: cycle accounting. */
+function cycleBars(tables) {
+  const threads = new Map();
+
+  tables.get("counter_metric_threads").all().forEach(of => {
+    const key = of.rank + "." + of.thread;
+
+    if (!threads.has(key))
+      threads.set(key, { label: "rank " + of.rank + ", thread " + of.thread, rank: of.rank });
+    threads.get(key)[of.metric] = of.metric_value;
+  });
+  const parts = CYCLE_PARTS.filter(([metric]) => [...threads.values()].some(of => of[metric] > 0));
+  const rows = parts.length ? [...threads.values()].map(of => ({
+    label: of.label, value: of.ipc === undefined ? "" : of.ipc.toFixed(2) + " IPC", parts: parts.map(([metric, colour]) => [Math.max(of[metric] || 0, 0), colour]), pick: () => selection.toggle("rank", of.rank),
+  })) : [];
+
+  return lying("cycles", "Where the processor's cycles went", rows, parts.map(([, colour, words]) => [colour, words]), "by thread: of what the processor could have done (top-down), where slots are not counted of the cycles; IPC: instructions per cycle");
+}
+
 /* ---- message sizes ---- */
 
 const SIZE_VALUES = [["sent_count", "sent: number"], ["bytes_sent", "sent: bytes"], ["received_count", "received: number"], ["bytes_received", "received: bytes"], ["time_s", "time"]];

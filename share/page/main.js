@@ -3,7 +3,7 @@
 const SUBJECTS = [
   { title: "Ranks", tables: ["ranks", "threads", "programs"], charts: tables => tables.get("ranks").rows ? [rankBars(tables.get("ranks")), timeHeat(tables), new GridView(tables).element, distributions(tables)] : [], open: true },
   { title: "Timeline", tables: ["timeline"], charts: tables => [timeline(tables)], opened_by: ["time", "view"] },
-  { title: "Machine", tables: ["labels", "machines", "environment", "affinity", "sensors", "sensor_sections", "sensor_nodes", "sensor_series", "counters", "counter_sections", "counter_metrics", "noise", "noise_projection", "noise_ranks", "other_processes"], charts: tables => [sensorLines(tables)] },
+  { title: "Machine", tables: ["labels", "machines", "environment", "affinity", "sensors", "sensor_sections", "sensor_nodes", "sensor_series", "counters", "counter_sections", "counter_metrics", "counter_metric_threads", "noise", "noise_projection", "noise_ranks", "other_processes"], charts: tables => [sensorLines(tables), cycleBars(tables)] },
   { title: "Call sites and MPI functions", tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"], charts: tables => tables.get("cpu_lines").rows ? [] : [sourceLines(tables)], opened_by: ["callsite"] },
   { title: "Communication", tables: ["matrix", "communicators", "grids", "size_classes", "sizes_sent", "sizes_received"], charts: tables => [matrixHeat(tables.get("matrix")), nodeView(tables), messageSizes(tables.get("size_classes"))] },
   { title: "Waiting and computing", tables: ["regions", "region_procedures", "culprits", "late_procedures", "wait_kinds", "waiting_by_rank"], charts: tables => [waitKinds(tables), blame(tables), criticalPath(tables)] },

@@ -118,6 +118,10 @@ def processor(tap, kind, env):
         equal('in MPI there', by_rank(sections['work', 'INSTRUCTIONS'], 'counted_in_mpi'), [0] * kind.ranks)
         equal('in another', by_rank(sections['touch', 'INSTRUCTIONS']), [0] * kind.ranks)
         metrics = {(m['section'], m['metric']): m for m in data['counter_metrics']}
+        of_threads = {(name, p['rank'], p['thread']): p['counted'] for name in ('INSTRUCTIONS', 'CYCLES') for p in whole[name]['per_thread']}
+        equal('IPC by thread', {(p['rank'], p['thread']): round(p['metric_value'], 9) for p in metrics['all', 'ipc']['per_thread']},
+              {(r, t): round(n / of_threads['CYCLES', r, t], 9) for (name, r, t), n in of_threads.items() if name == 'INSTRUCTIONS' and of_threads['CYCLES', r, t]})
+        check(metrics['all', 'ipc']['per_thread'] and not metrics['all', 'instruction_rate']['per_thread'], 'not of what is by time')
         close('IPC of the section', metrics['work', 'ipc']['metric_value'], 2, 1e-9)
         outside = sum(work) + kind.ranks * OF_THREAD
         close('IPC outside of MPI', metrics['all', 'ipc']['outside_mpi'], outside / (sum(work) / 2), 1e-9)

@@ -444,6 +444,44 @@ static void different(void **state)
     fv_counted_release(&v);
 }
 
+static void add_counted_thread(struct fv_counted_view *v, uint32_t event, uint32_t rank, uint32_t thread, double value)
+{
+    FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
+    v->threads[v->thread_count++] = (struct fv_counted_thread){ rank, event, thread, value, 0, false, FV_COUNTED_EXACT };
+}
+
+/* Of each thread that counted both; not what is by time. */
+static void of_threads(void **state)
+{
+    static const char *const names_of[] = { "instructions", "cycles" };
+    struct fv_counted_view v = { 0 };
+
+    (void)state;
+    name_things(&v, 1, names_of, 2);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        add_value(&v, 0, 0, rank, 900);
+        add_value(&v, 0, 1, rank, 450);
+    }
+    add_counted_thread(&v, 1, 1, 3, 100);
+    add_counted_thread(&v, 1, 0, 0, 450);
+    add_counted_thread(&v, 1, 1, 0, 350);
+    add_counted_thread(&v, 0, 0, 0, 900);
+    add_counted_thread(&v, 0, 1, 3, 200);
+    add_counted_thread(&v, 0, 1, 0, 700);
+    add_counted_thread(&v, 0, 1, 7, 50); /* without cycles */
+    fv_counted_finish(&v, 2);
+    const struct fv_counted_metric *ipc = metric_of(&v, "ipc");
+    const struct fv_counted_thread_metric *of = v.thread_metrics + ipc->first_thread;
+    assert_int_equal(ipc->threads, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(is(of[i].value, 2));
+        assert_int_equal(of[i].rank, i > 0);
+        assert_int_equal(of[i].thread, i == 2 ? 3 : 0);
+    }
+    assert_int_equal(metric_of(&v, "instruction_rate")->threads, 0);
+    fv_counted_release(&v);
+}
+
 /* ---- scaling ---- */
 
 /* Two runs, of one and two threads or ranks; the second one executes twice as much, as threads do that spin. */
@@ -562,7 +600,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(events),     cmocka_unit_test(names),    cmocka_unit_test(groups), cmocka_unit_test(metrics),
                                         cmocka_unit_test(arithmetic), cmocka_unit_test(top_down), cmocka_unit_test(of_page),
-                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),    cmocka_unit_test(different), cmocka_unit_test(many),
+                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),    cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(many),
                                         cmocka_unit_test(spinning) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -341,11 +341,11 @@ static double time_in(const struct fv_counted_view *v, const struct sums *in, ui
     return time_s > 0 ? time_s : NAN;
 }
 
-/* Where names of a formula are looked up: a rank's values or, with FV_NONE, those of the ranks that know all of the formula. */
+/* Where names of a formula are looked up: a rank's values, with `thread` one thread's, or those of the ranks that know all of the formula; FV_NONE: not of one. */
 struct place {
     const struct fv_counted_view *view;
     struct sums sums;
-    uint32_t rank;
+    uint32_t rank, thread;
     bool is_outside;
     bool *knows; /* by rank */
     size_t rank_count;
@@ -390,6 +390,20 @@ static double of_rank(const struct place *p, const struct name *n, uint32_t rank
     return p->is_outside ? NAN : time_in(p->view, &p->sums, rank, n->of_threads);
 }
 
+/* Is it before that thread of that rank? */
+static bool is_before(const struct fv_counted_thread *t, uint32_t rank, uint32_t thread)
+{
+    return t->rank != rank ? t->rank < rank : t->thread < thread;
+}
+
+static double of_thread(const struct place *p, const struct name *n)
+{
+    const struct fv_counted_thread *threads = n->sum ? p->view->threads + n->sum->first_thread : NULL;
+    size_t count = n->sum ? n->sum->threads : 0, at = FV_COUNT_BEFORE(i, count, is_before(&threads[i], p->rank, p->thread));
+
+    return at < count && threads[at].rank == p->rank && threads[at].thread == p->thread ? threads[at].value : NAN;
+}
+
 /* Who does not know it does not know the formula. */
 static double note_name(const void *context, const char *name, size_t length)
 {
@@ -412,6 +426,8 @@ static double look_up(const void *context, const char *name, size_t length)
     if (is_number(p, name, length, &number))
         return number;
     const struct name n = name_of(p, name, length);
+    if (p->thread != FV_NONE)
+        return of_thread(p, &n);
     if (p->rank != FV_NONE)
         return of_rank(p, &n, p->rank);
     for (uint32_t i = 0; i < p->rank_count; i++)
@@ -462,6 +478,29 @@ static void spread_metric(struct place *p, struct fv_counted_metric *m, const ch
     m->of.mean = count ? sum / (double)count : NAN;
 }
 
+/* Threads that counted the event which most counted. */
+static void add_threads(struct fv_counted_view *v, struct place *p, struct fv_counted_metric *m, const char *formula)
+{
+    const struct fv_counted_sum *most = p->sums.items;
+
+    for (size_t i = 1; i < p->sums.count; i++)
+        most = p->sums.items[i].threads > most->threads ? &p->sums.items[i] : most;
+    m->first_thread = (uint32_t)v->thread_metric_count;
+    for (size_t i = 0; i < most->threads; i++) {
+        const struct fv_counted_thread *t = &v->threads[most->first_thread + i];
+
+        p->rank = t->rank;
+        p->thread = t->thread;
+        double value = fv_formula_value(formula, look_up, p);
+        if (isnan(value))
+            continue;
+        FV_GROW(v->thread_metrics, v->thread_metric_room, v->thread_metric_count + 1);
+        v->thread_metrics[v->thread_metric_count++] = (struct fv_counted_thread_metric){ t->rank, t->thread, value, m->is_scaled };
+    }
+    m->threads = (uint32_t)(v->thread_metric_count - m->first_thread);
+    p->rank = p->thread = FV_NONE;
+}
+
 static bool is_scaled_in(const struct sums *in)
 {
     bool found = false;
@@ -488,12 +527,13 @@ static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t sco
     if (!formula)
         return;
     m.formula = fv_arena_bytes(&v->arena, formula, strcspn(formula, ";"));
+    m.is_scaled = is_scaled_in(&p->sums);
     spread_metric(p, &m, formula);
+    add_threads(v, p, &m, formula);
     p->is_outside = true;
     m.outside_mpi = together(p, formula);
     p->is_outside = false;
     m.peak = !strcmp(row->name, "ipc") && fv_processor_rows[v->processor].width ? fv_processor_rows[v->processor].width : NAN;
-    m.is_scaled = is_scaled_in(&p->sums);
     m.kind = kind_of(m.is_scaled, m.ranks < ranks_in(&p->sums));
     FV_GROW(v->metrics, v->metric_room, v->metric_count + 1);
     v->metrics[v->metric_count++] = m;
@@ -501,7 +541,7 @@ static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t sco
 
 static void make_metrics(struct fv_counted_view *v, size_t rank_count)
 {
-    struct place p = { .view = v, .rank = FV_NONE, .knows = fv_xcalloc(rank_count + 1, sizeof(*p.knows)), .rank_count = rank_count };
+    struct place p = { .view = v, .rank = FV_NONE, .thread = FV_NONE, .knows = fv_xcalloc(rank_count + 1, sizeof(*p.knows)), .rank_count = rank_count };
 
     for (uint32_t scope = 0; scope < v->scope_count; scope++) {
         p.sums = sums_of(v, scope);
@@ -557,7 +597,7 @@ static void finish_counted(struct fv_build *b, void *state)
 
 void fv_counted_finish(struct fv_counted_view *v, size_t rank_count)
 {
-    v->sum_count = v->whole_count = v->metric_count = 0;
+    v->sum_count = v->whole_count = v->metric_count = v->thread_metric_count = 0;
     if (v->value_count)
         qsort(v->values, v->value_count, sizeof(*v->values), by_place);
     if (v->thread_count)
@@ -633,6 +673,7 @@ void fv_counted_release(struct fv_counted_view *v)
     free(v->threads);
     free(v->sums);
     free(v->metrics);
+    free(v->thread_metrics);
     fv_arena_release(&v->arena);
     *v = (struct fv_counted_view){ 0 };
 }

@@ -63,8 +63,16 @@ struct fv_counted_sum {
     uint8_t kind;
 };
 
+/* A metric of one thread that knows all of the formula, of all its time. */
+struct fv_counted_thread_metric {
+    uint32_t rank, thread;
+    double value;
+    bool is_scaled;
+};
+
 struct fv_counted_metric {
     uint32_t scope;
+    uint32_t first_thread, threads; /* of the whole program: of fv_counted_view.thread_metrics, by rank and thread; none where the formula has time in it */
     const struct fv_metric_row *row;
     double value;       /* of the ranks that know all of the formula, together: of the sums of what was counted, and the longest time */
     uint32_t ranks;     /* these */
@@ -94,6 +102,8 @@ struct fv_counted_view {
     size_t whole_count;          /* of them of the whole program */
     struct fv_counted_metric *metrics; /* by scope */
     size_t metric_count, metric_room;
+    struct fv_counted_thread_metric *thread_metrics; /* by metric */
+    size_t thread_metric_count, thread_metric_room;
 };
 /* Takes over what another run of the program counted that this one did not: of ranks and sections that are in both. `finish` must follow. */
 void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks);

@@ -250,6 +250,30 @@ static void get_of_peak(void *subject, const void *row, const struct fv_column_d
     v->real = m->value / m->peak;
 }
 
+#define TM struct fv_counted_thread_metric
+static const struct fv_column_def metric_outer[] = {
+    SECTION(M),
+    METRIC_TEXT("metric", "metric", name, "Its name."),
+};
+static const struct fv_column_def metric_thread_columns[] = {
+    FV_RANK_COLUMN(TM, rank, "rank", "rank", "The rank."),
+    { "thread", "thread", "", "Its thread, as in the table of threads.", FV_FIELD(TM, thread), .flags = FV_IS_THREAD },
+    REAL("metric_value", "value", "ratio", TM, value, "Of what the thread counted."),
+};
+static const struct fv_relation metric_threads = {
+    .name = "counter_metric_threads",
+    .key = "per_thread",
+    .title = "Metrics by thread",
+    .doc = "The metric of each thread that counted all of its quantities, by rank and thread; of the whole program, and not of metrics by time.",
+    .recorded_by = RECORDED_BY,
+    .shape = FV_ROWS,
+    .of_ranks = true,
+    FV_COLUMNS(metric_thread_columns),
+    FV_OUTER(metric_outer),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, counted.thread_metrics, M, first_thread, threads),
+};
+
 static const struct fv_column_def metric_columns[] = {
     SECTION(M),
     METRIC_TEXT("group", "group", group, "The group of events that it is made of."),
@@ -269,6 +293,7 @@ static const struct fv_column_def metric_columns[] = {
     { "mark", "may be a bottleneck", "", "Why it may be one, by what it is outside of MPI where that is known; null: it is not marked.", FV_FIELD(M, mark), .flags = FV_NULLABLE },
     METRIC_TEXT("doc", "meaning", doc, "What it is."),
     { "formula", "formula", "", "How it is computed, of quantities.", FV_FIELD(M, formula) },
+    { "per_thread", "by thread", "", "By thread.", FV_NEST(metric_threads) },
 };
 const struct fv_relation fv_counter_metrics_relation = {
     .name = "counter_metrics",
