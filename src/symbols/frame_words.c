@@ -67,10 +67,9 @@ char *fv_frame_location(const struct fv_frame *f, const struct fv_symbols *s, ch
 
 char *fv_frame_words(const struct fv_frame *f, const struct fv_symbols *s, char *out, size_t bytes)
 {
-    char label[512], region[600], clean[256], where[300] = "";
+    char label[512], clean[256], where[300] = "";
 
-    fv_words_region(fv_frame_label(f, s, label, sizeof(label)), region, sizeof(region));
-    fv_words_short(region, clean, sizeof(clean));
+    fv_words_brief(fv_frame_label(f, s, label, sizeof(label)), clean, sizeof(clean));
     fv_words_fit(clean, NAME_COLUMNS);
     if (f->file)
         fv_frame_location(f, s, where, sizeof(where));
