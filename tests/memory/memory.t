@@ -222,7 +222,8 @@ def slow_allocator(tap):
             else:
                 check(0 < rank['timed_calls'] < calls / 10, '{}', rank)
         with tap.test('time in the allocator, {}: it is named, with who asks for it'.format(what)):
-            if rank['allocator_s'] - 2 * rank['allocator_error_s'] < 0.03 * report['ranks'][0]['app_time_s']:
+            time_s = report['ranks'][0]['app_time_s']
+            if min(rank['allocator_s'], time_s) - 2 * min(rank['allocator_error_s'], time_s) < 0.03 * time_s: # it can't be more than all
                 raise harness.Skip('others had the processor in a call that was drawn: the estimate may be anything, and nothing is said')
             equal('findings', [f['name'] for f in report['findings'] if f['name'] == 'allocator'], ['allocator'])
             found, = [f for f in report['findings'] if f['name'] == 'allocator']
