@@ -8,20 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 uint64_t fv_signals_held = ~(UINT64_C(1) << (SIGTRAP - 1));
 
 ssize_t fv_file_read(const char *path, char *out, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     size_t used = 0;
 
     out[0] = '\0';
     if (fd < 0)
         return -1;
     while (used < size - 1) {
-        ssize_t n = read(fd, out + used, size - 1 - used);
+        ssize_t n = syscall(SYS_read, fd, out + used, size - 1 - used);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -29,7 +30,7 @@ ssize_t fv_file_read(const char *path, char *out, size_t size)
             break;
         used += (size_t)n;
     }
-    close(fd);
+    syscall(SYS_close, fd);
     out[used] = '\0';
     return (ssize_t)used;
 }

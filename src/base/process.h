@@ -24,7 +24,7 @@ bool fv_process_runs(pid_t pid, uint64_t start);
 /* Of this boot of this host's kernel; false, and zeros: unknown. */
 bool fv_boot_id(uint8_t out[16]);
 
-/* A small file, cut to size - 1 bytes, with a NUL behind; its length, or -1. */
+/* A small file, cut to size - 1 bytes, with a NUL behind; its length, or -1. No place where a thread is cancelled. */
 ssize_t fv_file_read(const char *path, char *out, size_t size);
 
 #endif

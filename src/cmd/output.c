@@ -110,7 +110,8 @@ bool fv_output_is_recorded(const char *path)
     if (fd >= 0)
         close(fd);
     snprintf(claim, sizeof(claim), "%.*s.job", (int)(name - path), path);
-    return is_rank_file || ((!strcmp(name, "run.json") || !strcmp(name, ".job")) && !lstat(claim, &st));
+    bool is_description = !strncmp(name, "run.json", 8) && (!name[8] || name[8] == '.'); /* run.json.1: rt/replaced.h */
+    return is_rank_file || ((is_description || !strcmp(name, ".job")) && !lstat(claim, &st));
 }
 
 bool fv_output_holds_run(const char *path)

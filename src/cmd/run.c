@@ -335,6 +335,9 @@ static int name_experiment(struct run *run)
     clock_gettime(CLOCK_REALTIME, &now);
     if (fv_experiment_name_at(name, sizeof(name), program, ranks, now.tv_sec))
         return 0;
+    size_t end = strlen(name);
+    for (int number = 2; !access(name, F_OK) && number < 1000; number++)
+        snprintf(name + end, sizeof(name) - end, "-%d", number);
     return fv_config_set_output(&run->config, name);
 }
 

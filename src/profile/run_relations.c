@@ -536,7 +536,7 @@ static const struct fv_column_def rank_columns[] = {
     { "host", "host", "", "Name of its host.", FV_FIELD(struct fv_rank, host) },
     { "pid", "pid", "id", "The process.", FV_FIELD(struct fv_rank, pid) },
     { "state", "state", "",
-      "finalized; exited: exit() without MPI_Finalize; replaced: became another program, by exec(), which is not in this run; "
+      "finalized; exited: exit() without MPI_Finalize; replaced: became another program, by exec(), which is not in this file; "
       "killed: gone without any of these, or after MPI_Abort; "
       "running: still runs on this host.",
       FV_GET(FV_TYPE_TEXT, get_state), .words = state_words },

@@ -83,7 +83,13 @@ FV_PUBLIC _Noreturn void quick_exit(int status)
 
 /* ---- exec() ---- */
 
-/* They return only where they fail. */
+/* The C library's, each by name: a program may have an execv() of its own that calls execl(). They return only where they fail. */
+
+static bool tell(void)
+{
+    return fv_rt_here() && fv_replacing();
+}
+
 static int failed(int result, bool was_told)
 {
     int error = errno;
@@ -94,12 +100,21 @@ static int failed(int result, bool was_told)
     return result;
 }
 
-static bool tell(void)
+static int become(const char *path, char *const arguments[])
 {
-    return fv_rt_here() && fv_replacing();
+    bool is_told = tell();
+
+    return failed(FV_NEXT(execv)(path, arguments), is_told);
 }
 
-FV_PUBLIC int execve(const char *path, char *const arguments[], char *const environment[])
+static int become_found(const char *file, char *const arguments[])
+{
+    bool is_told = tell();
+
+    return failed(FV_NEXT(execvp)(file, arguments), is_told);
+}
+
+static int become_with(const char *path, char *const arguments[], char *const environment[])
 {
     bool is_told = tell();
 
@@ -108,16 +123,17 @@ FV_PUBLIC int execve(const char *path, char *const arguments[], char *const envi
 
 FV_PUBLIC int execv(const char *path, char *const arguments[])
 {
-    bool is_told = tell();
-
-    return failed(FV_NEXT(execv)(path, arguments), is_told);
+    return become(path, arguments);
 }
 
 FV_PUBLIC int execvp(const char *file, char *const arguments[])
 {
-    bool is_told = tell();
+    return become_found(file, arguments);
+}
 
-    return failed(FV_NEXT(execvp)(file, arguments), is_told);
+FV_PUBLIC int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    return become_with(path, arguments, environment);
 }
 
 FV_PUBLIC int execvpe(const char *file, char *const arguments[], char *const environment[])
@@ -143,51 +159,54 @@ FV_PUBLIC int execveat(int folder, const char *path, char *const arguments[], ch
 }
 #endif
 
-/* Those that take a list: FIRST, ..., NULL becomes `arguments`, on the stack as in the C library, as this may be a signal handler, or a child
- * of vfork(). `list` is behind the NULL afterwards. */
-static size_t count_of(const char *first, va_list list)
+enum form { BY_PATH, BY_NAME, WITH_ENVIRONMENT };
+
+/* FIRST, ..., NULL, on the stack as in the C library: this may be a signal handler, or a child of vfork(). */
+static int become_list(enum form form, const char *file, const char *first, va_list list)
 {
     size_t count = 0;
+    va_list again;
 
-    for (const char *argument = first; argument; count++)
-        argument = va_arg(list, const char *);
-    return count;
+    va_copy(again, list);
+    for (const char *argument = first; argument; argument = va_arg(again, const char *))
+        count++;
+    va_end(again);
+    char *arguments[count + 1];
+    arguments[0] = (char *)(uintptr_t)first;
+    for (size_t i = 1; i <= count; i++)
+        arguments[i] = va_arg(list, char *);
+    if (form == WITH_ENVIRONMENT)
+        return become_with(file, arguments, va_arg(list, char *const *));
+    return form == BY_PATH ? become(file, arguments) : become_found(file, arguments);
 }
-
-static void take(const char *first, size_t count, va_list list, char **arguments)
-{
-    for (size_t i = 0; i <= count; i++)
-        arguments[i] = i ? va_arg(list, char *) : (char *)(uintptr_t)first;
-}
-
-#define ARGUMENTS(first)                   \
-    va_list list;                          \
-    va_start(list, first);                 \
-    size_t count = count_of(first, list);  \
-    va_end(list);                          \
-    char *arguments[count + 1];            \
-    va_start(list, first);                 \
-    take(first, count, list, arguments)
 
 FV_PUBLIC int execl(const char *path, const char *first, ...)
 {
-    ARGUMENTS(first);
+    va_list list;
+
+    va_start(list, first);
+    int result = become_list(BY_PATH, path, first, list);
     va_end(list);
-    return execv(path, arguments);
+    return result;
 }
 
 FV_PUBLIC int execlp(const char *file, const char *first, ...)
 {
-    ARGUMENTS(first);
+    va_list list;
+
+    va_start(list, first);
+    int result = become_list(BY_NAME, file, first, list);
     va_end(list);
-    return execvp(file, arguments);
+    return result;
 }
 
 FV_PUBLIC int execle(const char *path, const char *first, ...)
 {
-    ARGUMENTS(first);
-    char *const *environment = va_arg(list, char *const *);
+    va_list list;
+
+    va_start(list, first);
+    int result = become_list(WITH_ENVIRONMENT, path, first, list);
     va_end(list);
-    return execve(path, arguments, environment);
+    return result;
 }
 #endif

@@ -68,7 +68,7 @@ static inline bool fv_rt_here(void)
 }
 /* It ends; without MPI_Finalize, if that was not called. */
 void fv_exiting(void);
-/* It calls exec(): true: and becomes another program, unless fv_exec_failed() says that it goes on. */
+/* It calls exec(). True: it becomes another program, unless fv_exec_failed() says that it goes on, which must follow then. Any thread, handlers, too. */
 bool fv_replacing(void);
 void fv_exec_failed(void);
 

@@ -372,24 +372,45 @@ static void end(enum fv_file_state state)
     __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
 }
 
+static uint32_t state_now(void)
+{
+    return __atomic_load_n(&fv_rt.writer.header->state, __ATOMIC_ACQUIRE);
+}
+
 void fv_exiting(void)
 {
-    if (fv_rt_on() && fv_rt.writer.header->state == FV_STATE_RUNNING)
+    if (fv_rt_on() && (state_now() == FV_STATE_RUNNING || state_now() == FV_STATE_REPLACED)) /* another thread's exec() comes too late */
         end(FV_STATE_EXITED);
 }
 
+static uint32_t execs; /* under way; atomic */
+
+/* exec() is no cancellation point, handlers call it on small stacks, and programs that look along PATH call it often: nothing is read of /proc. */
 bool fv_replacing(void)
 {
-    bool is_open = fv_rt_on() && fv_rt.writer.header->state == FV_STATE_RUNNING;
+    uint32_t running = FV_STATE_RUNNING;
 
-    if (is_open)
-        end(FV_STATE_REPLACED);
-    return is_open;
+    if (!fv_rt_on() || (state_now() != FV_STATE_RUNNING && state_now() != FV_STATE_REPLACED))
+        return false;
+    struct fv_file_header *h = fv_rt.writer.header;
+    __atomic_fetch_add(&execs, 1, __ATOMIC_ACQ_REL);
+    if (__atomic_compare_exchange_n(&h->state, &running, FV_STATE_REPLACED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        fv_clock_point(&h->last);
+        fv_usage_update();
+        __atomic_store_n(&h->end_ticks, fv_ticks(), __ATOMIC_RELEASE);
+    }
+    return true;
 }
 
+/* The last one that fails, unless another thread has ended the process meanwhile. */
 void fv_exec_failed(void)
 {
-    __atomic_store_n(&fv_rt.writer.header->state, (uint32_t)FV_STATE_RUNNING, __ATOMIC_RELEASE);
+    struct fv_file_header *h = fv_rt.writer.header;
+    uint64_t end_ticks = __atomic_load_n(&h->end_ticks, __ATOMIC_ACQUIRE);
+    uint32_t replaced = FV_STATE_REPLACED;
+
+    if (!__atomic_sub_fetch(&execs, 1, __ATOMIC_ACQ_REL) && __atomic_compare_exchange_n(&h->state, &replaced, FV_STATE_RUNNING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        __atomic_compare_exchange_n(&h->end_ticks, &end_ticks, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 void fv_start(const struct fv_start_info *info)

@@ -44,12 +44,11 @@ void fv_usage_read_thread(struct fv_usage *out)
 /* Of a thread: how long it was ready to run and had no processor. */
 static bool read_ready(const char *path, uint64_t *ns)
 {
-    unsigned long long ran, ready;
-    char text[100];
+    char text[100], *second;
 
-    if (fv_file_read(path, text, sizeof(text)) <= 0 || sscanf(text, "%llu %llu", &ran, &ready) != 2)
+    if (fv_file_read(path, text, sizeof(text)) <= 0 || !(second = strchr(text, ' ')))
         return false;
-    *ns = ready;
+    *ns = strtoull(second, NULL, 10);
     return true;
 }
 
@@ -78,41 +77,48 @@ static uint64_t ready_of_tasks(const char *piece, size_t bytes)
     return sum;
 }
 
-/* Not by opendir(), which allocates: exit() may be called anywhere. */
+/* Not by opendir(), which allocates: _exit() may be called anywhere, by handlers on small stacks, too, and is no place where a thread is cancelled. */
 uint64_t fv_usage_others_ready(void)
 {
     uint64_t sum = __atomic_load_n(&ended_ready_ns, __ATOMIC_RELAXED);
-    int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    _Alignas(struct dirent64) char piece[4096];
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _Alignas(struct dirent64) char piece[512];
     long bytes;
 
     while (fd >= 0 && (bytes = syscall(SYS_getdents64, fd, piece, sizeof(piece))) > 0)
         sum += ready_of_tasks(piece, (size_t)bytes);
     if (fd >= 0)
-        close(fd);
+        syscall(SYS_close, fd);
     return sum;
 }
 
 /* The eighth number of the line of all processors, proc(5). */
 uint64_t fv_usage_stolen(void)
 {
-    unsigned long long stolen;
-    long ticks = sysconf(_SC_CLK_TCK), processors = sysconf(_SC_NPROCESSORS_ONLN);
-    char text[256];
+    static long ticks, processors; /* at the start: sysconf() reads files, on 8 KiB of stack */
+    unsigned long long stolen = 0;
+    char text[256], *at = text;
 
-    if (fv_file_read("/proc/stat", text, sizeof(text)) <= 0 || ticks <= 0 || processors <= 0 ||
-        sscanf(text, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &stolen) != 1)
+    if (!ticks) {
+        processors = sysconf(_SC_NPROCESSORS_ONLN);
+        ticks = sysconf(_SC_CLK_TCK);
+    }
+    if (fv_file_read("/proc/stat", text, sizeof(text)) <= 0 || ticks <= 0 || processors <= 0)
         return 0;
+    for (int i = 0; at && i < 8; i++) /* "cpu  1 2 3 ..." */
+        at = (at = strchr(at, ' ')) ? at + strspn(at, " ") : NULL;
+    if (at)
+        stolen = strtoull(at, NULL, 10);
     return (uint64_t)((double)stolen / (double)ticks / (double)processors * 1e9);
 }
 
 /* Of one group; of version 2 in microseconds, of version 1 in nanoseconds. */
-static uint64_t throttled_of(const char *directory)
+static uint64_t throttled_of(int length, const char *directory)
 {
     static const char *const keys[] = { "throttled_usec ", "throttled_time " };
-    char path[600], text[1024];
+    char path[600], text[512]; /* of some 400 */
 
-    snprintf(path, sizeof(path), "%s/cpu.stat", directory);
+    snprintf(path, sizeof(path), "%.*s/cpu.stat", length, directory);
     if (fv_file_read(path, text, sizeof(text)) <= 0)
         return 0;
     for (int i = 0; i < 2; i++) {
@@ -145,21 +151,37 @@ static const char *cpu_group(char *text, const char **root)
     return NULL;
 }
 
-/* A quota may be any ancestor's. */
+static struct {
+    char path[512]; /* "": it is not known */
+    size_t root;    /* so much of it is the hierarchy's */
+} group;
+
+__attribute__((noinline)) static void find_group(void)
+{
+    char text[2048];
+    const char *root, *name;
+
+    if (fv_file_read("/proc/self/cgroup", text, sizeof(text)) <= 0 || !(name = cpu_group(text, &root)) ||
+        (size_t)snprintf(group.path, sizeof(group.path), "%s%s", root, name) >= sizeof(group.path))
+        group.path[0] = '\0';
+    else
+        group.root = strlen(root);
+}
+
+/* A quota may be any ancestor's. The group is that of the first call, at the start. */
 uint64_t fv_usage_throttled(void)
 {
-    char text[2048], path[512];
-    const char *root, *group;
+    static bool was_called;
     uint64_t sum = 0;
 
-    if (fv_file_read("/proc/self/cgroup", text, sizeof(text)) <= 0 || !(group = cpu_group(text, &root)) ||
-        (size_t)snprintf(path, sizeof(path), "%s%s", root, group) >= sizeof(path))
-        return 0;
-    for (char *slash; strlen(path) > strlen(root); *slash = '\0') {
-        sum += throttled_of(path);
-        slash = strrchr(path, '/');
-    }
-    return sum + throttled_of(root);
+    if (!was_called)
+        find_group();
+    was_called = true;
+    size_t length = strlen(group.path);
+    for (; length > group.root; length--)
+        if (group.path[length] == '/' || !group.path[length])
+            sum += throttled_of((int)length, group.path);
+    return length ? sum + throttled_of((int)length, group.path) : 0;
 }
 
 void fv_usage_update(void)

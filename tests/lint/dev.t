@@ -16,4 +16,13 @@ done
 listed=$(cat "$source"/tests/local.am)
 out=$(cd "$source" && find tests -name '*.t' -not -path '*/node_modules/*' | while read -r test; do grep -qF "$test" <<< "$listed" || echo "$test"; done)
 check 'each test is in tests/local.am, so that it is run' test -z "$out"
+# By name, or by a folder that EXTRA_DIST names.
+out=$(cd "$source" && words=$(cat Makefile.am ./*/local.am | grep -oE '[A-Za-z0-9_./+-]+' | sort -u) &&
+    find tests -type f -not -path '*/node_modules/*' -not -path '*/__pycache__/*' | sort | while read -r file; do
+        above=$file
+        while [ "$above" != tests ] && ! grep -qxF "$above" <<< "$words"; do above=${above%/*}; done
+        [ "$above" != tests ] || echo "$file"
+    done)
+check 'each file of the tests is in the tarball' test -z "$out"
+[ -z "$out" ] || sed 's/^/# /' <<< "$out"
 finish

@@ -300,7 +300,7 @@ static struct sums sums_of(const struct fv_counted_view *v, uint32_t scope)
 {
     size_t first = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope < scope), end = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope <= scope);
 
-    return (struct sums){ v->sums + first, end - first };
+    return first < end ? (struct sums){ v->sums + first, end - first } : (struct sums){ 0 };
 }
 
 static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, const struct sums *in, const struct fv_quantity *quantity)
@@ -314,7 +314,7 @@ static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, cons
 /* Where all ranks counted, a rank's place is its number. */
 static const struct fv_counted_value *value_in(const struct fv_counted_view *v, const struct fv_counted_sum *s, uint32_t rank)
 {
-    const struct fv_counted_value *values = v->values + s->first;
+    const struct fv_counted_value *values = s->ranks ? v->values + s->first : NULL;
 
     if (rank < s->ranks && values[rank].rank == rank)
         return &values[rank];
@@ -398,8 +398,8 @@ static bool is_before(const struct fv_counted_thread *t, uint32_t rank, uint32_t
 
 static double of_thread(const struct place *p, const struct name *n)
 {
-    const struct fv_counted_thread *threads = n->sum ? p->view->threads + n->sum->first_thread : NULL;
-    size_t count = n->sum ? n->sum->threads : 0, at = FV_COUNT_BEFORE(i, count, is_before(&threads[i], p->rank, p->thread));
+    const struct fv_counted_thread *threads = n->sum && n->sum->threads ? p->view->threads + n->sum->first_thread : NULL;
+    size_t count = threads ? n->sum->threads : 0, at = FV_COUNT_BEFORE(i, count, is_before(&threads[i], p->rank, p->thread));
 
     return at < count && threads[at].rank == p->rank && threads[at].thread == p->thread ? threads[at].value : NAN;
 }
@@ -481,7 +481,7 @@ static void spread_metric(struct place *p, struct fv_counted_metric *m, const ch
 /* Threads that counted the event which most counted. */
 static void add_threads(struct fv_counted_view *v, struct place *p, struct fv_counted_metric *m, const char *formula)
 {
-    const struct fv_counted_sum *most = p->sums.items;
+    const struct fv_counted_sum *most = p->sums.items; /* a formula has one at least */
 
     for (size_t i = 1; i < p->sums.count; i++)
         most = p->sums.items[i].threads > most->threads ? &p->sums.items[i] : most;

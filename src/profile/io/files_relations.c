@@ -85,7 +85,7 @@ static const struct fv_column_def call_columns[] = {
     { "failed", "failed", "", "Of them, those that failed.", FV_FIELD(C, sum.failed), .flags = FV_BLANK },
     { "bytes", "bytes", "bytes", "Read, written or mapped; of asynchronous ones asked for.", FV_FIELD(C, sum.bytes), .flags = FV_BLANK },
     { "time_s", "time", "s", "In them, outside of MPI.", FV_FIELD(C, sum.seconds) },
-    { "max_s", "max", "s", "The longest one.", FV_FIELD(C, sum.max_s) },
+    { "max_s", "max", "s", "The longest one, in MPI too.", FV_FIELD(C, sum.max_s) },
     { "in_mpi_s", "in MPI", "s", "Time of those in MPI: part of the MPI call's time.", FV_FIELD(C, sum.in_mpi_s), .flags = FV_BLANK },
     { "untimed", "untimed", "", "Calls that moved a character from or into a buffer, which are counted alone: some ns each.", FV_FIELD(C, sum.untimed), .flags = FV_BLANK },
     { "unsized", "unsized", "", "Calls whose bytes cannot be told, as of fscanf().", FV_FIELD(C, sum.unsized), .flags = FV_BLANK },
