@@ -43,6 +43,8 @@ static void print_header(const struct fv_file_header *h)
            h->begin_ticks, h->init_ticks, h->finalize_ticks, h->end_ticks, h->paused_ticks, h->paused_since,
            h->tool_start_ticks, h->tool_end_ticks, h->tool_call_ticks, h->coll_shift_ceiling, h->memory_bytes,
            h->file_bytes);
+    if (h->alive_ticks)
+        printf(" alive=%" PRIu64, h->alive_ticks);
     for (unsigned i = 0; i < FV_DROP_COUNT; i++)
         printf(" dropped_%s=%" PRIu64, fv_drop_name(i), h->dropped[i]);
     printf(" usage_at=%" PRIu64 " user_ns=%" PRIu64 ",%" PRIu64 " system_ns=%" PRIu64 ",%" PRIu64 " faults=%" PRIu64

@@ -530,7 +530,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     find_threads(&r, reader, &threads);
     find_points(&r, reader, &points);
     r.last_ticks = h->end_ticks ? later(h->end_ticks, r.last_ticks)
-                                : later(r.last_ticks, points[r.point_count - 1].ticks);
+                                : later(later(r.last_ticks, points[r.point_count - 1].ticks), h->alive_ticks);
     fv_defs_add_rank(d, &r);
     free(points);
     free(threads);

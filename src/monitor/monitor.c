@@ -244,6 +244,7 @@ static void open_control(void)
 
 static void step(void)
 {
+    fv_is_alive(fv_ticks());
     look_at_control();
     if (!monitor.is_paused)
         take_sample(monitor.next_ns, false);

@@ -363,7 +363,7 @@ static void set_times(struct fv_build *b, uint32_t rank)
     else if (r->state == FV_RANK_RUNNING && fv_clock_now(h->clock_kind, &now))
         life = later(life, now.ticks);
     else
-        life = last_instance(&b->files[rank], last_sign(&b->files[rank], later(life, h->fatal.ticks)));
+        life = last_instance(&b->files[rank], last_sign(&b->files[rank], later(later(life, h->fatal.ticks), h->alive_ticks)));
     set_usage(b, rank);
     r->begin_s = fv_build_time(m, rank, begin);
     r->end_s = fv_build_time(m, rank, life);

@@ -72,6 +72,12 @@ void fv_exiting(void);
 bool fv_replacing(void);
 void fv_exec_failed(void);
 
+/* A sign of life, for a report of a process that is killed. Any thread, handlers. */
+static inline void fv_is_alive(uint64_t ticks)
+{
+    __atomic_store_n(&fv_rt.writer.header->alive_ticks, ticks, __ATOMIC_RELAXED);
+}
+
 /* Counts something that was not recorded. Any thread. */
 static inline void fv_dropped(enum fv_drop what)
 {

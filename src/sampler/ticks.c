@@ -108,6 +108,7 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
     set_period(s);
     if (fv_rt_paused())
         return;
+    fv_is_alive(now->ticks);
     s->record->ticks++;
     s->thread->record->samples++; /* sections take differences of it */
     fv_readings_see_processor(s);
