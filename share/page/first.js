@@ -15,7 +15,9 @@ function drawIdentity(tables) {
   const cost = run.overhead_time_s === null ? "" : "; fvmpi itself took " + seconds(run.overhead_time_s) + " of all ranks' time (" + percent(run.overhead_share) + ", estimate)";
   const complete = document.getElementById("completeness");
 
-  complete.textContent = (run.complete ? "\u2713 complete: " : "\u26a0 INCOMPLETE: ") + run.reported_count + " of " + run.rank_count + " ranks" + cost;
+  if (run.ended)
+    complete.before(...run.ended.split("\n").map(line => make("p", { class: "verdict bad" }, line)));
+  complete.textContent = (run.complete ? "\u2713 complete: " : "\u26a0 INCOMPLETE: ") + run.reported_count + " of " + plural(run.rank_count, "rank") + cost;
   complete.className = run.complete ? "" : "bad";
 }
 

@@ -565,7 +565,7 @@ static int start(struct run *run)
     if (is_local(run))
         gather_all(run, begin_ns);
     if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable"))
-        fv_written_report(&written, run->launcher);
+        fv_written_report(&written);
     fv_written_release(&written);
     return status;
 }

@@ -56,7 +56,6 @@ static void remember(const char *path, void *arg)
 
 struct news {
     const struct fv_written *written;
-    bool launched;
     unsigned count;
 };
 
@@ -67,8 +66,7 @@ static void tell_if_new(const char *path, void *arg)
     for (size_t i = 0; i < news->written->count; i++)
         if (!strcmp(news->written->names[i], path))
             return;
-    if (news->launched)
-        fv_say_first(path);
+    fv_say_first(path);
     fv_log("wrote %s; read it with: fvmpi report %s", path, path);
     char *elsewhere = fv_experiment_elsewhere(path);
     if (elsewhere)
@@ -102,9 +100,9 @@ void fv_written_init(struct fv_written *written, const char *output)
     each(output, remember, written);
 }
 
-void fv_written_report(const struct fv_written *written, bool launched)
+void fv_written_report(const struct fv_written *written)
 {
-    struct news news = { written, launched, 0 };
+    struct news news = { written, 0 };
     const char *output = written->output;
 
     each(output, tell_if_new, &news);

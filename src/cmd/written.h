@@ -14,8 +14,7 @@ struct fv_written {
 void fv_written_init(struct fv_written *written, const char *output);
 void fv_written_release(struct fv_written *written);
 
-/* After it: says on stderr what is new, in `output` or what the runtime called it instead (NAME-2); of what was
- * `launched`, with verdict and findings. */
-void fv_written_report(const struct fv_written *written, bool launched);
+/* After it: says on stderr what is new, in `output` or what the runtime called it instead (NAME-2), with verdict and findings. */
+void fv_written_report(const struct fv_written *written);
 
 #endif

@@ -1,8 +1,10 @@
 /* See fatal.h. */
 #include "profile/fatal.h"
 
+#include "profile/hang/hang.h"
 #include "tool/words.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,5 +90,16 @@ char *fv_fatal_words(const struct fv_profile *v, char *out, size_t bytes)
     fv_words_add(out, bytes, "ended by %s after %s", fv_signal_words(&r->signal, words, sizeof(words)), after);
     if (fv_signal_has_place(&r->signal))
         fv_words_add(out, bytes, ", in %s", fv_path_words(v->symbols, r->signal.node, 3, path, sizeof(path)));
+    return out;
+}
+
+char *fv_end_words(const struct fv_profile *v, char *out, size_t bytes)
+{
+    char hang[1500];
+
+    fv_fatal_words(v, out, bytes);
+    *out = (char)toupper((unsigned char)*out);
+    if (!fv_fatal_is_own(v->model) && fv_hang_headline(v->model, hang, sizeof(hang))[0])
+        fv_words_add(out, bytes, "%s%s", *out ? "\n" : "", hang);
     return out;
 }

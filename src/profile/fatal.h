@@ -14,6 +14,8 @@ bool fv_signal_has_place(const struct fv_signal_view *signal);
  * a.c:7 <- main() at a.c:20"; or, from outside, "4 ranks were ended by SIGTERM, the first after 2.10 s". "": none was. Returns
  * out. */
 char *fv_fatal_words(const struct fv_profile *profile, char *out, size_t bytes);
+/* Of a run that did not end well, or still runs, the first thing to know: the signal, and what a hang looked like where that may be why; one line each. "": nothing. Returns out. */
+char *fv_end_words(const struct fv_profile *profile, char *out, size_t bytes);
 /* Was it the program's own fault, so that nothing else need be looked for? */
 bool fv_fatal_is_own(const struct fv_model *model);
 

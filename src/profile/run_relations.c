@@ -99,6 +99,14 @@ static const struct fv_relation alignment = {
     .base = alignment_of,
 };
 
+static void get_end(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+
+    v->text = fv_end_words(t->profile, t->text, sizeof(t->text));
+    v->null = !*v->text;
+}
+
 static void get_start(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_words_time(fv_tables_model(subject)->origin_ns, ((struct fv_tables *)subject)->text);
@@ -140,6 +148,7 @@ static const struct fv_column_def run_columns[] = {
       FV_FIELD(struct fv_model, rank_count) },
     { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
       FV_FIELD(struct fv_model, complete) },
+    { "ended", "ended", "", "Of a run that did not end well, or still runs, the first lines of the text report; null: nothing is to be said.", FV_GET(FV_TYPE_TEXT, get_end), .flags = FV_NULLABLE },
     { "start", "start", "",
       "When the first rank began, UTC, as 2026-11-21T05:00:00Z. Other points in time count from it.",
       FV_GET(FV_TYPE_TEXT, get_start) },

@@ -1,10 +1,9 @@
 /* The verdict: how the run ended, where its time went, and whether it had its processors. */
 #include "views/text/text.h"
 #include "profile/fatal.h"
-#include "profile/hang/hang.h"
 
-#include <ctype.h>
 #include <math.h>
+#include <string.h>
 
 #define TOLD 0.001 /* of the time */
 
@@ -36,17 +35,11 @@ static void put_bar(const struct fv_page *p, const double parts[PARTS])
 /* Of a run that did not end well, the first thing to know. */
 static void put_end(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_model *m = v->model;
-    char text[1500];
+    char text[3000], *rest = fv_end_words(v, text, sizeof(text));
 
-    if (fv_fatal_words(v, text, sizeof(text))[0]) {
-        *text = (char)toupper((unsigned char)*text);
+    for (char *line; rest && *rest && (line = strsep(&rest, "\n"));) {
         fputs(fv_page_on(p, FV_BOLD), p->out);
-        fv_page_item(p, FV_RED, 0, "%s", text);
-    }
-    if (!fv_fatal_is_own(m) && fv_hang_headline(m, text, sizeof(text))[0]) {
-        fputs(fv_page_on(p, FV_BOLD), p->out);
-        fv_page_item(p, FV_RED, 0, "%s", text);
+        fv_page_item(p, FV_RED, 0, "%s", line);
     }
 }
 
