@@ -122,12 +122,14 @@ void fv_get_path_place(void *subject, const void *row, const struct fv_column_de
     fv_put_place(t, path->count ? &path->frames[0] : NULL, v);
 }
 
-/* Python's frames are of no module. */
+/* Of Python not what is installed with it. */
 static bool is_of_program(const struct fv_model *m, const struct fv_frame *frame)
 {
+    const struct fv_module *module = &m->tree.modules[frame->module];
+
     if (frame->module < FV_MODEL_FIRST_MODULE)
-        return frame->function && frame->file;
-    return fv_model_is_of_program(m, frame->module);
+        return false;
+    return fv_module_is_code(module) ? frame->file && !strstr(frame->file, "/lib/python") : fv_model_is_of_program(m, frame->module);
 }
 
 /* main() of unknown line does not: of a program that is a library and a main() that calls it, all comes from there. */
@@ -136,16 +138,20 @@ static bool tells_something(const struct fv_frame *frame)
     return frame->line || !frame->function || strcmp(frame->function, "main") != 0;
 }
 
+const struct fv_frame *fv_path_caller(const struct fv_model *m, const struct fv_path *path)
+{
+    for (size_t i = 0; i < path->count; i++)
+        if (is_of_program(m, &path->frames[i]) && tells_something(&path->frames[i]))
+            return &path->frames[i];
+    return path->count ? &path->frames[0] : NULL;
+}
+
 void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
-    const struct fv_path *path = fv_tables_path(t, node_at(row, c));
-    size_t own = 0;
+    const struct fv_frame *own = fv_path_caller(t->model, fv_tables_path(t, node_at(row, c)));
 
-    while (own < path->count && !(is_of_program(t->model, &path->frames[own]) && tells_something(&path->frames[own])))
-        own++;
-    if (path->count)
-        v->text = fv_frame_words(&path->frames[own < path->count ? own : 0], t->profile->symbols, t->text, sizeof(t->text));
+    v->text = own ? fv_frame_words(own, t->profile->symbols, t->text, sizeof(t->text)) : NULL;
 }
 
 /* A region's name, or a task's, that does not tell of which function it is, as clang's before version 17: "OpenMP region 1". */

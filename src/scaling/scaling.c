@@ -256,7 +256,8 @@ static void compare_parts(struct fv_scaling *s)
         p->lost_s = p->time_s[last] - p->ideal_s;
         p->efficiency = p->time_s[last] > 0 ? p->ideal_s / p->time_s[last] : NAN;
     }
-    qsort(s->parts, s->part_count, sizeof(*s->parts), by_loss);
+    if (s->part_count)
+        qsort(s->parts, s->part_count, sizeof(*s->parts), by_loss);
     for (size_t i = 0; i < s->part_count && s->kind == FV_SCALING_UNTOLD; i++)
         s->parts[i].ideal_s = NAN;
 }

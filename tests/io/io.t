@@ -300,6 +300,29 @@ def piped(tap, place):
         equal('writes', (of_memory['writes']['calls'], of_memory['writes']['bytes']), (100, 500))
 
 
+SLOW = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+static void keep(int fd) { for (int i = 0; i < 200; i++) { (void)!write(fd, "0123456789", 10); fsync(fd); } }
+int main(void) { int fd = open("kept", O_CREAT | O_WRONLY, 0600); keep(fd); return close(fd); }
+"""
+
+
+def slow(tap, place):
+    with tap.test('a program whose files take its time: the finding names function, file and caller'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        report = harness.run([harness.FVMPI, 'run', '-q', '--io', '-o', directory, compiled(place, 'slow', SLOW)], cwd=harness.scratch('files'), directory=directory).ended(0).report().data
+        rank, = report['io_ranks']
+        found = [f for f in report['findings'] if f['name'] == 'file_io']
+        if rank['time_s'] < 0.03 * report['ranks'][0]['app_time_s']:
+            raise harness.Skip('files cost nothing here')
+        equal('findings', len(found), 1)
+        close('lost', found[0]['lost_s'], min(rank['time_s'], report['ranks'][0]['app_time_s']), 1e-9)
+        equal('by', (found[0]['function'], found[0]['rank']), ('keep', 0))
+        check(re.search(r'(fsync|write)\(\) of \S*/kept, \S+ \w+ in 200 calls, called by keep\(\) at slow.c:5', found[0]['text']), '{}', found[0])
+
+
 def languages(tap, place):
     with tap.test('Fortran and C++'):
         for compiler, name, text, want in (
@@ -389,6 +412,7 @@ def main():
     piped(tap, place)
     languages(tap, place)
     a_library(tap, place)
+    slow(tap, place)
     real(tap, place)
     for mpi in harness.an_mpi(tap):
         with_mpi(tap, mpi)

@@ -98,6 +98,7 @@ void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
     finding->rank = l.rank;
     say_times(v->model, &l, "is outside of MPI for", times);
     bool is_io = fv_io_words(v, region_of(v->model, &l), l.rank, MOST * (l.rank_s - l.others_s), blocked);
+    finding->is_io = is_io;
     if (!is_io)
         fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
     fv_finding_say(f, finding, "%s%s; there it %s", times, say_region(v, &l, finding, region), blocked);
@@ -146,6 +147,7 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
     bool by_samples = isfinite(l.more_s) && !fv_excess_is_measured(v->model);
     finding = fv_finding_add(f, l.lost_s, by_samples ? FV_EVIDENCE_SAMPLES : is_disturbed && is_io ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     finding->rank = l.rank;
+    finding->is_io = is_io;
     if (isfinite(l.more_s))
         snprintf(times, sizeof(times), "rank %d computes %s%s of CPU time more than %s", v->model->ranks[l.rank].world_rank, by_samples ? "about " : "",
                  fv_words_seconds(l.more_s, more), v->model->rank_count > 2 ? "the others on average" : "the other");

@@ -249,14 +249,19 @@ bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uin
 
 const char *fv_io_next(const struct fv_region *region)
 {
-    switch (region && region->io.function ? fv_io_operation_of(region->io.function) : FV_IO_OP_WRITE) {
+    return fv_io_advice(region ? region->io.function : 0);
+}
+
+const char *fv_io_advice(uint32_t function)
+{
+    switch (function ? fv_io_operation_of(function) : FV_IO_OP_WRITE) {
     case FV_IO_OP_READ:
-    case FV_IO_OP_ASYNC_READ: return "fvmpi report: I/O; read less often and more at a time, before it is needed, or let each rank read its part (MPI-IO)";
-    case FV_IO_OP_SYNC: return "fvmpi report: I/O; sync less often: once, when all is written";
+    case FV_IO_OP_ASYNC_READ: return "the report's I/O by call path; read less often and more at a time, before it is needed, or let each rank read its part (MPI-IO)";
+    case FV_IO_OP_SYNC: return "the report's I/O by call path; sync less often: once, when all is written";
     case FV_IO_OP_OPEN:
     case FV_IO_OP_CLOSE:
-    case FV_IO_OP_STAT: return "fvmpi report: I/O; open and look up fewer files, or on one rank for all";
-    default: return "fvmpi report: I/O; write less often and more at a time, or let all ranks write at the same time (MPI-IO)";
+    case FV_IO_OP_STAT: return "the report's I/O by call path; open and look up fewer files, or on one rank for all";
+    default: return "the report's I/O by call path; write less often and more at a time, or let all ranks write at the same time (MPI-IO)";
     }
 }
 

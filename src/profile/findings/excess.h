@@ -61,8 +61,9 @@ static inline bool fv_off_is_known(const struct fv_off_processor *off)
     return off->blocked_s == off->blocked_s && !off->unseen;
 }
 #define FV_NEXT_AWAITS "what its threads do: fvmpi run --sample; what they wait for: fvmpi run --threads"
-/* What to do about that, by what it mostly did there. */
+/* What to do about that, by what it mostly did there; about much time in such a function. */
 const char *fv_io_next(const struct fv_region *region);
+const char *fv_io_advice(uint32_t function);
 #define FV_NEXT_BLOCKED "let others go on meanwhile, or share that work among the ranks"
 
 /* Seconds outside of MPI, of a rank by its index. */

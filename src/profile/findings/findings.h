@@ -38,6 +38,7 @@ struct fv_finding {
     uint32_t line;               /* 0: not known */
     const char *text;            /* a sentence, without the seconds */
     const char *next;            /* what to do or type next */
+    bool is_io;                  /* it tells of the rank's functions for files */
 };
 
 struct fv_findings {
@@ -76,6 +77,7 @@ fv_find_fn fv_find_late_ranks;                                   /* late.c */
 fv_find_fn fv_find_small_messages;                               /* messages.c */
 fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_own_cost, fv_find_no_symbols; /* machine.c */
 fv_find_fn fv_find_memory, fv_find_allocator;                    /* memory.c */
+fv_find_fn fv_find_files;                                        /* files.c */
 fv_find_fn fv_find_noise;                                                             /* noise.c */
 fv_find_fn fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance; /* threads.c */
 fv_find_fn fv_find_rare_slow_calls, fv_find_varying_function;    /* functions.c */
