@@ -157,6 +157,16 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
     fv_live_watch(s);
 }
 
+void fv_live_is_near(struct fv_sampler *s)
+{
+    struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+
+    if (!top || top->slot != s->armed || !top->by_return)
+        return;
+    top->near = true;
+    fv_live_watch(s);
+}
+
 /* Of it, or of what it has become by a jump at its end. */
 static bool is_frame_of(const struct fv_sampler *s, unsigned frame, const struct fv_live *live)
 {

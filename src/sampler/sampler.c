@@ -74,6 +74,8 @@ static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source
          * for ever */
         if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_X)
             fv_x_disarm(&s->x[from->slot]);
+        else if (fv_perf_is_of(from, event))
+            fv_live_is_near(s);
     } else if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_RW) {
         fv_live_on_rw(s, r, now);
     } else if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_X) {

@@ -228,6 +228,8 @@ void fv_live_abandon(struct fv_sampler *s);
 void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp);
 /* At a tick, when s->walk is known, before fv_live_watch(): those that it finds last. */
 void fv_live_tick(struct fv_sampler *s, uintptr_t pc);
+/* The handler itself runs where the innermost returns to: a watchpoint in place of the breakpoint, which it would meet for ever. */
+void fv_live_is_near(struct fv_sampler *s);
 /* A trap of the watchpoint; the clocks of `now` are set. */
 void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r, struct fv_readings *now);
 /* A trap of a breakpoint at an entry. The instance that begins; NULL: none. */
