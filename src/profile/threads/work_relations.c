@@ -34,7 +34,7 @@ static const struct fv_column_def columns[] = {
     TIMED("thread_max_s", "busiest", "s", thread_max_s, "time_s of the thread with most."),
     { "balance", "balance", "ratio", "time_s of a thread, the mean, over that of the thread with most: 1 is even. What is missing to 1 waits at the barrier behind it.",
       FV_GET(FV_TYPE_REAL, get_balance), .flags = FV_NULLABLE },
-    FV_RANK_COLUMN(W, max_rank, "max_rank", "rank", "The rank of the thread with most; null: none was timed."),
+    FV_RANK_OR_NULL_COLUMN(W, max_rank, "max_rank", "rank", "The rank of the thread with most; null: none was timed."),
     TIMED("max_thread", "thread", "", max_thread, "That thread, as in the table of threads."),
 };
 const struct fv_relation fv_works_relation = {
