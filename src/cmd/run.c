@@ -309,7 +309,8 @@ static int find_left_out(struct run *run)
         return err;
     if (!is_on(run, "--functions"))
         fv_config_put(&run->config, "--functions", "1");
-    return assign(run, "FVMPI_FUNCTIONS_LEFT_OUT", list);
+    err = assign(run, "FVMPI_FUNCTIONS_LEFT_OUT", list);
+    return err ? err : assign(run, "FVMPI_FUNCTIONS_FILTER", strdup(filter)); /* what was asked for is recorded */
 }
 
 static bool is_alone(const struct run *run)
