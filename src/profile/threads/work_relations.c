@@ -24,7 +24,7 @@ static const struct fv_column_def columns[] = {
     { "function", "in", "", "The program's function that it stands in; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_function), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     { "place", "at", "", "File and line, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     FV_PATH_COLUMNS(W, node),
-    { "times", "times", "", "How often it was met: of each rank by the thread that came there most often; of tasks, those that the thread ran that ran most.", FV_FIELD(W, times) },
+    { "times", "times", "", "How often it was met: of each rank by the thread that came there most often; of tasks, all that ran.", FV_FIELD(W, times) },
     { "thread_count", "threads", "", "Threads of all ranks that came there.", FV_FIELD(W, threads) },
     { "executed", "parts", "", "Parts that threads did; of single and masked, one a time; tasks.", FV_FIELD(W, executed) },
     { "timed", "timed", "", "Of them, those whose end was told. libgomp does not say when a single ends, unless it has copyprivate.", FV_FIELD(W, timed), .flags = FV_BLANK },
