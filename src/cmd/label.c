@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char usage[] =
     "usage: fvmpi label TEXT [FIFO|DIR]\n"
@@ -34,13 +35,22 @@ static int take_option(void *options, int option)
     return FV_EXIT_OK;
 }
 
-static const char *why_not(int err)
+/* Is a directory an experiment? Its run would have a FIFO if it read sensors. */
+static bool is_experiment(const char *where)
+{
+    char path[PATH_MAX];
+
+    return (size_t)snprintf(path, sizeof(path), "%s/run.json", where) < sizeof(path) && !access(path, F_OK);
+}
+
+static const char *why_not(int err, const char *where)
 {
     if (err == -FV_EFORMAT)
         return "this is no FIFO; name the one of fvmpi record --control, or the experiment of fvmpi run --sensors";
     switch (errno) {
     case ENXIO: return "nobody reads it: the recording has ended";
-    case ENOENT: return "it is not there: nothing is recorded with this --control";
+    case ENOENT:
+        return is_experiment(where) ? "it is not there: this run reads no labels, or has ended; fvmpi run --sensors LIST reads them" : "it is not there: nothing is recorded with this --control";
     case EAGAIN: return "it is full: the recording does not read it";
     default: return strerror(errno);
     }
@@ -64,7 +74,7 @@ static int send_label(const char *text, const char *where)
     signal(SIGPIPE, SIG_IGN);
     if ((err = fv_control_send(path, line)) == 0)
         return FV_EXIT_OK;
-    fv_log("label: %s: %s", path, why_not(err));
+    fv_log("label: %s: %s", path, why_not(err, where));
     return FV_EXIT_FAILED;
 }
 

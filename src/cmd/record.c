@@ -276,9 +276,14 @@ static void go_on(struct record *r)
 
 static void say_end(const struct record *r, double seconds)
 {
-    if (!r->is_quiet && !r->file.has_failed)
-        fv_log("record: %zu samples in %s, %zu late, %.2g %% of a processor; fvmpi stat --from %s prints them", r->end.samples, r->file.path, r->end.late,
-               100 * r->end.cpu_s / fmax(seconds, 1e-3), r->file.path);
+    struct fv_recording_names there;
+
+    if (r->is_quiet || r->file.has_failed)
+        return;
+    fv_recording_names(&r->file, &there);
+    fv_log("record: %zu samples%s in %s%s%s, %zu late, %.2g %% of a processor; fvmpi stat --from %s prints %s", r->end.samples,
+           there.are_some_gone ? ", of which the last are" : "", there.first, *there.last ? " to " : "", there.last, r->end.late, 100 * r->end.cpu_s / fmax(seconds, 1e-3),
+           there.first, there.are_some_gone ? "what is left" : "them");
 }
 
 static double cpu_s(void)

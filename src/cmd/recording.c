@@ -243,6 +243,16 @@ void fv_recording_interval(struct fv_recording *r, int64_t at_ns, double interva
     end_line(r, at_ns);
 }
 
+void fv_recording_names(const struct fv_recording *r, struct fv_recording_names *out)
+{
+    size_t first = r->keep && r->number >= r->keep ? r->number - r->keep + 1 : 0;
+
+    *out = (struct fv_recording_names){ .are_some_gone = first > 0 };
+    file_name(r, first, out->first);
+    if (first < r->number)
+        file_name(r, r->number, out->last);
+}
+
 void fv_recording_end(struct fv_recording *r, int64_t at_ns, const struct fv_recording_end *end)
 {
     fv_jsonl_key_string(&r->lines, "{\"end\":", end->reason);

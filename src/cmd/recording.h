@@ -54,6 +54,12 @@ void fv_recording_interval(struct fv_recording *recording, int64_t at_ns, double
 void fv_recording_rotate(struct fv_recording *recording);
 /* Writes what would be held for too long if the next line came at next_ns. */
 void fv_recording_flush(struct fv_recording *recording, int64_t next_ns);
+/* The files that are there. */
+struct fv_recording_names {
+    char first[PATH_MAX + 24], last[PATH_MAX + 24]; /* last: "" if there is one */
+    bool are_some_gone; /* --keep */
+};
+void fv_recording_names(const struct fv_recording *recording, struct fv_recording_names *out);
 void fv_recording_end(struct fv_recording *recording, int64_t at_ns, const struct fv_recording_end *end);
 void fv_recording_close(struct fv_recording *recording);
 

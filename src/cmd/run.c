@@ -309,7 +309,8 @@ static int find_left_out(struct run *run)
         return err;
     if (!is_on(run, "--functions"))
         fv_config_put(&run->config, "--functions", "1");
-    return assign(run, "FVMPI_FUNCTIONS_LEFT_OUT", list);
+    err = assign(run, "FVMPI_FUNCTIONS_LEFT_OUT", list);
+    return err ? err : assign(run, "FVMPI_FUNCTIONS_FILTER", strdup(filter)); /* what was asked for is recorded */
 }
 
 static bool is_alone(const struct run *run)
@@ -523,10 +524,10 @@ static int be_rank(const struct run *run, void (*before)(void))
     return status;
 }
 
-/* What the library leaves alone: src/annotations. */
+/* What the library leaves alone: src/annotations. Which of Kokkos' two a program asks depends on its version: from 3.7 on the first. */
 static void say_other_tools(const struct run *run)
 {
-    static const char *const variables[] = { "KOKKOS_TOOLS_LIBS", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64" };
+    static const char *const variables[] = { "KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64" };
 
     if (fv_config_is(&run->config, "--quiet") || !strcmp(fv_config_get(&run->config, "--annotations"), "off") || !fv_first_rank())
         return;
@@ -534,7 +535,7 @@ static void say_other_tools(const struct run *run)
         const char *value = getenv(variables[i]);
 
         if (value && *value && strncmp(fv_base_name(value), "libfvmpi", 8) != 0)
-            fv_log("%s names another tool, %s: it has the regions that are marked for it, and fvmpi does not", variables[i], value);
+            fv_log("%s names another tool, %s: where the program asks it, that one has the regions that are marked for it, and fvmpi does not", variables[i], value);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Checks of processes: may each thread use a processor of its own, and is its memory near? */
 #include "doctor/files.h"
 #include "doctor/looks.h"
+#include "tool/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -198,10 +199,12 @@ void fv_doctor_look_too_many(struct fv_doctor *d, struct fv_doctor_result *r)
         }
     }
     if (most)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu threads that compute share %zu processors: %.60s", most, fv_cpus_count(&masks.items[worst].cpus),
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu threads that compute share %zu processor%s: %.60s", most, fv_cpus_count(&masks.items[worst].cpus),
+                      fv_words_s(fv_cpus_count(&masks.items[worst].cpus)),
                       fv_cpus_list(&masks.items[worst].cpus, &d->arena));
     else
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "%zu threads that compute, %zu processors", masks.threads, fv_cpus_count(&d->online));
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "%zu thread%s, %zu processor%s", masks.threads, masks.threads == 1 ? " that computes" : "s that compute", fv_cpus_count(&d->online),
+                      fv_words_s(fv_cpus_count(&d->online)));
     free(masks.items);
 }
 

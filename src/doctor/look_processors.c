@@ -1,6 +1,7 @@
 /* Checks of the processors: clocks, threads of a core, sleep, the hypervisor. */
 #include "doctor/files.h"
 #include "doctor/looks.h"
+#include "tool/words.h"
 
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ void fv_doctor_look_clock_range(struct fv_doctor *d, struct fv_doctor_result *r)
             fv_doctor_want(d, r, other, value);
     }
     if (bad)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%lld to %lld MHz on %zu processors", least / 1000, most / 1000, bad);
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%lld to %lld MHz on %zu processor%s", least / 1000, most / 1000, bad, fv_words_s((uint64_t)bad));
     else if (good && !odd)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "min = max = %lld MHz", most / 1000);
     else

@@ -90,6 +90,20 @@ static void put_sample(struct fv_client *c, const struct fv_live *live, const ch
     fv_jsonl_text(&c->out, end);
 }
 
+/* As `fvmpi record` ends one: it is whole. */
+static void put_end(const struct fv_live *live, struct fv_jsonl *out)
+{
+    fv_jsonl_text(out, "{\"end\":\"saved\",");
+    fv_jsonl_time(out, fv_live_now_ns() - live->start_ns);
+    fv_jsonl_text(out, ",\"samples\":");
+    fv_jsonl_whole(out, live->samples);
+    fv_jsonl_text(out, ",\"late\":");
+    fv_jsonl_whole(out, live->late);
+    fv_jsonl_text(out, ",\"missed\":");
+    fv_jsonl_whole(out, live->missed);
+    fv_jsonl_text(out, "}\n");
+}
+
 static void fill_record(struct fv_client *c, struct fv_live *live)
 {
     const struct fv_ring *ring = &live->ring;
@@ -114,6 +128,10 @@ static void fill_record(struct fv_client *c, struct fv_live *live)
         else
             fv_jsonl_put(&c->out, ring->text + place->at, place->length);
         fv_jsonl_text(&c->out, "\n");
+    }
+    if (c->line >= c->until && !c->is_ended) {
+        put_end(live, &c->out);
+        c->is_ended = true;
     }
 }
 

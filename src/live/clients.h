@@ -10,7 +10,7 @@
 struct fv_client {
     struct fv_client *next, **before;
     void *owner, *connection; /* the caller's */
-    bool is_record, is_begun, is_waiting;
+    bool is_record, is_begun, is_waiting, is_ended; /* is_ended: a recording has its last line */
     bool is_late; /* it comes back, and what it has not seen is gone in part */
     uint64_t line, until; /* numbers: the next one, and, of a recording, behind the last */
     size_t own, values;   /* of each of its samples, of a recording: this machine's, and all */

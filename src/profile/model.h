@@ -517,4 +517,7 @@ static inline double fv_rank_caused_s(const struct fv_model *model, const struct
     return model->causes.source == FV_CAUSES_TRACE ? rank->caused_s : rank->delay_s;
 }
 
+/* The value that an option of the recording had, by its variable, on some rank; NULL: it was at its default. */
+const char *fv_model_option(const struct fv_model *model, const char *variable);
+
 #endif

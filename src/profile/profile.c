@@ -111,10 +111,7 @@ static void read_analysis(struct fv_experiment *experiment, struct fv_analysed *
 /* Which one it is, "2/3"; NULL: none. */
 static const char *pass_of(const struct fv_model *m)
 {
-    for (size_t i = 0; i < m->option_count; i++)
-        if (!strcmp(m->options[i].variable, "FVMPI_COUNTERS_PASS"))
-            return m->options[i].value;
-    return NULL;
+    return fv_model_option(m, "FVMPI_COUNTERS_PASS");
 }
 
 /* Is the last of the passes given before? */

@@ -83,6 +83,12 @@ void fv_get_rank(void *subject, const void *row, const struct fv_column_def *col
     {                                                                                                        \
         k, t, "", d, FV_GET(FV_TYPE_NUMBER, fv_get_rank), .flags = FV_IS_RANK, .argument = offsetof(S, m)    \
     }
+/* ... null where it is FV_NONE. */
+#define FV_RANK_OR_NULL_COLUMN(S, m, k, t, d)                                                                \
+    {                                                                                                        \
+        k, t, "", d, FV_GET(FV_TYPE_NUMBER, fv_get_rank), .flags = FV_IS_RANK | FV_NULLABLE,                 \
+            .argument = offsetof(S, m)                                                                       \
+    }
 
 /* One number of the row over another, null where that is 0; mostly in flat forms, as JSON has both. Their
  * members are uint32_t, uint64_t or double. */

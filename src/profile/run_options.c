@@ -104,6 +104,14 @@ static void finish_options(struct fv_build *b, void *state)
         qsort(b->model->options, b->model->option_count, sizeof(*b->model->options), by_variable);
 }
 
+const char *fv_model_option(const struct fv_model *m, const char *variable)
+{
+    for (size_t i = 0; i < m->option_count; i++)
+        if (!strcmp(m->options[i].variable, variable))
+            return m->options[i].value;
+    return NULL;
+}
+
 const struct fv_track fv_track_options = {
     "options", FV_VISIT_CALLS, { FV_CHUNK_OPTIONS }, begin_options, read_options, finish_options,
 };

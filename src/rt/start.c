@@ -280,6 +280,14 @@ static void tell_name(const char *directory, int rank)
         fv_log("recording to %s; read it with: fvmpi report %s", directory, directory);
 }
 
+/* A filter of functions is in effect by the list that `fvmpi run` made of it. */
+static const char *in_effect(const struct fv_option *option)
+{
+    bool is_filter = option->variable && !strcmp(option->variable, "FVMPI_FUNCTIONS_FILTER") && fv_env("FVMPI_FUNCTIONS_LEFT_OUT");
+
+    return option->use == FV_USE_APPLICATION || is_filter ? fv_option_in_effect(option) : NULL;
+}
+
 /* What was asked for, but for the directory: it is where the file lies. */
 static void write_options(void)
 {
@@ -287,7 +295,7 @@ static void write_options(void)
 
     for (size_t i = 0; i < fv_option_count && r < records + 32; i++) {
         const struct fv_option *option = &fv_option_table[i];
-        const char *text = option->use == FV_USE_APPLICATION ? fv_option_in_effect(option) : NULL;
+        const char *text = in_effect(option);
 
         if (!text || option->offset == offsetof(struct fv_options, output))
             continue;

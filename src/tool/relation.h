@@ -62,6 +62,7 @@ enum fv_column_flags {
     FV_UNLESS_NONE = 256 | FV_NULLABLE, /* null where all bits are set: FV_NONE */
     FV_BLANK = 512,                     /* in text, 0 is left empty; what is true is marked by a star */
     FV_NAME = 1024,   /* a function's name, of which text leaves out parameters and outer scopes */
+    FV_FILE = 4096,   /* a file's path, whose end tells most */
     FV_AMOUNT = 2048, /* text that is a number with its unit: aligned as numbers are */
 };
 

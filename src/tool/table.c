@@ -232,7 +232,7 @@ static void print_cell(const struct fv_page *p, const struct fv_column *c, const
     size_t bytes = strlen(text) + 1;
     char *clean = memcpy(fv_xcalloc(bytes, 1), text, bytes);
 
-    (middle ? fv_words_fit_middle : fv_words_fit)(clean, width);
+    (c->is_file ? fv_words_fit_path : middle ? fv_words_fit_middle : fv_words_fit)(clean, width);
     size_t pad = width - fv_words_columns(clean);
     if (!c->left)
         fprintf(p->out, "%*s", (int)pad, "");

@@ -42,6 +42,7 @@ struct fv_column {
     bool left;      /* aligned to the left; numbers to the right */
     bool flexible;  /* a name, that may be cut to fit */
     uint8_t weight; /* left out before those of more weight; 0: never */
+    bool is_file;   /* of a flexible one: paths, of which the ends stay */
 };
 struct fv_table {
     const struct fv_column *columns;

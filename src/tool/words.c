@@ -107,6 +107,23 @@ void fv_words_fit_middle(char *clean, size_t columns)
     memmove(p + dots, end, strlen(end) + 1);
 }
 
+void fv_words_fit_path(char *clean, size_t columns)
+{
+    const char *slash = strrchr(clean, '/'), *name = slash ? slash + 1 : clean;
+    size_t all = fv_words_columns(clean), dots = columns < 3 ? columns : 3;
+
+    if (all <= columns)
+        return;
+    if (fv_words_columns(name) + dots > columns) {
+        memmove(clean, name, strlen(name) + 1);
+        fv_words_fit_middle(clean, columns);
+        return;
+    }
+    const char *end = clean + fv_words_prefix(clean, all - (columns - dots));
+    memset(clean, '.', dots);
+    memmove(clean + dots, end, strlen(end) + 1);
+}
+
 /* ---- numbers ---- */
 
 static char *with_unit(double value, const char *unit, char out[FV_WORD])

@@ -27,6 +27,8 @@ size_t fv_words_columns(const char *clean);
 void fv_words_fit(char *clean, size_t columns);
 /* The same with "..." in its middle. */
 void fv_words_fit_middle(char *clean, size_t columns);
+/* The same of a file's path, whose name is kept, and of its directories the last; of a name that has no room its ends. */
+void fv_words_fit_path(char *clean, size_t columns);
 /* Bytes of its first columns. */
 size_t fv_words_prefix(const char *clean, size_t columns);
 

@@ -22,7 +22,7 @@ static struct fv_column column_of(const struct fv_flat_column *of, bool key, uin
          drawn = is_drawn(c);
 
     return (struct fv_column){ key ? of->key : c->title, words || c->type == FV_TYPE_TRUTH,
-                               words && !drawn && !c->words, weight };
+                               words && !drawn && !c->words, weight, c->flags & FV_FILE };
 }
 
 void fv_sheet_init(struct fv_sheet *s, const struct fv_page *page, const struct fv_relation *r,

@@ -102,6 +102,11 @@ def old_kokkos(tap, source):
         with tap.test('Kokkos before 3.7: {}'.format(program)):
             directory = os.path.join(harness.scratch('exp'), 'e')
             counted('kokkos', harness.run([harness.FVMPI, 'run', '-o', directory, '--mpi', 'serial', at(program), 'kokkos'], directory=directory).ended(0), 1)
+    with tap.test('Kokkos before 3.7: another tool'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        run = harness.run([harness.FVMPI, 'run', '-o', directory, '--mpi', 'serial', at('program'), 'kokkos'], env={'KOKKOS_PROFILE_LIBRARY': '/nowhere/old-tool.so'}).ended(0)
+        check('KOKKOS_PROFILE_LIBRARY names another tool, /nowhere/old-tool.so: where the program asks it, ' in run.err, '{}', run.err)
+        equal('sections', sections(directory), {})
     build('shows', at('shows.c'))
     build('asks', at('asks.c'))
     for program, wanted in (([at('shows')], 'old 0 new 1'), ([at('asks'), 'KOKKOS_PROFILE_LIBRARY'], 'old 0')):
@@ -134,7 +139,7 @@ def main():
             other = os.path.join(harness.scratch('exp'), 'e')
             run = harness.run([harness.FVMPI, 'run', '-o', other, '--mpi', 'serial', program, kind], env={variable: '/nowhere/other-tool.so'}).ended(0)
             equal('sections', sections(other), {})
-            check('{} names another tool'.format(variable) in run.err, '{}', run.err)
+            check('{} names another tool, /nowhere/other-tool.so: where the program asks it, '.format(variable) in run.err, '{}', run.err)
         with tap.test('{}: a path of ours, of another process'.format(kind)):
             again = os.path.join(harness.scratch('exp'), 'e')
             run = harness.run([harness.FVMPI, 'run', '-o', again, '--mpi', 'serial', program, kind], directory=again, env={variable: '/nowhere/libfvmpi-openmpi.so'}).ended(0)

@@ -61,7 +61,7 @@ BAD = {
     'swap': [({'proc/swaps': 'Filename Type Size Used Priority\n/dev/sda2 partition 8388604 2048 -2\n'}, '1 device, 2 MiB used', 'swapoff -a')],
     'governor': [({CPU + 'cpu2/cpufreq/scaling_governor': 'powersave\n'}, 'scaling_governor performance (3 times), scaling_governor powersave',
                   'echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor')],
-    'clock_range': [({CPU + 'cpu1/cpufreq/scaling_min_freq': '800000\n'}, '800 to 2400 MHz on 1 processors', 'scaling_min_freq')],
+    'clock_range': [({CPU + 'cpu1/cpufreq/scaling_min_freq': '800000\n'}, '800 to 2400 MHz on 1 processor', 'scaling_min_freq')],
     'turbo': [({CPU + 'intel_pstate/no_turbo': '0\n'}, 'no_turbo 0', 'echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo'),
               ({CPU + 'intel_pstate/no_turbo': None, CPU + 'cpufreq/boost': '1\n'}, 'boost 1', 'echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost')],
     'thermal': [({CPU + 'cpu3/thermal_throttle/package_throttle_count': '12\n'}, 'throttled 12 times', 'cooling')],

@@ -208,6 +208,11 @@ def filtered(tap):
         equal('calls', {f['function']: f['calls'] for f in report['instrumented']}, {name: CALLS[name] for name in ('main', 'inner', 'fib')})
         equal('who calls inner()', sorted(names for names in tree_of(report) if names[-1] == 'inner'), [('inner',), ('main', 'inner')])
         sums_hold(report, 1)
+        equal('options', {o['option']: o['value'] for o in report['options'] if 'functions' in o['option']}, {'--functions': '1', '--functions-filter': os.path.join(place, 'filter')})
+    with tap.test('a filter that leaves all out is what is said'):
+        run = recorded(program, regions.format('EXCLUDE *'), out=True).ended(0)
+        said = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
+        check('none was called that the filter {} leaves in'.format(os.path.join(place, 'filter')) in said, '{}', said)
     with tap.test('a filter: files, and names as the linker has them'):
         program = os.path.join(place, 'thrown')
         harness.run(['g++', '-O2', '-g', '-finstrument-functions', os.path.join(HERE, 'thrown.cpp'), '-o', program]).ended(0)
@@ -222,6 +227,37 @@ def filtered(tap):
         run = recorded(program, 'EXCLUDE f\n', out=True).ended(2)
         equal('said', run.err.splitlines(), ['fvmpi: {}: line 1: neither SCOREP_FILE_NAMES_BEGIN nor SCOREP_REGION_NAMES_BEGIN; give a filter file as Score-P\'s, see share/doc/functions.md'
                                              .format(os.path.join(place, 'filter'))])
+
+
+SHORT = """#include <stdio.h>
+volatile unsigned sum;
+__attribute__((noinline)) void tiny(unsigned i) { sum += i; }
+__attribute__((noinline)) void heavy(void) { for (unsigned i = 0; i < 1000000; i++) tiny(i); }
+int main(void) { for (int i = 0; i < 40; i++) heavy(); printf("%u\\n", sum); }
+"""
+
+
+def own_cost(tap):
+    """What measuring took is told of the function whose calls took it, and of a filter that leaves it out; never of one that is called forty times."""
+    place = harness.scratch('short')
+    program, filter_ = os.path.join(place, 'short'), os.path.join(place, 'filter')
+    with open(program + '.c', 'w') as f:
+        f.write(SHORT)
+    with open(filter_, 'w') as f:
+        f.write('SCOREP_REGION_NAMES_BEGIN EXCLUDE tiny SCOREP_REGION_NAMES_END')
+    harness.run(['cc', '-O1', '-g', '-finstrument-functions', program + '.c', '-o', program]).ended(0)
+    for name, options in (('short functions', ['--functions=all']), ('short functions that a filter leaves out', ['--functions-filter', filter_])):
+        with tap.test('the finding own_cost: ' + name):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            data = harness.run([harness.FVMPI, 'run', '-q', *options, '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0).report().data
+            found = [f for f in data['findings'] if f['name'] == 'own_cost']
+            if not found:
+                raise harness.Skip('none: no clock samples, or it took no tenth')
+            check('called heavy' not in found[0]['text'], '{}', found[0])
+            if 'filter' in name:
+                check('functions that the filter leaves out cost time' in found[0]['text'] and found[0]['function'] is None, '{}', found[0])
+            else:
+                check('most often called tiny, 40,000,000 times' in found[0]['text'] and found[0]['function'] == 'tiny', '{}', found[0])
 
 
 def wrappers(tap):
@@ -286,6 +322,7 @@ def main():
     languages(tap)
     hard(tap)
     filtered(tap)
+    own_cost(tap)
     wrappers(tap)
     for mpi in harness.an_mpi(tap):
         program = mpi.build(os.path.join(HERE, HERE_FILE), *FLAGS, output='known')

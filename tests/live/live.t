@@ -311,6 +311,7 @@ def nodes(tap, root):
         with open(path, 'w') as f:
             f.write(live.ask('/record')[1])
         run = harness.run([harness.FVMPI, 'stat', '--from', path, '--csv']).ended(0)
+        equal('it has an end', run.err, '')
         equal('columns', run.out.split('\n')[0], 'time_s,late_s,net.rx_bytes,meminfo.MemTotal,<node 2>:net.rx_bytes,<node 2>:made.up,label')
         equal('its values', [line.split(',')[5] for line in run.out.splitlines()[1:] if line.split(',')[5]], ['7', '7', '7', '8', '9', '9'])
     with tap.test('fvmpi record beside it'):

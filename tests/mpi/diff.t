@@ -16,7 +16,7 @@ from report import check, close, equal
 
 def diff(*arguments, **more):
     done = harness.run([harness.FVMPI, 'diff', '--json', '-'] + [str(a) for a in arguments], **more).ended(0)
-    return json.loads(done.out)
+    return harness.valid(done.out, 'diff')
 
 
 def changes(entries):

@@ -33,6 +33,24 @@ def close(what, found, wanted, within):
           '{}: found {}, wanted {:.6f} +- {:.6f}', what, found, wanted, within)
 
 
+def nulls(schema, data, where='', root=None):
+    """Places of the data that are null where the JSON Schema does not allow it. Not a judge of all of a schema, and so needs no package."""
+    root = root or schema
+    schema = root['$defs'][schema['$ref'].rsplit('/', 1)[1]] if '$ref' in schema else schema
+    if data is None:
+        return [] if 'null' in schema.get('type', ['null']) else [where]
+    if isinstance(data, dict) and 'prefixItems' in schema.get('properties', {}).get('rows', {}).get('items', {}):
+        rows = schema['properties']['rows']['items']['prefixItems']
+        return ['{}[{}].{}'.format(where, i, column) for i, row in enumerate(data['rows']) if None in row
+                for column, of, value in zip(data['columns'], rows, row) if nulls(of, value, where, root)]
+    if isinstance(data, dict):
+        other = schema.get('additionalProperties') or {}
+        return [place for key, value in data.items() for place in nulls(schema.get('properties', {}).get(key, other), value, where + '.' + key, root)]
+    if isinstance(data, list):
+        return [place for i, value in enumerate(data) for place in nulls(schema.get('items') or {}, value, '{}[{}]'.format(where, i), root)]
+    return []
+
+
 def plain(name):
     """Without its arguments: `work::Grid<int>::exchange(int)` -> `work::Grid<int>::exchange`."""
     if not name:

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """share/doc/tutorial.md: its commands, in their order, on copies of its examples, in C and in Fortran. What the report names is what the tutorial shows: the problem
 of each step, and no more the one that was mended before. The program computes the same in all steps."""
-import json
 import os
 import re
 import shutil
@@ -61,7 +60,7 @@ def walk(mpi, fortran):
 
 
 def findings(folder, experiment):
-    return json.loads(harness.run([harness.FVMPI, 'report', os.path.join(folder, experiment), '--json', '-']).ended(0).out)['findings']
+    return harness.valid(harness.run([harness.FVMPI, 'report', os.path.join(folder, experiment), '--json', '-']).ended(0).out)['findings']
 
 
 def judge(folder, said):

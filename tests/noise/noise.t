@@ -185,6 +185,11 @@ def finding(ran):
     elif cost > 0.03:
         check(ran.noise is not None, 'noise took {:.2%}, and is not told', cost)
         check(ran.noise['evidence'] == 'estimate' and ran.noise['lost_s'] >= 0.85 * sum(ran.cost) - 2 * SLACK, '{}', ran.noise)
+    if ran.noise: # the rank that is named has most of what the seconds are of
+        of = max(([r[key] or 0 for r in ran.ranks] for key in ('preempted_s', 'cost_s')), key=sum)
+        close('lost', ran.noise['lost_s'], sum(of), 1e-6 + 1e-6 * sum(of))
+        equal('the rank', ran.noise['rank'], of.index(max(of)))
+        check('rank {}'.format(ran.noise['rank']) in ran.noise['text'], '{}', ran.noise['text'])
     print('# noise: {:.2%} of the time by the program, {}'.format(cost, ran.noise and '{:.2%} by the finding'.format(ran.noise['lost_s'] / ran.total)))
 
 

@@ -217,7 +217,7 @@ def compared(tap, mpi, program):
         first, more = out.split('\n\n  A ')
         check(len(first.splitlines()) <= FIRST, '{} lines before what was compared', len(first.splitlines()))
         words = ' '.join(first.split())
-        rows = json.loads(harness.run([FVMPI, 'diff', '--json', '-'] + [r.directory for r in runs]).ended(0).out)['entries']
+        rows = harness.valid(harness.run([FVMPI, 'diff', '--json', '-'] + [r.directory for r in runs]).ended(0).out, 'diff')['entries']
         new = [r for r in rows if r['name'] == 'load_imbalance' and r['joined'] == 'only_b']
         if not new or is_blocked(runs[0]):
             check(is_disturbed(runs[0], 0) or is_disturbed(runs[1], 0.5 * lost) or is_blocked(runs[0]), '{}', out)

@@ -69,7 +69,9 @@ def text(place, name):
 
 
 def as_json(place, name):
-    return said(place, harness.FVMPI, 'report', name, '--json', '-')
+    out = said(place, harness.FVMPI, 'report', name, '--json', '-')
+    harness.valid(out)
+    return out
 
 
 def as_csv(place, name):

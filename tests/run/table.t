@@ -198,7 +198,7 @@ def main():
             for of in value if isinstance(value, list) else []:
                 yield from named(of, where)
         for of in (ring, sections, hang, unpacked('samples'), unpacked('threads')):
-            all_of, none = (json.loads(harness.run([harness.FVMPI, 'report', of, '--json', '-', '--json-ranks', which]).ended(0).out)
+            all_of, none = (harness.valid(harness.run([harness.FVMPI, 'report', of, '--json', '-', '--json-ranks', which]).ended(0).out)
                             for which in ('all', 'none'))
             found = {w for w in named(none) if not w.endswith(('worst.rank', 'findings.rank'))}
             check(named(all_of) and not found, '{}: {}', of, sorted(found))
@@ -232,7 +232,7 @@ def main():
                                             ('samples', 1, 'cpu_procedures', 'exclusive_time_s'), ('openmpi', 3, 'findings', 'lost_s')):
             of = unpacked(name)
             done = harness.run([harness.FVMPI, 'diff', of, of, '--json', '-']).ended(0)
-            entries = [e for e in json.loads(done.out)['entries'] if e['table'] == table]
+            entries = [e for e in harness.valid(done.out, 'diff')['entries'] if e['table'] == table]
             check(entries and {e['joined'] for e in entries} == {'position'}, '{}: {}', table, entries)
             equal('changes of ' + table, [c for e in entries for c in e['changes'] if c['change']], [])
             wanted = sum(float(r[seconds] or 0) for r in rows(of, table) if r.get('whole') != 'true') / ranks

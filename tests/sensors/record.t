@@ -234,6 +234,7 @@ def rotation(tap):
         recording.ended()
         names = sorted(os.listdir(recording.directory))
         check(len(names) == 2 and names[0] != 'f', '{}', names)
+        check('500 samples, of which the last are in {} to {}, '.format(*names) in recording.run.err and 'fvmpi stat --from {} prints'.format(names[0]) in recording.run.err, '{}', recording.run.err)
         stat(os.path.join(recording.directory, names[0]))
         os.remove(os.path.join(recording.directory, names[1]))
         stat(os.path.join(recording.directory, names[0]), said=names[1] + ': it goes on there')
@@ -329,6 +330,14 @@ def labels(lines):
 def label(*words, rc=0, said='', env=None, cwd=None):
     run = harness.run([harness.FVMPI, 'label', *words], env=env, cwd=cwd).ended(rc)
     check(said in run.err and run.err.count('\n') == bool(said), '{}: {}', words, run.err)
+
+
+def no_sensors(tap):
+    with tap.test('a label for a run that reads no sensors: what would'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', 'true']).ended(0)
+        label('x', directory, rc=1, said='fvmpi run --sensors LIST reads them')
+        label('x', os.path.join(directory, '..'), rc=1, said='nothing is recorded with this --control')
 
 
 def control(tap):
@@ -567,7 +576,7 @@ def cost(tap):
 def main():
     tap = harness.Tap()
     atexit.register(harness.kill_all) # what a test that failed left
-    for part in (recorded, files, rotation, killed, command, control, garbage, read_back, cost):
+    for part in (recorded, files, rotation, killed, command, no_sensors, control, garbage, read_back, cost):
         part(tap)
     tap.done()
 

@@ -53,7 +53,7 @@ def profile(tap, compiler, program):
             r, one = by_line[line], name.split()[-1] in ('single', 'masked', 'task')
             equal('{} {}'.format(line, name), (r['construct'], r['executed']), (name.split()[-1], times if one else THREADS * times))
             if name == 'task': # any thread runs them
-                check(r['thread_count'] <= THREADS and times / THREADS <= r['times'] <= times, '{}', r)
+                check(r['thread_count'] <= THREADS and r['times'] == times, '{}', r)
             else:
                 equal('line {}'.format(line), (r['times'], r['thread_count']), (times, 1 if name == 'masked' else THREADS))
             if name in UNTIMED[compiler]:

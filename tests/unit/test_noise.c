@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "profile/model.h"
 #include "profile/noise/shares.h"
 
 enum { MANY = 1000 };
@@ -143,11 +144,35 @@ static void first_ones_warm_up(void **state)
     assert_int_equal(fv_warm_up(steady, 12), 0);
 }
 
+/* The rank that is told is the one that has most of what the seconds are of. */
+static void loss_is_of_one_kind(void **state)
+{
+    struct fv_rank ranks[3] = { { .off = { .preempted_s = 0.184 } }, { .off = { .preempted_s = 0.006 } }, { .off = { .preempted_s = NAN } } };
+    struct fv_noise_rank costs[3] = { { .rank = 0, .cost_s = 0.003 }, { .rank = 1, .cost_s = 0.011 }, { .rank = 2, .cost_s = NAN } };
+    struct fv_model m = { .ranks = ranks, .rank_count = 3, .noise = { .ranks = costs, .rank_count = 3 } };
+    (void)state;
+
+    struct fv_noise_loss loss = fv_noise_loss(&m);
+    assert_near(loss.seconds, 0.190, 1e-12);
+    assert_near(loss.rank_s, 0.184, 1e-12);
+    assert_true(!loss.is_of_calls && loss.rank == 0);
+    costs[1].cost_s = 0.4;
+    loss = fv_noise_loss(&m);
+    assert_near(loss.seconds, 0.403, 1e-12);
+    assert_near(loss.rank_s, 0.4, 1e-12);
+    assert_true(loss.is_of_calls && loss.rank == 1);
+    m.noise.rank_count = 0;
+    assert_int_equal(fv_noise_loss(&m).rank, 0);
+    ranks[0].off.preempted_s = ranks[1].off.preempted_s = NAN;
+    assert_true(isnan(fv_noise_loss(&m).seconds));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(largest_of_dice), cmocka_unit_test(largest_of_even),  cmocka_unit_test(one_source_is_all), cmocka_unit_test(known_parts),
         cmocka_unit_test(interval_narrows), cmocka_unit_test(ranks_apart), cmocka_unit_test(too_few),          cmocka_unit_test(first_ones_warm_up),
+        cmocka_unit_test(loss_is_of_one_kind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

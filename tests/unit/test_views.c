@@ -327,12 +327,18 @@ static void words(void **state)
     assert_string_equal(clean, "\xc3\xa9t...nt\xc3\xa9");
     fv_words_fit_middle(clean, 8);
     assert_string_equal(clean, "\xc3\xa9t...nt\xc3\xa9");
+    strcpy(clean, "/usr/lib/\xc3\xa9/os.pyc");
+    fv_words_fit_path(clean, 11);
+    assert_string_equal(clean, "...\xc3\xa9/os.pyc");
+    strcpy(clean, "/usr/lib/threading.pyc");
+    fv_words_fit_path(clean, 11);
+    assert_string_equal(clean, "thre....pyc");
 }
 
 /* Names that only their ends tell apart keep these; others keep their beginnings. */
 static void names_are_cut_where_they_are_alike(void **state)
 {
-    static const struct fv_column columns[] = { { "alike", true, true, 0 }, { "other", true, true, 0 } };
+    static const struct fv_column columns[] = { { "alike", true, true, 0, false }, { "other", true, true, 0, false } };
     struct fv_table table;
     char *line;
     (void)state;
@@ -359,7 +365,7 @@ static void names_are_cut_where_they_are_alike(void **state)
 /* What is said of a row is not cut to a column. */
 static void remarks_are_whole(void **state)
 {
-    static const struct fv_column columns[] = { { "name", true, true, 0 }, { "number", false, false, 0 } };
+    static const struct fv_column columns[] = { { "name", true, true, 0, false }, { "number", false, false, 0, false } };
     struct fv_table table;
     (void)state;
     FILE *out = open_memstream(&output, &output_bytes);
@@ -783,7 +789,7 @@ static void deep_relations_fail(void **state)
 static void long_lists_are_whole(void **state)
 {
     enum { MEMBERS = 40000 };
-    const struct fv_column column = { "members", true, true, 0 };
+    const struct fv_column column = { "members", true, true, 0, false };
     struct fv_rank_run *runs = malloc(MEMBERS * sizeof(*runs));
     struct fv_value value = { .type = FV_TYPE_RUNS, .items = runs, .count = MEMBERS };
     struct fv_string words = { 0 };

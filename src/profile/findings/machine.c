@@ -130,38 +130,55 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
     fv_finding_next(f, finding, "%s: all times hold that", next);
 }
 
-/* Called most often; NULL: none is instrumented. */
-static const struct fv_instrumented_function *most_called(const struct fv_model *m)
+/* Of functions whose calls are so short that measuring one takes a tenth of its own time or more, the one that is called most often, if its calls take a tenth of what fvmpi
+ * took by that; NULL: there is none. What measuring takes is that of a loop that does nothing else: it is more among other code. */
+#define OF_A_CALL 0.1
+static const struct fv_instrumented_function *most_called(const struct fv_instrumented *of, double own_s)
 {
     const struct fv_instrumented_function *most = NULL;
 
-    for (size_t i = 0; i < m->instrumented.function_count; i++)
-        if (!most || m->instrumented.functions[i].sum.calls > most->sum.calls)
-            most = &m->instrumented.functions[i];
+    for (size_t i = 0; i < of->function_count; i++) {
+        const struct fv_calls_sum *s = &of->functions[i].sum;
+
+        if (of->call_s * (double)(s->calls - s->counted) >= OF_A_CALL * s->self_s && of->call_s * (double)s->calls >= OF_A_CALL * own_s && (!most || s->calls > most->sum.calls))
+            most = &of->functions[i];
+    }
     return most;
 }
 
-void fv_find_own_cost(const struct fv_profile *v, struct fv_findings *f)
+static void say_most_called(const struct fv_profile *v, struct fv_finding *finding, const struct fv_instrumented_function *most, char *out, size_t bytes)
 {
-    const struct fv_instrumented_function *most = most_called(v->model);
-    char part[FV_WORD], calls[FV_WORD], label[400], name[300] = "";
+    char calls[FV_WORD], label[400], name[300] = "";
     struct fv_path path = { 0 };
 
-    if (!fv_samples_are_ours(v) || !fv_finding_worth(v, (double)v->costs->fvmpi_ticks * v->costs->tick_s))
-        return;
-    struct fv_finding *finding = fv_finding_add(f, (double)v->costs->fvmpi_ticks * v->costs->tick_s, FV_EVIDENCE_SAMPLES);
-    if (!most) {
-        fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time: all times hold that", fv_words_percent((double)v->costs->fvmpi_ticks, (double)v->costs->all.ticks, part));
-        fv_finding_next(f, finding, "record less: what is recorded, and its options, says fvmpi run --help");
-        return;
-    }
     fv_path_of(&path, v->symbols, most->node);
     fv_words_brief(path.count ? fv_frame_label(&path.frames[0], v->symbols, label, sizeof(label)) : "?", name, sizeof(name));
     finding->function = path.count ? path.frames[0].function : NULL;
     fv_path_release(&path);
-    fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that: very short functions are instrumented, most often called %s, %s times",
-                   fv_words_percent((double)v->costs->fvmpi_ticks, (double)v->costs->all.ticks, part), name, fv_words_count(most->sum.calls, calls));
-    fv_finding_next(f, finding, "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: fvmpi report %s --table instrumented", v->model->directory);
+    fv_words_add(out, bytes, ": very short functions are instrumented, most often called %s, %s times", name, fv_words_count(most->sum.calls, calls));
+}
+
+void fv_find_own_cost(const struct fv_profile *v, struct fv_findings *f)
+{
+    double own_s = v->costs ? (double)v->costs->fvmpi_ticks * v->costs->tick_s : 0;
+    bool is_filtered = fv_model_option(v->model, "FVMPI_FUNCTIONS_FILTER");
+    char part[FV_WORD], why[700] = "";
+
+    if (!fv_samples_are_ours(v) || !fv_finding_worth(v, own_s))
+        return;
+    const struct fv_instrumented_function *most = most_called(&v->model->instrumented, own_s);
+    struct fv_finding *finding = fv_finding_add(f, own_s, FV_EVIDENCE_SAMPLES);
+    if (most)
+        say_most_called(v, finding, most, why, sizeof(why));
+    if (is_filtered)
+        fv_words_add(why, sizeof(why), "%s functions that the filter leaves out cost time at each call, too", most ? ";" : ":");
+    fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that%s", fv_words_percent((double)v->costs->fvmpi_ticks, (double)v->costs->all.ticks, part), why);
+    if (most)
+        fv_finding_next(f, finding, "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: fvmpi report %s --table instrumented", v->model->directory);
+    else if (is_filtered)
+        fv_finding_next(f, finding, "compile what the filter leaves out without -finstrument-functions: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list");
+    else
+        fv_finding_next(f, finding, "record less: what is recorded, and its options, says fvmpi run --help");
 }
 
 void fv_find_startup(const struct fv_profile *v, struct fv_findings *f)

@@ -7,25 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whose preemption cost most; where no wait log tells, who was preempted longest. FV_NONE: nobody was. */
-static uint32_t disturbed_rank(const struct fv_model *m)
-{
-    const struct fv_noise_view *n = &m->noise;
-    double most_s[2] = { 0 };
-    uint32_t most[2] = { FV_NONE, FV_NONE };
-
-    for (uint32_t i = 0; i < n->rank_count; i++) {
-        double of[2] = { n->ranks[i].cost_s, fv_noise_preempted_of(m, i) };
-
-        for (unsigned k = 0; k < 2; k++)
-            if (of[k] > most_s[k]) {
-                most_s[k] = of[k];
-                most[k] = i;
-            }
-    }
-    return most[0] == FV_NONE ? most[1] : most[0];
-}
-
 /* " by `python3`, most likely: process 123 had 3.10 s of CPU time meanwhile and may run there"; "": it is not known. */
 static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
 {
@@ -51,17 +32,18 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
     return out;
 }
 
-/* ", most of it before MPI_Allreduce in solve() at cg.c:212"; "": of no single place. */
-static char *say_where(const struct fv_profile *v, struct fv_finding *finding, double cost_s, char *out, size_t bytes)
+/* ", most of it before MPI_Allreduce in solve() at cg.c:212"; "": of no single place. Of what the loss is of. */
+static char *say_where(const struct fv_profile *v, struct fv_finding *finding, const struct fv_noise_loss *loss, char *out, size_t bytes)
 {
     const struct fv_noise_view *n = &v->model->noise;
     char place[400];
 
     out[0] = '\0';
-    if (!n->place_count || !(n->places[0].cost_s > 0.5 * cost_s))
-        return out;
-    finding->site = n->places[0].site;
-    snprintf(out, bytes, ", most of it before %s in %s", fv_place_function(v->model, finding->site), fv_place_inner(v, finding->site, place, sizeof(place)));
+    for (size_t i = 0; i < n->place_count; i++)
+        if ((loss->is_of_calls ? n->places[i].cost_s : n->places[i].preempted_s) > 0.5 * loss->seconds)
+            finding->site = n->places[i].site;
+    if (finding->site != FV_NONE)
+        snprintf(out, bytes, ", most of it before %s in %s", fv_place_function(v->model, finding->site), fv_place_inner(v, finding->site, place, sizeof(place)));
     return out;
 }
 
@@ -91,19 +73,20 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
 void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
-    double cost_s = fv_noise_cost_s(m);
-    uint32_t rank = disturbed_rank(m);
+    struct fv_noise_loss loss = fv_noise_loss(m);
+    uint32_t rank = m->noise.rank_count ? loss.rank : FV_NONE;
     char own[FV_WORD], who[300], where[600];
 
     bool is_throttled = rank != FV_NONE && fv_throttled_s(m, rank) > 0.5 * fv_noise_preempted_of(m, rank);
-    if (rank == FV_NONE || !fv_finding_worth(v, cost_s) || fv_crowd_of(m, m->ranks[rank].host).shared)
+    if (rank == FV_NONE || !fv_finding_worth(v, loss.seconds) || fv_crowd_of(m, m->ranks[rank].host).shared)
         return;
-    struct fv_finding *finding = fv_finding_add(f, cost_s, FV_EVIDENCE_ESTIMATE);
+    struct fv_finding *finding = fv_finding_add(f, loss.seconds, FV_EVIDENCE_ESTIMATE);
     finding->rank = rank;
-    say_where(v, finding, cost_s, where, sizeof(where));
+    say_where(v, finding, &loss, where, sizeof(where));
     if (is_throttled)
         snprintf(who, sizeof(who), ", by the quota of processor time of its control group (cpu.max)");
-    fv_finding_say(f, finding, "noise: preemption of rank %d for %s%s%s", m->ranks[rank].world_rank, fv_words_seconds(fv_noise_preempted_of(m, rank), own), where,
+    fv_finding_say(f, finding, "noise: preemption of %srank %d%s for %s%s%s", loss.rank_s > 0.5 * loss.seconds ? "" : "several ranks, of ", m->ranks[rank].world_rank,
+                   loss.rank_s > 0.5 * loss.seconds ? "" : " most,", fv_words_seconds(fv_noise_preempted_of(m, rank), own), where,
                    is_throttled ? who : say_who(m, rank, who, sizeof(who)));
     fv_finding_next(f, finding, "%s", next_of(m, rank, is_throttled));
 }

@@ -238,6 +238,7 @@ static void read_losses(struct gather *g)
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&l, p, sizeof(l));
         g->call_s = g->call_s > 0 ? g->call_s : (double)l.batch_ticks / 256 * g->tick_s;
+        g->out->call_s = fmax(g->out->call_s, g->call_s);
         sum->too_deep += l.too_deep;
         sum->no_room += l.no_room;
         sum->left += l.left;

@@ -56,6 +56,7 @@ struct fv_instrumented {
     size_t rank_count, rank_room;
     struct fv_instrumented_part *parts; /* by place and rank */
     size_t part_count, part_room;
+    double call_s; /* what measuring a call takes, on the rank where it takes longest; 0: not known */
     struct fv_function_losses losses; /* of all ranks */
 };
 /* When nodes of paths have changed: places that have become equal are added up. */

@@ -101,7 +101,7 @@ static const struct fv_column_def function_columns[] = {
     { "rank_count", "ranks", "", "Ranks that called it.", FV_FIELD(struct fv_instrumented_function, ranks) },
     { "rank_mean_s", "mean rank", "s", "computing_s of a rank: the mean over all ranks.", FV_FIELD(struct fv_instrumented_function, mean_s) },
     { "rank_max_s", "max rank", "s", "That of the rank with most.", FV_FIELD(struct fv_instrumented_function, rank_max_s) },
-    FV_RANK_COLUMN(struct fv_instrumented_function, max_rank, "max_rank", "rank", "That rank."),
+    FV_RANK_OR_NULL_COLUMN(struct fv_instrumented_function, max_rank, "max_rank", "rank", "That rank; null: none is known, of damaged files."),
     { "imbalance_s", "imbalance", "s", "What all ranks would save if each took the mean: (rank_max_s - rank_mean_s) * ranks of the run.",
       FV_FIELD(struct fv_instrumented_function, imbalance_s) },
     { "per_rank", "by rank", "", "", FV_NEST(ranks) },
@@ -159,7 +159,7 @@ static const struct fv_column_def place_columns[] = {
     SUM_COLUMNS(struct fv_instrumented_place, sum),
     { "rank_count", "ranks", "", "Ranks that called it there.", FV_FIELD(struct fv_instrumented_place, ranks) },
     { "rank_max_s", "max rank", "s", "time_s of the rank with most.", FV_FIELD(struct fv_instrumented_place, rank_max_s) },
-    FV_RANK_COLUMN(struct fv_instrumented_place, max_rank, "max_rank", "rank", "That rank."),
+    FV_RANK_OR_NULL_COLUMN(struct fv_instrumented_place, max_rank, "max_rank", "rank", "That rank; null: none is known, of damaged files."),
 };
 const struct fv_relation fv_instrumented_paths_relation = {
     .name = "instrumented_paths",

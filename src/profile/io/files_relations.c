@@ -73,7 +73,7 @@ static void get_filesystem(void *subject, const void *row, const struct fv_colum
 
 #define C struct fv_io_call_view
 static const struct fv_column_def call_columns[] = {
-    { "io_file", "file", "", "The file; null: by its name alone (stat(), or an open() that failed), or there was no room.", FV_GET(FV_TYPE_TEXT, get_file), .flags = FV_NULLABLE },
+    { "io_file", "file", "", "The file; null: by its name alone (stat(), or an open() that failed), or there was no room.", FV_GET(FV_TYPE_TEXT, get_file), .flags = FV_NULLABLE | FV_FILE },
     { "function", "function", "", "The function that was called.", FV_GET(FV_TYPE_TEXT, get_function) },
     { "operation", "operation", "", "What it does.", FV_GET(FV_TYPE_TEXT, get_operation), .words = operation_words },
     { "in_mpi", "in MPI", "", "By MPI's own functions for files; the path is that of the MPI call, which holds the time.", FV_GET(FV_TYPE_TRUTH, get_in_mpi), .flags = FV_BLANK },
@@ -123,7 +123,7 @@ const struct fv_relation fv_io_relation = {
 
 #define F struct fv_io_file_view
 static const struct fv_column_def file_columns[] = {
-    { "io_file", "file", "", "Its name; of pipes, sockets and such one for all.", FV_FIELD(F, path) },
+    { "io_file", "file", "", "Its name; of pipes, sockets and such one for all.", FV_FIELD(F, path), .flags = FV_FILE },
     { "kind", "kind", "", "What it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_kind), .flags = FV_NULLABLE, .words = kind_words },
     { "filesystem", "file system", "", "Where it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_filesystem), .flags = FV_NULLABLE },
     FV_SHARE_COLUMN("share", "of all", F, seconds, FV_OF_RANKS, 0, "time_s of the time of all ranks; of several threads more than 1."),

@@ -94,7 +94,14 @@ void fv_noise_release(struct fv_noise_view *noise);
 /* Seconds of a rank, by its index, in which another thread had its processor: outside of MPI by the kernel's switches; NAN: not known. */
 struct fv_model;
 double fv_noise_preempted_of(const struct fv_model *model, uint32_t rank);
-/* What it cost all ranks together, at least; NAN: not known. */
-double fv_noise_cost_s(const struct fv_model *model);
+/* What it cost all ranks together, at least: what collective calls began later, or what ranks were preempted, whichever is more; and of the same, whose part is the
+ * largest. */
+struct fv_noise_loss {
+    double seconds;   /* NAN: not known */
+    bool is_of_calls; /* the sum of costs; else of preemptions */
+    uint32_t rank;    /* that with most; FV_NONE: nobody lost anything */
+    double rank_s;    /* its part of the seconds */
+};
+struct fv_noise_loss fv_noise_loss(const struct fv_model *model);
 
 #endif

@@ -198,19 +198,30 @@ double fv_noise_preempted_of(const struct fv_model *m, uint32_t rank)
     return m->ranks[rank].off.preempted_s;
 }
 
-double fv_noise_cost_s(const struct fv_model *m)
+static void add_loss(struct fv_noise_loss *l, uint32_t rank, double seconds)
 {
-    double cost_s = 0, preempted_s = 0;
+    if (!(seconds > 0))
+        return;
+    l->seconds += seconds;
+    if (seconds > l->rank_s) {
+        l->rank = rank;
+        l->rank_s = seconds;
+    }
+}
+
+struct fv_noise_loss fv_noise_loss(const struct fv_model *m)
+{
+    struct fv_noise_loss of_calls = { .rank = FV_NONE, .is_of_calls = true }, preempted = { .rank = FV_NONE };
     bool known = false;
 
     for (uint32_t i = 0; i < m->rank_count; i++) {
-        double own_s = fv_noise_preempted_of(m, i);
-
-        known = known || own_s >= 0;
-        preempted_s += own_s >= 0 ? own_s : 0;
-        cost_s += m->noise.rank_count && m->noise.ranks[i].cost_s > 0 ? m->noise.ranks[i].cost_s : 0;
+        known = known || fv_noise_preempted_of(m, i) >= 0;
+        add_loss(&preempted, i, fv_noise_preempted_of(m, i));
+        add_loss(&of_calls, i, m->noise.rank_count ? m->noise.ranks[i].cost_s : 0);
     }
-    return known ? fmax(cost_s, preempted_s) : NAN;
+    if (!known)
+        return (struct fv_noise_loss){ .seconds = NAN, .rank = FV_NONE };
+    return of_calls.seconds > preempted.seconds ? of_calls : preempted;
 }
 
 /* Could it have had a processor of the rank's? Ranks of the run share none, unless both are bound to the same one. */

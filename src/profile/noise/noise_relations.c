@@ -64,7 +64,7 @@ static const struct fv_column_def place_columns[] = {
     PLACE("preempted_s", "preempted", "s", preempted_s, 0, "Other threads had the processor, by the kernel's context switches, outside of MPI; over all ranks."),
     PLACE("preempted_count", "times", "", preempted, 0, "How often."),
     PLACE("blocked_s", "blocked", "s", blocked_s, 0, "The thread waited for something: a sleep, I/O, a page, a signal that stopped it; over all ranks. It is the program's own more often than noise."),
-    FV_RANK_COLUMN(struct fv_noise_place, max_rank, "rank", "rank", "The rank that was preempted longest; null: none was."),
+    FV_RANK_OR_NULL_COLUMN(struct fv_noise_place, max_rank, "rank", "rank", "The rank that was preempted longest; null: none was."),
     PLACE("rank_preempted_s", "of it", "s", max_rank_s, 0, "How long."),
     PLACE("interval_count", "intervals", "", intervals, 0,
           "Intervals of all ranks, from the end of a blocking collective call to the begin of this one. 0: wait logs were thinned, and preempted_s, blocked_s and times are not known."),
@@ -189,7 +189,7 @@ static const struct fv_column_def other_columns[] = {
     OTHER("cpu_s", "CPU time", "s", cpu_s, 0, "While the rank that looked was recorded."),
     OTHER("processors", "may run on", "", processors, FV_NULLABLE, "Processors: a list; null: not known."),
     OTHER("cpu", "last on", "", cpu, 0, "The processor that it was on last."),
-    FV_RANK_COLUMN(struct fv_noise_other, rank, "rank", "rank", "The rank that it is; null: none of this run."),
+    FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, rank, "rank", "rank", "The rank that it is; null: none of this run."),
 };
 const struct fv_relation fv_other_processes_relation = {
     .of_ranks = true,

@@ -60,6 +60,7 @@ static void read_works(struct fv_build *b, void *state, uint32_t rank)
         double seconds = fv_build_seconds(b->model, rank, r.time);
 
         w->executed += r.executed;
+        w->times += r.kind == FV_OMP_WORK_TASK ? r.executed : 0;
         w->timed += r.timed;
         w->seconds += seconds;
         w->max_s = fmax(w->max_s, fv_build_seconds(b->model, rank, r.time_max));
@@ -85,7 +86,7 @@ static bool same_rank(const struct part *a, const struct part *b)
     return a->work == b->work && a->rank == b->rank;
 }
 
-/* Threads, and times: of each rank the most. */
+/* Threads, and times: of each rank the most; of tasks, which are not met by a team but run by one of it each, all that ran. */
 static void add_threads(struct fv_works *works, struct gather *g)
 {
     uint64_t most = 0;
@@ -106,7 +107,7 @@ static void add_threads(struct fv_works *works, struct gather *g)
         w->threads++;
         most = thread.count > most ? thread.count : most;
         if (next == g->part_count || !same_rank(&g->parts[next], &thread)) {
-            w->times += most;
+            w->times += w->kind == FV_OMP_WORK_TASK ? 0 : most;
             most = 0;
         }
     }

@@ -11,7 +11,7 @@ struct fv_work {
     uint64_t offset;
     uint32_t node;     /* a call path there, of a team's first thread if it has come there */
     uint32_t threads;  /* of all ranks that came there */
-    uint64_t times;    /* of each rank, those of the thread that came there most often */
+    uint64_t times;    /* of each rank, those of the thread that came there most often; of tasks, executed */
     uint64_t executed; /* parts that threads did, ... */
     uint64_t timed;    /* ... and of them, those whose end was told: */
     double seconds, max_s, wait_s; /* of all threads; of the longest part; of seconds, waiting for others in them */

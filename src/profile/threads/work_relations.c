@@ -24,7 +24,7 @@ static const struct fv_column_def columns[] = {
     { "function", "in", "", "The program's function that it stands in; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_function), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     { "place", "at", "", "File and line, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     FV_PATH_COLUMNS(W, node),
-    { "times", "times", "", "How often it was met: of each rank by the thread that came there most often; of tasks, those that the thread ran that ran most.", FV_FIELD(W, times) },
+    { "times", "times", "", "How often it was met: of each rank by the thread that came there most often; of tasks, all that ran.", FV_FIELD(W, times) },
     { "thread_count", "threads", "", "Threads of all ranks that came there.", FV_FIELD(W, threads) },
     { "executed", "parts", "", "Parts that threads did; of single and masked, one a time; tasks.", FV_FIELD(W, executed) },
     { "timed", "timed", "", "Of them, those whose end was told. libgomp does not say when a single ends, unless it has copyprivate.", FV_FIELD(W, timed), .flags = FV_BLANK },
@@ -34,7 +34,7 @@ static const struct fv_column_def columns[] = {
     TIMED("thread_max_s", "busiest", "s", thread_max_s, "time_s of the thread with most."),
     { "balance", "balance", "ratio", "time_s of a thread, the mean, over that of the thread with most: 1 is even. What is missing to 1 waits at the barrier behind it.",
       FV_GET(FV_TYPE_REAL, get_balance), .flags = FV_NULLABLE },
-    FV_RANK_COLUMN(W, max_rank, "max_rank", "rank", "The rank of the thread with most; null: none was timed."),
+    FV_RANK_OR_NULL_COLUMN(W, max_rank, "max_rank", "rank", "The rank of the thread with most; null: none was timed."),
     TIMED("max_thread", "thread", "", max_thread, "That thread, as in the table of threads."),
 };
 const struct fv_relation fv_works_relation = {

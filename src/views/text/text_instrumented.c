@@ -76,19 +76,16 @@ static void put_losses(const struct fv_page *p, const struct fv_function_losses 
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
 
-static bool were_asked_for(const struct fv_model *m)
-{
-    for (size_t i = 0; i < m->option_count; i++)
-        if (!strcmp(m->options[i].variable, "FVMPI_FUNCTIONS"))
-            return true;
-    return false;
-}
-
 void fv_text_instrumented(const struct fv_page *p, const struct fv_profile *v)
 {
-    if (!v->model->instrumented.function_count && were_asked_for(v->model)) {
+    const char *filter = fv_model_option(v->model, "FVMPI_FUNCTIONS_FILTER");
+
+    if (!v->model->instrumented.function_count && fv_model_option(v->model, "FVMPI_FUNCTIONS")) {
         fv_page_heading(p, "Instrumented functions", "");
-        fv_text_note(p, FV_YELLOW, "--functions: none was called; compile the program with -finstrument-functions");
+        if (filter)
+            fv_text_note(p, FV_YELLOW, "--functions: none was called that the filter %s leaves in; if a run without it has none, either, compile the program with -finstrument-functions", filter);
+        else
+            fv_text_note(p, FV_YELLOW, "--functions: none was called; compile the program with -finstrument-functions");
     }
     if (!v->model->instrumented.function_count)
         return;

@@ -39,7 +39,7 @@ void fv_text_noise(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_noise_view *n = &v->model->noise;
 
-    if (!n->rank_count || !(fv_noise_cost_s(v->model) > WORTH_A_LOOK * v->model->efficiency.total_s))
+    if (!n->rank_count || !(fv_noise_loss(v->model).seconds > WORTH_A_LOOK * v->model->efficiency.total_s))
         return;
     put_places(p, v);
     put_projection(p, n);
