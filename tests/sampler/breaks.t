@@ -93,8 +93,6 @@ def stacks(tap, breaks):
         check(len(rank.contexts) > 100, '{} contexts', len(rank.contexts))
     with tap.test('a function that the handler calls, too'):
         run([breaks, 'errors'], 'looked 1\n')
-    with tap.test('a function that returns to where the handler passes, too'):
-        run([compile_with('cc', 'own_clock.c', name='own_clock')], 'ended\n')
     with tap.test('recursion: a context, not one for each depth'):
         rank = run([breaks, 'recursion'], 'done\n')
         for name in ('tree', 'chain'):
