@@ -94,7 +94,9 @@ static bool is_over(const struct fv_model *m)
 
 static enum fv_hang_state state_of(const struct fv_model *m, size_t rank)
 {
-    return m->hang ? m->hang->ranks[rank].state : FV_HANG_ENDED;
+    if (m->hang)
+        return m->hang->ranks[rank].state;
+    return m->ranks[rank].state == FV_RANK_RUNNING ? FV_HANG_ACTIVE : FV_HANG_ENDED; /* without MPI nobody waits for others */
 }
 
 /* ---- the two lines ---- */

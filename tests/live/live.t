@@ -386,6 +386,21 @@ def job(tap, mpi, is_looked_at):
         live.end()
 
 
+def without_mpi(tap):
+    with tap.test('a program without MPI runs until it ends'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        live = Live(directory)
+        process = harness.start([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', 'sleep', '100'])
+        found = lambda: next((line['job'] for line in reversed(live.kept()[1:]) if 'job' in line), None)  # noqa: E731
+        numbers = harness.wait_until(found, what='the job', pause=0.2)
+        equal('it runs', (numbers['state'], numbers['is_over']), (['active'], False))
+        harness.kill_all(process.number)
+        harness.finish(process)
+        harness.wait_until(lambda: found()['is_over'], what='that it is over', pause=0.2)
+        equal('it has ended', found()['state'], ['ended'])
+        live.end()
+
+
 def main():
     tap = harness.Tap()
     root = tree(NODE)
@@ -398,6 +413,7 @@ def main():
     who_may_ask(tap, live)
     what_it_serves(tap, live)
     rates(tap, live, root)
+    without_mpi(tap)
     garbage(tap, live)
     slow(tap, live)
     with tap.test('it ends'):
