@@ -155,7 +155,7 @@ class JobView {
     const hidden = told.waiting - told.waits.length;
     this.list(this.now, told.is_lasting ? "Who waits for whom, for a second or more" : "Who waits for whom now",
               [...told.causes, ...told.waits, ...hidden > 0 ? [plural(hidden, "more rank") + " wait"] : []]);
-    this.list(this.findings, "What took time so far", [...told.problems, ...told.findings.map(of => [(of.lost_s !== null ? seconds(of.lost_s) + " of the ranks' time: " : "") + of.text, make("div", { class: "next" }, of.next)])]);
+    this.list(this.findings, "What took time in the first " + seconds(told.elapsed_s), [...told.problems, ...told.findings.map(of => [(of.lost_s !== null ? seconds(of.lost_s) + " of the ranks' time: " : "") + of.text, make("div", { class: "next" }, of.next)])]);
   }
 
   /* Recorded by the job itself, with --sensors. */

@@ -212,6 +212,7 @@ static void put_words(struct fv_jsonl *out, const struct fv_profile *profile)
     char text[TEXT_BYTES];
 
     fv_jsonl_key_string(out, "\"told\":{\"command\":", m->command);
+    fv_jsonl_key_real(out, ",\"elapsed_s\":", m->elapsed_s);
     fv_jsonl_key_string(out, ",\"headline\":", any_elsewhere(m) ? "" : fv_hang_headline(m, text, sizeof(text)));
     fv_jsonl_key_string(out, ",\"waiting_for\":", fv_verdict_waiting(profile, text, sizeof(text)));
     put_hosts(out, m);
