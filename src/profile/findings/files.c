@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST 0.5 /* of the time in files: what another finding tells of, or one rank has */
+#define MOST 0.5 /* of the time in files: a rank that has so much is named */
 
 /* Of the rank's time: of several threads their part of it. */
 static double files_s(const struct fv_model *m, const struct fv_io_rank_view *of)
