@@ -160,22 +160,15 @@ static bool is_nameless(const char *brief)
     return !strncmp(brief, ".omp_", 5) || (!strncmp(brief, "OpenMP region", 13) && !strstr(brief, " in "));
 }
 
-static const char *brief_name(struct fv_tables *t, const struct fv_frame *frame)
-{
-    char label[512];
-
-    return fv_words_brief(fv_frame_label(frame, t->profile->symbols, label, sizeof(label)), t->text, sizeof(t->text));
-}
-
 void fv_get_path_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
     const struct fv_path *path = fv_tables_path(t, node_at(row, c));
 
     for (size_t i = 0; i < path->count; i++)
-        if (is_of_program(t->model, &path->frames[i]) && !is_nameless(v->text = brief_name(t, &path->frames[i])))
+        if (is_of_program(t->model, &path->frames[i]) && !is_nameless(v->text = fv_frame_brief(&path->frames[i], t->profile->symbols, t->text, sizeof(t->text))))
             return;
-    v->text = path->count ? brief_name(t, &path->frames[0]) : NULL;
+    v->text = path->count ? fv_frame_brief(&path->frames[0], t->profile->symbols, t->text, sizeof(t->text)) : NULL;
 }
 
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)

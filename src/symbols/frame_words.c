@@ -65,11 +65,18 @@ char *fv_frame_location(const struct fv_frame *f, const struct fv_symbols *s, ch
     return out;
 }
 
+char *fv_frame_brief(const struct fv_frame *f, const struct fv_symbols *s, char *out, size_t bytes)
+{
+    char label[512];
+
+    return fv_words_brief(f ? fv_frame_label(f, s, label, sizeof(label)) : "?", out, bytes);
+}
+
 char *fv_frame_words(const struct fv_frame *f, const struct fv_symbols *s, char *out, size_t bytes)
 {
-    char label[512], clean[256], where[300] = "";
+    char clean[256], where[300] = "";
 
-    fv_words_brief(fv_frame_label(f, s, label, sizeof(label)), clean, sizeof(clean));
+    fv_frame_brief(f, s, clean, sizeof(clean));
     fv_words_fit(clean, NAME_COLUMNS);
     if (f->file)
         fv_frame_location(f, s, where, sizeof(where));

@@ -102,6 +102,8 @@ const char *fv_frame_function_label(const struct fv_frame *frame, const struct f
  * unless that is the frame's label already. */
 char *fv_frame_location(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out,
                         size_t bytes);
+/* Its name, of C++ the last two parts: "Dump::write"; of no frame, NULL, "?". */
+char *fv_frame_brief(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out, size_t bytes);
 /* "solve() at cg.c:212"; of C++ the last two parts of the name: "Dump::write()". */
 char *fv_frame_words(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out, size_t bytes);
 /* The index of its first frame that is none of the C++ library's, nor a lock's or an allocation's own; of nothing else: its last. */

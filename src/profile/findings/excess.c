@@ -379,7 +379,7 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     const struct fv_instrumented_function *found = NULL;
     struct times best = { 0 };
     struct fv_path path = { 0 };
-    char label[400], name[300], mine[FV_WORD], others[FV_WORD];
+    char name[300], mine[FV_WORD], others[FV_WORD];
 
     for (size_t i = 0; i < m->instrumented.function_count; i++) {
         struct times t = calls_of(m, &m->instrumented.functions[i], rank);
@@ -396,7 +396,7 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     finding->function = frame.function;
     finding->file = frame.file;
     finding->line = frame.line;
-    fv_words_brief(path.count ? fv_frame_label(&frame, v->symbols, label, sizeof(label)) : "?", name, sizeof(name));
+    fv_frame_brief(path.count ? &frame : NULL, v->symbols, name, sizeof(name));
     fv_path_release(&path);
     snprintf(out, FV_EXCESS_WORDS, "most of it in %s%s", name, strchr(name, '(') ? "" : "()");
     if (frame.file && frame.line)

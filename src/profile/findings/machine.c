@@ -148,11 +148,11 @@ static const struct fv_instrumented_function *most_called(const struct fv_instru
 
 static void say_most_called(const struct fv_profile *v, struct fv_finding *finding, const struct fv_instrumented_function *most, char *out, size_t bytes)
 {
-    char calls[FV_WORD], label[400], name[300] = "";
+    char calls[FV_WORD], name[300];
     struct fv_path path = { 0 };
 
     fv_path_of(&path, v->symbols, most->node);
-    fv_words_brief(path.count ? fv_frame_label(&path.frames[0], v->symbols, label, sizeof(label)) : "?", name, sizeof(name));
+    fv_frame_brief(path.count ? &path.frames[0] : NULL, v->symbols, name, sizeof(name));
     finding->function = path.count ? path.frames[0].function : NULL;
     fv_path_release(&path);
     fv_words_add(out, bytes, ": very short functions are instrumented, most often called %s, %s times", name, fv_words_count(most->sum.calls, calls));

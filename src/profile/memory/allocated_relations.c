@@ -83,12 +83,11 @@ static void get_callers(void *subject, const void *row, const struct fv_column_d
     struct fv_tables *t = subject;
     const struct fv_path *path = fv_tables_path(t, ((const struct fv_allocated_place *)row)->node);
     size_t first = path->count ? fv_path_program(path) + 1 : 0;
-    char label[512], name[256];
+    char name[256];
 
     t->text[0] = '\0';
     for (size_t i = first; i < path->count && i < first + CALLERS; i++)
-        fv_words_add(t->text, sizeof(t->text), "%s%s", i > first ? " <- " : "",
-                     fv_words_brief(fv_frame_label(&path->frames[i], t->profile->symbols, label, sizeof(label)), name, sizeof(name)));
+        fv_words_add(t->text, sizeof(t->text), "%s%s", i > first ? " <- " : "", fv_frame_brief(&path->frames[i], t->profile->symbols, name, sizeof(name)));
     v->text = t->text[0] ? t->text : NULL;
 }
 

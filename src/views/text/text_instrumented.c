@@ -43,7 +43,7 @@ static void put_counted(const struct fv_page *p, const struct fv_profile *v)
     const struct fv_instrumented *all = &v->model->instrumented;
     const struct fv_instrumented_function *most = NULL;
     struct fv_path path = { 0 };
-    char label[400], name[300], calls[FV_WORD], more[FV_WORD];
+    char name[300], calls[FV_WORD], more[FV_WORD];
     size_t functions = 0;
 
     for (size_t i = 0; i < all->function_count; i++) {
@@ -55,7 +55,7 @@ static void put_counted(const struct fv_page *p, const struct fv_profile *v)
     if (!most)
         return;
     fv_path_of(&path, v->symbols, most->node);
-    fv_words_brief(path.count ? fv_frame_label(&path.frames[0], v->symbols, label, sizeof(label)) : "?", name, sizeof(name));
+    fv_frame_brief(path.count ? &path.frames[0] : NULL, v->symbols, name, sizeof(name));
     fv_path_release(&path);
     fv_text_note(p, FV_YELLOW, "%s calls of %s%s%s%s were counted, not measured, after 100,000 that took less than 1 us: their time is their callers', and no trace has them; "
                  "--functions=all measures them", fv_words_count(most->sum.counted, calls), name, functions > 1 ? ", and some of " : "",

@@ -13,13 +13,6 @@
 #define MEAN_OF          3u  /* instances: a mean of fewer says nothing */
 #define PROCESSOR_LITTLE 0.8 /* of the time: less is worth a line */
 
-static const char *label(const struct fv_profile *v, const struct fv_frame *f, char *out, size_t bytes)
-{
-    char name[512];
-
-    return fv_words_brief(fv_frame_label(f, v->symbols, name, sizeof(name)), out, bytes);
-}
-
 /* ---- how it was sampled ---- */
 
 static void put_losses(const struct fv_page *p, const struct fv_samples *s)
@@ -158,7 +151,7 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
         size_t own = fv_sampled_path(path, v->symbols, one);
         bool varies = one->varies || one->event_varies;
         fv_page_item(p, varies ? FV_YELLOW : FV_PLAIN, 2, "%s, %s of the CPU time outside of MPI, %s%s%s%s%s",
-                     own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?",
+                     own < path->count ? fv_frame_brief(&path->frames[own], v->symbols, name, sizeof(name)) : "?",
                      fv_words_percent(one->share, 1, percent), advice, *advice && *events ? "; " : "", events,
                      *trend && (*advice || *events) ? "; " : "", trend);
         said += varies;
@@ -204,7 +197,7 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v, stru
         if (!said)
             fv_text_title(p, "Events", "mean of an instance");
         said = true;
-        fprintf(p->out, "  %s: ", own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?");
+        fprintf(p->out, "  %s: ", own < path->count ? fv_frame_brief(&path->frames[own], v->symbols, name, sizeof(name)) : "?");
         fv_page_words(p, text, 6);
     }
 }
@@ -262,7 +255,7 @@ static void put_distributions(const struct fv_page *p, const struct fv_profile *
             fv_text_title(p, "Distribution", "CPU time of the calls that were kept, a random choice; the part of them that is so long");
         said = true;
         size_t own = fv_sampled_path(path, v->symbols, one);
-        fprintf(p->out, "  %s: ", own < path->count ? label(v, &path->frames[own], name, sizeof(name)) : "?");
+        fprintf(p->out, "  %s: ", own < path->count ? fv_frame_brief(&path->frames[own], v->symbols, name, sizeof(name)) : "?");
         fv_page_words(p, text, 6);
     }
     free(values);
