@@ -1,5 +1,4 @@
-/* Names of call sites: the function that calls MPI, and as much of the path to it as tells call sites apart.
- */
+/* See places.h. */
 #include "profile/places.h"
 
 #include "tool/words.h"
@@ -8,6 +7,29 @@
 #include <string.h>
 
 #define CALLERS 3 /* of a longer path those next to both ends are told */
+
+bool fv_frame_is_of_program(const struct fv_model *m, const struct fv_frame *frame)
+{
+    const struct fv_module *module = &m->tree.modules[frame->module];
+
+    if (frame->module < FV_MODEL_FIRST_MODULE)
+        return false;
+    return fv_module_is_code(module) ? frame->file && !strstr(frame->file, "/lib/python") : fv_model_is_of_program(m, frame->module);
+}
+
+/* main() of unknown line does not: of a program that is a library and a main() that calls it, all comes from there. */
+static bool tells_something(const struct fv_frame *frame)
+{
+    return frame->line || !frame->function || strcmp(frame->function, "main") != 0;
+}
+
+const struct fv_frame *fv_path_caller(const struct fv_model *m, const struct fv_path *path)
+{
+    for (size_t i = 0; i < path->count; i++)
+        if (fv_frame_is_of_program(m, &path->frames[i]) && tells_something(&path->frames[i]))
+            return &path->frames[i];
+    return path->count ? &path->frames[0] : NULL;
+}
 
 /* Call sites of one function whose paths read the same in the innermost frames. */
 struct fv_place_start {

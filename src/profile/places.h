@@ -1,9 +1,15 @@
-/* Names of call sites, for tables and sentences: the function that calls MPI, and as much of the path to it as tells call
- * sites apart. */
+/* Which function of a path is the program's own; and names of call sites, for tables and sentences: the function that calls MPI, and as
+ * much of the path to it as tells call sites apart. */
 #ifndef FV_PLACES_H
 #define FV_PLACES_H
 
 #include "profile/profile.h"
+
+/* Of Python not what is installed with it. */
+bool fv_frame_is_of_program(const struct fv_model *model, const struct fv_frame *frame);
+/* The innermost of the program's own functions on the path, of Python of none that is installed with it; a main() of unknown line tells nothing. Where there is none the innermost of
+ * all; NULL: it is not known. */
+const struct fv_frame *fv_path_caller(const struct fv_model *model, const struct fv_path *path);
 
 /* As many callers are told as tell apart those that were added. */
 struct fv_places {

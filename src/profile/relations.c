@@ -1,5 +1,6 @@
 /* See relations.h. */
 #include "profile/relations.h"
+#include "profile/places.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -122,30 +123,6 @@ void fv_get_path_place(void *subject, const void *row, const struct fv_column_de
     fv_put_place(t, path->count ? &path->frames[0] : NULL, v);
 }
 
-/* Of Python not what is installed with it. */
-static bool is_of_program(const struct fv_model *m, const struct fv_frame *frame)
-{
-    const struct fv_module *module = &m->tree.modules[frame->module];
-
-    if (frame->module < FV_MODEL_FIRST_MODULE)
-        return false;
-    return fv_module_is_code(module) ? frame->file && !strstr(frame->file, "/lib/python") : fv_model_is_of_program(m, frame->module);
-}
-
-/* main() of unknown line does not: of a program that is a library and a main() that calls it, all comes from there. */
-static bool tells_something(const struct fv_frame *frame)
-{
-    return frame->line || !frame->function || strcmp(frame->function, "main") != 0;
-}
-
-const struct fv_frame *fv_path_caller(const struct fv_model *m, const struct fv_path *path)
-{
-    for (size_t i = 0; i < path->count; i++)
-        if (is_of_program(m, &path->frames[i]) && tells_something(&path->frames[i]))
-            return &path->frames[i];
-    return path->count ? &path->frames[0] : NULL;
-}
-
 void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
@@ -166,7 +143,7 @@ void fv_get_path_function(void *subject, const void *row, const struct fv_column
     const struct fv_path *path = fv_tables_path(t, node_at(row, c));
 
     for (size_t i = 0; i < path->count; i++)
-        if (is_of_program(t->model, &path->frames[i]) && !is_nameless(v->text = fv_frame_brief(&path->frames[i], t->profile->symbols, t->text, sizeof(t->text))))
+        if (fv_frame_is_of_program(t->model, &path->frames[i]) && !is_nameless(v->text = fv_frame_brief(&path->frames[i], t->profile->symbols, t->text, sizeof(t->text))))
             return;
     v->text = path->count ? fv_frame_brief(&path->frames[0], t->profile->symbols, t->text, sizeof(t->text)) : NULL;
 }

@@ -43,10 +43,7 @@ void fv_get_path_line(void *subject, const void *row, const struct fv_column_def
 void fv_put_place(struct fv_tables *tables, const struct fv_frame *frame, struct fv_value *out);
 /* Of the path's innermost frame. */
 void fv_get_path_place(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
-/* The innermost of the program's own functions on the path, of Python of none that is installed with it; a main() of unknown line tells nothing. Where there is none the innermost of
- * all; NULL: it is not known. */
-const struct fv_frame *fv_path_caller(const struct fv_model *model, const struct fv_path *path);
-/* That: "dump() at w.c:12". */
+/* fv_path_caller(): "dump() at w.c:12". */
 void fv_get_path_own(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *value);
 /* "dump": the name of that function, of a compiler's function for an OpenMP region only where it tells of which function it is. */
 void fv_get_path_function(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *value);

@@ -1,8 +1,8 @@
 /* Finding of files: time in functions for them that no other finding tells, as where all ranks have it, or there is one. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/places.h"
 #include "profile/profile.h"
-#include "profile/relations.h"
 #include "tool/words.h"
 
 #include <math.h>
