@@ -624,10 +624,10 @@ static void print_life(const struct fv_cursor *c, const void *record)
 {
     const struct fv_thread_life *l = record;
 
-    printf("life index=%" PRIu64 " thread=%u tid=%u creator=%d create_path=%u joiner=%d join_path=%u module=%u"
+    printf("life index=%" PRIu64 " id=%u thread=%u tid=%u creator=%d create_path=%u joiner=%d join_path=%u module=%u"
            " offset=%#" PRIx64 " created=%" PRIu64 " begin=%" PRIu64 " end=%" PRIu64 " wait_at_begin=%" PRIu64
            " wait_at_end=%" PRIu64 " join_begin=%" PRIu64 " join_end=%" PRIu64 " cpu_ns=%" PRIu64,
-           c->index, l->thread, l->tid, (int)l->creator, l->create_path, (int)l->joiner, l->join_path, l->routine_module,
+           c->index, l->id, l->thread, l->tid, (int)l->creator, l->create_path, (int)l->joiner, l->join_path, l->routine_module,
            l->routine_offset, l->created, l->begin, l->end, l->wait_at_begin, l->wait_at_end, l->join_begin, l->join_end,
            l->cpu_ns);
 }
@@ -702,7 +702,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_NEIGHBOURS] = print_neighbours, [FV_CHUNK_GRIDS] = print_grid,
     [FV_CHUNK_IO_FILES] = fv_dump_io_file, [FV_CHUNK_IO] = fv_dump_io, [FV_CHUNK_IO_THREAD] = fv_dump_io_thread, [FV_CHUNK_IO_REGIONS] = fv_dump_io_region,
     [FV_CHUNK_IO_PROCESS] = fv_dump_io_process, [FV_CHUNK_IO_HANDLES] = fv_dump_io_handle, [FV_CHUNK_OMP_WORK] = print_omp_work, [FV_CHUNK_SOLO] = print_solo,
-    [FV_CHUNK_COUNTER_EVENTS] = fv_dump_counter, [FV_CHUNK_COUNTER_VALUES] = fv_dump_counter_values,
+    [FV_CHUNK_COUNTER_EVENTS] = fv_dump_counter, [FV_CHUNK_COUNTER_VALUES] = fv_dump_counter_values, [FV_CHUNK_COUNTER_PHASES] = fv_dump_counter_phase,
     [FV_CHUNK_MEMORY_PROCESS] = fv_dump_memory, [FV_CHUNK_MEMORY_SUMS] = fv_dump_memory_sums, [FV_CHUNK_MEMORY_SITES] = fv_dump_memory_site,
     [FV_CHUNK_MEMORY_PATHS] = fv_dump_memory_path, [FV_CHUNK_MEMORY_SERIES] = fv_dump_memory_series,
     [FV_CHUNK_LABELS] = fv_dump_label, [FV_CHUNK_SENSOR_PROCESS] = fv_dump_sensors, [FV_CHUNK_SENSOR_SERIES] = fv_dump_sensor_series, [FV_CHUNK_SENSOR_SAMPLES] = fv_dump_sensor_sample,

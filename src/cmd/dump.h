@@ -14,6 +14,7 @@ void fv_dump_io_handle(const struct fv_cursor *c, const void *record);
 
 void fv_dump_counter(const struct fv_cursor *c, const void *record);
 void fv_dump_counter_values(const struct fv_cursor *c, const void *record);
+void fv_dump_counter_phase(const struct fv_cursor *c, const void *record);
 void fv_dump_memory(const struct fv_cursor *c, const void *record);
 void fv_dump_memory_sums(const struct fv_cursor *c, const void *record);
 void fv_dump_memory_site(const struct fv_cursor *c, const void *record);

@@ -44,6 +44,8 @@ extern const struct fv_relation fv_memory_series_relation;
 extern const struct fv_relation fv_counters_relation;
 extern const struct fv_relation fv_counter_sections_relation;
 extern const struct fv_relation fv_counter_metrics_relation;
+extern const struct fv_relation fv_counter_phases_relation;
+extern const struct fv_relation fv_counter_phase_metrics_relation;
 extern const struct fv_relation fv_labels_relation;
 extern const struct fv_relation fv_sensors_relation;
 extern const struct fv_relation fv_sensor_nodes_relation;
@@ -98,6 +100,8 @@ const struct fv_relation *const fv_profile_relations[] = {
     &fv_counters_relation,
     &fv_counter_sections_relation,
     &fv_counter_metrics_relation,
+    &fv_counter_phases_relation,
+    &fv_counter_phase_metrics_relation,
     &fv_labels_relation,
     &fv_sensors_relation,
     &fv_sensor_nodes_relation,

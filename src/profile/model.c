@@ -543,6 +543,8 @@ static void forget_numbers(struct fv_build_file *f)
     fv_numbers_release(&f->paths);
     fv_numbers_release(&f->modules);
     fv_numbers_release(&f->io_files);
+    fv_numbers_release(&f->lives);
+    fv_numbers_release(&f->omp_regions);
     for (size_t k = 0; k < f->cell_maps; k++) {
         free(f->cells[k].cells);
         free(f->cells[k].waits);
@@ -651,6 +653,7 @@ void fv_model_release(struct fv_model *m)
     fv_io_view_release(&m->io);
     fv_allocated_release(&m->allocated);
     fv_counted_release(&m->counted);
+    fv_counted_release(&m->phase_counted);
     fv_facts_release(&m->facts);
     fv_machine_release(&m->machine);
     fv_noise_release(&m->noise);

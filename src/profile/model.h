@@ -463,6 +463,7 @@ struct fv_model {
     struct fv_io_view io; /* calls 0: none */
     struct fv_allocated allocated; /* ranks 0: none recorded it */
     struct fv_counted_view counted; /* events 0: nothing was counted */
+    struct fv_counted_view phase_counted; /* the same in phases of threads (fv_counted_phases()): scope 0 is none, then phases.items in their order; no threads */
     struct fv_facts facts; /* hosts 0: of versions that did not record them */
     struct fv_machine machine; /* nodes 0: nobody read its sensors */
     struct fv_noise_view noise; /* ranks 0: nothing is known of it */

@@ -52,7 +52,10 @@ static void join_pass(struct fv_model *m, const struct fv_model *pass)
             if (m->ranks[k].world_rank == pass->ranks[i].world_rank)
                 ranks[i] = k;
     }
-    fv_counted_join(&m->counted, &pass->counted, ranks);
+    uint32_t *events = fv_xcalloc(pass->counted.event_count + 1, sizeof(*events));
+    fv_counted_join(&m->counted, &pass->counted, ranks, events);
+    fv_counted_join_phases(m, pass, ranks, events);
+    free(events);
     free(ranks);
     fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "counters of another run are among those of this one: %s; all else is of %s", pass->directory, m->directory);
     if (other_s > (1 + RUNS_DIFFER) * own_s || own_s > (1 + RUNS_DIFFER) * other_s)
@@ -75,6 +78,7 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
     fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);
     fv_sites_merge(&f->model, &f->symbols);
+    fv_counted_phases(&f->model);
     if (f->model.costs.ticks)
         fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
     measure_own_cost(&f->model, &f->costs);

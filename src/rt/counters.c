@@ -2,6 +2,7 @@
 #include "rt/counters.h"
 #include "base/experiment.h"
 #include "rt/layers.h"
+#include "rt/map.h"
 #include "rt/tail.h"
 #include "rt/thread.h"
 
@@ -36,11 +37,14 @@ struct fv_counters {
     bool unknown; /* they could not be opened */
     struct fv_counter_values *whole; /* in the file */
     struct fv_counter_values before; /* of threads before that had this struct */
+    struct fv_counter_values *life;  /* of this one, in the file; NULL: it is not asked for, or there was no room */
+    struct fv_counter_values kept;   /* of this one, what was forgotten in `whole` */
     struct fv_counter_reading now;   /* the last one; what cannot be read stays */
     struct fv_counter_reading begun, entered;
     uint64_t in_mpi[FV_COUNTERS];
     uint64_t begun_ticks;
-    struct fv_tail tail;
+    struct fv_tail tail, phases;
+    struct fv_map regions; /* struct region */
 };
 
 struct fv_counted {
@@ -49,7 +53,17 @@ struct fv_counted {
     uint64_t in_mpi_since[FV_COUNTERS];
 };
 
+/* Of OpenMP. Its records end where the disk does: what is not in them is missing in the report. */
+struct region {
+    uint64_t id;
+    struct fv_counter_phase *record; /* in the file; NULL: no room */
+    struct fv_counted counted;
+    unsigned depth; /* a region may stand in itself: then it is counted once */
+};
+#define REGIONS_MOST 8192
+
 static const struct fv_tail_kind values_kind = { .type = FV_CHUNK_COUNTER_VALUES, .first_pages = 1, .most_pages = 16 };
+static const struct fv_tail_kind phases_kind = { .type = FV_CHUNK_COUNTER_PHASES, .first_pages = 1, .most_pages = 16 };
 
 /* ---- which there are ---- */
 
@@ -310,19 +324,41 @@ static void add_difference(struct fv_counter_values *sum, const struct fv_counte
     }
 }
 
-/* The whole thread until the reading, into the file. */
-static void put_whole(struct fv_counters *c, const struct fv_counter_reading *now)
+/* What the thread counted until the reading, since it began, or forgot. */
+static void add_begun(struct fv_counter_values *sum, const struct fv_counters *c, const struct fv_counter_reading *now, uint64_t ticks)
 {
-    struct fv_counter_values sum = c->before;
+    add_difference(sum, now, &c->begun, wanted_count);
+    for (unsigned i = 0; i < wanted_count; i++)
+        sum->at[i].in_mpi += c->in_mpi[i];
+    sum->ticks += ticks > c->begun_ticks ? ticks - c->begun_ticks : 0;
+}
+
+/* The same with what was before, into the file. */
+static void put(struct fv_counter_values *to, const struct fv_counter_values *before, const struct fv_counters *c, const struct fv_counter_reading *now)
+{
+    struct fv_counter_values sum = *before;
     uint64_t ticks = fv_ticks();
 
-    add_difference(&sum, now, &c->begun, wanted_count);
-    for (unsigned i = 0; i < wanted_count; i++)
-        sum.at[i].in_mpi += c->in_mpi[i];
-    memcpy(c->whole->at, sum.at, wanted_count * sizeof(*sum.at));
-    c->whole->ticks = sum.ticks + (ticks > c->begun_ticks ? ticks - c->begun_ticks : 0);
-    c->whole->flags &= ~(uint32_t)FV_COUNTERS_UNWRITTEN;
-    __atomic_store_n(&c->whole->last, ticks, __ATOMIC_RELEASE);
+    add_begun(&sum, c, now, ticks);
+    memcpy(to->at, sum.at, wanted_count * sizeof(*sum.at));
+    to->ticks = sum.ticks;
+    to->flags &= ~(uint32_t)FV_COUNTERS_UNWRITTEN;
+    __atomic_store_n(&to->last, ticks, __ATOMIC_RELEASE);
+}
+
+static unsigned unknown_flags(const struct fv_counters *c)
+{
+    return (c->whole->flags & FV_COUNTERS_CUT) | (c->unknown ? (unsigned)FV_COUNTERS_UNKNOWN : 0u);
+}
+
+/* The whole thread until the reading. */
+static void put_whole(struct fv_counters *c, const struct fv_counter_reading *now)
+{
+    put(c->whole, &c->before, c, now);
+    if (!c->life)
+        return;
+    c->life->flags |= unknown_flags(c);
+    put(c->life, &c->kept, c, now);
 }
 
 void fv_counters_update(struct fv_thread *t)
@@ -400,35 +436,43 @@ static FV_COLD struct fv_counted *make_counted(struct fv_thread *t, uint32_t sec
     return made;
 }
 
+static void begin_counted(struct fv_counters *c, struct fv_counted *of)
+{
+    take(c);
+    of->since = c->now;
+    memcpy(of->in_mpi_since, c->in_mpi, sizeof(of->in_mpi_since));
+}
+
+static void end_counted(struct fv_counters *c, struct fv_counted *of, uint64_t ticks)
+{
+    take(c);
+    add_difference(of->sum, &c->now, &of->since, wanted_count);
+    for (unsigned i = 0; i < wanted_count; i++)
+        of->sum->at[i].in_mpi += c->in_mpi[i] - of->in_mpi_since[i];
+    of->sum->flags |= unknown_flags(c);
+    of->sum->ticks += ticks;
+    __atomic_store_n(&of->sum->last, fv_ticks(), __ATOMIC_RELEASE);
+    put_whole(c, &c->now);
+}
+
 void fv_counters_begin(struct fv_thread *t, uint32_t section, struct fv_counted **of)
 {
     int saved = errno;
 
     if (!*of)
         *of = make_counted(t, section);
-    if (*of) {
-        take(t->counters);
-        (*of)->since = t->counters->now;
-        memcpy((*of)->in_mpi_since, t->counters->in_mpi, sizeof((*of)->in_mpi_since));
-    }
+    if (*of)
+        begin_counted(t->counters, *of);
     errno = saved;
 }
 
 void fv_counters_end(struct fv_thread *t, struct fv_counted *of, uint64_t ticks)
 {
-    struct fv_counters *c = t->counters;
     int saved = errno;
 
     if (!of)
         return;
-    take(c);
-    add_difference(of->sum, &c->now, &of->since, wanted_count);
-    for (unsigned i = 0; i < wanted_count; i++)
-        of->sum->at[i].in_mpi += c->in_mpi[i] - of->in_mpi_since[i];
-    of->sum->flags |= (c->whole->flags & FV_COUNTERS_CUT) | (c->unknown ? (unsigned)FV_COUNTERS_UNKNOWN : 0u);
-    of->sum->ticks += ticks;
-    __atomic_store_n(&of->sum->last, fv_ticks(), __ATOMIC_RELEASE);
-    put_whole(c, &c->now);
+    end_counted(t->counters, of, ticks);
     errno = saved;
 }
 
@@ -440,6 +484,76 @@ void fv_counters_clear(struct fv_thread *t, struct fv_counted *of)
     of->sum->ticks = 0;
     of->since = t->counters->now;
     memcpy(of->in_mpi_since, t->counters->in_mpi, sizeof(of->in_mpi_since));
+}
+
+/* ---- phases of threads ---- */
+
+/* NULL: no room. */
+static FV_COLD struct fv_counter_phase *make_phase(struct fv_thread *t, enum fv_counter_phase_kind kind, uint32_t of)
+{
+    struct fv_scope scope = fv_scope_enter();
+    struct fv_counter_phase *made = NULL;
+
+    if (fv_lock_is_free(&fv_rt.writer.lock) && (made = fv_tail_next(&t->counters->phases, &phases_kind, t->id, sizeof(*made), false))) {
+        made->kind = kind;
+        made->of = of;
+        fv_tail_commit(&t->counters->phases, sizeof(*made));
+    }
+    fv_scope_leave(&scope);
+    return made;
+}
+
+void fv_counters_life(struct fv_thread *t, uint32_t life)
+{
+    int saved = errno;
+    struct fv_counter_phase *record = make_phase(t, FV_COUNTER_LIFE, life);
+
+    if (record) {
+        record->sum.flags = FV_COUNTERS_UNWRITTEN;
+        record->count = 1;
+        t->counters->life = &record->sum;
+    }
+    errno = saved;
+}
+
+/* NULL: no room. */
+static struct region *region_of(struct fv_thread *t, uint32_t id)
+{
+    struct fv_counters *c = t->counters;
+    struct region *r = fv_map_find(&c->regions, sizeof(*r), id);
+
+    if (FV_LIKELY(r != NULL))
+        return r;
+    struct fv_counter_phase *record = make_phase(t, FV_COUNTER_REGION, id);
+    if (!record || !(r = fv_map_add(&c->regions, sizeof(*r), id, REGIONS_MOST)))
+        return NULL;
+    r->record = record;
+    r->counted.sum = &record->sum;
+    r->depth = 0;
+    return r;
+}
+
+void fv_counters_region_begin(struct fv_thread *t, uint32_t region)
+{
+    int saved = errno;
+    struct region *r = region_of(t, region);
+
+    if (r && !r->depth++)
+        begin_counted(t->counters, &r->counted);
+    errno = saved;
+}
+
+void fv_counters_region_end(struct fv_thread *t, uint32_t region, uint64_t ticks, unsigned parts)
+{
+    int saved = errno;
+    struct region *r = fv_map_find(&t->counters->regions, sizeof(*r), region);
+
+    if (!r || !r->depth)
+        return;
+    r->record->count += parts;
+    if (!--r->depth)
+        end_counted(t->counters, &r->counted, ticks);
+    errno = saved;
 }
 
 /* ---- of a thread ---- */
@@ -524,6 +638,8 @@ static void begin_thread(struct fv_thread *t)
     if (!c)
         return;
     c->before = *c->whole;
+    c->life = NULL;
+    memset(&c->kept, 0, sizeof(c->kept));
     memset(c->in_mpi, 0, sizeof(c->in_mpi));
     memset(&c->now, 0, sizeof(c->now));
     c->unknown = false;
@@ -551,6 +667,7 @@ static void forget(struct fv_thread *t)
     if (!c)
         return;
     take(c);
+    add_begun(&c->kept, c, &c->now, fv_ticks()); /* phases are not forgotten */
     memset(c->whole->at, 0, sizeof(c->whole->at));
     c->whole->ticks = 0;
     c->before = *c->whole;

@@ -1,7 +1,7 @@
 /* Counters of whole threads and of sections (--counters): events of the processor and of the kernel, by one group of perf events for each thread, which counts
  * that thread alone; faults, switches and CPU time by the kernel's own accounts of the thread, which need no permission.
  *
- * A thread reads them when it begins and ends, enters and leaves a section and, what the processor counts, an MPI call: by the processor's own instruction where the kernel lets us and all are
+ * A thread reads them when it begins and ends, enters and leaves a section or a region of OpenMP and, what the processor counts, an MPI call: by the processor's own instruction where the kernel lets us and all are
  * events of the processor, else by a system call for each group. Without --counters nothing of this is done: who calls MPI finds out by the look that it takes
  * at context switches anyway (rt/switches.h).
  *
@@ -26,6 +26,13 @@ void fv_counters_leave(struct fv_thread *thread);
 void fv_counters_begin(struct fv_thread *thread, uint32_t section, struct fv_counted **of);
 void fv_counters_end(struct fv_thread *thread, struct fv_counted *of, uint64_t ticks);
 void fv_counters_clear(struct fv_thread *thread, struct fv_counted *of);
+
+/* The thread has counters: what it counts until its end is of the phase that its life is in (fv_thread_life.id), too. Once, when it begins. */
+void fv_counters_life(struct fv_thread *thread, uint32_t life);
+/* Likewise of a region of OpenMP (fv_omp_region.id), between the two, which took so many ticks: `parts` 1, or 0 for more of a part that has ended. A region
+ * may stand in itself, and what is inside is told once. */
+void fv_counters_region_begin(struct fv_thread *thread, uint32_t region);
+void fv_counters_region_end(struct fv_thread *thread, uint32_t region, uint64_t ticks, unsigned parts);
 
 /* A time bin of the thread went on, in a call: its values are to be written into the rank file. */
 void fv_counters_go_on(struct fv_thread *thread);

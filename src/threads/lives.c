@@ -1,6 +1,7 @@
 /* Each thread's life: who made it, where, with which function; when it began and ended, what it waited for
  * until then; who joined it. With the waits that is what a phase between creation and join is computed from.
  */
+#include "rt/counters.h"
 #include "rt/layers.h"
 #include "threads/create.h"
 #include "threads/interposed.h"
@@ -68,6 +69,7 @@ static struct fv_thread_life *new_life(const struct fv_thread_life *begin)
     if (!life)
         return NULL;
     *life = *begin;
+    life->id = (uint32_t)lives.count + 1;
     fv_tail_commit(&lives, sizeof(*life));
     return life;
 }
@@ -161,6 +163,8 @@ static void begin(struct fv_thread *thread, const struct fv_thread_origin *origi
     fv_unlock_sigrestore(&lock, signals);
     if (!s->life)
         s->state->lives_lost++;
+    else if (thread->counters && origin->creator != FV_NO_THREAD)
+        fv_counters_life(thread, s->life->id);
 }
 
 static void enter(const struct fv_thread_origin *origin)

@@ -8,6 +8,7 @@
  *
  * libgomp has no OMPT; run-time libraries that have it tell ompt.c the same. Not seen: programs made by GCC before 4.9,
  * whose forking thread calls its part itself (GOMP_parallel_start). */
+#include "rt/counters.h"
 #include "threads/omp_entries.h"
 #include "threads/omp_work.h"
 #include "threads/solo.h"
@@ -33,6 +34,22 @@ uint64_t fv_omp_waited(const struct fv_omp_member *m)
     return m->s ? fv_sync_wait_ticks(m->s) - m->waited_before : 0;
 }
 
+void fv_omp_count_begin(const struct fv_omp_member *m)
+{
+    struct fv_thread *t = m->s ? m->s->thread : NULL;
+
+    if (FV_UNLIKELY(t && t->counters))
+        fv_counters_region_begin(t, m->team->entry->record->id);
+}
+
+void fv_omp_count_end(const struct fv_omp_member *m, uint64_t ticks, unsigned parts)
+{
+    struct fv_thread *t = m->s ? m->s->thread : NULL;
+
+    if (FV_UNLIKELY(t && t->counters))
+        fv_counters_region_end(t, m->team->entry->record->id, ticks, parts);
+}
+
 static void enter(struct fv_omp_member *m, struct fv_omp_team *team)
 {
     fv_sync_application = true; /* threads of a team are, whenever they were made */
@@ -43,6 +60,7 @@ static void enter(struct fv_omp_member *m, struct fv_omp_team *team)
     m->waited_before = 0;
     m->waited_before = fv_omp_waited(m);
     fv_omp_current = m;
+    fv_omp_count_begin(m);
     m->begin = fv_ticks();
     if (FV_UNLIKELY(team->traced) && m->s)
         fv_traced_team_begin(m->s, team->traced, m->begin);
@@ -73,6 +91,7 @@ void fv_omp_member_end(struct fv_omp_member *m)
     m->end = m->came;
     if (!m->s)
         return;
+    fv_omp_count_end(m, m->end - m->begin, 1);
     waits_now(m);
     if (FV_UNLIKELY(m->team->traced))
         fv_traced_team_end(m->s, m->team->traced, m->end);

@@ -68,6 +68,10 @@ struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned num
 /* It came to the region's end. */
 void fv_omp_member_end(struct fv_omp_member *m);
 
+/* With --counters: what is counted in between is the region's. parts 0: in a task that the thread ran at the region's end. */
+void fv_omp_count_begin(const struct fv_omp_member *m);
+void fv_omp_count_end(const struct fv_omp_member *m, uint64_t ticks, unsigned parts);
+
 /* ---- waiting in a region ---- */
 
 struct fv_omp_scope {
@@ -96,6 +100,7 @@ struct fv_omp_task {
     uint64_t begin, worked;
     struct fv_omp_wait wait;
     bool recorded;
+    bool is_at_end; /* of a region */
 };
 /* `place`: an address in its function, or of the call that made it. */
 struct fv_omp_task fv_omp_task_begin(const void *place);

@@ -64,9 +64,13 @@ static void wait_again(const struct fv_omp_wait *w, uint64_t now)
 
 struct fv_omp_task fv_omp_task_begin(const void *place)
 {
-    struct fv_omp_task task = { fv_ticks(), fv_omp_worked, stop_waiting(), false };
+    struct fv_omp_task task = { fv_ticks(), fv_omp_worked, stop_waiting(), false, false };
+    const struct fv_omp_member *m = fv_omp_member();
 
     task.recorded = fv_omp_work_task_begin(place);
+    task.is_at_end = m && m->end;
+    if (task.is_at_end)
+        fv_omp_count_begin(m);
     return task;
 }
 
@@ -86,6 +90,8 @@ void fv_omp_task_end(const struct fv_omp_task *task)
         m->tasks += end - task->begin;
         m->came = end;
         m->waited = fv_omp_waited(m);
+        if (task->is_at_end)
+            fv_omp_count_end(m, end - task->begin, 0);
         if (FV_UNLIKELY(m->team->traced) && m->s)
             fv_traced_team_end(m->s, m->team->traced, m->came);
     }

@@ -239,6 +239,7 @@ enum fv_chunk_type {
     FV_CHUNK_NOISE = 96,          /* struct fv_noise_record, of one thread */
     FV_CHUNK_COUNTER_EVENTS = 97, /* struct fv_counter_event, of the process */
     FV_CHUNK_COUNTER_VALUES = 98, /* struct fv_counter_values, of one thread: the first is of all of it */
+    FV_CHUNK_COUNTER_PHASES = 99, /* struct fv_counter_phase, of one thread */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 

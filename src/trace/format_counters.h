@@ -1,4 +1,4 @@
-/* Part of format.h: what src/rt/counters.c writes into the rank file: events counted over whole threads and in their sections (--counters). */
+/* Part of format.h: what src/rt/counters.c writes into the rank file: events counted over whole threads in their sections and in phases of threads (--counters). */
 #ifndef FV_FORMAT_COUNTERS_H
 #define FV_FORMAT_COUNTERS_H
 
@@ -46,5 +46,19 @@ struct fv_counter_values {
     struct fv_counter_value at[FV_COUNTERS]; /* by event */
 };
 _Static_assert(sizeof(struct fv_counter_values) == 536, "on-disk size");
+
+enum fv_counter_phase_kind {
+    FV_COUNTER_LIFE = 1, /* of a thread that another one created: all of it, updated with its whole thread's record */
+    FV_COUNTER_REGION,   /* of a thread of OpenMP's teams: its parts in regions that have ended, with the tasks that it ran at their ends */
+};
+
+/* What a thread counted in a phase of threads (--threads). */
+struct fv_counter_phase {
+    uint32_t kind;  /* enum fv_counter_phase_kind */
+    uint32_t of;    /* fv_thread_life.id; fv_omp_region.id */
+    uint64_t count; /* of parts that are in it; of a life 1 */
+    struct fv_counter_values sum; /* its section is 0 */
+};
+_Static_assert(sizeof(struct fv_counter_phase) == 552, "on-disk size");
 
 #endif

@@ -112,7 +112,9 @@ struct fv_thread_life {
     uint64_t wait_at_begin, wait_at_end; /* sum of the slot's fv_sync_thread.wait_ticks; at_end is 0 while it lives */
     uint64_t join_begin, join_end;  /* ticks of the call */
     uint64_t cpu_ns;                /* of CPU time, at its end */
-    uint64_t reserved[3];
+    uint32_t id;                    /* from 1, in the process; 0: in files of before */
+    uint32_t pad;
+    uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct fv_thread_life) == 128, "on-disk size");
 

@@ -79,6 +79,7 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_NOISE] = { "noise", sizeof(struct fv_noise_record) },
         [FV_CHUNK_COUNTER_EVENTS] = { "counter", sizeof(struct fv_counter_event) },
         [FV_CHUNK_COUNTER_VALUES] = { "counter values", sizeof(struct fv_counter_values) },
+        [FV_CHUNK_COUNTER_PHASES] = { "counters in phase", sizeof(struct fv_counter_phase) },
         [FV_CHUNK_INTERPRETER] = { "interpreter", sizeof(struct fv_interpreter_record) },
     };
 

@@ -389,6 +389,73 @@ static void parts(void **state)
         fvr_release(&f[rank]);
 }
 
+/* ---- records of phases ---- */
+
+static void add_phase(struct fvr *f, uint32_t thread, uint32_t kind, uint32_t of, uint64_t count, uint32_t flags, uint64_t value)
+{
+    struct fv_counter_phase p = { .kind = kind, .of = of, .count = count, .sum = { .flags = flags, .ticks = 1000000, .last = flags & FV_COUNTERS_UNWRITTEN ? 0 : 1500000000 } };
+
+    p.sum.at[0] = (struct fv_counter_value){ .count = value, .in_mpi = value / 10, .enabled = 100, .running = 100 };
+    fvr_add(f, FV_CHUNK_COUNTER_PHASES, thread, &p, sizeof(p));
+}
+
+static void expect_phase(const struct fv_model *m, enum fv_phase_kind kind, double value, uint32_t threads, uint32_t missing)
+{
+    for (size_t i = 0; i < m->phase_counted.value_count; i++) {
+        const struct fv_counted_value *v = &m->phase_counted.values[i];
+
+        if (m->phases.items[v->scope - 1].kind != kind)
+            continue;
+        assert_true(is(v->value, value) && is(v->in_mpi, value / 10));
+        assert_int_equal(v->threads, threads);
+        assert_int_equal(v->missing, missing);
+        assert_int_equal(v->kind, missing ? FV_COUNTED_PART : FV_COUNTED_EXACT);
+        return;
+    }
+    fail();
+}
+
+/* Two lives at a time, and one that was killed before it told; a region of which one part of five was not counted; and records that mean nothing. */
+static void of_phases(void **state)
+{
+    struct fv_omp_region region = { .id = 4, .count = 2, .threads = 5, .threads_min = 2, .threads_max = 3, .elapsed = 100, .longest = 100, .useful_longest = 100, .weighted = 300, .time = 200 };
+    struct fv_experiment experiment = { 0 };
+    struct fv_model m;
+    struct fvr f;
+
+    (void)state;
+    fvr_init(&f, 0, 1);
+    fvr_thread(&f, 0, true, 0, 0, NULL);
+    add_event(&f, "INSTRUCTIONS", FV_COUNTER_USER);
+    add_thread(&f, 0, 0, 1500000000, 1000, 0);
+    for (uint32_t i = 1; i <= 3; i++) {
+        struct fv_thread_life life = { .id = i, .thread = i, .creator = 0, .joiner = FV_NO_THREAD, .created = 1000000000 + i, .begin = 1000000010 + i, .end = 1200000000 };
+
+        fvr_add(&f, FV_CHUNK_LIVES, FV_NO_THREAD, &life, sizeof(life));
+    }
+    fvr_add(&f, FV_CHUNK_OMP, 0, &region, sizeof(region));
+    add_phase(&f, 1, FV_COUNTER_LIFE, 1, 1, 0, 100);
+    add_phase(&f, 2, FV_COUNTER_LIFE, 2, 1, 0, 200);
+    add_phase(&f, 3, FV_COUNTER_LIFE, 3, 1, FV_COUNTERS_UNWRITTEN, 0);
+    add_phase(&f, 1, FV_COUNTER_REGION, 4, 2, 0, 50);
+    add_phase(&f, 2, FV_COUNTER_REGION, 4, 2, 0, 70);
+    add_phase(&f, 2, FV_COUNTER_REGION, 5, 2, 0, 9000);
+    add_phase(&f, 2, FV_COUNTER_LIFE, 0, 1, 0, 9000);
+    add_phase(&f, 2, FV_COUNTER_LIFE, UINT32_MAX, 1, 0, 9000);
+    add_phase(&f, 2, 3, 4, 1, 0, 9000);
+    fvr_join(&f, &experiment);
+    fv_model_build(&m, &experiment);
+    fv_counted_phases(&m);
+    assert_int_equal(m.phases.count, 2);
+    expect_phase(&m, FV_PHASE_THREADS, 300, 2, 1);
+    expect_phase(&m, FV_PHASE_OMP, 120, 4, 1);
+    fv_counted_phases(&m); /* the same again */
+    expect_phase(&m, FV_PHASE_OMP, 120, 4, 1);
+    fv_model_release(&m);
+    fv_experiment_release(&experiment);
+    fvr_release(&f);
+}
+
 /* ---- ranks that know different things ---- */
 
 static struct fv_counted_value *add_value(struct fv_counted_view *v, uint32_t scope, uint32_t event, uint32_t rank, double value)
@@ -600,7 +667,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(events),     cmocka_unit_test(names),    cmocka_unit_test(groups), cmocka_unit_test(metrics),
                                         cmocka_unit_test(arithmetic), cmocka_unit_test(top_down), cmocka_unit_test(of_page),
-                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),    cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(many),
+                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases),   cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(many),
                                         cmocka_unit_test(spinning) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

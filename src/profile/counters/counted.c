@@ -8,7 +8,8 @@
 #include <string.h>
 
 struct gather {
-    struct fv_index values; /* by scope, event, rank */
+    struct fv_index values;    /* by scope, event, rank */
+    struct fv_index in_phases; /* likewise of fv_phases.counted */
     /* Of the file that is read: */
     const void **sections; /* struct fv_section by id - 1 */
     size_t section_count, section_room;
@@ -172,6 +173,46 @@ static void add_values(struct fv_build *b, struct gather *g, uint32_t rank, uint
     }
 }
 
+/* Of a phase, so many parts of threads. Those that did not count are missing where the phase has more. */
+static void add_parts(struct fv_counted_value *sum, const struct reading *got, double s, uint32_t parts)
+{
+    if (!got->is_counted || !parts)
+        return;
+    add_reading(sum, got, s);
+    sum->threads += parts - 1;
+    sum->missing += got->is_missing ? parts - 1 : 0;
+}
+
+/* FV_NONE: damaged, or of a thread whose life is in none. */
+static uint32_t phase_of(const struct fv_build_file *f, const struct fv_counter_phase *r)
+{
+    const struct fv_numbers *in = r->kind == FV_COUNTER_LIFE ? &f->lives : r->kind == FV_COUNTER_REGION ? &f->omp_regions : NULL;
+
+    return in ? fv_numbers_get(in, r->of) : FV_NONE;
+}
+
+static void read_in_phases(struct fv_build *b, struct gather *g, uint32_t rank)
+{
+    const struct fv_build_file *f = &b->files[rank];
+    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COUNTER_PHASES);
+    struct fv_phases *to = &b->model->phases;
+    struct fv_counter_phase r;
+
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        uint32_t phase = phase_of(f, &r), parts = r.count < UINT32_MAX ? (uint32_t)r.count : UINT32_MAX;
+
+        for (unsigned i = 0; i < g->count && phase != FV_NONE; i++) {
+            if (g->event[i] == FV_NONE)
+                continue;
+            struct reading got = read_value(&b->model->counted, g, i, &r.sum);
+            struct fv_counted_value *sum = FV_INTERNED(g->in_phases, to->counted, to->counted_count, to->counted_room, (uint32_t[]){ phase, g->event[i], rank });
+
+            add_parts(sum, &got, fv_build_seconds(b->model, rank, r.sum.ticks), parts);
+        }
+    }
+}
+
 static void read_counted(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_counted_view *v = &b->model->counted;
@@ -190,6 +231,7 @@ static void read_counted(struct fv_build *b, void *state, uint32_t rank)
     for (; first < v->value_count; first++)
         if (!v->values[first].threads)
             v->values[first].value = v->values[first].in_mpi = NAN;
+    read_in_phases(b, g, rank);
 }
 
 /* ---- over ranks ---- */
@@ -591,6 +633,7 @@ static void finish_counted(struct fv_build *b, void *state)
 
     fv_counted_finish(&b->model->counted, b->model->rank_count);
     fv_index_release(&g->values);
+    fv_index_release(&g->in_phases);
     free(g->sections);
     free(g);
 }
@@ -625,10 +668,8 @@ static void join_events(struct fv_counted_view *to, const struct fv_counted_view
     }
 }
 
-void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks)
+void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks, uint32_t *numbers)
 {
-    uint32_t *numbers = fv_xcalloc(from->event_count + 1, sizeof(*numbers));
-
     join_events(to, from, numbers);
     for (size_t i = 0; i < from->value_count; i++) {
         struct fv_counted_value value = from->values[i];
@@ -651,10 +692,9 @@ void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *f
         FV_GROW(to->threads, to->thread_room, to->thread_count + 1);
         to->threads[to->thread_count++] = thread;
     }
-    free(numbers);
 }
 
-const struct fv_track fv_track_counted = { "counters", FV_VISIT_REST, { FV_CHUNK_COUNTER_EVENTS, FV_CHUNK_COUNTER_VALUES }, begin_counted, read_counted, finish_counted };
+const struct fv_track fv_track_counted = { "counters", FV_VISIT_REST, { FV_CHUNK_COUNTER_EVENTS, FV_CHUNK_COUNTER_VALUES, FV_CHUNK_COUNTER_PHASES }, begin_counted, read_counted, finish_counted };
 
 double fv_counted_of(const struct fv_counted_view *v, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi)
 {

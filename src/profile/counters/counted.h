@@ -1,4 +1,4 @@
-/* Events that were counted over whole threads and in sections (--counters), by rank; and metrics of them (counters/counters.h). Exact, but where the events took turns
+/* Events that were counted over whole threads, in sections and in phases of threads (--counters), by rank; and metrics of them (counters/counters.h). Exact, but where the events took turns
  * with others: those are scaled by time; and where some thread is not known: then what the others counted is a part. */
 #ifndef FV_PROFILE_COUNTED_H
 #define FV_PROFILE_COUNTED_H
@@ -105,11 +105,19 @@ struct fv_counted_view {
     struct fv_counted_thread_metric *thread_metrics; /* by metric */
     size_t thread_metric_count, thread_metric_room;
 };
-/* Takes over what another run of the program counted that this one did not: of ranks and sections that are in both. `finish` must follow. */
-void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks);
+/* Takes over what another run of the program counted that this one did not: of ranks and sections that are in both. `finish` must follow. events: room for as many as
+ * `from` has; what number each has got, FV_NONE: it is not taken over. */
+void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks, uint32_t *events);
 /* Computes sums and metrics. */
 void fv_counted_finish(struct fv_counted_view *view, size_t rank_count);
 void fv_counted_release(struct fv_counted_view *view);
+
+/* In phases of threads. Values are as those of other scopes, but `threads` and `missing` are parts of threads: a thread of a team has one in each region; time_s is the phase's longest_s. */
+struct fv_model;
+/* From what phases.counted has, when phases are those of the report; again when that has changed. */
+void fv_counted_phases(struct fv_model *model);
+/* As fv_counted_join(), which must be before it, of phases that are in both: these have one call path, and one function. */
+void fv_counted_join_phases(struct fv_model *to, const struct fv_model *from, const uint32_t *ranks, const uint32_t *events);
 
 /* What was counted of a quantity on a rank in a scope, outside of MPI if that is wanted; NAN: it is not known. */
 double fv_counted_of(const struct fv_counted_view *view, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi);

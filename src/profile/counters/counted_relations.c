@@ -1,5 +1,6 @@
-/* Events that were counted: relations counters, counter_sections, counter_metrics. */
+/* Events that were counted: relations counters, counter_sections, counter_metrics, and of phases of threads counter_phases, counter_phase_metrics. */
 #include "profile/relations.h"
+#include "profile/threads/lock_words.h"
 #include "base/perf_events.h"
 
 #include <math.h>
@@ -274,25 +275,22 @@ static const struct fv_relation metric_threads = {
     FV_SLICE(struct fv_model, counted.thread_metrics, M, first_thread, threads),
 };
 
+#define METRIC_COLUMNS                                                                                                                                            \
+    METRIC_TEXT("group", "group", group, "The group of events that it is made of."), METRIC_TEXT("metric", "metric", name, "Its name."), METRIC_TEXT("unit", "unit", unit, "Its unit."), \
+        REAL("metric_value", "value", "ratio", M, value, "Of all ranks that know all of the formula, together: of the sums of what was counted, and the time of the longest."),    \
+        { "rank_count", "ranks", "", "These ranks.", FV_FIELD(M, ranks) },                                                                                        \
+        REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi, "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),    \
+        REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."), REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),        \
+        SPREAD_RANK("min_rank", "rank", M, of.min_rank, "That rank."), REAL("metric_max", "max", "ratio", M, of.max, "Of the rank with most."),                    \
+        SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."), REAL("peak", "peak", "ratio", M, peak, "The most that the processor can do; null: not known."), \
+        { "of_peak", "of peak", "share", "The value's share of it.", FV_GET(FV_TYPE_REAL, get_of_peak), .flags = FV_NULLABLE },                                   \
+        KIND(M),                                                                                                                                                  \
+        { "mark", "may be a bottleneck", "", "Why it may be one, by what it is outside of MPI where that is known; null: it is not marked.", FV_FIELD(M, mark), .flags = FV_NULLABLE }, \
+        METRIC_TEXT("doc", "meaning", doc, "What it is."), { "formula", "formula", "", "How it is computed, of quantities.", FV_FIELD(M, formula) }
+
 static const struct fv_column_def metric_columns[] = {
     SECTION(M),
-    METRIC_TEXT("group", "group", group, "The group of events that it is made of."),
-    METRIC_TEXT("metric", "metric", name, "Its name."),
-    METRIC_TEXT("unit", "unit", unit, "Its unit."),
-    REAL("metric_value", "value", "ratio", M, value, "Of all ranks that know all of the formula, together: of the sums of what was counted, and the time of the longest."),
-    { "rank_count", "ranks", "", "These ranks.", FV_FIELD(M, ranks) },
-    REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi, "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),
-    REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."),
-    REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),
-    SPREAD_RANK("min_rank", "rank", M, of.min_rank, "That rank."),
-    REAL("metric_max", "max", "ratio", M, of.max, "Of the rank with most."),
-    SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."),
-    REAL("peak", "peak", "ratio", M, peak, "The most that the processor can do; null: not known."),
-    { "of_peak", "of peak", "share", "The value's share of it.", FV_GET(FV_TYPE_REAL, get_of_peak), .flags = FV_NULLABLE },
-    KIND(M),
-    { "mark", "may be a bottleneck", "", "Why it may be one, by what it is outside of MPI where that is known; null: it is not marked.", FV_FIELD(M, mark), .flags = FV_NULLABLE },
-    METRIC_TEXT("doc", "meaning", doc, "What it is."),
-    { "formula", "formula", "", "How it is computed, of quantities.", FV_FIELD(M, formula) },
+    METRIC_COLUMNS,
     { "per_thread", "by thread", "", "By thread.", FV_NEST(metric_threads) },
 };
 const struct fv_relation fv_counter_metrics_relation = {
@@ -306,4 +304,129 @@ const struct fv_relation fv_counter_metrics_relation = {
     FV_COLUMNS(metric_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, counted.metrics, counted.metric_count),
+};
+
+/* ---- phases of threads: scope 0 is none ---- */
+
+static uint32_t phase_number(const void *row, const struct fv_column_def *c)
+{
+    return *(const uint32_t *)(const void *)((const char *)row + c->offset) - 1;
+}
+
+static const struct fv_phase *phase_of(const void *subject, const void *row, const struct fv_column_def *c)
+{
+    return &fv_tables_model(subject)->phases.items[phase_number(row, c)];
+}
+
+static void get_phase(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->whole = phase_number(row, c);
+}
+
+static void get_phase_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_phase_kind_name(phase_of(subject, row, c)->kind);
+}
+
+static void get_phase_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+
+    v->text = fv_view_routine(t->profile, phase_of(subject, row, c)->routine, t->text, sizeof(t->text));
+}
+
+static void get_phase_label(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+
+    v->text = fv_view_phase_label(t->profile, phase_of(subject, row, c), true, t->text, sizeof(t->text));
+}
+
+static const char *const phase_kinds[] = { "threads", "omp", NULL };
+#define PHASE(R)                                                                                                                                                  \
+    { "phase_id", "phase", "", "Index in phases, from 0.", FV_GET(FV_TYPE_WHOLE, get_phase), .offset = offsetof(R, scope) },                                      \
+        { "kind_of_phase", "kind of phase", "", "Threads that the program created, or OpenMP's parallel regions.", FV_GET(FV_TYPE_TEXT, get_phase_kind), .words = phase_kinds, .offset = offsetof(R, scope) }, \
+        { "function", "function", "", "What the threads began with; of a region, the function that the compiler made of it.", FV_GET(FV_TYPE_TEXT, get_phase_function), .offset = offsetof(R, scope) }
+#define PHASE_LABEL(R) { "label", "threads of", "", "The phase, in words.", FV_GET(FV_TYPE_TEXT, get_phase_label), .flags = FV_FLAT, .offset = offsetof(R, scope) }
+
+#define PHASES_RECORDED_BY "fvmpi run --counters --threads"
+
+static const struct fv_column_def phase_outer[] = {
+    PHASE(S),
+    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+};
+static const struct fv_column_def phase_rank_columns[] = {
+    FV_RANK_COLUMN(V, rank, "rank", "rank", "The rank."),
+    { "thread_count", "threads", "", "Its threads that counted, over all instances of the phase; of OpenMP, of the teams of all regions.", FV_FIELD(V, threads) },
+    { "missing_threads", "missing", "", "Those that are not in the count: they could not be counted, or not told any more.", FV_FIELD(V, missing), .flags = FV_BLANK },
+    COUNT("counted", "count", V, value, "Counted, of these."),
+    COUNT("counted_in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
+    { "time_s", "longest", "s", "The phase's longest_s on the rank.", FV_FIELD(V, time_s) },
+    { "thread_s", "counted for", "s", "How long these threads counted, together.", FV_FIELD(V, thread_time_s) },
+    KIND(V),
+};
+static const struct fv_relation phase_ranks = {
+    .name = "counter_phase_ranks",
+    .key = "per_rank",
+    .title = "Counters in phases by rank",
+    .doc = "What each rank counted of the event in the phase, by rank.",
+    .recorded_by = PHASES_RECORDED_BY,
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(phase_rank_columns),
+    FV_OUTER(phase_outer),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, phase_counted.values, S, first, ranks),
+};
+static const struct fv_column_def phase_columns[] = {
+    PHASE(S),
+    PHASE_LABEL(S),
+    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+    SUMS,
+    { "per_rank", "by rank", "", "By rank.", FV_NEST(phase_ranks) },
+};
+
+static size_t phase_count(void *subject, const void *parent)
+{
+    const struct fv_counted_view *v = &fv_tables_model(subject)->phase_counted;
+
+    return v->sum_count - v->whole_count;
+}
+
+static const void *phase_row(void *subject, const void *parent, size_t i)
+{
+    const struct fv_counted_view *v = &fv_tables_model(subject)->phase_counted;
+
+    return &v->sums[v->whole_count + i];
+}
+
+const struct fv_relation fv_counter_phases_relation = {
+    .name = "counter_phases",
+    .key = "counter_phases",
+    .title = "Counters in phases of threads",
+    .doc = "Events counted in phases of parallel threads, by phase and event. Of threads that the program created, all of their counts, from begin to end. Of OpenMP's regions, of each thread of a team "
+           "from the begin of its function until it comes to the barrier at the region's end, with the tasks that it runs there: waits within the region are in it, in which a thread may spin, the one at its end is not. "
+           "Rates are by the phase's longest_s.",
+    .shown = "label event counted rate_per_s/4 counted_in_mpi/3 missing_threads/1 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
+    .recorded_by = PHASES_RECORDED_BY,
+    FV_COLUMNS(phase_columns),
+    .count = phase_count,
+    .row = phase_row,
+};
+
+static const struct fv_column_def phase_metric_columns[] = {
+    PHASE(M),
+    PHASE_LABEL(M),
+    METRIC_COLUMNS,
+};
+const struct fv_relation fv_counter_phase_metrics_relation = {
+    .name = "counter_phase_metrics",
+    .key = "counter_phase_metrics",
+    .title = "Metrics of phases of threads",
+    .doc = "What follows from the counters of each phase (counter_phases), in the order of their groups. Time in them is the phase's longest_s.",
+    .shown = "label metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
+    .recorded_by = PHASES_RECORDED_BY,
+    FV_COLUMNS(phase_metric_columns),
+    .base = fv_tables_base,
+    FV_ITEMS(struct fv_model, phase_counted.metrics, phase_counted.metric_count),
 };

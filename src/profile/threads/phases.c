@@ -68,6 +68,7 @@ static void add_life(struct gather *g, const struct fv_thread_life *r)
     uint32_t module = fv_numbers_module(&f->modules, r->routine_module);
     struct fv_life life = {
         .rank = g->rank,
+        .id = r->id,
         .thread = r->thread,
         .tid = r->tid,
         .creator = r->creator,
@@ -269,11 +270,14 @@ static void add_instance(struct gather *g, struct fv_life *lives, size_t count)
 {
     uint32_t phase = phase_of(g, FV_PHASE_THREADS, lives[0].routine, lives[0].create_node);
     struct fv_phase_part *part = part_of(g, phase);
+    struct fv_build_file *f = &g->build->files[g->rank];
     struct fv_phase_sums sums = sum_instance(lives, count, g->build->model->ranks[g->rank].cpus);
 
     for (size_t i = 0; i < count; i++) {
         lives[i].phase = phase;
         lives[i].instance = (uint32_t)part->sums.instances;
+        if (fv_number_is_id(f->reader, lives[i].id))
+            fv_numbers_set(&f->lives, lives[i].id, phase);
         g->out->items[phase].open = g->out->items[phase].open || lives[i].alive;
     }
     fv_phase_sums_add(&part->sums, &sums);
@@ -415,8 +419,7 @@ static void read_members(struct gather *g, const struct fv_numbers *phases)
 
 static void read_regions(struct gather *g)
 {
-    struct fv_numbers phases = { 0 };
-    const struct fv_build_file *f = &g->build->files[g->rank];
+    struct fv_build_file *f = &g->build->files[g->rank];
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_OMP);
     struct fv_omp_region r;
 
@@ -434,14 +437,13 @@ static void read_regions(struct gather *g)
         struct fv_phase_sums sums = sum_regions(g, &r);
 
         if (fv_number_is_id(f->reader, r.id))
-            fv_numbers_set(&phases, r.id, phase);
+            fv_numbers_set(&f->omp_regions, r.id, phase);
 
         g->out->items[phase].open = g->out->items[phase].open || r.open;
         fv_phase_sums_add(&part_of(g, phase)->sums, &sums);
         fv_phase_sums_add(&g->out->items[phase].sums, &sums);
     }
-    read_members(g, &phases);
-    fv_numbers_release(&phases);
+    read_members(g, &f->omp_regions);
 }
 
 /* ---- alone ---- */
@@ -544,6 +546,8 @@ void fv_phases_order(struct fv_phases *s)
     for (size_t i = 0; i < s->life_count; i++)
         if (s->lives[i].phase != FV_NONE)
             s->lives[i].phase = renumbered[s->lives[i].phase];
+    for (size_t i = 0; i < s->counted_count; i++)
+        s->counted[i].scope = renumbered[s->counted[i].scope];
     free(s->items);
     free(order);
     free(renumbered);
@@ -653,5 +657,6 @@ void fv_phases_release(struct fv_phases *s)
     free(s->parts);
     free(s->lives);
     free(s->regions);
+    free(s->counted);
     *s = (struct fv_phases){ 0 };
 }

@@ -59,6 +59,7 @@
 #ifndef FV_PROFILE_PHASES_H
 #define FV_PROFILE_PHASES_H
 
+#include "profile/counters/counted.h"
 #include "tool/pop.h"
 
 #include <stdbool.h>
@@ -72,6 +73,7 @@ const char *fv_phase_kind_name(enum fv_phase_kind kind);
 /* A thread from its creation to its join. Points in time are the model's. */
 struct fv_life {
     uint32_t rank, thread, tid; /* rank: in fv_model.ranks; fv_thread_record.id */
+    uint32_t id;                /* fv_thread_life.id; 0: not known */
     uint32_t creator, joiner;   /* fv_thread_record.id; FV_NO_THREAD */
     uint32_t create_node, join_node;
     uint32_t routine;  /* in fv_model.addresses; FV_NONE: unknown */
@@ -150,6 +152,8 @@ struct fv_phases {
     struct fv_life *lives; /* by rank, phase, instance */
     size_t life_count, life_room;
     struct fv_rank_regions *regions; /* by rank */
+    struct fv_counted_value *counted; /* events that threads counted, with --counters; scope: the phase. In no order, and some places may occur more than once */
+    size_t counted_count, counted_room;
     struct fv_alone_run alone;
 };
 

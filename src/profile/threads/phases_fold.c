@@ -94,6 +94,8 @@ void fv_phases_fold(struct fv_phases *s)
         count_before(s, same, before);
         fold_lives(s, same, before);
         fold_parts(s, same);
+        for (size_t i = 0; i < s->counted_count; i++)
+            s->counted[i].scope = same[s->counted[i].scope];
         s->count = kept;
         fv_phases_order(s);
     }

@@ -42,6 +42,26 @@ static void put_sections(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, "event", " in sections");
 }
 
+/* Of parallel threads. */
+static void put_phases(const struct fv_page *p, const struct fv_profile *v)
+{
+    const struct fv_counted_view *all = &v->model->phase_counted;
+    struct fv_text_table t;
+
+    fv_text_table_begin(&t, p, v, "counter_phase_metrics");
+    for (size_t i = 0; i < all->metric_count; i++)
+        fv_text_table_add(&t, &all->metrics[i], all->metrics[i].mark ? FV_YELLOW : FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_text_title(p, "Metrics of phases of threads", "of created threads as a whole, and of parallel regions without the wait at their ends");
+    fv_text_table_end(&t, "metric", " in phases");
+    fv_text_table_begin(&t, p, v, "counter_phases");
+    for (size_t i = all->whole_count; i < all->sum_count; i++)
+        fv_text_table_add(&t, &all->sums[i], FV_PLAIN);
+    if (t.sheet.table.rows)
+        fv_text_title(p, "In phases of threads", "of all instances, and all of their threads");
+    fv_text_table_end(&t, "event", " in phases");
+}
+
 /* Once for each reason. */
 static void put_refusals(const struct fv_page *p, const struct fv_counted_view *all)
 {
@@ -94,6 +114,7 @@ void fv_text_counters(const struct fv_page *p, const struct fv_profile *v)
     put_metrics(p, v);
     put_events(p, v);
     put_sections(p, v);
+    put_phases(p, v);
     put_refusals(p, all);
     put_never_ran(p, all);
     put_missing(p, all);
