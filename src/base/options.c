@@ -376,7 +376,7 @@ const struct fv_option fv_option_table[] = {
       "turns --sample on",
       FV_USE_APPLICATION, parse_events, FIELD(events), 0, 0 },
     { "FVMPI_COUNTERS", "--counters", 0, "LIST", "",
-      "count events over each whole thread and in sections: groups (statistics, cache, tlb, memory, simd, stalls, branches, software) or libpfm4's names, with commas "
+      "count events over each whole thread and in sections: groups (statistics, cache, tlb, memory, simd, stalls, frontend, backend, ports, speculation, branches, software) or libpfm4's names, with commas "
       "between; help lists groups, their events here, and what cannot be had",
       FV_USE_APPLICATION, parse_counters, FIELD(counters), 0, 0 },
     { "FVMPI_COUNTERS_SHARED", "--counters-shared", 0, NULL, "0",

@@ -73,6 +73,20 @@ const struct fv_quantity fv_quantities[] = {
     { "slots_retired", "operations that were of use", { ANY = "-", [FV_SKL] = "UOPS_RETIRED:RETIRE_SLOTS", [FV_ICL] = "UOPS_RETIRED:SLOTS", [FV_SPR] = "UOPS_RETIRED:SLOTS", [FV_ZEN4] = "RETIRED_OPS", [FV_ZEN5] = "RETIRED_OPS",
       SVE("OP_RETIRED") } },
     { "recovery_cycles", "cycles after a misprediction until the processor went on", { ANY = "-", [FV_SKL] = "INT_MISC:RECOVERY_CYCLES" } },
+    { "fetch_none", "cycles in which the fetch of instructions delivered nothing, though there was room", { ANY = "-", [FV_SKL] = "IDQ_UOPS_NOT_DELIVERED:CYCLES_0_UOPS_DELIV_CORE",
+      [FV_ICL] = "IDQ_UOPS_NOT_DELIVERED:CYCLES_0_UOPS_DELIV_CORE", [FV_ZEN4] = "DISPATCH_STALLS_1:FE_NO_OPS:c=6", [FV_ZEN5] = "DISPATCH_STALLS_1:FE_NO_OPS:c=8" } },
+    { "slots_dropped", "slots whose operations were dropped before they were taken on", { ANY = "-", [FV_ICL] = "INT_MISC:UOP_DROPPING" } },
+    { "slots_memory", "of slots_backend, those that waited for loads and stores", { ANY = "-", [FV_SPR] = "TOPDOWN:MEMORY_BOUND_SLOTS" } },
+    { "slots_mispredicted", "slots thrown away after a misprediction, and lost until the processor went on", { ANY = "-", [FV_SPR] = "TOPDOWN:BR_MISPREDICT_SLOTS" } },
+    { "clears", "restarts of the pipeline that are none of a branch, such as for an access out of order; of Intel", { ANY = "-", [FV_SKL] = "MACHINE_CLEARS:COUNT", [FV_ICL] = "MACHINE_CLEARS:COUNT" } },
+    { "resyncs", "likewise of AMD", { ANY = "-", [FV_ZEN4] = "RESYNCS" } },
+    { "stalls_all", "cycles in which nothing was executed", { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_TOTAL", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_TOTAL" } },
+    { "stalls_memory", "of them, those with a load under way", { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY" } },
+    { "stalls_stores", "cycles in which no store could be taken on, and no load was under way", { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:BOUND_ON_STORES", [FV_ICL] = "EXE_ACTIVITY:BOUND_ON_STORES" } },
+    { "ports_1", "cycles in which one operation was executed", { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:1_PORTS_UTIL", [FV_ICL] = "EXE_ACTIVITY:1_PORTS_UTIL" } },
+    { "ports_2", "cycles in which two were", { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:2_PORTS_UTIL", [FV_ICL] = "EXE_ACTIVITY:2_PORTS_UTIL" } },
+    { "unretired", "cycles in which nothing retired because the oldest operation was not complete", { ANY = "-", [FV_ZEN4] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU", [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU" } },
+    { "unretired_loads", "of them, those in which it was a load", { ANY = "-", [FV_ZEN4] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD", [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD" } },
     { "frontend_cycles", "cycles that stood still for want of instructions", { ANY = "STALLED-CYCLES-FRONTEND", INTEL("-"), [FV_ZEN2] = "UOPS_QUEUE_EMPTY", [FV_ZEN3] = "UOPS_QUEUE_EMPTY", [FV_ZEN4] = "-", [FV_ZEN5] = "-",
       [FV_N1] = "STALL_FRONTEND", SVE("-") } },
     { "backend_cycles", "cycles that stood still for want of data or of a unit", { ANY = "STALLED-CYCLES-BACKEND", INTEL("-"), [FV_ZEN4] = "-", [FV_ZEN5] = "-", [FV_N1] = "STALL_BACKEND", SVE("-") } },
@@ -86,6 +100,10 @@ const struct fv_counter_group fv_counter_groups[] = {
     { "memory", "lines from memory, loads and stores", "instructions cycles memory_lines loads stores" },
     { "simd", "how much is done by vectors", "instructions cycles fp_scalar fp_2 fp_4 fp_8 simd_instructions fp_instructions sve_instructions fp_vector_ops fp_scalar_ops" },
     { "stalls", "top-down, level 1: what became of what the processor could have done", "instructions cycles slots slots_undelivered slots_backend slots_issued slots_retired recovery_cycles frontend_cycles backend_cycles" },
+    { "frontend", "top-down, level 2: does the front end come late, or with too little", "instructions cycles slots slots_undelivered fetch_none slots_dropped" },
+    { "backend", "top-down, level 2: does the back end wait for memory; of Intel before Sapphire Rapids with stalls and ports", "instructions cycles slots slots_backend slots_memory stalls_memory stalls_stores unretired unretired_loads" },
+    { "ports", "cycles in which none, one or two operations were executed", "instructions cycles stalls_all ports_1 ports_2" },
+    { "speculation", "top-down, level 2: is it branches that make it throw away; of Intel before Sapphire Rapids with stalls", "instructions cycles slots slots_mispredicted slots_issued slots_retired branch_misses clears resyncs" },
     { "branches", "branches and their misprediction", "instructions cycles branches branch_misses" },
     { "software", "page faults, context switches, moves, CPU time: on any machine", "cpu_ns page_faults major_faults switches migrations" },
 };
@@ -95,6 +113,21 @@ const size_t fv_counter_group_count = sizeof(fv_counter_groups) / sizeof(*fv_cou
 
 /* Top-down: Intel from Ice Lake on by slots that are counted, before and else by width times cycles. */
 #define STILL "(1 - (slots_undelivered + slots_backend) / (width * cycles))"
+
+/* Level 2. Intel: TMA, version 4.x, as the kernel has it in tools/perf/pmu-events/arch/x86/{skylakex,icelakex,sapphirerapids}/\*-metrics.json: tma_fetch_latency, tma_fetch_bandwidth,
+ * tma_memory_bound, tma_core_bound, tma_branch_mispredicts, tma_machine_clears, without the minimum of 0; of Sapphire Rapids by TOPDOWN's events of the same slots, which has none for fetch. Ice Lake has an event
+ * TOPDOWN:BR_MISPREDICT_SLOTS in libpfm4, which Intel withdrew. AMD: arch/x86/{amdzen4,amdzen5}/pipeline.json of the same, and the PPR, "Pipeline Utilization". Arm publishes none for these cores.
+ *
+ * The part of the back end that is memory, of what stands still or nearly does: */
+#define NEARLY(retiring) "(stalls_memory + stalls_stores) / (stalls_all + ports_1 + " retiring " * ports_2 + stalls_stores)"
+#define OF_ICL NEARLY("slots_retired / slots")
+#define OF_SKL NEARLY("slots_retired / (width * cycles)")
+#define BACKEND_SKL "(1 - (slots_undelivered + slots_issued + width * recovery_cycles) / (width * cycles))"
+#define BAD_ICL "(1 - (slots_undelivered + slots_backend + slots_retired) / slots)"
+#define BAD_SKL "(slots_issued - slots_retired + width * recovery_cycles) / (width * cycles)"
+#define BAD_AMD "(slots_issued - slots_retired) / (width * cycles)"
+#define BRANCHES_OF(bad, others) bad " * branch_misses / (branch_misses + " others ")"
+#define OTHERS_OF(bad, others) bad " * " others " / (branch_misses + " others ")"
 
 const struct fv_metric_row fv_metric_rows[] = {
     { "statistics", "instruction_rate", "instructions/s", "/s", "Instructions of all threads, by the time of the longest.", "instructions / time" },
@@ -118,11 +151,25 @@ const struct fv_metric_row fv_metric_rows[] = {
     { "stalls", "retiring", "retiring", "share", "Top-down: of what the processor could have taken on, what was of use.", "slots_retired / slots; slots_retired / slots_issued * " STILL " + 0 * granules; slots_retired / (width * cycles)" },
     { "stalls", "bad_speculation", "bad speculation", "share", "Top-down: what was thrown away after a misprediction.",
       "1 - (slots_undelivered + slots_backend + slots_retired) / slots; (slots_issued - slots_retired + width * recovery_cycles) / (width * cycles); (1 - slots_retired / slots_issued) * " STILL
-      " + 0 * granules; (slots_issued - slots_retired) / (width * cycles)" },
+      " + 0 * granules; (slots_issued - slots_retired) / (width * cycles) + 0 * slots_backend; (slots_issued - slots_retired) / (width * cycles) + 0 * resyncs" },
     { "stalls", "frontend_bound", "front end", "share", "Top-down: what had no instructions to take on. Where slots are not counted: cycles that stood still for that.",
       "slots_undelivered / slots; slots_undelivered / (width * cycles); frontend_cycles / cycles" },
     { "stalls", "backend_bound", "back end", "share", "Top-down: what waited for data or for a unit. Where slots are not counted: cycles that stood still for that.",
       "slots_backend / slots; slots_backend / (width * cycles); 1 - (slots_undelivered + slots_issued + width * recovery_cycles) / (width * cycles); backend_cycles / cycles" },
+    { "frontend", "fetch_latency", "late fetch", "share", "Top-down, level 2, part of front end: what had nothing to take on because none came in the cycle, as after misses of the instruction cache.",
+      "(width * fetch_none - slots_dropped) / slots; fetch_none / cycles" },
+    { "frontend", "fetch_bandwidth", "narrow fetch", "share", "Top-down, level 2, part of front end: what had nothing to take on because too few came in the cycle, as from decoding.",
+      "(slots_undelivered - width * fetch_none) / slots; (slots_undelivered - width * fetch_none) / (width * cycles)" },
+    { "backend", "memory_bound", "memory", "share", "Top-down, level 2, part of back end: what waited for loads and stores.",
+      "slots_memory / slots; " OF_ICL " * slots_backend / slots; " OF_SKL " * " BACKEND_SKL "; slots_backend / (width * cycles) * unretired_loads / unretired" },
+    { "backend", "core_bound", "core", "share", "Top-down, level 2, part of back end: what waited for a unit, or for what one computes.",
+      "(slots_backend - slots_memory) / slots; (1 - " OF_ICL ") * slots_backend / slots; (1 - " OF_SKL ") * " BACKEND_SKL "; slots_backend / (width * cycles) * (1 - unretired_loads / unretired)" },
+    { "ports", "stall_share", "nothing executed", "share", "Of the cycles, those in which nothing was executed.", "stalls_all / cycles" },
+    { "ports", "few_ports_share", "little executed", "share", "Of the cycles, those in which one or two operations were executed.", "(ports_1 + ports_2) / cycles" },
+    { "speculation", "branch_mispredicts", "by branches", "share", "Top-down, level 2, part of bad speculation: what was thrown away for mispredicted branches.",
+      "slots_mispredicted / slots; " BRANCHES_OF(BAD_ICL, "clears") "; " BRANCHES_OF(BAD_SKL, "clears") "; " BRANCHES_OF(BAD_AMD, "resyncs") },
+    { "speculation", "pipeline_restarts", "by restarts", "share", "Top-down, level 2, part of bad speculation: what was thrown away for other restarts of the pipeline.",
+      "1 - (slots_undelivered + slots_backend + slots_retired + slots_mispredicted) / slots; " OTHERS_OF(BAD_ICL, "clears") "; " OTHERS_OF(BAD_SKL, "clears") "; " OTHERS_OF(BAD_AMD, "resyncs") },
     { "branches", "branch_share", "branches", "share", "Branches per instruction.", "branches / instructions" },
     { "branches", "branch_miss_share", "mispredicted", "share", "Of the branches, those that were mispredicted.", "branch_misses / branches" },
     { "branches", "branch_misses_per_1000", "mispredictions", "ratio", "Mispredicted branches per 1,000 instructions.", "1000 * branch_misses / instructions" },

@@ -286,7 +286,7 @@ def words(tap, kind, env):
         run = kind.profile(['even'], ['--counters', 'INSTRUCTION'], env)
         check(run.rc != 0 and '--counters: INSTRUCTION: no such event; did you mean INSTRUCTIONS?' in run.err, '{}', run.err)
         out = harness.run([harness.FVMPI, 'run', '--counters', 'help']).ended(0).out
-        for group in ('statistics', 'cache', 'tlb', 'memory', 'simd', 'stalls', 'branches', 'software'):
+        for group in ('statistics', 'cache', 'tlb', 'memory', 'simd', 'stalls', 'frontend', 'backend', 'ports', 'speculation', 'branches', 'software'):
             check(re.search('^{}: '.format(group), out, re.M), '{}: {}', group, out)
         check(re.search(r'^  PAGE-FAULTS +page faults, minor and major$', out, re.M), 'available: {}', out)
     with tap.test('{}: what cannot be had is told once, and the rest counts'.format(kind)):

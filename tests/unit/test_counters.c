@@ -238,6 +238,42 @@ static void top_down(void **state)
     expect(other, "frontend_bound", 0.1), expect(other, "backend_bound", 0.3), expect(other, "retiring", NAN);
 }
 
+/* The parts of each box add up to it. Numbers are such that what stands still is 500 of 1000, of which memory has 200. */
+#define BOX(of, box, one, two, part, whole) expect(of, one, part), expect(of, two, (whole) - (part)), expect(of, box, whole)
+static void level_2(void **state)
+{
+    static const struct known icl[] = { { "width", 5 }, { "slots", 1000 }, { "cycles", 200 }, { "slots_undelivered", 100 }, { "slots_backend", 400 }, { "slots_retired", 450 }, { "fetch_none", 14 }, { "slots_dropped", 10 },
+                                        { "stalls_memory", 40 }, { "stalls_stores", 10 }, { "stalls_all", 45 }, { "ports_1", 25 }, { "ports_2", 100 }, { "branch_misses", 3 }, { "clears", 1 }, { NULL, 0 } };
+    static const struct known skl[] = { { "width", 4 }, { "cycles", 1000 }, { "slots_undelivered", 400 }, { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "recovery_cycles", 25 }, { "fetch_none", 70 },
+                                        { "stalls_memory", 180 }, { "stalls_stores", 20 }, { "stalls_all", 230 }, { "ports_1", 100 }, { "ports_2", 300 }, { "branch_misses", 40 }, { "clears", 10 }, { NULL, 0 } };
+    static const struct known spr[] = { { "width", 6 }, { "slots", 1000 }, { "cycles", 170 }, { "slots_undelivered", 100 }, { "slots_backend", 400 }, { "slots_retired", 450 }, { "slots_memory", 250 }, { "slots_mispredicted", 30 },
+                                        { "branch_misses", 7 }, { NULL, 0 } };
+    static const struct known zen4[] = { { "width", 6 }, { "cycles", 1000 }, { "slots_undelivered", 600 }, { "slots_backend", 1800 }, { "slots_retired", 3000 }, { "slots_issued", 3600 }, { "fetch_none", 60 }, { "unretired", 500 },
+                                         { "unretired_loads", 400 }, { "branch_misses", 9 }, { "resyncs", 1 }, { NULL, 0 } };
+    static const struct known zen5[] = { { "width", 8 }, { "cycles", 1000 }, { "slots_undelivered", 800 }, { "slots_backend", 1600 }, { "slots_retired", 3000 }, { "fetch_none", 60 }, { "unretired", 500 }, { "unretired_loads", 100 },
+                                         { "branch_misses", 9 }, { NULL, 0 } };
+
+    static const struct known without_recovery[] = { { "width", 4 }, { "cycles", 1000 }, { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "branch_misses", 40 }, { "clears", 10 }, { NULL, 0 } };
+
+    (void)state;
+    expect(icl, "fetch_latency", 0.06), expect(icl, "fetch_bandwidth", 0.03); /* and what was dropped */
+    BOX(icl, "backend_bound", "memory_bound", "core_bound", 0.4 * 50 / 125, 0.4);
+    BOX(icl, "bad_speculation", "branch_mispredicts", "pipeline_restarts", 0.0375, 0.05);
+    BOX(skl, "frontend_bound", "fetch_latency", "fetch_bandwidth", 0.07, 0.1);
+    BOX(skl, "backend_bound", "memory_bound", "core_bound", 0.35 * 200 / 500, 0.35);
+    BOX(skl, "bad_speculation", "branch_mispredicts", "pipeline_restarts", 0.04, 0.05);
+    expect(spr, "fetch_latency", NAN);
+    BOX(spr, "backend_bound", "memory_bound", "core_bound", 0.25, 0.4);
+    BOX(spr, "bad_speculation", "branch_mispredicts", "pipeline_restarts", 0.03, 0.05);
+    BOX(zen4, "frontend_bound", "fetch_latency", "fetch_bandwidth", 0.06, 0.1);
+    BOX(zen4, "backend_bound", "memory_bound", "core_bound", 0.24, 0.3);
+    BOX(zen4, "bad_speculation", "branch_mispredicts", "pipeline_restarts", 0.09, 0.1);
+    BOX(zen5, "frontend_bound", "fetch_latency", "fetch_bandwidth", 0.06, 0.1);
+    BOX(zen5, "backend_bound", "memory_bound", "core_bound", 0.04, 0.2);
+    expect(zen5, "branch_mispredicts", NAN);
+    expect(without_recovery, "bad_speculation", NAN), expect(without_recovery, "branch_mispredicts", NAN);
+}
+
 /* ---- the kernel's page ---- */
 
 static struct perf_event_mmap_page page;
@@ -666,7 +702,7 @@ static void many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(events),     cmocka_unit_test(names),    cmocka_unit_test(groups), cmocka_unit_test(metrics),
-                                        cmocka_unit_test(arithmetic), cmocka_unit_test(top_down), cmocka_unit_test(of_page),
+                                        cmocka_unit_test(arithmetic), cmocka_unit_test(top_down),   cmocka_unit_test(level_2), cmocka_unit_test(of_page),
                                         cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases),   cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(many),
                                         cmocka_unit_test(spinning) };
 
