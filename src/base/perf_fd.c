@@ -114,13 +114,35 @@ uint32_t fv_perf_try_counter(struct fv_event_fd *event, struct fv_perf_event *wh
     return is_possible ? FV_PERF_NO_REGISTER : refusal;
 }
 
-uint32_t fv_perf_try_in_group(struct fv_event_fd *event, struct fv_perf_event *what, int *leader)
+/* In the group of *leader, -1: none yet; the first that can be had leads it. */
+static void try_in_group(struct fv_perf_trial *t, int *leader)
 {
-    uint32_t refusal = fv_perf_try_counter(event, what, *leader);
+    t->refusal = fv_perf_try_counter(&t->opened, t->event, *leader);
+    if (!t->refusal && *leader < 0)
+        *leader = t->opened.fd;
+}
 
-    if (!refusal && *leader < 0)
-        *leader = event->fd;
-    return refusal;
+void fv_perf_try_all(struct fv_perf_trial *trials, size_t count, bool in_turns)
+{
+    uint32_t group = 0;
+    int leader = -1;
+
+    for (size_t i = 0; i < count; i++) {
+        struct fv_perf_trial *t = &trials[i];
+
+        t->opened.fd = -1;
+        if (t->refusal || fv_perf_event_account(t->event))
+            continue;
+        try_in_group(t, &leader);
+        if (t->refusal == FV_PERF_NO_REGISTER && in_turns) {
+            group++;
+            leader = -1;
+            try_in_group(t, &leader);
+        }
+        t->group = group;
+    }
+    for (size_t i = 0; i < count; i++)
+        fv_perf_close(&trials[i].opened);
 }
 
 /* ---- in user mode ---- */

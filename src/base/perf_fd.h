@@ -39,10 +39,16 @@ struct fv_perf_group {
 bool fv_perf_open_counter(struct fv_event_fd *event, const struct fv_perf_event *what, int group);
 /* The same; where the kernel may not be counted, in user mode alone, which *what then says. 0, or an errno: there is no such counter here. */
 uint32_t fv_perf_try_counter(struct fv_event_fd *event, struct fv_perf_event *what, int group);
-/* The same in the group of *leader, -1: none yet; the first that can be had leads it. */
-uint32_t fv_perf_try_in_group(struct fv_event_fd *event, struct fv_perf_event *what, int *leader);
 /* Of these, of an event that can be counted, only not beside the others of its group. */
 #define FV_PERF_NO_REGISTER ENOSPC
+
+/* Which of a list can be counted at a time: each is tried in the group of those before or, where groups may take turns, in another one. Passed by is what is refused already, and what the kernel's own accounts tell. */
+struct fv_perf_trial {
+    struct fv_perf_event *event; /* its modes may change, as above */
+    struct fv_event_fd opened;   /* while it is tried */
+    uint32_t refusal, group;     /* refusal: 0, or an errno */
+};
+void fv_perf_try_all(struct fv_perf_trial *trials, size_t count, bool in_turns);
 
 /* The page of an event; NULL: there is none, or it may not be read in user mode here. */
 struct perf_event_mmap_page;

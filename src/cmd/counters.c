@@ -107,22 +107,19 @@ static int add_group(struct counters *c, const struct fv_counter_group *group)
     return err;
 }
 
-/* As the library does it. */
+/* As the library does it, of copies: modes are its business. */
 static void try_all(struct counters *c)
 {
-    struct fv_event_fd opened[MOST];
-    int leader = -1;
+    struct fv_perf_trial trials[MOST];
+    struct fv_perf_event events[MOST];
 
     for (size_t i = 0; i < c->count; i++) {
-        struct fv_perf_event event = c->items[i].event;
-
-        opened[i].fd = -1;
-        if (fv_perf_event_account(&event))
-            continue;
-        c->items[i].refusal = fv_perf_try_in_group(&opened[i], &event, &leader);
+        events[i] = c->items[i].event;
+        trials[i] = (struct fv_perf_trial){ .event = &events[i] };
     }
+    fv_perf_try_all(trials, c->count, false);
     for (size_t i = 0; i < c->count; i++)
-        fv_perf_close(&opened[i]);
+        c->items[i].refusal = trials[i].refusal;
 }
 
 static int say_too_many(const struct counters *c)

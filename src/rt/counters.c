@@ -96,32 +96,13 @@ static void set_flags(unsigned i)
                       (fv_rt.options.counters_mpi && events[i].type != PERF_TYPE_SOFTWARE ? 0u : (unsigned)FV_COUNTER_NO_MPI);
 }
 
-/* Tries it in the group of those before, or, where registers may be shared by time, in another one. */
-static void probe(unsigned i, struct fv_event_fd opened[FV_COUNTERS], unsigned *group, int *leader)
+/* The events of the list, with what speaks against one from the start. */
+static void take_list(const char *list, struct fv_perf_trial *trials)
 {
-    struct fv_counter_event *w = &wanted[i];
-
-    w->refusal = fv_perf_try_in_group(&opened[i], &events[i], leader);
-    if (w->refusal == FV_PERF_NO_REGISTER && fv_rt.options.counters_shared) {
-        ++*group;
-        *leader = -1;
-        w->refusal = fv_perf_try_in_group(&opened[i], &events[i], leader);
-    }
-    w->group = *group;
-}
-
-/* Can any of them be counted? */
-static bool find_out(const char *list)
-{
-    struct fv_event_fd opened[FV_COUNTERS];
     char processor[16] = "";
-    unsigned group = 0;
-    bool any = false;
-    int leader = -1;
     const char *word;
     size_t length;
 
-    have_processor_only = true;
     while (wanted_count < FV_COUNTERS && fv_perf_event_word(&list, &word, &length)) {
         unsigned i = wanted_count;
 
@@ -129,28 +110,37 @@ static bool find_out(const char *list)
             continue;
         int err = fv_perf_event_parse(word, length, &events[i]);
 
-        opened[i].fd = -1;
         if (err == -FV_EINVAL)
             continue;
         describe(i, processor);
         account[i] = err ? FV_NO_ACCOUNT : (uint8_t)fv_perf_event_account(&events[i]);
-        if (err)
-            wanted[i].refusal = ESRCH;
-        else if (events[i].processor && events[i].processor != fv_processor())
-            wanted[i].refusal = EXDEV;
-        else if (!account[i]) {
+        trials[i] = (struct fv_perf_trial){ .event = &events[i], .refusal = err ? ESRCH : events[i].processor && events[i].processor != fv_processor() ? EXDEV : 0 };
+        if (!trials[i].refusal && !account[i])
             fv_perf_event_choose_mode(&events[i]);
-            probe(i, opened, &group, &leader);
-            have_processor = have_processor || (!wanted[i].refusal && events[i].type != PERF_TYPE_SOFTWARE);
-            have_processor_only = have_processor_only && (wanted[i].refusal || events[i].type != PERF_TYPE_SOFTWARE);
-        }
-        set_flags(i);
-        any = any || !wanted[i].refusal;
-        have_accounts = have_accounts || account[i];
         wanted_count++;
     }
-    for (unsigned i = 0; i < wanted_count; i++)
-        fv_perf_close(&opened[i]);
+}
+
+/* Can any of them be counted? */
+static bool find_out(const char *list)
+{
+    struct fv_perf_trial trials[FV_COUNTERS];
+    bool any = false;
+
+    take_list(list, trials);
+    fv_perf_try_all(trials, wanted_count, fv_rt.options.counters_shared);
+    have_processor_only = true;
+    for (unsigned i = 0; i < wanted_count; i++) {
+        bool is_opened = !trials[i].refusal && !account[i], is_software = events[i].type == PERF_TYPE_SOFTWARE;
+
+        wanted[i].refusal = trials[i].refusal;
+        wanted[i].group = trials[i].group;
+        set_flags(i);
+        have_processor = have_processor || (is_opened && !is_software);
+        have_processor_only = have_processor_only && !(is_opened && is_software);
+        any = any || !wanted[i].refusal;
+        have_accounts = have_accounts || account[i];
+    }
     return any;
 }
 

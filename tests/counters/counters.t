@@ -92,12 +92,6 @@ def fortran(tap, mpi):
             check(wanted <= found <= wanted + 12, 'in the section {}, by getrusage() {}', found, wanted)
 
 
-def pmu():
-    library = os.path.join(harness.scratch('pmu'), 'fake_pmu.so')
-    harness.run(['cc', '-O1', '-shared', '-fPIC', os.path.join(HERE, 'fake_pmu.c'), '-o', library, '-pthread']).ended(0)
-    return {'LD_PRELOAD': library}
-
-
 def processor(tap, kind, env):
     """Rank 1 of `more` has three times the instructions."""
     with tap.test('{}: events of a processor, in MPI and outside, by thread and section'.format(kind)):
@@ -310,7 +304,7 @@ def real(tap, kind):
 
 def main():
     tap = harness.Tap()
-    env = pmu()
+    env = harness.fake_pmu()
     for kind in [Kind(mpi) for mpi in harness.mpis(tap)] + [Kind(None)]:
         faults(tap, kind)
         if kind.mpi:

@@ -18,12 +18,6 @@ REGIONS = {'plain': ROUNDS * (600 + 3 * 10), 'with_tasks': 8 * 40, 'outer': 2 * 
 THREADS = {'plain': ROUNDS * TEAM, 'with_tasks': TEAM, 'outer': 2, 'inner': 4}
 
 
-def pmu():
-    library = os.path.join(harness.scratch('pmu'), 'fake_pmu.so')
-    harness.run(['cc', '-O1', '-shared', '-fPIC', os.path.join(HERE, 'fake_pmu.c'), '-o', library, '-pthread']).ended(0)
-    return {'LD_PRELOAD': library}
-
-
 def build(compiler, *flags):
     path = os.path.join(harness.scratch('bin'), os.path.basename(compiler) + '.' + ''.join(flags))
     harness.run([compiler, '-O1', '-g', '-pthread', *flags, os.path.join(HERE, 'phases.c'), '-o', path, '-ldl']).ended(0)
@@ -136,7 +130,7 @@ def of_mpi(tap, mpi, env):
 
 def main():
     tap = harness.Tap()
-    env = pmu()
+    env = harness.fake_pmu()
     program = build('cc')
     created(tap, program, env)
     passes(tap, program, env)
