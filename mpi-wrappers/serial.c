@@ -1,7 +1,8 @@
-/* The flavour without MPI: records a process as rank 0 of 1. It stands where glue.c and the wrappers
+/* The flavour without MPI: records a process as rank 0 of 1, or as one of several copies. It stands where glue.c and the wrappers
  * stand in the others. `fvmpi run` names the process to record, so that the shells and helpers which
  * inherit LD_PRELOAD from it stay untouched. */
 #include "base/base.h"
+#include "base/experiment.h"
 #include "rt/rt.h"
 
 #include <stdlib.h>
@@ -25,6 +26,10 @@ __attribute__((constructor)) static void start_at_load(void)
 
     if (process && strtol(process, NULL, 10) != (long)getpid())
         return;
-    fv_start(&(struct fv_start_info){ .world_size = 1, .mpi = "none", .thread_level = "",
+    int number = 0, count = 1;
+    uint64_t job;
+    if (!fv_experiment_copy(&number, &count, &job))
+        number = 0, count = 1;
+    fv_start(&(struct fv_start_info){ .world_rank = number, .world_size = count, .mpi = "none", .thread_level = "",
                                       .thread_multiple = true });
 }

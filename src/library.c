@@ -6,7 +6,7 @@
 
 /* rt */
 extern const struct fv_layer fv_python_layer, fv_exits_layer, fv_fatal_layer, fv_call_layer, fv_events_layer, fv_bus_layer, fv_signals_layer,
-    fv_sections_layer, fv_switches_layer, fv_counters_layer, fv_counters_end_layer, fv_usage_layer;
+    fv_sections_layer, fv_switches_layer, fv_counters_layer, fv_counters_end_layer, fv_usage_layer, fv_turns_layer;
 extern const struct fv_layer fv_sampler_layer; /* sampler */
 extern const struct fv_layer fv_threads_layer; /* threads */
 extern const struct fv_layer fv_annotations_layer; /* annotations */
@@ -37,6 +37,7 @@ const struct fv_layer *const fv_layers[] = {
     &fv_others_layer,
     &fv_io_layer,
     &fv_threads_layer,
-    &fv_memory_layer, /* last: what the others do at their start is none of the program's */
+    &fv_memory_layer, /* behind the others: what these do at their start is none of the program's */
+    &fv_turns_layer, /* it waits */
     NULL,
 };

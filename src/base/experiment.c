@@ -59,7 +59,11 @@ static const char *launchers_rank(void)
 bool fv_first_rank(void)
 {
     const char *rank = launchers_rank();
+    int number, count;
+    uint64_t job;
 
+    if (fv_experiment_copy(&number, &count, &job))
+        return !number;
     return !rank || !strcmp(rank, "0");
 }
 
@@ -223,10 +227,28 @@ static uint64_t job_under(const struct fv_launcher *launcher)
     return job || spans_nodes() ? job : job_of_process(&launcher->process);
 }
 
+/* A copy of a program that `fvmpi run --throughput` runs beside others: K/N/JOB. */
+bool fv_experiment_copy(int *number, int *count, uint64_t *job)
+{
+    const char *text = fv_env("FVMPI_COPY");
+    char *end;
+
+    if (!text)
+        return false;
+    *number = (int)strtol(text, &end, 10);
+    *count = *end == '/' ? (int)strtol(end + 1, &end, 10) : 0;
+    *job = *end == '/' ? strtoull(end + 1, &end, 16) : 0;
+    return !*end && *number >= 0 && *number < *count && *job;
+}
+
 uint64_t fv_experiment_job(void)
 {
     struct fv_launcher launcher;
+    int number, count;
+    uint64_t job;
 
+    if (fv_experiment_copy(&number, &count, &job))
+        return job;
     return find_launcher(&launcher) ? job_under(&launcher) : 0;
 }
 
@@ -547,10 +569,11 @@ int fv_experiment_claim(char *out, size_t size, const char *output, const char *
 {
     struct fv_launcher owner = { .is_known = false };
     char name[256];
-    int err = 0;
+    int err = 0, copy, copies;
+    uint64_t copies_job;
 
     bool known = find_owner(ranks, &owner);
-    uint64_t job = !known ? 0 : ranks == 1 ? job_of_process(&owner.process) : job_under(&owner);
+    uint64_t job = fv_experiment_copy(&copy, &copies, &copies_job) ? copies_job : !known ? 0 : ranks == 1 ? job_of_process(&owner.process) : job_under(&owner);
     if (!output || !*output) {
         err = known ? name_under(name, sizeof(name), program, ranks, &owner) : -FV_EIO;
         output = name;

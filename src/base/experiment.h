@@ -11,6 +11,10 @@
  * launcher that tells them nothing in common). */
 uint64_t fv_experiment_job(void);
 
+/* Of a program without MPI that `fvmpi run --throughput` runs several times at once (FVMPI_COPY): which one this is, of how many, and the job of all, which is then
+ * fv_experiment_job(). Their experiment has a rank for each. False: it is none. */
+bool fv_experiment_copy(int *number, int *count, uint64_t *job);
+
 /* Is this the job's rank 0, as far as its launcher tells before MPI does? Then it speaks for all. */
 bool fv_first_rank(void);
 

@@ -447,6 +447,10 @@ const struct fv_option fv_option_table[] = {
     { NULL, "--solo", 0, NULL, "0",
       "with --stacks, which it turns on: run it, too, with one thread at a time while the others are parked, with all of the shared cache and its N-th part, to tell cache from memory; "
       "--solo=curve: with more parts", FV_USE_RUN, parse_solo, FV_NO_FIELD, 0, 0 },
+    { NULL, "--throughput", 0, NULL, "0",
+      "run 1, 2, 4 ... copies of the program at once ({N}: how many, {I}: which one), or, through a launcher, its ranks, together and one at a time, and say what sharing the node's "
+      "caches and memory costs; --throughput=2,3: so many", FV_USE_RUN, parse_numbers, FV_NO_FIELD, 0, 0 },
+    { NULL, "--repeats", 0, NULL, "1", "with --stacks, --solo and --throughput: each run so many times, in turn; the shortest counts", FV_USE_RUN, parse_number, FV_NO_FIELD, 1, 100 },
     { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing", FV_USE_RUN,
       parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--print-config", 0, NULL, "0", "print each option, its value and where it comes from",
@@ -467,7 +471,9 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_FUNCTIONS_LEFT_OUT", NULL, 0, "LIST", "",
       "functions that are left out, encoded; set by `fvmpi run --functions-filter`", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SOLO", NULL, 0, "FILE", "",
-      "by which `fvmpi run --stacks --solo` measures threads one at a time; set by it", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+      "by which `fvmpi run --stacks --solo`, and `--throughput`, measure threads and ranks one at a time; set by it", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_COPY", NULL, 0, "K/N/JOB", "",
+      "which of how many copies of a program without MPI this is; set by `fvmpi run --throughput`", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SENSORS_ROOT", NULL, 0, "DIR", "", "below which /proc and /sys are, for sensors: a tree that was copied from another machine", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
     { "FVMPI_WITHOUT", NULL, 0, "NAMES", "",

@@ -21,6 +21,22 @@ enum fv_solo_how {
     FV_SOLO_HOWS
 };
 
+/* Why a phase of threads (threads/gate.h), or the ranks that took turns (rt/turns.h), were let go; in the rank file (fv_solo_record.why), too. */
+enum fv_gate_why {
+    FV_GATE_GOOD,     /* it was not */
+    FV_GATE_WAITS,    /* the one waited for a lock, a condition or the like */
+    FV_GATE_STILL,    /* it used no CPU time: what it waits for is not seen, or it sleeps */
+    FV_GATE_LONG,     /* it came to no barrier: it spins for another one, or its work is endless */
+    FV_GATE_BARRIERS, /* threads did not come together: barriers of some of them */
+    FV_GATE_CREATOR,  /* the thread that made them works, too */
+    FV_GATE_NESTED,   /* a phase within the phase, or other threads made meanwhile */
+    FV_GATE_LARGE,    /* more than FV_GATE_SEATS threads */
+    FV_GATE_LATE,     /* what makes the cache ready did not answer */
+    FV_GATE_LEFT,     /* the one left by another way than its end */
+    FV_GATE_CUT,      /* it took too long in all */
+    FV_GATE_WHYS
+};
+
 #define FV_SOLO_CPUS 1024
 
 struct fv_solo_page {
@@ -40,6 +56,15 @@ struct fv_solo_page {
     uint64_t probes, misses; /* timed reads of its lines since it began; of them, those that were not in the cache */
     /* by fvmpi run, before: processors with the same number have the same last cache; 0: not known, or all have */
     uint8_t domains[FV_SOLO_CPUS];
+    /* ranks that take turns (rt/turns.h), where fvmpi run says so, before: threads do not, then */
+    uint32_t takes_turns;
+    uint32_t turns_why; /* by a rank: all were let go, and why (enum fv_gate_why); 0: they were not */
+    uint8_t boot[16];   /* of the node: where it is another one, the page is not shared */
+    uint64_t fill_ns;   /* what filling the shared cache from memory takes; 0: not known */
+    uint32_t turn __attribute__((aligned(64))); /* whose it is, by numbers that are drawn: a futex */
+    uint32_t turns_drawn;
+    uint32_t turn_process; /* whose it is; 0: nobody has taken it yet */
+    uint64_t turn_since_ns; /* CLOCK_MONOTONIC: when that one took it; 0: nobody has yet */
 };
 _Static_assert(sizeof(struct fv_solo_page) <= 4096, "a page");
 

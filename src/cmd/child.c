@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static volatile pid_t child;
+static volatile pid_t children[FV_CHILDREN]; /* 0: none */
 
 /* A terminal sends Ctrl-C to the whole foreground group, the child included, and launchers take a second
  * one for impatience: only what a process sent to us alone is handed on. */
@@ -19,8 +19,9 @@ static void hand_on(int signal_number, siginfo_t *info, void *context)
     int saved = errno;
 
     (void)context;
-    if (child > 0 && info->si_code <= 0)
-        kill(child, signal_number);
+    for (unsigned i = 0; i < FV_CHILDREN && info->si_code <= 0; i++)
+        if (children[i] > 0)
+            kill(children[i], signal_number);
     errno = saved;
 }
 
@@ -62,6 +63,15 @@ static pid_t start(char **argv, const sigset_t *mask, void (*before)(void), bool
     _exit(fv_exec(argv));
 }
 
+static void replace_child(pid_t before, pid_t now)
+{
+    for (unsigned i = 0; i < FV_CHILDREN; i++)
+        if (children[i] == before) {
+            children[i] = now;
+            return;
+        }
+}
+
 bool fv_spawn_ended(pid_t pid, bool wait, int *status, int *signal_number)
 {
     int what, number = 0;
@@ -79,7 +89,7 @@ bool fv_spawn_ended(pid_t pid, bool wait, int *status, int *signal_number)
         *status = WEXITSTATUS(what);
     if (signal_number)
         *signal_number = number;
-    child = 0;
+    replace_child(pid, 0);
     return true;
 }
 
@@ -91,9 +101,10 @@ pid_t fv_spawn_begin(char **argv, void (*before)(void))
     sigset_t mask = hold_signals();
 
     pid_t pid = start(argv, &mask, before, false);
-    child = pid;
+    if (pid > 0)
+        replace_child(0, pid);
     for (unsigned i = 0; pid > 0 && i < sizeof(signals) / sizeof(*signals); i++)
-        if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN) /* nohup means it */
+        if (!sigaction(signals[i], NULL, &old) && (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_IGN)) /* nohup means it */
             sigaction(signals[i], &action, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return pid;

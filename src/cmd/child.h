@@ -12,7 +12,8 @@ int fv_exec(char **argv);
 /* Starts the command, hands SIGINT, SIGTERM and SIGHUP on to it, waits. Returns its exit status, 128 + the
  * signal that ended it, or what fv_exec() says. `before` runs in the child. */
 int fv_spawn(char **argv, void (*before)(void));
-/* The same in two steps, for who has something to do meanwhile. -1: it could not be started, which was said. */
+/* The same in two steps, for who has something to do meanwhile, or starts several: signals are handed on to FV_CHILDREN of them. -1: it could not be started, which was said. */
+#define FV_CHILDREN 1024
 pid_t fv_spawn_begin(char **argv, void (*before)(void));
 /* Has it ended? `wait`: not before it has. *signal (may be NULL): what ended it, or 0. */
 bool fv_spawn_ended(pid_t pid, bool wait, int *status, int *signal);

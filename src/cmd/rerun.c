@@ -4,11 +4,17 @@
 #include "cmd/child.h"
 #include "cmd/cmd.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #define NUMBER "{N}"
+#define COPY   "{I}"
 
 int fv_rerun_has_number(const struct fv_rerun *run)
 {
@@ -18,8 +24,8 @@ int fv_rerun_has_number(const struct fv_rerun *run)
     return 0;
 }
 
-/* A copy of the word with the number in the place of each {N}. */
-static char *replaced(const char *word, const char *number)
+/* A copy of the word with the text, if there is one, in the place of each `mark`. NULL: no memory. */
+static char *replaced(const char *word, const char *mark, const char *text)
 {
     size_t bytes;
     char *out = NULL;
@@ -27,14 +33,22 @@ static char *replaced(const char *word, const char *number)
 
     if (!stream)
         return NULL;
-    for (const char *at; number && (at = strstr(word, NUMBER)); word = at + strlen(NUMBER))
-        fprintf(stream, "%.*s%s", (int)(at - word), word, number);
+    for (const char *at; text && (at = strstr(word, mark)); word = at + strlen(mark))
+        fprintf(stream, "%.*s%s", (int)(at - word), word, text);
     fputs(word, stream);
     return fclose(stream) ? NULL : out;
 }
 
+static char *replaced_twice(const char *word, const char *number, const char *copy)
+{
+    char *once = replaced(word, NUMBER, number), *twice = once ? replaced(once, COPY, copy) : NULL;
+
+    free(once);
+    return twice;
+}
+
 /* NULL behind the last; each is to be freed. NULL: no memory. */
-static char **words_of(const struct fv_rerun *run, const char *const own[], const char *number)
+static char **words_of(const struct fv_rerun *run, const char *const own[], const char *number, const char *copy)
 {
     int options = run->rest > 1 && !strcmp(run->argv[run->rest - 1], "--") ? run->rest - 1 : run->rest;
     size_t count = 0, own_count = 0;
@@ -52,17 +66,92 @@ static char **words_of(const struct fv_rerun *run, const char *const own[], cons
         words[count++] = strdup(own[i]);
     words[count++] = strdup("--");
     for (int i = run->rest; i < run->argc; i++)
-        words[count++] = replaced(run->argv[i], number);
+        words[count++] = replaced_twice(run->argv[i], number, copy);
     return words;
+}
+
+static void release(char **words)
+{
+    for (size_t i = 0; words && words[i]; i++)
+        free(words[i]);
+    free(words);
+}
+
+/* ---- its input ---- */
+
+/* In the child. A file is opened anew: else the first run reads all of it. */
+static void reopen_input(void)
+{
+    struct stat st;
+    int fd = fstat(0, &st) || !S_ISREG(st.st_mode) ? -1 : open("/proc/self/fd/0", O_RDONLY);
+
+    if (fd > 0) {
+        dup2(fd, 0);
+        close(fd);
+    }
+}
+
+static void of_a_copy(void)
+{
+    struct stat st;
+    int fd = !fstat(0, &st) && S_ISREG(st.st_mode) ? -1 : open("/dev/null", O_RDONLY);
+
+    reopen_input();
+    if (fd > 0) {
+        dup2(fd, 0);
+        close(fd);
+    }
 }
 
 int fv_rerun(const struct fv_rerun *run, const char *const own[], const char *number)
 {
-    char **words = words_of(run, own, number);
-    int status = words ? fv_spawn(words, NULL) : FV_EXIT_FAILED;
+    char **words = words_of(run, own, number, NULL);
+    int status = words ? fv_spawn(words, reopen_input) : FV_EXIT_FAILED;
 
-    for (size_t i = 0; words && words[i]; i++)
-        free(words[i]);
-    free(words);
+    release(words);
+    return status;
+}
+
+/* ---- copies ---- */
+
+/* Of no other job: this process, and how many it has started. */
+static uint64_t new_job(void)
+{
+    static uint64_t jobs;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return fv_mix2(fv_mix2((uint64_t)getpid(), (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec), ++jobs) | 1;
+}
+
+static pid_t start_copy(const struct fv_rerun *run, const char *const own[], const char *number, size_t copy, size_t count, uint64_t job)
+{
+    char value[80], name[24];
+
+    snprintf(name, sizeof(name), "%zu", copy);
+    snprintf(value, sizeof(value), "%zu/%zu/%" PRIx64, copy, count, job);
+    setenv("FVMPI_COPY", value, 1);
+    char **words = words_of(run, own, number, name);
+    pid_t pid = words ? fv_spawn_begin(words, copy ? of_a_copy : reopen_input) : -1;
+    release(words);
+    unsetenv("FVMPI_COPY");
+    return pid;
+}
+
+int fv_rerun_copies(const struct fv_rerun *run, const char *const own[], const char *number, size_t count)
+{
+    pid_t pids[FV_CHILDREN];
+    uint64_t job = new_job();
+    int status = FV_EXIT_OK;
+
+    for (size_t i = 0; i < count; i++)
+        pids[i] = start_copy(run, own, number, i, count, job);
+    for (size_t i = 0; i < count; i++) {
+        int ended = FV_EXIT_CANNOT_RUN;
+
+        if (pids[i] > 0)
+            fv_spawn_ended(pids[i], true, &ended, NULL);
+        status = status ? status : ended;
+    }
     return status;
 }

@@ -16,6 +16,7 @@
 #include "cmd/placement.h"
 #include "cmd/rerun.h"
 #include "cmd/run_stacks.h"
+#include "cmd/run_throughput.h"
 #include "cmd/sigtrap.h"
 #include "cmd/stage.h"
 #include "cmd/written.h"
@@ -660,6 +661,8 @@ int fv_cmd_run(int argc, char **argv)
         status = FV_EXIT_USAGE;
     } else if (fv_config_is(&run.config, "--stacks") || fv_config_is(&run.config, "--solo")) {
         status = fv_run_stacks(&run.config, argc, argv, rest);
+    } else if (fv_config_is(&run.config, "--throughput")) {
+        status = fv_run_throughput(&run.config, argc, argv, rest);
     } else if (fv_config_is(&run.config, "--passes")) {
         status = run_passes(&run.config, argc, argv, rest);
     } else {

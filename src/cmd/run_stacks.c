@@ -3,30 +3,24 @@
  * cache, with its N-th part, and with all of it again. */
 #include "cmd/run_stacks.h"
 #include "base/base.h"
-#include "base/experiment.h"
 #include "cmd/cmd.h"
 #include "cmd/launcher.h"
-#include "cmd/rerun.h"
+#include "cmd/many_runs.h"
 #include "cmd/solo_runs.h"
 #include "cmd/stacks.h"
 #include "tool/words.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
-enum { COUNTS = 64, RUNS = 512, THREADS_MOST = 4096 };
+enum { RUNS = 2048, THREADS_MOST = 4096 };
 
 struct stacks_run {
     const struct fv_config *config;
     struct fv_rerun rerun;
-    size_t counts[COUNTS], count; /* of threads */
+    struct fv_numbers_of_runs counts; /* of threads */
     struct run {
         size_t threads;
         double part; /* of the shared cache, where one thread at a time runs alone; 0: all run */
@@ -38,42 +32,6 @@ struct stacks_run {
     struct fv_solo_runs solo;
     double elapsed_s; /* of the last run in which all ran */
 };
-
-/* ---- how many threads ---- */
-
-static bool add(struct stacks_run *r, size_t threads)
-{
-    if (r->count == COUNTS)
-        return false;
-    r->counts[r->count++] = threads;
-    return true;
-}
-
-/* 1, 2, 4 ... and as many as there are processors. */
-static void add_powers(struct stacks_run *r)
-{
-    cpu_set_t set;
-    size_t all = sched_getaffinity(0, sizeof(set), &set) ? 1 : (size_t)CPU_COUNT(&set);
-
-    for (size_t n = 2; n < all && n < THREADS_MOST; n *= 2)
-        add(r, n);
-    if (all > 1)
-        add(r, all);
-}
-
-/* False: it is no list of numbers. What is asked for twice is run twice. */
-static bool add_list(struct stacks_run *r, const char *text)
-{
-    for (char *end; *text; text = *end ? end + 1 : end) {
-        unsigned long threads = strtoul(text, &end, 10);
-
-        if (end == text || *text == '-' || (*end && *end != ',') || (*end && !end[1]) || !threads || threads > THREADS_MOST)
-            return false;
-        if (threads > 1 && !add(r, threads))
-            return false;
-    }
-    return true;
-}
 
 /* ---- which runs ---- */
 
@@ -102,16 +60,20 @@ static void plan_solo(struct stacks_run *r, size_t threads, bool is_largest)
     plan(r, threads, 1);
 }
 
-static void plan_all(struct stacks_run *r)
+/* With one thread first and last. */
+static void plan_all(struct stacks_run *r, unsigned repeats)
 {
     size_t largest = 0;
 
-    for (size_t i = 0; i < r->count; i++)
-        largest = r->counts[i] > largest ? r->counts[i] : largest;
-    for (size_t i = 0; i < r->count; i++) {
-        plan(r, r->counts[i], 0);
-        if (r->is_solo && r->counts[i] > 1)
-            plan_solo(r, r->counts[i], r->counts[i] == largest);
+    for (size_t i = 0; i < r->counts.count; i++)
+        largest = r->counts.items[i] > largest ? r->counts.items[i] : largest;
+    for (size_t k = 0, all = r->counts.count - 1; k < repeats * all + 1; k++) {
+        size_t i = k < repeats * all ? k % all : all;
+        size_t threads = r->counts.items[i];
+
+        plan(r, threads, 0);
+        if (r->is_solo && threads > 1)
+            plan_solo(r, threads, threads == largest);
     }
 }
 
@@ -137,14 +99,6 @@ static void name_directory(const struct stacks_run *r, size_t run, char out[PATH
     snprintf(out, PATH_MAX + 32, "%s/threads-%zu%s%s", r->directory, one->threads, part, again);
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Its exit status. */
 static int run_once(struct stacks_run *r, size_t run)
 {
@@ -164,12 +118,12 @@ static int run_once(struct stacks_run *r, size_t run)
         r->runs[run].is_left_out = true;
         return FV_EXIT_OK;
     }
-    double began = now_s();
+    double began = fv_runs_now_s();
     int status = fv_rerun(&r->rerun, own, number);
     if (one->part > 0)
         fv_solo_runs_end(&r->solo);
     else
-        r->elapsed_s = now_s() - began;
+        r->elapsed_s = fv_runs_now_s() - began;
     return status;
 }
 
@@ -200,28 +154,6 @@ static int show(const struct stacks_run *r)
 
 /* ---- all ---- */
 
-/* What is there already is somebody's: another name is taken. False: it has said why not. */
-static bool make_directory(struct stacks_run *r)
-{
-    const char *wanted = r->config->output;
-    char name[512];
-
-    if (!wanted && fv_experiment_name_at(name, sizeof(name), r->rerun.argv[r->rerun.rest], 1, time(NULL)))
-        return false;
-    for (int i = 1; i < 1000; i++) {
-        int length = i == 1 ? snprintf(r->directory, sizeof(r->directory), wanted ? "%s" : "%s-stacks", wanted ? wanted : name)
-                            : snprintf(r->directory, sizeof(r->directory), wanted ? "%s-%d" : "%s-stacks-%d", wanted ? wanted : name, i);
-
-        if ((size_t)length >= sizeof(r->directory) || !mkdir(r->directory, 0777))
-            break;
-        if (errno != EEXIST || wanted) {
-            fv_log("run: %s: %s%s", r->directory, strerror(errno), errno == EEXIST ? "; name another directory for --stacks" : "");
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Who is parked on one rank is waited for by the others: there is one process. */
 static void prepare_solo(struct stacks_run *r)
 {
@@ -233,12 +165,11 @@ static void prepare_solo(struct stacks_run *r)
     if (fv_is_launcher(r->rerun.argv[r->rerun.rest]))
         fv_log("stacks: --solo: not through a launcher: while a rank's threads are parked, other ranks wait for it; cache and memory are not told apart");
     else
-        r->is_solo = fv_solo_runs_init(&r->solo, r->directory, r->is_quiet);
+        r->is_solo = fv_solo_runs_init(&r->solo, r->directory, false, r->is_quiet);
 }
 
 int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
 {
-    const char *list = fv_config_get(config, "--stacks");
     struct stacks_run r = { .config = config, .rerun = { argc, rest, argv }, .is_quiet = fv_config_is(config, "--quiet") };
     int status = FV_EXIT_OK;
 
@@ -246,20 +177,13 @@ int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
         fv_log("run: --stacks: it starts the launcher several times; say fvmpi run --stacks ... -- mpiexec ...");
         return FV_EXIT_USAGE;
     }
-    add(&r, 1);
-    if (list[strspn(list, "0123456789,")] || !strcmp(list, "1") || !fv_config_is(config, "--stacks")) /* on, or by --solo */
-        add_powers(&r);
-    else if (!add_list(&r, list))
-        status = FV_EXIT_USAGE;
-    if (status || r.count == COUNTS) {
-        fv_log("run: --stacks %s: numbers of threads, such as 1,2,4, at most %d of them, each up to %d", list, COUNTS - 2, THREADS_MOST);
+    fv_numbers_add(&r.counts, 1);
+    if (!fv_numbers_by_option(&r.counts, config, "--stacks", 2, THREADS_MOST, "threads") || !fv_numbers_add(&r.counts, 1))
         return FV_EXIT_USAGE;
-    }
-    add(&r, 1);
-    if (fv_config_resolve(config) || !make_directory(&r))
+    if (fv_config_resolve(config) || !fv_runs_directory(config, &r.rerun, "stacks", r.directory))
         return FV_EXIT_FAILED;
     prepare_solo(&r);
-    plan_all(&r);
+    plan_all(&r, fv_runs_repeats(config));
     for (size_t i = 0; i < r.run_count && !status; i++)
         status = run_once(&r, i);
     if (r.is_solo)

@@ -1,4 +1,4 @@
-/* The runs of fvmpi run --stacks --solo in which one thread at a time runs alone, with all of the shared cache or a part of it: what there is of cache, who holds the rest (the
+/* The runs of fvmpi run --stacks --solo and --throughput in which one thread, or with --throughput one rank, at a time runs alone, with all of the shared cache or a part of it: what there is of cache, who holds the rest (the
  * kernel's cache allocation, resctrl, where there is one, else the pirate), and whether the pirate works here, which is tried on a chase of pointers before. resctrl is not tried:
  * the kernel's word is taken. One thread. */
 #ifndef FV_SOLO_RUNS_H
@@ -19,10 +19,12 @@ struct fv_solo_runs {
     char group[PATH_MAX];     /* of resctrl; empty: none */
     enum fv_solo_how how;     /* of parts of the cache; FV_SOLO_WHOLE: there can be none here */
     pid_t pirate;
+    uint64_t fill_ns; /* what reading as much as the shared cache holds from memory takes; 0: not known */
+    bool takes_turns; /* ranks, one at a time (rt/turns.h), and not threads */
 };
 
 /* In a directory that is there. False: not even all of the cache, which has been said. */
-bool fv_solo_runs_init(struct fv_solo_runs *s, const char *directory, bool is_quiet);
+bool fv_solo_runs_init(struct fv_solo_runs *s, const char *directory, bool takes_turns, bool is_quiet);
 void fv_solo_runs_release(struct fv_solo_runs *s);
 /* Of the part of the shared cache that is wished, the part that can be had: of resctrl a number of ways. */
 double fv_solo_runs_part(struct fv_solo_runs *s, double part);

@@ -1,4 +1,4 @@
-/* fvmpi stacks: what waiting takes from the speedup of threads, phase by phase. */
+/* fvmpi stacks: what takes the speedup of threads, phase by phase, and the throughput of copies and ranks. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -37,6 +37,8 @@ static const char usage[] =
     "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
     "  --schema       alone: prints the JSON Schema of what --json writes\n"
     "  --text         text too, beside files\n"
+    "\n"
+    "Of runs of fvmpi run --throughput: what sharing a node's caches and memory takes from copies of a program, or from its ranks.\n"
     "\n"
     "  --top N        phases (10)\n"
     "  --all          all phases\n" FV_OUTPUT_USAGE "\n"
@@ -117,7 +119,7 @@ static int check(const struct fv_model *m, struct options *o)
             only = i + 1;
         }
     if (m->phases.alone.is) {
-        fv_log("stacks: %s: one thread at a time ran alone in it, so that its times are not the program's; name it beside the runs in which all ran", o->directories.items[0]);
+        fv_log("stacks: %s: one thread, or rank, at a time ran alone in it, so that its times are not the program's; name it beside the runs in which all ran", o->directories.items[0]);
         return FV_EXIT_FAILED;
     }
     if (o->view.phase > m->phases.count) {
@@ -224,7 +226,8 @@ static void say_others(const struct fv_speedup *speedup, const size_t *asked, bo
         }
 }
 
-int fv_stacks_of_runs(const struct fv_operands *directories, const size_t *asked, bool is_replaced, FILE *out)
+/* `asked` NULL: these are no numbers of threads. */
+static int load_and_show(const struct fv_operands *directories, const size_t *asked, bool is_replaced, FILE *out)
 {
     struct fv_speedup speedup = { 0 };
     struct fv_text_options view = fv_output_defaults();
@@ -232,9 +235,9 @@ int fv_stacks_of_runs(const struct fv_operands *directories, const size_t *asked
 
     for (size_t i = 0; i < directories->count && !err; i++)
         err = fv_speedup_load(&speedup, directories->items[i]);
-    if (!err && !has_threads(&speedup))
+    if (!err && asked && !has_threads(&speedup))
         err = -FV_EFORMAT;
-    if (!err)
+    if (!err && asked)
         say_others(&speedup, asked, is_replaced);
     if (!err)
         err = fv_speedup_compute(&speedup);
@@ -242,6 +245,16 @@ int fv_stacks_of_runs(const struct fv_operands *directories, const size_t *asked
         fv_log("stacks: %s; they are cut", strerror(errno));
     fv_speedup_release(&speedup);
     return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
+int fv_stacks_of_runs(const struct fv_operands *directories, const size_t *asked, bool is_replaced, FILE *out)
+{
+    return load_and_show(directories, asked, is_replaced, out);
+}
+
+int fv_stacks_of_copies(const struct fv_operands *directories, FILE *out)
+{
+    return load_and_show(directories, NULL, false, out);
 }
 
 int fv_cmd_stacks(int argc, char **argv)

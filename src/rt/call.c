@@ -4,6 +4,7 @@
 #include "rt/counters.h"
 #include "rt/events.h"
 #include "rt/statistics.h"
+#include "rt/turns.h"
 
 /* A nested call's frame lies below that of the call it is nested in, where the return address stands as
  * it did. Else the thread left the earlier call without returning, by longjmp() or an exception from an
@@ -110,8 +111,9 @@ static inline void recorded(const struct fv_call *call)
 }
 
 /* Something came while it computed, or it counts. */
-static FV_COLD void look_before(struct fv_thread *t)
+static FV_COLD void look_before(struct fv_thread *t, unsigned function)
 {
+    fv_turns_enter(t, function);
     if (t->counters)
         fv_counters_enter(t);
     if (fv_switches_came(&t->switches))
@@ -125,6 +127,7 @@ static FV_COLD void look_behind(const struct fv_call *call)
 
     if (fv_switches_came(&t->switches) && call->record)
         leave_out_waits(t);
+    fv_turns_leave(t);
     if (t->counters)
         fv_counters_leave(t);
 }
@@ -138,7 +141,7 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
     fv_current = NULL;
     t->inside = site;
     if (FV_UNLIKELY(fv_switches_look(&t->switches)))
-        look_before(t);
+        look_before(t, function);
     fv_function_used(function);
     uint32_t recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
     call->record = FV_LIKELY(recording == t->recording) || fv_recording_changed(t, recording);

@@ -43,7 +43,7 @@ static enum fv_alone_verdict let_go(uint32_t why)
     return why && why <= FV_ALONE_CUT - FV_ALONE_WAITS + 1 ? (enum fv_alone_verdict)(FV_ALONE_WAITS + why - 1) : FV_ALONE_NOT_MEASURED;
 }
 
-static enum fv_alone_verdict judge(const struct fv_alone_run *run, const struct fv_phase_alone *a)
+enum fv_alone_verdict fv_alone_judge(const struct fv_alone_run *run, const struct fv_phase_alone *a)
 {
     if (a->let_go)
         return let_go(a->why);
@@ -53,7 +53,7 @@ static enum fv_alone_verdict judge(const struct fv_alone_run *run, const struct 
         return FV_ALONE_UNPROBED;
     if (run->how == FV_SOLO_PIRATE && ((double)a->misses > FV_SOLO_MISSES * (double)a->probes || a->lost_s > FV_ALONE_LOST_SHARE * a->time_s))
         return FV_ALONE_LOST;
-    return a->time_s - a->cpu_s > FV_OFF_CPU * a->time_s ? FV_ALONE_OFF_CPU : FV_ALONE_GOOD;
+    return a->time_s - a->cpu_s > FV_ALONE_OFF * a->time_s ? FV_ALONE_OFF_CPU : FV_ALONE_GOOD;
 }
 
 void fv_alone_add(struct fv_speedup_phase *phase, const struct fv_alone_run *run, const struct fv_phase *of)
@@ -61,19 +61,27 @@ void fv_alone_add(struct fv_speedup_phase *phase, const struct fv_alone_run *run
     const struct fv_phase_alone *a = &of->alone;
     size_t threads = a->threads > of->sums.threads_max ? a->threads : of->sums.threads_max;
     double instances = of->ranks ? (double)of->sums.instances / of->ranks : 0, time_s = a->measured ? a->time_s / (double)a->measured * instances : NAN;
-    enum fv_alone_verdict verdict = judge(run, a);
+    enum fv_alone_verdict verdict = fv_alone_judge(run, a);
     struct fv_alone_point *point = find(phase, threads, run->part);
 
     if (!point)
-        point = make(phase, (struct fv_alone_point){ .threads = threads, .how = run->how, .part = run->part, .left_bytes = run->left_bytes, .least_s = INFINITY, .most_s = -INFINITY });
+        point = make(phase, (struct fv_alone_point){ .threads = threads, .how = run->how, .part = run->part, .left_bytes = run->left_bytes, .time_s = INFINITY, .next_s = INFINITY, .least_s = INFINITY,
+                                                     .most_s = -INFINITY });
     point->measured = !point->runs || a->measured < point->measured ? a->measured : point->measured;
-    double before = (double)point->runs++, now = before + 1;
-    point->time_s = (point->time_s * before + time_s) / now;
+    point->runs++;
     point->least_s = fmin(point->least_s, time_s);
     point->most_s = fmax(point->most_s, time_s);
-    point->missed = ((before > 0 ? point->missed : 0) * before + (a->probes ? (double)a->misses / (double)a->probes : NAN)) / now;
-    point->off_cpu = (point->off_cpu * before + (a->time_s > 0 ? fmax(1 - a->cpu_s / a->time_s, 0) : NAN)) / now;
-    if (!point->verdict)
+    if (verdict ? point->good_runs || point->verdict : point->good_runs && !(time_s < point->time_s)) { /* another one counts */
+        if (!verdict)
+            point->next_s = fmin(point->next_s, time_s);
+    } else {
+        point->next_s = point->good_runs ? point->time_s : INFINITY;
+        point->time_s = time_s;
+        point->missed = a->probes ? (double)a->misses / (double)a->probes : NAN;
+        point->off_cpu = a->time_s > 0 ? fmax(1 - a->cpu_s / a->time_s, 0) : NAN;
+    }
+    point->good_runs += !verdict;
+    if (verdict)
         point->verdict = verdict;
 }
 
@@ -88,6 +96,22 @@ static int by_threads_and_part(const void *a, const void *b)
     return (x->part < y->part) - (x->part > y->part);
 }
 
+static bool varies(const struct fv_alone_point *p)
+{
+    return isfinite(p->next_s) && p->next_s - p->time_s > FV_ALONE_SPREAD * (p->next_s + p->time_s) / 2;
+}
+
+/* Where two runs, or all of them, are good by their own numbers, the others do not matter. */
+static void judge_runs(struct fv_speedup_phase *phase)
+{
+    for (size_t i = 0; i < phase->alone_count; i++) {
+        struct fv_alone_point *p = &phase->alone[i];
+
+        if (p->good_runs > 1 || p->good_runs == p->runs)
+            p->verdict = varies(p) ? FV_ALONE_VARIES : FV_ALONE_GOOD;
+    }
+}
+
 static void finish_curve(struct fv_speedup_phase *phase)
 {
     if (phase->alone_count)
@@ -96,8 +120,6 @@ static void finish_curve(struct fv_speedup_phase *phase)
         struct fv_alone_point *p = &phase->alone[i];
         const struct fv_alone_point *whole = find(phase, p->threads, 1);
 
-        if (!p->verdict && p->most_s - p->least_s > FV_ALONE_SPREAD * (p->most_s + p->least_s) / 2)
-            p->verdict = FV_ALONE_VARIES;
         p->slower = whole && !whole->verdict && !p->verdict ? p->time_s / whole->time_s : NAN;
     }
 }
@@ -144,7 +166,7 @@ static void add_up(struct fv_speedup *speedup, struct fv_speedup_phase *program,
 {
     struct fv_alone_point sum = *like;
 
-    sum.time_s = sum.least_s = sum.most_s = 0;
+    sum.time_s = sum.next_s = sum.least_s = sum.most_s = 0;
     sum.measured = UINT64_MAX; /* of whom it is unequal is told by the phases */
     for (size_t i = 0; i < speedup->count; i++) {
         const struct fv_speedup_phase *phase = &speedup->phases[i];
@@ -158,11 +180,14 @@ static void add_up(struct fv_speedup *speedup, struct fv_speedup_phase *program,
         if (!sum.verdict)
             sum.verdict = p ? p->verdict : FV_ALONE_NOT_MEASURED;
         sum.time_s += p ? p->time_s : NAN;
+        sum.next_s += p ? p->next_s : NAN;
         sum.least_s += p ? p->least_s : NAN;
         sum.most_s += p ? p->most_s : NAN;
         sum.missed = p ? fmax(sum.missed, p->missed) : sum.missed;
         sum.off_cpu = p ? fmax(sum.off_cpu, p->off_cpu) : sum.off_cpu;
     }
+    if (!sum.verdict && varies(&sum))
+        sum.verdict = FV_ALONE_VARIES;
     make(program, sum);
 }
 
@@ -205,6 +230,8 @@ void fv_alone_compute(struct fv_speedup *speedup)
 {
     if (!speedup->count || speedup->phases[0].name)
         return;
+    for (size_t i = 1; i < speedup->count; i++)
+        judge_runs(&speedup->phases[i]);
     add_program(speedup);
     for (size_t i = 0; i < speedup->count; i++) {
         struct fv_speedup_phase *phase = &speedup->phases[i];

@@ -11,7 +11,7 @@
  * After Eklov, Nikoleris, Hagersten (see speedup.h), sections 2 and 6.2, whose cache is overhead + cache, and whose memory, T1 / t(1/N) - T1 / max (t - w), holds what is imbalance
  * and few processors here.
  *
- * A measurement that fails its guard says why and is not used; nor are those of threads that do other work alone than together (loops whose iterations go to who comes first),
+ * Of several runs the shortest that is good by its own numbers counts, if a second one is, and about as short. A measurement that fails its guard says why and is not used; nor are those of threads that do other work alone than together (loops whose iterations go to who comes first),
  * or that run slower alone with their part than together: then they share data, and each has more than its part. */
 #ifndef FV_ALONE_H
 #define FV_ALONE_H
@@ -38,7 +38,8 @@ enum fv_alone_verdict {
 extern const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1]; /* "good", ...; NULL behind the last */
 extern const char *const fv_alone_hows[];                            /* "whole", "pirate", "resctrl"; NULL behind the last */
 
-#define FV_ALONE_SPREAD 0.10 /* (most - least) / mean */
+#define FV_ALONE_SPREAD 0.10 /* (second least - least) / mean */
+#define FV_ALONE_OFF    0.02 /* of the time, without a processor */
 #define FV_ALONE_SAME   1.05 /* times as long, without being longer */
 #define FV_ALONE_LOST_SHARE 0.10
 #define FV_ALONE_UNEQUAL_RATIO 1.25 /* of the longest thread to the mean, without waits */
@@ -46,12 +47,12 @@ extern const char *const fv_alone_hows[];                            /* "whole",
 
 /* A point of the curve of time by cache: runs of N threads with a part of the cache. Times: of all instances of a rank. */
 struct fv_alone_point {
-    size_t threads, runs;
+    size_t threads, runs, good_runs; /* good: by their own numbers; of these the shortest counts */
     uint64_t measured; /* instances, of the run with least: the threads take turns in them */
     uint32_t how;
     double part;
     uint64_t left_bytes; /* that the thread had, with its own caches; 0: not measured */
-    double time_s, least_s, most_s;
+    double time_s, next_s, least_s, most_s; /* next: the second shortest good one's; INFINITY: there is none */
     double slower; /* times as long as with all of the cache; NAN: that is not known */
     double missed, off_cpu; /* shares; NAN: not known */
     enum fv_alone_verdict verdict;
@@ -61,6 +62,9 @@ struct fv_alone_stack {
     double alone, pirate; /* speedups; NAN: not known, as all below */
     double overhead, cache, memory, shared;
 };
+
+/* Do these measurements of one run count, by their own numbers? */
+enum fv_alone_verdict fv_alone_judge(const struct fv_alone_run *run, const struct fv_phase_alone *alone);
 
 struct fv_speedup;
 struct fv_speedup_phase;

@@ -31,7 +31,7 @@ static struct fv_speedup_point *point_of(struct fv_speedup_phase *phase, size_t 
         if (phase->points[i].threads == threads)
             return &phase->points[i];
     FV_GROW(phase->points, phase->room, phase->count + 1);
-    phase->points[phase->count] = (struct fv_speedup_point){ .threads = threads, .least_s = INFINITY, .most_s = -INFINITY };
+    phase->points[phase->count] = (struct fv_speedup_point){ .threads = threads, .least_s = INFINITY, .next_s = INFINITY, .most_s = -INFINITY };
     return &phase->points[phase->count++];
 }
 
@@ -45,16 +45,21 @@ static void add_times(struct fv_speedup_times *to, const struct fv_speedup_times
     to->off_cpu_s += from->off_cpu_s;
 }
 
-/* `time_s`: by which runs with one thread are compared. */
+/* `time_s`: by which runs are compared. What disturbs a run makes it longer: the shortest counts. */
 static void add_run(struct fv_speedup_phase *phase, size_t threads, const struct fv_speedup_times *times, double time_s, double serial_s)
 {
     struct fv_speedup_point *point = point_of(phase, threads);
 
-    add_times(&point->times, times);
-    point->serial_s += serial_s;
-    point->least_s = fmin(point->least_s, time_s);
-    point->most_s = fmax(point->most_s, time_s);
     point->runs++;
+    point->most_s = fmax(point->most_s, time_s);
+    if (!(time_s < point->least_s)) {
+        point->next_s = fmin(point->next_s, time_s);
+        return;
+    }
+    point->next_s = point->least_s;
+    point->least_s = time_s;
+    point->times = *times;
+    point->serial_s = serial_s;
 }
 
 /* Part of the time of all threads in which one could have run and had no processor: of threads of OpenMP, whose CPU time in a region is not known. */
@@ -121,7 +126,7 @@ static void add_profile(struct fv_speedup *s, const char *path, const struct fv_
     if (!is_alone)
         add_run(phase_of(s, NULL, "program"), threads, &all, all.elapsed_s, parallel_s <= all.elapsed_s ? all.elapsed_s - parallel_s : NAN);
     FV_GROW(s->runs, s->run_room, s->run_count + 1);
-    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path), fv_arena_string(&s->arena, m->command), threads, all.elapsed_s, is_alone ? m->phases.alone.part : NAN };
+    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path), fv_arena_string(&s->arena, m->command), threads, all.elapsed_s, is_alone ? m->phases.alone.part : NAN, m->phases.count > 0 };
 }
 
 int fv_speedup_load(struct fv_speedup *s, const char *path)
@@ -131,22 +136,13 @@ int fv_speedup_load(struct fv_speedup *s, const char *path)
 
     if (err)
         return err;
-    if (!profile->model->phases.count && !profile->model->phases.alone.is) /* one thread, or they were not recorded */
-        fv_log("stacks: %s: no phases of threads were recorded; it counts as a run with one thread", path);
     add_profile(s, path, profile);
+    fv_throughput_load(&s->throughput, profile->model);
     fv_profile_close(profile);
     return 0;
 }
 
 /* ---- stacks ---- */
-
-static void mean(struct fv_speedup_point *p)
-{
-    double *values[] = { &p->times.elapsed_s, &p->times.longest_s, &p->times.waitless_s, &p->times.useful_s, &p->times.queue_s, &p->times.off_cpu_s, &p->serial_s };
-
-    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
-        *values[i] /= (double)p->runs;
-}
 
 /* T1 of what the phases do; of a phase, its own. */
 static void stack(struct fv_speedup_point *p, double t1_s)
@@ -179,7 +175,7 @@ static enum fv_speedup_reject judge(const struct fv_speedup_point *p, const stru
 {
     if (!one || !(t1_s > 0))
         return FV_SPEEDUP_NO_T1;
-    if (one->most_s - one->least_s > FV_T1_SPREAD * (one->most_s + one->least_s) / 2)
+    if (isfinite(one->next_s) && one->next_s - one->least_s > FV_T1_SPREAD * (one->next_s + one->least_s) / 2)
         return FV_SPEEDUP_SPREAD;
     if (is_off_cpu(&p->times) || is_off_cpu(&one->times))
         return FV_SPEEDUP_OFF_CPU;
@@ -240,16 +236,34 @@ static void leave_out_empty(struct fv_speedup *s)
     s->count = kept;
 }
 
+/* One thread, or they were not recorded. */
+static void say_without_phases(const struct fv_speedup *s)
+{
+    for (size_t i = 0; i < s->run_count; i++)
+        if (!s->runs[i].has_phases && !isfinite(s->runs[i].part))
+            fv_log("stacks: %s: no phases of threads were recorded; it counts as a run with one thread", s->runs[i].directory);
+}
+
+/* Runs of copies, or of ranks, are of no numbers of threads. */
+static void leave_out_all(struct fv_speedup *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        free(s->phases[i].points);
+        free(s->phases[i].alone);
+    }
+    s->count = 0;
+}
+
 int fv_speedup_compute(struct fv_speedup *s)
 {
-    leave_out_empty(s);
-    for (size_t i = 0; i < s->count; i++) {
-        struct fv_speedup_phase *phase = &s->phases[i];
-
-        qsort(phase->points, phase->count, sizeof(*phase->points), by_threads);
-        for (size_t k = 0; k < phase->count; k++)
-            mean(&phase->points[k]);
+    if (fv_throughput_compute(&s->throughput)) {
+        leave_out_all(s);
+        return 0;
     }
+    say_without_phases(s);
+    leave_out_empty(s);
+    for (size_t i = 0; i < s->count; i++)
+        qsort(s->phases[i].points, s->phases[i].count, sizeof(*s->phases[i].points), by_threads);
     qsort(s->phases, s->count, sizeof(*s->phases), by_time);
     if (!s->count || s->phases[0].count < 2) {
         fv_log("stacks: all runs had %zu thread%s: runs with 1, 2, 4, ... threads are needed (OMP_NUM_THREADS), under fvmpi run --threads", s->count ? s->phases[0].points[0].threads : 1,
@@ -264,10 +278,8 @@ int fv_speedup_compute(struct fv_speedup *s)
 
 void fv_speedup_release(struct fv_speedup *s)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        free(s->phases[i].points);
-        free(s->phases[i].alone);
-    }
+    leave_out_all(s);
+    fv_throughput_release(&s->throughput);
     free(s->phases);
     free(s->runs);
     fv_arena_release(&s->arena);

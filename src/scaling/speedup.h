@@ -17,16 +17,17 @@
  *
  * Runs in which one thread at a time ran alone tell more of `work`: alone.h.
  *
- * What is rejected says why: a spread of T1 above FV_T1_SPREAD, no T1, threads off their processors, a speedup above FV_STACK_GUARD N. Several runs of one number of threads count by their
- * mean. Order of use: fv_speedup_load() for each run, fv_speedup_compute(), views. One thread. */
+ * What is rejected says why: a spread of T1 above FV_T1_SPREAD, no T1, threads off their processors, a speedup above FV_STACK_GUARD N. Of several runs of one number of threads the shortest counts,
+ * and T1 if the second shortest is about as short. Order of use: fv_speedup_load() for each run, fv_speedup_compute(), views. One thread. */
 #ifndef FV_SPEEDUP_H
 #define FV_SPEEDUP_H
 
 #include "profile/profile.h"
 #include "scaling/alone.h"
+#include "scaling/throughput.h"
 #include "tool/vec.h"
 
-#define FV_T1_SPREAD 0.05 /* (most - least) / mean */
+#define FV_T1_SPREAD 0.05 /* (second least - least) / mean */
 #define FV_OFF_CPU   0.02 /* of the threads' time without waits */
 
 enum fv_speedup_reject {
@@ -43,7 +44,6 @@ extern const char *const fv_speedup_rejects[FV_SPEEDUP_REJECTS + 1]; /* "good", 
 struct fv_speedup_times {
     double elapsed_s, longest_s, waitless_s; /* max t, max (t - w) */
     double useful_s, queue_s, off_cpu_s;     /* sum (t - w); of it. off: NAN not known */
-    double weight;                           /* runs */
 };
 struct fv_speedup_components {
     double measured, waitless, balanced, placed;
@@ -51,7 +51,7 @@ struct fv_speedup_components {
 };
 struct fv_speedup_point {
     size_t threads, runs; /* N */
-    double least_s, most_s; /* elapsed, of its runs */
+    double least_s, next_s, most_s; /* of its runs: the shortest, the second shortest (INFINITY: there is one run), the longest */
     struct fv_speedup_times times;
     enum fv_speedup_reject reject;
     struct fv_speedup_components stack; /* NAN where it is rejected */
@@ -70,12 +70,14 @@ struct fv_speedup_run {
     const char *directory, *command;
     size_t threads;
     double elapsed_s;
-    double part; /* of the shared cache, where one thread at a time ran alone; NAN: all ran */
+    double part; /* of the shared cache, where one thread, or rank, at a time ran alone; NAN: all ran */
+    bool has_phases;
 };
 struct fv_speedup {
     struct fv_arena arena;
     struct fv_speedup_phase *phases; /* the whole program, then phases by their time with most threads */
     size_t count, room;
+    struct fv_throughput throughput; /* of copies, and of ranks that took turns; then there are no phases */
     struct fv_speedup_run *runs; /* as they were loaded */
     size_t run_count, run_room;
 };

@@ -31,7 +31,7 @@ static void get_separation(void *subject, const void *row, const struct fv_colum
     "Whether runs with one thread at a time tell cache from memory: good; not_run: there are none; not_measured: not of this phase. Not separable: waits: for a parked thread, by a lock or a "         \
     "condition; no_progress: by what is not seen, or it sleeps; no_barrier: it spins, or never ends; barriers: of some threads; creator: the thread that made them works, too; nested: phases within; " \
     "too_many; late; left; cut: it took too long. Dropped: pirate_lost: the process that held the rest of the cache lost more than 3 % of it, by its probes; unprobed: that is not known; off_cpu: for more than 2 % " \
-    "of the time; varies: runs differ by more than 10 %. no_part: runs with all of the cache alone; asymmetric: threads have unequal work, and not each had its turns; does_more: a thread takes longer alone than together, as it does more; shared_data: with its part of the " \
+    "of the time; varies: the two shortest runs differ by more than 10 %. no_part: runs with all of the cache alone; asymmetric: threads have unequal work, and not each had its turns; does_more: a thread takes longer alone than together, as it does more; shared_data: with its part of the " \
     "cache it takes longer alone than together; too_large: a speedup above 1.05 N; rejected: the stack is."
 
 #define TIME(k, t, member, d)                                                                                \
@@ -48,7 +48,7 @@ static void get_separation(void *subject, const void *row, const struct fv_colum
     }
 static const struct fv_column_def point_columns[] = {
     { "thread_count", "threads", "", "N: of a rank, the most at a time; of the whole program, of its largest phase.", FV_FIELD(struct fv_speedup_point, threads) },
-    { "run_count", "runs", "", "Runs with so many threads: values are their means.", FV_FIELD(struct fv_speedup_point, runs) },
+    { "run_count", "runs", "", "Runs with so many threads: values are those of the shortest, as of a phase longest_s tells it.", FV_FIELD(struct fv_speedup_point, runs) },
     TIME("elapsed_s", "elapsed", elapsed_s, "Of a rank, the mean; of the whole program the longest: T."),
     { "elapsed_min_s", "least", "s", "The shortest of the runs; of a phase, of longest_s.", FV_FIELD(struct fv_speedup_point, least_s) },
     { "elapsed_max_s", "most", "s", "The longest of the runs, likewise.", FV_FIELD(struct fv_speedup_point, most_s) },
@@ -80,7 +80,7 @@ static const struct fv_column_def point_columns[] = {
     ALONE("lost_to_memory", "memory", memory, "Of lost_to_work: pirate - placed, what sharing memory takes away, and all else that threads share."),
     ALONE("lost_to_sharing", "cache, memory", shared, "Cache and memory together: alone - placed."),
     { "separation", "separation", "", SEPARATION, FV_GET(FV_TYPE_TEXT, get_separation), .words = fv_alone_verdicts },
-    { "verdict", "verdict", "", "good; no_t1: no run with one thread has it; t1_varies: these differ by more than 5 %; off_cpu: for more than 2 % of their time threads, or the one, were off the "
+    { "verdict", "verdict", "", "good; no_t1: no run with one thread has it; t1_varies: the two shortest of these differ by more than 5 %; off_cpu: for more than 2 % of their time threads, or the one, were off the "
       "processor without waiting for each other; too_large: a speedup above 1.05 N, so that the work is not the same.", FV_GET(FV_TYPE_TEXT, get_reject), .words = fv_speedup_rejects },
 };
 static const struct fv_column_def outer[] = {
@@ -116,7 +116,7 @@ static bool is_measured(void *subject, const void *row, const struct fv_column_d
 
 static const struct fv_column_def curve_columns[] = {
     { "thread_count", "threads", "", "N: one of them at a time ran alone.", FV_FIELD(struct fv_alone_point, threads) },
-    { "run_count", "runs", "", "Such runs: values are their means.", FV_FIELD(struct fv_alone_point, runs) },
+    { "run_count", "runs", "", "Such runs: the shortest that is good by its own numbers counts.", FV_FIELD(struct fv_alone_point, runs) },
     { "method", "method", "", "Who had the rest of the shared cache: whole: nobody; pirate: a process that reads it all the time; resctrl: the kernel's cache allocation.", FV_GET(FV_TYPE_TEXT, get_how),
       .words = fv_alone_hows },
     { "cache_share", "part", "ratio", "The part of the shared cache that the thread had.", FV_FIELD(struct fv_alone_point, part) },
@@ -166,7 +166,7 @@ static const struct fv_column_def run_columns[] = {
     { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_speedup_run, command) },
     { "thread_count", "threads", "", "Of its largest phase; 1: it has none.", FV_FIELD(struct fv_speedup_run, threads) },
     { "elapsed_s", "elapsed", "s", "The longest of a rank.", FV_FIELD(struct fv_speedup_run, elapsed_s) },
-    { "cache_share", "part", "ratio", "One thread at a time ran alone, with this part of the shared cache. Null: all ran.", FV_FIELD(struct fv_speedup_run, part), .flags = FV_NULLABLE },
+    { "cache_share", "part", "ratio", "One thread, or rank, at a time ran alone, with this part of the shared cache. Null: all ran.", FV_FIELD(struct fv_speedup_run, part), .flags = FV_NULLABLE },
 };
 static const struct fv_relation runs = {
     .name = "runs",
@@ -178,4 +178,4 @@ static const struct fv_relation runs = {
     FV_ITEMS(struct fv_speedup, runs, run_count),
 };
 
-const struct fv_relation *const fv_speedup_relations[] = { &phases, &runs, NULL };
+const struct fv_relation *const fv_speedup_relations[] = { &phases, &fv_throughput_points, &runs, NULL };

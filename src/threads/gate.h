@@ -13,26 +13,12 @@
 #ifndef FV_GATE_H
 #define FV_GATE_H
 
+#include "base/solo.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 #define FV_GATE_SEATS 256
-
-/* Why a phase was let go; in the rank file (fv_solo_record.why), too. */
-enum fv_gate_why {
-    FV_GATE_GOOD,     /* it was not */
-    FV_GATE_WAITS,    /* the one waited for a lock, a condition or the like */
-    FV_GATE_STILL,    /* it used no CPU time: what it waits for is not seen, or it sleeps */
-    FV_GATE_LONG,     /* it came to no barrier: it spins for another one, or its work is endless */
-    FV_GATE_BARRIERS, /* threads did not come together: barriers of some of them */
-    FV_GATE_CREATOR,  /* the thread that made them works, too */
-    FV_GATE_NESTED,   /* a phase within the phase, or other threads made meanwhile */
-    FV_GATE_LARGE,    /* more than FV_GATE_SEATS threads */
-    FV_GATE_LATE,     /* what makes the cache ready did not answer */
-    FV_GATE_LEFT,     /* the one left by another way than its end */
-    FV_GATE_CUT,      /* it took too long in all */
-    FV_GATE_WHYS
-};
 
 struct fv_gate_rules {
     uint64_t limit_ns, wait_ns, still_ns, gather_ns;

@@ -1,16 +1,13 @@
 /* See solo.h. */
 #include "threads/solo.h"
-#include "base/pages.h"
 #include "base/solo.h"
 #include "rt/path.h"
+#include "rt/solo_page.h"
 #include "threads/omp_next.h"
 #include "threads/sync.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/stat.h>
 
 #define PHASES_MOST   256
 #define FAILURES_MOST 8 /* phases that are not separable: then all others are left alone */
@@ -33,20 +30,13 @@ static uint64_t waited; /* ticks, for the pirate */
 static struct {
     uint32_t number;
     struct phase *phase;
-    uint64_t begin, cpu_begin, probes_begin, misses_begin; /* of the interval */
+    struct fv_solo_interval interval;
     struct fv_solo_record sums;
 } current;
 
 static FV_TLS uint32_t creating; /* the phase that the thread makes threads of, or made last */
 
 /* ---- how it is measured ---- */
-
-static uint64_t own_cpu_ns(void)
-{
-    struct timespec t;
-
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* errno stays the application's. */
 static void rest(void)
@@ -78,11 +68,8 @@ static enum fv_gate_why begin_interval(void)
     bool is_ready = page->how != FV_SOLO_PIRATE || fv_solo_call(page), is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
 
     errno = saved;
-    current.probes_begin = page->probes;
-    current.misses_begin = page->misses;
-    current.cpu_begin = own_cpu_ns();
-    current.begin = fv_ticks();
-    current.sums.waited_ticks += current.begin - begin;
+    fv_solo_interval_begin(&current.interval, page);
+    current.sums.waited_ticks += current.interval.begin - begin;
     if (!is_ready && !is_let_go)
         __atomic_store_n(&fv_solo_on, false, __ATOMIC_RELAXED);
     return is_ready ? FV_GATE_GOOD : FV_GATE_LATE;
@@ -90,21 +77,8 @@ static enum fv_gate_why begin_interval(void)
 
 static void end_interval(void)
 {
-    struct fv_solo_record *r = &current.sums;
-    uint64_t ticks = fv_ticks() - current.begin, probes, misses;
-
-    r->cpu_ns += own_cpu_ns() - current.cpu_begin;
+    fv_solo_interval_end(&current.interval, page, &current.sums);
     rest();
-    probes = page->probes - current.probes_begin;
-    misses = page->misses - current.misses_begin;
-    r->intervals++;
-    r->ticks += ticks;
-    r->probes += probes;
-    r->misses += misses;
-    if (probes >= FV_SOLO_PROBES && (double)misses > FV_SOLO_MISSES * (double)probes) {
-        r->lost_intervals++;
-        r->lost_ticks += ticks;
-    }
 }
 
 /* ---- threads that catch up do it where they do not use the one's last cache, if there is another one ---- */
@@ -151,23 +125,6 @@ static struct fv_gate_rules rules = { .begin = begin_interval, .end = end_interv
 
 /* ---- phases ---- */
 
-/* NULL: no room. In the scope of fv_sync_rare_begin(), or before there are threads. */
-static struct fv_solo_record *new_record(const struct fv_solo_record *key)
-{
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SOLO, .first_pages = 1, .most_pages = 4 };
-    struct fv_solo_record *record = fv_tail_next(&tail, &kind, FV_NO_THREAD, sizeof(*record), false);
-
-    if (!record)
-        return NULL;
-    *record = *key;
-    record->how = page->how;
-    record->cache_bytes = page->cache_bytes;
-    record->left_bytes = page->left_bytes;
-    record->part_ppm = page->part_ppm;
-    fv_tail_commit(&tail, sizeof(*record));
-    return record;
-}
-
 /* Under the lock. NULL: there is none yet. */
 static struct phase *find(const struct fv_solo_record *key)
 {
@@ -187,7 +144,7 @@ static struct phase *phase_of(struct fv_sync *s, const struct fv_solo_record *ke
     fv_lock(&lock);
     struct phase *phase = find(key);
     if (!phase && phase_count < PHASES_MOST) {
-        struct fv_solo_record *record = new_record(key);
+        struct fv_solo_record *record = fv_solo_new_record(&tail, page, key); /* in the scope of fv_sync_rare_begin() */
 
         if (record) {
             phases[phase_count] = (struct phase){ record, false };
@@ -337,41 +294,18 @@ void fv_solo_exit(void)
 
 /* ---- start ---- */
 
-static struct fv_solo_page *map_page(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    struct stat st;
-    void *memory = MAP_FAILED;
-
-    if (fd < 0)
-        return NULL;
-    if (!fstat(fd, &st) && st.st_size >= (off_t)FV_PAGE)
-        memory = fv_map_pages(FV_PAGE, MAP_SHARED, fd, 0);
-    close(fd);
-    return memory == MAP_FAILED || memory == NULL ? NULL : memory;
-}
-
 /* One process is measured: the first that comes. */
 static bool claim(void)
 {
     uint32_t nobody = 0;
 
-    return page->magic == FV_SOLO_MAGIC && page->how < FV_SOLO_HOWS &&
+    return !page->takes_turns &&
            __atomic_compare_exchange_n(&page->claimed, &nobody, (uint32_t)fv_rt.pid, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void fv_solo_start(void)
 {
-    const char *path = fv_env("FVMPI_SOLO");
-
-    if (page || !path || !*path)
-        return;
-    page = map_page(path);
-    if (!page) {
-        fv_log("FVMPI_SOLO=%s: %s; threads are not measured one at a time", path, strerror(errno));
-        return;
-    }
-    if (!claim() || !new_record(&(struct fv_solo_record){ .kind = FV_SOLO_PROCESS }))
+    if (page || !(page = fv_solo_map()) || !claim() || !fv_solo_new_record(&tail, page, &(struct fv_solo_record){ .kind = FV_SOLO_PROCESS }))
         return;
     rules.limit_ns = page->limit_ns;
     rules.wait_ns = page->wait_ns;

@@ -188,9 +188,9 @@ struct fv_omp_work {
 _Static_assert(sizeof(struct fv_omp_work) == 64, "on-disk size");
 
 /* One thread at a time (threads/gate.h, fvmpi run --stacks --solo): phases of threads in which the one ran alone from the fork to the barriers, by call path and function. The
- * first record (kind 0) is of the process: how it was measured. Times in ticks, of the thread that ran alone, its barriers and what the pirate
+ * first record (kind 0) is of the process: how it was measured. Kind 3: ranks took turns (rt/turns.h); `measured` are this one's turns, `intervals` the times between calls of MPI in them. Times in ticks, of the thread that ran alone, its barriers and what the pirate
  * was waited for left out. What it waits for locks and the like is in them: each time less than wait_ns (base/solo.h), or the phase is let go. */
-enum fv_solo_kind { FV_SOLO_PROCESS = 0, FV_SOLO_THREADS = 1, FV_SOLO_OMP = 2 };
+enum fv_solo_kind { FV_SOLO_PROCESS = 0, FV_SOLO_THREADS = 1, FV_SOLO_OMP = 2, FV_SOLO_RANK = 3 };
 struct fv_solo_record {
     uint32_t kind, how;     /* enum fv_solo_how (base/solo.h) */
     uint32_t path, module;  /* of the fork, or the first thread's creation; of the function */
@@ -203,7 +203,8 @@ struct fv_solo_record {
     uint64_t lost_intervals, lost_ticks; /* of them: the pirate did not hold its part */
     uint64_t waited_ticks;  /* for the pirate, not in ticks */
     uint64_t part_ppm;      /* of the shared cache, in millionths */
-    uint64_t reserved[3];
+    uint64_t fill_ns;       /* what filling the shared cache from memory takes; 0: not known */
+    uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct fv_solo_record) == 168, "on-disk size");
 

@@ -199,7 +199,7 @@ def main():
     if not TSAN and shutil.which('clang') and not subprocess.run(['clang', '-fopenmp', '-x', 'c', '-', '-o', os.devnull], input=b'int main(void) { return 0; }', stderr=subprocess.DEVNULL).returncode:
         all_modes(tap, build('alone.c', '-fopenmp', compiler='clang', output='alone.clang'), 'libomp')
     else:
-        tap.skip('libomp', 'no clang with -fopenmp')
+        tap.line(True, 'libomp # SKIP no clang with -fopenmp')
     tap.done()
 
 

@@ -19,7 +19,7 @@ struct run {
 static void add(struct fv_speedup_phase *phase, size_t threads, struct fv_speedup_times times, double time_s, double serial_s)
 {
     FV_GROW(phase->points, phase->room, phase->count + 1);
-    phase->points[phase->count++] = (struct fv_speedup_point){ .threads = threads, .runs = 1, .least_s = time_s, .most_s = time_s, .times = times, .serial_s = serial_s };
+    phase->points[phase->count++] = (struct fv_speedup_point){ .threads = threads, .runs = 1, .least_s = time_s, .next_s = INFINITY, .most_s = time_s, .times = times, .serial_s = serial_s };
 }
 
 static struct fv_speedup make(const struct run *runs, size_t count)
@@ -48,12 +48,12 @@ static void close_to(double found, double wanted)
 
 #define ONE                                  \
     {                                        \
-        1, { 12, 12, 12, 12, 0, 0, 0 }, 15   \
+        1, { 12, 12, 12, 12, 0, 0 }, 15   \
     }
 
 static void components_add_up(void **state)
 {
-    struct fv_speedup s = make((struct run[]){ ONE, { 4, { 6, 6, 5, 18, 2, 2, 0 }, 9 } }, 2);
+    struct fv_speedup s = make((struct run[]){ ONE, { 4, { 6, 6, 5, 18, 2, 2 }, 9 } }, 2);
     const struct fv_speedup_point *phase, *all;
 
     (void)state;
@@ -75,7 +75,7 @@ static void components_add_up(void **state)
 /* Without anything that takes away, the speedup is N. */
 static void perfect(void **state)
 {
-    struct fv_speedup s = make((struct run[]){ { 1, { 12, 12, 12, 12, 0, 0, 0 }, 12 }, { 3, { 4, 4, 4, 12, 0, 0, 0 }, 4 } }, 2);
+    struct fv_speedup s = make((struct run[]){ { 1, { 12, 12, 12, 12, 0, 0 }, 12 }, { 3, { 4, 4, 4, 12, 0, 0 }, 4 } }, 2);
     const struct fv_speedup_point *all;
 
     (void)state;
@@ -103,13 +103,13 @@ static void rejected(void **state)
     struct fv_speedup s;
 
     (void)state;
-    assert_int_equal(verdict((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0, 0 }, 9 } }, 2), FV_SPEEDUP_GOOD);
-    assert_int_equal(verdict((struct run[]){ { 2, { 7, 7, 7, 13, 0, 0, 0 }, 9 }, { 4, { 4, 4, 4, 13, 0, 0, 0 }, 9 } }, 2), FV_SPEEDUP_NO_T1);
-    assert_int_equal(verdict((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0.5, 0 }, 9 } }, 2), FV_SPEEDUP_OFF_CPU);
-    assert_int_equal(verdict((struct run[]){ { 1, { 12, 12, 12, 12, 0, 1, 0 }, 15 }, { 2, { 7, 7, 7, 13, 0, 0, 0 }, 9 } }, 2), FV_SPEEDUP_OFF_CPU);
-    assert_int_equal(verdict((struct run[]){ ONE, { 2, { 5, 5, 5, 10, 0, 0, 0 }, 9 } }, 2), FV_SPEEDUP_TOO_LARGE);
-    s = make((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0, 0 }, 9 } }, 2);
-    s.phases[1].points[0].most_s = 13;
+    assert_int_equal(verdict((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0 }, 9 } }, 2), FV_SPEEDUP_GOOD);
+    assert_int_equal(verdict((struct run[]){ { 2, { 7, 7, 7, 13, 0, 0 }, 9 }, { 4, { 4, 4, 4, 13, 0, 0 }, 9 } }, 2), FV_SPEEDUP_NO_T1);
+    assert_int_equal(verdict((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0.5 }, 9 } }, 2), FV_SPEEDUP_OFF_CPU);
+    assert_int_equal(verdict((struct run[]){ { 1, { 12, 12, 12, 12, 0, 1 }, 15 }, { 2, { 7, 7, 7, 13, 0, 0 }, 9 } }, 2), FV_SPEEDUP_OFF_CPU);
+    assert_int_equal(verdict((struct run[]){ ONE, { 2, { 5, 5, 5, 10, 0, 0 }, 9 } }, 2), FV_SPEEDUP_TOO_LARGE);
+    s = make((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0 }, 9 } }, 2);
+    s.phases[1].points[0].next_s = 13;
     assert_int_equal(fv_speedup_compute(&s), 0);
     assert_int_equal(s.phases[1].points[1].reject, FV_SPEEDUP_SPREAD);
     assert_int_equal(s.phases[0].points[1].reject, FV_SPEEDUP_GOOD);
@@ -132,7 +132,7 @@ struct alone {
 #define PIRATE(part) { true, 1, 8, (uint64_t)(8 * (part)), part }
 #define TIME(s) { .measured = 2, .threads = 4, .time_s = s, .cpu_s = s, .probes = 1000, .misses = 10 }
 /* T1 = 12 s; of four threads, which together need 18 s, of these 2 s in a queue. */
-#define FOUR { ONE, { 4, { 6, 6, 5, 18, 2, 2, 0 }, 9 } }
+#define FOUR { ONE, { 4, { 6, 6, 5, 18, 2, 2 }, 9 } }
 /* clang-format on */
 
 static struct fv_speedup with_alone(const struct run *runs, size_t count, const struct alone *alone, size_t alone_count)
@@ -211,7 +211,7 @@ static enum fv_alone_verdict separation(struct alone part, struct alone whole)
 /* 8 s of work of four threads, one of which has 5 s of it: the longest is above 1.25 times the mean. */
 static void unequal(void **state)
 {
-    const struct run runs[] = { { 1, { 8, 8, 8, 8, 0, 0, 0 }, 9 }, { 4, { 5, 5, 5, 8, 0, 0, 0 }, 6 } };
+    const struct run runs[] = { { 1, { 8, 8, 8, 8, 0, 0 }, 9 }, { 4, { 5, 5, 5, 8, 0, 0 }, 6 } };
     struct alone few = { WHOLE, TIME(2), 0 }, enough = few;
     struct fv_speedup s = with_alone(runs, 2, &few, 1);
     (void)state;

@@ -466,38 +466,60 @@ static bool is_sound(const struct fv_solo_record *r)
     return r->how < FV_SOLO_HOWS && r->part_ppm > 0 && r->part_ppm <= 1000000;
 }
 
+static struct fv_phase_alone alone_of(const struct gather *g, const struct fv_solo_record *r)
+{
+    return (struct fv_phase_alone){
+        .measured = r->measured,
+        .let_go = r->let_go,
+        .threads = r->threads,
+        .why = r->why,
+        .time_s = fv_build_seconds(g->build->model, g->rank, r->ticks),
+        .cpu_s = (double)r->cpu_ns * 1e-9,
+        .lost_s = fv_build_seconds(g->build->model, g->rank, r->lost_ticks < r->ticks ? r->lost_ticks : r->ticks),
+        .probes = r->probes,
+        .misses = r->misses,
+    };
+}
+
+/* One of a rank. */
+static void add_turns(struct gather *g, const struct fv_solo_record *r)
+{
+    struct fv_phases *s = g->out;
+
+    if (s->turn_count && s->turns[s->turn_count - 1].rank == g->rank)
+        return;
+    FV_GROW(s->turns, s->turn_room, s->turn_count + 1);
+    s->turns[s->turn_count++] = (struct fv_rank_turns){ (uint32_t)g->rank, alone_of(g, r), (double)r->fill_ns * 1e-9 };
+}
+
+static void add_alone(struct gather *g, const struct fv_solo_record *r)
+{
+    const struct fv_build_file *f = &g->build->files[g->rank];
+    uint32_t module = fv_numbers_module(&f->modules, r->module);
+    uint32_t routine = module >= FV_MODEL_FIRST_MODULE ? fv_build_address(g->build, module, r->offset) : FV_NONE;
+    enum fv_phase_kind kind = r->kind == FV_SOLO_OMP ? FV_PHASE_OMP : FV_PHASE_THREADS;
+    uint32_t phase = phase_of(g, kind, routine, fv_build_node_of(g->build, f, r->path));
+    struct fv_phase_alone alone = alone_of(g, r);
+
+    fv_phase_alone_add(&g->out->items[phase].alone, &alone);
+}
+
 /* What makes no sense is left out: a damaged file's. */
 static void read_alone(struct gather *g)
 {
-    const struct fv_build_file *f = &g->build->files[g->rank];
-    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SOLO);
+    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_SOLO);
     struct fv_solo_record r;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         if (!is_sound(&r))
             continue;
-        if (r.kind == FV_SOLO_PROCESS)
-            g->out->alone = (struct fv_alone_run){ true, r.how, r.cache_bytes, r.left_bytes, (double)r.part_ppm * 1e-6 };
-        if (r.kind != FV_SOLO_THREADS && r.kind != FV_SOLO_OMP)
-            continue;
-        uint32_t module = fv_numbers_module(&f->modules, r.module);
-        uint32_t routine = module >= FV_MODEL_FIRST_MODULE ? fv_build_address(g->build, module, r.offset) : FV_NONE;
-        enum fv_phase_kind kind = r.kind == FV_SOLO_OMP ? FV_PHASE_OMP : FV_PHASE_THREADS;
-        uint32_t phase = phase_of(g, kind, routine, fv_build_node_of(g->build, f, r.path));
-        struct fv_phase_alone alone = {
-            .measured = r.measured,
-            .let_go = r.let_go,
-            .threads = r.threads,
-            .why = r.why,
-            .time_s = fv_build_seconds(g->build->model, g->rank, r.ticks),
-            .cpu_s = (double)r.cpu_ns * 1e-9,
-            .lost_s = fv_build_seconds(g->build->model, g->rank, r.lost_ticks < r.ticks ? r.lost_ticks : r.ticks),
-            .probes = r.probes,
-            .misses = r.misses,
-        };
-
-        fv_phase_alone_add(&g->out->items[phase].alone, &alone);
+        switch (r.kind) {
+        case FV_SOLO_PROCESS: g->out->alone = (struct fv_alone_run){ true, r.how, r.cache_bytes, r.left_bytes, (double)r.part_ppm * 1e-6 }; break;
+        case FV_SOLO_THREADS:
+        case FV_SOLO_OMP: add_alone(g, &r); break;
+        case FV_SOLO_RANK: add_turns(g, &r); break;
+        }
     }
 }
 
@@ -657,6 +679,7 @@ void fv_phases_release(struct fv_phases *s)
     free(s->parts);
     free(s->lives);
     free(s->regions);
+    free(s->turns);
     free(s->counted);
     *s = (struct fv_phases){ 0 };
 }

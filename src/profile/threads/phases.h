@@ -117,7 +117,13 @@ struct fv_phase_alone {
     double lost_s;             /* of it: the pirate did not hold the rest of the cache */
     uint64_t probes, misses;   /* of who holds it */
 };
-/* How a run was made in which threads ran alone; `is` false: it is none. */
+/* A rank that computed while the others of its node did not (rt/turns.h, fvmpi run --throughput), or the only copy of a program. */
+struct fv_rank_turns {
+    uint32_t rank; /* in fv_model.ranks */
+    struct fv_phase_alone alone; /* measured: turns */
+    double fill_s; /* what filling the shared cache from memory takes; 0: not known */
+};
+/* How a run was made in which threads, or ranks, ran alone; `is` false: it is none. */
 struct fv_alone_run {
     bool is;
     uint32_t how; /* enum fv_solo_how (base/solo.h) */
@@ -155,6 +161,8 @@ struct fv_phases {
     struct fv_counted_value *counted; /* events that threads counted, with --counters; scope: the phase. In no order, and some places may occur more than once */
     size_t counted_count, counted_room;
     struct fv_alone_run alone;
+    struct fv_rank_turns *turns; /* by rank; those that took turns */
+    size_t turn_count, turn_room;
 };
 
 struct fv_model;

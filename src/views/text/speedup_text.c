@@ -43,22 +43,28 @@ static double part_of(const struct fv_speedup_point *point, size_t i)
     return *(const double *)((const char *)point + parts[i].offset);
 }
 
-/* What is less than 0 has no width. */
-static void put_bar(const struct fv_page *p, const struct fv_speedup_point *point)
+struct bar_part {
+    double value;
+    const char *drawn;
+    enum fv_color color;
+};
+
+/* What is less than 0, or not known, has no width. */
+static void put_bar(const struct fv_page *p, const struct bar_part *bars, size_t count)
 {
     size_t width = p->width > BAR + 4 ? BAR : p->width > 24 ? p->width - 4 : 20, at = 0;
     double all = 0, sum = 0;
 
-    for (size_t i = 0; i < PARTS; i++)
-        all += fmax(part_of(point, i), 0);
+    for (size_t i = 0; i < count; i++)
+        all += fmax(bars[i].value, 0);
     if (!(all > 0))
         return;
     fputs("  ", p->out);
-    for (size_t i = 0; i < PARTS; i++) {
-        sum += fmax(part_of(point, i), 0);
-        fputs(fv_page_on(p, parts[i].color), p->out);
+    for (size_t i = 0; i < count; i++) {
+        sum += fmax(bars[i].value, 0);
+        fputs(fv_page_on(p, bars[i].color), p->out);
         for (; at < (size_t)(sum / all * (double)width + 0.5); at++)
-            fputs(p->utf8 ? parts[i].drawn : parts[i].plain, p->out);
+            fputs(bars[i].drawn, p->out);
         fputs(fv_page_off(p), p->out);
     }
     putc('\n', p->out);
@@ -69,14 +75,18 @@ static void put_stack(const struct fv_page *p, const struct fv_speedup_point *po
     double zero = FV_STACK_ZERO * (double)point->threads;
     bool any = false;
 
-    put_bar(p, point);
+    struct bar_part bars[PARTS];
+
+    for (size_t i = 0; i < PARTS; i++)
+        bars[i] = (struct bar_part){ part_of(point, i), p->utf8 ? parts[i].drawn : parts[i].plain, parts[i].color };
+    put_bar(p, bars, PARTS);
     for (size_t i = 0; i < PARTS; i++) {
-        double value = part_of(point, i);
+        double value = bars[i].value;
 
         if (!isfinite(value) || (i && fabs(value) < zero))
             continue;
         any |= i > 0;
-        fv_page_item(p, FV_PLAIN, 4, "%s %s %.2f of %zu%s%s", p->utf8 ? parts[i].drawn : parts[i].plain, parts[i].name, value, point->threads, *parts[i].remark ? ": " : "", parts[i].remark);
+        fv_page_item(p, FV_PLAIN, 4, "%s %s %.2f of %zu%s%s", bars[i].drawn, parts[i].name, value, point->threads, *parts[i].remark ? ": " : "", parts[i].remark);
     }
     if (!any)
         fv_page_item(p, FV_PLAIN, 4, "nothing else is above 5 %% of %zu", point->threads);
@@ -196,11 +206,119 @@ static void put_verdict(const struct fv_page *p, const struct fv_speedup *s)
                  fv_words_seconds(last->times.elapsed_s, to), speedup);
 }
 
+/* ---- copies and ranks that share a node ---- */
+
+static const struct share_part {
+    const char *name, *drawn, *plain, *remark;
+    enum fv_color color;
+    size_t offset; /* in struct fv_throughput_point */
+    enum known known;
+} share_parts[] = {
+    { "throughput", "\xe2\x96\x88", "#", "as many as work as fast as one alone", FV_GREEN, offsetof(struct fv_throughput_point, throughput), ALWAYS },
+    { "waiting", "\xe2\x96\x92", "-", "in MPI; of copies what the longest is behind the others", FV_YELLOW, offsetof(struct fv_throughput_point, waiting), ALWAYS },
+    { "few processors", "+", "+", "they waited for one", FV_RED, offsetof(struct fv_throughput_point, few_cpus), ALWAYS },
+    { "cache", "c", "c", "they share it: each has its part", FV_RED, offsetof(struct fv_throughput_point, cache), IN_THREE },
+    { "memory", "m", "m", "they share its bandwidth, and all else but the cache: clocks, execution units of a core", FV_RED, offsetof(struct fv_throughput_point, memory), IN_THREE },
+    { "cache and memory", "x", "x", "that they share, clocks, execution units of a core: not told apart", FV_RED, offsetof(struct fv_throughput_point, sharing), IN_TWO },
+};
+enum { SHARE_PARTS = sizeof(share_parts) / sizeof(*share_parts) };
+
+/* NAN: the stack has no such part. */
+static double share_part_of(const struct fv_throughput_point *point, size_t i)
+{
+    enum known known = isfinite(point->cache) ? IN_THREE : IN_TWO;
+
+    return share_parts[i].known && share_parts[i].known != known ? NAN : *(const double *)((const char *)point + share_parts[i].offset);
+}
+
+static void put_shares(const struct fv_page *p, const struct fv_speedup *s, const struct fv_throughput_point *point)
+{
+    struct fv_speedup_tables tables = { .speedup = s };
+    struct fv_sheet sheet;
+
+    fv_sheet_init(&sheet, p, fv_throughput_shares, NULL, &tables);
+    for (size_t i = 0; i < point->count; i++)
+        fv_sheet_add(&sheet, point, &point->shares[i], FV_PLAIN);
+    fv_page_item(p, FV_BOLD, 2, "What sharing takes from each %s of %zu", point->kind == FV_THROUGHPUT_RANKS ? "rank" : "copy", point->count);
+    fv_sheet_print(&sheet);
+    fv_sheet_release(&sheet);
+}
+
+static const char *const share_separations[FV_ALONE_VERDICTS] = {
+    [FV_ALONE_NOT_RUN] = "there is no run with one at a time",
+    [FV_ALONE_NOT_MEASURED] = "some ranks did not take turns: they are on other nodes",
+    [FV_ALONE_STILL] = "a rank that computed alone made no progress: it waits for another one by other means than MPI, or sleeps",
+    [FV_ALONE_LONG] = "a rank that computed alone came to no call of MPI: it waits for another one by other means",
+    [FV_ALONE_LEFT] = "a rank ended, or never came, while it was its turn",
+    [FV_ALONE_OFF_CPU] = "who worked alone was off the processor for more than 2 % of the time: that measurement is dropped",
+    [FV_ALONE_VARIES] = "runs with one at a time differ by more than 10 %: the machine is not quiet; fvmpi doctor says why",
+    [FV_ALONE_NO_PART] = "there is no run with a part of the cache",
+    [FV_ALONE_MORE] = "one at a time they take longer than together: turns are too short, or other programs ran",
+    [FV_ALONE_SHARED] = "with its part of the cache one takes longer alone than together: they share data",
+};
+
+static void put_remarks(const struct fv_page *p, const struct fv_throughput *t, const struct fv_throughput_point *point)
+{
+    const char *why = share_separations[point->separation] ? share_separations[point->separation] : separations[point->separation];
+    double gain = fv_throughput_gain(t, point);
+    char turn[FV_WORD], fill[FV_WORD];
+
+    if (point->is_off_cpu)
+        fv_page_item(p, FV_YELLOW, 4, "no stack: they were off their processors for more than 2 %% of the time: I/O, sleep, or other programs");
+    if (why)
+        fv_page_item(p, FV_YELLOW, 4, isfinite(point->sharing) ? "cache and memory are not told apart: %s" : "what sharing takes is not known: %s", why);
+    if (point->is_least && isfinite(point->sharing))
+        fv_page_item(p, FV_YELLOW, 4, "at least: a rank works for %s at a time, and filling the cache takes %s: it finds the others' data there", fv_words_seconds(point->turn_s, turn), fv_words_seconds(point->fill_s, fill));
+    if (isfinite(gain))
+        fv_page_item(p, FV_PLAIN, 4, "with twice the cache %zu %s would work %.2f times as fast, as far as memory lets them (an estimate)", point->count, fv_throughput_kinds[point->kind], gain);
+}
+
+static void put_throughput_stack(const struct fv_page *p, const struct fv_throughput_point *point)
+{
+    struct bar_part bars[SHARE_PARTS];
+    double zero = FV_STACK_ZERO * (double)point->count;
+
+    for (size_t i = 0; i < SHARE_PARTS; i++)
+        bars[i] = (struct bar_part){ share_part_of(point, i), p->utf8 ? share_parts[i].drawn : share_parts[i].plain, share_parts[i].color };
+    put_bar(p, bars, SHARE_PARTS);
+    for (size_t i = 0; i < SHARE_PARTS; i++)
+        if (isfinite(bars[i].value) && (!i || fabs(bars[i].value) >= zero))
+            fv_page_item(p, FV_PLAIN, 4, "%s %s %.2f of %zu: %s", bars[i].drawn, share_parts[i].name, bars[i].value, point->count, share_parts[i].remark);
+}
+
+static void put_throughput(const struct fv_page *p, const struct fv_speedup *s)
+{
+    const struct fv_throughput *t = &s->throughput;
+    const struct fv_throughput_point *last = &t->points[t->count - 1];
+    struct fv_speedup_tables tables = { .speedup = s };
+    struct fv_sheet sheet;
+
+    if (isfinite(last->throughput))
+        fv_page_item(p, FV_BOLD, 0, "%zu %s on this node do as much as %.2f alone; sharing its caches and memory takes %.2f of %zu", last->count, fv_throughput_kinds[last->kind], last->throughput, last->sharing, last->count);
+    else
+        fv_page_item(p, FV_BOLD, 0, "%zu %s on this node: what sharing takes is not known", last->count, fv_throughput_kinds[last->kind]);
+    fv_page_heading(p, "Throughput", "components of the largest number below; each works as much as it does alone");
+    fv_sheet_init(&sheet, p, &fv_throughput_points, NULL, &tables);
+    sheet.top = SIZE_MAX;
+    for (size_t i = 0; i < t->count; i++)
+        fv_sheet_add(&sheet, NULL, &t->points[i], isfinite(t->points[i].throughput) ? FV_PLAIN : FV_YELLOW);
+    fv_sheet_print(&sheet);
+    fv_sheet_release(&sheet);
+    if (isfinite(last->throughput))
+        put_throughput_stack(p, last);
+    put_remarks(p, t, last);
+    put_shares(p, s, last);
+}
+
 int fv_speedup_text(const struct fv_speedup *s, const struct fv_text_options *o, FILE *out)
 {
     const struct fv_page page = fv_text_page(o, out);
     size_t shown = 0, left_out = 0;
 
+    if (s->throughput.count) {
+        put_throughput(&page, s);
+        return fflush(out) || ferror(out) ? -FV_EIO : 0;
+    }
     put_verdict(&page, s);
     for (size_t i = 0; i < s->count; i++) {
         if (s->phases[i].name && (s->phases[i].points[s->phases[i].count - 1].threads < 2 || shown == page.top)) {

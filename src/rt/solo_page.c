@@ -1,0 +1,85 @@
+/* See solo_page.h. */
+#include "rt/solo_page.h"
+#include "base/base.h"
+#include "base/pages.h"
+#include "rt/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct fv_solo_page *map(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct stat st;
+    void *memory = MAP_FAILED;
+
+    if (fd < 0)
+        return NULL;
+    if (!fstat(fd, &st) && st.st_size >= (off_t)FV_PAGE)
+        memory = fv_map_pages(FV_PAGE, MAP_SHARED, fd, 0);
+    close(fd);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct fv_solo_page *fv_solo_map(void)
+{
+    const char *path = fv_env("FVMPI_SOLO");
+
+    if (!path || !*path)
+        return NULL;
+    struct fv_solo_page *page = map(path);
+    if (!page)
+        fv_log("FVMPI_SOLO=%s: %s; nobody runs alone", path, strerror(errno));
+    return page && page->magic == FV_SOLO_MAGIC && page->how < FV_SOLO_HOWS ? page : NULL;
+}
+
+struct fv_solo_record *fv_solo_new_record(struct fv_tail *tail, const struct fv_solo_page *page, const struct fv_solo_record *key)
+{
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SOLO, .first_pages = 1, .most_pages = 4 };
+    struct fv_solo_record *record = fv_tail_next(tail, &kind, FV_NO_THREAD, sizeof(*record), false);
+
+    if (!record)
+        return NULL;
+    *record = *key;
+    record->how = page->how;
+    record->cache_bytes = page->cache_bytes;
+    record->left_bytes = page->left_bytes;
+    record->part_ppm = page->part_ppm;
+    fv_tail_commit(tail, sizeof(*record));
+    return record;
+}
+
+uint64_t fv_solo_own_cpu_ns(void)
+{
+    struct timespec t;
+
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void fv_solo_interval_begin(struct fv_solo_interval *interval, const struct fv_solo_page *page)
+{
+    interval->probes_begin = page->probes;
+    interval->misses_begin = page->misses;
+    interval->cpu_begin = fv_solo_own_cpu_ns();
+    interval->begin = fv_ticks();
+}
+
+void fv_solo_interval_end(const struct fv_solo_interval *interval, const struct fv_solo_page *page, struct fv_solo_record *to)
+{
+    uint64_t ticks = fv_ticks() - interval->begin;
+
+    to->cpu_ns += fv_solo_own_cpu_ns() - interval->cpu_begin;
+    uint64_t probes = page->probes - interval->probes_begin, misses = page->misses - interval->misses_begin;
+    to->intervals++;
+    to->ticks += ticks;
+    to->probes += probes;
+    to->misses += misses;
+    if (probes >= FV_SOLO_PROBES && (double)misses > FV_SOLO_MISSES * (double)probes) {
+        to->lost_intervals++;
+        to->lost_ticks += ticks;
+    }
+}

@@ -1,0 +1,25 @@
+/* What ran alone, in the application: the page by which `fvmpi run` tells of it (base/solo.h), and records of it in the rank file. Threads of a phase are threads/solo.c's, ranks
+ * of a node turns.c's. */
+#ifndef FV_SOLO_PAGE_H
+#define FV_SOLO_PAGE_H
+
+#include "base/solo.h"
+#include "rt/tail.h"
+
+/* The page that FVMPI_SOLO names. NULL: none is named, it cannot be had, which has been said, or it is none. */
+struct fv_solo_page *fv_solo_map(void);
+
+/* A record with the key's kind and place, and with how the page says that it is measured. NULL: no room. By who owns the tail. */
+struct fv_solo_record *fv_solo_new_record(struct fv_tail *tail, const struct fv_solo_page *page, const struct fv_solo_record *key);
+
+/* CPU time of the calling thread; 0: it cannot be had. errno may change. */
+uint64_t fv_solo_own_cpu_ns(void);
+
+/* A stretch of time in which somebody runs alone: its begin, and its end, which adds it up. */
+struct fv_solo_interval {
+    uint64_t begin, cpu_begin, probes_begin, misses_begin;
+};
+void fv_solo_interval_begin(struct fv_solo_interval *interval, const struct fv_solo_page *page);
+void fv_solo_interval_end(const struct fv_solo_interval *interval, const struct fv_solo_page *page, struct fv_solo_record *to);
+
+#endif

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Ranks that take turns (rt/turns.h): one computes at a time, whatever else ranks do the program's output is the same and it never hangs. And fvmpi run --throughput: copies and ranks, together
+and alone, in experiments of their own, with components that fit together."""
+import ctypes
+import math
+import mmap
+import os
+import struct
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+import harness
+from report import check, close, equal
+
+GOOD, WAITS, STILL, LONG, BARRIERS, CREATOR, NESTED, LARGE, LATE, LEFT, CUT = range(11)
+WHOLE, PIRATE = 0, 1
+RANKS, STEPS = 2, 20
+
+
+class Page(ctypes.Structure):
+    """src/base/solo.h, struct fv_solo_page; what is of the kernel's cache line is aligned to 64."""
+    _fields_ = [('magic', ctypes.c_uint64), ('cache_bytes', ctypes.c_uint64), ('left_bytes', ctypes.c_uint64), ('part_ppm', ctypes.c_uint64), ('limit_ns', ctypes.c_uint64),
+                ('budget_ns', ctypes.c_uint64), ('wait_ns', ctypes.c_uint64), ('how', ctypes.c_uint32), ('pad', ctypes.c_uint32),
+                ('claimed', ctypes.c_uint32), ('wanted', ctypes.c_uint32), ('cpu', ctypes.c_uint32), ('pad_1', ctypes.c_uint8 * 52),
+                ('ready', ctypes.c_uint32), ('pad_2', ctypes.c_uint32), ('probes', ctypes.c_uint64), ('misses', ctypes.c_uint64), ('domains', ctypes.c_uint8 * 1024),
+                ('takes_turns', ctypes.c_uint32), ('turns_why', ctypes.c_uint32), ('boot', ctypes.c_uint8 * 16), ('fill_ns', ctypes.c_uint64), ('pad_3', ctypes.c_uint8 * 8),
+                ('turn', ctypes.c_uint32), ('turns_drawn', ctypes.c_uint32), ('turn_process', ctypes.c_uint32), ('pad_4', ctypes.c_uint32), ('turn_since_ns', ctypes.c_uint64)]
+
+
+def boot_id():
+    with open('/proc/sys/kernel/random/boot_id') as f:
+        return bytes.fromhex(f.read().strip().replace('-', ''))
+
+
+def new_page(limit=60.0, wait=20.0, how=WHOLE, boot=None):
+    """The page, its file."""
+    path = os.path.join(harness.scratch(), 'page')
+    with open(path, 'w+b') as f:
+        f.truncate(4096)
+        page = Page.from_buffer(mmap.mmap(f.fileno(), 4096))
+    page.magic, page.part_ppm, page.limit_ns, page.wait_ns, page.budget_ns = 0x31306f6c6f737666, 1000000, int(limit * 1e9), int(wait * 1e9), int(1e11)
+    page.how, page.takes_turns, page.fill_ns = how, 1, 1000
+    page.boot[:] = boot or boot_id()
+    return page, path
+
+
+class Shared:
+    """What the ranks count."""
+
+    def __init__(self):
+        self.path = os.path.join(harness.scratch(), 'shared')
+        with open(self.path, 'wb') as f:
+            f.write(bytes(4096))
+
+    def most(self):
+        with open(self.path, 'rb') as f:
+            return struct.unpack('<4i', f.read(16))[1]
+
+
+def turns(mpi, program, mode, page=None, **more):
+    """Its run, what the ranks counted, the records of ranks."""
+    page, path = page or new_page(**more)
+    shared = Shared()
+    done = mpi.profile(program, RANKS, [shared.path, mode], env={'FVMPI_SOLO': path}, limit=100).ended(0)
+    text = harness.run([harness.FVMPI, 'dump', done.directory]).ended(0).out
+    rows = [dict(word.split('=') for word in line.split()[1:]) for line in text.splitlines() if line.startswith('alone ')]
+    return done, shared.most(), [{key: int(value, 0) for key, value in row.items()} for row in rows if row['kind'] == '3']
+
+
+def plain(mpi, program, mode):
+    return mpi.native(program, RANKS, [Shared().path, mode], limit=60).ended(0).out
+
+
+def of_mpi(tap, mpi):
+    program = mpi.build('../run/turns.c', '-pthread', output='turns')
+    for mode in ('collectives', 'messages', 'leaves'):
+        with tap.test('{}: one computes at a time: {}'.format(mpi, mode)):
+            done, most, rows = turns(mpi, program, mode)
+            equal('output', done.out, plain(mpi, program, mode))
+            equal('most at a time', most, 1)
+            equal('ranks', len(rows), RANKS)
+            for row in rows:
+                equal('good', (row['why'], row['let_go']), (GOOD, 0))
+                check(row['measured'] >= STEPS, '{}', row)
+                check(row['cpu_ns'] >= 0.95 * STEPS * 2e6, 'the program computed for {} ms, by its CPU clock: {}', STEPS * 2, row)
+                if mode == 'messages':
+                    check(row['intervals'] > row['measured'] + STEPS, 'local calls give up the turn: {}', row)
+    with tap.test('{}: the report says that it is no usual run'.format(mpi)):
+        said = harness.run([harness.FVMPI, 'stacks', done.directory]).ended(1).err
+        check('rank' in said and 'one thread, or rank, at a time ran alone' in said, '{}', said)
+    for mode, reasons, page in (('flags', [LONG], {'limit': 1.0}), ('sleeps', [STILL], {'wait': 0.2}), ('threads', [GOOD, STILL, LONG], {'wait': 0.2, 'limit': 2.0})):
+        with tap.test('{}: ranks that wait by other means are let go: {}'.format(mpi, mode)):
+            done, _, rows = turns(mpi, program, mode, **page)
+            equal('output', done.out, plain(mpi, program, mode))
+            check({row['why'] for row in rows} <= set(reasons) and any(row['why'] == reasons[-1] or GOOD in reasons for row in rows), '{}: {}', reasons, rows)
+    with tap.test('{}: a page of another node'.format(mpi)):
+        done, _, rows = turns(mpi, program, 'collectives', boot=bytes(16))
+        equal('output', done.out, plain(mpi, program, 'collectives'))
+        equal('ranks that took turns', rows, [])
+    with tap.test('{}: a pirate that never answers'.format(mpi)):
+        done, _, rows = turns(mpi, program, 'collectives', how=PIRATE)
+        equal('output', done.out, plain(mpi, program, 'collectives'))
+        check({row['why'] for row in rows} == {LATE}, '{}', rows)
+
+
+# ---- fvmpi run --throughput ----
+
+COPY = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int count, char **words)
+{
+    char line[100] = "";
+    volatile double x = 1;
+    char *got = fgets(line, sizeof(line), stdin);
+    for (long i = 0; i < 30000000; i++) x = x * 1.0000001;
+    printf("%s of %s: %s\n", words[1], words[2], got ? line : "nothing");
+    return count == 4 && !strcmp(words[1], words[3]) ? 3 : 0;
+}
+"""
+LOST = ('lost_to_waiting', 'lost_to_few_cpus', 'lost_to_sharing')
+
+
+def consistent(p):
+    """What is told of a number of them fits together, whatever this machine lets be measured."""
+    n = p['count']
+    equal('shares', [share['rank'] for share in p['shares']], list(range(n)))
+    close('together', math.fsum(share['together_s'] for share in p['shares']), p['together_s'], 1e-6)
+    if p['throughput'] is None:
+        check(p['is_off_cpu'] or p['separation'] != 'good', 'nothing is told, for no reason: {}', p)
+        equal('components', [p[key] for key in LOST], [None] * 3)
+        return
+    close('throughput', p['throughput'], p['alone_s'] / p['elapsed_s'], 1e-6)
+    close('N', p['throughput'] + math.fsum(p[key] for key in LOST), n, 1e-6)
+    if p['lost_to_cache'] is not None:
+        close('sharing', p['lost_to_cache'] + p['lost_to_memory'], p['lost_to_sharing'], 1e-6)
+
+
+def found_in(place):
+    names = [os.path.join(place, name) for name in sorted(os.listdir(place))]
+    return harness.valid(harness.run([harness.FVMPI, 'stacks', *names, '--json', '-']).ended(0).out, 'stacks')['throughputs']
+
+
+def of_copies(tap):
+    place = harness.scratch()
+    program, text = os.path.join(place, 'copy'), os.path.join(place, 'text')
+    with open(program + '.c', 'w') as f:
+        f.write(COPY)
+    with open(text, 'w') as f:
+        f.write('a line\n')
+    subprocess.run(['cc', '-O1', program + '.c', '-o', program], check=True)
+
+    def run(*words, rc=0, text=text):
+        with open(text) as f:
+            done = subprocess.run([harness.FVMPI, 'run', *words], stdin=f, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+        equal('exit status: {}'.format(done.stderr), done.returncode, rc)
+        return done
+
+    with tap.test('copies: together, and one alone before and after; each has its number and the input'):
+        done = run('--throughput=3', '-o', place + '/all', '--', program, '{I}', '{N}')
+        names = sorted(os.listdir(place + '/all'))
+        has_part = 'parts of it by' in done.stderr
+        equal('experiments', names, sorted(['copies-3', 'copy-alone-100', 'copy-alone-100.2'] + (['copy-alone-33'] if has_part else [])))
+        lines = sorted(line for line in done.stdout.splitlines() if line)
+        equal('output', lines, sorted(['0 of 1: a line'] * (len(names) - 1) + ['{} of 3: a line'.format(i) for i in range(3)]))
+        check('3 copies on this node' in done.stderr, '{}', done.stderr)
+        p, = found_in(place + '/all')
+        equal('what', (p['kind'], p['count'], p['run_count']), ('copies', 3, 1))
+        consistent(p)
+    with tap.test('copies: repeated'):
+        run('-q', '--throughput=2', '--repeats=2', '-o', place + '/twice', '--', program, '{I}', '{N}')
+        check({'copies-2', 'copies-2.2', 'copy-alone-100.4'} <= set(os.listdir(place + '/twice')), '{}', os.listdir(place + '/twice'))
+        p, = found_in(place + '/twice')
+        equal('runs', p['run_count'], 2)
+        consistent(p)
+    with tap.test('copies: one fails'):
+        done = run('--throughput=2', '-o', place + '/fails', '--', program, '{I}', '{N}', '1', rc=3)
+        check('ended with status 3' in done.stderr, '{}', done.stderr)
+    with tap.test('wrong words'):
+        for words, said in ((['--throughput=x', '--', program], 'numbers'), (['--throughput=2,3', '--', 'mpiexec', '-n', '2', program], '{N}')):
+            check(said in run(*words, rc=2).stderr, '{}', words)
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.mpis(tap):
+        of_mpi(tap, mpi)
+    of_copies(tap)
+    for mpi in harness.an_mpi(tap, quiet=True):
+        with tap.test('ranks: together, and one at a time'):
+            place, shared = os.path.join(harness.scratch(), 'ranks'), Shared()
+            program = os.path.join(mpi.folder, 'turns')
+            done = harness.run([harness.FVMPI, 'run', '--throughput', '-o', place, '--'] + mpi.command(RANKS, [program, shared.path, 'collectives']), limit=120).ended(0)
+            names = sorted(os.listdir(place))
+            has_part = 'parts of it by' in done.err
+            equal('experiments', names, sorted(['ranks', 'ranks-2-alone-100', 'ranks-2-alone-100.2'] + (['ranks-2-alone-50'] if has_part else [])))
+            equal('output', done.out, plain(mpi, program, 'collectives') * len(names))
+            p, = found_in(place)
+            equal('what', (p['kind'], p['count']), ('ranks', RANKS))
+            consistent(p)
+            check(p['turn_s'] > 0, '{}', p)
+    tap.done()
+
+
+main()
