@@ -1,13 +1,11 @@
 /* See perf_fd.h. */
 #include "base/perf_fd.h"
+#include "base/older.h"
 #include "base/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A thread takes half a dozen: with many threads the application would run out of them. */

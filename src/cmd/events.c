@@ -2,14 +2,13 @@
 #include "cmd/events.h"
 #include "base/base.h"
 #include "base/near.h"
+#include "base/older.h"
 #include "base/perf_events.h"
 
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #if FV_LIBPFM

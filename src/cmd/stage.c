@@ -2,6 +2,7 @@
 #include "cmd/stage.h"
 #include "base/experiment.h"
 #include "base/local.h"
+#include "base/older.h"
 #include "experiment/experiment.h"
 #include "trace/format.h"
 
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- one file ---- */
@@ -74,16 +74,10 @@ static int write_part(int from, int folder, const char *part)
     return err;
 }
 
-/* renameat2() as the kernel has it: older C libraries, and older headers of the kernel, do not know it. */
+/* renameat2() as the kernel has it: older C libraries do not know it. */
 static int rename_to_free(int folder, const char *part, const char *name)
 {
-#if defined(SYS_renameat2)
     return (int)syscall(SYS_renameat2, folder, part, folder, name, 1u); /* RENAME_NOREPLACE */
-#else
-    (void)folder, (void)part, (void)name;
-    errno = ENOSYS;
-    return -1;
-#endif
 }
 
 /* A name that is taken stays who has it, on file systems without such a rename, too. */

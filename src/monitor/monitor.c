@@ -7,6 +7,7 @@
  * closes is closed. Its own CPU time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the
  * job), a timer's signal in a rank (which interrupts it). */
 #include "monitor/speaker.h"
+#include "base/older.h"
 #include "rt/clock.h"
 #include "rt/labels.h"
 #include "rt/layers.h"
@@ -23,7 +24,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -53,7 +53,7 @@ struct fv_counted {
     uint64_t in_mpi_since[FV_COUNTERS];
 };
 
-/* Of OpenMP. Its records end where the disk does: what is not in them is missing in the report. */
+/* Of OpenMP. What there is no room for is missing in the report. */
 struct region {
     uint64_t id;
     struct fv_counter_phase *record; /* in the file; NULL: no room */
@@ -512,14 +512,16 @@ static struct region *region_of(struct fv_thread *t, uint32_t id)
     struct fv_counters *c = t->counters;
     struct region *r = fv_map_find(&c->regions, sizeof(*r), id);
 
-    if (FV_LIKELY(r != NULL))
-        return r;
-    struct fv_counter_phase *record = make_phase(t, FV_COUNTER_REGION, id);
-    if (!record || !(r = fv_map_add(&c->regions, sizeof(*r), id, REGIONS_MOST)))
-        return NULL;
-    r->record = record;
-    r->counted.sum = &record->sum;
-    r->depth = 0;
+    if (FV_UNLIKELY(!r)) {
+        if (!(r = fv_map_add(&c->regions, sizeof(*r), id, REGIONS_MOST)))
+            return NULL;
+        *r = (struct region){ .id = id };
+    }
+    if (FV_UNLIKELY(!r->record)) {
+        if (!(r->record = make_phase(t, FV_COUNTER_REGION, id)))
+            return NULL;
+        r->counted.sum = &r->record->sum;
+    }
     return r;
 }
 

@@ -1,5 +1,6 @@
 /* See replaced.h. */
 #include "rt/replaced.h"
+#include "base/older.h"
 #include "base/process.h"
 #include "rt/identity.h"
 #include "trace/format.h"
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Of a file, no link; how much of it was read, at most `bytes`; -1: there is none. */

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(PERF_ATTR_SIZE_VER4) /* with registers at the event */
 
 #include <asm/perf_regs.h>
 #include <linux/hw_breakpoint.h>

@@ -1,6 +1,7 @@
 /* See perf.h. Breakpoints of one kind only differ in their address: one event each is opened when the thread
  * begins, and modified afterwards, which takes a fourth of the time of open, enable and close. */
 #include "sampler/perf.h"
+#include "base/older.h"
 #include "base/sigtrap.h"
 #include "base/without.h"
 #include "sampler/cfi.h"
@@ -8,20 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/hw_breakpoint.h>
-#include <linux/perf_event.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TRAP_PERF_CODE  6       /* TRAP_PERF of the kernel, where the C library does not know it */
 #define OURS            0xf7b1u /* in sig_data: the application may have events that signal, too */
 #define TRAP_PERF_ASYNC 1
-#ifndef PERF_EVENT_IOC_MODIFY_ATTRIBUTES
-#define PERF_EVENT_IOC_MODIFY_ATTRIBUTES _IOW('$', 11, struct perf_event_attr *)
-#endif
 #if defined(__x86_64__)
 #define BREAKPOINT_BYTES sizeof(long) /* the kernel wants it so, of any instruction */
 #else

@@ -1,14 +1,13 @@
 /* See forms.h: what devices of perf events count, over all programs. The kernel describes them below sys/bus/event_source/devices/DEVICE: type, events/NAME ("event=0x04,umask=0x03", with NAME.scale
  * and NAME.unit), format/TERM (the bits of attr.config that the term is: "config:0-7,32-35"), and cpumask (one processor of each socket that it has counters of). */
+#include "base/older.h"
 #include "base/perf_events.h"
 #include "sensors/form_parts.h"
 #include "sensors/forms.h"
 
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { FOLDER = 512, CONFIGS = 3, MASK_CPUS = 256, EVENTS = 8 };

@@ -38,16 +38,24 @@ void fv_omp_count_begin(const struct fv_omp_member *m)
 {
     struct fv_thread *t = m->s ? m->s->thread : NULL;
 
-    if (FV_UNLIKELY(t && t->counters))
-        fv_counters_region_begin(t, m->team->entry->record->id);
+    if (FV_LIKELY(!t || !t->counters))
+        return;
+    uint64_t begin = fv_ticks();
+
+    fv_counters_region_begin(t, m->team->entry->record->id);
+    t->record->cold_ticks += fv_ticks() - begin;
 }
 
 void fv_omp_count_end(const struct fv_omp_member *m, uint64_t ticks, unsigned parts)
 {
     struct fv_thread *t = m->s ? m->s->thread : NULL;
 
-    if (FV_UNLIKELY(t && t->counters))
-        fv_counters_region_end(t, m->team->entry->record->id, ticks, parts);
+    if (FV_LIKELY(!t || !t->counters))
+        return;
+    uint64_t begin = fv_ticks();
+
+    fv_counters_region_end(t, m->team->entry->record->id, ticks, parts);
+    t->record->cold_ticks += fv_ticks() - begin;
 }
 
 static void enter(struct fv_omp_member *m, struct fv_omp_team *team)

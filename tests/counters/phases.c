@@ -3,7 +3,8 @@
  *     phases threads|regions [WORD]
  *         threads   ROUNDS times: three threads of small(), then two of large(), which take over what the others had
  *         regions   of OpenMP, with -fopenmp: all of plain() as often; tasks that run at a region's end; regions in regions
- *         WORD      threads: leave: at the end there are two threads more, and _exit(); die: likewise, and SIGKILL; limit: no descriptors are left for the second phase;
+ *         WORD      regions: many: plain() 1,000 times more
+ *                   threads: leave: at the end there are two threads more, and _exit(); die: likewise, and SIGKILL; limit: no descriptors are left for the second phase;
  *                   forget: MPI_Pcontrol(2) in small() */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -167,7 +168,7 @@ __attribute__((noinline)) static void outer(void)
 static void run_regions(void)
 {
     omp_set_max_active_levels(2);
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < (strcmp(word, "many") ? ROUNDS : ROUNDS + 1000); round++)
         plain();
     with_tasks();
     outer();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """fvmpi run --counters --threads: what is counted in phases of parallel threads, with known answers by a processor that is not there (fake_pmu.c) and by page faults: of created threads, also where later
 ones have their predecessors' places, of regions of OpenMP, by libgomp and by OMPT, with tasks at their ends and regions in them; after _exit(), a kill and MPI_Pcontrol(2), without descriptors,
-with events that take turns, and of runs that are joined."""
+and what that costs; with events that take turns, and of runs that are joined."""
 import os
 import re
 import sys
@@ -101,6 +101,15 @@ def regions(tap, compiler, who, env):
         check(touched <= rows['plain', 'PAGE-FAULTS']['counted'] <= touched + ROUNDS * TEAM * 20, 'page faults of {}: {}', touched, rows['plain', 'PAGE-FAULTS'])
 
 
+def costs(tap, env):
+    with tap.test('what reading at regions costs is in the own overhead'):
+        program, found = build('cc', '-fopenmp'), []
+        for options in ([], ['--counters', 'PAGE-FAULTS:u,PAGE-FAULTS,CONTEXT-SWITCHES']):
+            runs = [profile([program, 'regions', 'many'], options, {}).ended(0).report() for _ in range(3)]
+            found.append(min(run.data['run']['overhead']['time_s'] for run in runs))
+        check(found[1] > 2 * found[0], 'three system calls and more, six times in each of 1,000 regions: {}', found)
+
+
 def passes(tap, program, env):
     """Six events of four registers: two runs."""
     with tap.test('counters of phases of several runs, joined'):
@@ -134,6 +143,7 @@ def main():
     program = build('cc')
     created(tap, program, env)
     passes(tap, program, env)
+    costs(tap, env)
     regions(tap, 'cc', 'libgomp', env)
     regions(tap, 'clang', 'OMPT', env)
     for mpi in harness.mpis(tap):

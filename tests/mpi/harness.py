@@ -286,7 +286,7 @@ def fake_pmu(**environment):
     """Environment of programs that are to have the processor of tests/counters/fake_pmu.c, which says what else may be set."""
     library = os.path.join(scratch('pmu'), 'fake_pmu.so')
     run(['cc', '-O1', '-shared', '-fPIC', os.path.join(SOURCE, 'tests', 'counters', 'fake_pmu.c'), '-o', library, '-pthread', '-ldl']).ended(0)
-    return dict(environment, LD_PRELOAD=in_front(library))
+    return dict(environment, LD_PRELOAD=library)
 
 
 def in_front(*libraries):

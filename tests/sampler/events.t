@@ -129,7 +129,8 @@ def refusals(tap, program):
               {('"CONTEXT-SWITCHES:u"', '13', '1'), ('"PAGE-FAULTS:u"', '0', '1')})
         equal('faults', {c.mean('event_1') for c in of(rank, 'fresh')}, {64.0})
     with tap.test('kernel.perf_event_paranoid = 2, unprivileged: in user mode, and what that leaves out is said'):
-        run, rank = counted([program, '0.5'], 'PAGE-FAULTS,CS', env=harness.fake_pmu(FAKE_PMU_PARANOID='1'))
+        env = harness.fake_pmu(FAKE_PMU_PARANOID='1')
+        run, rank = counted([program, '0.5'], 'PAGE-FAULTS,CS', env=dict(env, LD_PRELOAD=harness.in_front(env['LD_PRELOAD'])))
         check(run.err.count('CS: happens in the kernel only, where counting is not permitted') == 1 and
               run.err.count('\n') == 1, run.err)
         equal('events', {(e['name'], e['refusal'], e['user_only']) for e in rank.metric_events},
