@@ -154,7 +154,61 @@ function cacheCurves(tables) {
     { least: 0, most: Math.max(...lines.flatMap(line => line.values.filter(value => value !== null))), column: { type: "real", unit: "ratio" } }) : null;
 }
 
+/* ---- copies and ranks that share a node ---- */
+
+const SHARED = [["throughput", "compute", "as fast as alone"], ["lost_to_waiting", "wait", "lost to waiting"], ["lost_to_few_cpus", "poor", "to few processors"], ["lost_to_cache", "code1", "to the shared cache"], ["lost_to_memory", "code3", "to memory"],
+  ["lost_to_sharing", "code2", "to cache and memory"]];
+const UNTOLD = of => of.is_off_cpu ? "off their processors for more than 2 % of the time" : "what sharing takes is not known: " + of.separation.replaceAll("_", " ");
+
+function throughputBars(points) {
+  const known = points.filter(of => of.throughput !== null), told = SHARED.filter(([key]) => known.some(of => lostIn(of, key)));
+  const bars = known.map(of => ({ label: of.count + " " + of.kind, value: digits(of.throughput), parts: SHARED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]) }));
+
+  return make("div", null, bars.length ? lying("throughput-stacks", "Throughput by number", bars, told.map(([, colour, word]) => [colour, word]), "the parts of a bar add up to N") : null,
+              ...points.filter(of => of.throughput === null).map(of => make("p", { class: "note" }, of.count + " " + of.kind + ": no stack: " + UNTOLD(of))));
+}
+
+/* Of the largest number: what each takes alone, and what sharing adds. */
+function shareBars(tables) {
+  const points = tables.get("throughputs").all(), last = points[points.length - 1];
+  const rows = last ? tables.get("shares").all().filter(of => of.kind === last.kind && of.count === last.count && of.alone_s !== null) : [];
+  const parts = of => of.part_s === null ? [[of.alone_s, "compute"], [Math.max(of.sharing_s, 0), "code2"]] : [[of.alone_s, "compute"], [Math.max(of.cache_s, 0), "code1"], [Math.max(of.memory_s, 0), "code3"]];
+
+  return rows.length ? lying("shares", "What sharing takes from each", rows.map(of => ({ label: (of.kind === "ranks" ? "rank " : "copy ") + of.rank, value: seconds(of.together_s), parts: parts(of) })),
+    [["compute", "alone"], ...rows[0].part_s === null ? [["code2", "cache and memory"]] : [["code1", "the shared cache"], ["code3", "memory"]]], "outside of MPI, without waiting for a processor") : null;
+}
+
+function drawThroughput(tables, points) {
+  const last = points[points.length - 1], runs = tables.get("runs"), command = runs.get("command", 0), place = document.getElementById("findings");
+  const losses = SHARED.slice(1).map(([key, , word]) => [lostIn(last, key), word]).filter(([lost]) => lost !== null && lost >= 0.05 * last.count).sort((a, b) => b[0] - a[0]);
+
+  document.title = "fvmpi stacks: " + command;
+  document.getElementById("title").textContent = "Throughput of " + command;
+  document.getElementById("identity").textContent = [points.map(of => of.count).join(", ") + " " + last.kind + " of a node", plural(runs.rows, "run")].join(" \u00b7 ");
+  place.append(...[make("h2", null, "What the runs say"),
+    make("p", { class: "verdict" }, last.throughput === null ? last.count + " " + last.kind + ": " + UNTOLD(last) : last.count + " " + last.kind + " do as much as " + last.throughput.toFixed(2) + " alone"),
+    losses.length ? make("ol", null, ...losses.map(([lost, word]) => make("li", null, make("b", null, lost.toFixed(2)), " of " + last.count + " " + (word.startsWith("lost") ? word : "lost " + word)))) : null,
+    last.is_least && last.lost_to_sharing !== null ? make("p", { class: "note" }, "What sharing takes is at least that: a rank works for " + seconds(last.turn_s) + " at a time, and filling the cache takes up to " + seconds(last.fill_s) + ".") : null].filter(Boolean));
+  document.getElementById("efficiency").append(make("h2", null, "Throughput by number"), throughputBars(points));
+  drawThroughputCurve(points.filter(of => of.throughput !== null));
+}
+
+/* One alone is one. */
+function drawThroughputCurve(points) {
+  const numbers = [1, ...points.map(of => of.count)];
+
+  if (points.length > 1)
+    document.getElementById("strip").append(make("h2", null, "Throughput"), curves("throughput by number: measured, if only caches were shared, and ideal", numbers, [{ name: "measured", colour: "compute", values: [1, ...points.map(of => of.throughput)] },
+      { name: "if only caches were shared", colour: "wait", values: [1, ...points.map(of => of.lost_to_cache === null ? null : of.count - of.lost_to_cache)] },
+      { name: "ideal", colour: "quiet", values: numbers, dashed: true }], { least: 0, most: Math.max(...numbers), column: { type: "real", unit: "ratio" } }));
+}
+
 function drawStacks(tables) {
+  const throughputs = tables.get("throughputs").all();
+  if (throughputs.length) {
+    drawThroughput(tables, throughputs);
+    return;
+  }
   const points = tables.get("stacks").all().filter(of => of.name === null), first = points[0], last = points[points.length - 1], runs = tables.get("runs"), command = runs.get("command", 0);
   const sizes = points.map(of => of.thread_count), speedups = points.map(of => of.speedup), place = document.getElementById("findings");
   const losses = STACKED.slice(1).map(([key, , word]) => [lostIn(last, key), word]).filter(([lost]) => lost !== null && lost >= 0.05 * last.thread_count).sort((a, b) => b[0] - a[0]);

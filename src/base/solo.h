@@ -60,7 +60,7 @@ struct fv_solo_page {
     uint32_t takes_turns;
     uint32_t turns_why; /* by a rank: all were let go, and why (enum fv_gate_why); 0: they were not */
     uint8_t boot[16];   /* of the node: where it is another one, the page is not shared */
-    uint64_t fill_ns;   /* what filling the shared cache from memory takes; 0: not known */
+    uint64_t fill_ns;   /* what filling the shared cache takes at most, line after line; 0: not known */
     uint32_t turn __attribute__((aligned(64))); /* whose it is, by numbers that are drawn: a futex */
     uint32_t turns_drawn;
     uint32_t turn_process; /* whose it is; 0: nobody has taken it yet */

@@ -25,7 +25,6 @@
 #define PROVEN_TRIES 3
 #define PAGE         4096
 #define LINE         64
-#define FILL_MOST    (UINT64_C(1) << 30)
 #define WAIT_NS      200000000
 
 /* ---- sizes ---- */
@@ -244,24 +243,6 @@ static void choose(struct fv_solo_runs *s, bool is_quiet)
                s->how == FV_SOLO_RESCTRL ? "resctrl" : "a process that holds the rest");
 }
 
-/* ---- how long it takes to fill it ---- */
-
-/* As much as it holds is read after as much again: from memory. */
-static uint64_t fill_ns(uint64_t bytes)
-{
-    char *memory = bytes && bytes < FILL_MOST ? mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
-
-    if (memory == MAP_FAILED)
-        return 0;
-    memset(memory, 1, 2 * bytes);
-    uint64_t begin = fv_solo_now_ns();
-    for (uint64_t at = 0; at < bytes; at += LINE)
-        (void)*(const volatile char *)(memory + at);
-    uint64_t ns = fv_solo_now_ns() - begin;
-    munmap(memory, 2 * bytes);
-    return ns;
-}
-
 /* ---- all ---- */
 
 bool fv_solo_runs_init(struct fv_solo_runs *s, const char *directory, bool takes_turns, bool is_quiet)
@@ -282,7 +263,6 @@ bool fv_solo_runs_init(struct fv_solo_runs *s, const char *directory, bool takes
     if (s->page) {
         find_domains(s);
         choose(s, is_quiet);
-        s->fill_ns = fill_ns(s->cache.bytes);
     }
     return s->page;
 }
@@ -321,7 +301,7 @@ bool fv_solo_runs_begin(struct fv_solo_runs *s, double part, double limit_s)
     s->page->budget_ns = (uint64_t)((5 * limit_s + 10) * 1e9);
     s->page->wait_ns = WAIT_NS;
     s->page->takes_turns = s->takes_turns;
-    s->page->fill_ns = s->fill_ns;
+    s->page->fill_ns = (uint64_t)((double)s->cache.bytes / LINE * fmax(s->cache.memory_ns, 0));
     s->page->turns_why = s->page->turn = s->page->turns_drawn = s->page->turn_process = 0;
     s->page->turn_since_ns = 0;
     fv_boot_id(s->page->boot);

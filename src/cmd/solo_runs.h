@@ -19,7 +19,6 @@ struct fv_solo_runs {
     char group[PATH_MAX];     /* of resctrl; empty: none */
     enum fv_solo_how how;     /* of parts of the cache; FV_SOLO_WHOLE: there can be none here */
     pid_t pirate;
-    uint64_t fill_ns; /* what reading as much as the shared cache holds from memory takes; 0: not known */
     bool takes_turns; /* ranks, one at a time (rt/turns.h), and not threads */
 };
 

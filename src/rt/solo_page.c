@@ -53,18 +53,19 @@ struct fv_solo_record *fv_solo_new_record(struct fv_tail *tail, const struct fv_
     return record;
 }
 
-uint64_t fv_solo_own_cpu_ns(void)
+static uint64_t cpu_ns(clockid_t clock)
 {
     struct timespec t;
 
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-void fv_solo_interval_begin(struct fv_solo_interval *interval, const struct fv_solo_page *page)
+void fv_solo_interval_begin(struct fv_solo_interval *interval, const struct fv_solo_page *page, clockid_t cpu_clock)
 {
+    interval->cpu_clock = cpu_clock;
     interval->probes_begin = page->probes;
     interval->misses_begin = page->misses;
-    interval->cpu_begin = fv_solo_own_cpu_ns();
+    interval->cpu_begin = cpu_ns(cpu_clock);
     interval->begin = fv_ticks();
 }
 
@@ -72,7 +73,7 @@ void fv_solo_interval_end(const struct fv_solo_interval *interval, const struct 
 {
     uint64_t ticks = fv_ticks() - interval->begin;
 
-    to->cpu_ns += fv_solo_own_cpu_ns() - interval->cpu_begin;
+    to->cpu_ns += cpu_ns(interval->cpu_clock) - interval->cpu_begin;
     uint64_t probes = page->probes - interval->probes_begin, misses = page->misses - interval->misses_begin;
     to->intervals++;
     to->ticks += ticks;

@@ -12,14 +12,12 @@ struct fv_solo_page *fv_solo_map(void);
 /* A record with the key's kind and place, and with how the page says that it is measured. NULL: no room. By who owns the tail. */
 struct fv_solo_record *fv_solo_new_record(struct fv_tail *tail, const struct fv_solo_page *page, const struct fv_solo_record *key);
 
-/* CPU time of the calling thread; 0: it cannot be had. errno may change. */
-uint64_t fv_solo_own_cpu_ns(void);
-
-/* A stretch of time in which somebody runs alone: its begin, and its end, which adds it up. */
+/* A stretch of time in which somebody runs alone, the calling thread or, by CLOCK_PROCESS_CPUTIME_ID, the process: its begin, and its end, which adds it up. errno may change. */
 struct fv_solo_interval {
+    clockid_t cpu_clock;
     uint64_t begin, cpu_begin, probes_begin, misses_begin;
 };
-void fv_solo_interval_begin(struct fv_solo_interval *interval, const struct fv_solo_page *page);
+void fv_solo_interval_begin(struct fv_solo_interval *interval, const struct fv_solo_page *page, clockid_t cpu_clock);
 void fv_solo_interval_end(const struct fv_solo_interval *interval, const struct fv_solo_page *page, struct fv_solo_record *to);
 
 #endif

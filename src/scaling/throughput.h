@@ -11,7 +11,7 @@
  *     and processors                  N A / (U + Q)    few_cpus = N A / U - N A / (U + Q)
  *     and the rest                    A / T            waiting = N A / (U + Q) - A / T: in MPI, and of copies what the longest is behind the others
  *
- * Ranks that take turns (rt/turns.h) find the others' data in the cache when theirs begins. Where turns are shorter than FV_TURN_FILLS times what filling the cache takes, A is too large,
+ * Ranks that take turns (rt/turns.h) find the others' data in the cache when theirs begins. Where turns are shorter than FV_TURN_FILLS times what filling the cache takes at most, A may be too large,
  * and what sharing costs is at least what is told. Order of use: fv_throughput_load() for each run, fv_throughput_compute(). One thread. */
 #ifndef FV_THROUGHPUT_H
 #define FV_THROUGHPUT_H
@@ -43,7 +43,7 @@ struct fv_throughput_point {
     uint32_t how;        /* enum fv_solo_how */
     uint64_t left_bytes; /* that one had of it; 0: not measured */
     double missed;       /* of the pirate's probes; NAN: none */
-    double turn_s, fill_s; /* the mean of turns, of ranks; filling the cache; NAN: not known */
+    double turn_s, fill_s; /* the mean of turns, of ranks; filling the cache, at most; NAN: not known */
     bool is_least;       /* turns are short: sharing costs at least so much */
     bool is_off_cpu;     /* for more than 2 % of U they had no processor for another reason than others that work: nothing is told */
     enum fv_alone_verdict separation;

@@ -68,7 +68,7 @@ static enum fv_gate_why begin_interval(void)
     bool is_ready = page->how != FV_SOLO_PIRATE || fv_solo_call(page), is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
 
     errno = saved;
-    fv_solo_interval_begin(&current.interval, page);
+    fv_solo_interval_begin(&current.interval, page, CLOCK_THREAD_CPUTIME_ID);
     current.sums.waited_ticks += current.interval.begin - begin;
     if (!is_ready && !is_let_go)
         __atomic_store_n(&fv_solo_on, false, __ATOMIC_RELAXED);

@@ -203,7 +203,7 @@ struct fv_solo_record {
     uint64_t lost_intervals, lost_ticks; /* of them: the pirate did not hold its part */
     uint64_t waited_ticks;  /* for the pirate, not in ticks */
     uint64_t part_ppm;      /* of the shared cache, in millionths */
-    uint64_t fill_ns;       /* what filling the shared cache from memory takes; 0: not known */
+    uint64_t fill_ns;       /* what filling the shared cache takes at most, line after line; 0: not known */
     uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct fv_solo_record) == 168, "on-disk size");

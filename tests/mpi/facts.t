@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What each run tells of its machine, its environment and where its threads may run: what this script reads of the machine itself, and of a made tree what it holds; variables of one rank,
 secrets and long values; masks that differ, overlap and move; what fvmpi diff makes of two runs; damage. On both MPIs and without."""
+import contextlib
 import glob
 import os
 import re
@@ -32,7 +33,7 @@ TREE = {
     CPU + '/nohz_full': '7\n',
     CPU + '/intel_pstate/no_turbo': '1\n',
 }
-for n in range(8):
+for n in range(8): # MADE
     TREE.update({'{}/cpu{}/{}'.format(CPU, n, path): text for path, text in {
         'topology/core_siblings_list': '0-3\n' if n < 4 else '4-7\n',
         'topology/thread_siblings_list': '{},{}\n'.format(n // 2 * 2, n // 2 * 2 + 1),
@@ -46,6 +47,9 @@ for n in range(8):
     }.items()})
 
 
+MADE = set(range(8))
+
+
 def tree(**changes):
     root = harness.scratch('root')
     for path, text in dict(TREE, **changes).items():
@@ -53,6 +57,20 @@ def tree(**changes):
         with open(os.path.join(root, path), 'w') as f:
             f.write(text)
     return root
+
+
+@contextlib.contextmanager
+def on_processors_of(root):
+    """The made machine tells of 8 processors: what runs elsewhere finds nothing of its own."""
+    before = os.sched_getaffinity(0)
+    if root:
+        if not before & MADE:
+            raise harness.Skip('none of processors 0 to 7 may be used here')
+        os.sched_setaffinity(0, before & MADE)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def read(path):
@@ -92,6 +110,10 @@ class Kind:
     def profile(self, words=(), options=('-q',), ranks=None, **env):
         """Open MPI binds ranks to cores, which is not what is looked for."""
         env.setdefault('OMPI_MCA_hwloc_base_binding_policy', 'none')
+        with on_processors_of(env.get('FVMPI_SENSORS_ROOT')):
+            return self.start(words, options, ranks, env)
+
+    def start(self, words, options, ranks, env):
         if self.mpi:
             return self.mpi.profile(self.program, ranks or self.ranks, list(words), options, env=env).ended(0)
         directory = os.path.join(harness.scratch('exp'), 'e')

@@ -53,8 +53,19 @@ async function study(page, { points, parts, scaling }) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* Copies of a program: the same. */
+async function throughput(page, points, [{ command }]) {
+  const last = points[points.length - 1], words = await page.locator("#findings").innerText(), known = points.filter(point => point.throughput !== null);
+
+  return [same("title", await page.locator("h1").textContent(), "Throughput of " + command), same("verdict", words.includes(last.throughput === null ? last.count + " copies: " : "do as much as " + last.throughput.toFixed(2) + " alone"), true),
+          same("no null", words.includes("null"), false), same("bars", await page.locator("#throughput-stacks li").count(), known.length),
+          same("reasons", await page.locator("#efficiency").getByText("no stack: ").count(), points.length - known.length)].filter(Boolean).join("; ");
+}
+
 /* Runs on several numbers of threads: what fvmpi stacks says, a bar for each stack that it has, and a reason for each that it has not. */
-async function threads(page, { speedups, runs }) {
+async function threads(page, { speedups, throughputs, runs }) {
+  if (throughputs.length)
+    return throughput(page, throughputs, runs);
   const [{ points }] = speedups, words = await page.locator("#findings").innerText(), last = points[points.length - 1], good = all => all.filter(point => point.verdict === "good").length;
   const phases = speedups.slice(1).flatMap(phase => phase.points.filter(point => point.thread_count > 1));
 

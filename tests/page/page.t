@@ -70,14 +70,16 @@ def several(folder, mpi):
 
 
 def threaded(folder):
-    """A program on one thread and on two, also one at a time, with parts of the cache by a resctrl that is made of files."""
+    """A program on one thread and on two, also one at a time, with parts of the cache by a resctrl that is made of files; and copies of it."""
     program, root, runs = os.path.join(harness.scratch(), 'speedup'), harness.scratch('resctrl'), os.path.join(harness.scratch('stacks'), 'runs')
     harness.run(['cc', '-O1', '-g', '-fopenmp', os.path.join(os.path.dirname(HERE), 'threads', 'speedup.c'), '-o', program]).ended(0)
     os.makedirs(root + '/sys/fs/resctrl')
     with open(root + '/sys/fs/resctrl/schemata', 'w') as f:
         f.write('L3:0=ffff\n')
     harness.run([harness.FVMPI, 'run', '-q', '--solo=curve', '--stacks=2', '--mpi', 'serial', '-o', runs, program], env={'FVMPI_SENSORS_ROOT': root}, limit=120).ended(0)
-    return write(folder, ['stacks'] + [os.path.join(runs, name) for name in sorted(os.listdir(runs))], page_of('stacks', csv=True))
+    copies = runs + '-copies'
+    harness.run([harness.FVMPI, 'run', '-q', '--throughput=2,3', '-o', copies, program], env={'FVMPI_SENSORS_ROOT': root, 'OMP_NUM_THREADS': '1'}, limit=120).ended(0)
+    return [write(folder, ['stacks'] + [os.path.join(of, name) for name in sorted(os.listdir(of))], page_of(name_of_page, csv=True)) for of, name_of_page in ((runs, 'stacks'), (copies, 'copies'))]
 
 
 def traced(folder, mpi):
@@ -178,7 +180,7 @@ def main():
         pages.append(write(folder, ['report', os.path.join(folder, name)], page_of(name, csv=name in WHOLE, whole=name in WHOLE)))
     mpi = next(harness.mpis(tap, quiet=True))
     more, directory = several(folder, mpi)
-    pages += more + [threaded(folder), traced(folder, mpi), sampled(folder, mpi), instrumented(folder)]
+    pages += more + [*threaded(folder), traced(folder, mpi), sampled(folder, mpi), instrumented(folder)]
     if LONG:
         pages += programs(tap, folder)
     with tap.test('without source lines'):

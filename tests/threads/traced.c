@@ -144,7 +144,7 @@ static void refused(void)
     pthread_t t;
 
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, (size_t)1 << 46); /* no such memory */
+    pthread_attr_setstacksize(&attributes, (size_t)1 << 60); /* more than there are addresses */
     if (!pthread_create(&t, &attributes, reads, NULL))
         exit(1);
     pthread_create(&t, NULL, reads, NULL);

@@ -265,9 +265,128 @@ static void dropped(void **state)
     fv_speedup_release(&s);
 }
 
+/* ---- copies and ranks that share a node ---- */
+
+/* Runs of N ranks; with_part < 0: together, each for so long (queue: of it, for a processor); else one at a time. */
+struct job {
+    const char *mpi;
+    size_t ranks;
+    double elapsed_s, mpi_s, queue_s; /* together: of each; the first one has less to do by its number */
+    double part, alone_s;             /* part: 0: together */
+    double cpu_share;
+    uint64_t turns;
+};
+
+static void load(struct fv_throughput *t, const struct job *job)
+{
+    struct fv_rank ranks[4] = { 0 };
+    struct fv_rank_turns turns[4] = { 0 };
+    struct fv_model m = { .mpi = job->mpi, .ranks = ranks, .rank_count = job->ranks };
+
+    for (uint32_t i = 0; i < job->ranks; i++) {
+        bool is_copy = !strcmp(job->mpi, "none");
+
+        ranks[i] = (struct fv_rank){ .world_rank = (int)i, .app_time_s = job->elapsed_s, .mpi_time_s = job->mpi_s, .cpu_s = job->elapsed_s - job->queue_s, .ready_s = is_copy ? job->queue_s : 0 };
+        ranks[i].off = (struct fv_off_processor){ .preempted_s = is_copy ? NAN : job->queue_s };
+        turns[i] = (struct fv_rank_turns){ i,
+                                           { .measured = job->turns, .time_s = job->alone_s, .cpu_s = job->alone_s * (job->cpu_share > 0 ? job->cpu_share : 1), .probes = 1000, .misses = 10 },
+                                           .fill_s = 0.001 };
+    }
+    m.phases.alone = (struct fv_alone_run){ job->part > 0, job->part < 1, 8, (uint64_t)(8 * job->part), job->part };
+    m.phases.turns = turns;
+    m.phases.turn_count = job->part > 0 ? job->ranks : 0;
+    fv_throughput_load(t, &m);
+}
+
+static struct fv_throughput of_jobs(const struct job *jobs, size_t count)
+{
+    struct fv_throughput t = { 0 };
+
+    for (size_t i = 0; i < count; i++)
+        load(&t, &jobs[i]);
+    assert_true(fv_throughput_compute(&t));
+    return t;
+}
+
+/* Four ranks for 10 s: 2 s in MPI, 1 s without a processor; alone 5 s, with their part of the cache 6 s. The longer runs do not count. */
+static void ranks_share(void **state)
+{
+    (void)state;
+    const struct job jobs[] = { { "m", 4, 10, 2, 1, 0, 0, 0, 0 },  { "m", 4, 12, 2, 1, 0, 0, 0, 0 }, { "m", 4, 0, 0, 0, 1, 5, 0, 100 }, { "m", 4, 0, 0, 0, 0.25, 6, 0, 100 },
+                                { "m", 4, 0, 0, 0, 1, 5.2, 0, 100 }, { "m", 4, 0, 0, 0, 1, 9, 0, 100 } };
+    struct fv_throughput t = of_jobs(jobs, sizeof(jobs) / sizeof(*jobs));
+    const struct fv_throughput_point *p = &t.points[0];
+
+    assert_int_equal(t.count, 1);
+    assert_int_equal(p->separation, FV_ALONE_GOOD);
+    close_to(p->elapsed_s, 10);
+    close_to(p->sums.together_s, 28);
+    close_to(p->sums.queue_s, 4);
+    close_to(p->sums.alone_s, 20);
+    close_to(p->throughput, 2);
+    close_to(p->cache, 4 - 4 * 20. / 24);
+    close_to(p->memory, 4 * 20. / 24 - 4 * 20. / 28);
+    close_to(p->few_cpus, 4 * 20. / 28 - 4 * 20. / 32);
+    close_to(p->waiting, 4 * 20. / 32 - 2);
+    close_to(p->shares[3].memory_s, 1);
+    close_to(p->turn_s, 0.05);
+    assert_false(p->is_least);
+    fv_throughput_release(&t);
+}
+
+/* One copy stands for all: of two and four of them. With a quarter of the cache it takes 8 s, with a half 6 s. */
+static void copies_share(void **state)
+{
+    (void)state;
+    const struct job jobs[] = { { "none", 1, 0, 0, 0, 1, 5, 0, 1 },     { "none", 2, 8, 0, 0, 0, 0, 0, 0 },    { "none", 1, 0, 0, 0, 0.5, 6, 0, 1 },
+                                { "none", 4, 12, 0, 0.5, 0, 0, 0, 0 }, { "none", 1, 0, 0, 0, 0.25, 8, 0, 1 }, { "none", 1, 0, 0, 0, 1, 5, 0, 1 } };
+    struct fv_throughput t = of_jobs(jobs, sizeof(jobs) / sizeof(*jobs));
+
+    assert_int_equal(t.count, 2);
+    close_to(t.points[0].throughput, 2 * 5 / 8.);
+    close_to(t.points[0].cache, 2 - 2 * 5 / 6.);
+    close_to(t.points[0].memory, 2 * 5 / 6. - 2 * 5 / 8.);
+    close_to(t.points[1].throughput, 4 * 5 / 12.);
+    close_to(t.points[1].cache, 4 - 4 * 5 / 8.);
+    close_to(t.points[1].memory, 4 * 5 / 8. - 4 * 5 / 11.5);
+    close_to(t.points[1].few_cpus, 4 * 5 / 11.5 - 4 * 5 / 12.);
+    assert_true(isnan(t.points[1].turn_s));
+    close_to(fv_throughput_gain(&t, &t.points[0]), 6 / 5.);
+    close_to(fv_throughput_gain(&t, &t.points[1]), 8 / 6.);
+    fv_throughput_release(&t);
+}
+
+static enum fv_alone_verdict of_sharing(const struct job *alone, size_t count, double *sharing)
+{
+    struct job jobs[4] = { { "m", 2, 10, 2, 0, 0, 0, 0, 0 } };
+
+    memcpy(&jobs[1], alone, count * sizeof(*alone));
+    struct fv_throughput t = of_jobs(jobs, count + 1);
+    enum fv_alone_verdict verdict = t.points[0].separation;
+
+    *sharing = t.points[0].sharing;
+    fv_throughput_release(&t);
+    return verdict;
+}
+
+static void sharing_is_not_told(void **state)
+{
+    (void)state;
+    double sharing;
+
+    assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0, 9 } }, 1, &sharing), FV_ALONE_NO_PART);
+    close_to(sharing, 2 - 2 * 4 / 8.);
+    assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 9, 0, 9 } }, 1, &sharing), FV_ALONE_MORE);
+    assert_true(isnan(sharing));
+    assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0, 9 }, { "m", 2, 0, 0, 0, 1, 4.9, 0, 9 } }, 2, &sharing), FV_ALONE_VARIES);
+    assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0.9, 9 } }, 1, &sharing), FV_ALONE_OFF_CPU);
+    assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0, 9 }, { "m", 2, 0, 0, 0, 0.5, 8.9, 0, 9 } }, 2, &sharing), FV_ALONE_SHARED);
+    close_to(sharing, 2 - 2 * 4 / 8.);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(unequal), cmocka_unit_test(dropped) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(unequal), cmocka_unit_test(dropped), cmocka_unit_test(ranks_share), cmocka_unit_test(copies_share), cmocka_unit_test(sharing_is_not_told) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

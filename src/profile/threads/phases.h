@@ -121,7 +121,7 @@ struct fv_phase_alone {
 struct fv_rank_turns {
     uint32_t rank; /* in fv_model.ranks */
     struct fv_phase_alone alone; /* measured: turns */
-    double fill_s; /* what filling the shared cache from memory takes; 0: not known */
+    double fill_s; /* what filling the shared cache takes at most, line after line; 0: not known */
 };
 /* How a run was made in which threads, or ranks, ran alone; `is` false: it is none. */
 struct fv_alone_run {

@@ -110,12 +110,12 @@ static const char *const separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_LOST] = "the process that held the rest of the cache lost more than 3 % of its lines to the program: that measurement is dropped",
     [FV_ALONE_UNPROBED] = "it is not known whether the process that was to hold the rest of the cache did: that measurement is dropped",
     [FV_ALONE_OFF_CPU] = "threads that ran alone were off the processor for more than 2 % of the time: that measurement is dropped",
-    [FV_ALONE_VARIES] = "runs with one thread at a time differ by more than 10 %: these measurements are dropped",
+    [FV_ALONE_VARIES] = "the two shortest runs with one thread at a time differ by more than 10 %: these measurements are dropped",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache: cache and memory are one component",
     [FV_ALONE_UNEQUAL] = "threads have unequal work, and there were too few instances for each to run alone a few times: the one that did does not stand for all",
     [FV_ALONE_MORE] = "alone a thread takes longer than together: it does more, as in loops whose iterations go to who comes first",
     [FV_ALONE_SHARED] = "with its part of the cache a thread takes longer alone than together: threads share data, of which each has all",
-    [FV_ALONE_TOO_LARGE] = "alone the speedup were above 1.05 N: runs with one thread did other work",
+    [FV_ALONE_TOO_LARGE] = "alone the speedup were above 1.05 N: runs with one thread did other work, or the machine was slower then",
 };
 
 static void put_separation(const struct fv_page *p, const struct fv_speedup_point *point)
@@ -156,7 +156,7 @@ static void put_what_if(const struct fv_page *p, const struct fv_speedup_phase *
 
 static const char *const reasons[FV_SPEEDUP_REJECTS] = {
     [FV_SPEEDUP_NO_T1] = "there is no run with one thread that has it: its T1 is not known",
-    [FV_SPEEDUP_SPREAD] = "runs with one thread differ by more than 5 %: the machine is not quiet; fvmpi doctor says why",
+    [FV_SPEEDUP_SPREAD] = "the two shortest runs with one thread differ by more than 5 %: the machine is not quiet; fvmpi doctor says why, --repeats=5 may help",
     [FV_SPEEDUP_OFF_CPU] = "for more than 2 % of their time threads were off their processors without waiting for each other: other programs, I/O or sleep; the rest can't be told apart",
     [FV_SPEEDUP_TOO_LARGE] = "a speedup above 1.05 N: runs with one thread did other work, or its data does not fit into the cache of one processor",
 };
@@ -215,7 +215,7 @@ static const struct share_part {
     enum known known;
 } share_parts[] = {
     { "throughput", "\xe2\x96\x88", "#", "as many as work as fast as one alone", FV_GREEN, offsetof(struct fv_throughput_point, throughput), ALWAYS },
-    { "waiting", "\xe2\x96\x92", "-", "in MPI; of copies what the longest is behind the others", FV_YELLOW, offsetof(struct fv_throughput_point, waiting), ALWAYS },
+    { "waiting", "\xe2\x96\x92", "-", NULL /* by kind */, FV_YELLOW, offsetof(struct fv_throughput_point, waiting), ALWAYS },
     { "few processors", "+", "+", "they waited for one", FV_RED, offsetof(struct fv_throughput_point, few_cpus), ALWAYS },
     { "cache", "c", "c", "they share it: each has its part", FV_RED, offsetof(struct fv_throughput_point, cache), IN_THREE },
     { "memory", "m", "m", "they share its bandwidth, and all else but the cache: clocks, execution units of a core", FV_RED, offsetof(struct fv_throughput_point, memory), IN_THREE },
@@ -251,9 +251,9 @@ static const char *const share_separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_LONG] = "a rank that computed alone came to no call of MPI: it waits for another one by other means",
     [FV_ALONE_LEFT] = "a rank ended, or never came, while it was its turn",
     [FV_ALONE_OFF_CPU] = "who worked alone was off the processor for more than 2 % of the time: that measurement is dropped",
-    [FV_ALONE_VARIES] = "runs with one at a time differ by more than 10 %: the machine is not quiet; fvmpi doctor says why",
+    [FV_ALONE_VARIES] = "the two shortest runs with one at a time differ by more than 10 %: the machine is not quiet; fvmpi doctor says why, --repeats=5 may help",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache",
-    [FV_ALONE_MORE] = "one at a time they take longer than together: turns are too short, or other programs ran",
+    [FV_ALONE_MORE] = "one at a time they take longer than together: ranks' turns are too short for the cache, or the machine is not quiet",
     [FV_ALONE_SHARED] = "with its part of the cache one takes longer alone than together: they share data",
 };
 
@@ -268,13 +268,14 @@ static void put_remarks(const struct fv_page *p, const struct fv_throughput *t, 
     if (why)
         fv_page_item(p, FV_YELLOW, 4, isfinite(point->sharing) ? "cache and memory are not told apart: %s" : "what sharing takes is not known: %s", why);
     if (point->is_least && isfinite(point->sharing))
-        fv_page_item(p, FV_YELLOW, 4, "at least: a rank works for %s at a time, and filling the cache takes %s: it finds the others' data there", fv_words_seconds(point->turn_s, turn), fv_words_seconds(point->fill_s, fill));
+        fv_page_item(p, FV_YELLOW, 4, "at least: a rank works for %s at a time, in which it first fills the cache, where the others' data are: that takes up to %s", fv_words_seconds(point->turn_s, turn), fv_words_seconds(point->fill_s, fill));
     if (isfinite(gain))
         fv_page_item(p, FV_PLAIN, 4, "with twice the cache %zu %s would work %.2f times as fast, as far as memory lets them (an estimate)", point->count, fv_throughput_kinds[point->kind], gain);
 }
 
 static void put_throughput_stack(const struct fv_page *p, const struct fv_throughput_point *point)
 {
+    static const char *const waiting[] = { [FV_THROUGHPUT_COPIES] = "what the longest is behind the others", [FV_THROUGHPUT_RANKS] = "in MPI" };
     struct bar_part bars[SHARE_PARTS];
     double zero = FV_STACK_ZERO * (double)point->count;
 
@@ -283,7 +284,7 @@ static void put_throughput_stack(const struct fv_page *p, const struct fv_throug
     put_bar(p, bars, SHARE_PARTS);
     for (size_t i = 0; i < SHARE_PARTS; i++)
         if (isfinite(bars[i].value) && (!i || fabs(bars[i].value) >= zero))
-            fv_page_item(p, FV_PLAIN, 4, "%s %s %.2f of %zu: %s", bars[i].drawn, share_parts[i].name, bars[i].value, point->count, share_parts[i].remark);
+            fv_page_item(p, FV_PLAIN, 4, "%s %s %.2f of %zu: %s", bars[i].drawn, share_parts[i].name, bars[i].value, point->count, share_parts[i].remark ? share_parts[i].remark : waiting[point->kind]);
 }
 
 static void put_throughput(const struct fv_page *p, const struct fv_speedup *s)
