@@ -24,7 +24,7 @@ const SCREENS = {
     { title: "Sizes and runs", tables: ["points", "runs"] },
   ] },
   "fvmpi-stacks-1": { first: [drawStacks], told: [], subjects: [
-    { title: "Throughput", tables: ["throughputs", "shares"], charts: tables => [shareBars(tables)], open: true },
+    { title: "Throughput", tables: ["throughputs", "shares", "throughput_curve"], charts: tables => [shareBars(tables)], open: true },
     { title: "Phases", tables: ["stacks"], charts: tables => [phaseStacks(tables)], open: true },
     { title: "One thread at a time: time by cache", tables: ["curves"], charts: tables => [cacheCurves(tables)] },
     { title: "Runs", tables: ["runs"] },

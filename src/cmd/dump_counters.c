@@ -33,6 +33,6 @@ void fv_dump_counter_phase(const struct fv_cursor *c, const void *record)
 {
     const struct fv_counter_phase *p = record;
 
-    printf("counter phase thread=%u kind=%s of=%u count=%" PRIu64, c->thread, p->kind == FV_COUNTER_LIFE ? "life" : p->kind == FV_COUNTER_REGION ? "region" : "?", p->of, p->count);
+    printf("counter phase thread=%u kind=%s of=%u count=%" PRIu64, c->thread, p->kind == FV_COUNTER_LIFE ? "life" : p->kind == FV_COUNTER_REGION ? "region" : p->kind == FV_COUNTER_ALONE ? "alone" : "?", p->of, p->count);
     dump_values(&p->sum);
 }

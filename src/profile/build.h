@@ -41,7 +41,7 @@ struct fv_build_file {
     struct fv_numbers comms;      /* in fv_model.comms ... */
     struct fv_numbers comm_ranks; /* ... and the rank's own rank there */
     struct fv_numbers io_files;   /* in fv_model.io.files, while tracks of the last visit read */
-    struct fv_numbers lives, omp_regions; /* in fv_model.phases.items, likewise */
+    struct fv_numbers lives, omp_regions, alone; /* in fv_model.phases.items, likewise; alone: by number of their fv_solo_record in the file */
     struct fv_cell_map *cells;
     size_t cell_maps, cell_map_room;
     bool changed; /* since it was opened, which has been said */

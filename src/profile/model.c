@@ -545,6 +545,7 @@ static void forget_numbers(struct fv_build_file *f)
     fv_numbers_release(&f->io_files);
     fv_numbers_release(&f->lives);
     fv_numbers_release(&f->omp_regions);
+    fv_numbers_release(&f->alone);
     for (size_t k = 0; k < f->cell_maps; k++) {
         free(f->cells[k].cells);
         free(f->cells[k].waits);

@@ -506,10 +506,16 @@ void fv_counters_life(struct fv_thread *t, uint32_t life)
     errno = saved;
 }
 
+static uint64_t key_of(enum fv_counter_phase_kind kind, uint32_t of)
+{
+    return (uint64_t)kind << 32 | of;
+}
+
 /* NULL: no room. */
-static struct region *region_of(struct fv_thread *t, uint32_t id)
+static struct region *region_of(struct fv_thread *t, enum fv_counter_phase_kind kind, uint32_t of)
 {
     struct fv_counters *c = t->counters;
+    uint64_t id = key_of(kind, of);
     struct region *r = fv_map_find(&c->regions, sizeof(*r), id);
 
     if (FV_UNLIKELY(!r)) {
@@ -518,27 +524,27 @@ static struct region *region_of(struct fv_thread *t, uint32_t id)
         *r = (struct region){ .id = id };
     }
     if (FV_UNLIKELY(!r->record)) {
-        if (!(r->record = make_phase(t, FV_COUNTER_REGION, id)))
+        if (!(r->record = make_phase(t, kind, of)))
             return NULL;
         r->counted.sum = &r->record->sum;
     }
     return r;
 }
 
-void fv_counters_region_begin(struct fv_thread *t, uint32_t region)
+static void begin_region(struct fv_thread *t, enum fv_counter_phase_kind kind, uint32_t of)
 {
     int saved = errno;
-    struct region *r = region_of(t, region);
+    struct region *r = region_of(t, kind, of);
 
     if (r && !r->depth++)
         begin_counted(t->counters, &r->counted);
     errno = saved;
 }
 
-void fv_counters_region_end(struct fv_thread *t, uint32_t region, uint64_t ticks, unsigned parts)
+static void end_region(struct fv_thread *t, enum fv_counter_phase_kind kind, uint32_t of, uint64_t ticks, unsigned parts)
 {
     int saved = errno;
-    struct region *r = fv_map_find(&t->counters->regions, sizeof(*r), region);
+    struct region *r = fv_map_find(&t->counters->regions, sizeof(*r), key_of(kind, of));
 
     if (!r || !r->depth)
         return;
@@ -546,6 +552,26 @@ void fv_counters_region_end(struct fv_thread *t, uint32_t region, uint64_t ticks
     if (!--r->depth)
         end_counted(t->counters, &r->counted, ticks);
     errno = saved;
+}
+
+void fv_counters_region_begin(struct fv_thread *t, uint32_t region)
+{
+    begin_region(t, FV_COUNTER_REGION, region);
+}
+
+void fv_counters_region_end(struct fv_thread *t, uint32_t region, uint64_t ticks, unsigned parts)
+{
+    end_region(t, FV_COUNTER_REGION, region, ticks, parts);
+}
+
+void fv_counters_alone_begin(struct fv_thread *t, uint32_t record)
+{
+    begin_region(t, FV_COUNTER_ALONE, record);
+}
+
+void fv_counters_alone_end(struct fv_thread *t, uint32_t record, uint64_t ticks)
+{
+    end_region(t, FV_COUNTER_ALONE, record, ticks, 1);
 }
 
 /* ---- of a thread ---- */

@@ -33,6 +33,9 @@ void fv_counters_life(struct fv_thread *thread, uint32_t life);
  * may stand in itself, and what is inside is told once. */
 void fv_counters_region_begin(struct fv_thread *thread, uint32_t region);
 void fv_counters_region_end(struct fv_thread *thread, uint32_t region, uint64_t ticks, unsigned parts);
+/* Likewise of the times in which it runs alone, by the record of these (fv_solo_record, which one of the file). */
+void fv_counters_alone_begin(struct fv_thread *thread, uint32_t record);
+void fv_counters_alone_end(struct fv_thread *thread, uint32_t record, uint64_t ticks);
 
 /* A time bin of the thread went on, in a call: its values are to be written into the rank file. */
 void fv_counters_go_on(struct fv_thread *thread);

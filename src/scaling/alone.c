@@ -56,6 +56,11 @@ enum fv_alone_verdict fv_alone_judge(const struct fv_alone_run *run, const struc
     return a->time_s - a->cpu_s > FV_ALONE_OFF * a->time_s ? FV_ALONE_OFF_CPU : FV_ALONE_GOOD;
 }
 
+static double ratio(double a, double b)
+{
+    return a > 0 && b > 0 ? a / b : NAN;
+}
+
 void fv_alone_add(struct fv_speedup_phase *phase, const struct fv_alone_run *run, const struct fv_phase *of)
 {
     const struct fv_phase_alone *a = &of->alone;
@@ -79,6 +84,9 @@ void fv_alone_add(struct fv_speedup_phase *phase, const struct fv_alone_run *run
         point->time_s = time_s;
         point->missed = a->probes ? (double)a->misses / (double)a->probes : NAN;
         point->off_cpu = a->time_s > 0 ? fmax(1 - a->cpu_s / a->time_s, 0) : NAN;
+        point->cycles = ratio(a->counted[FV_ALONE_CYCLES], a->counted[FV_ALONE_INSTRUCTIONS]);
+        point->lines = 1000 * ratio(a->counted[FV_ALONE_LINES], a->counted[FV_ALONE_INSTRUCTIONS]);
+        point->bytes_per_s = FV_ALONE_LINE * ratio(a->counted[FV_ALONE_LINES], a->time_s);
     }
     point->good_runs += !verdict;
     if (verdict)
@@ -167,6 +175,7 @@ static void add_up(struct fv_speedup *speedup, struct fv_speedup_phase *program,
     struct fv_alone_point sum = *like;
 
     sum.time_s = sum.next_s = sum.least_s = sum.most_s = 0;
+    sum.cycles = sum.lines = sum.bytes_per_s = NAN;
     sum.measured = UINT64_MAX; /* of whom it is unequal is told by the phases */
     for (size_t i = 0; i < speedup->count; i++) {
         const struct fv_speedup_phase *phase = &speedup->phases[i];

@@ -38,6 +38,7 @@ enum fv_alone_verdict {
 extern const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1]; /* "good", ...; NULL behind the last */
 extern const char *const fv_alone_hows[];                            /* "whole", "pirate", "resctrl"; NULL behind the last */
 
+#define FV_ALONE_LINE   64 /* bytes of a cache line */
 #define FV_ALONE_SPREAD 0.10 /* (second least - least) / mean */
 #define FV_ALONE_OFF    0.02 /* of the time, without a processor */
 #define FV_ALONE_SAME   1.05 /* times as long, without being longer */
@@ -55,6 +56,7 @@ struct fv_alone_point {
     double time_s, next_s, least_s, most_s; /* next: the second shortest good one's; INFINITY: there is none */
     double slower; /* times as long as with all of the cache; NAN: that is not known */
     double missed, off_cpu; /* shares; NAN: not known */
+    double cycles, lines, bytes_per_s; /* with --counters: for an instruction; from memory, for 1,000 instructions; from memory, of one; NAN: not counted */
     enum fv_alone_verdict verdict;
 };
 struct fv_alone_stack {

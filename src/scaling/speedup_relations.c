@@ -126,6 +126,9 @@ static const struct fv_column_def curve_columns[] = {
     { "alone_min_s", "least", "s", "The shortest of the runs.", FV_FIELD(struct fv_alone_point, least_s), .flags = FV_NULLABLE },
     { "alone_max_s", "most", "s", "The longest of the runs.", FV_FIELD(struct fv_alone_point, most_s), .flags = FV_NULLABLE },
     { "slowdown", "slower", "ratio", "Times as long as with all of the cache. Null: that, or this, is not good.", FV_FIELD(struct fv_alone_point, slower), .flags = FV_NULLABLE },
+    { "cycles_per_instruction", "cycles", "ratio", "By --counters statistics or memory, of the thread that ran alone. Null: not counted, as those below.", FV_FIELD(struct fv_alone_point, cycles), .flags = FV_NULLABLE },
+    { "lines_per_1000", "lines", "ratio", "Lines from memory for 1,000 instructions, by --counters memory or cache.", FV_FIELD(struct fv_alone_point, lines), .flags = FV_NULLABLE },
+    { "bytes_per_s", "from memory", "B/s", "Of the thread: 64 bytes for each line from memory, by its time: its demand for bandwidth. What is written back is not in it.", FV_FIELD(struct fv_alone_point, bytes_per_s), .flags = FV_NULLABLE },
     { "missed_share", "missed", "ratio", "Of the probes of the process that held the rest, those that were not in the cache. Null: there was none.", FV_FIELD(struct fv_alone_point, missed), .flags = FV_NULLABLE },
     { "off_cpu_share", "off CPU", "ratio", "Of the time, without a processor.", FV_FIELD(struct fv_alone_point, off_cpu), .flags = FV_NULLABLE },
     { "verdict", "verdict", "", "Whether it counts: as `separation` of points has it.", FV_GET(FV_TYPE_TEXT, get_alone_verdict), .words = fv_alone_verdicts },
@@ -135,7 +138,7 @@ const struct fv_relation fv_speedup_curves = {
     .key = "curve",
     .title = "Time by cache",
     .doc = "Runs in which one thread at a time ran alone (fvmpi run --stacks --solo): by number of threads, then by cache, most first.",
-    .shown = "name thread_count run_count/9 method/5 cache_share cache_bytes/4 alone_s slowdown missed_share/6 off_cpu_share/7 verdict/1",
+    .shown = "name thread_count run_count/9 method/5 cache_share cache_bytes/4 alone_s slowdown cycles_per_instruction/2 lines_per_1000/3 bytes_per_s/3 missed_share/6 off_cpu_share/7 verdict/1",
     FV_COLUMNS(curve_columns),
     FV_OUTER(outer),
     FV_ITEMS(struct fv_speedup_phase, alone, alone_count),
@@ -178,4 +181,4 @@ static const struct fv_relation runs = {
     FV_ITEMS(struct fv_speedup, runs, run_count),
 };
 
-const struct fv_relation *const fv_speedup_relations[] = { &phases, &fv_throughput_points, &runs, NULL };
+const struct fv_relation *const fv_speedup_relations[] = { &phases, &fv_throughput_points, &fv_throughput_curve, &runs, NULL };

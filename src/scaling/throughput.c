@@ -23,6 +23,7 @@ struct fv_throughput_run {
     double elapsed_s;
     struct fv_alone_run alone; /* one at a time */
     enum fv_alone_verdict verdict;
+    double instructions, cycles, lines; /* of all ranks, as time is; lines: from memory; NAN: not counted */
     struct of_rank *ranks; /* by rank */
 };
 
@@ -78,6 +79,16 @@ static const struct fv_rank_turns *turns_of(const struct fv_model *m, size_t ran
     return NULL;
 }
 
+/* Of all ranks; of those with MPI outside of it. */
+static double counted(const struct fv_model *m, const char *quantity, enum fv_throughput_kind kind)
+{
+    double sum = m->counted.event_count ? 0 : NAN;
+
+    for (uint32_t i = 0; i < m->rank_count && isfinite(sum); i++)
+        sum += fv_counted_of(&m->counted, 0, i, quantity, kind == FV_THROUGHPUT_RANKS);
+    return sum;
+}
+
 void fv_throughput_load(struct fv_throughput *t, const struct fv_model *m)
 {
     bool is_alone = m->phases.alone.is && m->phases.turn_count;
@@ -98,8 +109,38 @@ void fv_throughput_load(struct fv_throughput *t, const struct fv_model *m)
     }
     if (is_alone)
         run.verdict = judge_all(&run);
+    run.instructions = counted(m, "instructions", run.kind);
+    run.cycles = counted(m, "cycles", run.kind);
+    run.lines = counted(m, "memory_lines", run.kind);
     FV_GROW(t->runs, t->run_room, t->run_count + 1);
     t->runs[t->run_count++] = run;
+}
+
+/* ---- of a run in which one at a time worked ---- */
+
+static double time_of(const struct fv_throughput_run *run)
+{
+    double time_s = 0;
+
+    for (size_t i = 0; i < run->count; i++)
+        time_s += run->ranks[i].took_turns ? run->ranks[i].turns.alone.time_s : NAN;
+    return time_s;
+}
+
+static double bytes_per_s_of_one(const struct fv_throughput_run *run)
+{
+    return FV_ALONE_LINE * run->lines / time_of(run);
+}
+
+static double missed_in(const struct fv_throughput_run *run)
+{
+    uint64_t probes = 0, misses = 0;
+
+    for (size_t i = 0; i < run->count && run->ranks[i].took_turns; i++) {
+        probes += run->ranks[i].turns.alone.probes;
+        misses += run->ranks[i].turns.alone.misses;
+    }
+    return probes ? (double)misses / (double)probes : NAN;
 }
 
 /* ---- together ---- */
@@ -122,6 +163,7 @@ static void add_together(struct fv_throughput *t, const struct fv_throughput_run
     if (p->runs++ && run->elapsed_s >= p->elapsed_s)
         return;
     p->elapsed_s = run->elapsed_s;
+    p->bytes_per_s = FV_ALONE_LINE * run->lines / run->elapsed_s;
     for (size_t i = 0; i < run->count; i++)
         p->shares[i] = (struct fv_throughput_share){ .rank = run->ranks[i].rank, .together_s = run->ranks[i].compute_s, .queue_s = run->ranks[i].queue_s, .off_cpu_s = run->ranks[i].off_cpu_s };
 }
@@ -139,9 +181,14 @@ static void finish_together(struct fv_throughput_point *p)
 /* ---- alone ---- */
 
 /* One copy stands for all. */
-static bool is_of(const struct fv_throughput_run *run, const struct fv_throughput_point *p)
+static size_t alone_count(const struct fv_throughput_point *p)
 {
-    return run->alone.is && run->kind == p->kind && (p->kind == FV_THROUGHPUT_COPIES ? run->count == 1 : run->count == p->count);
+    return p->kind == FV_THROUGHPUT_COPIES ? 1 : p->count;
+}
+
+static bool is_of(const struct fv_throughput_run *run, enum fv_throughput_kind kind, size_t count)
+{
+    return run->alone.is && run->kind == kind && run->count == count;
 }
 
 static double distance(const struct fv_throughput_run *run, const struct fv_throughput_point *p)
@@ -157,7 +204,7 @@ static double find_part(const struct fv_throughput *t, const struct fv_throughpu
     for (size_t i = 0; i < t->run_count; i++) {
         const struct fv_throughput_run *run = &t->runs[i];
 
-        if (is_of(run, p) && run->alone.part < 1 && distance(run, p) < 0.26 && (!best || distance(run, p) < distance(best, p)))
+        if (is_of(run, p->kind, alone_count(p)) && run->alone.part < 1 && distance(run, p) < 0.26 && (!best || distance(run, p) < distance(best, p)))
             best = run;
     }
     return best ? best->alone.part : NAN;
@@ -176,15 +223,6 @@ static double alone_of(const struct fv_throughput_run *run, const struct fv_thro
     const struct of_rank *rank = &run->ranks[p->kind == FV_THROUGHPUT_COPIES ? 0 : i];
 
     return rank->took_turns ? rank->turns.alone.time_s : NAN;
-}
-
-static double all_of(const struct fv_throughput_run *run, const struct fv_throughput_point *p)
-{
-    double sum_s = 0;
-
-    for (size_t i = 0; i < p->count; i++)
-        sum_s += alone_of(run, p, i);
-    return sum_s;
 }
 
 static void add_alone_run(struct alone *all, const struct fv_throughput_run *run, double time_s)
@@ -206,13 +244,13 @@ static void add_alone_run(struct alone *all, const struct fv_throughput_run *run
     all->good_runs++;
 }
 
-static struct alone find_alone(const struct fv_throughput *t, const struct fv_throughput_point *p, double part)
+static struct alone find_alone(const struct fv_throughput *t, enum fv_throughput_kind kind, size_t count, double part)
 {
     struct alone all = { 0, 0, INFINITY, INFINITY, -INFINITY, FV_ALONE_GOOD, NULL };
 
     for (size_t i = 0; i < t->run_count; i++)
-        if (is_of(&t->runs[i], p) && fabs(t->runs[i].alone.part - part) < 1e-5)
-            add_alone_run(&all, &t->runs[i], all_of(&t->runs[i], p));
+        if (is_of(&t->runs[i], kind, count) && fabs(t->runs[i].alone.part - part) < 1e-5)
+            add_alone_run(&all, &t->runs[i], time_of(&t->runs[i]));
     if (all.good_runs > 1 || all.good_runs == all.runs)
         all.verdict = isfinite(all.next_s) && all.next_s - all.least_s > FV_ALONE_SPREAD * (all.next_s + all.least_s) / 2 ? FV_ALONE_VARIES : FV_ALONE_GOOD;
     return all;
@@ -237,17 +275,6 @@ static void find_turns(struct fv_throughput_point *p, const struct fv_throughput
     if (p->kind == FV_THROUGHPUT_RANKS && turns > 0)
         p->turn_s = time_s / turns;
     p->is_least = p->turn_s < FV_TURN_FILLS * p->fill_s;
-}
-
-static void find_missed(struct fv_throughput_point *p, const struct fv_throughput_run *run)
-{
-    uint64_t probes = 0, misses = 0;
-
-    for (size_t i = 0; i < run->count && run->ranks[i].took_turns; i++) {
-        probes += run->ranks[i].turns.alone.probes;
-        misses += run->ranks[i].turns.alone.misses;
-    }
-    p->missed = probes ? (double)misses / (double)probes : NAN;
 }
 
 /* ---- components ---- */
@@ -318,25 +345,84 @@ static void compute_point(const struct fv_throughput *t, struct fv_throughput_po
 {
     finish_together(p);
     p->part = find_part(t, p);
-    p->missed = p->turn_s = p->fill_s = NAN;
-    struct alone whole = find_alone(t, p, 1), part = find_alone(t, p, p->part);
+    p->missed = p->turn_s = p->fill_s = p->wanted_bytes_per_s = NAN;
+    struct alone whole = find_alone(t, p->kind, alone_count(p), 1), part = find_alone(t, p->kind, alone_count(p), p->part);
     take_alone(p, &whole, offsetof(struct fv_throughput_share, alone_s));
     take_alone(p, &part, offsetof(struct fv_throughput_share, part_s));
     if (whole.shortest)
         find_turns(p, whole.shortest);
     if (part.shortest) {
-        find_missed(p, part.shortest);
+        p->missed = missed_in(part.shortest);
+        p->wanted_bytes_per_s = part.verdict ? NAN : (double)p->count * bytes_per_s_of_one(part.shortest);
         p->how = part.shortest->alone.how;
         p->left_bytes = part.shortest->alone.left_bytes;
     }
-    p->alone_least_s = whole.good_runs ? whole.least_s : NAN;
-    p->alone_most_s = whole.runs ? whole.most_s : NAN;
+    double each = (double)p->count / (double)alone_count(p);
+    p->alone_least_s = whole.good_runs ? whole.least_s * each : NAN;
+    p->alone_most_s = whole.runs ? whole.most_s * each : NAN;
     enum fv_alone_verdict of_whole = judge_whole(p, &whole), of_part = judge_part(p, &part);
     p->separation = of_whole ? of_whole : of_part;
     if (p->separation)
         forget_alone(p, of_whole);
     finish_shares(p);
     take_apart(p);
+}
+
+/* ---- curve ---- */
+
+static bool has_curve_point(const struct fv_throughput *t, const struct fv_throughput_run *run)
+{
+    for (size_t i = 0; i < t->curve_count; i++)
+        if (is_of(run, t->curve[i].kind, t->curve[i].count) && fabs(t->curve[i].part - run->alone.part) < 1e-5)
+            return true;
+    return false;
+}
+
+static struct fv_throughput_alone curve_point(const struct fv_throughput *t, const struct fv_throughput_run *like)
+{
+    struct alone of = find_alone(t, like->kind, like->count, like->alone.part), whole = find_alone(t, like->kind, like->count, 1);
+    const struct fv_throughput_run *run = of.shortest;
+    double time_s = time_of(run) / (double)run->count;
+
+    return (struct fv_throughput_alone){
+        .kind = run->kind,
+        .count = run->count,
+        .runs = of.runs,
+        .how = run->alone.how,
+        .part = run->alone.part,
+        .left_bytes = run->alone.left_bytes,
+        .time_s = time_s,
+        .slower = whole.runs && !whole.verdict && !of.verdict ? time_of(run) / time_of(whole.shortest) : NAN,
+        .missed = missed_in(run),
+        .cycles = run->cycles / run->instructions,
+        .lines = 1000 * run->lines / run->instructions,
+        .bytes_per_s = bytes_per_s_of_one(run),
+        .verdict = of.verdict,
+    };
+}
+
+static int by_kind_count_and_part(const void *a, const void *b)
+{
+    const struct fv_throughput_alone *x = a, *y = b;
+
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->count != y->count)
+        return x->count < y->count ? -1 : 1;
+    return (x->part < y->part) - (x->part > y->part);
+}
+
+static void draw_curve(struct fv_throughput *t)
+{
+    for (size_t i = 0; i < t->run_count; i++)
+        if (t->runs[i].alone.is && !has_curve_point(t, &t->runs[i])) {
+            struct fv_throughput_alone point = curve_point(t, &t->runs[i]);
+
+            FV_GROW(t->curve, t->curve_room, t->curve_count + 1);
+            t->curve[t->curve_count++] = point;
+        }
+    if (t->curve_count)
+        qsort(t->curve, t->curve_count, sizeof(*t->curve), by_kind_count_and_part);
 }
 
 /* ---- all ---- */
@@ -370,6 +456,7 @@ bool fv_throughput_compute(struct fv_throughput *t)
     qsort(t->points, t->count, sizeof(*t->points), by_kind_and_count);
     for (size_t i = 0; i < t->count; i++)
         compute_point(t, &t->points[i]);
+    draw_curve(t);
     return true;
 }
 
@@ -380,6 +467,7 @@ void fv_throughput_release(struct fv_throughput *t)
     for (size_t i = 0; i < t->run_count; i++)
         free(t->runs[i].ranks);
     free(t->points);
+    free(t->curve);
     free(t->runs);
     *t = (struct fv_throughput){ 0 };
 }

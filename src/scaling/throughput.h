@@ -47,14 +47,33 @@ struct fv_throughput_point {
     bool is_least;       /* turns are short: sharing costs at least so much */
     bool is_off_cpu;     /* for more than 2 % of U they had no processor for another reason than others that work: nothing is told */
     enum fv_alone_verdict separation;
+    double wanted_bytes_per_s, bytes_per_s; /* from memory: what N want with the N-th part of the cache, and what they get together; NAN: it was not counted */
     double throughput, waiting, few_cpus, cache, memory, sharing; /* components of N; NAN: not known */
     struct fv_throughput_share *shares;
+};
+
+/* What one does alone with a part of the cache: runs with it, the shortest that is good, if there is one. Of ranks means over them, outside of MPI. Counts are of --counters; NAN: they were not
+ * counted, as all below. */
+struct fv_throughput_alone {
+    enum fv_throughput_kind kind;
+    size_t count, runs; /* N of ranks; copies: 1 */
+    uint32_t how;       /* enum fv_solo_how */
+    double part;
+    uint64_t left_bytes;
+    double time_s, slower; /* of one; times as long as with all of the cache */
+    double missed;         /* of the pirate's probes; NAN: none */
+    double cycles;         /* for an instruction */
+    double lines;          /* from memory, for 1,000 instructions */
+    double bytes_per_s;    /* from memory, of one: its demand for bandwidth */
+    enum fv_alone_verdict verdict;
 };
 
 struct fv_throughput_run;
 struct fv_throughput {
     struct fv_throughput_point *points; /* by kind and N */
     size_t count, room;
+    struct fv_throughput_alone *curve; /* by kind, N, and part, largest first */
+    size_t curve_count, curve_room;
     struct fv_throughput_run *runs;
     size_t run_count, run_room;
 };

@@ -90,6 +90,8 @@ static const struct fv_column_def point_columns[] = {
     { "turn_s", "turn", "s", "How long a rank works at a time, the mean. Null: of copies.", FV_FIELD(struct fv_throughput_point, turn_s), .flags = FV_NULLABLE },
     { "fill_s", "fill", "s", "What filling the shared cache takes at most: its lines times the latency of memory, as measured by chases of pointers. Null: its size is not known.", FV_FIELD(struct fv_throughput_point, fill_s), .flags = FV_NULLABLE },
     { "is_least", "least", "", "Turns are shorter than 10 times fill_s: each begins with the others' data in the cache, so that A may be too large, and what sharing costs is at least what is told.", FV_FIELD(struct fv_throughput_point, is_least) },
+    { "wanted_bytes_per_s", "wanted", "B/s", "From memory: what N want, each as it does alone with its part of the cache. Null: lines from memory were not counted (--counters memory).", FV_FIELD(struct fv_throughput_point, wanted_bytes_per_s), .flags = FV_NULLABLE },
+    { "read_bytes_per_s", "read", "B/s", "From memory: what all of them together get, by T.", FV_FIELD(struct fv_throughput_point, bytes_per_s), .flags = FV_NULLABLE },
     COMPONENT("throughput", "throughput", throughput, "A / T: as many as work as fast as one alone. With the four that follow, or sharing in place of cache and memory, it is N."),
     COMPONENT("lost_to_waiting", "waiting", waiting, "N A / (U + Q) - A / T: in MPI; of copies what the longest is behind the others."),
     COMPONENT("lost_to_few_cpus", "few CPUs", few_cpus, "N A / U - N A / (U + Q): waiting for a processor."),
@@ -105,9 +107,61 @@ const struct fv_relation fv_throughput_points = {
     .key = "throughputs",
     .title = "Throughput",
     .doc = "Copies of a program, or ranks, that share a node (fvmpi run --throughput), by their number.",
-    .shown = "count run_count/9 elapsed_s/2 together_s/1 alone_s/3 part_s/4 throughput lost_to_waiting lost_to_few_cpus/5 lost_to_cache/7 lost_to_memory/7 lost_to_sharing separation/6",
+    .shown = "count run_count/9 elapsed_s/2 together_s/1 alone_s/3 part_s/4 throughput lost_to_waiting lost_to_few_cpus/5 lost_to_cache/7 lost_to_memory/7 lost_to_sharing wanted_bytes_per_s/3 read_bytes_per_s/3 separation/6",
     FV_COLUMNS(point_columns),
     .base = the_throughput,
     FV_ITEMS(struct fv_throughput, points, count),
 };
 const struct fv_relation *const fv_throughput_shares = &shares;
+
+/* ---- curve ---- */
+
+static void get_curve_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_throughput_kinds[((const struct fv_throughput_alone *)row)->kind];
+}
+
+static void get_curve_how(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_alone_hows[((const struct fv_throughput_alone *)row)->how];
+}
+
+static void get_curve_verdict(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_alone_verdicts[((const struct fv_throughput_alone *)row)->verdict];
+}
+
+static bool has_size(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return ((const struct fv_throughput_alone *)row)->left_bytes;
+}
+
+#define OF_CURVE(k, t, unit, member, d)                                                            \
+    {                                                                                              \
+        k, t, unit, d, FV_FIELD(struct fv_throughput_alone, member), .flags = FV_NULLABLE          \
+    }
+static const struct fv_column_def curve_columns[] = {
+    { "kind", "kind", "", "copies, ranks.", FV_GET(FV_TYPE_TEXT, get_curve_kind), .words = fv_throughput_kinds },
+    { "count", "N", "", "Ranks that took turns; of copies 1.", FV_FIELD(struct fv_throughput_alone, count) },
+    { "cache_share", "part", "ratio", "The part of the shared cache that one had.", FV_FIELD(struct fv_throughput_alone, part) },
+    { "run_count", "runs", "", "Such runs: the shortest that is good by its own numbers counts.", FV_FIELD(struct fv_throughput_alone, runs) },
+    { "method", "method", "", "Who had the rest: whole: nobody; pirate, resctrl.", FV_GET(FV_TYPE_TEXT, get_curve_how), .words = fv_alone_hows },
+    { "cache_bytes", "cache", "bytes", "That, with the processor's own caches, as it was measured by chases of pointers before. Null: it was not.", FV_FIELD(struct fv_throughput_alone, left_bytes), .flags = FV_NULLABLE, .known = has_size },
+    OF_CURVE("alone_s", "time", "s", time_s, "Of one, alone; of ranks their mean, outside of MPI."),
+    OF_CURVE("slowdown", "slower", "ratio", slower, "Times as long as with all of the cache. Null: that, or this, is not good."),
+    OF_CURVE("cycles_per_instruction", "cycles", "ratio", cycles, "By --counters statistics or memory. Null: not counted, as those below."),
+    OF_CURVE("lines_per_1000", "lines", "ratio", lines, "Lines from memory for 1,000 instructions, by --counters memory or cache."),
+    OF_CURVE("bytes_per_s", "from memory", "B/s", bytes_per_s, "Of one: 64 bytes for each line from memory, by its time: its demand for bandwidth. What is written back is not in it."),
+    OF_CURVE("missed_share", "missed", "ratio", missed, "Of the probes of the process that held the rest, those that were not in the cache. Null: there was none."),
+    { "verdict", "verdict", "", "Whether it counts: as `separation` of `speedups.points` has it.", FV_GET(FV_TYPE_TEXT, get_curve_verdict), .words = fv_alone_verdicts },
+};
+const struct fv_relation fv_throughput_curve = {
+    .name = "throughput_curve",
+    .key = "throughput_curve",
+    .title = "One at a time, by cache",
+    .doc = "Copies and ranks that worked alone, by the part of the shared cache that they had.",
+    .shown = "count/9 cache_share run_count/8 method/5 cache_bytes/4 alone_s slowdown cycles_per_instruction/2 lines_per_1000/3 bytes_per_s/3 missed_share/6 verdict/1",
+    FV_COLUMNS(curve_columns),
+    .base = the_throughput,
+    FV_ITEMS(struct fv_throughput, curve, curve_count),
+};

@@ -1,6 +1,7 @@
 /* See solo.h. */
 #include "threads/solo.h"
 #include "base/solo.h"
+#include "rt/counters.h"
 #include "rt/path.h"
 #include "rt/solo_page.h"
 #include "threads/omp_next.h"
@@ -16,6 +17,7 @@ bool fv_solo_on;
 
 struct phase {
     struct fv_solo_record *record;
+    uint32_t number; /* of the record, in the file */
     bool is_refused;
 };
 
@@ -68,6 +70,8 @@ static enum fv_gate_why begin_interval(void)
     bool is_ready = page->how != FV_SOLO_PIRATE || fv_solo_call(page), is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
 
     errno = saved;
+    if (fv_self && fv_self->counters)
+        fv_counters_alone_begin(fv_self, current.phase->number);
     fv_solo_interval_begin(&current.interval, page, CLOCK_THREAD_CPUTIME_ID);
     current.sums.waited_ticks += current.interval.begin - begin;
     if (!is_ready && !is_let_go)
@@ -78,6 +82,8 @@ static enum fv_gate_why begin_interval(void)
 static void end_interval(void)
 {
     fv_solo_interval_end(&current.interval, page, &current.sums);
+    if (fv_self && fv_self->counters)
+        fv_counters_alone_end(fv_self, current.phase->number, fv_ticks() - current.interval.begin);
     rest();
 }
 
@@ -147,7 +153,7 @@ static struct phase *phase_of(struct fv_sync *s, const struct fv_solo_record *ke
         struct fv_solo_record *record = fv_solo_new_record(&tail, page, key); /* in the scope of fv_sync_rare_begin() */
 
         if (record) {
-            phases[phase_count] = (struct phase){ record, false };
+            phases[phase_count] = (struct phase){ record, (uint32_t)tail.count - 1, false };
             phase = &phases[phase_count++];
         }
     }

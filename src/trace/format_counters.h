@@ -50,13 +50,14 @@ _Static_assert(sizeof(struct fv_counter_values) == 536, "on-disk size");
 enum fv_counter_phase_kind {
     FV_COUNTER_LIFE = 1, /* of a thread that another one created: all of it, updated with its whole thread's record */
     FV_COUNTER_REGION,   /* of a thread of OpenMP's teams: its parts in regions that have ended, with the tasks that it ran at their ends */
+    FV_COUNTER_ALONE,    /* of a thread that ran alone (fv_solo_record): while it did */
 };
 
 /* What a thread counted in a phase of threads (--threads). */
 struct fv_counter_phase {
     uint32_t kind;  /* enum fv_counter_phase_kind */
-    uint32_t of;    /* fv_thread_life.id; fv_omp_region.id */
-    uint64_t count; /* of parts that are in it; of a life 1 */
+    uint32_t of;    /* fv_thread_life.id; fv_omp_region.id; which fv_solo_record of the file, from 0 */
+    uint64_t count; /* of parts that are in it; of a life 1; of a thread that ran alone, intervals */
     struct fv_counter_values sum; /* its section is 0 */
 };
 _Static_assert(sizeof(struct fv_counter_phase) == 552, "on-disk size");

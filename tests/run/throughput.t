@@ -185,8 +185,55 @@ def of_copies(tap):
             check(said in run(*words, rc=2).stderr, '{}', words)
 
 
+COUNTS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(int count, char **words)
+{
+    void (*fake_count)(unsigned, unsigned long) = (void (*)(unsigned, unsigned long))dlsym(RTLD_DEFAULT, "fake_count");
+    volatile double x = 1;
+    for (long i = 0; i < 30000000; i++) x = x * 1.0000001;
+    fake_count(0, 2000000 * atol(words[1])); /* cycles, instructions, misses of the last cache */
+    fake_count(1, 1000000);
+    fake_count(3, 64000);
+    return 0;
+}
+"""
+
+
+def with_counters(tap):
+    """A processor that is not there counts; parts of the cache are by a resctrl that is made of files."""
+    place, root = harness.scratch(), harness.scratch('root')
+    program = os.path.join(place, 'counts')
+    with open(program + '.c', 'w') as f:
+        f.write(COUNTS)
+    subprocess.run(['cc', '-O1', program + '.c', '-o', program, '-ldl'], check=True)
+    os.makedirs(root + '/sys/fs/resctrl')
+    with open(root + '/sys/fs/resctrl/schemata', 'w') as f:
+        f.write('L3:0=ffff\n')
+    with tap.test('copies: cycles and lines from memory by the part of the cache, and the bandwidth that they want'):
+        out = os.path.join(place, 'runs')
+        harness.run([harness.FVMPI, 'run', '-q', '--throughput=2', '--counters', 'INSTRUCTIONS,CYCLES,CACHE-MISSES', '-o', out, '--', program, '{N}'],
+                    env=dict(harness.fake_pmu(), FVMPI_SENSORS_ROOT=root), limit=120).ended(0)
+        names = [os.path.join(out, name) for name in sorted(os.listdir(out))]
+        data = harness.valid(harness.run([harness.FVMPI, 'stacks', *names, '--json', '-']).ended(0).out, 'stacks')
+        whole, half = data['throughput_curve']
+        equal('parts', (whole['cache_share'], half['cache_share'], half['method'], whole['run_count']), (1, 0.5, 'resctrl', 2))
+        for of in (whole, half):
+            close('cycles', of['cycles_per_instruction'], 2, 1e-9)
+            close('lines', of['lines_per_1000'], 64, 1e-9)
+            close('bandwidth', of['bytes_per_s'], 64 * 64000 / of['alone_s'], 1e-3 * of['bytes_per_s'])
+        p, = data['throughputs']
+        consistent(p)
+        close('read', p['read_bytes_per_s'], 2 * 64 * 64000 / p['elapsed_s'], 1e-3 * p['read_bytes_per_s'])
+        if half['verdict'] == 'good':
+            close('wanted', p['wanted_bytes_per_s'], 2 * half['bytes_per_s'], 1e-9 * p['wanted_bytes_per_s'])
+
+
 def main():
     tap = harness.Tap()
+    with_counters(tap)
     for mpi in harness.mpis(tap):
         of_mpi(tap, mpi)
     of_copies(tap)

@@ -159,6 +159,61 @@ def one_at_a_time(tap, program, place, run):
             check('--solo: not through a launcher' in done.err and 'run 3 of 3' in done.err, '{}', done.err)  # the program has no MPI: nothing is recorded
 
 
+COUNTS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+static void (*fake_count)(unsigned, unsigned long);
+static pthread_barrier_t all;
+static void *work(void *unused)
+{
+    volatile double x = 1;
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 4000000; i++) x = x * 1.0000001;
+        fake_count(0, 2000000); /* cycles, instructions, misses of the last cache */
+        fake_count(1, 1000000);
+        fake_count(3, 64000);
+        pthread_barrier_wait(&all);
+    }
+    return unused;
+}
+int main(int count, char **words)
+{
+    pthread_t threads[64];
+    int n = atoi(words[count - 1]);
+    fake_count = (void (*)(unsigned, unsigned long))dlsym(RTLD_DEFAULT, "fake_count");
+    pthread_barrier_init(&all, 0, n);
+    for (int i = 0; i < n; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < n; i++) pthread_join(threads[i], 0);
+    return 0;
+}
+"""
+
+
+def with_counters(tap, place):
+    """A processor that is not there counts; parts of the cache are by a resctrl that is made of files."""
+    root, program = harness.scratch('root'), os.path.join(place, 'counts')
+    with open(program + '.c', 'w') as f:
+        f.write(COUNTS)
+    subprocess.run(['cc', '-O1', '-g', '-pthread', program + '.c', '-o', program, '-ldl'], check=True)
+    os.makedirs(root + '/sys/fs/resctrl')
+    with open(root + '/sys/fs/resctrl/schemata', 'w') as f:
+        f.write('L3:0=ffff\n')
+    with tap.test('run --solo --counters: cycles and lines from memory of the thread that ran alone'):
+        directory = os.path.join(place, 'counted')
+        harness.run([harness.FVMPI, 'run', '-q', '--solo', '--stacks=2', '--counters', 'INSTRUCTIONS,CYCLES,CACHE-MISSES', '-o', directory, '--', program, '{N}'],
+                    env=dict(harness.fake_pmu(), FVMPI_SENSORS_ROOT=root), limit=120).ended(0)
+        phase, = [of for of in found_in([os.path.join(directory, name) for name in sorted(os.listdir(directory))]) if of['kind'] == 'threads']
+        equal('parts', [c['cache_share'] for c in phase['curve']], [1.0, 0.5])
+        for c in phase['curve']:
+            close('cycles', c['cycles_per_instruction'], 2, 1e-9)
+            close('lines', c['lines_per_1000'], 64, 1e-9)
+            close('bandwidth', c['bytes_per_s'], 64 * 5 * 64000 / c['alone_s'], 1e-3 * c['bytes_per_s'])
+        said = harness.run([harness.FVMPI, 'dump', os.path.join(directory, 'threads-2-alone-100')]).ended(0).out
+        check(sum('kind=alone' in line for line in said.splitlines()) == 1, 'one thread ran alone: {}', [line for line in said.splitlines() if 'phase' in line])
+
+
 def many_runs(tap, program):
     """fvmpi run --stacks."""
     def run(*words, rc=0):
@@ -198,6 +253,7 @@ def many_runs(tap, program):
             check('say fvmpi run --stacks ... -- mpiexec' in said.err, '{}', said.err)
             check(not os.path.exists(directory), 'it has run')
     one_at_a_time(tap, program, place, run)
+    with_counters(tap, place)
     with tap.test('run --stacks: wrong words'):
         for value in ('x', '1,', ',2', '2,,3', '0', '99999', '-2'):
             said = harness.run([harness.FVMPI, 'run', '--stacks=' + value, '--', program])

@@ -186,9 +186,24 @@ static void add_parts(struct fv_counted_value *sum, const struct reading *got, d
 /* FV_NONE: damaged, or of a thread whose life is in none. */
 static uint32_t phase_of(const struct fv_build_file *f, const struct fv_counter_phase *r)
 {
-    const struct fv_numbers *in = r->kind == FV_COUNTER_LIFE ? &f->lives : r->kind == FV_COUNTER_REGION ? &f->omp_regions : NULL;
+    const struct fv_numbers *in = r->kind == FV_COUNTER_LIFE ? &f->lives : r->kind == FV_COUNTER_REGION ? &f->omp_regions : r->kind == FV_COUNTER_ALONE ? &f->alone : NULL;
 
     return in ? fv_numbers_get(in, r->of) : FV_NONE;
+}
+
+/* Of a thread that ran alone: what its curve by cache is made of. */
+static void add_alone(struct fv_build *b, const struct gather *g, uint32_t phase, const struct fv_counter_values *r)
+{
+    const struct fv_counted_view *v = &b->model->counted;
+
+    for (unsigned i = 0; i < g->count; i++) {
+        const struct fv_quantity *of = g->event[i] == FV_NONE ? NULL : v->events[g->event[i]].quantity;
+        struct reading got = of ? read_value(v, g, i, r) : (struct reading){ 0 };
+
+        for (unsigned k = 0; k < FV_ALONE_QUANTITIES && got.is_counted; k++)
+            if (of == fv_quantity_named(fv_alone_quantities[k], strlen(fv_alone_quantities[k])))
+                b->model->phases.items[phase].alone.counted[k] += got.value;
+    }
 }
 
 static void read_in_phases(struct fv_build *b, struct gather *g, uint32_t rank)
@@ -202,6 +217,10 @@ static void read_in_phases(struct fv_build *b, struct gather *g, uint32_t rank)
         memcpy(&r, p, sizeof(r));
         uint32_t phase = phase_of(f, &r), parts = r.count < UINT32_MAX ? (uint32_t)r.count : UINT32_MAX;
 
+        if (r.kind == FV_COUNTER_ALONE && phase != FV_NONE) {
+            add_alone(b, g, phase, &r.sum);
+            continue;
+        }
         for (unsigned i = 0; i < g->count && phase != FV_NONE; i++) {
             if (g->event[i] == FV_NONE)
                 continue;

@@ -448,6 +448,8 @@ static void read_regions(struct gather *g)
 
 /* ---- alone ---- */
 
+const char *const fv_alone_quantities[FV_ALONE_QUANTITIES] = { "instructions", "cycles", "memory_lines" };
+
 void fv_phase_alone_add(struct fv_phase_alone *to, const struct fv_phase_alone *from)
 {
     to->measured += from->measured;
@@ -459,6 +461,8 @@ void fv_phase_alone_add(struct fv_phase_alone *to, const struct fv_phase_alone *
     to->lost_s += from->lost_s;
     to->probes += from->probes;
     to->misses += from->misses;
+    for (unsigned i = 0; i < FV_ALONE_QUANTITIES; i++)
+        to->counted[i] += from->counted[i];
 }
 
 static bool is_sound(const struct fv_solo_record *r)
@@ -492,9 +496,10 @@ static void add_turns(struct gather *g, const struct fv_solo_record *r)
     s->turns[s->turn_count++] = (struct fv_rank_turns){ (uint32_t)g->rank, alone_of(g, r), (double)r->fill_ns * 1e-9 };
 }
 
-static void add_alone(struct gather *g, const struct fv_solo_record *r)
+/* `number`: of the record in the file. */
+static void add_alone(struct gather *g, const struct fv_solo_record *r, uint32_t number)
 {
-    const struct fv_build_file *f = &g->build->files[g->rank];
+    struct fv_build_file *f = &g->build->files[g->rank];
     uint32_t module = fv_numbers_module(&f->modules, r->module);
     uint32_t routine = module >= FV_MODEL_FIRST_MODULE ? fv_build_address(g->build, module, r->offset) : FV_NONE;
     enum fv_phase_kind kind = r->kind == FV_SOLO_OMP ? FV_PHASE_OMP : FV_PHASE_THREADS;
@@ -502,6 +507,7 @@ static void add_alone(struct gather *g, const struct fv_solo_record *r)
     struct fv_phase_alone alone = alone_of(g, r);
 
     fv_phase_alone_add(&g->out->items[phase].alone, &alone);
+    fv_numbers_set(&f->alone, number, phase);
 }
 
 /* What makes no sense is left out: a damaged file's. */
@@ -509,15 +515,16 @@ static void read_alone(struct gather *g)
 {
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_SOLO);
     struct fv_solo_record r;
+    const void *p;
 
-    for (const void *p; (p = fv_cursor_next(&c));) {
+    for (uint32_t number = 0; (p = fv_cursor_next(&c)); number++) {
         memcpy(&r, p, sizeof(r));
         if (!is_sound(&r))
             continue;
         switch (r.kind) {
         case FV_SOLO_PROCESS: g->out->alone = (struct fv_alone_run){ true, r.how, r.cache_bytes, r.left_bytes, (double)r.part_ppm * 1e-6 }; break;
         case FV_SOLO_THREADS:
-        case FV_SOLO_OMP: add_alone(g, &r); break;
+        case FV_SOLO_OMP: add_alone(g, &r, number); break;
         case FV_SOLO_RANK: add_turns(g, &r); break;
         }
     }

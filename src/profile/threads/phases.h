@@ -109,6 +109,8 @@ struct fv_phase_part {
     uint32_t phase, rank;
     struct fv_phase_sums sums;
 };
+enum fv_alone_quantity { FV_ALONE_INSTRUCTIONS, FV_ALONE_CYCLES, FV_ALONE_LINES /* from memory */, FV_ALONE_QUANTITIES };
+extern const char *const fv_alone_quantities[FV_ALONE_QUANTITIES]; /* names of struct fv_quantity */
 /* Threads of the phase that ran alone, one at a time (fvmpi run --stacks --solo), over ranks. */
 struct fv_phase_alone {
     uint64_t measured, let_go; /* instances: in which one ran alone to its end; which were not separable */
@@ -116,6 +118,7 @@ struct fv_phase_alone {
     double time_s, cpu_s;      /* of the measured, without barriers; short waits are in it */
     double lost_s;             /* of it: the pirate did not hold the rest of the cache */
     uint64_t probes, misses;   /* of who holds it */
+    double counted[FV_ALONE_QUANTITIES]; /* with --counters, meanwhile; 0: not counted */
 };
 /* A rank that computed while the others of its node did not (rt/turns.h, fvmpi run --throughput), or the only copy of a program. */
 struct fv_rank_turns {

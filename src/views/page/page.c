@@ -558,5 +558,5 @@ int fv_speedup_page(const struct fv_speedup *speedup, FILE *out)
 {
     struct fv_speedup_tables subject = { .speedup = speedup };
 
-    return put_page(&(struct page){ FV_STACKS_SCHEMA, " speedups stacks curves throughputs shares runs ", fv_speedup_relations, &subject, speedup_text, speedup, &without_source, NULL, 0 }, out);
+    return put_page(&(struct page){ FV_STACKS_SCHEMA, " speedups stacks curves throughputs shares throughput_curve runs ", fv_speedup_relations, &subject, speedup_text, speedup, &without_source, NULL, 0 }, out);
 }

@@ -139,11 +139,25 @@ static void put_curve(const struct fv_page *p, const struct fv_speedup *s, const
     fv_sheet_release(&sheet);
 }
 
+/* The N-th part of the cache, of a measurement that counts; NULL: there is none. */
+static const struct fv_alone_point *own_part(const struct fv_speedup_phase *phase, const struct fv_speedup_point *last)
+{
+    for (size_t i = 0; i < phase->alone_count; i++)
+        if (phase->alone[i].threads == last->threads && !phase->alone[i].verdict && fabs(phase->alone[i].part * (double)last->threads - 1) < 0.01)
+            return &phase->alone[i];
+    return NULL;
+}
+
 /* What more of it were worth. Memory apart: the thread had all of that. */
 static void put_what_if(const struct fv_page *p, const struct fv_speedup_phase *phase, const struct fv_speedup_point *last)
 {
     static const double times[] = { 2, 4 };
+    const struct fv_alone_point *own = own_part(phase, last);
+    char wanted[FV_WORD];
 
+    if (own && isfinite(own->bytes_per_s))
+        fv_page_item(p, FV_PLAIN, 4, "%zu threads want %s/s from memory, each as it does alone with its part of the cache: with less, memory bounds their speedup", last->threads,
+                     fv_words_bytes((uint64_t)((double)last->threads * own->bytes_per_s), wanted));
     for (size_t i = 0; last->alone.verdict == FV_ALONE_GOOD && i < 2; i++) {
         double gain = fv_alone_gain(phase, last->threads, times[i]);
 
@@ -244,6 +258,21 @@ static void put_shares(const struct fv_page *p, const struct fv_speedup *s, cons
     fv_sheet_release(&sheet);
 }
 
+static void put_throughput_curve(const struct fv_page *p, const struct fv_speedup *s)
+{
+    const struct fv_throughput *t = &s->throughput;
+    struct fv_speedup_tables tables = { .speedup = s };
+    struct fv_sheet sheet;
+
+    fv_sheet_init(&sheet, p, &fv_throughput_curve, NULL, &tables);
+    sheet.top = SIZE_MAX;
+    for (size_t i = 0; i < t->curve_count; i++)
+        fv_sheet_add(&sheet, NULL, &t->curve[i], t->curve[i].verdict ? FV_YELLOW : FV_PLAIN);
+    fv_page_item(p, FV_BOLD, 2, "One at a time: by the part of the shared cache that it has");
+    fv_sheet_print(&sheet);
+    fv_sheet_release(&sheet);
+}
+
 static const char *const share_separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_NOT_RUN] = "there is no run with one at a time",
     [FV_ALONE_NOT_MEASURED] = "some ranks did not take turns: they are on other nodes",
@@ -269,6 +298,10 @@ static void put_remarks(const struct fv_page *p, const struct fv_throughput *t, 
         fv_page_item(p, FV_YELLOW, 4, isfinite(point->sharing) ? "cache and memory are not told apart: %s" : "what sharing takes is not known: %s", why);
     if (point->is_least && isfinite(point->sharing))
         fv_page_item(p, FV_YELLOW, 4, "at least: a rank works for %s at a time, in which it first fills the cache, where the others' data are: that takes up to %s", fv_words_seconds(point->turn_s, turn), fv_words_seconds(point->fill_s, fill));
+    char wanted[FV_WORD], got[FV_WORD];
+    if (isfinite(point->wanted_bytes_per_s) && isfinite(point->bytes_per_s))
+        fv_page_item(p, FV_PLAIN, 4, "%zu %s want %s/s from memory, as each does alone with its part of the cache, and get %s/s together", point->count, fv_throughput_kinds[point->kind],
+                     fv_words_bytes((uint64_t)point->wanted_bytes_per_s, wanted), fv_words_bytes((uint64_t)point->bytes_per_s, got));
     if (isfinite(gain))
         fv_page_item(p, FV_PLAIN, 4, "with twice the cache %zu %s would work %.2f times as fast, as far as memory lets them (an estimate)", point->count, fv_throughput_kinds[point->kind], gain);
 }
@@ -309,6 +342,7 @@ static void put_throughput(const struct fv_page *p, const struct fv_speedup *s)
         put_throughput_stack(p, last);
     put_remarks(p, t, last);
     put_shares(p, s, last);
+    put_throughput_curve(p, s);
 }
 
 int fv_speedup_text(const struct fv_speedup *s, const struct fv_text_options *o, FILE *out)
