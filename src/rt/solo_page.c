@@ -69,6 +69,14 @@ void fv_solo_interval_begin(struct fv_solo_interval *interval, const struct fv_s
     interval->begin = fv_ticks();
 }
 
+/* Who runs alone has moved to where another last cache is than the pirate's. */
+static bool has_moved(const struct fv_solo_page *page)
+{
+    unsigned cpu = 0;
+
+    return page->how == FV_SOLO_PIRATE && !syscall(SYS_getcpu, &cpu, NULL, NULL) && cpu < FV_SOLO_CPUS && page->cpu < FV_SOLO_CPUS && page->domains[cpu] != page->domains[page->cpu];
+}
+
 void fv_solo_interval_end(const struct fv_solo_interval *interval, const struct fv_solo_page *page, struct fv_solo_record *to)
 {
     uint64_t ticks = fv_ticks() - interval->begin;
@@ -79,7 +87,7 @@ void fv_solo_interval_end(const struct fv_solo_interval *interval, const struct 
     to->ticks += ticks;
     to->probes += probes;
     to->misses += misses;
-    if (probes >= FV_SOLO_PROBES && (double)misses > FV_SOLO_MISSES * (double)probes) {
+    if ((probes >= FV_SOLO_PROBES && (double)misses > FV_SOLO_MISSES * (double)probes) || has_moved(page)) {
         to->lost_intervals++;
         to->lost_ticks += ticks;
     }

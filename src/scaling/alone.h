@@ -23,7 +23,7 @@ enum fv_alone_verdict {
     FV_ALONE_NOT_RUN,      /* there is no such run */
     FV_ALONE_NOT_MEASURED, /* the phase was not measured in it */
     FV_ALONE_WAITS, FV_ALONE_STILL, FV_ALONE_LONG, FV_ALONE_BARRIERS, FV_ALONE_CREATOR, FV_ALONE_NESTED, FV_ALONE_LARGE, FV_ALONE_LATE, FV_ALONE_LEFT, FV_ALONE_CUT, /* as enum fv_gate_why */
-    FV_ALONE_LOST,         /* the process that held the rest of the cache did not: more than 3 % of its probes, or in more than 10 % of the time */
+    FV_ALONE_LOST,         /* the process that held the rest of the cache did not: more than 3 % of its probes, or in more than 10 % of the time; so is who moved to another last cache */
     FV_ALONE_UNPROBED,     /* or it is not known */
     FV_ALONE_OFF_CPU,      /* off the processor for more than 2 % of the time */
     FV_ALONE_VARIES,       /* runs differ by more than 10 % */

@@ -30,7 +30,7 @@ static void get_separation(void *subject, const void *row, const struct fv_colum
 #define SEPARATION                                                                                                                                                                                     \
     "Whether runs with one thread at a time tell cache from memory: good; not_run: there are none; not_measured: not of this phase. Not separable: waits: for a parked thread, by a lock or a "         \
     "condition; no_progress: by what is not seen, or it sleeps; no_barrier: it spins, or never ends; barriers: of some threads; creator: the thread that made them works, too; nested: phases within; " \
-    "too_many; late; left; cut: it took too long. Dropped: pirate_lost: the process that held the rest of the cache lost more than 3 % of it, by its probes; unprobed: that is not known; off_cpu: for more than 2 % " \
+    "too_many; late; left; cut: it took too long. Dropped: pirate_lost: the process that held the rest of the cache lost more than 3 % of it, by its probes, or who ran alone moved to another last cache; unprobed: that is not known; off_cpu: for more than 2 % " \
     "of the time; varies: the two shortest runs differ by more than 10 %. no_part: runs with all of the cache alone; asymmetric: threads have unequal work, and not each had its turns; does_more: a thread takes longer alone than together, as it does more; shared_data: with its part of the " \
     "cache it takes longer alone than together; too_large: a speedup above 1.05 N; rejected: the stack is."
 

@@ -200,7 +200,7 @@ struct fv_solo_record {
     uint64_t count, measured, let_go; /* instances; those whose thread ran alone to its end; those that were not separable */
     uint64_t intervals, ticks, cpu_ns; /* of the measured: between fork, barriers and end; the time; CPU time in it */
     uint64_t probes, misses; /* of the pirate, meanwhile */
-    uint64_t lost_intervals, lost_ticks; /* of them: the pirate did not hold its part */
+    uint64_t lost_intervals, lost_ticks; /* of them: the pirate did not hold its part, or the one moved to another last cache */
     uint64_t waited_ticks;  /* for the pirate, not in ticks */
     uint64_t part_ppm;      /* of the shared cache, in millionths */
     uint64_t fill_ns;       /* what filling the shared cache takes at most, line after line; 0: not known */

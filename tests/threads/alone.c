@@ -368,6 +368,22 @@ static void signals(void)
     setitimer(ITIMER_REAL, &none, NULL);
 }
 
+/* Half of the rounds on one processor, half on the other one (CPUS="A B"). */
+static void *moves_body(void *unused)
+{
+    for (int round = 0; round < 2 * ROUNDS; round++) {
+        cpu_set_t set;
+        int cpus[2] = { 0, 0 };
+
+        sscanf(getenv("CPUS"), "%d %d", &cpus[0], &cpus[1]);
+        CPU_ZERO(&set);
+        CPU_SET(cpus[round % 2], &set);
+        sched_setaffinity(0, sizeof(set), &set);
+        pthread_barrier_wait(&barrier);
+    }
+    return unused;
+}
+
 /* They may be moved meanwhile, but not for good. */
 static void masks(void)
 {
@@ -399,7 +415,7 @@ static const struct mode {
     { "semaphore", NULL, semaphore_body, THREADS }, { "pipe", NULL, pipe_body, THREADS }, { "held", NULL, held_body, THREADS },
     { "pair", NULL, pair_body, THREADS }, { "leave", NULL, leave_body, THREADS }, { "fork", NULL, fork_body, THREADS },
     { "exit", NULL, exit_body, THREADS }, { "cancel", NULL, cancel_body, THREADS }, { "maker", NULL, maker_body, 2 },
-    { "teams", teams, NULL, 0 }, { "handshake", handshake, NULL, 0 }, { "creator", creator, NULL, 0 }, { "signals", signals, NULL, 0 }, { "masks", masks, NULL, 0 },
+    { "teams", teams, NULL, 0 }, { "handshake", handshake, NULL, 0 }, { "creator", creator, NULL, 0 }, { "signals", signals, NULL, 0 }, { "masks", masks, NULL, 0 }, { "moves", NULL, moves_body, THREADS },
 };
 
 int main(int count, char **words)

@@ -167,6 +167,15 @@ def pages(tap, program):
         done, _, phases = alone(program, 'masks', page)
         equal('output', done.out, plain(program, 'masks'))
         check(all(p['why'] == GOOD for p in phases), '{}', phases)
+    with tap.test('the one moves to where another last cache is: that time is lost'):
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) < 2:
+            raise harness.Skip('one processor')
+        page = Page(PIRATE, answers=(1000, 0))
+        page.map[152:152 + 1024] = bytes(1 + (cpu == cpus[1]) for cpu in range(1024))
+        _, _, phases = alone(program, 'moves', page, CPUS='{} {}'.format(*cpus[:2]))
+        phase, = phases
+        check(phase['measured'] == 1 and 0 < phase['lost_intervals'] < phase['intervals'], '{}', phase)
     with tap.test('a pirate that never answers'):
         done, _, phases = alone(program, 'barriers', Page(PIRATE))
         equal('output', done.out, plain(program, 'barriers'))
