@@ -5,19 +5,20 @@
 #include <string.h>
 #include <strings.h>
 
+/* Width, granules of SVE, flops in a cycle: the last are what two (Neoverse V2: four) units for multiply-adds do, of 512, 256 or 128 bits (WikiChip, "flops"; the vendors' optimization guides). */
 const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS] = {
-    [FV_ANY_PROCESSOR] = { "generic", "any other: the kernel's generic events", "perf", 0, 0 },
-    [FV_SKL] = { "skl", "Intel Skylake, Cascade Lake", "skl skx clx", 4, 0 },
-    [FV_ICL] = { "icl", "Intel Ice Lake", "icl icx", 5, 0 },
-    [FV_SPR] = { "spr", "Intel Sapphire Rapids, Emerald Rapids", "spr emr adl_glc", 6, 0 },
-    [FV_ZEN2] = { "zen2", "AMD Zen 2", "amd64_fam17h_zen2", 6, 0 },
-    [FV_ZEN3] = { "zen3", "AMD Zen 3", "amd64_fam19h_zen3", 6, 0 },
-    [FV_ZEN4] = { "zen4", "AMD Zen 4", "amd64_fam19h_zen4", 6, 0 },
-    [FV_ZEN5] = { "zen5", "AMD Zen 5", "amd64_fam1ah_zen5", 8, 0 },
-    [FV_N1] = { "n1", "Arm Neoverse N1", "arm_n1", 4, 0 },
-    [FV_V1] = { "v1", "Arm Neoverse V1", "arm_v1", 8, 2 },
-    [FV_N2] = { "n2", "Arm Neoverse N2", "arm_n2", 5, 1 },
-    [FV_V2] = { "v2", "Arm Neoverse V2", "arm_v2", 8, 1 },
+    [FV_ANY_PROCESSOR] = { "generic", "any other: the kernel's generic events", "perf", 0, 0, 0 },
+    [FV_SKL] = { "skl", "Intel Skylake, Cascade Lake", "skl skx clx", 4, 0, 32 },
+    [FV_ICL] = { "icl", "Intel Ice Lake", "icl icx", 5, 0, 32 },
+    [FV_SPR] = { "spr", "Intel Sapphire Rapids, Emerald Rapids", "spr emr adl_glc", 6, 0, 32 },
+    [FV_ZEN2] = { "zen2", "AMD Zen 2", "amd64_fam17h_zen2", 6, 0, 16 },
+    [FV_ZEN3] = { "zen3", "AMD Zen 3", "amd64_fam19h_zen3", 6, 0, 16 },
+    [FV_ZEN4] = { "zen4", "AMD Zen 4", "amd64_fam19h_zen4", 6, 0, 16 },
+    [FV_ZEN5] = { "zen5", "AMD Zen 5", "amd64_fam1ah_zen5", 8, 0, 32 },
+    [FV_N1] = { "n1", "Arm Neoverse N1", "arm_n1", 4, 0, 8 },
+    [FV_V1] = { "v1", "Arm Neoverse V1", "arm_v1", 8, 2, 16 },
+    [FV_N2] = { "n2", "Arm Neoverse N2", "arm_n2", 5, 1, 8 },
+    [FV_V2] = { "v2", "Arm Neoverse V2", "arm_v2", 8, 1, 16 },
 };
 
 #define ANY  [FV_ANY_PROCESSOR]
@@ -133,7 +134,7 @@ const struct fv_metric_row fv_metric_rows[] = {
     { "statistics", "instruction_rate", "instructions/s", "/s", "Instructions of all threads, by the time of the longest.", "instructions / time" },
     { "statistics", "ipc", "IPC", "ratio", "Instructions per cycle.", "instructions / cycles" },
     { "statistics", "frequency", "frequency", "Hz", "Cycles in user mode by the CPU time, which is of both modes: the clock, less the kernel's part of the time.", "cycles / cpu_ns * 1e9" },
-    { "statistics", "flop_rate", "flop/s", "/s", "Floating-point operations of all threads, by the time of the longest.", FLOPS_OVER("time") },
+    { "statistics", "flop_rate", "flop/s", "/s", "Floating-point operations of all threads, by the time of the longest. Peak: of double-precision multiply-adds, at the clock that it had.", FLOPS_OVER("time") },
     { "statistics", "flops_per_cycle", "flop/cycle", "ratio", "Floating-point operations per cycle.", FLOPS_OVER("cycles") },
     { "cache", "l1d_misses_per_1000", "L1D misses", "ratio", "Misses of the first-level data cache per 1,000 instructions.", "1000 * l1d_misses / instructions" },
     { "cache", "l1d_miss_share", "L1D miss share", "share", "Misses of the first-level data cache per load; with prefetches, so that it may be above 1.", "l1d_misses / loads" },
@@ -182,6 +183,22 @@ const size_t fv_metric_row_count = sizeof(fv_metric_rows) / sizeof(*fv_metric_ro
 
 /* The shares of top-down that are usual in HPC are from Intel, "Tuning Applications Using a Top-down Microarchitecture Analysis Method": back end 20 to 40 %, front end 5 to 10 %,
  * bad speculation 1 to 5 %. A mark stands well above. That walks are marked from a tenth on is VTune's rule (DTLB overhead). */
+static const struct {
+    const char *metric, *formula;
+} peaks[] = {
+    { "ipc", "width" },
+    { "flop_rate", "flops * cycles / time" },
+    { "flops_per_cycle", "flops" },
+};
+
+const char *fv_metric_peak(const struct fv_metric_row *metric)
+{
+    for (size_t i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++)
+        if (!strcmp(peaks[i].metric, metric->name))
+            return peaks[i].formula;
+    return NULL;
+}
+
 const struct fv_mark_row fv_mark_rows[] = {
     { "ipc", true, 1, "backend_bound", 0.3, "less than one instruction a cycle, and much waits for data or for units: look at caches and memory" },
     { "backend_bound", false, 0.5, NULL, 0, "half of what the processor could do waits for data or for units" },

@@ -146,10 +146,10 @@ static void groups(void **state)
 
 static double one(const void *context, const char *name, size_t length)
 {
-    static const char *const others[] = { "time", "thread_time", "width", "granules" };
+    static const char *const others[] = { "time", "thread_time", "width", "granules", "flops" };
     bool *good = (bool *)(uintptr_t)context;
 
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 5; i++)
         if (strlen(others[i]) == length && !memcmp(others[i], name, length))
             return 1;
     if (!fv_quantity_named(name, length))
@@ -165,6 +165,10 @@ static void metrics(void **state)
         bool good = true;
 
         assert_non_null(fv_counter_group_named(fv_metric_rows[i].group, strlen(fv_metric_rows[i].group)));
+        const char *peak = fv_metric_peak(&fv_metric_rows[i]);
+
+        if (peak && (isnan(fv_formula_value(peak, one, &good)) || !good))
+            fail_msg("peak of %s: %s", fv_metric_rows[i].name, peak);
         for (; at; at = strchr(at, ';') ? strchr(at, ';') + 1 : NULL)
             if (isnan(fv_formula_value(at, one, &good)) || !good)
                 fail_msg("%s: %s", fv_metric_rows[i].name, at);
@@ -585,6 +589,25 @@ static void of_threads(void **state)
     fv_counted_release(&v);
 }
 
+/* What a processor can do: of floating point at the clock that it had, so many cycles in the time of add_value(). */
+static void peaks(void **state)
+{
+    static const char *const names_of[] = { "instructions", "cycles", "fp_ops" };
+    struct fv_counted_view v = { .processor = FV_ZEN3 };
+
+    (void)state;
+    name_things(&v, 1, names_of, 3);
+    double time_s = add_value(&v, 0, 0, 0, 3000)->time_s;
+    add_value(&v, 0, 1, 0, 1000);
+    add_value(&v, 0, 2, 0, 4000);
+    fv_counted_finish(&v, 1);
+    assert_true(is(metric_of(&v, "ipc")->peak, 6));
+    assert_true(is(metric_of(&v, "flops_per_cycle")->peak, 16));
+    assert_true(is(metric_of(&v, "flop_rate")->peak, 16 * 1000 / time_s) && is(metric_of(&v, "flop_rate")->value, 4000 / time_s));
+    assert_true(isnan(metric_of(&v, "instruction_rate")->peak));
+    fv_counted_release(&v);
+}
+
 /* ---- scaling ---- */
 
 /* Two runs, of one and two threads or ranks; the second one executes twice as much, as threads do that spin. */
@@ -703,7 +726,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(events),     cmocka_unit_test(names),    cmocka_unit_test(groups), cmocka_unit_test(metrics),
                                         cmocka_unit_test(arithmetic), cmocka_unit_test(top_down),   cmocka_unit_test(level_2), cmocka_unit_test(of_page),
-                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases),   cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(many),
+                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases),   cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(peaks), cmocka_unit_test(many),
                                         cmocka_unit_test(spinning) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

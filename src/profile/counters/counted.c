@@ -427,11 +427,17 @@ static bool is_name(const char *name, size_t length, const char *word)
 static bool is_number(const struct place *p, const char *name, size_t length, double *number)
 {
     const struct fv_processor_row *row = &fv_processor_rows[p->view->processor];
-    bool is_width = is_name(name, length, "width");
-    unsigned of = is_width ? row->width : row->granules;
+    const struct {
+        const char *name;
+        unsigned value;
+    } numbers[] = { { "width", row->width }, { "granules", row->granules }, { "flops", row->flops } };
 
-    *number = of ? of : NAN;
-    return is_width || is_name(name, length, "granules");
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (is_name(name, length, numbers[i].name)) {
+            *number = numbers[i].value ? numbers[i].value : NAN;
+            return true;
+        }
+    return false;
 }
 
 static struct name name_of(const struct place *p, const char *name, size_t length)
@@ -590,11 +596,11 @@ static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t sco
     m.formula = fv_arena_bytes(&v->arena, formula, strcspn(formula, ";"));
     m.is_scaled = is_scaled_in(&p->sums);
     spread_metric(p, &m, formula);
+    m.peak = fv_metric_peak(row) ? fv_formula_value(fv_metric_peak(row), look_up, p) : NAN; /* of the ranks that know the formula */
     add_threads(v, p, &m, formula);
     p->is_outside = true;
     m.outside_mpi = together(p, formula);
     p->is_outside = false;
-    m.peak = !strcmp(row->name, "ipc") && fv_processor_rows[v->processor].width ? fv_processor_rows[v->processor].width : NAN;
     m.kind = kind_of(m.is_scaled, m.ranks < ranks_in(&p->sums));
     FV_GROW(v->metrics, v->metric_room, v->metric_count + 1);
     v->metrics[v->metric_count++] = m;

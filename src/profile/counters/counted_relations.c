@@ -282,7 +282,7 @@ static const struct fv_relation metric_threads = {
         REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi, "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),    \
         REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."), REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),        \
         SPREAD_RANK("min_rank", "rank", M, of.min_rank, "That rank."), REAL("metric_max", "max", "ratio", M, of.max, "Of the rank with most."),                    \
-        SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."), REAL("peak", "peak", "ratio", M, peak, "The most that the processor can do; null: not known."), \
+        SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."), REAL("peak", "peak", "", M, peak, "The most that the processor can do, in the unit of the value: of IPC as many operations as it takes on in a cycle; of floating point double-precision multiply-adds, at the clock that it had, of families whose members differ of the largest. Null: not known."), \
         { "of_peak", "of peak", "share", "The value's share of it.", FV_GET(FV_TYPE_REAL, get_of_peak), .flags = FV_NULLABLE },                                   \
         KIND(M),                                                                                                                                                  \
         { "mark", "may be a bottleneck", "", "Why it may be one, by what it is outside of MPI where that is known; null: it is not marked.", FV_FIELD(M, mark), .flags = FV_NULLABLE }, \
