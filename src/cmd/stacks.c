@@ -40,8 +40,8 @@ static const char usage[] =
     "\n"
     "Of runs of fvmpi run --throughput: what sharing a node's caches and memory takes from copies of a program, or from its ranks.\n"
     "\n"
-    "  --top N        phases (10)\n"
-    "  --all          all phases\n" FV_OUTPUT_USAGE "\n"
+    "  --top N        phases, ranks or copies (10)\n"
+    "  --all          all of them\n" FV_OUTPUT_USAGE "\n"
     "Cache and memory are told apart by runs of fvmpi run --stacks --solo. Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)

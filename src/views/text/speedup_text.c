@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BAR 60 /* columns of a stack, at most */
@@ -245,17 +246,34 @@ static double share_part_of(const struct fv_throughput_point *point, size_t i)
     return share_parts[i].known && share_parts[i].known != known ? NAN : *(const double *)((const char *)point + share_parts[i].offset);
 }
 
+/* Who pays most first; where that is not known, who takes longest. */
+static int by_sharing(const void *a, const void *b)
+{
+    const struct fv_throughput_share *x = *(const struct fv_throughput_share *const *)a, *y = *(const struct fv_throughput_share *const *)b;
+    double of_x = isfinite(x->sharing_s) ? x->sharing_s : x->together_s, of_y = isfinite(y->sharing_s) ? y->sharing_s : y->together_s;
+
+    return of_x != of_y ? (of_x < of_y) - (of_x > of_y) : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
 static void put_shares(const struct fv_page *p, const struct fv_speedup *s, const struct fv_throughput_point *point)
 {
+    const char *what = point->kind == FV_THROUGHPUT_RANKS ? "rank" : "copy";
+    const struct fv_throughput_share **order = fv_xcalloc(point->count, sizeof(*order));
     struct fv_speedup_tables tables = { .speedup = s };
     struct fv_sheet sheet;
+    size_t shown = point->count < p->top ? point->count : p->top;
 
-    fv_sheet_init(&sheet, p, fv_throughput_shares, NULL, &tables);
     for (size_t i = 0; i < point->count; i++)
-        fv_sheet_add(&sheet, point, &point->shares[i], FV_PLAIN);
-    fv_page_item(p, FV_BOLD, 2, "What sharing takes from each %s of %zu", point->kind == FV_THROUGHPUT_RANKS ? "rank" : "copy", point->count);
+        order[i] = &point->shares[i];
+    qsort(order, point->count, sizeof(*order), by_sharing);
+    fv_sheet_init(&sheet, p, fv_throughput_shares, NULL, &tables);
+    for (size_t i = 0; i < shown; i++)
+        fv_sheet_add(&sheet, point, order[i], FV_PLAIN);
+    fv_page_item(p, FV_BOLD, 2, "What sharing takes from each %s of %zu, most first", what, point->count);
     fv_sheet_print(&sheet);
+    fv_page_cut(p, shown, point->count, what, "");
     fv_sheet_release(&sheet);
+    free(order);
 }
 
 static void put_throughput_curve(const struct fv_page *p, const struct fv_speedup *s)
