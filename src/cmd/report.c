@@ -3,10 +3,12 @@
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
+#include "cmd/peaks.h"
 #include "cmd/tables.h"
 #include "views/views.h"
 
 #include <errno.h>
+#include <math.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +68,7 @@ static const char usage[] =
     "  --threshold PERCENT  in the tables of the text, rows from this share of the time on (of waiting, "
     "samples, bytes: see the\n"
     "                 man page); how many are left out is said\n"
+    "  --peaks FILE   what fvmpi doctor --measure --json FILE measured on such a machine: bandwidth that was counted (--counters memory) is shown against it\n"
     "  --no-symbols   show call paths as module+offset: quick, and needs none of the program's "
     "files\n" FV_OUTPUT_USAGE "\n"
     "FVMPI_DEBUG_PATH names directories (DIR:DIR...) with debug files by build-id "
@@ -90,6 +93,7 @@ enum {
     OPT_TEXT,
     OPT_NO_SYMBOLS,
     OPT_SOURCE,
+    OPT_PEAKS,
     OPT_SOURCE_PATH,
     OPT_NO_SOURCE,
     OPT_HTML_MAX,
@@ -206,6 +210,7 @@ static int take_option(void *options, int option)
     case OPT_WHERE: return take_where(o, optarg);
     case OPT_FOLDED: o->folded = optarg; return FV_GO_ON;
     case OPT_SPEEDSCOPE: o->speedscope = optarg; return FV_GO_ON;
+    case OPT_PEAKS: return isnan(o->profile.memory_peak = fv_peaks_memory(optarg)) ? FV_EXIT_FAILED : FV_GO_ON;
     case OPT_NO_SYMBOLS: o->profile.no_symbols = true; return FV_GO_ON;
     case OPT_THRESHOLD: return take_threshold(o, optarg);
     case OPT_GLOSSARY: return print_glossary(&o->view);
@@ -300,6 +305,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "html", required_argument, NULL, OPT_HTML },
         { "text", no_argument, NULL, OPT_TEXT },
         { "source", required_argument, NULL, OPT_SOURCE },
+        { "peaks", required_argument, NULL, OPT_PEAKS },
         { "source-path", required_argument, NULL, OPT_SOURCE_PATH },
         { "badge", required_argument, NULL, OPT_BADGE },
         { "html-max", required_argument, NULL, OPT_HTML_MAX },

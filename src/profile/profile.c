@@ -65,6 +65,17 @@ static void join_pass(struct fv_model *m, const struct fv_model *pass)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s has %zu ranks, and %s %zu: is this one program?", m->directory, m->rank_count, pass->directory, pass->rank_count);
 }
 
+/* Of all nodes together. */
+static void set_memory_peak(struct fv_model *m, double of_node)
+{
+    double nodes = m->facts.host_count ? (double)m->facts.host_count : 1;
+
+    if (!(of_node > 0))
+        return;
+    fv_counted_set_peak(&m->counted, "memory_read_rate", nodes * of_node);
+    fv_counted_set_peak(&m->phase_counted, "memory_read_rate", nodes * of_node);
+}
+
 struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct fv_profile_options *options)
 {
     struct finished *f = fv_xcalloc(1, sizeof(*f));
@@ -79,6 +90,7 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);
     fv_sites_merge(&f->model, &f->symbols);
     fv_counted_phases(&f->model);
+    set_memory_peak(&f->model, options->memory_peak);
     if (f->model.costs.ticks)
         fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
     measure_own_cost(&f->model, &f->costs);

@@ -2,6 +2,7 @@
 """fvmpi run --counters: what is counted over whole threads and in sections. Page faults, against getrusage(), of C and Fortran, of threads, under both MPIs and without; events of a processor that is
 not there (fake_pmu.c): in MPI and outside, by thread, rank and section, in groups that take turns, with too many of them, after a fork(), a kill and MPI_Pcontrol(2); who has more work, and
 who slower work; and the processor's own instructions, where it tells them."""
+import json
 import os
 import re
 import sys
@@ -229,6 +230,25 @@ def archived(tap, kind, env):
         equal('of threads', [values for values in places.values() if len(values) == 4], [[OF_THREAD * n for n in (1, 2, 2, 3)]] * kind.ranks)
 
 
+def peaks(tap, kind, env):
+    with tap.test('{}: against what the doctor measured'.format(kind)):
+        place = harness.scratch()
+        run = kind.profile(['even'], ['--counters', 'INSTRUCTIONS,CACHE-MISSES'], env).ended(0)
+        file = os.path.join(place, 'machine.json')
+
+        def report(text):
+            with open(file, 'w') as f:
+                f.write(text)
+            return harness.run([harness.FVMPI, 'report', run.directory, '--peaks', file, '--json', '-'])
+
+        found = report('{"schema": "fvmpi-doctor-1", "memory_bandwidth": [{"bytes_per_s": 7e9}, {"bytes_per_s": 9e9}]}').ended(0)
+        rates = [row for row in json.loads(found.out)['counter_metrics'] if row['metric'] == 'memory_read_rate']
+        equal('peaks', [row['peak'] for row in rates], [9e9] * len(rates))
+        check(rates and all(row['of_peak'] == row['metric_value'] / 9e9 for row in rates), '{}', rates)
+        for text in ('', '[]', '{"schema": "fvmpi-doctor-1"}', '{"schema": "other", "memory_bandwidth": [{"bytes_per_s": 7e9}]}'):
+            check('--peaks takes what' in report(text).ended(1).err, '{}', text)
+
+
 def lives(tap, kind, env):
     with tap.test('{}: a killed rank has what was counted until then'.format(kind)):
         run = kind.profile(['even', 'kill'], ['--counters', 'INSTRUCTIONS'], env)
@@ -315,6 +335,7 @@ def main():
         processor(tap, kind, env)
         turns(tap, kind, env)
         passes(tap, kind, env)
+        peaks(tap, kind, env)
         lives(tap, kind, env)
         words(tap, kind, env)
         real(tap, kind)

@@ -728,6 +728,13 @@ double fv_counted_of(const struct fv_counted_view *v, uint32_t scope, uint32_t r
     return known_in(v, sum_of(v, &in, fv_quantity_named(quantity, strlen(quantity))), rank, outside_mpi);
 }
 
+void fv_counted_set_peak(struct fv_counted_view *v, const char *metric, double peak)
+{
+    for (size_t i = 0; i < v->metric_count; i++)
+        if (!strcmp(v->metrics[i].row->name, metric))
+            v->metrics[i].peak = peak;
+}
+
 void fv_counted_release(struct fv_counted_view *v)
 {
     fv_index_release(&v->scope_index);

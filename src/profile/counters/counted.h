@@ -111,6 +111,8 @@ void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *f
 /* Computes sums and metrics. */
 void fv_counted_finish(struct fv_counted_view *view, size_t rank_count);
 void fv_counted_release(struct fv_counted_view *view);
+/* The peak of a metric, which was measured elsewhere. */
+void fv_counted_set_peak(struct fv_counted_view *view, const char *metric, double peak);
 
 /* In phases of threads. Values are as those of other scopes, but `threads` and `missing` are parts of threads: a thread of a team has one in each region; time_s is the phase's longest_s. */
 struct fv_model;
