@@ -344,7 +344,7 @@ static void later_types_are_skipped(void **state)
     char why[200];
     (void)state;
 
-    fvr_add(&file, 99, 0, &word, sizeof(word));
+    fvr_add(&file, 9999, 0, &word, sizeof(word));
     fvr_finish(&file);
     assert_int_equal(open_with(file.size, &r, why), 0);
     assert_int_equal(damages(r, NULL), 0);
