@@ -212,7 +212,7 @@ pid_t fv_pirate_begin(struct fv_solo_page *page, size_t bytes)
     if (!pid)
         begin(page, bytes, parent);
     if (pid < 0)
-        fv_log("stacks: fork: %s", strerror(errno));
+        fv_log("run: fork: %s", strerror(errno));
     return pid;
 }
 

@@ -133,7 +133,7 @@ static bool begin_resctrl(struct fv_solo_runs *s, double part)
 
     if (schemata_of(s, part, schemata, sizeof(schemata), &got) && write_file(s->group, "schemata", schemata) && move_to(s->group))
         return true;
-    fv_log("stacks: %s: %s; that part of the cache is not measured", s->group, strerror(errno));
+    fv_log("run: %s: %s; that part of the cache is not measured", s->group, strerror(errno));
     return false;
 }
 
@@ -237,9 +237,9 @@ static void choose(struct fv_solo_runs *s, bool is_quiet)
     fv_memory_shared_cache(&s->doctor, cpu, CACHE_S, &s->cache);
     s->how = has_resctrl(s) ? FV_SOLO_RESCTRL : s->cache.bytes && is_ever_proven(s, cpu, why, sizeof(why)) ? FV_SOLO_PIRATE : FV_SOLO_WHOLE;
     if (s->how == FV_SOLO_WHOLE)
-        fv_log("stacks: cache and memory are not separable here: the shared cache%s%s: %s", s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "", why);
+        fv_log("run: cache and memory are not separable here: the shared cache%s%s: %s", s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "", why);
     else if (!is_quiet)
-        fv_log("stacks: the shared cache%s%s: parts of it by %s", s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "",
+        fv_log("run: the shared cache%s%s: parts of it by %s", s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "",
                s->how == FV_SOLO_RESCTRL ? "resctrl" : "a process that holds the rest");
 }
 
@@ -256,7 +256,7 @@ bool fv_solo_runs_init(struct fv_solo_runs *s, const char *directory, bool takes
     if (fd >= 0 && !ftruncate(fd, PAGE))
         memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
-        fv_log("stacks: %s: %s; threads are not run alone", s->path, strerror(errno));
+        fv_log("run: %s: %s; threads are not run alone", s->path, strerror(errno));
     if (fd >= 0)
         close(fd);
     s->page = memory == MAP_FAILED ? NULL : memory;

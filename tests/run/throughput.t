@@ -90,7 +90,10 @@ def of_mpi(tap, mpi):
                     check(row['intervals'] > row['measured'] + STEPS, 'local calls give up the turn: {}', row)
     with tap.test('{}: the report says that it is no usual run'.format(mpi)):
         said = harness.run([harness.FVMPI, 'stacks', done.directory]).ended(1).err
-        check('rank' in said and 'one thread, or rank, at a time ran alone' in said, '{}', said)
+        check('one thread, or rank, at a time ran alone' in said, '{}', said)
+        equal('findings', done.report().data['findings'], [])
+        said = harness.run([harness.FVMPI, 'report', done.directory, '--width', '200']).ended(0).out
+        check('no findings: threads, or ranks, worked one at a time' in said, '{}', said)
     for mode, reasons, page in (('flags', [LONG], {'limit': 1.0}), ('sleeps', [STILL], {'wait': 0.2}), ('threads', [GOOD, STILL, LONG], {'wait': 0.2, 'limit': 2.0})):
         with tap.test('{}: ranks that wait by other means are let go: {}'.format(mpi, mode)):
             done, _, rows = turns(mpi, program, mode, **page)

@@ -109,6 +109,8 @@ static void put_back_noise(struct fv_findings *f)
 void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
 {
     *out = (struct fv_findings){ 0 };
+    if (profile->model->phases.alone.is) /* who waits there does it for its turn */
+        return;
     for (size_t i = 0; i < fv_finding_def_count; i++) {
         out->current = &fv_finding_defs[i];
         out->current->find(profile, out);

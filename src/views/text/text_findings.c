@@ -87,7 +87,9 @@ static void put_none(const struct fv_page *p, const struct fv_profile *v)
     double own_s = 0;
     char cpu[FV_WORD];
 
-    if (m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
+    if (m->phases.alone.is)
+        fv_page_item(p, FV_YELLOW, 0, "no findings: threads, or ranks, worked one at a time in this run (fvmpi run --solo, --throughput), so that its times are not the program's; fvmpi stacks reads such runs");
+    if (m->phases.alone.is || m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
         return;
     fv_page_item(p, FV_DIM, 0, "no %sfindings: nothing %sthat fvmpi knows the cause of costs %g %% of the ranks' time", disturbed ? "other " : "",
                  disturbed ? "else " : "", 100 * FV_FINDING_WORTH);

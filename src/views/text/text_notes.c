@@ -62,8 +62,6 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
                      "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "
                      "functions and call sites hold all threads",
                      threaded, threaded == 1 ? " calls" : "s call");
-    if (m->phases.alone.is)
-        fv_text_note(p, FV_YELLOW, "threads were parked so that one at a time ran alone (fvmpi run --stacks --solo): times are not the program's; fvmpi stacks reads such runs");
     if (forgotten > 0)
         fv_text_note(p, FV_YELLOW, "MPI_Pcontrol(2) made forget what was before: at most %s of a rank",
                      fv_words_seconds(forgotten, part));
