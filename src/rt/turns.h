@@ -15,4 +15,12 @@ struct fv_thread;
 void fv_turns_enter(const struct fv_thread *thread, unsigned function);
 void fv_turns_leave(const struct fv_thread *thread);
 
+/* Recording pauses, goes on, or forgets what was, by the first thread: what it measures does, too. */
+void fv_turns_pause(void);
+void fv_turns_resume(void);
+void fv_turns_forget(void);
+
+/* The process ends, by whichever thread, or handler. */
+void fv_turns_end(void);
+
 #endif
