@@ -21,6 +21,7 @@ static struct fv_solo_record *record;
 static struct fv_tail tail;
 static struct fv_solo_interval interval;
 static uint32_t mine; /* the turn's number */
+static uint64_t began_ns; /* to take them */
 static bool has_turn, computes; /* it may be in a call that does not give it up */
 
 /* ---- the page ---- */
@@ -114,6 +115,8 @@ static void take(void)
     has_turn = is_copy();
     if (has_turn)
         return;
+    if (fv_solo_now_ns() - began_ns > page->limit_ns * fv_rt.writer.header->world_size)
+        let_all_go(FV_GATE_CUT);
     mine = __atomic_fetch_add(&page->turns_drawn, 1, __ATOMIC_SEQ_CST);
     wait_for(mine);
     has_turn = !are_let_go();
@@ -266,6 +269,7 @@ static void start(struct fv_thread *self)
         return;
     page = found;
     record->fill_ns = page->fill_ns;
+    began_ns = fv_solo_now_ns();
     first = self;
     take();
     if (!is_over() && !call_pirate())

@@ -109,6 +109,10 @@ def of_mpi(tap, mpi):
             done, _, rows = turns(mpi, program, mode, **page)
             equal('output', done.out, plain(mpi, program, mode))
             check({row['why'] for row in rows} <= set(reasons) and any(row['why'] == reasons[-1] or GOOD in reasons for row in rows), '{}: {}', reasons, rows)
+    with tap.test('{}: who takes too long in all is let go'.format(mpi)):
+        done, _, rows = turns(mpi, program, 'parts', limit=0.1)
+        equal('output', done.out, plain(mpi, program, 'parts'))
+        check(all(row['let_go'] and row['why'] in (CUT, LONG) for row in rows), 'they compute for {} ms one after the other: {}', 4 * STEPS * 2 * RANKS, rows)
     with tap.test('{}: FVMPI_SOLO names something else'.format(mpi)):
         theirs = Shared()
         for path, said in ((theirs.path, 'is not what fvmpi run makes'), (os.path.dirname(theirs.path), 'directory'), (theirs.path + '.c', 'No such file')):

@@ -250,6 +250,7 @@ static const char *const share_separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_STILL] = "a rank that computed alone made no progress: it waits for another one by other means than MPI, or sleeps",
     [FV_ALONE_LONG] = "a rank that computed alone came to no call of MPI: it waits for another one by other means",
     [FV_ALONE_LEFT] = "a rank ended, or never came, while it was its turn",
+    [FV_ALONE_CUT] = "one at a time they took much longer than one after the other: their turns, between calls of MPI, are too short",
     [FV_ALONE_OFF_CPU] = "who worked alone was off the processor for more than 2 % of the time: that measurement is dropped",
     [FV_ALONE_VARIES] = "the two shortest runs with one at a time differ by more than 10 %: the machine is not quiet; fvmpi doctor says why, --repeats=5 may help",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache",
