@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static volatile pid_t children[FV_CHILDREN]; /* 0: none */
+static volatile sig_atomic_t to_end; /* by that signal */
 
 /* A terminal sends Ctrl-C to the whole foreground group, the child included, and launchers take a second
  * one for impatience: only what a process sent to us alone is handed on. */
@@ -19,6 +20,8 @@ static void hand_on(int signal_number, siginfo_t *info, void *context)
     int saved = errno;
 
     (void)context;
+    if (signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP || signal_number == SIGQUIT)
+        to_end = signal_number;
     for (unsigned i = 0; i < FV_CHILDREN && info->si_code <= 0; i++)
         if (children[i] > 0)
             kill(children[i], signal_number);
@@ -118,6 +121,11 @@ int fv_spawn(char **argv, void (*before)(void))
     if (pid > 0)
         fv_spawn_ended(pid, true, &status, NULL);
     return status;
+}
+
+int fv_spawn_is_to_end(void)
+{
+    return to_end ? 128 + to_end : FV_EXIT_OK;
 }
 
 static void outlive(int signal_number)

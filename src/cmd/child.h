@@ -18,6 +18,9 @@ pid_t fv_spawn_begin(char **argv, void (*before)(void));
 /* Has it ended? `wait`: not before it has. *signal (may be NULL): what ended it, or 0. */
 bool fv_spawn_ended(pid_t pid, bool wait, int *status, int *signal);
 
+/* Since the first was started a signal came that ends programs: 128 + it. Else 0. For who starts others behind those that come through it. */
+int fv_spawn_is_to_end(void);
+
 /* The same for a rank, between it and its launcher. Launchers signal the whole process group, so nothing is handed on; but
  * this process outlives what it can, to do what is left to do, and where it is killed the rank is, too. *signal: what ended the
  * rank, or 0. */

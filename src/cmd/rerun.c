@@ -106,10 +106,12 @@ static void of_a_copy(void)
 int fv_rerun(const struct fv_rerun *run, const char *const own[], const char *number)
 {
     char **words = words_of(run, own, number, NULL);
-    int status = words ? fv_spawn(words, reopen_input) : FV_EXIT_FAILED;
+    int status = fv_spawn_is_to_end();
 
+    if (!status)
+        status = words ? fv_spawn(words, reopen_input) : FV_EXIT_FAILED;
     release(words);
-    return status;
+    return status ? status : fv_spawn_is_to_end();
 }
 
 /* ---- copies ---- */
@@ -131,6 +133,7 @@ static pid_t start_copy(const struct fv_rerun *run, const char *const own[], con
     snprintf(name, sizeof(name), "%zu", copy);
     snprintf(value, sizeof(value), "%zu/%zu/%" PRIx64, copy, count, job);
     setenv("FVMPI_COPY", value, 1);
+    unsetenv("FVMPI_PROCESS");
     char **words = words_of(run, own, number, name);
     pid_t pid = words ? fv_spawn_begin(words, copy ? of_a_copy : reopen_input) : -1;
     release(words);
@@ -145,7 +148,7 @@ int fv_rerun_copies(const struct fv_rerun *run, const char *const own[], const c
     int status = FV_EXIT_OK;
 
     for (size_t i = 0; i < count; i++)
-        pids[i] = start_copy(run, own, number, i, count, job);
+        pids[i] = fv_spawn_is_to_end() ? -1 : start_copy(run, own, number, i, count, job);
     for (size_t i = 0; i < count; i++) {
         int ended = FV_EXIT_CANNOT_RUN;
 
@@ -153,5 +156,5 @@ int fv_rerun_copies(const struct fv_rerun *run, const char *const own[], const c
             fv_spawn_ended(pids[i], true, &ended, NULL);
         status = status ? status : ended;
     }
-    return status;
+    return status ? status : fv_spawn_is_to_end();
 }

@@ -640,11 +640,19 @@ static void print_help(void)
     puts("\nExit status: the command's; 1 failed, 2 wrong usage, 126 not executable, 127 not found.");
 }
 
+/* Within a copy of a program (fvmpi run --throughput): what that runs is none. */
+static void leave_copy(void)
+{
+    if (getenv("FVMPI_PROCESS"))
+        unsetenv("FVMPI_COPY");
+}
+
 int fv_cmd_run(int argc, char **argv)
 {
     struct run run = { .argv = NULL };
     int status = FV_EXIT_OK, rest = 0;
 
+    leave_copy();
     if (fv_config_init(&run.config)) {
         status = FV_EXIT_FAILED;
     } else if (fv_config_parse(&run.config, argc, argv, &rest)) {
@@ -659,10 +667,12 @@ int fv_cmd_run(int argc, char **argv)
     } else if (rest >= argc) {
         fv_log("run: no program given; as in: mpiexec -n 4 fvmpi run ./app");
         status = FV_EXIT_USAGE;
+    } else if (fv_config_is(&run.config, "--throughput") && !fv_run_throughput_may(&run.config)) {
+        status = FV_EXIT_USAGE;
+    } else if (fv_config_is(&run.config, "--throughput") && !fv_config_is(&run.config, "--dry-run") && !fv_config_is(&run.config, "--disable")) {
+        status = fv_run_throughput(&run.config, argc, argv, rest);
     } else if (fv_config_is(&run.config, "--stacks") || fv_config_is(&run.config, "--solo")) {
         status = fv_run_stacks(&run.config, argc, argv, rest);
-    } else if (fv_config_is(&run.config, "--throughput")) {
-        status = fv_run_throughput(&run.config, argc, argv, rest);
     } else if (fv_config_is(&run.config, "--passes")) {
         status = run_passes(&run.config, argc, argv, rest);
     } else {

@@ -177,13 +177,36 @@ static int show(struct throughput *t)
     return status;
 }
 
-/* Of ranks, several numbers need {N}, and the pirate one cache for all of them. False: it has said what is wrong. */
+bool fv_run_throughput_may(const struct fv_config *config)
+{
+    static const char *const others[] = { "--stacks", "--solo", "--passes" };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+        if (fv_config_is(config, others[i])) {
+            fv_log("run: --throughput and %s both run the program several times: one at a time", others[i]);
+            return false;
+        }
+    if (!fv_config_is(config, "--mpi-calls")) {
+        fv_log("run: --throughput needs the time in MPI's calls, which --mpi-calls 0 does not record");
+        return false;
+    }
+    return true;
+}
+
+static bool has_numbers(const struct throughput *t)
+{
+    if (!t->numbers.count)
+        fv_log("run: --throughput: by itself it takes 2, 4 ... up to the number of processors, of which there is one here: name numbers above 1, as in --throughput=2,4");
+    return t->numbers.count;
+}
+
+/* Of ranks, several numbers need {N}. False: it has said what is wrong. */
 static bool choose_numbers(struct throughput *t, const struct fv_config *config)
 {
     const char *list = fv_config_get(config, "--throughput");
 
     if (!t->is_launched || t->is_numbered)
-        return fv_numbers_by_option(&t->numbers, config, "--throughput", 2, FV_CHILDREN, t->is_launched ? "ranks" : "copies");
+        return fv_numbers_by_option(&t->numbers, config, "--throughput", 2, FV_CHILDREN, t->is_launched ? "ranks" : "copies") && has_numbers(t);
     if (strcmp(list, "1") && !list[strspn(list, "0123456789,")]) {
         fv_log("run: --throughput=%s: write {N} for the number of ranks in the launcher's command, as in mpiexec -n {N}; without it the ranks are those that it starts", list);
         return false;
@@ -191,6 +214,7 @@ static bool choose_numbers(struct throughput *t, const struct fv_config *config)
     return fv_numbers_add(&t->numbers, 1);
 }
 
+/* The pirate needs one cache for all ranks. */
 static void prepare_solo(struct throughput *t)
 {
     fv_solo_runs_init(&t->solo, t->directory, true, t->is_quiet);

@@ -256,7 +256,7 @@ bool fv_solo_runs_init(struct fv_solo_runs *s, const char *directory, bool takes
     if (fd >= 0 && !ftruncate(fd, PAGE))
         memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
-        fv_log("run: %s: %s; threads are not run alone", s->path, strerror(errno));
+        fv_log("run: %s: %s; nobody runs alone", s->path, strerror(errno));
     if (fd >= 0)
         close(fd);
     s->page = memory == MAP_FAILED ? NULL : memory;

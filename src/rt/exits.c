@@ -4,6 +4,7 @@
 #include "rt/layers.h"
 #include "rt/next.h"
 #include "rt/thread.h"
+#include "rt/turns.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -24,8 +25,10 @@ static void note(int status)
 
 static void over(void)
 {
-    if (fv_rt_here())
-        fv_exiting();
+    if (!fv_rt_here())
+        return;
+    fv_turns_end();
+    fv_exiting();
 }
 
 /* What exit() was given, or main returned. */

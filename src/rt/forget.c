@@ -6,6 +6,7 @@
 #include "base/experiment.h"
 #include "rt/layers.h"
 #include "rt/statistics.h"
+#include "rt/turns.h"
 #include "rt/usage.h"
 
 static void clear_cells(struct fv_cells *cells)
@@ -106,5 +107,6 @@ void fv_forget(void)
     h->begin_ticks = now;
     __atomic_store_n(&h->era, h->era + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&fv_rt.recording, fv_rt.recording + FV_CHANGED, __ATOMIC_RELEASE);
+    fv_turns_forget();
     fv_unlock_sigrestore(&fv_rt.lock, signals);
 }

@@ -25,16 +25,32 @@ static struct fv_solo_page *map(const char *path)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-struct fv_solo_page *fv_solo_map(void)
+static struct fv_solo_page *find(void)
 {
     const char *path = fv_env("FVMPI_SOLO");
 
     if (!path || !*path)
         return NULL;
+    errno = 0;
     struct fv_solo_page *page = map(path);
-    if (!page)
-        fv_log("FVMPI_SOLO=%s: %s; nobody runs alone", path, strerror(errno));
-    return page && page->magic == FV_SOLO_MAGIC && page->how < FV_SOLO_HOWS ? page : NULL;
+    if (page && page->magic == FV_SOLO_MAGIC && page->how < FV_SOLO_HOWS)
+        return page;
+    if (fv_first_on_node("solo", path))
+        fv_log("FVMPI_SOLO=%s: %s; nobody runs alone" FV_FOR_NODE, path, page || !errno ? "is not what fvmpi run makes" : strerror(errno));
+    if (page)
+        munmap(page, FV_PAGE);
+    return NULL;
+}
+
+struct fv_solo_page *fv_solo_map(void)
+{
+    static struct fv_solo_page *page;
+    static bool is_tried;
+
+    if (!is_tried)
+        page = find();
+    is_tried = true;
+    return page;
 }
 
 struct fv_solo_record *fv_solo_new_record(struct fv_tail *tail, const struct fv_solo_page *page, const struct fv_solo_record *key)

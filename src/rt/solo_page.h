@@ -6,7 +6,7 @@
 #include "base/solo.h"
 #include "rt/tail.h"
 
-/* The page that FVMPI_SOLO names. NULL: none is named, it cannot be had, which has been said, or it is none. */
+/* The page that FVMPI_SOLO names, the same each time. NULL: none is named, or it cannot be had, which has been said once. As recording begins, by one thread. */
 struct fv_solo_page *fv_solo_map(void);
 
 /* A record with the key's kind and place, and with how the page says that it is measured. NULL: no room. By who owns the tail. */

@@ -11,6 +11,7 @@
 #include "rt/layers.h"
 #include "rt/loaded.h"
 #include "rt/replaced.h"
+#include "rt/turns.h"
 #include "rt/usage.h"
 
 #include <errno.h>
@@ -115,6 +116,12 @@ static int open_local_file(int folder, const char *directory, const char *name)
     return err;
 }
 
+/* A copy of a program without MPI knows nothing of the other ones (fvmpi run --throughput). */
+static bool is_without_others(const struct fv_start_info *info)
+{
+    return info->world_size == 1 || !strcmp(info->mpi, "none");
+}
+
 /* -FV_EIO: errno tells; EEXIST: this rank has one already, in either place. */
 static int open_rank_file(int folder, const char *directory, const struct fv_start_info *info)
 {
@@ -134,7 +141,7 @@ static int open_rank_file(int folder, const char *directory, const struct fv_sta
                    fv_rt.options.local, errno == EPERM ? "what is there is another user's" : strerror(errno), directory);
     }
     int err = open_shared_file(folder, directory, file, info), why = errno;
-    if (err && why == EEXIST && info->world_size == 1 && fv_replaced_steps_aside(folder, file)) {
+    if (err && why == EEXIST && is_without_others(info) && fv_replaced_steps_aside(folder, file)) {
         err = open_shared_file(folder, directory, file, info);
         why = errno;
     }
@@ -347,8 +354,10 @@ static void pause_since(uint64_t ticks)
         __atomic_store_n(&fv_rt.recording, fv_rt.recording | FV_PAUSED, __ATOMIC_RELAXED);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
-    if (!was)
+    if (!was) {
+        fv_turns_pause();
         fv_events_switched(false);
+    }
 }
 
 /* Sessions may follow each other; and a thread that asks MPI_Initialized() over and over may have seen the
@@ -530,6 +539,8 @@ void fv_resume(void)
         __atomic_store_n(&fv_rt.recording, (fv_rt.recording & ~FV_PAUSED) + FV_CHANGED, __ATOMIC_RELEASE);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
-    if (was)
+    if (was) {
+        fv_turns_resume();
         fv_events_switched(true);
+    }
 }

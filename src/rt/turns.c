@@ -21,6 +21,7 @@ static struct fv_solo_record *record;
 static struct fv_tail tail;
 static struct fv_solo_interval interval;
 static uint32_t mine; /* the turn's number */
+static uint64_t began_ns; /* to take them */
 static bool has_turn, computes; /* it may be in a call that does not give it up */
 
 /* ---- the page ---- */
@@ -87,11 +88,11 @@ static enum fv_gate_why look_at(struct watch *w, uint32_t turn)
 static void wait_for(uint32_t turn)
 {
     struct watch watch = { .since_ns = fv_solo_now_ns() };
+    uint64_t until_ns = watch.since_ns + LOOK_NS;
     uint32_t now;
 
     while ((now = __atomic_load_n(&page->turn, __ATOMIC_ACQUIRE)) != turn && !are_let_go()) {
-        /* FUTEX_WAIT_BITSET's time is absolute, by CLOCK_MONOTONIC */
-        uint64_t until_ns = fv_solo_now_ns() + LOOK_NS;
+        /* FUTEX_WAIT_BITSET's time is absolute, by CLOCK_MONOTONIC: signals, which end it before, put nothing off */
         const struct timespec until = { (time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000) };
 
         if (!syscall(SYS_futex, &page->turn, FUTEX_WAIT_BITSET, now, &until, NULL, bit_of(turn)) || errno != ETIMEDOUT)
@@ -99,11 +100,23 @@ static void wait_for(uint32_t turn)
         enum fv_gate_why why = look_at(&watch, now);
         if (why)
             let_all_go(why);
+        until_ns = fv_solo_now_ns() + LOOK_NS;
     }
+}
+
+/* A copy of a program without MPI is the only one that runs: it waits for nobody, and if it has called exec(), its turn was never given up. */
+static bool is_copy(void)
+{
+    return !strcmp(fv_rt.writer.header->mpi, "none");
 }
 
 static void take(void)
 {
+    has_turn = is_copy();
+    if (has_turn)
+        return;
+    if (fv_solo_now_ns() - began_ns > page->limit_ns * fv_rt.writer.header->world_size)
+        let_all_go(FV_GATE_CUT);
     mine = __atomic_fetch_add(&page->turns_drawn, 1, __ATOMIC_SEQ_CST);
     wait_for(mine);
     has_turn = !are_let_go();
@@ -115,7 +128,8 @@ static void take(void)
 
 static void give(void)
 {
-    has_turn = false;
+    if (!__atomic_exchange_n(&has_turn, false, __ATOMIC_ACQ_REL) || is_copy())
+        return;
     __atomic_store_n(&page->turn_since_ns, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&page->turn_process, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&page->turn, mine + 1, __ATOMIC_SEQ_CST);
@@ -124,18 +138,20 @@ static void give(void)
 
 /* ---- what is measured ---- */
 
-/* Between two calls: one turn may have several. CPU time is that of all threads. */
+/* Between two calls: one turn may have several. CPU time is that of all threads. What is not recorded is not measured. */
 static void begin(void)
 {
-    computes = true;
+    if (fv_rt_paused())
+        return;
     fv_solo_interval_begin(&interval, page, CLOCK_PROCESS_CPUTIME_ID);
+    __atomic_store_n(&computes, true, __ATOMIC_RELEASE);
 }
 
+/* Any thread may end the process. */
 static void end(void)
 {
-    if (computes)
+    if (__atomic_exchange_n(&computes, false, __ATOMIC_ACQ_REL))
         fv_solo_interval_end(&interval, page, record);
-    computes = false;
 }
 
 /* All were let go: what was measured does not count, and the turn is nobody's. */
@@ -156,7 +172,7 @@ static bool gives_up_turn(unsigned function)
     const struct fv_function *f = &fv_functions[function];
 
     if (f->class == FV_CLASS_OTHER)
-        return false;
+        return strstr(f->name, "uffer"); /* MPI_Buffer_detach() and the like wait until what is in the buffer was sent */
     return f->class != FV_CLASS_P2P || f->wait != FV_RULE_NONE || strstr(f->name, "probe");
 }
 
@@ -185,6 +201,40 @@ void fv_turns_leave(const struct fv_thread *t)
     if (!is_over())
         begin();
     errno = saved;
+}
+
+/* ---- what is recorded ---- */
+
+static bool is_firsts(void)
+{
+    return page && fv_self == first;
+}
+
+void fv_turns_pause(void)
+{
+    int saved = errno;
+
+    if (is_firsts())
+        end();
+    errno = saved;
+}
+
+void fv_turns_resume(void)
+{
+    int saved = errno;
+
+    if (is_firsts() && has_turn && !computes)
+        begin();
+    errno = saved;
+}
+
+void fv_turns_forget(void)
+{
+    if (!is_firsts())
+        return;
+    fv_turns_pause();
+    record->measured = record->intervals = record->ticks = record->cpu_ns = record->probes = record->misses = record->lost_intervals = record->lost_ticks = 0;
+    fv_turns_resume();
 }
 
 /* ---- begin and end ---- */
@@ -219,6 +269,7 @@ static void start(struct fv_thread *self)
         return;
     page = found;
     record->fill_ns = page->fill_ns;
+    began_ns = fv_solo_now_ns();
     first = self;
     take();
     if (!is_over() && !call_pirate())
@@ -229,9 +280,11 @@ static void start(struct fv_thread *self)
     begin();
 }
 
-static void stop(struct fv_thread *self)
+void fv_turns_end(void)
 {
-    if (self != first || !page)
+    int saved = errno;
+
+    if (!page)
         return;
     end();
     if (!is_over() && has_turn) {
@@ -239,6 +292,13 @@ static void stop(struct fv_thread *self)
         give();
     }
     page = NULL;
+    errno = saved;
+}
+
+static void stop(struct fv_thread *self)
+{
+    if (self == first)
+        fv_turns_end();
 }
 
 static void forget(struct fv_thread *self)
@@ -247,4 +307,4 @@ static void forget(struct fv_thread *self)
     page = NULL;
 }
 
-const struct fv_layer fv_turns_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = stop, [FV_AT_EXIT] = stop, [FV_AT_FORK] = forget } };
+const struct fv_layer fv_turns_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = stop, [FV_AT_FORK] = forget } };

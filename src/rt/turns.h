@@ -5,7 +5,8 @@
  * (datatypes, MPI_Isend(), ...) do not give up a turn: their time is left out.
  *
  * It never hangs: who waits for a turn looks whether its holder goes on. If that one is gone, uses no CPU time for a while, or computes for longer than the page's limit (it waits for another
- * rank by other means than MPI), all are let go, for good, and what was measured does not count. No thread, no signal: where ranks do not take turns, nothing of this is called. */
+ * rank by other means than MPI), all are let go, for good, and what was measured does not count. So they are when it has taken as long as all ranks' limits together: each change costs some
+ * 10 us, and a program may have millions of calls. No thread, no signal: where ranks do not take turns, nothing of this is called. */
 #ifndef FV_TURNS_H
 #define FV_TURNS_H
 
@@ -14,5 +15,13 @@ struct fv_thread;
 /* Around each MPI call of the thread, if the process takes turns. errno stays the application's. */
 void fv_turns_enter(const struct fv_thread *thread, unsigned function);
 void fv_turns_leave(const struct fv_thread *thread);
+
+/* Recording pauses, goes on, or forgets what was, by the first thread: what it measures does, too. */
+void fv_turns_pause(void);
+void fv_turns_resume(void);
+void fv_turns_forget(void);
+
+/* The process ends, by whichever thread, or handler. */
+void fv_turns_end(void);
 
 #endif

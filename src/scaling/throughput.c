@@ -37,6 +37,14 @@ static double sum_known(double a, double b)
     return isfinite(a) ? a + or_zero(b) : b;
 }
 
+/* Of a copy's time; `ready_s`: of its threads all together, which may be more than that. Then what they waited while they would have computed. */
+static double queue_of(const struct fv_rank *r, double ready_s)
+{
+    double wanted_s = ready_s + or_zero(r->cpu_s);
+
+    return wanted_s > r->app_time_s ? ready_s * r->app_time_s / wanted_s : ready_s;
+}
+
 /* A copy: all of its time; a rank: that outside of MPI. The kernel's account of waiting for a processor is of all of a rank's time, also in MPI, where a rank that spins gives it up: then
  * it only tells that something is wrong. */
 static struct of_rank of_rank(const struct fv_rank *r, enum fv_throughput_kind kind)
@@ -44,9 +52,7 @@ static struct of_rank of_rank(const struct fv_rank *r, enum fv_throughput_kind k
     struct of_rank o = { .rank = r->world_rank };
 
     if (kind == FV_THROUGHPUT_COPIES) {
-        double queue_s = sum_known(r->ready_s, r->others_ready_s);
-
-        o.queue_s = fmin(or_zero(queue_s), r->app_time_s);
+        o.queue_s = queue_of(r, or_zero(sum_known(r->ready_s, r->others_ready_s)));
         o.compute_s = r->app_time_s - o.queue_s;
         o.off_cpu_s = fmax(o.compute_s - r->cpu_s, 0);
         return o;
@@ -89,6 +95,18 @@ static double counted(const struct fv_model *m, const char *quantity, enum fv_th
     return sum;
 }
 
+/* From the first one's begin to the last one's end: copies do not begin at once. */
+static double elapsed_of(const struct fv_model *m, enum fv_throughput_kind kind)
+{
+    double elapsed_s = 0, begin_s = INFINITY;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        begin_s = fmin(begin_s, m->ranks[i].begin_s);
+    for (size_t i = 0; i < m->rank_count; i++)
+        elapsed_s = fmax(elapsed_s, m->ranks[i].app_time_s + (kind == FV_THROUGHPUT_COPIES ? m->ranks[i].begin_s - begin_s : 0));
+    return elapsed_s;
+}
+
 void fv_throughput_load(struct fv_throughput *t, const struct fv_model *m)
 {
     bool is_alone = m->phases.alone.is && m->phases.turn_count;
@@ -105,8 +123,8 @@ void fv_throughput_load(struct fv_throughput *t, const struct fv_model *m)
             run.ranks[i].turns = *turns;
             run.ranks[i].took_turns = true;
         }
-        run.elapsed_s = fmax(run.elapsed_s, m->ranks[i].app_time_s);
     }
+    run.elapsed_s = elapsed_of(m, run.kind);
     if (is_alone)
         run.verdict = judge_all(&run);
     run.instructions = counted(m, "instructions", run.kind);

@@ -2,14 +2,14 @@
  * (fvmpi run --throughput). Throughput stacks: Eklov, Nikoleris, Hagersten, "A profiling method for analyzing scalability bottlenecks on multicores", section 5; ranks in place of copies, and
  * few processors and MPI as components of their own, are ours.
  *
- * N work together for T, the longest of them. Of all of them added up: U outside of MPI, without Q, in which they waited for a processor; A what each takes alone with all of the shared
+ * N work together for T, the longest of them, or, of copies, from the first begin to the last end. Of all of them added up: U outside of MPI, without Q, in which they waited for a processor; A what each takes alone with all of the shared
  * cache; P with the N-th part of it. One that works as fast as alone, all the time, counts as 1:
  *
  *     throughput = A / T
  *     if only caches were shared      N A / P          cache = N - N A / P
  *     and memory, too                 N A / U          memory = N A / P - N A / U;     both, where P is not known: sharing = N - N A / U
  *     and processors                  N A / (U + Q)    few_cpus = N A / U - N A / (U + Q)
- *     and the rest                    A / T            waiting = N A / (U + Q) - A / T: in MPI, and of copies what the longest is behind the others
+ *     and the rest                    A / T            waiting = N A / (U + Q) - A / T: in MPI, and of copies what they did not begin and end at once
  *
  * Ranks that take turns (rt/turns.h) find the others' data in the cache when theirs begins. Where turns are shorter than FV_TURN_FILLS times what filling the cache takes at most, A may be too large,
  * and what sharing costs is at least what is told. Order of use: fv_throughput_load() for each run, fv_throughput_compute(). One thread. */

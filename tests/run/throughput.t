@@ -5,9 +5,11 @@ import ctypes
 import math
 import mmap
 import os
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -60,14 +62,19 @@ class Shared:
             return struct.unpack('<4i', f.read(16))[1]
 
 
+def alone_of(directory):
+    """The records of ranks that took turns."""
+    text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
+    rows = [dict(word.split('=') for word in line.split()[1:]) for line in text.splitlines() if line.startswith('alone ')]
+    return [{key: int(value, 0) for key, value in row.items()} for row in rows if row['kind'] == '3']
+
+
 def turns(mpi, program, mode, page=None, **more):
     """Its run, what the ranks counted, the records of ranks."""
     page, path = page or new_page(**more)
     shared = Shared()
     done = mpi.profile(program, RANKS, [shared.path, mode], env={'FVMPI_SOLO': path}, limit=100).ended(0)
-    text = harness.run([harness.FVMPI, 'dump', done.directory]).ended(0).out
-    rows = [dict(word.split('=') for word in line.split()[1:]) for line in text.splitlines() if line.startswith('alone ')]
-    return done, shared.most(), [{key: int(value, 0) for key, value in row.items()} for row in rows if row['kind'] == '3']
+    return done, shared.most(), alone_of(done.directory)
 
 
 def plain(mpi, program, mode):
@@ -76,7 +83,7 @@ def plain(mpi, program, mode):
 
 def of_mpi(tap, mpi):
     program = mpi.build('../run/turns.c', '-pthread', output='turns')
-    for mode in ('collectives', 'messages', 'leaves'):
+    for mode in ('collectives', 'messages', 'buffers', 'leaves'):
         with tap.test('{}: one computes at a time: {}'.format(mpi, mode)):
             done, most, rows = turns(mpi, program, mode)
             equal('output', done.out, plain(mpi, program, mode))
@@ -88,17 +95,33 @@ def of_mpi(tap, mpi):
                 check(row['cpu_ns'] >= 0.95 * STEPS * 2e6, 'the program computed for {} ms, by its CPU clock: {}', STEPS * 2, row)
                 if mode == 'messages':
                     check(row['intervals'] > row['measured'] + STEPS, 'local calls give up the turn: {}', row)
+    with tap.test('{}: what is not recorded is not measured'.format(mpi)):
+        done, most, rows = turns(mpi, program, 'parts')
+        equal('output', done.out, plain(mpi, program, 'parts'))
+        equal('most at a time', most, 1)
+        for row in rows:
+            check(0.95 * STEPS * 2e6 <= row['cpu_ns'] <= 2 * STEPS * 2e6, 'recorded are {} ms of CPU time: {}', STEPS * 2, row)
     with tap.test('{}: the report says that it is no usual run'.format(mpi)):
         said = harness.run([harness.FVMPI, 'stacks', done.directory]).ended(1).err
         check('one thread, or rank, at a time ran alone' in said, '{}', said)
         equal('findings', done.report().data['findings'], [])
         said = harness.run([harness.FVMPI, 'report', done.directory, '--width', '200']).ended(0).out
         check('no findings: threads, or ranks, worked one at a time' in said, '{}', said)
-    for mode, reasons, page in (('flags', [LONG], {'limit': 1.0}), ('sleeps', [STILL], {'wait': 0.2}), ('threads', [GOOD, STILL, LONG], {'wait': 0.2, 'limit': 2.0})):
+    for mode, reasons, page in (('flags', [LONG], {'limit': 1.0}), ('interrupted', [LONG], {'limit': 1.0}), ('sleeps', [STILL], {'wait': 0.2}), ('threads', [GOOD, STILL, LONG], {'wait': 0.2, 'limit': 2.0})):
         with tap.test('{}: ranks that wait by other means are let go: {}'.format(mpi, mode)):
             done, _, rows = turns(mpi, program, mode, **page)
             equal('output', done.out, plain(mpi, program, mode))
             check({row['why'] for row in rows} <= set(reasons) and any(row['why'] == reasons[-1] or GOOD in reasons for row in rows), '{}: {}', reasons, rows)
+    with tap.test('{}: who takes too long in all is let go'.format(mpi)):
+        done, _, rows = turns(mpi, program, 'parts', limit=0.1)
+        equal('output', done.out, plain(mpi, program, 'parts'))
+        check(all(row['let_go'] and row['why'] in (CUT, LONG) for row in rows), 'they compute for {} ms one after the other: {}', 4 * STEPS * 2 * RANKS, rows)
+    with tap.test('{}: FVMPI_SOLO names something else'.format(mpi)):
+        theirs = Shared()
+        for path, said in ((theirs.path, 'is not what fvmpi run makes'), (os.path.dirname(theirs.path), 'directory'), (theirs.path + '.c', 'No such file')):
+            done = mpi.profile(program, RANKS, [Shared().path, 'collectives'], env={'FVMPI_SOLO': path}).ended(0)
+            equal('lines', [said in line for line in done.err.splitlines() if line.startswith('fvmpi: FVMPI_SOLO')], [True])
+        equal('what was in it', open(theirs.path, 'rb').read(), bytes(4096))
     with tap.test('{}: a page of another node'.format(mpi)):
         done, _, rows = turns(mpi, program, 'collectives', boot=bytes(16))
         equal('output', done.out, plain(mpi, program, 'collectives'))
@@ -183,6 +206,45 @@ def of_copies(tap):
     with tap.test('copies: one fails'):
         done = run('--throughput=2', '-o', place + '/fails', '--', program, '{I}', '{N}', '1', rc=3)
         check('ended with status 3' in done.stderr, '{}', done.stderr)
+    with tap.test('copies: scripts, which call exec() or end by _exit()'):
+        script = os.path.join(place, 'script')
+        for name, word in (('exec', 'exec'), ('_exit', '')):
+            with open(script, 'w') as f:
+                f.write('#!/bin/sh\ni=0\nwhile [ $i -lt 100000 ]; do i=$((i + 1)); done\n{} {} "$@"\n'.format(word, program))
+            os.chmod(script, 0o755)
+            run('-q', '--throughput=2', '-o', os.path.join(place, name), '--', script, '{I}', '{N}')
+            names = sorted(os.listdir(os.path.join(place, name)))
+            check(names[:2] == ['copies-2', 'copy-alone-100'] and 'copies-2-2' not in names, '{}', names)
+            replaced = sorted(file for file in os.listdir(os.path.join(place, name, 'copies-2')) if file.startswith('rank-'))
+            equal('rank files', replaced, ['rank-00000{}.fvr{}'.format(i, end) for i in range(2) for end in (('', '.1') if word else ('',))])
+            rows = alone_of(os.path.join(place, name, 'copy-alone-100'))
+            equal('one copy, measured to its end', [(row['measured'], row['let_go'], row['intervals']) for row in rows], [(1, 0, 1)])
+            p, = found_in(os.path.join(place, name))
+            check(p['separation'] not in ('not_measured', 'no_barrier', 'left'), '{}', p)
+            consistent(p)
+    with tap.test('copies: what they run under fvmpi run is no copy'):
+        inner = os.path.join(place, 'inner.')
+        run('-q', '--throughput=2', '-o', place + '/outer', '--', 'sh', '-c', harness.FVMPI + ' run -q -o ' + inner + '{I} ' + program + ' {I} {N}')
+        for number in '01':
+            equal('files', sorted(name for name in os.listdir(inner + number) if name.endswith('.fvr')), ['rank-000000.fvr'])
+    with tap.test('SIGTERM: the copies get it, and no further ones are made'):
+        ignores = ['sh', '-c', 'if [ {N} = 1 ]; then exit 0; fi; trap "" TERM; : > ' + place + '/here.{I}; sleep 3']
+        process = subprocess.Popen([harness.FVMPI, 'run', '-q', '--throughput=2,3', '-o', place + '/told', '--'] + ignores, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not all(os.path.exists('{}/here.{}'.format(place, i)) for i in range(2)):
+            time.sleep(0.01)
+        process.terminate()
+        said = process.communicate(timeout=60)[1]
+        equal('exit status', process.returncode, 128 + signal.SIGTERM)
+        equal('experiments', sorted(os.listdir(place + '/told')), ['copies-2', 'copy-alone-100'])
+        check('no further ones' in said, '{}', said)
+    with tap.test('what it does not go with, and what is done once'):
+        before = sorted(os.listdir(place))
+        for words, said in ((['--stacks'], '--stacks'), (['--solo'], '--solo'), (['--passes', '--counters=software'], '--passes'), (['--mpi-calls=0'], '--mpi-calls')):
+            check(said in run('--throughput=2', *words, '-o', place + '/none', '--', program, 'a', 'b', rc=2).stderr, '{}', words)
+        check(program + ' a b' in run('--throughput=2', '--dry-run', '-o', place + '/none', '--', program, 'a', 'b').stdout, 'the command is not printed')
+        equal('disabled', run('--throughput=2', '--disable', '-o', place + '/none', '--', program, 'a', 'b').stdout.splitlines()[0], 'a of b: a line')
+        check('above 1' in run('--throughput=1,1', '-o', place + '/none', '--', program, 'a', 'b', rc=2).stderr, 'no number')
+        equal('files', sorted(os.listdir(place)), before)
     with tap.test('wrong words'):
         for words, said in ((['--throughput=x', '--', program], 'numbers'), (['--throughput=2,3', '--', 'mpiexec', '-n', '2', program], '{N}')):
             check(said in run(*words, rc=2).stderr, '{}', words)

@@ -2,10 +2,12 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,6 +87,54 @@ static void flags(void)
     collectives();
 }
 
+/* Who takes its buffer back waits until the other one has received what is in it. */
+static void buffers(void)
+{
+    enum { BYTES = 4000000 };
+    char *buffer = malloc(BYTES + MPI_BSEND_OVERHEAD), *data = calloc(BYTES, 1);
+    int bytes;
+
+    if (!rank) {
+        MPI_Buffer_attach(buffer, BYTES + MPI_BSEND_OVERHEAD);
+        MPI_Bsend(data, BYTES, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        MPI_Buffer_detach(&buffer, &bytes);
+    } else if (rank == 1) {
+        compute(0.01);
+        MPI_Recv(data, BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    free(buffer);
+    free(data);
+    collectives();
+}
+
+static void nothing(int number)
+{
+    (void)number;
+}
+
+/* The same of a program that signals interrupt all the time. */
+static void interrupted(void)
+{
+    const struct itimerval each = { { 0, 5000 }, { 0, 5000 } };
+
+    signal(SIGALRM, nothing);
+    setitimer(ITIMER_REAL, &each, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+    flags();
+}
+
+/* Recorded are 20 times 2 ms, of 80. */
+static void parts(void)
+{
+    collectives();
+    MPI_Pcontrol(0);
+    collectives();
+    MPI_Pcontrol(1);
+    collectives();
+    MPI_Pcontrol(2);
+    collectives();
+}
+
 /* Whoever has the first turn, the other one waits for it. */
 static void sleeps(void)
 {
@@ -123,7 +173,7 @@ int main(int count, char **words)
     static const struct {
         const char *name;
         void (*run)(void);
-    } modes[] = { { "collectives", collectives }, { "messages", messages }, { "flags", flags }, { "sleeps", sleeps }, { "threads", threads }, { "leaves", leaves } };
+    } modes[] = { { "collectives", collectives }, { "messages", messages }, { "buffers", buffers }, { "flags", flags }, { "interrupted", interrupted }, { "parts", parts }, { "sleeps", sleeps }, { "threads", threads }, { "leaves", leaves } };
     int fd = count == 3 ? open(words[1], O_RDWR) : -1, provided;
 
     if (fd < 0 || (shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)

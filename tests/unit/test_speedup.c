@@ -356,6 +356,28 @@ static void copies_share(void **state)
     fv_throughput_release(&t);
 }
 
+/* Two copies, with two threads each, of which one or the other waited for a processor half of the time; the second began 1 s later. */
+static void copies_of_threads(void **state)
+{
+    (void)state;
+    struct fv_rank ranks[2];
+    struct fv_model m = { .mpi = "none", .ranks = ranks, .rank_count = 2 };
+    struct fv_throughput t = { 0 };
+
+    for (int i = 0; i < 2; i++)
+        ranks[i] = (struct fv_rank){ .world_rank = i, .begin_s = 3 + i, .app_time_s = 4, .cpu_s = 4, .ready_s = 1, .others_ready_s = 3 };
+    fv_throughput_load(&t, &m);
+    load(&t, &(struct job){ "none", 1, 0, 0, 0, 1, 2, 0, 1 });
+    assert_true(fv_throughput_compute(&t));
+    close_to(t.points[0].elapsed_s, 5);
+    close_to(t.points[0].sums.queue_s, 4);
+    close_to(t.points[0].sums.together_s, 4);
+    close_to(t.points[0].few_cpus, 2 - 2 * 4 / 8.);
+    close_to(t.points[0].waiting, 2 * 4 / 8. - 4 / 5.);
+    close_to(t.points[0].sharing, 0);
+    fv_throughput_release(&t);
+}
+
 static enum fv_alone_verdict of_sharing(const struct job *alone, size_t count, double *sharing)
 {
     struct job jobs[4] = { { "m", 2, 10, 2, 0, 0, 0, 0, 0 } };
@@ -386,7 +408,7 @@ static void sharing_is_not_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(unequal), cmocka_unit_test(dropped), cmocka_unit_test(ranks_share), cmocka_unit_test(copies_share), cmocka_unit_test(sharing_is_not_told) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(unequal), cmocka_unit_test(dropped), cmocka_unit_test(ranks_share), cmocka_unit_test(copies_share), cmocka_unit_test(copies_of_threads), cmocka_unit_test(sharing_is_not_told) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -293,10 +293,11 @@ static void put_throughput_curve(const struct fv_page *p, const struct fv_speedu
 
 static const char *const share_separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_NOT_RUN] = "there is no run with one at a time",
-    [FV_ALONE_NOT_MEASURED] = "some ranks did not take turns: they are on other nodes",
+    [FV_ALONE_NOT_MEASURED] = "of some no turn was measured: ranks on other nodes take none, and what is not recorded is not measured",
     [FV_ALONE_STILL] = "a rank that computed alone made no progress: it waits for another one by other means than MPI, or sleeps",
     [FV_ALONE_LONG] = "a rank that computed alone came to no call of MPI: it waits for another one by other means",
     [FV_ALONE_LEFT] = "a rank ended, or never came, while it was its turn",
+    [FV_ALONE_CUT] = "one at a time they took much longer than one after the other: their turns, between calls of MPI, are too short",
     [FV_ALONE_OFF_CPU] = "who worked alone was off the processor for more than 2 % of the time: that measurement is dropped",
     [FV_ALONE_VARIES] = "the two shortest runs with one at a time differ by more than 10 %: the machine is not quiet; fvmpi doctor says why, --repeats=5 may help",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache",
@@ -326,7 +327,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_throughput *t, 
 
 static void put_throughput_stack(const struct fv_page *p, const struct fv_throughput_point *point)
 {
-    static const char *const waiting[] = { [FV_THROUGHPUT_COPIES] = "what the longest is behind the others", [FV_THROUGHPUT_RANKS] = "in MPI" };
+    static const char *const waiting[] = { [FV_THROUGHPUT_COPIES] = "they did not begin and end at once", [FV_THROUGHPUT_RANKS] = "in MPI" };
     struct bar_part bars[SHARE_PARTS];
     double zero = FV_STACK_ZERO * (double)point->count;
 
