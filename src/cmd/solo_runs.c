@@ -236,7 +236,7 @@ static void choose(struct fv_solo_runs *s, bool is_quiet)
 
     fv_memory_shared_cache(&s->doctor, cpu, CACHE_S, &s->cache);
     s->how = has_resctrl(s) ? FV_SOLO_RESCTRL : s->cache.bytes && is_ever_proven(s, cpu, why, sizeof(why)) ? FV_SOLO_PIRATE : FV_SOLO_WHOLE;
-    if (s->how == FV_SOLO_WHOLE)
+    if (s->how == FV_SOLO_WHOLE && !is_quiet)
         fv_log("run: cache and memory are not separable here: the shared cache%s%s: %s", s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "", why);
     else if (!is_quiet)
         fv_log("run: the shared cache%s%s: parts of it by %s", s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "",

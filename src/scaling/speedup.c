@@ -254,9 +254,20 @@ static void leave_out_all(struct fv_speedup *s)
     s->count = 0;
 }
 
+static void say_left_out(const struct fv_speedup *s)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < s->count; i++)
+        any |= s->phases[i].count > 1;
+    if (any)
+        fv_log("stacks: runs of several numbers of threads are among those of --throughput: they are left out; name them by themselves");
+}
+
 int fv_speedup_compute(struct fv_speedup *s)
 {
     if (fv_throughput_compute(&s->throughput)) {
+        say_left_out(s);
         leave_out_all(s);
         return 0;
     }

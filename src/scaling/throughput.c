@@ -8,6 +8,9 @@
 
 const char *const fv_throughput_kinds[FV_THROUGHPUT_KINDS + 1] = { "copies", "ranks", NULL };
 
+#define THREADED 0.05 /* of a copy's CPU time: less is no threads to speak of */
+#define BUSY     0.9  /* of the processors' time: more leaves none free */
+
 /* ---- runs ---- */
 
 struct of_rank {
@@ -23,6 +26,7 @@ struct fv_throughput_run {
     double elapsed_s;
     struct fv_alone_run alone; /* one at a time */
     enum fv_alone_verdict verdict;
+    bool is_crowded; /* copies' threads had all processors, and what they waited for these is not known */
     double instructions, cycles, lines; /* of all ranks, as time is; lines: from memory; NAN: not counted */
     struct of_rank *ranks; /* by rank */
 };
@@ -107,6 +111,20 @@ static double elapsed_of(const struct fv_model *m, enum fv_throughput_kind kind)
     return elapsed_s;
 }
 
+/* Threads that ended are known with --threads alone, and so is what they waited for a processor. */
+static bool is_crowded(const struct fv_model *m, const struct fv_throughput_run *run)
+{
+    double cpu_s = 0, threads_s = 0;
+
+    if (run->kind != FV_THROUGHPUT_COPIES || m->locks.recorded)
+        return false;
+    for (size_t i = 0; i < m->rank_count; i++) {
+        cpu_s += or_zero(m->ranks[i].cpu_s);
+        threads_s += or_zero(m->ranks[i].own_threads_s);
+    }
+    return threads_s > THREADED * cpu_s && m->rank_count && cpu_s > BUSY * m->ranks[0].cpus * run->elapsed_s;
+}
+
 void fv_throughput_load(struct fv_throughput *t, const struct fv_model *m)
 {
     bool is_alone = m->phases.alone.is && m->phases.turn_count;
@@ -125,6 +143,7 @@ void fv_throughput_load(struct fv_throughput *t, const struct fv_model *m)
         }
     }
     run.elapsed_s = elapsed_of(m, run.kind);
+    run.is_crowded = is_crowded(m, &run);
     if (is_alone)
         run.verdict = judge_all(&run);
     run.instructions = counted(m, "instructions", run.kind);
@@ -181,6 +200,7 @@ static void add_together(struct fv_throughput *t, const struct fv_throughput_run
     if (p->runs++ && run->elapsed_s >= p->elapsed_s)
         return;
     p->elapsed_s = run->elapsed_s;
+    p->is_off_cpu = run->is_crowded;
     p->bytes_per_s = FV_ALONE_LINE * run->lines / run->elapsed_s;
     for (size_t i = 0; i < run->count; i++)
         p->shares[i] = (struct fv_throughput_share){ .rank = run->ranks[i].rank, .together_s = run->ranks[i].compute_s, .queue_s = run->ranks[i].queue_s, .off_cpu_s = run->ranks[i].off_cpu_s };
@@ -193,7 +213,7 @@ static void finish_together(struct fv_throughput_point *p)
         p->sums.queue_s += p->shares[i].queue_s;
         p->sums.off_cpu_s += p->shares[i].off_cpu_s;
     }
-    p->is_off_cpu = p->sums.off_cpu_s > FV_ALONE_OFF * p->sums.together_s;
+    p->is_off_cpu |= p->sums.off_cpu_s > FV_ALONE_OFF * p->sums.together_s;
 }
 
 /* ---- alone ---- */

@@ -99,7 +99,7 @@ static const struct fv_column_def point_columns[] = {
     COMPONENT("lost_to_memory", "memory", memory, "N A / P - N A / U: sharing memory, and all else that they share: clocks, execution units of a core."),
     COMPONENT("lost_to_sharing", "cache, memory", sharing, "N - N A / U: both."),
     { "separation", "separation", "", "Whether runs of one at a time count: as `separation` of `speedups.points` has it. does_more: ranks take longer one at a time than together, as turns are too short; not_measured: some ranks are on other nodes.", FV_GET(FV_TYPE_TEXT, get_separation), .words = fv_alone_verdicts },
-    { "is_off_cpu", "off CPU", "", "Off the processor for more than 2 % of U: I/O, sleep, or other programs; no component is told.", FV_FIELD(struct fv_throughput_point, is_off_cpu) },
+    { "is_off_cpu", "off CPU", "", "Off the processor for more than 2 % of U: I/O, sleep, or other programs; or threads of copies had all processors, and what they waited for these is not known without --threads. No component is told.", FV_FIELD(struct fv_throughput_point, is_off_cpu) },
     { "shares", "shares", "", "", FV_NEST(shares) },
 };
 const struct fv_relation fv_throughput_points = {

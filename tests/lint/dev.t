@@ -16,6 +16,9 @@ done
 listed=$(cat "$source"/tests/local.am)
 out=$(cd "$source" && find tests -name '*.t' -not -path '*/node_modules/*' | while read -r test; do grep -qF "$test" <<< "$listed" || echo "$test"; done)
 check 'each test is in tests/local.am, so that it is run' test -z "$out"
+out=$(cd "$source" && find tests -name '*.t' -not -path '*/node_modules/*' ! -perm -1)
+check 'each test can be run' test -z "$out"
+[ -z "$out" ] || sed 's/^/# /' <<< "$out"
 # By name, or by a folder that EXTRA_DIST names.
 out=$(cd "$source" && words=$(cat Makefile.am ./*/local.am | grep -oE '[A-Za-z0-9_./+-]+' | sort -u) &&
     find tests -type f -not -path '*/node_modules/*' -not -path '*/__pycache__/*' | sort | while read -r file; do

@@ -62,6 +62,15 @@ class Shared:
             return struct.unpack('<4i', f.read(16))[1]
 
 
+def made_resctrl():
+    """Parts of the cache by files: nothing is tried before."""
+    root = harness.scratch('root')
+    os.makedirs(root + '/sys/fs/resctrl')
+    with open(root + '/sys/fs/resctrl/schemata', 'w') as f:
+        f.write('L3:0=ffff\n')
+    return root
+
+
 def alone_of(directory):
     """The records of ranks that took turns."""
     text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
@@ -180,14 +189,16 @@ def of_copies(tap):
         f.write('a line\n')
     subprocess.run(['cc', '-O1', program + '.c', '-o', program], check=True)
 
-    def run(*words, rc=0, text=text):
+    made = dict(os.environ, FVMPI_SENSORS_ROOT=made_resctrl())
+
+    def run(*words, rc=0, text=text, env=made):
         with open(text) as f:
-            done = subprocess.run([harness.FVMPI, 'run', *words], stdin=f, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+            done = subprocess.run([harness.FVMPI, 'run', *words], env=env, stdin=f, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
         equal('exit status: {}'.format(done.stderr), done.returncode, rc)
         return done
 
     with tap.test('copies: together, and one alone before and after; each has its number and the input'):
-        done = run('--throughput=3', '-o', place + '/all', '--', program, '{I}', '{N}')
+        done = run('--throughput=3', '-o', place + '/all', '--', program, '{I}', '{N}', env=None) # on this machine, whatever it lets be measured
         names = sorted(os.listdir(place + '/all'))
         has_part = 'parts of it by' in done.stderr
         equal('experiments', names, sorted(['copies-3', 'copy-alone-100', 'copy-alone-100.2'] + (['copy-alone-33'] if has_part else [])))
@@ -229,7 +240,7 @@ def of_copies(tap):
             equal('files', sorted(name for name in os.listdir(inner + number) if name.endswith('.fvr')), ['rank-000000.fvr'])
     with tap.test('SIGTERM: the copies get it, and no further ones are made'):
         ignores = ['sh', '-c', 'if [ {N} = 1 ]; then exit 0; fi; trap "" TERM; : > ' + place + '/here.{I}; sleep 3']
-        process = subprocess.Popen([harness.FVMPI, 'run', '-q', '--throughput=2,3', '-o', place + '/told', '--'] + ignores, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([harness.FVMPI, 'run', '-q', '--throughput=2,3', '-o', place + '/told', '--'] + ignores, env=made, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         while process.poll() is None and not all(os.path.exists('{}/here.{}'.format(place, i)) for i in range(2)):
             time.sleep(0.01)
         process.terminate()
@@ -269,14 +280,11 @@ int main(int count, char **words)
 
 def with_counters(tap):
     """A processor that is not there counts; parts of the cache are by a resctrl that is made of files."""
-    place, root = harness.scratch(), harness.scratch('root')
+    place, root = harness.scratch(), made_resctrl()
     program = os.path.join(place, 'counts')
     with open(program + '.c', 'w') as f:
         f.write(COUNTS)
     subprocess.run(['cc', '-O1', program + '.c', '-o', program, '-ldl'], check=True)
-    os.makedirs(root + '/sys/fs/resctrl')
-    with open(root + '/sys/fs/resctrl/schemata', 'w') as f:
-        f.write('L3:0=ffff\n')
     with tap.test('copies: cycles and lines from memory by the part of the cache, and the bandwidth that they want'):
         out = os.path.join(place, 'runs')
         harness.run([harness.FVMPI, 'run', '-q', '--throughput=2', '--counters', 'INSTRUCTIONS,CYCLES,CACHE-MISSES', '-o', out, '--', program, '{N}'],
@@ -299,7 +307,7 @@ def with_counters(tap):
 def main():
     tap = harness.Tap()
     with_counters(tap)
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap): # each of them with ./dev mpis
         of_mpi(tap, mpi)
     of_copies(tap)
     for mpi in harness.an_mpi(tap, quiet=True):

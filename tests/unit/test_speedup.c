@@ -334,6 +334,26 @@ static void ranks_share(void **state)
     fv_throughput_release(&t);
 }
 
+/* Two copies of two threads that compute on two processors: who waited for one is known with --threads alone. */
+static void threads_of_copies(void **state)
+{
+    (void)state;
+    for (int recorded = 0; recorded < 2; recorded++) {
+        struct fv_throughput t = { 0 };
+        struct fv_rank ranks[2];
+        struct fv_model m = { .mpi = "none", .ranks = ranks, .rank_count = 2, .locks.recorded = recorded };
+
+        for (int i = 0; i < 2; i++)
+            ranks[i] = (struct fv_rank){ .world_rank = i, .app_time_s = 4, .cpu_s = 4, .own_threads_s = 2, .cpus = 2, .ready_s = 0, .others_ready_s = NAN };
+        fv_throughput_load(&t, &m);
+        load(&t, &(struct job){ "none", 1, 0, 0, 0, 1, 2, 0, 1 });
+        assert_true(fv_throughput_compute(&t));
+        assert_int_equal(t.points[0].is_off_cpu, !recorded);
+        assert_int_equal(isnan(t.points[0].throughput), !recorded);
+        fv_throughput_release(&t);
+    }
+}
+
 /* One copy stands for all: of two and four of them. With a quarter of the cache it takes 8 s, with a half 6 s. */
 static void copies_share(void **state)
 {
@@ -408,7 +428,7 @@ static void sharing_is_not_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(unequal), cmocka_unit_test(dropped), cmocka_unit_test(ranks_share), cmocka_unit_test(copies_share), cmocka_unit_test(copies_of_threads), cmocka_unit_test(sharing_is_not_told) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(unequal), cmocka_unit_test(dropped), cmocka_unit_test(ranks_share), cmocka_unit_test(threads_of_copies), cmocka_unit_test(copies_share), cmocka_unit_test(copies_of_threads), cmocka_unit_test(sharing_is_not_told) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,7 +298,7 @@ static const char *const share_separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_LONG] = "a rank that computed alone came to no call of MPI: it waits for another one by other means",
     [FV_ALONE_LEFT] = "a rank ended, or never came, while it was its turn",
     [FV_ALONE_CUT] = "one at a time they took much longer than one after the other: their turns, between calls of MPI, are too short",
-    [FV_ALONE_OFF_CPU] = "who worked alone was off the processor for more than 2 % of the time: that measurement is dropped",
+    [FV_ALONE_OFF_CPU] = "who worked alone was off the processor for more than 2 % of the time: that measurement is dropped (of a script's commands nothing is measured: name the program itself)",
     [FV_ALONE_VARIES] = "the two shortest runs with one at a time differ by more than 10 %: the machine is not quiet; fvmpi doctor says why, --repeats=5 may help",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache",
     [FV_ALONE_MORE] = "one at a time they take longer than together: ranks' turns are too short for the cache, or the machine is not quiet",
@@ -312,7 +312,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_throughput *t, 
     char turn[FV_WORD], fill[FV_WORD];
 
     if (point->is_off_cpu)
-        fv_page_item(p, FV_YELLOW, 4, "no stack: they were off their processors for more than 2 %% of the time: I/O, sleep, or other programs");
+        fv_page_item(p, FV_YELLOW, 4, "no stack: they were off their processors for more than 2 %% of the time: I/O, sleep, or other programs; or copies have threads that need more processors than there are, of which --threads tells");
     if (why)
         fv_page_item(p, FV_YELLOW, 4, isfinite(point->sharing) ? "cache and memory are not told apart: %s" : "what sharing takes is not known: %s", why);
     if (point->is_least && isfinite(point->sharing))
