@@ -88,11 +88,3 @@ unsigned fv_runs_repeats(const struct fv_config *config)
 {
     return (unsigned)strtoul(fv_config_get(config, "--repeats"), NULL, 10);
 }
-
-double fv_runs_now_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}

@@ -27,6 +27,4 @@ bool fv_runs_directory(const struct fv_config *config, const struct fv_rerun *re
 /* --repeats */
 unsigned fv_runs_repeats(const struct fv_config *config);
 
-double fv_runs_now_s(void);
-
 #endif

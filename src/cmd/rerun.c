@@ -79,11 +79,12 @@ static void release(char **words)
 
 /* ---- its input ---- */
 
-/* In the child. A file is opened anew: else the first run reads all of it. */
-static void reopen_input(void)
+/* In the child. A file is opened anew: else the first run reads all of it. NULL: other input stays. */
+static void open_input(const char *instead)
 {
     struct stat st;
-    int fd = fstat(0, &st) || !S_ISREG(st.st_mode) ? -1 : open("/proc/self/fd/0", O_RDONLY);
+    const char *path = !fstat(0, &st) && S_ISREG(st.st_mode) ? "/proc/self/fd/0" : instead;
+    int fd = path ? open(path, O_RDONLY) : -1;
 
     if (fd > 0) {
         dup2(fd, 0);
@@ -91,16 +92,14 @@ static void reopen_input(void)
     }
 }
 
+static void reopen_input(void)
+{
+    open_input(NULL);
+}
+
 static void of_a_copy(void)
 {
-    struct stat st;
-    int fd = !fstat(0, &st) && S_ISREG(st.st_mode) ? -1 : open("/dev/null", O_RDONLY);
-
-    reopen_input();
-    if (fd > 0) {
-        dup2(fd, 0);
-        close(fd);
-    }
+    open_input("/dev/null");
 }
 
 int fv_rerun(const struct fv_rerun *run, const char *const own[], const char *number)

@@ -67,13 +67,13 @@ static int run_together(struct throughput *t, size_t count)
         snprintf(what, sizeof(what), "%s-%zu", t->is_launched ? "ranks" : "copies", count);
     if (!t->is_quiet)
         fv_log("throughput: %s, together", what);
-    double began = fv_runs_now_s();
+    uint64_t began = fv_solo_now_ns();
     int status = run_once(t, count, what);
-    t->elapsed_s = fv_runs_now_s() - began;
+    t->elapsed_s = (double)(fv_solo_now_ns() - began) * 1e-9;
     return status;
 }
 
-/* One of `count` at a time; `limit_s`: what it may take at most. */
+/* One of `count` at a time, with that part of the shared cache. */
 static int run_alone(struct throughput *t, size_t count, double part)
 {
     char what[60];

@@ -126,9 +126,13 @@ static void take(void)
     __atomic_store_n(&page->turn_process, (uint32_t)fv_rt.pid, __ATOMIC_RELEASE);
 }
 
+/* If it has it, whichever thread says so. */
 static void give(void)
 {
-    if (!__atomic_exchange_n(&has_turn, false, __ATOMIC_ACQ_REL) || is_copy())
+    if (!__atomic_exchange_n(&has_turn, false, __ATOMIC_ACQ_REL))
+        return;
+    record->measured++;
+    if (is_copy())
         return;
     __atomic_store_n(&page->turn_since_ns, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&page->turn_process, 0, __ATOMIC_RELEASE);
@@ -183,10 +187,8 @@ void fv_turns_enter(const struct fv_thread *t, unsigned function)
     if (t != first || !page)
         return;
     end();
-    if (!is_over() && has_turn && gives_up_turn(function)) {
-        record->measured++;
+    if (!is_over() && gives_up_turn(function))
         give();
-    }
     errno = saved;
 }
 
@@ -287,10 +289,8 @@ void fv_turns_end(void)
     if (!page)
         return;
     end();
-    if (!is_over() && has_turn) {
-        record->measured++;
+    if (!is_over())
         give();
-    }
     page = NULL;
     errno = saved;
 }

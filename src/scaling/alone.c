@@ -104,9 +104,14 @@ static int by_threads_and_part(const void *a, const void *b)
     return (x->part < y->part) - (x->part > y->part);
 }
 
+bool fv_alone_differ(double least_s, double next_s, double spread)
+{
+    return isfinite(next_s) && next_s - least_s > spread * (next_s + least_s) / 2;
+}
+
 static bool varies(const struct fv_alone_point *p)
 {
-    return isfinite(p->next_s) && p->next_s - p->time_s > FV_ALONE_SPREAD * (p->next_s + p->time_s) / 2;
+    return fv_alone_differ(p->time_s, p->next_s, FV_ALONE_SPREAD);
 }
 
 /* Where two runs, or all of them, are good by their own numbers, the others do not matter. */

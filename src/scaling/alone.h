@@ -68,6 +68,9 @@ struct fv_alone_stack {
 /* Do these measurements of one run count, by their own numbers? */
 enum fv_alone_verdict fv_alone_judge(const struct fv_alone_run *run, const struct fv_phase_alone *alone);
 
+/* Are the two shortest runs further apart than that, as a part of their mean? next_s INFINITY: there is one run. */
+bool fv_alone_differ(double least_s, double next_s, double spread);
+
 struct fv_speedup;
 struct fv_speedup_phase;
 

@@ -175,7 +175,7 @@ static enum fv_speedup_reject judge(const struct fv_speedup_point *p, const stru
 {
     if (!one || !(t1_s > 0))
         return FV_SPEEDUP_NO_T1;
-    if (isfinite(one->next_s) && one->next_s - one->least_s > FV_T1_SPREAD * (one->next_s + one->least_s) / 2)
+    if (fv_alone_differ(one->least_s, one->next_s, FV_T1_SPREAD))
         return FV_SPEEDUP_SPREAD;
     if (is_off_cpu(&p->times) || is_off_cpu(&one->times))
         return FV_SPEEDUP_OFF_CPU;

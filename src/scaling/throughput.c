@@ -290,7 +290,7 @@ static struct alone find_alone(const struct fv_throughput *t, enum fv_throughput
         if (is_of(&t->runs[i], kind, count) && fabs(t->runs[i].alone.part - part) < 1e-5)
             add_alone_run(&all, &t->runs[i], time_of(&t->runs[i]));
     if (all.good_runs > 1 || all.good_runs == all.runs)
-        all.verdict = isfinite(all.next_s) && all.next_s - all.least_s > FV_ALONE_SPREAD * (all.next_s + all.least_s) / 2 ? FV_ALONE_VARIES : FV_ALONE_GOOD;
+        all.verdict = fv_alone_differ(all.least_s, all.next_s, FV_ALONE_SPREAD) ? FV_ALONE_VARIES : FV_ALONE_GOOD;
     return all;
 }
 
