@@ -1,7 +1,8 @@
 /* What the system has and is to be taken as missing, for tests and to look into troubles: FVMPI_WITHOUT=NAME,NAME...
  *     find_object   the C library's _dl_find_object() (rt/loaded.h)
  *     sigtrap       events that signal as SIGTRAP by themselves (sampler/perf.h)
- *     breakpoints   debug registers */
+ *     breakpoints   debug registers
+ *     watchpoints   those that watch data (sampler/instances.c) */
 #ifndef FV_WITHOUT_H
 #define FV_WITHOUT_H
 

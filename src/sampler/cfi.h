@@ -15,9 +15,11 @@
 #if defined(__aarch64__)
 enum { FV_REG_LR = 30, FV_REG_SP = 31, FV_REG_PC = 32, FV_REGS = 33, FV_SAVED = 12 }; /* pc has no number of its own */
 #define FV_RETURN_ON_STACK 0 /* a call leaves the return address in lr */
+#define FV_CALL_BYTES      0 /* that a call pushes, and a return pops */
 #else
 enum { FV_REG_RBX = 3, FV_REG_RBP = 6, FV_REG_SP = 7, FV_REG_PC = 16, FV_REGS = 17, FV_SAVED = 6 };
 #define FV_RETURN_ON_STACK 1
+#define FV_CALL_BYTES      sizeof(uintptr_t)
 #endif
 struct fv_registers {
     uintptr_t r[FV_REGS];

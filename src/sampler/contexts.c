@@ -84,6 +84,19 @@ bool fv_excluded(const struct fv_cfi_row *row)
     return false;
 }
 
+/* Not the way back from a signal handler, which ours takes, too. */
+bool fv_may_wait_at(struct fv_sampler *s, uintptr_t ret)
+{
+    const struct fv_cfi_row *row = fv_cfi_find(&s->cfi, ret);
+
+    return row->begin && row->begin < ret && row->kind == FV_CFI_SIMPLE && !fv_excluded(row);
+}
+
+bool fv_can_follow(struct fv_sampler *s, uintptr_t ret)
+{
+    return s->watches || s->calibration || fv_may_wait_at(s, ret);
+}
+
 /* ---- walks and the call tree ---- */
 
 /* A function that calls itself is one frame, the innermost that waits for such a call: else each depth of a
@@ -111,7 +124,7 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
             w->address[w->count] = pc + 1;
             w->function[w->count] = row->begin && row->plain_entry && !fv_excluded(row) ? row->begin : 0;
             w->recursive[w->count] = false;
-            w->slot[w->count] = 0;
+            w->slot[w->count] = w->ret[w->count] = 0;
             w->count++;
         } else {
             w->recursive[w->count - 1] = true;
@@ -125,8 +138,10 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
             w->cut = r.r[FV_REG_PC] != 0;
             return;
         }
-        if (FV_RETURN_ON_STACK && !w->slot[w->count - 1])
-            w->slot[w->count - 1] = r.r[FV_REG_SP] - sizeof(uintptr_t);
+        if (!w->slot[w->count - 1]) {
+            w->slot[w->count - 1] = r.r[FV_REG_SP] - FV_CALL_BYTES;
+            w->ret[w->count - 1] = r.r[FV_REG_PC];
+        }
         if (w->count == FV_SAMPLE_DEPTH || steps == FV_SAMPLE_STEPS) {
             w->cut = true;
             return;

@@ -6,26 +6,25 @@
  * While a watchpoint on data is armed, processors move long strings byte by byte (AMD's: memcpy() and memset() of some KiB, and the
  * kernel's copies and new pages, take up to 20 times as long). So those that last wait for their return by a breakpoint where it goes to, in
  * the watchpoint's place, which costs nothing. What a breakpoint does not tell is that a function was left some other way, and called
- * again from the same place before the next tick: both would be one instance. So in a thread that was ever seen to leave one, watchpoints alone. */
+ * again from the same place before the next tick: both would be one instance. So in a thread that was ever seen to leave one, watchpoints alone.
+ *
+ * Where the stack is not watched (AArch64, whose calls leave the return address in a register), all wait by a breakpoint where they return to, and a further
+ * one at the function's entry tells that it is called again. When one is found to have been left, those around it may have returned unseen meanwhile,
+ * and are given up, too. What returns to the same place from within (a recursion) is passed over, TRAPS_MOST times; what does so more often is given up,
+ * and not measured there any more. */
 #include "sampler/sampler.h"
 
-#define READS_MOST 16 /* of a watched slot, before its instance is given up */
+#define TRAPS_MOST 16 /* of one kind that are not its return, before an instance is given up */
 
 /* ---- by what it waits for the return ---- */
 
-/* Is `ret` behind a usual call? Not the way back from a signal handler, which ours takes, too. */
-static bool is_behind_call(struct fv_sampler *s, uintptr_t ret)
-{
-    const struct fv_cfi_row *row = fv_cfi_find(&s->cfi, ret);
-
-    return row->begin && row->begin < ret && row->kind == FV_CFI_SIMPLE && !fv_excluded(row);
-}
-
 static bool is_by_return(struct fv_sampler *s, const struct fv_live *live)
 {
+    if (!s->watches)
+        return live->ret != s->passing;
     const struct fv_known *k = &s->known[live->joined ? live->known : s->context[live->context].known];
 
-    return live->lasts && !live->near && !s->leaves && !k->recursive && is_behind_call(s, live->ret);
+    return live->lasts && !live->near && !s->leaves && !k->recursive && fv_may_wait_at(s, live->ret);
 }
 
 static void set_armed(struct fv_sampler *s, const struct fv_live *live)
@@ -39,7 +38,23 @@ static bool arm(struct fv_sampler *s, struct fv_live *top, bool by_return)
 {
     top->by_return = by_return && fv_perf_arm_return(&s->rw, top->ret);
     top->near |= by_return && !top->by_return;
-    return top->by_return || fv_perf_arm(&s->rw, FV_TRAP_RW, 0, top->slot);
+    return top->by_return || (s->watches && fv_perf_arm(&s->rw, FV_TRAP_RW, 0, top->slot));
+}
+
+/* Is the innermost one called again? One that calls itself all the time is not asked. */
+static void watch_entry(struct fv_sampler *s)
+{
+    const struct fv_live *top = s->depth && !s->watches && !s->calibration ? &s->live[s->depth - 1] : NULL;
+    uintptr_t entry = top && top->again < TRAPS_MOST && top->function != s->passing ? top->function : 0;
+
+    if (entry == s->again_at)
+        return;
+    if (entry && s->again.fd >= 0 && fv_perf_arm(&s->again, FV_TRAP_AGAIN, 0, entry)) {
+        s->again_at = entry;
+    } else if (s->again_at) {
+        fv_perf_disarm(&s->again);
+        s->again_at = 0;
+    }
 }
 
 /* The watchpoint belongs to the innermost. */
@@ -48,6 +63,7 @@ void fv_live_watch(struct fv_sampler *s)
     struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
     bool by_return = top && is_by_return(s, top);
 
+    watch_entry(s);
     if (top && top->slot == s->armed && top->by_return == by_return)
         return;
     if (top && arm(s, top, by_return)) {
@@ -71,11 +87,27 @@ void fv_live_abandon(struct fv_sampler *s)
     s->record->open--;
 }
 
+/* It and what it has become by jumps. Traps do not tell its return from others. */
+static void give_up(struct fv_sampler *s)
+{
+    uintptr_t slot = s->live[s->depth - 1].slot;
+
+    while (s->depth && s->live[s->depth - 1].slot == slot) {
+        const struct fv_live *top = &s->live[s->depth - 1];
+
+        if (!s->watches && !s->calibration && !top->joined)
+            s->context[top->context].hides = true;
+        fv_live_abandon(s);
+    }
+}
+
 /* The innermost was left otherwise than by its return. */
 static void was_left(struct fv_sampler *s)
 {
     s->leaves |= !s->calibration;
     fv_live_abandon(s);
+    while (!s->watches && s->depth)
+        fv_live_abandon(s);
 }
 
 static bool on_own_stack(const struct fv_sampler *s, uintptr_t sp)
@@ -137,21 +169,24 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
     if (!top || top->slot != s->armed)
         return;
     uintptr_t slot = top->slot;
-    if (pc == top->ret && sp == slot + sizeof(uintptr_t)) {
+    if (pc == top->ret && sp == slot + FV_CALL_BYTES) {
         fv_readings_take(s, now);
         while (s->depth && s->live[s->depth - 1].slot == slot)
             returned(s, r, now);
         s->armed = 1;
     } else if (top->by_return) { /* a call of it within it */
         top->near = true;
+        if (!s->watches && ++top->reads > TRAPS_MOST)
+            give_up(s);
     } else {
         fv_perf_disarm(&s->rw); /* to look at it ourselves */
         set_armed(s, NULL);
         value = sp <= slot ? *(const volatile uintptr_t *)slot : 0;
         bool is_left = sp > slot || value != top->ret || called_anew(s, top, pc, sp);
-        if (is_left || ++top->reads > READS_MOST)
-            while (s->depth && s->live[s->depth - 1].slot == slot)
-                is_left ? was_left(s) : fv_live_abandon(s);
+        if (!is_left && ++top->reads > TRAPS_MOST)
+            give_up(s);
+        while (is_left && s->depth && s->live[s->depth - 1].slot == slot)
+            was_left(s);
     }
     fv_live_pop_gone(s, sp);
     fv_live_watch(s);
@@ -164,16 +199,30 @@ void fv_live_is_near(struct fv_sampler *s)
     if (!top || top->slot != s->armed || !top->by_return)
         return;
     top->near = true;
+    if (!s->watches)
+        give_up(s);
+    fv_live_watch(s);
+}
+
+void fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r)
+{
+    struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+
+    if (!top || r->r[FV_REG_PC] != s->again_at)
+        return;
+    if (r->r[FV_REG_SP] == top->slot)
+        was_left(s);
+    else
+        top->again++;
+    fv_live_pop_gone(s, r->r[FV_REG_SP]);
     fv_live_watch(s);
 }
 
 /* Of it, or of what it has become by a jump at its end. */
 static bool is_frame_of(const struct fv_sampler *s, unsigned frame, const struct fv_live *live)
 {
-    uintptr_t ret;
-
     if (s->walk.slot[frame] == live->slot)
-        return fv_stack_read(&s->stack, live->slot, &ret) && ret == live->ret;
+        return s->walk.ret[frame] == live->ret;
     return s->walk.function[frame] == live->function && s->walk.recursive[frame];
 }
 
@@ -191,11 +240,22 @@ void fv_live_tick(struct fv_sampler *s, uintptr_t pc)
         was_left(s);
     for (unsigned i = 0; i < s->depth; i++)
         s->live[i].lasts = true;
-    if (s->depth && FV_LINE(pc) == FV_LINE(s->live[s->depth - 1].ret))
+    if (s->depth && s->watches && FV_LINE(pc) == FV_LINE(s->live[s->depth - 1].ret))
         s->live[s->depth - 1].near = true;
 }
 
 /* ---- the entry: a trap of a breakpoint ---- */
+
+static bool return_address(const struct fv_sampler *s, const struct fv_registers *entry, uintptr_t *out)
+{
+#if FV_RETURN_ON_STACK
+    return fv_stack_read(&s->stack, entry->r[FV_REG_SP], out);
+#else
+    (void)s;
+    *out = entry->r[FV_REG_LR];
+    return true;
+#endif
+}
 
 struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
                              const struct fv_registers *entry)
@@ -209,7 +269,7 @@ struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t 
         return NULL;
     }
     fv_walk(s, entry);
-    if (!fv_stack_read(&s->stack, slot, &ret)) {
+    if (!return_address(s, entry, &ret) || !fv_can_follow(s, ret)) {
         s->record->refused++;
         return NULL;
     }
@@ -222,6 +282,10 @@ struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t 
         context = node ? fv_context_find(s, node, known) : FV_SAMPLE_CONTEXTS;
         if (context == FV_SAMPLE_CONTEXTS) {
             s->record->lost_contexts++;
+            return NULL;
+        }
+        if (s->context[context].hides) {
+            s->record->refused++;
             return NULL;
         }
         fv_context_record(s, context)->entries++;

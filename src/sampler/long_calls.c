@@ -87,18 +87,18 @@ static unsigned place_of(const struct fv_sampler *s, uint32_t known, uintptr_t s
 void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const struct fv_readings *now, uint64_t since_tick_ns,
                  bool in_budget)
 {
-    uintptr_t slot = s->walk.slot[frame], ret;
+    uintptr_t slot = s->walk.slot[frame];
     struct fv_known *k = &s->known[known];
     unsigned at;
 
     k->hot |= FV_LINE(k->entry) == FV_LINE(s->walk.address[0] - 1);
     if (in_mpi(s) || !slot || !(is_in_the_way(s, k) || is_suspect(s, k, frame, in_budget)) ||
-        (at = place_of(s, known, slot)) == FV_LIVE || !fv_stack_read(&s->stack, slot, &ret))
+        (at = place_of(s, known, slot)) == FV_LIVE || !fv_can_follow(s, s->walk.ret[frame]))
         return;
     memmove(&s->live[at + 1], &s->live[at], (s->depth - at) * sizeof(s->live[0]));
     s->depth++;
     s->live[at] = (struct fv_live){ .slot = slot,
-                                    .ret = ret,
+                                    .ret = s->walk.ret[frame],
                                     .function = s->known[known].entry,
                                     .begin = *now,
                                     .tool_ticks = s->tool_ticks,

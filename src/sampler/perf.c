@@ -137,9 +137,9 @@ static struct perf_event_attr breakpoint(enum fv_trap kind, uintptr_t address)
 {
     struct perf_event_attr attr = attributes(kind);
 
-    attr.bp_type = kind == FV_TRAP_X ? HW_BREAKPOINT_X : HW_BREAKPOINT_RW;
+    attr.bp_type = kind == FV_TRAP_RW ? HW_BREAKPOINT_RW : HW_BREAKPOINT_X;
     attr.bp_addr = address;
-    attr.bp_len = kind == FV_TRAP_X ? BREAKPOINT_BYTES : HW_BREAKPOINT_LEN_8;
+    attr.bp_len = kind == FV_TRAP_RW ? HW_BREAKPOINT_LEN_8 : BREAKPOINT_BYTES;
     return attr;
 }
 
@@ -183,17 +183,28 @@ bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns)
     return fv_perf_open_signal(event, &attr, FV_TRAP_TICK, 0);
 }
 
-bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsigned slot)
+/* `what`: FV_TRAP_X or FV_TRAP_RW. */
+static bool open_breakpoint(struct fv_event_fd *event, enum fv_trap what, enum fv_trap kind, unsigned slot)
 {
     static const uint64_t somewhere;
-    struct perf_event_attr attr = breakpoint(kind, (uintptr_t)&somewhere);
+    struct perf_event_attr attr = breakpoint(what, (uintptr_t)&somewhere);
 
-    if (!FV_RETURN_ON_STACK || fv_without("breakpoints")) {
+    if (fv_without("breakpoints")) {
         event->fd = -1;
-        errno = FV_RETURN_ON_STACK ? ENODEV : EOPNOTSUPP;
+        errno = ENODEV;
         return false;
     }
     return fv_perf_open_signal(event, &attr, kind, slot);
+}
+
+bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsigned slot)
+{
+    return open_breakpoint(event, kind, kind, slot);
+}
+
+bool fv_perf_open_return(struct fv_event_fd *event)
+{
+    return open_breakpoint(event, FV_TRAP_X, FV_TRAP_RW, 0);
 }
 
 bool fv_perf_open_migrations(struct fv_event_fd *event)

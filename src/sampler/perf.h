@@ -12,7 +12,14 @@
 
 #include "base/perf_fd.h"
 
-enum fv_trap { FV_TRAP_TICK = 1, FV_TRAP_X, FV_TRAP_RW, FV_TRAP_CALL };
+enum fv_trap {
+    FV_TRAP_TICK = 1,
+    FV_TRAP_X,
+    FV_TRAP_RW,
+    FV_TRAP_CALL,
+    FV_TRAP_AGAIN, /* breakpoints, as X */
+    FV_TRAP_STEP
+};
 
 /* What a signal says of the event that it comes from. */
 struct fv_trap_source {
@@ -33,6 +40,8 @@ static inline bool fv_perf_is_of(const struct fv_trap_source *from, const struct
 /* Events begin disabled. False: errno tells, and fd is -1 or to be closed. */
 bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns);
 bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsigned slot);
+/* A breakpoint for fv_perf_arm_return() alone, where a watchpoint is of no use. */
+bool fv_perf_open_return(struct fv_event_fd *event);
 /* Counts how often the thread moves to another processor, from now on. Needs kernel.perf_event_paranoid < 2,
  * or a capability. */
 bool fv_perf_open_migrations(struct fv_event_fd *event);

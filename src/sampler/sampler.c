@@ -1,6 +1,7 @@
 /* See sampler.h: the signal handler, and how threads and the process begin and end to be sampled. */
 #include "sampler/sampler.h"
 #include "base/experiment.h"
+#include "base/without.h"
 #include "rt/layers.h"
 #include "rt/loaded.h"
 #include "rt/signals.h"
@@ -61,27 +62,49 @@ static bool is_elsewhere(const struct fv_sampler *s, const struct fv_trap_source
     return from->any_generation && from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS && r->r[FV_REG_PC] != s->x[from->slot].entry;
 }
 
+static struct fv_event_fd *event_of(struct fv_sampler *s, const struct fv_trap_source *from)
+{
+    switch (from->kind) {
+    case FV_TRAP_X: return &s->x[from->slot < FV_X_SLOTS ? from->slot : 0].event;
+    case FV_TRAP_AGAIN: return &s->again;
+    case FV_TRAP_STEP: return &s->step;
+    default: return &s->rw;
+    }
+}
+
+/* From inside of the handler, perhaps, by a function of somebody else's that we call: it would for ever. */
+static void on_late_trap(struct fv_sampler *s, const struct fv_trap_source *from)
+{
+    struct fv_event_fd *event = event_of(s, from);
+
+    if (!fv_perf_is_of(from, event))
+        return;
+    if (event == &s->rw)
+        fv_live_is_near(s);
+    else if (from->kind == FV_TRAP_X)
+        fv_x_disarm(&s->x[from->slot]);
+    else
+        fv_perf_disarm(event);
+}
+
 static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from,
                                const struct fv_registers *r, struct fv_readings *now)
 {
-    const struct fv_event_fd *event =
-        from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS ? &s->x[from->slot].event : &s->rw;
-
     s->record->traps++;
     if (from->late || is_elsewhere(s, from, r)) {
         s->record->late++;
-        /* from inside of the handler, perhaps, by a function of somebody else's that we call: it would
-         * for ever */
-        if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_X)
-            fv_x_disarm(&s->x[from->slot]);
-        else if (fv_perf_is_of(from, event))
-            fv_live_is_near(s);
-    } else if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_RW) {
-        fv_live_on_rw(s, r, now);
-    } else if (fv_perf_is_of(from, event) && from->kind == FV_TRAP_X) {
-        return fv_live_on_x(s, from->slot, r, now->cpu_ns);
-    } else if (from->kind == FV_TRAP_CALL) {
+        on_late_trap(s, from);
+        return NULL;
+    }
+    if (from->kind == FV_TRAP_CALL)
         return fv_calls_on_sample(s, r, now->cpu_ns);
+    if (!fv_perf_is_of(from, event_of(s, from)))
+        return NULL;
+    switch (from->kind) {
+    case FV_TRAP_X: return fv_live_on_x(s, from->slot, r, now->cpu_ns);
+    case FV_TRAP_RW: fv_live_on_rw(s, r, now); break;
+    case FV_TRAP_AGAIN: fv_live_on_again(s, r); break;
+    default: fv_live_watch(s); break; /* of a step */
     }
     return NULL;
 }
@@ -97,11 +120,13 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
     if (s->depth)
         fv_pmu_enter(&s->pmu);
     fv_registers_take(&r, context);
+    fv_step_begin(s, from, r.r[FV_REG_PC]);
     if (from->kind == FV_TRAP_TICK)
         fv_tick(s, &r, now);
     else
         entered = on_trap(s, from, &r, now);
     fv_x_settle(s);
+    fv_step_end(s, &r);
     if (entered)
         fv_readings_take(s, &entered->begin);
     if (s->depth)
@@ -225,6 +250,8 @@ static void drop_signal_stack(const struct fv_sampler *s)
 static void close_breakpoints(struct fv_sampler *s)
 {
     fv_perf_close(&s->rw);
+    fv_perf_close(&s->step);
+    fv_perf_close(&s->again);
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
         fv_perf_close(&s->x[i].event);
 }
@@ -232,12 +259,27 @@ static void close_breakpoints(struct fv_sampler *s)
 /* Breakpoints are granted, and do nothing: the debug registers of some virtual machines. */
 static bool never_trap;
 
-/* One watchpoint and one breakpoint are needed: a debugger may hold some. 0, or errno. */
+/* What waits for a return. */
+static bool open_returns(struct fv_sampler *s)
+{
+    s->watches = FV_RETURN_ON_STACK && !fv_without("watchpoints");
+    return s->watches ? fv_perf_open_breakpoint(&s->rw, FV_TRAP_RW, 0) : fv_perf_open_return(&s->rw);
+}
+
+/* Where the stack is not watched. Without these some returns are missed, and calls that ended by longjmp(). */
+static void open_helpers(struct fv_sampler *s)
+{
+    fv_perf_open_breakpoint(&s->again, FV_TRAP_AGAIN, 0);
+    if (FV_STEPS)
+        fv_perf_open_breakpoint(&s->step, FV_TRAP_STEP, 0);
+}
+
+/* One that waits for returns and one at an entry are needed: a debugger may hold some. 0, or errno. */
 static int open_breakpoints(struct fv_sampler *s)
 {
     if (__atomic_load_n(&never_trap, __ATOMIC_RELAXED))
         return ENODEV;
-    int err = fv_perf_open_breakpoint(&s->rw, FV_TRAP_RW, 0) ? ENOSPC : errno;
+    int err = open_returns(s) ? ENOSPC : errno;
     bool any = false;
 
     for (unsigned i = 0; s->rw.fd >= 0 && i < FV_X_SLOTS; i++) {
@@ -245,6 +287,8 @@ static int open_breakpoints(struct fv_sampler *s)
             any = true;
         else
             err = errno;
+        if (i == 0 && any && !s->watches)
+            open_helpers(s);
     }
     if (!any)
         close_breakpoints(s);
@@ -294,7 +338,7 @@ static struct fv_sampler *make_sampler(struct fv_thread *thread)
         return NULL;
     s->thread = thread;
     s->random = fv_mix2(fv_ticks(), thread->id);
-    s->tick.fd = s->rw.fd = s->migration_counter.fd = -1;
+    s->tick.fd = s->rw.fd = s->step.fd = s->again.fd = s->migration_counter.fd = -1;
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
         s->x[i] = (struct fv_x_slot){ .event = { .fd = -1 } };
     if (fv_tables_init(s)) {
@@ -323,7 +367,6 @@ static const char *why_no_event(int error)
         return "perf_event_open: not permitted here (a container, or kernel.perf_event_paranoid above 2)";
     case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
     case EINVAL: return "perf_event_open: this kernel has no such event";
-    case EOPNOTSUPP: return "instances: not on this processor, whose calls leave no return address on the stack";
     case ENODEV: return "breakpoints are granted and do not trap (a virtual machine without debug registers?)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
     case EMFILE:
@@ -388,7 +431,8 @@ static void begin_instances(struct fv_thread *thread)
         return;
     s->depth = 0;
     s->leaves = false;
-    s->armed = thread->watched = 0;
+    s->armed = thread->watched = s->passing = s->again_at = 0;
+    s->steps = false;
     if (!set_signal_stack(s)) {
         tell_refused("the application's signal stack is too small", no_samples);
         return;

@@ -1,7 +1,8 @@
 /* Sampling whole instances of functions, after FVSampler (Su et al., ICS 2019), without a PMU: a clock sample
  * puts an execution breakpoint on a function's entry; there the trap puts a read-write watchpoint on the
- * stack slot of the return address, which traps when the function returns. For what lasts, an execution breakpoint where it returns to
- * takes the watchpoint's place: see instances.c. The same clock samples count where CPU time goes.
+ * stack slot of the return address, which traps when the function returns. For what lasts, and for all where a call does not put the return
+ * address on the stack (AArch64), an execution breakpoint where it returns to takes the watchpoint's place: see instances.c. The same clock samples
+ * count where CPU time goes.
  *
  * Clock samples alone, without instances, are signalled as SIGPROF: see clock.c.
  *
@@ -20,6 +21,7 @@
 #include "sampler/cfi.h"
 #include "sampler/perf.h"
 #include "sampler/pmu.h"
+#include "sampler/step.h"
 #include "sampler/table.h"
 #include "sampler/timer.h"
 
@@ -35,7 +37,7 @@
 #define FV_GAPS    64   /* times between entries that a context keeps */
 #define FV_LIVE    64   /* instances being measured */
 #define FV_LONG_KNOWN 64 /* functions with long calls whose calls are counted */
-#define FV_X_SLOTS 3    /* execution breakpoints; the fourth debug register watches the stack */
+#define FV_X_SLOTS 3    /* execution breakpoints at entries; the fourth debug register waits for a return */
 
 /* What is read where an instance begins and ends. */
 struct fv_readings {
@@ -45,13 +47,15 @@ struct fv_readings {
 
 /* An instance being measured; or a call that was joined on its way, by a sample: see long_calls.c. */
 struct fv_live {
-    uintptr_t slot, ret; /* of its return address, and that */
+    uintptr_t slot; /* the stack pointer where it was entered: of the return address, where a call pushes that */
+    uintptr_t ret;  /* the return address */
     uintptr_t function;
     struct fv_readings begin;
     uint64_t tool_ticks, tool_ns; /* of the sampler when it began */
     struct fv_pmu_mark pmu;
     uint32_t context;
-    uint32_t reads; /* of the slot, by others than its return */
+    uint32_t reads; /* traps of what waits for its return that were not that */
+    uint32_t again; /* entries of its function since */
     bool lasts;     /* a tick found it, or it is of a function whose calls mostly last */
     bool by_return; /* while it is armed: a breakpoint waits where it returns to, in place of the watchpoint */
     bool near;      /* that is not to be: code is run there meanwhile */
@@ -84,7 +88,8 @@ struct fv_walk {
     uintptr_t
         address[FV_SAMPLE_DEPTH]; /* one past what is meant: return addresses, and the innermost plus one */
     uintptr_t function[FV_SAMPLE_DEPTH]; /* entry of what it is in; 0: it may not be measured */
-    uintptr_t slot[FV_SAMPLE_DEPTH];     /* of its return address; 0: not known */
+    uintptr_t slot[FV_SAMPLE_DEPTH];     /* as in struct fv_live; 0: not known */
+    uintptr_t ret[FV_SAMPLE_DEPTH];      /* where it returns to */
     bool recursive[FV_SAMPLE_DEPTH];     /* it stands for several frames of one function */
     unsigned count;
     bool cut; /* there were more, or they could not be told */
@@ -109,6 +114,7 @@ struct fv_context {
     uint64_t window_ns;  /* see window.c; 0: too few instances */
     uint64_t refresh_at; /* returns */
     uint32_t known;
+    bool hides; /* its returns are not to be told from others, where the stack is not watched */
     uint32_t gap_count;       /* seen */
     uint64_t gap_ns[FV_GAPS]; /* some of them */
 };
@@ -142,6 +148,12 @@ struct fv_sampler {
     uint64_t tool_mpi_ticks;                /* of tool_ticks, while the thread was in MPI */
     struct fv_stack stack;
     struct fv_event_fd tick, rw;
+    bool watches; /* the stack can be watched; else there are breakpoints alone: */
+    struct fv_event_fd again; /* where the innermost instance was entered */
+    struct fv_event_fd step;  /* see step.h ... */
+    bool steps;               /* ... it is armed */
+    uintptr_t passing;        /* the thread stands at this address, whose breakpoint it has met; 0: at none, or it does not matter */
+    uintptr_t again_at;       /* 0: it is not armed */
     struct fv_tick_timer timer; /* in place of tick */
     uint64_t clock_ticks, clock_begin_ns; /* by it, and user time when the first could come */
     struct fv_pmu pmu;
@@ -220,7 +232,7 @@ void fv_readings_take_mpi(const struct fv_sampler *s, struct fv_readings *out);
  * fv_live_watch() on. NULL: it cannot be followed, and is counted. */
 struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
                              const struct fv_registers *entry);
-/* The watchpoint goes to the innermost. */
+/* The watchpoint, or the breakpoint in its place, goes to the innermost. */
 void fv_live_watch(struct fv_sampler *s);
 /* The innermost will not return, or cannot be followed any more. */
 void fv_live_abandon(struct fv_sampler *s);
@@ -228,10 +240,12 @@ void fv_live_abandon(struct fv_sampler *s);
 void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp);
 /* At a tick, when s->walk is known, before fv_live_watch(): those that it finds last. */
 void fv_live_tick(struct fv_sampler *s, uintptr_t pc);
-/* The handler itself runs where the innermost returns to: a watchpoint in place of the breakpoint, which it would meet for ever. */
+/* The handler itself runs where the innermost returns to: a watchpoint, or nothing, in place of the breakpoint, which it would meet for ever. */
 void fv_live_is_near(struct fv_sampler *s);
 /* A trap of the watchpoint; the clocks of `now` are set. */
 void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r, struct fv_readings *now);
+/* The innermost one's function is entered again. */
+void fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r);
 /* A trap of a breakpoint at an entry. The instance that begins; NULL: none. */
 struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
                              uint64_t now_ns);
@@ -364,5 +378,9 @@ uint64_t fv_context_add(struct fv_sampler *s, const struct fv_live *live, const 
 /* May the handler trap there? Not in what it uses itself. */
 bool fv_exclude_init(void); /* false: we are linked into the program, and cannot tell ourselves from it */
 bool fv_excluded(const struct fv_cfi_row *row);
+/* May a breakpoint wait where a call returns to? */
+bool fv_may_wait_at(struct fv_sampler *s, uintptr_t ret);
+/* Can a return to there be told? */
+bool fv_can_follow(struct fv_sampler *s, uintptr_t ret);
 
 #endif

@@ -59,7 +59,7 @@ void fv_x_settle(struct fv_sampler *s)
         struct fv_x_slot *x = &s->x[i];
         bool rest;
 
-        if (!x->entry || (rest = rests(s, x)) != x->armed)
+        if (!x->entry || (rest = x->entry == s->passing || rests(s, x)) != x->armed)
             continue;
         if (rest)
             fv_perf_disarm(&x->event);

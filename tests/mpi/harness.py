@@ -132,6 +132,8 @@ def environment(extra=None):
                 'TMPDIR': '/tmp', 'OMPI_MCA_pml': 'ob1'}) # what Open MPI takes within a host, without a look at what else there is
     if 'libtsan' in (os.environ.get('FVMPI_TEST_SANITIZER') or ''): # it runs signal handlers when it likes, after what they interrupt has ended
         env['FVMPI_SAMPLE'] = 'off'
+    if os.environ.get('FVMPI_TEST_WITHOUT'):
+        env['FVMPI_WITHOUT'] = os.environ['FVMPI_TEST_WITHOUT']
     env.update(extra or {})
     return {k: v for k, v in env.items() if v is not None}
 

@@ -601,6 +601,48 @@ static void costs_without_room(void **state)
     assert_int_equal(s->record->lost_paths, 1);
 }
 
+/* What AArch64 executes after an instruction, as its assembler encodes them; on any processor. */
+static void next_instruction(void **state)
+{
+    enum { AT = 0x1000, TO = 0x52340 };
+    uintptr_t x[31] = { [0] = 0, [1] = UINT64_C(1) << 32, [2] = UINT64_C(1) << 33, [3] = 1 << 3, [5] = TO, [30] = TO + 8 };
+    const struct {
+        uint32_t instruction;
+        uintptr_t next;
+        const char *text;
+    } c[] = {
+        { 0xd503201f, AT + 4, "nop" },
+        { 0xa9bf7bfd, AT + 4, "stp x29, x30, [sp, #-16]!" },
+        { 0xd503233f, AT + 4, "paciasp" },
+        { 0xd4000001, AT + 4, "svc #0" },
+        { 0x14000002, AT + 8, "b .+8" },
+        { 0x17ffffff, AT - 4, "b .-4" },
+        { 0x94000040, AT + 256, "bl .+256" },
+        { 0xb4000080, AT + 16, "cbz x0, .+16" },
+        { 0xb4000081, AT + 4, "cbz x1, .+16" },
+        { 0x35000081, AT + 4, "cbnz w1, .+16: of 32 bits" },
+        { 0xb5000081, AT + 16, "cbnz x1, .+16" },
+        { 0xb400007f, AT + 12, "cbz xzr, .+12" },
+        { 0xb6080042, AT + 4, "tbz x2, #33, .+8" },
+        { 0xb6080040, AT + 8, "tbz x0, #33, .+8" },
+        { 0x371fffc3, AT - 8, "tbnz w3, #3, .-8" },
+        { 0xd61f00a0, TO, "br x5" },
+        { 0xd63f00a0, TO, "blr x5" },
+        { 0xd65f03c0, TO + 8, "ret" },
+        { 0xd65f0bff, 0, "retaa: the address is signed" },
+        { 0xd61f081f, 0, "braaz x0" },
+        { 0x54000040, 0, "b.eq .+8: the flags are not known" },
+    };
+    (void)state;
+
+    for (unsigned i = 0; i < sizeof(c) / sizeof(*c); i++) {
+        uintptr_t next = fv_step_next(c[i].instruction, AT, x);
+
+        if (next != c[i].next)
+            fail_msg("%s: %#lx, not %#lx", c[i].text, (unsigned long)next, (unsigned long)c[i].next);
+    }
+}
+
 /* What is counted from the last tick on, and against the budget, goes on when the profile is forgotten. */
 static void forgotten(void **state)
 {
@@ -636,6 +678,7 @@ int main(void)
         cmocka_unit_test(tables_grow),
         cmocka_unit_test(costs_by_section),
         cmocka_unit_test(costs_without_room),
+        cmocka_unit_test(next_instruction),
         cmocka_unit_test(forgotten),
     };
 
