@@ -172,7 +172,7 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
     if (pc == top->ret && sp == slot + FV_CALL_BYTES) {
         fv_readings_take(s, now);
         while (s->depth && s->live[s->depth - 1].slot == slot)
-            returned(s, r, now);
+            s->live[s->depth - 1].ret == pc ? returned(s, r, now) : was_left(s);
         s->armed = 1;
     } else if (top->by_return) { /* a call of it within it */
         top->near = true;
@@ -257,6 +257,12 @@ static bool return_address(const struct fv_sampler *s, const struct fv_registers
 #endif
 }
 
+/* Left by longjmp(), and it is called again, or another one from elsewhere; what it became by a jump returns to the same place. */
+static bool was_in_its_place(const struct fv_live *live, uintptr_t function, uintptr_t slot, uintptr_t ret)
+{
+    return live->slot == slot && (live->function == function || live->ret != ret);
+}
+
 struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
                              const struct fv_registers *entry)
 {
@@ -273,8 +279,7 @@ struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t 
         s->record->refused++;
         return NULL;
     }
-    /* The same function in the same slot: the other one was left by longjmp(), and called again. */
-    while (s->depth && s->live[s->depth - 1].slot == slot && s->live[s->depth - 1].function == function)
+    while (s->depth && was_in_its_place(&s->live[s->depth - 1], function, slot, ret))
         was_left(s);
     live = &s->live[s->depth];
     if (!s->calibration) {

@@ -116,6 +116,9 @@ def left(program, env=None):
         gone, returned = sum(c.abandoned for c in these), sum(c.returns for c in these)
         check(gone + returned >= 30, 'few instances of {}: {}', name, gone + returned)
         check(0.1 < gone / (gone + returned) < 0.6, '{} of {} calls of {} were left, not a third', gone, gone + returned, name)
+        times = sorted(i[2] for c in these for i in c.reservoir)
+        joined = sum(t > 1.4 * times[len(times) // 2] for t in times)
+        check(joined * 10 < len(times), 'two calls measured as one: {} of {}', joined, times)
 
 
 def alone(program, what):

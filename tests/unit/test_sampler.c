@@ -352,6 +352,7 @@ static void stack_reads(void **state)
 /* ---- statistics ---- */
 
 static struct fv_sampler *s;
+static void moments(void **state);
 
 static int make_sampler(void **state)
 {
@@ -387,6 +388,39 @@ static void add(uint32_t context, uint64_t ticks, uint64_t cpu_ns, bool in_windo
     end.mpi_bytes = ticks;
     end.migrations = ticks & 1;
     fv_context_add(s, &live, &end);
+}
+
+/* A call at that place of the stack, which returns to `ret`. */
+static struct fv_live *enter(uintptr_t *place, uintptr_t function, uintptr_t ret)
+{
+    struct fv_registers entry = { .r = { [FV_REG_SP] = (uintptr_t)place, [FV_REG_PC] = function } };
+
+#if FV_RETURN_ON_STACK
+    *place = ret;
+#else
+    entry.r[FV_REG_LR] = ret;
+#endif
+    return fv_live_push(s, function, fv_known_find(s, function), &entry);
+}
+
+/* One that was left, as by longjmp(), is not there any more when its place is another's. */
+static void same_place(void **state)
+{
+    uintptr_t stack[64] = { 0 }, *place = stack + 32, a = (uintptr_t)moments, b = (uintptr_t)outer;
+    uint64_t before = s->record->abandoned;
+    (void)state;
+
+    s->watches = true;
+    assert_non_null(enter(place, a, a + 4));
+    assert_non_null(enter(place, b, a + 4)); /* by a jump at its end */
+    assert_int_equal(s->depth, 2);
+    assert_non_null(enter(place, a, a + 8)); /* from elsewhere */
+    assert_int_equal(s->depth, 1);
+    assert_int_equal(s->record->abandoned - before, 2);
+    assert_non_null(enter(place, a, a + 8)); /* again */
+    assert_int_equal(s->depth, 1);
+    assert_int_equal(s->record->abandoned - before, 3);
+    fv_live_abandon(s);
 }
 
 static void moments(void **state)
@@ -670,6 +704,7 @@ int main(void)
         cmocka_unit_test(functions),
         cmocka_unit_test(functions_that_came),
         cmocka_unit_test(stack_reads),
+        cmocka_unit_test(same_place),
         cmocka_unit_test(moments),
         cmocka_unit_test(inside_of_mpi),
         cmocka_unit_test(computing),
