@@ -65,6 +65,7 @@ void fv_walk(struct fv_sampler *sampler, const struct fv_registers *registers)
     sampler->walk.address[0] = ENTRY(inside) + 1;
     sampler->walk.function[1] = ENTRY(0);
     sampler->walk.slot[0] = inside ? SLOT : 0;
+    sampler->walk.ret[0] = RETURN;
 }
 uint32_t fv_walk_intern_returned(struct fv_sampler *sampler, uintptr_t function)
 {
@@ -196,6 +197,16 @@ void fv_pmu_learn(const struct fv_pmu *pmu, const struct fv_pmu_mark *mark)
 {
     (void)pmu, (void)mark;
 }
+bool fv_may_wait_at(struct fv_sampler *s, uintptr_t ret)
+{
+    (void)s, (void)ret;
+    return false;
+}
+bool fv_can_follow(struct fv_sampler *s, uintptr_t ret)
+{
+    (void)s, (void)ret;
+    return true;
+}
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 {
     static const struct fv_cfi_row row;
@@ -223,6 +234,9 @@ static void handle(enum fv_trap kind, unsigned slot, uintptr_t pc, uintptr_t sp,
 
     r.r[FV_REG_PC] = pc;
     r.r[FV_REG_SP] = sp;
+#if !FV_RETURN_ON_STACK
+    r.r[FV_REG_LR] = RETURN;
+#endif
     now += TRAP_NS / 2;
     at.cpu_ns = (uint64_t)now;
     if (kind == FV_TRAP_TICK)
@@ -266,7 +280,7 @@ static void call(unsigned function, double units)
     call_ns = units * UNIT_NS * (1 + 0.02 * (uniform() - 0.5));
     compute(call_ns);
     if (s->thread->watched == SLOT)
-        handle(FV_TRAP_RW, 0, RETURN, SLOT + sizeof(uintptr_t), RW_NS);
+        handle(FV_TRAP_RW, 0, RETURN, SLOT + FV_CALL_BYTES, RW_NS);
     inside = 0;
     compute(300); /* the loop in main */
 }
@@ -325,6 +339,7 @@ static struct program simulate(double (*units)(long), double other, double secon
     record = (struct fv_sampler_record){ .rate = RATE, .mode = FV_SAMPLER_BREAKPOINTS };
     thread = (struct fv_thread){ .record = &thread_record, .stack_low = 0x1000, .stack_end = 0x10000 };
     s->thread = &thread;
+    s->watches = true;
     s->record = &record;
     fv_rt.options.sample_budget = 5;
     s->random = chance = fv_mix2(seed, 77);
