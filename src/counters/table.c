@@ -181,8 +181,6 @@ const struct fv_metric_row fv_metric_rows[] = {
 };
 const size_t fv_metric_row_count = sizeof(fv_metric_rows) / sizeof(*fv_metric_rows);
 
-/* The shares of top-down that are usual in HPC are from Intel, "Tuning Applications Using a Top-down Microarchitecture Analysis Method": back end 20 to 40 %, front end 5 to 10 %,
- * bad speculation 1 to 5 %. A mark stands well above. That walks are marked from a tenth on is VTune's rule (DTLB overhead). */
 static const struct {
     const char *metric, *formula;
 } peaks[] = {
@@ -199,11 +197,20 @@ const char *fv_metric_peak(const struct fv_metric_row *metric)
     return NULL;
 }
 
+/* The shares of top-down that are usual in HPC are from Intel, "Tuning Applications Using a Top-down Microarchitecture Analysis Method": back end 20 to 40 %, front end 5 to 10 %,
+ * bad speculation 1 to 5 %. A mark stands well above. That walks are marked from a tenth on is VTune's rule (DTLB overhead). A part of level 2 is marked where the whole is, from the
+ * limits on that Intel publishes for its metrics (Linux, tools/perf/pmu-events, MetricThreshold), of the core from twice that one on: a tenth is so in much that waits for memory. */
 const struct fv_mark_row fv_mark_rows[] = {
     { "ipc", true, 1, "backend_bound", 0.3, "less than one instruction a cycle, and much waits for data or for units: look at caches and memory" },
     { "backend_bound", false, 0.5, NULL, 0, "half of what the processor could do waits for data or for units" },
     { "frontend_bound", false, 0.2, NULL, 0, "a fifth of what the processor could do has no instructions: large code, or jumps through it" },
-    { "bad_speculation", false, 0.1, NULL, 0, "a tenth of what the processor could do is thrown away after mispredicted branches" },
+    { "bad_speculation", false, 0.1, NULL, 0, "a tenth of what the processor could do is thrown away, mostly after mispredicted branches" },
+    { "memory_bound", false, 0.2, "backend_bound", 0.5, "a fifth of what the processor could do waits for loads and stores: look at caches, and at how data lies in memory" },
+    { "core_bound", false, 0.2, "backend_bound", 0.5, "a fifth of what the processor could do waits for units, or for what one computes: divisions, or results that the next step needs" },
+    { "fetch_latency", false, 0.1, "frontend_bound", 0.2, "in a tenth of the cycles no instructions come: large code, or jumps through it" },
+    { "fetch_bandwidth", false, 0.2, "frontend_bound", 0.2, "a fifth of what the processor could do has too few instructions: it decodes them anew" },
+    { "branch_mispredicts", false, 0.1, "bad_speculation", 0.1, "a tenth of what the processor could do is thrown away after mispredicted branches" },
+    { "pipeline_restarts", false, 0.1, "bad_speculation", 0.1, "a tenth of what the processor could do is thrown away for restarts: of loads before the stores that they depend on, for one" },
     { "dtlb_walk_share", false, 0.1, NULL, 0, "a tenth of the cycles is in walks of the page table: huge pages may help" },
 };
 const size_t fv_mark_row_count = sizeof(fv_mark_rows) / sizeof(*fv_mark_rows);

@@ -174,11 +174,14 @@ static void metrics(void **state)
                 fail_msg("%s: %s", fv_metric_rows[i].name, at);
     }
     for (size_t i = 0; i < fv_mark_row_count; i++) {
-        bool found = false;
+        const char *with = fv_mark_rows[i].with;
+        bool found = false, found_with = !with;
 
-        for (size_t k = 0; k < fv_metric_row_count; k++)
+        for (size_t k = 0; k < fv_metric_row_count; k++) {
             found = found || !strcmp(fv_metric_rows[k].name, fv_mark_rows[i].metric);
-        assert_true(found);
+            found_with = found_with || !strcmp(fv_metric_rows[k].name, with ? with : "");
+        }
+        assert_true(found && found_with);
     }
 }
 
@@ -608,6 +611,33 @@ static void peaks(void **state)
     fv_counted_release(&v);
 }
 
+/* A part is marked where the whole may be a bottleneck. Of 1000 slots so many wait for loads and stores, and for anything. */
+static bool memory_is_marked(uint64_t memory, uint64_t all)
+{
+    static const char *const names_of[] = { "cycles", "slots", "slots_backend", "slots_memory" };
+    const uint64_t values[] = { 170, 1000, all, memory };
+    struct fv_counted_view v = { .processor = FV_SPR };
+
+    name_things(&v, 1, names_of, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        add_value(&v, 0, i, 0, values[i]);
+    fv_counted_finish(&v, 1);
+    bool is_marked = metric_of(&v, "memory_bound")->mark;
+    assert_true(!!metric_of(&v, "backend_bound")->mark == (all > 500));
+    assert_true(!!metric_of(&v, "core_bound")->mark == (all > 500 && all - memory > 200));
+    fv_counted_release(&v);
+    return is_marked;
+}
+
+static void marks(void **state)
+{
+    (void)state;
+    assert_true(memory_is_marked(400, 550));
+    assert_true(memory_is_marked(210, 550));
+    assert_false(memory_is_marked(150, 550));
+    assert_false(memory_is_marked(300, 400)); /* as in much that is well */
+}
+
 /* ---- scaling ---- */
 
 /* Two runs, of one and two threads or ranks; the second one executes twice as much, as threads do that spin. */
@@ -726,7 +756,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(events),     cmocka_unit_test(names),    cmocka_unit_test(groups), cmocka_unit_test(metrics),
                                         cmocka_unit_test(arithmetic), cmocka_unit_test(top_down),   cmocka_unit_test(level_2), cmocka_unit_test(of_page),
-                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases),   cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(peaks), cmocka_unit_test(many),
+                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases),   cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(peaks), cmocka_unit_test(marks), cmocka_unit_test(many),
                                         cmocka_unit_test(spinning) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
