@@ -325,7 +325,7 @@ def real(tap, kind):
 def main():
     tap = harness.Tap()
     env = harness.fake_pmu()
-    for kind in [Kind(mpi) for mpi in harness.mpis(tap)] + [Kind(None)]:
+    for kind in [Kind(mpi) for mpi in harness.an_mpi(tap)] + [Kind(None)]:
         faults(tap, kind)
         if kind.mpi:
             fortran(tap, kind.mpi)

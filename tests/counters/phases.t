@@ -146,7 +146,7 @@ def main():
     costs(tap, env)
     regions(tap, 'cc', 'libgomp', env)
     regions(tap, 'clang', 'OMPT', env)
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         of_mpi(tap, mpi, env)
     tap.done()
 

@@ -49,9 +49,12 @@ compile() { # DIRECTORY FILES...
 }
 
 cd "$work" || exit 1
+# What names something that older headers lack; and headers that do, for all who include them.
 perf=$(grep -rlE 'linux/perf_event.h|base/older.h' "$source/src" --include='*.c')
-all=$(ls "$source"/src/{rt,sampler,base,monitor,counters}/*.c)
-check 'there is something to compile' test "$(wc -w <<< "$perf")" -ge 8
+names_it="SYS_[a-z]|$(sed -n 's/^#undef \([A-Z_]*\)$/\1/p' old_glibc.h | grep -v '^SYS_' | paste -sd '|')"
+all=$(grep -lE "$names_it" "$source"/src/{rt,sampler,base,monitor,counters}/*.c)
+grep -lE "$names_it|linux/perf_event.h" "$source"/src/{rt,sampler,base,monitor,counters}/*.h | sed 's/.*/#include "&"/' > headers.c
+check 'there is something to compile' test "$(wc -w <<< "$perf")" -ge 8 -a "$(wc -w <<< "$all")" -ge 15 -a "$(wc -l < headers.c)" -ge 3
 check 'and there are newer system calls' test "$(wc -l < names)" -ge 20
 for version in 5.12 3.11; do
     mkdir -p "$version/linux"
@@ -62,7 +65,7 @@ done
 out=$(compile 5.12 $perf)
 check 'perf events with headers of Linux 5.12' test -z "$out"
 # shellcheck disable=SC2046,SC2086
-out=$(compile 3.11 $(printf '%s\n' $perf $all | sort -u))
+out=$(compile 3.11 $(printf '%s\n' $perf $all headers.c | sort -u))
 check 'the library with headers of Linux 3.11, and of glibc 2.17' test -z "$out"
 echo 'int main(void) { return (int)SYS_memfd_create; }' > new.c
 check 'and what is newer is missed' lacks "x$("$cc" -fsyntax-only -D_GNU_SOURCE -include old_glibc.h new.c 2>&1)" '^x$'

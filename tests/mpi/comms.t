@@ -118,7 +118,7 @@ def main():
     for mpi in harness.mpis(tap):
         with tap.test('{}: handles that are handed on'.format(mpi)):
             handed_on(mpi)
-        for ranks in (2, 3, 4):
+        for ranks in harness.few(mpi, (2, 3, 4)):
             with tap.test('{}: matrix in world ranks on {}'.format(mpi, ranks)):
                 run = mpi.profile(mpi.build('comms.c'), ranks).ended(0)
                 report = run.report()

@@ -151,7 +151,7 @@ BINDINGS = 'MPIF_H', 'USE_MPI', 'USE_F08'
 def fortran(tap, mpi):
     plan = Plan('fortran.F90')
     for binding in BINDINGS:
-        for ranks in plan.ranks:
+        for ranks in harness.few(mpi, plan.ranks):
             with tap.test('{}: fortran.F90, {}, on {} ranks'.format(mpi, binding, ranks)):
                 if not shutil.which(mpi.fc):
                     raise harness.Skip('no ' + mpi.fc)
@@ -168,7 +168,7 @@ def main():
             histograms(mpi.profile(mpi.build('sizes.c'), 2).ended(0).report())
         for name in sys.argv[1:] or PROGRAMS:
             plan = Plan(name)
-            for ranks in plan.ranks:
+            for ranks in harness.few(mpi, plan.ranks):
                 with tap.test('{}: {} on {} ranks, {} call sites'.format(mpi, name, ranks, len(plan.rows))):
                     if not has(mpi, plan.needs):
                         raise harness.Skip('no ' + ' '.join(plan.needs))

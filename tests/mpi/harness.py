@@ -391,6 +391,14 @@ def an_mpi(tap, quiet=False, first='openmpi'):
     yield from mpis(tap, quiet)  # why there is none
 
 
+def few(mpi, ranks):
+    """Of several numbers of ranks to test by, those that this MPI is for: ranks of MPICH and its kin poll while others have the processor. All of them for ./dev mpis, and where one MPI is wanted."""
+    wanted = os.environ.get('FVMPI_TEST_MPI') or ''
+    if str(mpi) == 'openmpi' or os.environ.get('FVMPI_TEST_MPIS') == 'all' or (wanted and '.so' not in wanted):
+        return list(ranks)
+    return [n for n in ranks if n <= 2] or [min(ranks)]
+
+
 def otf2_python():
     """A Python with python3-otf2, whose package is for the system's own; None."""
     for python in (sys.executable, '/usr/bin/python3'):

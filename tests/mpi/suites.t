@@ -156,7 +156,7 @@ def mpi4py(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    for mpi in harness.mpis(tap):
+    for mpi in harness.an_mpi(tap):
         for suite in (scalapack, mumps, hdf5, mpi4py):
             suite(tap, mpi)
     tap.done()
