@@ -255,7 +255,7 @@ def hybrid(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    mpis = list(harness.mpis(tap))
+    mpis = list(harness.mpis(tap) if LONG else harness.an_mpi(tap))
     for mpi in mpis:
         program = mpi.build(os.path.join(HERE, 'threads.c'), '-O2', '-g', '-pthread', output='planted_threads')
         for case in (idle, contended, held, given, crowded, untold):

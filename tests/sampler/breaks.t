@@ -62,9 +62,11 @@ def threads(tap, breaks, cxx):
     with tap.test('threads with stacks of 16 KiB'):
         computing(run([breaks, 'small_stacks'], 'joined 4\n'), 4)
     with tap.test('cancelled, and left by pthread_exit(), inside of instances'):
-        rank = run([breaks, 'endings'], 'ended 15 cleaned 30\n')
-        equal('open', total(rank, 'open'), 0)
-        check(total(rank, 'abandoned') > 0, 'none was abandoned: {}', rank.samplers)
+        def endings():
+            rank = run([breaks, 'endings'], 'ended 15 cleaned 30\n')
+            equal('open', total(rank, 'open'), 0)
+            check(total(rank, 'abandoned') > 0, 'none was abandoned: {}', rank.samplers) # some 4 of 80, by chance
+        samples.repeat(endings)
 
 
 def stacks(tap, breaks):
@@ -166,7 +168,7 @@ def refusals(tap, patterns, breaks, holder):
     with tap.test('the timer: threads, children'):
         for left in (2, 1, 0): # the kernel counts a thread's user time at its own ticks, which may miss a short thread
             rank = run([breaks, 'threads'], 'joined 4\n', before=denied)
-            if sum(s['ticks'] > 2 for s in rank.samplers) >= 3:
+            if sum(s['ticks'] > 0 for s in rank.samplers) >= 3:
                 break
             check(left, 'ticks: {}', rank.samplers)
         run([breaks, 'disabling_child'], 'disabled 0\n', before=denied)
