@@ -2,7 +2,7 @@
  *     find_object   the C library's _dl_find_object() (rt/loaded.h)
  *     sigtrap       events that signal as SIGTRAP by themselves (sampler/perf.h)
  *     breakpoints   debug registers
- *     watchpoints   those that watch data (sampler/instances.c) */
+ *     watchpoints   those that watch data (sampler/sampler.c) */
 #ifndef FV_WITHOUT_H
 #define FV_WITHOUT_H
 

@@ -365,11 +365,11 @@ static void print_sampler(const struct fv_cursor *c, const void *record)
            " traps=%" PRIu64 " entries=%" PRIu64 " returns=%" PRIu64 " abandoned=%" PRIu64 " open=%" PRIu64
            " skipped=%" PRIu64 " refused=%" PRIu64 " late=%" PRIu64 " lost_contexts=%" PRIu64 " lost_paths=%" PRIu64
            " cut=%" PRIu64 " tool=%" PRIu64 " tool_ns=%" PRIu64
-           " mode=%u refusal=%u stopped=%u migrations_exact=%u log_lost=%" PRIu64 " samples_lost=%u no_stack=%" PRIu64
+           " mode=%u refusal=%u stopped=%u migrations_exact=%u by_breakpoints=%u log_lost=%" PRIu64 " samples_lost=%u no_stack=%" PRIu64
            " events_scaled=%" PRIu64 " events_lost=%" PRIu64 " call_samples=%" PRIu64 " held_back=%" PRIu64,
            c->thread, r->rate, r->trap_ticks, r->trap_ns, r->trap_spread_ticks, r->ticks, r->traps, r->entries,
            r->returns, r->abandoned, r->open, r->skipped, r->refused, r->late, r->lost_contexts, r->lost_paths, r->cut,
-           r->tool_ticks, r->tool_ns, r->mode, r->refusal, r->stopped, r->migrations_exact, r->log_lost, r->samples_lost,
+           r->tool_ticks, r->tool_ns, r->mode, r->refusal, r->stopped, r->migrations_exact, r->by_breakpoints, r->log_lost, r->samples_lost,
            r->no_stack, r->events_scaled, r->events_lost, r->call_samples, r->held_back);
 }
 

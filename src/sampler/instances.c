@@ -10,8 +10,8 @@
  *
  * Where the stack is not watched (AArch64, whose calls leave the return address in a register), all wait by a breakpoint where they return to, and a further
  * one at the function's entry tells that it is called again. When one is found to have been left, those around it may have returned unseen meanwhile,
- * and are given up, too. What returns to the same place from within (a recursion) is passed over, TRAPS_MOST times; what does so more often is given up,
- * and not measured there any more. */
+ * and are given up, too. Inner calls of a recursion return to the same place: their traps are ignored, up to TRAPS_MOST times. Then the instance is given up,
+ * and its context is not measured any more. */
 #include "sampler/sampler.h"
 
 #define TRAPS_MOST 16 /* of one kind that are not its return, before an instance is given up */
@@ -87,15 +87,15 @@ void fv_live_abandon(struct fv_sampler *s)
     s->record->open--;
 }
 
-/* It and what it has become by jumps. Traps do not tell its return from others. */
-static void give_up(struct fv_sampler *s)
+/* It and what it has become by jumps: traps do not tell its return from others. For good: there. */
+static void give_up(struct fv_sampler *s, bool for_good)
 {
     uintptr_t slot = s->live[s->depth - 1].slot;
 
     while (s->depth && s->live[s->depth - 1].slot == slot) {
         const struct fv_live *top = &s->live[s->depth - 1];
 
-        if (!s->watches && !s->calibration && !top->joined)
+        if (for_good && !s->watches && !top->joined)
             s->context[top->context].hides = true;
         fv_live_abandon(s);
     }
@@ -174,17 +174,17 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
         while (s->depth && s->live[s->depth - 1].slot == slot)
             s->live[s->depth - 1].ret == pc ? returned(s, r, now) : was_left(s);
         s->armed = 1;
-    } else if (top->by_return) { /* a call of it within it */
+    } else if (top->by_return) { /* a call of it within it, if it was not left */
         top->near = true;
-        if (!s->watches && ++top->reads > TRAPS_MOST)
-            give_up(s);
+        if (sp < slot && !s->watches && ++top->strays > TRAPS_MOST)
+            give_up(s, !s->calibration);
     } else {
         fv_perf_disarm(&s->rw); /* to look at it ourselves */
         set_armed(s, NULL);
         value = sp <= slot ? *(const volatile uintptr_t *)slot : 0;
         bool is_left = sp > slot || value != top->ret || called_anew(s, top, pc, sp);
-        if (!is_left && ++top->reads > TRAPS_MOST)
-            give_up(s);
+        if (!is_left && ++top->strays > TRAPS_MOST)
+            give_up(s, false);
         while (is_left && s->depth && s->live[s->depth - 1].slot == slot)
             was_left(s);
     }
@@ -192,7 +192,7 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
     fv_live_watch(s);
 }
 
-void fv_live_is_near(struct fv_sampler *s)
+void fv_live_on_late(struct fv_sampler *s)
 {
     struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
 
@@ -200,22 +200,29 @@ void fv_live_is_near(struct fv_sampler *s)
         return;
     top->near = true;
     if (!s->watches)
-        give_up(s);
+        give_up(s, false);
     fv_live_watch(s);
 }
 
-void fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r)
+void fv_live_on_late_again(struct fv_sampler *s)
+{
+    if (s->depth)
+        s->live[s->depth - 1].again = TRAPS_MOST;
+    fv_live_watch(s);
+}
+
+bool fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r)
 {
     struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+    bool is_left = top && r->r[FV_REG_SP] == top->slot;
 
-    if (!top || r->r[FV_REG_PC] != s->again_at)
-        return;
-    if (r->r[FV_REG_SP] == top->slot)
+    if (is_left)
         was_left(s);
-    else
+    else if (top)
         top->again++;
     fv_live_pop_gone(s, r->r[FV_REG_SP]);
     fv_live_watch(s);
+    return is_left;
 }
 
 /* Of it, or of what it has become by a jump at its end. */
@@ -234,9 +241,20 @@ static bool is_on_stack(const struct fv_sampler *s, const struct fv_live *live)
     return s->walk.cut;
 }
 
-void fv_live_tick(struct fv_sampler *s, uintptr_t pc)
+/* By returns alone: each of them, whatever is armed. One that is right behind its return is about to be told. */
+static bool any_is_gone(const struct fv_sampler *s, uintptr_t pc, uintptr_t sp)
 {
-    while (s->depth && s->live[s->depth - 1].by_return && s->live[s->depth - 1].slot == s->armed && !is_on_stack(s, &s->live[s->depth - 1]))
+    for (unsigned i = 0; i < s->depth; i++)
+        if (!(pc == s->live[i].ret && sp == s->live[i].slot + FV_CALL_BYTES) && !is_on_stack(s, &s->live[i]))
+            return true;
+    return false;
+}
+
+void fv_live_tick(struct fv_sampler *s, uintptr_t pc, uintptr_t sp)
+{
+    while (s->watches && s->depth && s->live[s->depth - 1].by_return && s->live[s->depth - 1].slot == s->armed && !is_on_stack(s, &s->live[s->depth - 1]))
+        was_left(s);
+    if (!s->watches && any_is_gone(s, pc, sp))
         was_left(s);
     for (unsigned i = 0; i < s->depth; i++)
         s->live[i].lasts = true;

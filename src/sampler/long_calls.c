@@ -92,6 +92,8 @@ void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const str
     unsigned at;
 
     k->hot |= FV_LINE(k->entry) == FV_LINE(s->walk.address[0] - 1);
+    if (!s->watches && !frame && s->walk.address[0] - 1 == k->entry)
+        return; /* not begun yet: it would look as if called again */
     if (in_mpi(s) || !slot || !(is_in_the_way(s, k) || is_suspect(s, k, frame, in_budget)) ||
         (at = place_of(s, known, slot)) == FV_LIVE || !fv_can_follow(s, s->walk.ret[frame]))
         return;
@@ -195,7 +197,7 @@ void fv_look_begin(struct fv_sampler *s, uint64_t cpu_ns)
 
     if (x->look)
         fv_x_disarm(x);
-    if (x->event.fd < 0 || fv_sampler_random(s) % LOOK_EVERY || (known = choose_long(s)) == FV_KNOWN)
+    if (x->event.fd < 0 || fv_step_is_missing(s) || fv_sampler_random(s) % LOOK_EVERY || (known = choose_long(s)) == FV_KNOWN)
         return;
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
         if (s->x[i].entry == s->known[known].entry)

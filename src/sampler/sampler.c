@@ -57,9 +57,16 @@ static void add_tool_time(struct fv_sampler *s, const struct fv_readings *begin,
 }
 
 /* By a descriptor it is not told whether a signal was blocked when the breakpoint was met: then the thread is not there any more. */
-static bool is_elsewhere(const struct fv_sampler *s, const struct fv_trap_source *from, const struct fv_registers *r)
+static bool is_elsewhere(const struct fv_sampler *s, const struct fv_trap_source *from, uintptr_t pc)
 {
-    return from->any_generation && from->kind == FV_TRAP_X && from->slot < FV_X_SLOTS && r->r[FV_REG_PC] != s->x[from->slot].entry;
+    if (!from->any_generation)
+        return false;
+    switch (from->kind) {
+    case FV_TRAP_X: return from->slot < FV_X_SLOTS && pc != s->x[from->slot].entry;
+    case FV_TRAP_AGAIN: return pc != s->again_at;
+    case FV_TRAP_STEP: return pc != s->step_at;
+    default: return false;
+    }
 }
 
 static struct fv_event_fd *event_of(struct fv_sampler *s, const struct fv_trap_source *from)
@@ -75,23 +82,33 @@ static struct fv_event_fd *event_of(struct fv_sampler *s, const struct fv_trap_s
 /* From inside of the handler, perhaps, by a function of somebody else's that we call: it would for ever. */
 static void on_late_trap(struct fv_sampler *s, const struct fv_trap_source *from)
 {
-    struct fv_event_fd *event = event_of(s, from);
-
-    if (!fv_perf_is_of(from, event))
+    if (!fv_perf_is_of(from, event_of(s, from)))
         return;
-    if (event == &s->rw)
-        fv_live_is_near(s);
-    else if (from->kind == FV_TRAP_X)
-        fv_x_disarm(&s->x[from->slot]);
-    else
-        fv_perf_disarm(event);
+    switch (from->kind) {
+    case FV_TRAP_X: fv_x_disarm(&s->x[from->slot]); break;
+    case FV_TRAP_RW: fv_live_on_late(s); break;
+    case FV_TRAP_AGAIN: fv_live_on_late_again(s); break;
+    default: break; /* a step ends with each signal; of one without a name nothing is known */
+    }
+}
+
+/* By the address: several breakpoints may stand there, and of their signals but one comes. */
+static struct fv_live *at_entry(struct fv_sampler *s, const struct fv_registers *r, uint64_t now_ns)
+{
+    uintptr_t pc = r->r[FV_REG_PC];
+    bool was_left = pc == s->again_at && fv_live_on_again(s, r);
+
+    for (unsigned i = 0; i < FV_X_SLOTS; i++)
+        if (s->x[i].entry == pc && (s->x[i].armed || was_left)) /* else it rests on purpose */
+            return fv_live_on_x(s, i, r, now_ns);
+    return NULL;
 }
 
 static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from,
                                const struct fv_registers *r, struct fv_readings *now)
 {
     s->record->traps++;
-    if (from->late || is_elsewhere(s, from, r)) {
+    if (from->late || is_elsewhere(s, from, r->r[FV_REG_PC])) {
         s->record->late++;
         on_late_trap(s, from);
         return NULL;
@@ -100,12 +117,9 @@ static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source
         return fv_calls_on_sample(s, r, now->cpu_ns);
     if (!fv_perf_is_of(from, event_of(s, from)))
         return NULL;
-    switch (from->kind) {
-    case FV_TRAP_X: return fv_live_on_x(s, from->slot, r, now->cpu_ns);
-    case FV_TRAP_RW: fv_live_on_rw(s, r, now); break;
-    case FV_TRAP_AGAIN: fv_live_on_again(s, r); break;
-    default: fv_live_watch(s); break; /* of a step */
-    }
+    if (from->kind != FV_TRAP_RW)
+        return at_entry(s, r, now->cpu_ns);
+    fv_live_on_rw(s, r, now);
     return NULL;
 }
 
@@ -125,6 +139,8 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
         fv_tick(s, &r, now);
     else
         entered = on_trap(s, from, &r, now);
+    if (!s->watches)
+        fv_live_watch(s); /* what rested may wait again */
     fv_x_settle(s);
     fv_step_end(s, &r);
     if (entered)
@@ -157,6 +173,14 @@ static void recorded(struct fv_sampler *s, const struct fv_trap_source *from, co
     fv_handler_ends();
 }
 
+/* What was met there would be met again for ever. */
+static void not_recorded(struct fv_sampler *s, const struct fv_trap_source *from)
+{
+    s->record->no_stack += s->on;
+    if (FV_STEPS && from->kind != FV_TRAP_TICK)
+        fv_perf_disarm(event_of(s, from));
+}
+
 static void handle(int signal, siginfo_t *info, void *context)
 {
     int saved = errno;
@@ -170,12 +194,10 @@ static void handle(int signal, siginfo_t *info, void *context)
         is_ours = true; /* the kernel had no room to say where it comes from (ulimit -i) */
     if (!is_ours)
         fv_signals_pass_on(signal, info, context);
-    else if (!s || !s->on)
-        ;
-    else if (has_stack(s, &((const ucontext_t *)context)->uc_stack))
+    else if (s && s->on && has_stack(s, &((const ucontext_t *)context)->uc_stack))
         recorded(s, &from, context, &now);
-    else
-        s->record->no_stack++;
+    else if (s)
+        not_recorded(s, &from);
     errno = saved;
 }
 
@@ -263,15 +285,22 @@ static bool never_trap;
 static bool open_returns(struct fv_sampler *s)
 {
     s->watches = FV_RETURN_ON_STACK && !fv_without("watchpoints");
+    s->record->by_breakpoints = !s->watches;
     return s->watches ? fv_perf_open_breakpoint(&s->rw, FV_TRAP_RW, 0) : fv_perf_open_return(&s->rw);
 }
 
-/* Where the stack is not watched. Without these some returns are missed, and calls that ended by longjmp(). */
+static void open_helper(struct fv_event_fd *event, enum fv_trap kind)
+{
+    if (!fv_perf_open_breakpoint(event, kind, 0))
+        fv_perf_close(event);
+}
+
+/* Where the stack is not watched. Without `step` some returns are missed; without `again` a call that was left by longjmp() may be joined with the next. */
 static void open_helpers(struct fv_sampler *s)
 {
-    fv_perf_open_breakpoint(&s->again, FV_TRAP_AGAIN, 0);
+    open_helper(&s->again, FV_TRAP_AGAIN);
     if (FV_STEPS)
-        fv_perf_open_breakpoint(&s->step, FV_TRAP_STEP, 0);
+        open_helper(&s->step, FV_TRAP_STEP);
 }
 
 /* One that waits for returns and one at an entry are needed: a debugger may hold some. 0, or errno. */
@@ -431,8 +460,7 @@ static void begin_instances(struct fv_thread *thread)
         return;
     s->depth = 0;
     s->leaves = false;
-    s->armed = thread->watched = s->passing = s->again_at = 0;
-    s->steps = false;
+    s->armed = thread->watched = s->passing = s->again_at = s->step_at = 0;
     if (!set_signal_stack(s)) {
         tell_refused("the application's signal stack is too small", no_samples);
         return;
@@ -535,8 +563,8 @@ static void thread_end(struct fv_thread *thread)
     if (!s || !s->on)
         return;
     s->on = false;
-    mine = NULL;
     close_events(s);
+    mine = NULL; /* not before: a breakpoint may be met in close() */
     drop_signal_stack(s);
     catch_up(thread);
     while (s->depth)

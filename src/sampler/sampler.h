@@ -37,7 +37,8 @@
 #define FV_GAPS    64   /* times between entries that a context keeps */
 #define FV_LIVE    64   /* instances being measured */
 #define FV_LONG_KNOWN 64 /* functions with long calls whose calls are counted */
-#define FV_X_SLOTS 3    /* execution breakpoints at entries; the fourth debug register waits for a return */
+#define FV_X_SLOTS 3 /* execution breakpoints at entries; the fourth debug register waits for a return. Where the stack is not watched two more are wanted, before \
+                        the second and third of these */
 
 /* What is read where an instance begins and ends. */
 struct fv_readings {
@@ -54,7 +55,7 @@ struct fv_live {
     uint64_t tool_ticks, tool_ns; /* of the sampler when it began */
     struct fv_pmu_mark pmu;
     uint32_t context;
-    uint32_t reads; /* traps of what waits for its return that were not that */
+    uint32_t strays; /* traps of what waits for its return that were not that */
     uint32_t again; /* entries of its function since */
     bool lasts;     /* a tick found it, or it is of a function whose calls mostly last */
     bool by_return; /* while it is armed: a breakpoint waits where it returns to, in place of the watchpoint */
@@ -150,10 +151,9 @@ struct fv_sampler {
     struct fv_event_fd tick, rw;
     bool watches; /* the stack can be watched; else there are breakpoints alone: */
     struct fv_event_fd again; /* where the innermost instance was entered */
-    struct fv_event_fd step;  /* see step.h ... */
-    bool steps;               /* ... it is armed */
-    uintptr_t passing;        /* the thread stands at this address, whose breakpoint it has met; 0: at none, or it does not matter */
-    uintptr_t again_at;       /* 0: it is not armed */
+    struct fv_event_fd step;  /* see step.h */
+    uintptr_t again_at, step_at; /* where these are armed; 0: they are not */
+    uintptr_t passing;           /* where the thread stands, and has met a breakpoint; 0: at none */
     struct fv_tick_timer timer; /* in place of tick */
     uint64_t clock_ticks, clock_begin_ns; /* by it, and user time when the first could come */
     struct fv_pmu pmu;
@@ -239,13 +239,14 @@ void fv_live_abandon(struct fv_sampler *s);
 /* Those whose frames are below the stack pointer are gone. */
 void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp);
 /* At a tick, when s->walk is known, before fv_live_watch(): those that it finds last. */
-void fv_live_tick(struct fv_sampler *s, uintptr_t pc);
-/* The handler itself runs where the innermost returns to: a watchpoint, or nothing, in place of the breakpoint, which it would meet for ever. */
-void fv_live_is_near(struct fv_sampler *s);
+void fv_live_tick(struct fv_sampler *s, uintptr_t pc, uintptr_t sp);
+/* A late trap of it: the handler itself may run where the innermost returns to, and meet the breakpoint for ever. A watchpoint, or nothing, in its place. */
+void fv_live_on_late(struct fv_sampler *s);
+void fv_live_on_late_again(struct fv_sampler *s); /* likewise where it was entered */
 /* A trap of the watchpoint; the clocks of `now` are set. */
 void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r, struct fv_readings *now);
-/* The innermost one's function is entered again. */
-void fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r);
+/* The innermost one's function is entered again. True: because it was left. */
+bool fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r);
 /* A trap of a breakpoint at an entry. The instance that begins; NULL: none. */
 struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
                              uint64_t now_ns);

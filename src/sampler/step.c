@@ -20,7 +20,9 @@ static uintptr_t after_test(uint32_t instruction, uintptr_t pc, const uintptr_t 
 {
     bool of_bit = instruction >> 25 & 1, if_set = instruction >> 24 & 1, wide = instruction >> 31;
     uint64_t value = value_of(x, instruction & 31);
-    uint64_t tested = of_bit ? value >> ((instruction >> 19 & 31) + 32 * wide) & 1 : wide ? value : (uint32_t)value;
+    uint64_t tested = of_bit ? value >> ((instruction >> 19 & 31) + 32 * wide) & 1
+                      : wide ? value
+                             : (uint32_t)value;
     uintptr_t offset = of_bit ? offset_in(instruction, 5, 14) : offset_in(instruction, 5, 19);
 
     return pc + ((tested != 0) == if_set ? offset : 4);
@@ -41,27 +43,31 @@ uintptr_t fv_step_next(uint32_t instruction, uintptr_t pc, const uintptr_t x[31]
     return pc + 4;
 }
 
-void fv_step_begin(struct fv_sampler *s, const struct fv_trap_source *from, uintptr_t pc)
+bool fv_step_is_missing(const struct fv_sampler *s)
 {
-    bool met = from->kind == FV_TRAP_X || from->kind == FV_TRAP_RW || from->kind == FV_TRAP_AGAIN;
-
-    if (!FV_STEPS)
-        return;
-    if (met && !from->late)
-        s->passing = pc;
-    else if (s->passing != pc)
-        s->passing = 0;
+    return FV_STEPS && s->step.fd < 0;
 }
 
-/* Is there a breakpoint to be armed again when the thread has passed? */
-static bool rests_here(const struct fv_sampler *s)
+/* Is there a breakpoint, or one that rests? */
+static bool stands_at(const struct fv_sampler *s, uintptr_t pc)
 {
     const struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
 
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
-        if (s->x[i].entry == s->passing)
+        if (s->x[i].entry == pc)
             return true;
-    return top && (top->ret == s->passing || top->function == s->passing);
+    return top && (top->ret == pc || top->function == pc);
+}
+
+/* A tick that comes before the instruction is executed meets none: the trap is still to come. */
+void fv_step_begin(struct fv_sampler *s, const struct fv_trap_source *from, uintptr_t pc)
+{
+    if (!FV_STEPS)
+        return;
+    if (from->kind != FV_TRAP_TICK && stands_at(s, pc))
+        s->passing = pc;
+    else if (s->passing != pc)
+        s->passing = 0;
 }
 
 void fv_step_end(struct fv_sampler *s, const struct fv_registers *r)
@@ -70,10 +76,12 @@ void fv_step_end(struct fv_sampler *s, const struct fv_registers *r)
 
     if (!FV_STEPS || s->step.fd < 0)
         return;
-    next = s->passing && !s->calibration && rests_here(s) ? fv_step_next(*(const uint32_t *)pc, pc, r->r) : 0;
-    if (next)
-        s->steps = fv_perf_arm(&s->step, FV_TRAP_STEP, 0, next);
-    else if (s->steps)
+    next =
+        s->passing && !s->calibration && stands_at(s, pc) ? fv_step_next(*(const uint32_t *)pc, pc, r->r) : 0;
+    if (next && fv_perf_arm(&s->step, FV_TRAP_STEP, 0, next)) {
+        s->step_at = next;
+    } else if (next || s->step_at) {
         fv_perf_disarm(&s->step);
-    s->steps &= next != 0;
+        s->step_at = 0;
+    }
 }

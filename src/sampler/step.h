@@ -23,5 +23,7 @@ struct fv_trap_source;
 /* At the beginning of a signal, and at its end, when all is armed that is to be. */
 void fv_step_begin(struct fv_sampler *s, const struct fv_trap_source *from, uintptr_t pc);
 void fv_step_end(struct fv_sampler *s, const struct fv_registers *r);
+/* It is needed, and no breakpoint was free: what stays armed at an entry misses the entries that come soon. */
+bool fv_step_is_missing(const struct fv_sampler *s);
 
 #endif

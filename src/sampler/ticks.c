@@ -135,6 +135,6 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
         }
         remember_functions(s, now, cpu_ns, in_budget); /* after the choice, which must not depend on where the thread is now */
     }
-    fv_live_tick(s, r->r[FV_REG_PC]);
+    fv_live_tick(s, r->r[FV_REG_PC], r->r[FV_REG_SP]);
     fv_live_watch(s);
 }

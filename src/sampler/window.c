@@ -46,7 +46,7 @@ bool fv_gap_begin(struct fv_sampler *s, struct fv_x_slot *x, uint32_t context)
     uint32_t known = s->context[context].gap_count;
     uint32_t every = known < GAPS_FEW ? 1 : known < FV_GAPS ? GAP_EVERY_FEW : GAP_EVERY;
 
-    if (fv_sampler_random(s) % every)
+    if (fv_sampler_random(s) % every || fv_step_is_missing(s))
         return false;
     x->gaps = GAP_CHAIN;
     x->gap_context = context;

@@ -15,7 +15,7 @@ struct fv_sampler_record {
     uint64_t traps;      /* of breakpoints and watchpoints */
     uint64_t entries, returns, abandoned, open;
     uint64_t skipped;    /* entries passed over at random, of functions too fast for the window, or called from several places */
-    uint64_t refused;    /* entries that could not be followed: another stack, no room */
+    uint64_t refused;    /* entries that could not be followed: another stack, no room, a recursion by_breakpoints */
     uint64_t late;       /* signals that came too late to mean anything: SIGTRAP was blocked */
     uint64_t lost_contexts, lost_paths; /* instances, ticks without a record of their own: a table was full */
     uint64_t tool_ticks; /* in all of this */
@@ -23,7 +23,8 @@ struct fv_sampler_record {
     uint64_t tool_ns;    /* the same as CPU time: nobody else ran meanwhile */
     uint32_t mode;       /* enum fv_sampler_mode */
     uint32_t refusal;    /* errno of what kept a better mode from being used; 0: nothing did */
-    uint16_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
+    uint8_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
+    uint8_t by_breakpoints;   /* 1: alone; the stack was not watched (sampler/instances.c) */
     uint16_t stopped;    /* enum fv_sampler_stop */
     uint32_t samples_lost; /* ticks that are not in the log, for the reasons of log_lost */
     uint64_t log_lost;   /* instances that are not in the log: its budget was used up, or room came too late */

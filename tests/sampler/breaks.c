@@ -253,10 +253,11 @@ static void signal_stack(size_t bytes)
     uint64_t *guard;
     int n = 0, bad = 0;
 
-    guard = malloc(stack.ss_size + 4096);
+    guard = malloc(stack.ss_size + 2 * 4096);
     memset(guard, 0x5a, 4096); /* below the stack: must stay */
     stack.ss_sp = (char *)guard + 4096;
-    sigaltstack(&stack, NULL);
+    for (int more = 0; sigaltstack(&stack, NULL) && more < 4096; more += 64) /* AArch64's kernel takes none below 5 KiB, whatever it says */
+        stack.ss_size += 64;
     sigaction(SIGUSR1, &action, NULL);
     for (double end = own() + 0.5; own() < end; n++) {
         task(n);

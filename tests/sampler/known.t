@@ -44,6 +44,7 @@ def run(program, seconds, what='all', rate=500, env=None):
     harness.needs_instances(done)
     rank, = samples.read(harness.FVMPI, directory)
     accounts(rank)
+    equal('by breakpoints alone', [s['by_breakpoints'] for s in rank.samplers], [int(bool(env) or os.uname().machine == 'aarch64')])
     return Truth(done.out), rank
 
 

@@ -421,6 +421,7 @@ static void same_place(void **state)
     assert_int_equal(s->depth, 1);
     assert_int_equal(s->record->abandoned - before, 3);
     fv_live_abandon(s);
+    s->watches = s->leaves = false;
 }
 
 static void moments(void **state)
@@ -666,6 +667,7 @@ static void next_instruction(void **state)
         { 0xd65f0bff, 0, "retaa: the address is signed" },
         { 0xd61f081f, 0, "braaz x0" },
         { 0x54000040, 0, "b.eq .+8: the flags are not known" },
+        { 0x74000040, 0, "cbgt w0, w0, .+8, of Armv9.6" },
     };
     (void)state;
 

@@ -197,15 +197,20 @@ void fv_pmu_learn(const struct fv_pmu *pmu, const struct fv_pmu_mark *mark)
 {
     (void)pmu, (void)mark;
 }
-bool fv_may_wait_at(struct fv_sampler *s, uintptr_t ret)
+bool fv_may_wait_at(struct fv_sampler *sampler, uintptr_t ret)
 {
-    (void)s, (void)ret;
+    (void)sampler, (void)ret;
     return false;
 }
-bool fv_can_follow(struct fv_sampler *s, uintptr_t ret)
+bool fv_can_follow(struct fv_sampler *sampler, uintptr_t ret)
 {
-    (void)s, (void)ret;
+    (void)sampler, (void)ret;
     return true;
+}
+bool fv_step_is_missing(const struct fv_sampler *sampler)
+{
+    (void)sampler;
+    return false;
 }
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 {

@@ -22,7 +22,7 @@ static void put_losses(const struct fv_page *p, const struct fv_samples *s)
         const char *what;
     } rows[] = {
         { s->lost, "more calls were not measured: the table of calling contexts of a thread was full" },
-        { s->not_followed, "more calls could not be followed (another stack, or too deep)" },
+        { s->not_followed, "more calls could not be followed (another stack, too deep, or a recursion where returns are told by breakpoints alone)" },
         { s->no_stack, "samples were lost on signal stacks of the program, too small for them" },
         { s->log_lost, "instances are counted here but not in the trace: its budget was full, or its file in use" },
         { s->samples_lost, "samples of the CPU clock are counted here but not in the trace: its budget was full, or its file in use" },
