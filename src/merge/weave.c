@@ -268,11 +268,12 @@ static bool leave_work(struct fv_weave *w, uint32_t slot, const struct fv_record
     struct fv_weave_thread *t = &w->threads[slot];
     bool good = go_on(w, slot, record->time_ns);
 
-    if (!t->work_count)
-        return good;
-    while (good && t->open.count > t->works[t->work_count - 1].base)
+    while (good && t->work_count && t->open.count > t->works[t->work_count - 1].base)
         good = end_one(w, slot, record->time_ns);
-    return good && (t->works[--t->work_count].left || pass(w, slot, record));
+    if (t->work_count && !t->works[--t->work_count].left)
+        return good && pass(w, slot, record);
+    w->locations[slot].records--; /* it was told with the instance around it, and counted then */
+    return good;
 }
 
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *record)

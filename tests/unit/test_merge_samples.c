@@ -292,6 +292,37 @@ static void after_the_program(void **state)
     assert_told(&s, 1, 0);
 }
 
+/* A loop's end that came after the end of the instance around its beginning: told with that, and counted once. */
+static void works_cut_by_an_instance(void **state)
+{
+    const struct fv_record records[] = { { .kind = FV_REC_PROGRAM_BEGIN, .time_ns = 1 }, { .kind = FV_REC_WORK_ENTER, .ref = 7, .time_ns = 120 },
+                                         { .kind = FV_REC_WORK_LEAVE, .ref = 7, .time_ns = 300 }, { .kind = FV_REC_PROGRAM_END, .time_ns = 400 } };
+    struct words out = { 0 };
+    struct fv_sink sink = { .context = &out, .open = open_words, .put = put_words, .close = close_words };
+    struct fv_weave w;
+    struct fv_merge m;
+    struct fvr f;
+    (void)state;
+
+    TRACE(&f, 10, 20);
+    instance(&f, 0, 0, 100, 200);
+    merge_files(&m, &f, 1);
+    out.merge = &m;
+    fv_weave_init(&w, &m.defs, &m.clocks, &sink);
+    fv_weave_rank(&w, m.files[0].rank, m.files[0].reader, &m.files[0].map, out.locations);
+    assert_true(w.sink.open(&w.sink, 0, 0));
+    for (size_t i = 0; i < sizeof(records) / sizeof(*records); i++) {
+        out.locations[0].records++; /* as the replay does */
+        assert_true(w.sink.put(&w.sink, 0, &records[i]));
+    }
+    assert_true(w.sink.close(&w.sink, 0));
+    assert_string_equal(out.text, "f{100 ?120 ?200 }200 .400 ");
+    assert_int_equal(out.locations[0].records, out.told);
+    fv_weave_release(&w);
+    fv_merge_close(&m);
+    fvr_release(&f);
+}
+
 static void pauses(void **state)
 {
     struct fv_instance_stats s;
@@ -688,6 +719,7 @@ int main(void)
         cmocka_unit_test(equal_times),
         cmocka_unit_test(overlaps_with_calls),
         cmocka_unit_test(after_the_program),
+        cmocka_unit_test(works_cut_by_an_instance),
         cmocka_unit_test(pauses),
         cmocka_unit_test(damage),
         cmocka_unit_test(missing_chunk),
