@@ -378,10 +378,15 @@ def mpis(tap, quiet=False):
                 raise Skip(why)
 
 
+def each_is_wanted():
+    """Each MPI that may be tested is to be, also where one would do."""
+    return os.environ.get('FVMPI_TEST_MPIS') == 'all' or os.environ.get('FVMPI_TEST_MPI')
+
+
 def an_mpi(tap, quiet=False, first='openmpi'):
     """One MPI, where what is tested depends on none; with FVMPI_TEST_MPIS=all (./dev mpis) each of them, as by mpis(). Ranks of Open MPI leave the processors to
     others while they wait."""
-    if os.environ.get('FVMPI_TEST_MPIS') == 'all' or os.environ.get('FVMPI_TEST_MPI'):
+    if each_is_wanted():
         yield from mpis(tap, quiet)
         return
     for mpi in sorted((Mpi('mpich'), Mpi('openmpi')), key=lambda mpi: str(mpi) != first):
@@ -393,8 +398,7 @@ def an_mpi(tap, quiet=False, first='openmpi'):
 
 def few(mpi, ranks):
     """Of several numbers of ranks to test by, those that this MPI is for: ranks of MPICH and its kin poll while others have the processor. All of them for ./dev mpis, and where one MPI is wanted."""
-    wanted = os.environ.get('FVMPI_TEST_MPI') or ''
-    if str(mpi) == 'openmpi' or os.environ.get('FVMPI_TEST_MPIS') == 'all' or (wanted and '.so' not in wanted):
+    if str(mpi) == 'openmpi' or (each_is_wanted() and '.so' not in str(mpi)):
         return list(ranks)
     return [n for n in ranks if n <= 2] or [min(ranks)]
 

@@ -112,14 +112,7 @@ def in_order(seen):
 
 def left(program, env=None):
     truth, rank = run(program, 1.5 if env else 0.7, 'left', env=env) # fewer debug registers for entries, and those around one that was left are given up
-    for name in ('thrower', 'jumper'):
-        these = [c for c in rank.contexts if c.name == name]
-        gone, returned = sum(c.abandoned for c in these), sum(c.returns for c in these)
-        check(gone + returned >= 30, 'few instances of {}: {}', name, gone + returned)
-        check(0.1 < gone / (gone + returned) < 0.6, '{} of {} calls of {} were left, not a third', gone, gone + returned, name)
-        times = sorted(i[2] for c in these for i in c.reservoir)
-        joined = sum(t > 1.4 * times[len(times) // 2] for t in times)
-        check(joined * 10 < len(times), 'two calls measured as one: {} of {}', joined, times)
+    samples.a_third_left(rank, 30, 1.4, 10)
 
 
 def alone(program, what):

@@ -66,6 +66,26 @@ def accounts(rank):
         check(c.window <= c.returns <= c.entries, 'counts of {}', c)
 
 
+def total(rank, key):
+    return sum(s[key] for s in rank.samplers)
+
+
+def named(rank, name):
+    return [c for c in rank.contexts if c.name == name]
+
+
+def a_third_left(rank, least, longer, one_in):
+    """Of known.cpp's `left`: one call in three was left; and of each name less than one in so many took longer by that factor: two calls measured as one."""
+    for name in ('thrower', 'jumper'):
+        these = named(rank, name)
+        gone, returned = sum(c.abandoned for c in these), sum(c.returns for c in these)
+        check(gone + returned >= least, 'few instances of {}: {}', name, gone + returned)
+        check(0.1 < gone / (gone + returned) < 0.6, '{} of {} calls of {} were left, not a third', gone, gone + returned, name)
+        times = sorted(i[2] for c in these for i in c.reservoir)
+        joined = sum(t > longer * times[len(times) // 2] for t in times)
+        check(joined * one_in < len(times), 'two calls measured as one: {} of {}', joined, times)
+
+
 def symbols(path):
     """Sorted (address, name) of an ELF file's functions."""
     text = subprocess.run(['nm', '--defined-only', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
