@@ -131,6 +131,9 @@ void fv_unify_say_missing(struct fv_unify *r)
     if (damaged_samples)
         fv_log("%s: %llu samples of the CPU clock are damaged or missing; they are left out", where,
                (unsigned long long)damaged_samples);
+    if (r->samples.behind)
+        fv_log("%s: %llu samples of the CPU clock are later than the last sign of life of their rank: its file is damaged, or was read while it was written; they are left out",
+               where, (unsigned long long)r->samples.behind);
     if (m.of_threads)
         fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
                "or %s",
@@ -155,7 +158,7 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
                "messages and collective calls on %s are left out",
                where, unlisted, unlisted == 1 ? "" : "s", unlisted == 1 ? "it" : "them");
-    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files || damaged_samples || r->stats.lost || r->stats.damaged ||
+    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files || damaged_samples || r->samples.behind || r->stats.lost || r->stats.damaged ||
                     i->damaged || i->no_context || r->unknown_sections || unlisted;
 }
 
@@ -204,8 +207,8 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
     if (r->samples.told)
         fv_log("%s/traces.otf2: %llu samples of the CPU clock; regions are entered and left as calling contexts", where,
                (unsigned long long)r->samples.told);
-    if (r->samples.off && r->options.verbose)
-        fv_log("%s: %llu samples of the CPU clock were taken while recording was off, and are left out", where,
+    if (r->samples.off)
+        fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the trace was full; they are left out", where,
                (unsigned long long)r->samples.off);
     fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
            d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,

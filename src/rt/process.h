@@ -72,10 +72,14 @@ void fv_exiting(void);
 bool fv_replacing(void);
 void fv_exec_failed(void);
 
-/* A sign of life, for a report of a process that is killed. Any thread, handlers. */
+/* A sign of life, for a report of a process that is killed; the latest of all threads, so that no sample in the file is later. Any thread, handlers. */
 static inline void fv_is_alive(uint64_t ticks)
 {
-    __atomic_store_n(&fv_rt.writer.header->alive_ticks, ticks, __ATOMIC_RELAXED);
+    uint64_t *alive = &fv_rt.writer.header->alive_ticks, last = __atomic_load_n(alive, __ATOMIC_RELAXED);
+
+    while ((!last || (int64_t)(ticks - last) > 0) &&
+           !__atomic_compare_exchange_n(alive, &last, ticks, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
 
 /* Counts something that was not recorded. Any thread. */

@@ -220,13 +220,14 @@ def in_archive(directory):
     return out
 
 
-def archive_of_samples(directory, said, logged):
-    """`said`: what the analysis knows of them."""
+def archive_of_samples(directory, said, logged, late):
+    """`said`: what the analysis knows of them; it ends with MPI."""
     found = in_archive(directory)
     equal('samples', len(found), logged)
     program = ('work', 'compute', 'exchange', 'goes_on', 'main') # the analysis charges to them what libraries took
-    outside = collections.Counter(next((f for f in reversed(path) if f in program), '') for path, call in found if not call)
-    equal('outside of calls', sum(outside.values()), said['count'])
+    outside = collections.Counter(next((f for f in reversed(path) if f in program + ('afterwards',)), '') for path, call in found if not call)
+    equal('outside of calls', sum(outside.values()), said['count'] + late)
+    check(0 < outside['afterwards'] <= late, '{} of {} samples after MPI_Finalize', outside['afterwards'], late)
     for function in program:
         wanted = sum(p['count'] for p in said['procedures'] if p['function'] == function)
         # A tick and the trap of a return may come together, the tick first: its sample stands in the function that has returned.
@@ -242,6 +243,15 @@ def archive_of_samples(directory, said, logged):
           'the period of 400 samples a second')
 
 
+def after_the_end(dump):
+    """Samples of what ranks did when MPI had ended."""
+    late, end = 0, None
+    for what, ticks in re.findall(r'^(header|logged_sample) .*?\b(?:end|ticks)=(\d+)', dump, re.M):
+        end = int(ticks) if what == 'header' else end
+        late += what == 'logged_sample' and int(ticks) > end
+    return late
+
+
 def regions_of(directory):
     """As who knows nothing of calling contexts reads them."""
     return harness.run([REGIONS, os.path.join(directory, 'traces.otf2')]).ended(0).out
@@ -253,7 +263,7 @@ def clock_samples(tap):
             program = samples.compile_with(mpi.cc, 'exchange.c')
 
             def attempt(seconds):
-                run = mpi.profile(program, 2, [str(seconds)], options=['--trace', '--sample=400', '-q']).ended(0)
+                run = mpi.profile(program, 2, [str(seconds), '0.1'], options=['--trace', '--sample=400', '-q']).ended(0)
                 return run, harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
 
             def logged(found):
@@ -265,7 +275,7 @@ def clock_samples(tap):
             checked(run.directory)
             wanted = analysis(run.directory)
             said = wanted['samples']
-            archive_of_samples(run.directory, said, logged(found))
+            archive_of_samples(run.directory, said, logged(found), after_the_end(dump))
             equal('ticks', sum(int(n) for n in re.findall(r'^sampler .* ticks=(\d+)', dump, re.M)),
                   logged(found) + sum(int(n) for n in re.findall(r' (?:lost_paths|samples_lost)=(\d+)', dump)))
             equal('samples', said['count'] + said['elsewhere'], logged(found))
