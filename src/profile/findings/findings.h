@@ -73,7 +73,7 @@ void fv_finding_next(struct fv_findings *findings, struct fv_finding *finding, c
 typedef void fv_find_fn(const struct fv_profile *profile, struct fv_findings *findings);
 fv_find_fn fv_find_imbalance, fv_find_blocked_rank;              /* balance.c */
 fv_find_fn fv_find_instruction_balance;                         /* counted.c */
-fv_find_fn fv_find_late_ranks;                                   /* late.c */
+fv_find_fn fv_find_late_ranks, fv_find_withheld_progress;        /* late.c */
 fv_find_fn fv_find_small_messages;                               /* messages.c */
 fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_own_cost, fv_find_no_symbols; /* machine.c */
 fv_find_fn fv_find_memory, fv_find_allocator;                    /* memory.c */
