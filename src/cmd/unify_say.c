@@ -202,8 +202,8 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                (unsigned long long)s->open_calls);
     say_instances(r, where);
     if (r->samples.told)
-        fv_log("%s/traces.otf2: %llu samples of the CPU clock; regions are entered and left as calling contexts", where,
-               (unsigned long long)r->samples.told);
+        fv_log("%s/traces.otf2: %llu samples of the CPU clock%s", where, (unsigned long long)r->samples.told,
+               r->merge.calling ? "; regions are entered and left as calling contexts" : "");
     if (r->samples.off && r->options.verbose)
         fv_log("%s: %llu samples of the CPU clock were taken while recording was off, and are left out", where,
                (unsigned long long)r->samples.off);
