@@ -529,7 +529,7 @@ static bool is_complete(const struct fv_defs *d, const struct fv_archive_locatio
     bool complete = d->rank_count == d->world_size;
 
     for (size_t i = 0; i < count; i++)
-        complete = complete && !locations[i].gaps;
+        complete = complete && !locations[i].gaps && !locations[i].given_up;
     for (size_t i = 0; i < d->comm_count; i++)
         complete =
             complete && (d->comms[i].owner == FV_NOBODY || d->comms[i].size + d->comms[i].remote_size < 2);

@@ -42,6 +42,7 @@ struct fv_archive_location {
     uint64_t location, events;
     uint32_t rank; /* world rank */
     bool gaps;     /* recording was off at times */
+    bool given_up; /* requests of receives were freed: messages may have come that are not there */
 };
 struct fv_archive_times {
     uint64_t first_ns, last_ns; /* of all events */

@@ -365,7 +365,7 @@ static bool define(struct fv_unify *r)
         own[i] = r->locations[i].location;
     for (size_t i = 0; i < count; i++) {
         locations[i] = (struct fv_archive_location){ all[i].location, all[i].records,
-                                                     (uint32_t)all[i].location, all[i].gaps };
+                                                     (uint32_t)all[i].location, all[i].gaps, all[i].given_up };
         if (!all[i].records)
             continue;
         times.first_ns = all[i].first_ns < times.first_ns ? all[i].first_ns : times.first_ns;

@@ -111,7 +111,7 @@ def generated(tap):
         path = os.path.join(with_them, 'rank-000002.fvr')
         with open(path, 'r+b') as f:
             data = f.read()
-            chunk = next(at for at in range(0, len(data), 4096) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, LOG))
+            chunk = next(at for at in range(0, len(data), 128) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, LOG))
             f.seek(chunk + 64 + 10 * 32)  # its eleventh record: ends before it begins
             f.write(data[chunk + 64 + 10 * 32 + 8:][:8] + data[chunk + 64 + 10 * 32:][:8])
         done = harness.run([UNIFY, with_them]).ended(1)
@@ -326,7 +326,7 @@ def break_chunk(directory):
         path = os.path.join(directory, 'rank-{:06}.fvr'.format(rank))
         with open(path, 'rb') as f:
             data = bytearray(f.read())
-        chunks = [at for at in range(0, len(data), 4096) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, SAMPLE_LOG)]
+        chunks = [at for at in range(0, len(data), 128) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, SAMPLE_LOG)]
         if len([at for at in chunks if CHUNK.unpack_from(data, at)[4]]) < 2:
             continue
         first = min(chunks, key=lambda at: CHUNK.unpack_from(data, at)[7])
@@ -342,7 +342,7 @@ def without_log(path):
     """The file's chunks of logged instances get a type that no reader knows."""
     with open(path, 'rb') as f:
         data = bytearray(f.read())
-    for at in range(0, len(data), 4096):
+    for at in range(0, len(data), 128):
         magic, kind, version, size, _, thread, _, first = CHUNK.unpack_from(data, at)
         if magic != 0x4b435646 or kind != LOG:
             continue
