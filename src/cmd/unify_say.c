@@ -205,8 +205,8 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                (unsigned long long)s->open_calls);
     say_instances(r, where);
     if (r->samples.told)
-        fv_log("%s/traces.otf2: %llu samples of the CPU clock; regions are entered and left as calling contexts", where,
-               (unsigned long long)r->samples.told);
+        fv_log("%s/traces.otf2: %llu samples of the CPU clock%s", where, (unsigned long long)r->samples.told,
+               r->merge.calling ? "; regions are entered and left as calling contexts" : "");
     if (r->samples.off)
         fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the trace was full; they are left out", where,
                (unsigned long long)r->samples.off);

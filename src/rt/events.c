@@ -10,10 +10,11 @@
 #include <pthread.h>
 #include <string.h>
 
-#define FIRST_CHUNK (UINT32_C(1) << 16)
+#define FIRST_CHUNK (UINT32_C(1) << 11)
 #define LAST_CHUNK  (UINT32_C(1) << 20) /* they double up to this */
-#define SITE_CHUNK  4096
+#define SITE_CHUNK  1024 /* the first; others are pages */
 #define DETAILS     4096
+#define LEAST       256 /* of a chunk, beside what is to go into it */
 #define BLOCK       32 /* details are copied in such */
 
 static uint64_t bytes_used; /* of all threads, against options.trace_max */
@@ -84,13 +85,16 @@ static FV_COLD struct fv_chunk_header *new_chunk(struct fv_thread *t, enum fv_ch
 /* A point of the clocks for each full chunk: the merge interpolates between them. */
 static void add_clock_point(void)
 {
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_CLOCK, .first_pages = 1, .most_pages = 4 };
+    static struct fv_tail tail;
     struct fv_clock_point point;
 
     fv_clock_point(&point);
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
-    if (fv_rt.clock_chunk && fv_chunk_room(fv_rt.clock_chunk) >= sizeof(point)) {
-        memcpy(fv_chunk_next(fv_rt.clock_chunk), &point, sizeof(point));
-        fv_chunk_commit(fv_rt.clock_chunk, sizeof(point));
+    void *record = fv_tail_next(&tail, &kind, FV_NO_THREAD, sizeof(point), false);
+    if (record) {
+        memcpy(record, &point, sizeof(point));
+        fv_tail_commit(&tail, sizeof(point));
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
 }
@@ -133,10 +137,10 @@ static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
 
     if (size > LAST_CHUNK)
         size = LAST_CHUNK;
-    if (size < need + FV_PAGE)
-        size = need + FV_PAGE;
+    if (size < need + LEAST)
+        size = need + LEAST;
     uint64_t begin = fv_ticks();
-    if (e->chunk && e->chunk->bytes >= LAST_CHUNK && e->chunk->bytes >= need + FV_PAGE && fv_pack_wanted() &&
+    if (e->chunk && e->chunk->bytes >= LAST_CHUNK && e->chunk->bytes >= need + LEAST && fv_pack_wanted() &&
         pack_chunk(t)) {
         add_clock_point();
         t->record->cold_ticks += fv_ticks() - begin;
@@ -177,7 +181,7 @@ static FV_COLD bool write_site(struct fv_thread *t, struct fv_site_record site)
     struct fv_events *e = &t->events;
 
     if (!e->site_chunk || fv_chunk_room(e->site_chunk) < sizeof(site)) {
-        struct fv_chunk_header *chunk = new_chunk(t, FV_CHUNK_SITES, e->sites, SITE_CHUNK - sizeof(*chunk));
+        struct fv_chunk_header *chunk = new_chunk(t, FV_CHUNK_SITES, e->sites, (e->site_chunk ? FV_PAGE : SITE_CHUNK) - sizeof(*chunk));
 
         if (!chunk)
             return false;
@@ -451,10 +455,7 @@ static void start(struct fv_thread *self)
     (void)self;
     if (!fv_rt.options.trace)
         return;
-    fv_rt.clock_chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_CLOCK, FV_NO_THREAD, 0,
-                                        16 * FV_PAGE - sizeof(struct fv_chunk_header));
     fv_pack_init();
-    fv_rt.writer.header->traced = 1;
     __atomic_store_n(&fv_rt.tracing, true, __ATOMIC_RELAXED);
 }
 const struct fv_layer fv_events_layer = { .at = { [FV_AT_START] = start } };

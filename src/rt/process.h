@@ -33,7 +33,6 @@ struct fv_runtime {
     struct fv_thread *free;    /* of ended threads, through next_free */
     uint32_t thread_count;
     int world_rank;
-    struct fv_chunk_header *clock_chunk; /* of a trace; under lock */
 };
 extern struct fv_runtime fv_rt;
 

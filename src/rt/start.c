@@ -217,6 +217,7 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     struct fv_file_header *h = fv_rt.writer.header;
     struct fv_process self;
 
+    h->traced = fv_rt.options.trace; /* a process may end before its first event */
     h->clock_kind = fv_clock_tsc ? FV_CLOCK_TSC : FV_CLOCK_MONOTONIC;
     h->world_rank = info->world_rank;
     h->world_size = info->world_size;

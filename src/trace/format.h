@@ -30,9 +30,10 @@
 #include <stdint.h>
 
 #define FV_FILE_MAGIC "FVMPIRNK"
-#define FV_FILE_VERSION 1u
+#define FV_FILE_VERSION 2u /* 1: chunks were whole pages */
 #define FV_BYTE_ORDER UINT32_C(0x01020304)
 #define FV_PAGE UINT64_C(4096)
+#define FV_CHUNK_ALIGN UINT64_C(128) /* what one thread writes is not in the cache lines of another's, nor in the pair of them that is fetched together */
 #define FV_CHUNK_MAGIC UINT32_C(0x4b435646) /* "FVCK" */
 
 /* A tick count with the wall clock beside it, read together. */
@@ -247,7 +248,7 @@ struct fv_chunk_header {
     uint32_t magic;
     uint16_t type;    /* enum fv_chunk_type; unknown types are skipped */
     uint16_t version; /* of the record, 1 */
-    uint64_t bytes;   /* whole chunk, header included; a multiple of FV_PAGE */
+    uint64_t bytes;   /* whole chunk, header included; a multiple of FV_CHUNK_ALIGN */
     uint64_t used;    /* bytes of whole records behind this header */
     uint32_t thread;  /* index of the owner (fv_thread_record.id); ~0: the process */
     uint32_t pad;

@@ -82,5 +82,5 @@ void merge_files_by(const struct fv_transport *transport, struct fv_merge *m, st
             fv_reader_open_memory(files[i].bytes, files[i].size, &m->files[i].reader, why, sizeof(why)), 0);
         m->files[m->file_count++].name = "f";
     }
-    assert_true(fv_merge_unify(m, false, true));
+    assert_true(fv_merge_unify(m, false, FV_SAMPLES_CONTEXTS));
 }
