@@ -200,12 +200,17 @@ static void count_refusal(struct fv_writer *writer)
         __atomic_fetch_add(&writer->header->dropped[FV_DROP_DISK], 1, __ATOMIC_RELAXED);
 }
 
+static bool is_anothers(const struct fv_writer *writer)
+{
+    return writer->pid && writer->pid != (pid_t)syscall(SYS_getpid);
+}
+
 static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                          uint64_t first, uint64_t bytes)
 {
     struct fv_chunk_header *chunk = NULL;
 
-    if (writer->header) {
+    if (writer->header && !is_anothers(writer)) {
         chunk = grow(writer, bytes);
         if (chunk) {
             writer->end += bytes;
