@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-static struct fv_here before_start = { FV_RT_IDLE, FV_RECORDING };
+static struct fv_here before_start = { FV_RT_IDLE, FV_RECORDING + FV_CHANGED }; /* paused it is not 0, as in a child */
 struct fv_runtime fv_rt = { .here = &before_start };
 static uint64_t total;
 
