@@ -219,7 +219,8 @@ struct fv_request {
     uint8_t kind;       /* enum fv_request_kind */
     uint8_t persistent; /* stays known after completion, until fv_request_freed() */
     uint8_t active;     /* persistent: started and not completed */
-    uint8_t partitioned;
+    uint8_t partitioned : 1;
+    uint8_t untold : 1; /* a receive: its status tells nothing; `received` has what arrives */
     int32_t peer, tag;  /* as passed */
     uint64_t sent;      /* persistent: what one start sends */
     uint64_t received;  /* collectives: what one start receives; receives: what arrives, 0: the status tells */

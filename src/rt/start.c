@@ -53,11 +53,27 @@ bool fv_started(void)
     return fv_rt_on();
 }
 
+static void set_state(enum fv_runtime_state state)
+{
+    __atomic_store_n(&fv_rt.here->state, state, __ATOMIC_RELEASE);
+}
+
+/* Without room for a page children are told by pthread_atfork() alone. */
+static void be_here(void)
+{
+    struct fv_here *page = fv_memory_new_wiped(FV_PAGE);
+
+    if (!page)
+        return;
+    *page = *fv_rt.here;
+    __atomic_store_n(&fv_rt.here, page, __ATOMIC_RELEASE);
+}
+
 static void in_forked_child(void)
 {
-    if (fv_rt.state == FV_RT_IDLE)
+    if (fv_rt_state() == FV_RT_IDLE)
         return;
-    __atomic_store_n(&fv_rt.state, FV_RT_OFF, __ATOMIC_RELEASE);
+    set_state(FV_RT_OFF);
     fv_layers_tell(FV_AT_FORK, NULL);
     fv_writer_forget(&fv_rt.writer);
     fv_thread_forget();
@@ -323,7 +339,7 @@ static int start(const struct fv_start_info *info, char *directory, size_t size)
 {
     char program[256];
 
-    fv_rt.pid = getpid();
+    fv_rt.pid = fv_rt.writer.pid = getpid();
     fv_rt.world_rank = info->world_rank;
     fv_rt.thread_multiple = info->thread_multiple;
     fv_program(program, sizeof(program));
@@ -352,7 +368,7 @@ static void pause_since(uint64_t ticks)
     bool was = fv_rt_paused();
     if (!was) {
         __atomic_store_n(&fv_rt.writer.header->paused_since, ticks, __ATOMIC_RELAXED);
-        __atomic_store_n(&fv_rt.recording, fv_rt.recording | FV_PAUSED, __ATOMIC_RELAXED);
+        __atomic_store_n(&fv_rt.here->recording, fv_recording() & ~FV_RECORDING, __ATOMIC_RELAXED);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (!was) {
@@ -437,30 +453,31 @@ void fv_start(const struct fv_start_info *info)
     char directory[4096];
 
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
-    if (fv_rt.state == FV_RT_ON) {
+    if (fv_rt_on()) {
         start_again(info);
         fv_unlock_sigrestore(&fv_rt.lock, signals);
         return;
     }
-    if (fv_rt.state != FV_RT_IDLE) {
+    if (fv_rt_state() != FV_RT_IDLE) {
         fv_unlock_sigrestore(&fv_rt.lock, signals);
         return;
     }
-    uint32_t state = FV_RT_OFF;
+    enum fv_runtime_state state = FV_RT_OFF;
     fv_options_from_env(&fv_rt.options);
     if (!info->init_begin)
         fv_clock_init(fv_rt.options.clock);
     uint64_t begin = fv_ticks();
     if (!fv_rt.options.disable && !start(info, directory, sizeof(directory)))
         state = FV_RT_STARTING;
-    __atomic_store_n(&fv_rt.state, state, __ATOMIC_RELEASE);
+    be_here();
+    set_state(state);
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (state == FV_RT_STARTING) {
         fv_barriers_agree(directory, info); /* ranks may wait for each other here, and handlers call MPI_Abort */
         fv_loaded_start();
         signals = fv_signals_hold();
         fv_path_init();
-        __atomic_store_n(&fv_rt.state, state = FV_RT_ON, __ATOMIC_RELEASE);
+        set_state(state = FV_RT_ON);
         fv_signals_go_on(signals);
     }
     if (state == FV_RT_ON) {
@@ -506,7 +523,7 @@ bool fv_unrecorded(void)
 
 void fv_aborting(int code)
 {
-    uint32_t state = __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE);
+    uint32_t state = fv_rt_state();
 
     if (state != FV_RT_ON && state != FV_RT_STARTING)
         return;
@@ -537,7 +554,7 @@ void fv_resume(void)
         __atomic_store_n(&fv_rt.resumed, now, __ATOMIC_RELAXED);
         __atomic_store_n(&h->paused_ticks, h->paused_ticks + (now - h->paused_since), __ATOMIC_RELAXED);
         __atomic_store_n(&h->paused_since, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&fv_rt.recording, (fv_rt.recording & ~FV_PAUSED) + FV_CHANGED, __ATOMIC_RELEASE);
+        __atomic_store_n(&fv_rt.here->recording, (fv_recording() | FV_RECORDING) + FV_CHANGED, __ATOMIC_RELEASE);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (was) {

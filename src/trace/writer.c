@@ -241,10 +241,15 @@ static void count_refusal(struct fv_writer *writer)
         __atomic_fetch_add(&writer->header->dropped[FV_DROP_DISK], 1, __ATOMIC_RELAXED);
 }
 
+static bool is_anothers(const struct fv_writer *writer)
+{
+    return writer->pid && writer->pid != (pid_t)syscall(SYS_getpid);
+}
+
 static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                          uint64_t first, uint64_t bytes)
 {
-    struct fv_chunk_header *chunk = writer->header ? place(writer, type, &bytes) : NULL;
+    struct fv_chunk_header *chunk = writer->header && !is_anothers(writer) ? place(writer, type, &bytes) : NULL;
 
     if (chunk) {
         struct fv_chunk_header new = { .magic = FV_CHUNK_MAGIC, .type = (uint16_t)type, .version = 1, .bytes = bytes, .thread = thread, .first = first };
@@ -253,7 +258,7 @@ static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk
         memcpy(&chunk->magic + 1, &new.magic + 1, sizeof(new) - sizeof(new.magic));
         __atomic_store_n(&chunk->magic, new.magic, __ATOMIC_RELEASE); /* a reader may know the page already */
         __atomic_store_n(&writer->header->file_bytes, writer->end, __ATOMIC_RELEASE);
-    } else if (writer->header) {
+    } else if (writer->header && !is_anothers(writer)) {
         count_refusal(writer);
     }
     return chunk;

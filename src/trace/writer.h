@@ -25,6 +25,7 @@ struct fv_writer {
     uint64_t rest_bytes;
     uint64_t refused_bytes;        /* the chunk that was refused last; 0: none since one as large was had */
     int64_t retry_ns; /* CLOCK_MONOTONIC_COARSE: when it may be tried again. Both are read without the lock */
+    pid_t pid; /* whose file it is: that of a child in which nobody knows, does not grow */
     bool warned;
     bool lost; /* pages of it: fv_writer_lost() */
 };
