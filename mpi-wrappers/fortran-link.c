@@ -15,14 +15,26 @@ const void *fv_f_variable(const char *name)
     return found ? found : fv_find_private(name, NULL);
 }
 
+static const void *behind(const char *name, const void *own)
+{
+    const void *found = dlsym(RTLD_NEXT, name);
+
+    return found && found != own ? found : fv_find_private(name, own);
+}
+
 static fv_f_function *next_of(const struct fv_f_real *real)
 {
-    const void *own = (const void *)real->own;
-    const void *found = dlsym(RTLD_NEXT, real->name);
+    return (fv_f_function *)behind(real->name, (const void *)real->own);
+}
 
-    if (!found || found == own)
-        found = fv_find_private(real->name, own);
-    return (fv_f_function *)found;
+/* Names in these spellings may be anybody's: those of MPI's libraries are meant. */
+bool fv_f_is_behind(const char *name, const void *own, const void *found)
+{
+    Dl_info info;
+    const char *library = dladdr(found, &info) ? fv_base_name(info.dli_fname) : "";
+
+    return (!strncmp(library, "libmpi", strlen("libmpi")) || !strncmp(library, "libfmpi", strlen("libfmpi"))) &&
+           behind(name, own) == found;
 }
 
 /* Stand in for procedures that the program has no library for. */
