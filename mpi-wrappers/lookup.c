@@ -23,10 +23,7 @@
 
 #ifdef PIC
 
-#if FV_OUR_MPI == FV_MPI_STANDARD /* whose Fortran library is on top of C's functions */
-#define FV_HAVE_FORTRAN 0
-#else
-#define FV_HAVE_FORTRAN 1
+#ifndef FV_STANDARD_ABI /* whose Fortran library is on top of C's functions */
 bool fv_f_is_behind(const char *name, const void *own, const void *found);
 #endif
 
@@ -103,7 +100,7 @@ void *fv_lookup_wrapper(const char *name, const void *found)
         return NULL;
     if (row)
         is_behind = *(void **)row->next == found;
-#if FV_HAVE_FORTRAN
+#ifndef FV_STANDARD_ABI
     else
         is_behind = fv_f_is_behind(name, own, found);
 #endif
