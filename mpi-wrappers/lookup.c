@@ -23,10 +23,6 @@
 
 #ifdef PIC
 
-#ifndef FV_STANDARD_ABI /* whose Fortran library is on top of C's functions */
-bool fv_f_is_behind(const char *name, const void *own, const void *found);
-#endif
-
 void *(*fv_next_dlsym)(void *handle, const char *name);
 void *(*fv_next_dlvsym)(void *handle, const char *name, const char *version);
 void *(*fv_next_dlopen)(const char *file, int mode);
@@ -100,7 +96,7 @@ void *fv_lookup_wrapper(const char *name, const void *found)
         return NULL;
     if (row)
         is_behind = *(void **)row->next == found;
-#ifndef FV_STANDARD_ABI
+#ifndef FV_STANDARD_ABI /* whose Fortran library is on top of C's functions */
     else
         is_behind = fv_f_is_behind(name, own, found);
 #endif
@@ -166,7 +162,7 @@ static bool may_call(const char *file)
     return false;
 }
 
-__attribute__((used)) static void *open_and_lead(const char *file, int mode) __asm__("fv_lookup_open");
+__attribute__((used)) static void *open_and_lead(const char *file, int mode) __asm__("fv_lookup_open_and_lead");
 static void *open_and_lead(const char *file, int mode)
 {
     void *object = fv_next_dlopen(file, mode);
@@ -197,7 +193,7 @@ static void *open_and_lead(const char *file, int mode)
     "  subq $8, %rsp\n  .cfi_adjust_cfa_offset 8\n  call fv_lookup_may_call\n"                            \
     "  addq $8, %rsp\n  .cfi_adjust_cfa_offset -8\n  popq %rsi\n  .cfi_adjust_cfa_offset -8\n"            \
     "  popq %rdi\n  .cfi_adjust_cfa_offset -8\n  testb %al, %al\n  je 8f\n"                               \
-    "  cmpq $0, fv_next_dlopen(%rip)\n  jne fv_lookup_open\n"
+    "  cmpq $0, fv_next_dlopen(%rip)\n  jne fv_lookup_open_and_lead\n"
 #elif defined(__aarch64__)
 #define JUMP_TO_NEXT(name)                                                                            \
     "8:  adrp x16, fv_next_" name "\n  ldr x16, [x16, #:lo12:fv_next_" name "]\n  cbz x16, 9f\n  br x16\n" \
@@ -213,7 +209,7 @@ static void *open_and_lead(const char *file, int mode)
     "  stp x0, x1, [sp, #16]\n  bl fv_lookup_may_call\n  mov w16, w0\n"                                   \
     "  ldp x0, x1, [sp, #16]\n  ldp x29, x30, [sp], #32\n  .cfi_adjust_cfa_offset -32\n"                  \
     "  .cfi_restore x29\n  .cfi_restore x30\n  tbz w16, #0, 8f\n"                                         \
-    "  adrp x16, fv_next_dlopen\n  ldr x16, [x16, #:lo12:fv_next_dlopen]\n  cbz x16, 9f\n  b fv_lookup_open\n"
+    "  adrp x16, fv_next_dlopen\n  ldr x16, [x16, #:lo12:fv_next_dlopen]\n  cbz x16, 9f\n  b fv_lookup_open_and_lead\n"
 #endif
 
 #ifdef JUMP_TO_NEXT

@@ -5,6 +5,8 @@
 
 #include "glue.h"
 
+#include <dlfcn.h>
+
 #ifdef PIC
 /* The next ones, behind ours: another tool's, or the C library's. Set by fv_lookup_find(). */
 extern void *(*fv_next_dlsym)(void *handle, const char *name) __attribute__((visibility("hidden")));
@@ -20,9 +22,20 @@ static inline void *fv_lookup_plain(void *handle, const char *name)
     return fv_next_dlsym(handle, name);
 }
 
+/* Of a library that is loaded. */
+static inline void *fv_lookup_open(const char *file)
+{
+    if (FV_UNLIKELY(!fv_next_dlopen))
+        fv_lookup_find();
+    return fv_next_dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+}
+
 /* Our wrapper, if `found`, which some way of looking up gives for `name`, is the function that this wrapper calls. NULL: it
  * is something else. */
 void *fv_lookup_wrapper(const char *name, const void *found);
+
+/* The same of a Fortran procedure of that name, whose wrapper is `own` (fortran-link.c). */
+bool fv_f_is_behind(const char *name, const void *own, const void *found);
 
 /* slots.c: references of loaded objects to functions of MPI that do not lead to ours, from now on do. A library that was linked
  * behind the MPI's is late: what refers to MPI has to be led here, what comes by dlopen() as well. */
@@ -30,6 +43,7 @@ void fv_slots_lead_here(void);
 extern uint32_t fv_slots_late __attribute__((visibility("hidden")));
 #else
 #define fv_lookup_plain dlsym
+#define fv_lookup_open(file) dlopen((file), RTLD_LAZY | RTLD_NOLOAD)
 #endif
 
 #endif

@@ -36,11 +36,16 @@ static const char *foreign_object(const void *address)
     return strncmp(fv_base_name(info.dli_fname), "libfvmpi", strlen("libfvmpi")) ? info.dli_fname : NULL;
 }
 
+bool fv_next_is_ours(const void *function)
+{
+    return is_own(function) || !foreign_object(function);
+}
+
 /* Is it the MPI library's own, whose two names are one function? A program may have its own PMPI_X behind
  * ours. */
 static bool is_of_mpi(const void *next, const char *profiled_name)
 {
-    return next == dlsym(RTLD_NEXT, profiled_name);
+    return next == fv_linked_behind(profiled_name);
 }
 
 /* `mpi`: where PMPI_X is found that was not there when we were loaded. */
@@ -49,7 +54,7 @@ static void settle(const struct fv_next *f, void *mpi)
     char profiled_name[64];
 
     snprintf(profiled_name, sizeof(profiled_name), "P%s", f->name);
-    void *profiled = f->profiled ? f->profiled : dlsym(mpi, profiled_name), *next = dlsym(RTLD_NEXT, f->name);
+    void *profiled = f->profiled ? f->profiled : dlsym(mpi, profiled_name), *next = fv_linked_behind(f->name);
 
     if (!next || next == profiled || is_of_mpi(next, profiled_name) || !foreign_object(next))
         next = profiled;
@@ -72,7 +77,7 @@ static void tell_shadows(void)
     for (const struct fv_next *f = fv_next_list; f->name; f++) {
         void *first = dlsym(RTLD_DEFAULT, f->name);
 
-        if (first && !is_own(first) && first != *(void **)f->next && first != dlsym(RTLD_NEXT, f->name) &&
+        if (first && !is_own(first) && first != *(void **)f->next && first != fv_linked_behind(f->name) &&
             (object = foreign_object(first)))
             fv_shadow_add(object, f->name);
     }
@@ -128,7 +133,7 @@ static void *open_private(void)
     const void *init = fv_find_private("PMPI_Init", NULL);
     Dl_info info;
 
-    return init && dladdr(init, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return init && dladdr(init, &info) ? fv_lookup_open(info.dli_fname) : NULL;
 }
 
 /* `mpi`: where names are looked up. Threads may do so at a time: all write the same. */
@@ -170,7 +175,7 @@ bool fv_mpi_find(void)
 bool fv_mpi_find_by(const void *function)
 {
     const struct link_map *object = is_found() || !function ? NULL : fv_linked_object(function);
-    void *mpi = object ? dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *mpi = object ? fv_lookup_open(object->l_name) : NULL;
     const void *init = mpi ? dlsym(mpi, "PMPI_Init") : NULL;
 
     if (is_found())
@@ -230,9 +235,9 @@ const void *fv_next_of_mpi(void)
 /* Linked behind the MPI's library, which thus has the program's calls? Not where it came with a plug-in. */
 static void lead_if_late(void)
 {
-    const void *init = *(void **)row_of_init()->next;
+    const void *init = *(void **)row_of_init()->next, *for_all = dlsym(RTLD_DEFAULT, "fvmpi_version");
 
-    if (init && dlsym(RTLD_DEFAULT, "MPI_Init") == init && is_own(dlsym(RTLD_DEFAULT, "fvmpi_version"))) {
+    if (init && dlsym(RTLD_DEFAULT, "MPI_Init") == init && for_all && fv_next_is_ours(for_all)) {
         fv_slots_late = 1;
         fv_slots_lead_here();
     }
@@ -247,11 +252,6 @@ __attribute__((constructor)) static void settle_before_main(void)
         tell_shadows();
     }
     errno = saved;
-}
-
-bool fv_next_is_ours(const void *function)
-{
-    return is_own(function) || !foreign_object(function);
 }
 #endif
 
@@ -286,7 +286,7 @@ void fv_each_object(bool (*visit)(void *object, void *arg), void *arg)
 
     dl_iterate_phdr(gather_name, &names);
     for (size_t at = 0; at < names.used && !over; at += strlen(names.text + at) + 1) {
-        if (!(object = dlopen(names.text + at, RTLD_LAZY | RTLD_NOLOAD)))
+        if (!(object = fv_lookup_open(names.text + at)))
             continue;
         over = visit(object, arg);
         dlclose(object);

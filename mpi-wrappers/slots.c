@@ -105,7 +105,7 @@ void fv_slots_lead_here(void)
 {
     if (!fv_mpi_find_by(NULL))
         return;
-    void *mpi = (void *)(uintptr_t)fv_linked_object(fv_next_of_mpi()), *program = fv_slots_late ? dlopen(NULL, RTLD_LAZY) : NULL;
+    void *mpi = (void *)(uintptr_t)fv_linked_object(fv_next_of_mpi()), *program = fv_slots_late ? fv_lookup_open(NULL) : NULL;
 
     fv_each_object(lead_object, mpi);
     if (program) {

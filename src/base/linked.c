@@ -116,4 +116,34 @@ FV_EARLY void *fv_linked_next(const char *name)
         found = is_c_library(o) ? fv_linked_function(o, name) : NULL;
     return found;
 }
+
+/* Constructors ask first, while we are being opened. */
+FV_NO_TSAN static fv_linked_ask *ask_front(void)
+{
+    static fv_linked_ask *ask;
+    static bool known;
+
+    if (!known) {
+        const struct link_map *o = fv_linked_object((const void *)(uintptr_t)fv_linked_next);
+        void *front = NULL;
+
+        for (; o && !front; o = o->l_prev)
+            front = fv_linked_function(o, FV_LINKED_FRONT);
+        ask = front ? ((fv_linked_front *)(uintptr_t)front)() : NULL;
+        known = true;
+    }
+    return ask;
+}
+
+FV_NO_TSAN void *fv_linked_behind(const char *name)
+{
+    fv_linked_ask *ask = ask_front();
+
+    return ask ? ask(name) : dlsym(RTLD_NEXT, name);
+}
+#else
+void *fv_linked_behind(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
 #endif

@@ -25,4 +25,13 @@ const struct link_map *fv_linked_object(const void *address);
 /* What stands behind this library in the order of search: the next library's function of that name, at last the C library's. */
 FV_EARLY void *fv_linked_next(const char *name);
 
+/* dlsym(RTLD_NEXT, name) of this library. If libfvmpi.so has opened it (mpi-wrappers/front.c), what stands behind that one, which
+ * has its place in the order of search. */
+FV_NO_TSAN void *fv_linked_behind(const char *name);
+
+/* libfvmpi.so's, by that name: what to ask, while it opens a library; else NULL. */
+#define FV_LINKED_FRONT "fvmpi_front_v1"
+typedef void *fv_linked_ask(const char *name);
+typedef fv_linked_ask *fv_linked_front(void);
+
 #endif
