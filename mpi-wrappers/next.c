@@ -1,5 +1,5 @@
 /* See next.h. And who stands in front of us: a program, or a library before ours, that defines MPI_X itself.
- * Calls by that name do not come here, so it is told, at the start and by the report. Names are looked up
+ * Calls by that name come here only if they are handed on; what does not is told (rt/shadow.c). Names are looked up
  * before main if the MPI is there by then, else in the first call: an extension module may bring it. */
 #include "next.h"
 
@@ -70,18 +70,19 @@ static void settle_all(void *mpi)
         settle(f, mpi);
 }
 
-static void tell_shadows(void)
+static void find_shadows(void)
 {
     const char *object;
+    char profiled_name[64];
 
     for (const struct fv_next *f = fv_next_list; f->name; f++) {
         void *first = dlsym(RTLD_DEFAULT, f->name);
 
-        if (first && !is_own(first) && first != *(void **)f->next && first != fv_linked_behind(f->name) &&
-            (object = foreign_object(first)))
-            fv_shadow_add(object, f->name);
+        if (!first || is_own(first) || first == *(void **)f->next || first == fv_linked_behind(f->name) || !(object = foreign_object(first)))
+            continue;
+        snprintf(profiled_name, sizeof(profiled_name), "P%s", f->name);
+        fv_shadow_add(object, first, f->name, fv_linked_needs(fv_linked_object(first), profiled_name));
     }
-    fv_shadow_tell();
 }
 
 #if FV_FIND_MPI
@@ -249,7 +250,7 @@ __attribute__((constructor)) static void settle_before_main(void)
 
     if (settle_first()) {
         lead_if_late();
-        tell_shadows();
+        find_shadows();
     }
     errno = saved;
 }

@@ -86,6 +86,28 @@ FV_EARLY void *fv_linked_function(const struct link_map *object, const char *nam
     return gnu ? find_gnu(&n, gnu, name) : sysv ? find_sysv(&n, sysv, name) : NULL;
 }
 
+static bool is_in(const struct names *n, const char *name, int64_t table, int64_t bytes)
+{
+    const ElfW(Rela) *r = fv_linked_part(n->object, table);
+
+    for (size_t i = 0; r && i < fv_linked_number(n->object, bytes) / sizeof(*r); i++) {
+        const ElfW(Sym) *s = &n->symbols[r[i].r_info >> 32];
+
+        if (s->st_shndx == SHN_UNDEF && is_equal(n->strings + s->st_name, name))
+            return true;
+    }
+    return false;
+}
+
+bool fv_linked_needs(const struct link_map *object, const char *name)
+{
+    if (!object)
+        return false;
+    const struct names n = { object, fv_linked_part(object, DT_SYMTAB), fv_linked_part(object, DT_STRTAB) };
+
+    return n.symbols && n.strings && (is_in(&n, name, DT_JMPREL, DT_PLTRELSZ) || is_in(&n, name, DT_RELA, DT_RELASZ));
+}
+
 const struct link_map *fv_linked_object(const void *address)
 {
     Dl_info info;

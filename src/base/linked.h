@@ -19,6 +19,9 @@ FV_EARLY uint64_t fv_linked_number(const struct link_map *object, int64_t tag);
 /* The function that an object defines, in whatever version. NULL: none, or it is chosen at run time (an indirect function). */
 FV_EARLY void *fv_linked_function(const struct link_map *object, const char *name);
 
+/* Does an object refer to a function of that name, of another one? */
+bool fv_linked_needs(const struct link_map *object, const char *name);
+
 /* The object that holds an address; NULL: none does. */
 const struct link_map *fv_linked_object(const void *address);
 

@@ -1,9 +1,10 @@
 /* A program that is not linked with MPI, and calls MPI_Barrier by every way to find it: NUMBER times by the NUMBERth way, each in
  * a function of its own. With -DPLUGIN=NAME the plug-in that it opens: a library of code that calls MPI.
- * Arguments: MPI's C library, flags of dlopen(), plug-ins bound at each first call and bound at once, MPI's Fortran library or "". */
+ * Arguments: MPI's C library, flags of dlopen() (or `space`: dlmopen(), and the first way alone), plug-ins bound at each first call and bound at once, MPI's Fortran library or "". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,9 +106,23 @@ static int flags(const char *words)
            (strstr(words, "deep") ? RTLD_DEEPBIND : 0);
 }
 
+static void every_way(void *mpi, char **argv)
+{
+    by_version(mpi);
+    profiled(mpi);
+    by_program(mpi);
+    by_plugin(argv[3], RTLD_LAZY | RTLD_DEEPBIND, "deep_lazy", 5);
+    by_plugin(argv[4], RTLD_NOW | RTLD_DEEPBIND, "deep_now", 6);
+    by_plugin(argv[5], RTLD_NOW | RTLD_LOCAL, "plain", 7);
+    if (*argv[6])
+        by_fortran(argv[6]);
+    closed_and_opened(argv[1], need(dlopen(argv[1], RTLD_LAZY), argv[1]));
+}
+
 int main(int argc, char **argv)
 {
-    void *mpi = need(dlopen(argv[1], flags(argv[2])), argv[1]);
+    bool is_apart = strstr(argv[2], "space");
+    void *mpi = need(is_apart ? dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW) : dlopen(argv[1], flags(argv[2])), argv[1]);
     int rank;
 
 #ifdef OPEN_MPI
@@ -118,16 +133,8 @@ int main(int argc, char **argv)
     ((int (*)(int *, char ***))get(mpi, "MPI_Init"))(&argc, &argv);
     ((int (*)(MPI_Comm, int *))get(mpi, "MPI_Comm_rank"))(world, &rank);
     by_handle(mpi);
-    by_version(mpi);
-    profiled(mpi);
-    by_program(mpi);
-    by_plugin(argv[3], RTLD_LAZY | RTLD_DEEPBIND, "deep_lazy", 5);
-    by_plugin(argv[4], RTLD_NOW | RTLD_DEEPBIND, "deep_now", 6);
-    by_plugin(argv[5], RTLD_NOW | RTLD_LOCAL, "plain", 7);
-    if (*argv[6])
-        by_fortran(argv[6]);
-    mpi = need(dlopen(argv[1], RTLD_LAZY), argv[1]);
-    closed_and_opened(argv[1], mpi);
+    if (!is_apart)
+        every_way(mpi, argv);
     printf("rank %d of %d words\n", rank, argc);
     fflush(stdout);
     ((int (*)(void))get(mpi, "MPI_Finalize"))();
