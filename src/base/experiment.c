@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -592,4 +593,50 @@ int fv_experiment_claim(char *out, size_t size, const char *output, const char *
     if (fd == TAKEN)
         errno = EEXIST;
     return fd < 0 ? -FV_EIO : fd;
+}
+
+/* ---- what is there ---- */
+
+static bool is_contracts_name(const char *name)
+{
+    const char *ranks = strncmp(name, "fvmpi-", strlen("fvmpi-")) ? NULL : strrchr(name, '-');
+
+    return ranks && strstr(name, "p-") != NULL;
+}
+
+static unsigned count_names(void)
+{
+    struct {
+        uint64_t inode, offset;
+        unsigned short length;
+        unsigned char type;
+        char name[];
+    } *entry;
+    char buffer[4096] __attribute__((aligned(8)));
+    unsigned count = 0;
+    int fd = open(start_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    for (long n; fd >= 0 && (n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0;)
+        for (long at = 0; at < n; at += entry->length) {
+            entry = (void *)(buffer + at);
+            count += is_contracts_name(entry->name);
+        }
+    if (fd >= 0)
+        close(fd);
+    return count;
+}
+
+unsigned fv_experiment_count(const char *output)
+{
+    char path[FV_EXPERIMENT_MAX];
+    struct stat st;
+    unsigned count = 0;
+
+    if (!output || !*output)
+        return count_names();
+    if (absolute(path, sizeof(path), output))
+        return 0;
+    for (size_t end = strlen(path); count < 1000 && !stat(path, &st); count++)
+        snprintf(path + end, sizeof(path) - end, "-%u", count + 2);
+    return count;
 }

@@ -43,6 +43,10 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
  * have put links where our files go. */
 int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks);
 
+/* How many directories there are that such a claim may have made, for this output, whosever: OUTPUT, OUTPUT-2 ..., or of the
+ * contract's names those in the directory that the process started in. */
+unsigned fv_experiment_count(const char *output);
+
 /* Opens such a directory. -1: errno; EPERM: it belongs to another user. */
 int fv_experiment_folder(const char *path);
 /* Of large jobs the rank files are in folders of the experiment's directory, ranks-NNNNNN with that rank first. */

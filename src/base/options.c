@@ -461,6 +461,9 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_PROCESS", NULL, 0, "PID", "",
       "the only process that the serial flavour records; set by `fvmpi run`", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
+    { "FVMPI_WATCH", NULL, 0, "PID/COUNT", "",
+      "the process that says at its end if nothing was recorded, and how many experiments there were before; set by `fvmpi run`", FV_USE_VARIABLE, parse_any,
+      FV_NO_FIELD, 0, 0 },
     { "FVMPI_CALL_EVENT", NULL, 0, "EVENT", "",
       "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the "
       "processor has one",

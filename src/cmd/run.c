@@ -4,6 +4,7 @@
  * preloaded as well, where it lies idle: rewriting a launcher's command line would need to understand
  * every launcher's options. */
 #include "base/experiment.h"
+#include "base/program.h"
 #include "base/sigtrap.h"
 #include "cmd/child.h"
 #include "cmd/cmd.h"
@@ -115,8 +116,8 @@ static int choose_flavour(struct run *run)
 
     fv_flavour_find(run->argv, run->launcher, &run->finding);
     if (run->finding.is_static && (!run->launcher || !*forced)) {
-        fv_log("%s: statically linked, nothing can be preloaded into it; relink it with -lfvmpi (static: "
-               "before -lmpi), then run it as it is",
+        fv_log("%s: statically linked, nothing can be preloaded into it; link it with -lfvmpi-mpich or "
+               "-lfvmpi-openmpi before its MPI (share/doc/running.md), then run it as it is",
                *run->finding.program_path ? run->finding.program_path : name);
         return FV_EXIT_FAILED;
     }
@@ -480,6 +481,17 @@ static void name_process(void)
     setenv("FVMPI_PROCESS", pid, 1);
 }
 
+/* The library says at this process's end if nothing was recorded, for all ranks. */
+static void watch_process(void)
+{
+    char text[48];
+
+    if (!fv_first_rank())
+        return;
+    snprintf(text, sizeof(text), "%ld/%u", (long)getpid(), fv_experiment_count(getenv("FVMPI_OUTPUT")));
+    setenv("FVMPI_WATCH", text, 1);
+}
+
 /* ---- node-local directories ---- */
 
 static bool is_local(const struct run *run)
@@ -540,14 +552,30 @@ static void say_other_tools(const struct run *run)
     }
 }
 
+/* Why nothing may have been recorded, as far as the files of the command tell. */
+static const char *why_nothing(const struct run *run, char *out, size_t size)
+{
+    char path[PATH_MAX];
+
+    for (char **word = run->argv; *word; word++) {
+        if (!fv_find_program(*word, path, sizeof(path)) || fv_is_launcher(*word) || run->finding.is_linked || !fv_program_has_mpi(path))
+            continue;
+        snprintf(out, size, "%s " FV_SAYS_HAS_MPI, path);
+        return out;
+    }
+    return "no call of MPI_Init came to fvmpi; record a program without MPI by: fvmpi run --mpi serial ./app";
+}
+
 static int start(struct run *run)
 {
     bool is_serial = is_alone(run);
     struct fv_written written = { .names = NULL };
+    char why[PATH_MAX + 256];
 
     for (size_t i = 0; i < run->count; i++)
         setenv(run->assignments[i].name, run->assignments[i].value, 1);
     unsetenv("FVMPI_PROCESS");
+    unsetenv("FVMPI_WATCH");
     say_other_tools(run);
     if (is_serial && !fv_config_is(&run->config, "--quiet") && !*fv_config_get(&run->config, "--mpi"))
         fv_log("%s: no MPI in it and no launcher: recorded as a single process. If it starts an MPI program, "
@@ -556,9 +584,11 @@ static int start(struct run *run)
                run->argv[0]);
     if (fv_under_launcher() && !run->launcher) {
         if (is_local(run))
-            return be_rank(run, is_serial ? name_process : NULL);
+            return be_rank(run, is_serial ? name_process : watch_process);
         if (is_serial)
             name_process();
+        else
+            watch_process();
         return fv_exec(run->argv);
     }
     fv_written_init(&written, run->config.output);
@@ -567,7 +597,7 @@ static int start(struct run *run)
     if (is_local(run))
         gather_all(run, begin_ns);
     if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable"))
-        fv_written_report(&written);
+        fv_written_report(&written, why_nothing(run, why, sizeof(why)));
     fv_written_release(&written);
     return status;
 }

@@ -100,7 +100,7 @@ void fv_written_init(struct fv_written *written, const char *output)
     each(output, remember, written);
 }
 
-void fv_written_report(const struct fv_written *written)
+void fv_written_report(const struct fv_written *written, const char *why)
 {
     struct news news = { written, 0 };
     const char *output = written->output;
@@ -112,8 +112,7 @@ void fv_written_report(const struct fv_written *written)
         fv_output_holds_run(output)) /* written anew, if anything was: some launchers give jobs no name */
         fv_log("see what is in %s with: fvmpi report %s", output, output);
     else if (!output || can_be_made(output)) /* else the ranks have said so */
-        fv_log("nothing was recorded%s%s; did the program call MPI_Init?", output ? " in " : "",
-               output ? output : "");
+        fv_log("nothing was recorded%s%s: %s", output ? " in " : "", output ? output : "", why);
 }
 
 void fv_written_release(struct fv_written *written)

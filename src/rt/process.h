@@ -124,5 +124,8 @@ bool fv_memory_peek(uintptr_t at, void *out, size_t bytes);
 /* Is some thread in MPI_Init, before recording has begun? */
 bool fv_starting(void);
 void fv_shadow_write(struct fv_writer *writer); /* of those that were added; at the start */
+extern uint32_t fv_shadows;                     /* are there any? */
+void fv_shadow_came(unsigned function, uint32_t path); /* such a call, from this path */
+bool fv_shadow_tell(void);                      /* what did not come, at the end; false: nothing */
 
 #endif

@@ -326,9 +326,8 @@ void fv_forget(void);
 void fv_mark(void);
 uint64_t fv_now(void); /* ticks */
 
-/* Before main: `object` defines this MPI function in front of us. When all are known, they are told. */
-void fv_shadow_add(const char *object, const char *function);
-void fv_shadow_tell(void);
+/* Before main: `object` defines this MPI function in front of us, at this address, and may pass it by us, to PMPI_X. `function` stays. */
+void fv_shadow_add(const char *object, const void *address, const char *function, bool passes_by);
 
 /* ---- what the MPI-dependent layer (mpi-wrappers/glue.c) gives to the runtime ---- */
 

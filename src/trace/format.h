@@ -642,12 +642,13 @@ struct fv_option_record {
 };
 _Static_assert(sizeof(struct fv_option_record) == 256, "on-disk size");
 
-/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. */
+/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. Functions whose calls it hands
+ * on are taken out when the first one comes. */
 struct fv_shadow_record {
     char object[240];   /* its path, NUL-padded, cut if it is longer */
     char names[256];    /* of functions, with blanks between, as many as there is room for, ... */
     uint32_t named;     /* ... which are so many, ... */
-    uint32_t functions; /* ... of these */
+    uint32_t functions; /* ... of these; 0: it hands on all calls */
     uint32_t finalize;  /* 1: MPI_Finalize is one */
     uint32_t pad;
 };

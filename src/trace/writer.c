@@ -249,7 +249,8 @@ static bool is_anothers(const struct fv_writer *writer)
 static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                          uint64_t first, uint64_t bytes)
 {
-    struct fv_chunk_header *chunk = writer->header && !is_anothers(writer) ? place(writer, type, &bytes) : NULL;
+    const bool is_ours = writer->header && !is_anothers(writer);
+    struct fv_chunk_header *chunk = is_ours ? place(writer, type, &bytes) : NULL;
 
     if (chunk) {
         struct fv_chunk_header new = { .magic = FV_CHUNK_MAGIC, .type = (uint16_t)type, .version = 1, .bytes = bytes, .thread = thread, .first = first };
@@ -258,7 +259,7 @@ static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk
         memcpy(&chunk->magic + 1, &new.magic + 1, sizeof(new) - sizeof(new.magic));
         __atomic_store_n(&chunk->magic, new.magic, __ATOMIC_RELEASE); /* a reader may know the page already */
         __atomic_store_n(&writer->header->file_bytes, writer->end, __ATOMIC_RELEASE);
-    } else if (writer->header && !is_anothers(writer)) {
+    } else if (is_ours) {
         count_refusal(writer);
     }
     return chunk;
