@@ -480,10 +480,10 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_SENSORS_ROOT", NULL, 0, "DIR", "", "below which /proc and /sys are, for sensors: a tree that was copied from another machine", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
     { "FVMPI_WITHOUT", NULL, 0, "NAMES", "",
-      "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, breakpoints, watchpoints, wipe; for tests and to look into troubles",
+      "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, breakpoints, watchpoints, wipe, libdw; for tests and to look into troubles",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
-      "directories with debug files by build-id, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
+      "directories with debug files, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
 };
 const size_t fv_option_count = sizeof(fv_option_table) / sizeof(*fv_option_table);

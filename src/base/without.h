@@ -3,7 +3,8 @@
  *     sigtrap       events that signal as SIGTRAP by themselves (sampler/perf.h)
  *     breakpoints   debug registers
  *     watchpoints   those that watch data (sampler/sampler.c)
- *     wipe          memory that is wiped in children (rt/process.h) */
+ *     wipe          memory that is wiped in children (rt/process.h)
+ *     libdw         elfutils' library that reads debug information (symbols/lines.c) */
 #ifndef FV_WITHOUT_H
 #define FV_WITHOUT_H
 

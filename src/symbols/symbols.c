@@ -180,6 +180,13 @@ static void progress_end(struct progress *p)
         fputs("\r\033[K", stderr);
 }
 
+static void close_module(struct look_up *l, uint32_t module, struct fv_problems *problems)
+{
+    if (module != FV_NONE)
+        fv_module_files_tell(&l->files, &l->symbols->modules[module], problems);
+    fv_module_files_close(&l->files);
+}
+
 static void resolve_sorted(struct fv_symbols *out, const struct place *places, size_t count, bool look_up,
                            struct fv_problems *problems)
 {
@@ -193,7 +200,7 @@ static void resolve_sorted(struct fv_symbols *out, const struct place *places, s
         struct fv_symbol *symbol = &out->of_node[p->node];
 
         if (p->module != module) {
-            fv_module_files_close(&l.files);
+            close_module(&l, module, problems);
             module = p->module;
             progress_show(&progress, out->modules[module].name, i, count);
             is_code = fv_module_is_code(&out->modules[module]);
@@ -215,7 +222,7 @@ static void resolve_sorted(struct fv_symbols *out, const struct place *places, s
         if (i % 16 == 0)
             progress_show(&progress, out->modules[module].name, i, count);
     }
-    fv_module_files_close(&l.files);
+    close_module(&l, module, problems);
     progress_end(&progress);
 }
 
