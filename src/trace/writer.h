@@ -24,6 +24,7 @@ struct fv_writer {
     uint64_t refused_bytes;        /* the chunk that was refused last; 0: none since one as large was had */
     int64_t retry_ns; /* CLOCK_MONOTONIC_COARSE: when it may be tried again. Both are read without the lock */
     bool warned;
+    bool share; /* set before it is opened: others may read the file, as the umask says */
     bool lost; /* pages of it: fv_writer_lost() */
 };
 

@@ -190,8 +190,7 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     }
     if (!by_samples.procedure) {
         fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
-        fv_finding_next(f, finding, m->costs.ticks ? "fvmpi report %s --table culprits" : "fvmpi run --trace --sample names the function",
-                        m->directory);
+        fv_finding_next(f, finding, "%s", m->costs.ticks ? FV_FINDING_COMMAND(m, "report", "--table", "culprits") : "fvmpi run --trace --sample names the function");
         return;
     }
     fv_excess_place(v, f, finding, &by_samples);
