@@ -338,6 +338,8 @@ const struct fv_option fv_option_table[] = {
       "write rank files to DIR, a directory of each node's own, while the job runs; `fvmpi run` moves them to the experiment "
       "afterwards, or `fvmpi gather`",
       FV_USE_APPLICATION, parse_local, FIELD(local), 0, 0 },
+    { "FVMPI_SHARE", "--share", 0, NULL, "0",
+      "let others read the experiment, as the umask says; without it, directory and files are their owner's alone", FV_USE_APPLICATION, parse_flag, FIELD(share), 0, 0 },
     { "FVMPI_DEPTH", "--depth", 0, "N", "0",
       "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them", FV_USE_APPLICATION,
       parse_number, FIELD(depth), 0, DEPTH_MOST },
@@ -600,6 +602,12 @@ void fv_options_from_env(struct fv_options *out)
         if (*option->value)
             option->parse(option, option->value, (char *)out + option->offset);
         read_variable(option, out, report);
+    }
+    if (fv_has_more_rights()) {
+        out->disable = true;
+        if (report && fv_first_on_node("rights", "/"))
+            fv_log("this program has rights that its caller has not (setuid, setgid or capabilities): nothing is recorded. To record it, run a copy without them" FV_FOR_NODE);
+        return;
     }
     if (report && out->events && out->sample <= FV_SAMPLE_CLOCK)
         fv_log("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");

@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/processes.h"
 #include "cmd/unify.h"
+#include "experiment/experiment.h"
 #include "fvmpi.h"
 #include "merge/correct.h"
 #include "merge/labels.h"
@@ -489,6 +490,7 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
     double begin = now_s();
     bool good = fv_merge_open(&r->merge, t, r->options.directories.items, r->options.directories.count);
 
+    fv_experiment_keep_private(r->options.directories.items[0]);
     if (good) {
         good = fv_merge_unify(&r->merge, r->options.symbols, r->options.samples);
         r->progress =

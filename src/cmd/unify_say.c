@@ -1,5 +1,6 @@
 /* See unify.h. */
 #include "cmd/unify.h"
+#include "base/shell.h"
 #include "experiment/experiment.h"
 #include "fvmpi.h"
 
@@ -74,8 +75,8 @@ bool fv_unify_has_traces(struct fv_unify *r)
         without += !d->ranks[i].traced;
     if (first_process && without && without == d->rank_count &&
         find_traced(r->options.directory, other, sizeof(other)))
-        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: fvunify %s",
-               r->options.directory, without, d->rank_count, other, other);
+        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: %s",
+               r->options.directory, without, d->rank_count, other, FV_COMMAND("fvunify", other));
     else if (first_process && without)
         fv_log("%s: %u of %zu ranks have a profile and no events; record with `fvmpi run --trace`%s",
                r->options.directory, without, d->rank_count,

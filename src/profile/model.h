@@ -412,6 +412,7 @@ struct fv_label_view {
 
 struct fv_model {
     struct fv_arena arena;
+    const char *operands; /* the directories, as a shell takes them */
     const char *directory, *command, *program, *mpi, *fvmpi;
     int world_size;
     int64_t origin_ns; /* CLOCK_REALTIME of time 0 */

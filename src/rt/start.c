@@ -7,6 +7,7 @@
 #include "rt/statistics.h"
 #include "base/experiment.h"
 #include "base/local.h"
+#include "base/shell.h"
 #include "rt/identity.h"
 #include "rt/layers.h"
 #include "rt/loaded.h"
@@ -92,6 +93,7 @@ static int open_file(int folder, const char *directory, const char *file)
     char path[4160];
 
     snprintf(path, sizeof(path), "%s/%s", directory, file);
+    fv_rt.writer.share = fv_rt.options.share;
     return fv_writer_open(&fv_rt.writer, folder, fv_base_name(file), path);
 }
 
@@ -187,7 +189,7 @@ static int open_experiment(char *directory, size_t size, const char *program,
     char first[4096], next[4096];
     int folder;
 
-    for (int number = 2; (folder = fv_experiment_claim(directory, size, wanted, program, info->world_size)) >= 0; number++) {
+    for (int number = 2; (folder = fv_experiment_claim(directory, size, wanted, program, info->world_size, fv_rt.options.share)) >= 0; number++) {
         if (!open_rank_file(folder, directory, info))
             return folder;
         int why = errno;
@@ -273,7 +275,7 @@ static void write_run_json(int folder, const char *directory)
 {
     char text[8192];
     size_t n = fv_run_json(fv_rt.writer.header, text, sizeof(text));
-    int fd = openat(folder, "run.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = openat(folder, "run.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, fv_rt.options.share ? 0666 : 0600);
 
     if (fd < 0 && errno == EEXIST)
         fv_log("%s/run.json: is kept as it is; what the run was, fvmpi report says", directory);
@@ -301,7 +303,7 @@ static void tell_name(const char *directory, int rank)
     const char *wanted = fv_rt.options.output;
 
     if (!rank && !fv_rt.options.quiet && (!wanted || !*wanted))
-        fv_log("recording to %s; read it with: fvmpi report %s", directory, directory);
+        fv_log("recording to %s; read it with: %s", directory, FV_COMMAND("fvmpi", "report", directory));
 }
 
 /* A filter of functions is in effect by the list that `fvmpi run` made of it. */
@@ -312,27 +314,39 @@ static const char *in_effect(const struct fv_option *option)
     return option->use == FV_USE_APPLICATION || is_filter ? fv_option_in_effect(option) : NULL;
 }
 
-/* What was asked for, but for the directory: it is where the file lies. */
+/* But for the directory: it is where the file lies. */
+static bool is_recorded(const struct fv_option *option)
+{
+    return in_effect(option) && option->offset != offsetof(struct fv_options, output);
+}
+
+/* A value that is cut says so. */
+static void note_option(struct fv_option_record *r, const struct fv_option *option)
+{
+    const char *text = in_effect(option);
+
+    strncpy(r->variable, option->variable, sizeof(r->variable) - 1);
+    strncpy(r->value, text, sizeof(r->value) - 1);
+    if (strlen(text) >= sizeof(r->value))
+        memcpy(r->value + sizeof(r->value) - 4, "...", 3);
+}
+
+/* What was asked for. */
 static void write_options(void)
 {
-    struct fv_option_record records[32] = { 0 }, *r = records;
+    size_t count = 0;
 
-    for (size_t i = 0; i < fv_option_count && r < records + 32; i++) {
-        const struct fv_option *option = &fv_option_table[i];
-        const char *text = in_effect(option);
-
-        if (!text || option->offset == offsetof(struct fv_options, output))
-            continue;
-        strncpy(r->variable, option->variable, sizeof(r->variable) - 1);
-        strncpy(r->value, text, sizeof(r->value) - 1);
-        r++;
-    }
-    size_t bytes = (size_t)(r - records) * sizeof(*r);
+    for (size_t i = 0; i < fv_option_count; i++)
+        count += is_recorded(&fv_option_table[i]);
+    const size_t bytes = count * sizeof(struct fv_option_record);
     struct fv_chunk_header *chunk = bytes ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_OPTIONS, FV_NO_THREAD, 0, bytes) : NULL;
-    if (chunk) {
-        memcpy(fv_chunk_records(chunk), records, bytes);
-        fv_chunk_commit(chunk, bytes);
-    }
+    if (!chunk)
+        return;
+    struct fv_option_record *r = fv_chunk_records(chunk);
+    for (size_t i = 0; i < fv_option_count; i++)
+        if (is_recorded(&fv_option_table[i]))
+            note_option(r++, &fv_option_table[i]);
+    fv_chunk_commit(chunk, bytes);
 }
 
 static int start(const struct fv_start_info *info, char *directory, size_t size)

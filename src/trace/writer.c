@@ -66,7 +66,7 @@ int fv_writer_open(struct fv_writer *writer, int folder, const char *name, const
         errno = ENAMETOOLONG;
         return -FV_EIO;
     }
-    int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, writer->share ? 0666 : 0600);
     if (fd < 0)
         return -FV_EIO;
     struct fv_file_header *header = fstat(fd, &st) ? NULL : map_new(fd, 0, FV_PAGE);

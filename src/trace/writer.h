@@ -27,6 +27,7 @@ struct fv_writer {
     int64_t retry_ns; /* CLOCK_MONOTONIC_COARSE: when it may be tried again. Both are read without the lock */
     pid_t pid; /* whose file it is: that of a child in which nobody knows, does not grow */
     bool warned;
+    bool share; /* set before it is opened: others may read the file, as the umask says */
     bool lost; /* pages of it: fv_writer_lost() */
 };
 

@@ -7,6 +7,7 @@
 #ifndef FV_FINDINGS_H
 #define FV_FINDINGS_H
 
+#include "base/shell.h"
 #include "profile/model.h"
 #include "tool/vec.h"
 
@@ -68,6 +69,9 @@ bool fv_finding_worth(const struct fv_profile *profile, double lost_s);
 struct fv_finding *fv_finding_add(struct fv_findings *findings, double lost_s, enum fv_evidence evidence);
 void fv_finding_say(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
 void fv_finding_next(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
+/* A command of fvmpi on the directories of this profile, for fv_finding_next(): FV_FINDING_COMMAND(model, "report", "--table", "ranks"), valid in its block. */
+char *fv_finding_command(char out[FV_SHELL_COMMAND], const struct fv_model *model, const char *const *words);
+#define FV_FINDING_COMMAND(model, ...) fv_finding_command((char[FV_SHELL_COMMAND]){ "" }, model, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* The rows, by file. */
 typedef void fv_find_fn(const struct fv_profile *profile, struct fv_findings *findings);

@@ -253,8 +253,7 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         return;
     }
     fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
-    fv_finding_next(f, finding, m->costs.ticks ? "fvmpi report %s --table culprits" : "fvmpi run --trace --sample names the function",
-                    m->directory);
+    fv_finding_next(f, finding, "%s", m->costs.ticks ? FV_FINDING_COMMAND(m, "report", "--table", "culprits") : "fvmpi run --trace --sample names the function");
 }
 
 /* One of the two kinds. */
