@@ -600,6 +600,8 @@ void fv_options_from_env(struct fv_options *out)
     }
     if (report && out->events && out->sample <= FV_SAMPLE_CLOCK)
         fv_log("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");
+    if (report && fv_env("FVMPI_FUNCTIONS_FILTER") && !fv_env("FVMPI_FUNCTIONS_LEFT_OUT"))
+        fv_log("FVMPI_FUNCTIONS_FILTER: the library alone leaves no functions out; say fvmpi run --functions-filter FILE");
     if (report)
         report_unknown_all();
 }
