@@ -1,5 +1,5 @@
 /* Ways in which something can go unrecorded, for silence.t: argv[1] names the way, argv[2] says how often, argv[3] for how many seconds it computes. Each prints "done" and
- * ends with status 7, unless it is killed. With -DSHADOW it has an MPI_Barrier of its own. */
+ * ends with status 7, unless it is killed. With -DSHADOW it has an MPI_Barrier of its own, with -DMALLOC an allocator. */
 #define _GNU_SOURCE
 #include "fvmpi.h"
 
@@ -188,12 +188,78 @@ static void many_sections(void)
     }
 }
 
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
+static void threads(void)
+{
+    pthread_t thread;
+
+    for (long i = 0; i < count && !pthread_create(&thread, NULL, nothing, NULL); i++)
+        pthread_join(thread, NULL);
+}
+
+static void locks(void)
+{
+    pthread_mutex_t *all = calloc((size_t)count, sizeof(*all));
+
+    for (long i = 0; i < count; i++) {
+        pthread_mutex_init(&all[i], NULL);
+        pthread_mutex_lock(&all[i]);
+    }
+    for (long i = count; i--;)
+        pthread_mutex_unlock(&all[i]);
+    free(all);
+}
+
+static void child(void)
+{
+    pid_t pid = fork();
+
+    if (!pid)
+        _exit(0);
+    waitpid(pid, NULL, 0);
+}
+
 static void paused(void)
 {
     MPI_Pcontrol(0);
     burn(0.02);
     MPI_Pcontrol(1);
 }
+
+#ifdef MALLOC
+static _Alignas(16) char pool[1 << 26];
+static size_t used;
+
+void *malloc(size_t bytes)
+{
+    size_t at = __atomic_fetch_add(&used, ((bytes + 31) & ~(size_t)15), __ATOMIC_RELAXED);
+
+    return at + bytes < sizeof(pool) ? pool + at + 16 - (at & 15) : NULL;
+}
+
+void free(void *memory)
+{
+    (void)memory;
+}
+
+void *calloc(size_t count_of, size_t bytes)
+{
+    return malloc(count_of * bytes); /* of zeros, and never given out twice */
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    void *larger = malloc(bytes);
+
+    if (memory && larger)
+        memmove(larger, memory, bytes < (size_t)(pool + sizeof(pool) - (char *)memory) ? bytes : 0);
+    return larger;
+}
+#endif
 
 #ifdef SHADOW
 int MPI_Barrier(MPI_Comm comm)
@@ -209,7 +275,8 @@ static const struct way {
     { "plain", NULL, NULL }, { "paths", NULL, paths }, { "calls", NULL, calls }, { "collectives", NULL, collectives },
     { "comms", NULL, comms }, { "jump", NULL, jump }, { "trap", trap_blocked, NULL }, { "prof", prof_ignored, NULL },
     { "no-perf", no_perf, NULL }, { "no-timer", no_timer, NULL }, { "labels", NULL, labels }, { "sections", NULL, sections },
-    { "many-sections", NULL, many_sections }, { "paused", NULL, paused }, { "abort", NULL, NULL }, { "kill", NULL, NULL },
+    { "many-sections", NULL, many_sections }, { "paused", NULL, paused }, { "threads", NULL, threads },
+    { "locks", NULL, locks }, { "fork", NULL, child }, { "abort", NULL, NULL }, { "kill", NULL, NULL },
     { "exec", NULL, NULL }, { "unfinished", NULL, NULL }, { "uninitialised", NULL, NULL },
 };
 

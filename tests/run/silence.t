@@ -46,6 +46,11 @@ class Result:
             self.texts[where] = flat(said.out + ' ' + said.err)
         return self.texts[where]
 
+    def table(self, name):
+        said = harness.run([harness.FVMPI, 'report', self.directory, '--no-symbols', '--table', name])
+        self.texts['table'] = flat(said.err)
+        return self
+
     def word(self, pattern):
         """Of what was said: a command, an option or a variable that it names."""
         for text in self.texts.values():
@@ -282,6 +287,17 @@ def no_local(p):
     there = harness.scratch('local')
     again = is_recorded(p.record('plain', result.word(r'another with (--local)'), there))
     again.lacks('run', 'cannot be written')
+
+
+@way('the disk of the experiment is full when `--local` files are moved')
+def not_moved(p):
+    with Mounted('size=64k') as disk:
+        there = harness.scratch('local')
+        result = p.record('paths 3000', '--local', there, directory=os.path.join(disk, 'e'))
+        yield result
+        subprocess.run(['mount', '-o', 'remount,size=4m', disk], check=True)
+        harness.run([harness.FVMPI, *result.word(r'then: fvmpi (gather \S+)').split()]).ended(0)
+        equal('calls', result.calls(), 3003)
 
 
 # ---- the run ended early ----
@@ -562,6 +578,38 @@ def no_sensors(p):
     yield p.denied(p.record('no-perf', '--sensors', 'perf'))
 
 
+@way('a table of what was not recorded')
+def no_option(p):
+    result = Result(None, p.two()).table('memory')
+    yield result
+    check(p.record('plain', result.word(r'recorded by fvmpi run (--\w+)')).profile()['memory'], 'no memory')
+
+
+@way('a table of what the program did not do')
+def nothing_done(p):
+    yield p.record('calls 5', '--threads').table('worksharing')
+
+
+@way('threads past their room')
+def many_threads(p):
+    yield p.record('threads 18000', '--threads')
+
+
+@way('locks that are held together')
+def many_locks(p):
+    yield p.record('locks 100', '--threads=hold')
+
+
+@way('a malloc() within the program')
+def own_malloc(p):
+    yield p.record('calls 5', '--memory', app=p.build('silence_malloc', '-DMALLOC'))
+
+
+@way('children by fork()')
+def fork(p):
+    yield p.record('fork')
+
+
 # ---- what they need ----
 
 class Mounted:
@@ -623,7 +671,7 @@ def rows():
         for line in f:
             cells = [cell.strip() for cell in line.strip().strip('|').split(' | ')]
             if line.startswith('| ') and len(cells) == 3 and cells[0] not in ('what', '---'):
-                found[cells[0]] = re.findall(r'(run|report|fvunify): `([^`]+)`', cells[1])
+                found[cells[0]] = re.findall(r'(run|report|table|fvunify): `([^`]+)`', cells[1])
     return found
 
 
