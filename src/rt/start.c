@@ -340,6 +340,8 @@ static int start(const struct fv_start_info *info, char *directory, size_t size)
     fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
     write_options();
     fv_shadow_write(&fv_rt.writer);
+    if (fv_options_complaint())
+        fv_remark(false, "%s", fv_options_complaint());
     fv_remarks_write();
     tell_if_elsewhere(directory, info->world_rank);
     tell_name(directory, info->world_rank);

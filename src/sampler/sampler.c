@@ -457,8 +457,10 @@ static void begin_instances(struct fv_thread *thread)
         tell_refused("the application blocks or ignores SIGTRAP", "; nothing is sampled, all else is recorded; --sample=clock takes SIGPROF instead");
         return;
     }
-    if (!(s = sampler_of(thread)))
+    if (!(s = sampler_of(thread))) {
+        tell_refused("there is no memory for it", no_samples);
         return;
+    }
     s->depth = 0;
     s->leaves = false;
     s->armed = thread->watched = s->passing = s->again_at = s->step_at = 0;

@@ -90,13 +90,12 @@ static void collectives(void)
 
 static void comms(void)
 {
-    MPI_Comm *made = calloc((size_t)count, sizeof(*made));
+    MPI_Comm made;
 
-    for (long i = 0; i < count; i++)
-        MPI_Comm_dup(MPI_COMM_SELF, &made[i]);
-    for (long i = 0; i < count; i++)
-        MPI_Comm_free(&made[i]);
-    free(made);
+    for (long i = 0; i < count; i++) {
+        MPI_Comm_dup(MPI_COMM_SELF, &made);
+        MPI_Comm_free(&made);
+    }
 }
 
 static jmp_buf out;

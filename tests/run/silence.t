@@ -342,6 +342,15 @@ def call_paths(p):
     equal('dropped', again.dropped('paths'), 0)
 
 
+@way('too many communicators')
+def communicators(p):
+    if not os.environ.get('FVMPI_TEST_LONG'):
+        raise harness.Skip('40,000 communicators; FVMPI_TEST_LONG=1 makes them')
+    result = p.record('comms 40000')
+    yield result
+    check(result.dropped('comms') > 0, 'none')
+
+
 @way('a full log of collective calls')
 def collectives(p):
     result = p.record('collectives 2000', env={'FVMPI_COLLECTIVES_MAX': '4K'})
@@ -437,6 +446,14 @@ def trace_on_a_full_disk(p):
         yield result
         result.lacks('fvunify', 'raise FVMPI_TRACE_MAX')
     equal('dropped', p.record('calls 60000', '--trace').dropped('events'), 0)
+
+
+@way('a trace without calls')
+def no_calls(p):
+    result = p.record('calls 10', '--trace', '--off-at-start')
+    yield result
+    command = result.word(r'(fvmpi report \S+) says which').split()
+    check('recording was off from the start' in flat(harness.run([harness.FVMPI, *command[1:]]).out), 'the report does not say it')
 
 
 @way('an analysis that is not of these files')
