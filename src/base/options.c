@@ -4,6 +4,7 @@
 #include "base/experiment.h"
 #include "base/perf_events.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -545,6 +546,26 @@ const struct fv_option *fv_option_near_variable(const char *word, size_t length)
 
 /* ---- the environment ---- */
 
+static char first_complaint[400];
+
+static FV_PRINTF(1, 2) void complain(const char *format, ...)
+{
+    char text[sizeof(first_complaint)];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    fv_log("%s", text);
+    if (!*first_complaint)
+        strcpy(first_complaint, text);
+}
+
+const char *fv_options_complaint(void)
+{
+    return *first_complaint ? first_complaint : NULL;
+}
+
 static void report_unknown(const char *name, size_t length)
 {
     const struct fv_option *option = fv_option_by_variable(name, length);
@@ -552,9 +573,9 @@ static void report_unknown(const char *name, size_t length)
     int shown = length > 200 ? 200 : (int)length;
 
     if (near)
-        fv_log("%.*s: no such variable; did you mean %s?", shown, name, near->variable);
+        complain("%.*s: no such variable; did you mean %s?", shown, name, near->variable);
     else if (!option)
-        fv_log("%.*s: no such variable; `fvmpi run --help` lists them", shown, name);
+        complain("%.*s: no such variable; `fvmpi run --help` lists them", shown, name);
 }
 
 static void report_unknown_all(void)
@@ -582,10 +603,10 @@ static void read_variable(const struct fv_option *option, struct fv_options *out
         return;
     const char *why = option->parse(option, text, field);
     if (why && report)
-        fv_log("%s=%.200s: %s%s%s; taking %s", option->variable, text, why,
-               option->parse == parse_choice ? ": " : "",
-               option->parse == parse_choice ? option->argument : "",
-               *option->value ? option->value : "the default");
+        complain("%s=%.200s: %s%s%s; taking %s", option->variable, text, why,
+                 option->parse == parse_choice ? ": " : "",
+                 option->parse == parse_choice ? option->argument : "",
+                 *option->value ? option->value : "the default");
 }
 
 void fv_options_from_env(struct fv_options *out)
@@ -610,7 +631,9 @@ void fv_options_from_env(struct fv_options *out)
         return;
     }
     if (report && out->events && out->sample <= FV_SAMPLE_CLOCK)
-        fv_log("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");
+        complain("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");
+    if (report && fv_env("FVMPI_FUNCTIONS_FILTER") && !fv_env("FVMPI_FUNCTIONS_LEFT_OUT"))
+        complain("FVMPI_FUNCTIONS_FILTER: the library alone leaves no functions out; say fvmpi run --functions-filter FILE");
     if (report)
         report_unknown_all();
 }

@@ -78,6 +78,8 @@ extern const size_t fv_option_count;
 /* The defaults, then what FVMPI_* variables say. Values that are no good and names that nobody knows are
  * reported by the job's first rank and ignored. Not for two threads at once. */
 void fv_options_from_env(struct fv_options *out);
+/* What was wrong with them, the first of it, in the words that were said; NULL: nothing. */
+const char *fv_options_complaint(void);
 
 /* Before that: is a variable set to something else than off? */
 bool fv_option_is_on(const char *variable);

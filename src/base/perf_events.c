@@ -235,16 +235,18 @@ bool fv_perf_event_in_user_mode(const struct fv_perf_event *event)
 
 const char *fv_perf_event_refusal(uint32_t error, bool user_only)
 {
+    static const char not_permitted[] = "not permitted here (a container, or kernel.perf_event_paranoid above 2)";
+
     switch (error) {
     case ESRCH: return "no generic event; by other names the library knows none, `fvmpi run` does";
     case EXDEV:
         return "encoded for another processor than this one; start `fvmpi run` on the ranks' own hosts";
+    case EPERM: return not_permitted;
     case EACCES:
-    case EPERM:
         return user_only ? "happens in the kernel only, where counting is not permitted "
                            "(kernel.perf_event_paranoid above "
                            "1) or not wanted (:u)"
-                         : "not permitted here (a container, or kernel.perf_event_paranoid above 2)";
+                         : not_permitted;
     case ENOENT:
     case ENODEV:
     case ENXIO:
@@ -252,7 +254,7 @@ const char *fv_perf_event_refusal(uint32_t error, bool user_only)
     case ENOSPC: return "no register of the processor is left beside the other events; leave some of them out, or share registers by time (--counters-shared)";
     case ENOSYS: return "the kernel, or what the program runs in (seccomp), has no perf_event_open()";
     case EINVAL: return "the kernel takes it for no event, or has no counter left beside the others";
-    case EMFILE: return "no file descriptor is left";
+    case EMFILE: return "no file descriptor is left; raise the limit (ulimit -n)";
     }
     return "perf_event_open failed";
 }

@@ -95,6 +95,12 @@ static bool open_as_permitted(struct fv_event_fd *event, struct fv_perf_event *w
     return in_user_mode && fv_perf_open_counter(event, what, group);
 }
 
+/* What fv_perf_event_refusal() tells apart: without the kernel there is nothing of it to count, or nothing may be counted. */
+static uint32_t no_permission(const struct fv_perf_event *what)
+{
+    return fv_perf_event_in_user_mode(what) ? EPERM : EACCES;
+}
+
 uint32_t fv_perf_try_counter(struct fv_event_fd *event, struct fv_perf_event *what, int group)
 {
     struct fv_event_fd alone;
@@ -102,7 +108,7 @@ uint32_t fv_perf_try_counter(struct fv_event_fd *event, struct fv_perf_event *wh
     event->fd = -1;
     if (open_as_permitted(event, what, group))
         return 0;
-    uint32_t refusal = errno ? (uint32_t)errno : EIO;
+    uint32_t refusal = errno == EACCES || errno == EPERM ? no_permission(what) : errno ? (uint32_t)errno : EIO;
 
     fv_perf_close(event);
     if (group < 0 || refusal != EINVAL)

@@ -570,6 +570,15 @@ static void print_shadow(const struct fv_cursor *c, const void *record)
     PRINT_TEXT(r, names);
 }
 
+static void print_remark(const struct fv_cursor *c, const void *record)
+{
+    const struct fv_remark_record *r = record;
+    (void)c;
+
+    printf("remark");
+    PRINT_TEXT(r, text);
+}
+
 static void print_interpreter(const struct fv_cursor *c, const void *record)
 {
     const struct fv_interpreter_record *r = record;
@@ -715,7 +724,7 @@ static void (*const printers[])(const struct fv_cursor *, const void *) = {
     [FV_CHUNK_SYNC_OBJECTS] = print_sync_object, [FV_CHUNK_SYNC] = print_sync,
     [FV_CHUNK_SYNC_THREAD] = print_sync_thread, [FV_CHUNK_LIVES] = print_life,             [FV_CHUNK_INSTANCE_LOG] = print_logged,
     [FV_CHUNK_SAMPLE_LOG] = print_logged_sample, [FV_CHUNK_METRIC_EVENTS] = print_metric_event, [FV_CHUNK_EVENT_COUNTS] = print_event_counts,
-    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_REGIONS] = print_region, [FV_CHUNK_COST_REGIONS] = print_cost_region, [FV_CHUNK_INSTANCE_COMPUTING] = print_computing, [FV_CHUNK_TIME_BINS] = print_time_bins, [FV_CHUNK_INTERPRETER] = print_interpreter, [FV_CHUNK_RECENT_INSTANCES] = print_recent, [FV_CHUNK_INSTANCE_EVENTS] = print_instance_events, [FV_CHUNK_LOGGED_EVENTS] = print_logged_events, [FV_CHUNK_SWITCHES] = print_switch, [FV_CHUNK_NOISE] = print_noise, [FV_CHUNK_LONG_CALLS] = print_long_calls,
+    [FV_CHUNK_OMP] = print_omp, [FV_CHUNK_OMP_THREADS] = print_omp_thread, [FV_CHUNK_OPTIONS] = print_option, [FV_CHUNK_SHADOWS] = print_shadow, [FV_CHUNK_REMARKS] = print_remark, [FV_CHUNK_REGIONS] = print_region, [FV_CHUNK_COST_REGIONS] = print_cost_region, [FV_CHUNK_INSTANCE_COMPUTING] = print_computing, [FV_CHUNK_TIME_BINS] = print_time_bins, [FV_CHUNK_INTERPRETER] = print_interpreter, [FV_CHUNK_RECENT_INSTANCES] = print_recent, [FV_CHUNK_INSTANCE_EVENTS] = print_instance_events, [FV_CHUNK_LOGGED_EVENTS] = print_logged_events, [FV_CHUNK_SWITCHES] = print_switch, [FV_CHUNK_NOISE] = print_noise, [FV_CHUNK_LONG_CALLS] = print_long_calls,
 };
 
 static void print_file(const char *name, const struct fv_reader *reader)

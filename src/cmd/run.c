@@ -594,6 +594,15 @@ static const char *why_nothing(const struct run *run, char *out, size_t size)
     return "no call of MPI_Init came to fvmpi; record a program without MPI by: fvmpi run --mpi serial ./app";
 }
 
+/* Who switches it off in a script forgets it there. */
+static void say_disabled(const struct run *run)
+{
+    const struct fv_option *option = fv_option_by_flag("--disable", strlen("--disable"));
+
+    if (fv_config_is(&run->config, "--disable") && run->config.origins[option - fv_option_table] == FV_FROM_ENVIRONMENT && fv_first_rank())
+        fv_log("FVMPI_DISABLE is set: nothing is recorded; unset it");
+}
+
 static int start(struct run *run)
 {
     bool is_serial = is_alone(run);
@@ -605,6 +614,7 @@ static int start(struct run *run)
     unsetenv("FVMPI_PROCESS");
     unsetenv("FVMPI_WATCH");
     say_other_tools(run);
+    say_disabled(run);
     if (is_serial && !fv_config_is(&run->config, "--quiet") && !*fv_config_get(&run->config, "--mpi"))
         fv_log("%s: no MPI in it and no launcher: recorded as a single process. If it starts an MPI program, "
                "say "

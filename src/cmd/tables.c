@@ -1,6 +1,7 @@
 /* See tables.h. */
 #include "cmd/tables.h"
 
+#include "base/options.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -61,12 +62,22 @@ int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text
     return err == -FV_EFORMAT ? FV_EXIT_USAGE : err ? FV_EXIT_FAILED : FV_EXIT_OK;
 }
 
+/* Was the run recorded with it? */
+static bool asked_for(const void *subject, const char *flag, size_t bytes)
+{
+    const struct fv_tables *tables = subject;
+    const struct fv_option *option = fv_option_by_flag(flag, bytes);
+
+    return option && option->variable && fv_model_option(tables->model, option->variable);
+}
+
 /* Each query, with what applies to all of them. */
 static int each(struct fv_tables_asked *asked, int (*take)(const struct fv_query *query, void *context), void *context)
 {
     int err = 0;
 
     asked->query.where = asked->where;
+    asked->query.asked_for = asked_for;
     for (size_t i = 0; i < asked->count && !err; i++) {
         asked->query.table = asked->names[i];
         err = take(&asked->query, context);

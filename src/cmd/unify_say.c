@@ -87,11 +87,17 @@ bool fv_unify_has_traces(struct fv_unify *r)
 
 static struct missing {
     uint64_t calls, instances, samples, of_threads, of_files;
+    bool disk, budget; /* why: of some rank */
 } missing_of(const struct fv_unify *r)
 {
     struct missing m = { 0 };
 
     for (size_t i = 0; i < r->merge.defs.rank_count; i++) {
+        const struct fv_def_rank *rank = &r->merge.defs.ranks[i];
+        bool any = rank->dropped || rank->dropped_instances || rank->dropped_samples || rank->dropped_of_threads || rank->dropped_of_files;
+
+        m.disk |= any && rank->refused;
+        m.budget |= any && !rank->refused;
         m.calls += r->merge.defs.ranks[i].dropped;
         m.instances += r->merge.defs.ranks[i].dropped_instances;
         m.samples += r->merge.defs.ranks[i].dropped_samples;
@@ -99,6 +105,14 @@ static struct missing {
         m.of_files += r->merge.defs.ranks[i].dropped_of_files;
     }
     return m;
+}
+
+/* Why a trace ends early, and what to do. */
+static const char *full_of(const struct missing *m)
+{
+    return m->disk && m->budget ? "the trace's budget was used up, or the disk was full; raise FVMPI_TRACE_MAX, and record to a directory with more room"
+           : m->disk            ? "the disk was full; record to a directory with more room (-o)"
+                                : "the trace's budget was used up; raise FVMPI_TRACE_MAX";
 }
 
 static uint32_t count_unlisted(const struct fv_defs *d)
@@ -119,7 +133,7 @@ void fv_unify_say_missing(struct fv_unify *r)
     const uint64_t damaged_samples =
         r->samples.damaged > r->analysis.samples.damaged ? r->samples.damaged : r->analysis.samples.damaged;
     const char *where = r->options.output ? r->options.output : r->options.directory;
-    static const char full[] = "its budget or the disk was full; raise FVMPI_TRACE_MAX";
+    const char *full = full_of(&m);
 
     if (m.calls)
         fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls, full);
@@ -211,6 +225,8 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
     if (r->samples.off)
         fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the trace was full; they are left out", where,
                (unsigned long long)r->samples.off);
+    if (!s->calls && !r->incomplete)
+        fv_log("%s: no call is in the trace, because recording was off, or MPI's calls are left out: fvmpi report %s says which", where, r->options.directory);
     fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
            d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
            seconds);

@@ -97,7 +97,7 @@ static bool can_be_made(const char *output)
 
 void fv_written_init(struct fv_written *written, const char *output)
 {
-    *written = (struct fv_written){ .output = output };
+    *written = (struct fv_written){ .output = output, .was_there = output && !access(output, F_OK) };
     each(output, remember, written);
 }
 
@@ -112,7 +112,7 @@ void fv_written_report(const struct fv_written *written, const char *why)
     if (output &&
         fv_output_holds_run(output)) /* written anew, if anything was: some launchers give jobs no name */
         fv_log("see what is in %s with: %s", output, FV_COMMAND("fvmpi", "report", output));
-    else if (!output || can_be_made(output)) /* else the ranks have said so */
+    else if (!output || (can_be_made(output) && (written->was_there || access(output, F_OK)))) /* else the ranks have said what is wrong with it */
         fv_log("nothing was recorded%s%s: %s", output ? " in " : "", output ? output : "", why);
 }
 

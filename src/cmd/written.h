@@ -8,6 +8,7 @@ struct fv_written {
     const char *output; /* not owned; NULL: whatever the runtime names, in the current directory */
     char **names;       /* experiments that were there before, [count] */
     size_t count;
+    bool was_there; /* `output` was, whatever it is */
 };
 
 /* Before the launch. Release it, whatever happens. */

@@ -465,6 +465,16 @@ static void leave_out(struct fv_experiment *e, size_t i, const char *why)
     e->files[i].path = NULL;
 }
 
+/* A second file of the rank that was kept: of an earlier process, or a copy. */
+static void leave_out_second(struct fv_experiment *e, size_t i, size_t kept)
+{
+    bool is_copy = header(e, i)->first.realtime_ns == header(e, kept)->first.realtime_ns;
+    char why[PATH_MAX];
+
+    snprintf(why, sizeof(why), is_copy ? "the same as %s, left out" : "%s is newer, and of the same rank: left out", e->files[kept].name);
+    leave_out(e, i, why);
+}
+
 static void say_damage(struct fv_experiment *e)
 {
     for (size_t i = 0; i < e->count; i++) {
@@ -481,21 +491,26 @@ static void say_damage(struct fv_experiment *e)
     }
 }
 
+/* Files that cannot be read may be theirs. */
 static void say_missing(struct fv_experiment *e)
 {
     int64_t next = 0, size = header(e, 0)->world_size;
+    const char *file = "rank file";
     unsigned said = 0;
 
+    for (size_t i = 0; i < e->problems.count; i++)
+        if (e->problems.items[i].kind == FV_PROBLEM_UNREADABLE)
+            file = "rank file that can be read";
     for (size_t i = 0; i <= e->count; i++) {
         int64_t rank = i < e->count ? header(e, i)->world_rank : size;
 
         if (rank > next && next < size && said++ < 64) {
             if (rank - next == 1)
-                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "rank %lld has no rank file",
-                               (long long)next);
+                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "rank %lld has no %s",
+                               (long long)next, file);
             else
-                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "ranks %lld to %lld have no rank file",
-                               (long long)next, (long long)rank - 1);
+                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "ranks %lld to %lld have no %s",
+                               (long long)next, (long long)rank - 1, file);
         }
         next = rank + 1;
     }
@@ -517,7 +532,7 @@ void fv_experiment_choose(struct fv_experiment *e)
         if (same_run(header(e, i), &chosen))
             e->files[kept++] = e->files[i];
         else
-            leave_out(e, i, "of another run, left out");
+            leave_out(e, i, "of another run, left out; fvmpi report reads it by its name");
     }
     e->count = kept;
     qsort(e->files, e->count, sizeof(*e->files), by_rank_newest_first);
@@ -526,7 +541,7 @@ void fv_experiment_choose(struct fv_experiment *e)
         if (header(e, i)->world_rank != header(e, kept - 1)->world_rank)
             e->files[kept++] = e->files[i];
         else
-            leave_out(e, i, "another file of this rank is newer, left out");
+            leave_out_second(e, i, kept - 1);
     }
     e->count = kept;
     say_missing(e);

@@ -6,6 +6,7 @@
 #include "rt/events.h"
 #include "rt/layers.h"
 #include "rt/path.h"
+#include "rt/remarks.h"
 
 #include <link.h>
 #include <stdio.h>
@@ -553,8 +554,7 @@ static void start(struct fv_thread *self)
     if (!fv_rt.options.io)
         return;
     if (!&fvmpi_io_v1) {
-        if (fv_first_rank())
-            fv_log("FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it beside this library (fvmpi run --io does)");
+        fv_remark(fv_first_rank(), "FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it beside this library (fvmpi run --io does)");
         return;
     }
     struct fv_chunk_header *chunk = fv_io_files_start() ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_IO_PROCESS, FV_NO_THREAD, 0, sizeof(*process)) : NULL;

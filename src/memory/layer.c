@@ -1,7 +1,9 @@
 /* The layer: fills the table of hooks when recording begins, and empties it where it ends (memory.h). */
 #include "memory/memory.h"
+#include "base/experiment.h"
 #include "rt/clock.h"
 #include "rt/layers.h"
+#include "rt/remarks.h"
 
 bool fv_memory_ending;
 static FV_TLS struct fv_front_own *own_front; /* the thread's; NULL: it was not here */
@@ -174,9 +176,7 @@ static void start(struct fv_thread *self)
     if (!fv_rt.options.memory || fv_memory_process)
         return;
     if (!&fvmpi_memory_v1) {
-        if (fv_first_on_node("memory", fv_rt.writer.path))
-            fv_log("FVMPI_MEMORY: libfvmpi-memory.so is not loaded, so that nothing of memory is recorded; say fvmpi run --memory, or name it in "
-                   "LD_PRELOAD" FV_FOR_NODE);
+        fv_remark(fv_first_rank(), "FVMPI_MEMORY: libfvmpi-memory.so is not loaded, so that nothing of memory is recorded; preload it beside this library (fvmpi run --memory does)");
         return;
     }
     if (!make_hooks() || !fv_memory_process_new())

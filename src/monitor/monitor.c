@@ -12,6 +12,7 @@
 #include "rt/labels.h"
 #include "rt/layers.h"
 #include "rt/next.h"
+#include "rt/remarks.h"
 #include "rt/thread.h"
 #include "sensors/control.h"
 #include "sensors/watch.h"
@@ -268,7 +269,7 @@ static void say_why(const char *pattern, size_t length, enum fv_watch_answer ans
     char why[400];
 
     fv_watch_why(&monitor.watch, pattern, length, answer, why, sizeof(why));
-    fv_log("--sensors: %.*s: %s", (int)(length < 100 ? length : 100), pattern, why);
+    fv_remark(true, "--sensors: %.*s: %s", (int)(length < 100 ? length : 100), pattern, why);
 }
 
 /* How many of the list's words are names of nothing here. */
@@ -384,7 +385,7 @@ static void *watch_machine(void *unused)
     prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
     unbind();
     if (!own_descriptors())
-        fv_log("--sensors: no descriptors apart from the program's: %s; they are not recorded", strerror(errno));
+        fv_remark(true, "--sensors: no descriptors apart from the program's: %s; they are not recorded", strerror(errno));
     else if (prepare())
         read_all();
     set_state(ENDED);
@@ -431,7 +432,7 @@ static void start(struct fv_thread *self)
     int err = begin_thread();
     is_started = !err;
     if (err)
-        fv_log("--sensors: no thread to read them: %s; they are not recorded", strerror(err));
+        fv_remark(true, "--sensors: no thread to read them: %s; they are not recorded", strerror(err));
 }
 
 #define PATIENCE_NS 5000000

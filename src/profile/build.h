@@ -78,7 +78,7 @@ struct fv_track {
     void (*read)(struct fv_build *build, void *state, uint32_t rank);
     void (*finish)(struct fv_build *build, void *state); /* releases the state */
 };
-extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_interpreters, fv_track_calls,
+extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_remarks, fv_track_interpreters, fv_track_calls,
     fv_track_in_calls, fv_track_samples, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_sections,
     fv_track_phases, fv_track_locks, fv_track_timeline, fv_track_traced, fv_track_traced_samples,
     fv_track_works, fv_track_regions, fv_track_instrumented, fv_track_io, fv_track_allocated, fv_track_counted, fv_track_facts, fv_track_machine, fv_track_noise, fv_track_labels;

@@ -7,11 +7,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_program(const struct fv_model *m, const struct fv_module *module)
+{
+    for (size_t i = 0; i < m->program_count; i++)
+        if (!strcmp(m->programs[i].path, module->path))
+            return true;
+    return false;
+}
+
+/* Programs whose files can be read, and tell no line of any call. Of one that cannot be read that was said. */
+static void say_no_lines(const struct fv_symbols *symbols, struct fv_model *m)
+{
+    enum { READ = 1, LINES = 2 };
+    uint8_t *has = fv_xcalloc(m->tree.module_count + 1, sizeof(*has));
+
+    for (size_t i = 0; i < symbols->frame_count; i++) {
+        const struct fv_frame *f = &symbols->frames[i];
+
+        has[f->module] |= (uint8_t)((f->function || f->begin ? READ : 0) | (f->line ? LINES : 0));
+    }
+    for (size_t i = FV_MODEL_FIRST_MODULE; i < m->tree.module_count; i++)
+        if (has[i] == READ && is_program(m, &m->tree.modules[i]))
+            fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s has no debug information: its call sites have no file and line; compile it with -g", m->tree.modules[i].name);
+    free(has);
+}
+
 void fv_model_resolve(struct fv_symbols *out, struct fv_model *m, bool look_up)
 {
     fv_symbols_resolve(out, m->tree.modules, m->tree.nodes, m->tree.node_count, look_up, &m->problems);
-    if (look_up)
-        fv_addresses_resolve(out, m->addresses, m->address_count);
+    if (!look_up)
+        return;
+    fv_addresses_resolve(out, m->addresses, m->address_count);
+    say_no_lines(out, m);
 }
 
 struct fold {

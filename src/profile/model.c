@@ -320,7 +320,7 @@ static void say_drops(struct fv_model *m)
         [FV_DROP_CELLS] = { "call was counted without its call path",
                             "calls were counted without their call path", "raise FVMPI_PROFILE_MAX" },
         [FV_DROP_PATHS] = { "call has no call path", "calls have no call path",
-                            "the budget for call paths was full" },
+                            "there is room for 262,000 frames that differ; keep fewer of each path, as by --depth 8" },
         [FV_DROP_PEERS] = { "message is missing from the communication matrix",
                             "messages are missing from the communication matrix", "its budget was full" },
         [FV_DROP_COMMS] = { "communicator, window or file is not described",
@@ -361,6 +361,20 @@ static void say_drops(struct fv_model *m)
                            (unsigned long long)sum, fv_words_s(sum), ranks,
                            ranks == 1 ? "rank" : "ranks");
     }
+}
+
+/* Recording was off from the start, and is. */
+static void say_off(struct fv_model *m)
+{
+    unsigned off = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        off += m->ranks[i].never_on;
+    if (off)
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "%u %s recorded nothing: recording was off from the start%s and was never switched on, which MPI_Pcontrol(1) and fvmpi_resume() do%s", off,
+                       off == 1 ? "rank" : "ranks", fv_model_option(m, "FVMPI_OFF_AT_START") ? " (--off-at-start)" : "",
+                       fv_model_option(m, "FVMPI_OFF_AT_START") ? "; or leave --off-at-start out" : "");
 }
 
 static void say_unlisted(struct fv_model *m)
@@ -490,7 +504,7 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
 
 /* In a visit tracks read a rank, and finish, in this order. */
 static const struct fv_track *const tracks[] = {
-    &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows,
+    &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows, &fv_track_remarks,
     &fv_track_interpreters,
     /* makes the file's numbers known, which those below need */
     &fv_track_calls, &fv_track_in_calls, &fv_track_samples, &fv_track_traced_samples, &fv_track_bounds, &fv_track_notes,
@@ -617,6 +631,7 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     fv_build_causes(m);
     fv_build_program_times(m);
     say_drops(m);
+    say_off(m);
     say_unlisted(m);
     say_states(m);
     say_spawned(m);

@@ -192,6 +192,7 @@ struct fv_rank {
     struct fv_signal_view signal;
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
+    bool never_on; /* recording was off from the start to the end */
     double waited_s; /* the main thread, in recording its calls, for pages of the file; in none of these */
     double forgotten_s; /* before begin_s: MPI_Pcontrol(2) */
     double cpu_s, user_s, system_s; /* of the process: in all, and its parts; NAN: not known to its end */

@@ -372,6 +372,7 @@ static void set_times(struct fv_build *b, uint32_t rank)
         r->end_s = r->begin_s;
     }
     r->paused_s = fv_build_seconds(m, rank, h->paused_ticks);
+    r->never_on = h->paused_since && h->paused_since == h->begin_ticks && !h->paused_ticks;
     if (h->paused_since && (int64_t)(life - h->paused_since) > 0)
         r->paused_s += fv_build_seconds(m, rank, life - h->paused_since);
     r->forgotten_s = fv_build_seconds(m, rank, h->forgotten_ticks);

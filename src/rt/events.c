@@ -13,6 +13,7 @@
 #define FIRST_CHUNK (UINT32_C(1) << 11)
 #define LAST_CHUNK  (UINT32_C(1) << 20) /* they double up to this */
 #define SITE_CHUNK  1024 /* the first; others are pages */
+#define SITES_LEAST 8192 /* of the budget, that events leave to them */
 #define DETAILS     4096
 #define LEAST       256 /* of a chunk, beside what is to go into it */
 #define BLOCK       32 /* details are copied in such */
@@ -130,15 +131,24 @@ static FV_COLD bool pack_chunk(struct fv_thread *t)
     return true;
 }
 
-static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
+/* What the next chunk takes: twice the last one, or what is left of the budget beside a few call sites. */
+static size_t next_size(const struct fv_events *e, size_t need)
 {
-    struct fv_events *e = &t->events;
+    uint64_t most = fv_rt.options.trace_max, used = __atomic_load_n(&bytes_used, __ATOMIC_RELAXED);
+    uint64_t left = used + SITES_LEAST < most ? (most - used - SITES_LEAST) / FV_PAGE * FV_PAGE : 0;
     size_t size = e->chunk ? e->chunk->bytes * 2 : FIRST_CHUNK;
 
     if (size > LAST_CHUNK)
         size = LAST_CHUNK;
-    if (size < need + LEAST)
-        size = need + LEAST;
+    if (size > left)
+        size = left;
+    return size < need + LEAST ? need + LEAST : size;
+}
+
+static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
+{
+    struct fv_events *e = &t->events;
+    size_t size = next_size(e, need);
     uint64_t begin = fv_ticks();
     if (e->chunk && e->chunk->bytes >= LAST_CHUNK && e->chunk->bytes >= need + LEAST && fv_pack_wanted() &&
         pack_chunk(t)) {

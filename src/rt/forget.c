@@ -5,6 +5,7 @@
  * differences (the shortest and the longest call are none). */
 #include "base/experiment.h"
 #include "rt/layers.h"
+#include "rt/remarks.h"
 #include "rt/statistics.h"
 #include "rt/turns.h"
 #include "rt/usage.h"
@@ -82,8 +83,8 @@ static bool is_profile_alone(void)
 
     if (!o->trace && o->sample <= FV_SAMPLE_CLOCK && !o->threads)
         return true;
-    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED) && fv_first_rank())
-        fv_log("MPI_Pcontrol(2): nothing is forgotten of a run with --trace, --sample or --threads");
+    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        fv_remark(fv_first_rank(), "MPI_Pcontrol(2): nothing is forgotten of a run with --trace, --sample or --threads");
     return false;
 }
 

@@ -2,6 +2,7 @@
  * for at run time, and only where the user wants it. What it allocates is the application's heap, outside of
  * calls. */
 #include "rt/events.h"
+#include "rt/remarks.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -25,8 +26,7 @@ void fv_pack_init(void)
     }
     if (!zstd.compress || !zstd.bound || !zstd.is_error) {
         zstd.compress = NULL;
-        if (fv_rt.world_rank == 0)
-            fv_log("FVMPI_TRACE_ZSTD: libzstd.so.1: not found; the trace is not compressed. Install libzstd");
+        fv_remark(fv_rt.world_rank == 0, "FVMPI_TRACE_ZSTD: libzstd.so.1: not found; the trace is not compressed. Install libzstd");
     }
 }
 

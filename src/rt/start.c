@@ -11,6 +11,7 @@
 #include "rt/identity.h"
 #include "rt/layers.h"
 #include "rt/loaded.h"
+#include "rt/remarks.h"
 #include "rt/replaced.h"
 #include "rt/turns.h"
 #include "rt/usage.h"
@@ -80,11 +81,17 @@ static void in_forked_child(void)
     fv_thread_forget();
 }
 
+static void in_parent_of_fork(void)
+{
+    if (fv_rt_on())
+        fv_remark(false, "it made child processes by fork(): what they did is not recorded");
+}
+
 /* Handlers of forks run in the order in which they were given: before those of others that came to be before
  * MPI, which may lock what another thread had locked when the process was forked. */
 __attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, in_forked_child);
+    pthread_atfork(NULL, in_parent_of_fork, in_forked_child);
 }
 
 /* `file`: relative to the experiment's directory; `folder`: where it is. */
@@ -364,6 +371,9 @@ static int start(const struct fv_start_info *info, char *directory, size_t size)
     fv_function_used(FV_FUNCTION_REST); /* names first: on a full disk, they are what is needed most */
     write_options();
     fv_shadow_write(&fv_rt.writer);
+    if (fv_options_complaint())
+        fv_remark(false, "%s", fv_options_complaint());
+    fv_remarks_write();
     tell_if_elsewhere(directory, info->world_rank);
     tell_name(directory, info->world_rank);
     if (info->world_rank == 0)
@@ -416,6 +426,7 @@ static void end(enum fv_file_state state)
     h->others_ready_ns[1] = fv_usage_others_ready();
     h->stolen_ns[1] = fv_usage_stolen();
     h->throttled_ns[1] = fv_usage_throttled();
+    fv_remarks_write();
     __atomic_store_n(&h->end_ticks, now, __ATOMIC_RELEASE);
     __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
 }

@@ -4,6 +4,7 @@
 #include "base/without.h"
 #include "rt/layers.h"
 #include "rt/loaded.h"
+#include "rt/remarks.h"
 #include "rt/signals.h"
 #include "rt/thread.h"
 
@@ -382,8 +383,8 @@ static void tell_refused(const char *why, const char *rest)
 {
     static bool told;
 
-    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED) && fv_first_rank())
-        fv_log("--sample: %s%s", why, rest);
+    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        fv_remark(fv_first_rank(), "--sample: %s%s", why, rest);
 }
 static const char no_samples[] = "; nothing is sampled, all else is recorded";
 static const char no_instances[] = "; no instances of functions are sampled, only where CPU time goes";
@@ -399,7 +400,7 @@ static const char *why_no_event(int error)
     case ENODEV: return "breakpoints are granted and do not trap (a virtual machine without debug registers?)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
     case EMFILE:
-        return "half of the file descriptors are the application's (ulimit -n), the others are taken";
+        return "no file descriptors are left beside the half of them that is the application's; raise the limit (ulimit -n)";
     }
     return "perf_event_open failed";
 }
@@ -453,11 +454,13 @@ static void begin_instances(struct fv_thread *thread)
     struct fv_sampler *s;
 
     if (!is_usable(SIGTRAP)) {
-        tell_refused("the application blocks or ignores SIGTRAP", no_samples);
+        tell_refused("the application blocks or ignores SIGTRAP", "; nothing is sampled, all else is recorded; --sample=clock takes SIGPROF instead");
         return;
     }
-    if (!(s = sampler_of(thread)))
+    if (!(s = sampler_of(thread))) {
+        tell_refused("there is no memory for it", no_samples);
         return;
+    }
     s->depth = 0;
     s->leaves = false;
     s->armed = thread->watched = s->passing = s->again_at = s->step_at = 0;
@@ -751,8 +754,8 @@ bool fv_sampler_sent(const siginfo_t *info)
 static void start(struct fv_thread *self)
 {
     (void)self;
-    if (fv_rt.options.sample > FV_SAMPLE_CLOCK && fv_first_rank())
-        fv_log("--sample: not on this processor; nothing is sampled, all else is recorded");
+    if (fv_rt.options.sample > FV_SAMPLE_CLOCK)
+        fv_remark(fv_first_rank(), "--sample: not on this processor; nothing is sampled, all else is recorded");
 }
 const struct fv_layer fv_sampler_layer = { .at = { [FV_AT_START] = start } };
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- which ---- */
 
@@ -220,6 +221,18 @@ static void say_sensors(const struct word *word, char *out, size_t room)
     say_meant("no such sensor", &near, out, room);
 }
 
+/* Devices of perf events are seen by all, and opened by few. */
+static void say_not_here(const struct fv_sensor_kind *kind, char *out, size_t room)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s", fv_sensors_root(), kind->path);
+    if (!access(path, F_OK))
+        snprintf(out, room, "not permitted here: %s is there, and its events are not given to this user (kernel.perf_event_paranoid above 0, or a container)", path);
+    else
+        snprintf(out, room, "not on this machine: there is no %s", path);
+}
+
 void fv_watch_why(const struct fv_watch *w, const char *pattern, size_t length, enum fv_watch_answer answer, char *out, size_t room)
 {
     const struct fv_sensor_kind *kind;
@@ -233,7 +246,7 @@ void fv_watch_why(const struct fv_watch *w, const char *pattern, size_t length, 
     kind = fv_sensor_kind_of(word.sensor, strlen(word.sensor));
     switch (answer) {
     case FV_WATCH_NO_SENSOR: say_sensors(&word, out, room); break;
-    case FV_WATCH_NOT_HERE: snprintf(out, room, "not on this machine: there is no %s/%s", fv_sensors_root(), kind->path); break;
+    case FV_WATCH_NOT_HERE: say_not_here(kind, out, room); break;
     case FV_WATCH_NO_EVENT: say_events(&w->sensors[sensor_of(w, kind)].sensor, &word, out, room); break;
     case FV_WATCH_NO_SOURCE: say_sources(&w->sensors[sensor_of(w, kind)].sensor, out, room); break;
     default: break;

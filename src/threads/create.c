@@ -14,6 +14,7 @@
 #include "base/lock.h"
 #include "rt/layers.h"
 #include "rt/next.h"
+#include "rt/remarks.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -220,13 +221,13 @@ static void tell_no_threads(struct fv_thread *self)
     Dl_info info;
     (void)self;
 
-    if (!fv_rt.options.threads || !fv_first_rank())
+    if (!fv_rt.options.threads)
         return;
     const char *name = dladdr(unknown, &info) ? fv_base_name(info.dli_fname) : unknown;
     if (strncmp(name, "libfvmpi-", strlen("libfvmpi-")))
         name = unknown;
     int n = (int)strcspn(name, ".");
-    fv_log("FVMPI_THREADS: not with this library: locks are not recorded; preload %.*s-threads.so (fvmpi run "
+    fv_remark(fv_first_rank(), "FVMPI_THREADS: not with this library: locks are not recorded; preload %.*s-threads.so (fvmpi run "
            "--threads does), or link with -l%.*s-threads",
            n, name, n - (int)strlen("lib"), name + strlen("lib"));
 }

@@ -241,6 +241,7 @@ enum fv_chunk_type {
     FV_CHUNK_COUNTER_EVENTS = 97, /* struct fv_counter_event, of the process */
     FV_CHUNK_COUNTER_VALUES = 98, /* struct fv_counter_values, of one thread: the first is of all of it */
     FV_CHUNK_COUNTER_PHASES = 99, /* struct fv_counter_phase, of one thread */
+    FV_CHUNK_REMARKS = 110,       /* struct fv_remark_record, of the process */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* one struct fv_function_losses, of one thread */
 };
 
@@ -653,6 +654,12 @@ struct fv_shadow_record {
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_shadow_record) == 512, "on-disk size");
+
+/* What the process could not record, in the words that it said, where no counter tells it. */
+struct fv_remark_record {
+    char text[448]; /* NUL-padded; cut, if it is longer */
+};
+_Static_assert(sizeof(struct fv_remark_record) == 448, "on-disk size");
 
 /* ---- sections of the program that it marks itself (fvmpi.h) ---- */
 

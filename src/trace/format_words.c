@@ -43,6 +43,7 @@ const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
         [FV_CHUNK_EVENT_COUNTS] = { "event counts", sizeof(struct fv_event_counts) },
         [FV_CHUNK_OPTIONS] = { "option", sizeof(struct fv_option_record) },
         [FV_CHUNK_SHADOWS] = { "shadow", sizeof(struct fv_shadow_record) },
+        [FV_CHUNK_REMARKS] = { "remark", sizeof(struct fv_remark_record) },
         [FV_CHUNK_REGIONS] = { "region", sizeof(struct fv_region_record) },
         [FV_CHUNK_SWITCHES] = { "switch", sizeof(struct fv_switch_record) },
         [FV_CHUNK_COST_REGIONS] = { "cost regions", sizeof(struct fv_cost_region) },

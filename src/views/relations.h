@@ -43,6 +43,7 @@ struct fv_query {
     size_t where_count;
     const char *ranks, *threads; /* "0-3,7"; NULL: all */
     size_t top;                  /* SIZE_MAX: all */
+    bool (*asked_for)(const void *subject, const char *flag, size_t bytes); /* was it recorded with this option? NULL: not known */
 };
 enum fv_query_form { FV_QUERY_TEXT, FV_QUERY_CSV, FV_QUERY_JSON };
 /* -FV_EFORMAT: the query names what there is not, which has been logged. */

@@ -192,9 +192,9 @@ def killed(mpi, options=(), calls_at_least=0):
 
 def budget(mpi):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    run = mpi.profile(mpi.build('sizes.c'), 2, options=['--trace', '--trace-max=64K'], directory=directory,
-                      env={'FVMPI_DEPTH': '4'}).ended(0)
-    plain = mpi.profile(mpi.build('sizes.c'), 2).ended(0)
+    program = mpi.build('../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), '-ldl', output='silence_trace')
+    run = mpi.profile(program, 2, ['calls', '30000'], ['--trace', '--trace-max=64K'], directory, env={'FVMPI_DEPTH': '4'}).ended(7)
+    plain = mpi.profile(program, 2, ['calls', '1']).ended(7)
     equal('output', run.out, plain.out)
     for rank, trace in enumerate(traces(directory)):
         entry = run.report().rank(rank)
@@ -202,6 +202,7 @@ def budget(mpi):
               entry['trace']['count'] + entry['dropped']['events'])
         equal('calls in the file', len(trace.calls), entry['trace']['count'])
         check(entry['dropped']['events'] > 0, 'rank {}: nothing was dropped', rank)
+        check(entry['trace']['count'] > 1000, 'rank {}: the budget was not used', rank)
         check(entry['trace']['stop_s'] is not None, 'rank {}: no word of its end', rank)
     check('the trace ends here' in run.err, 'no word of it: {}', run.err)
 

@@ -526,6 +526,16 @@ static int answer(struct query *q, const struct fv_page *page, FILE *out)
     return fflush(out) || ferror(out) ? -FV_EIO : err;
 }
 
+/* Each option of "fvmpi run --counters --threads": to record with it again would change nothing. */
+static bool were_asked_for(const struct query *q, const char *by)
+{
+    bool all = q->asked->asked_for;
+
+    for (const char *flag = strstr(by, "--"); flag && all; flag = strstr(flag + 2, "--"))
+        all = q->asked->asked_for(q->subject, flag, strcspn(flag, " ,"));
+    return all && strstr(by, "--");
+}
+
 /* What the user might take for an answer: nothing was recorded, or not of these ranks. */
 static void say_missing(const struct query *q)
 {
@@ -534,7 +544,9 @@ static void say_missing(const struct query *q)
 
     for (size_t i = 0; i < place->depth; i++)
         by = place->chain[i]->recorded_by ? place->chain[i]->recorded_by : by;
-    if (!q->any && by)
+    if (!q->any && by && were_asked_for(q, by))
+        fv_log("report: %s has no rows in this run, which was recorded by %s: the program did nothing of that kind, or a note of fvmpi report says what kept it from being recorded", q->asked->table, by);
+    else if (!q->any && by)
         fv_log("report: %s has no rows in this run; it is recorded by %s", q->asked->table, by);
     for (unsigned which = 0; q->any && which < 2; which++)
         for (size_t i = 0; i < q->span_count[which]; i++) {

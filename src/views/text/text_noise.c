@@ -35,10 +35,25 @@ static void put_places(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, "call site", "");
 }
 
+/* Ranks had no processor, and the kernel told of no thread when it had one. */
+static bool is_unknown(const struct fv_model *m)
+{
+    double ready_s = 0;
+    uint32_t told = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++) {
+        ready_s += m->ranks[i].ready_s > 0 ? m->ranks[i].ready_s : 0;
+        told += m->ranks[i].switch_threads;
+    }
+    return !told && ready_s > WORTH_A_LOOK * m->efficiency.total_s;
+}
+
 void fv_text_noise(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_noise_view *n = &v->model->noise;
 
+    if (is_unknown(v->model))
+        fv_text_note(p, FV_YELLOW, "noise: which calls lost their processor is not known: the kernel told no context switches (a container, kernel.perf_event_paranoid above 2, or Linux before 4.17)");
     if (!n->rank_count || !(fv_noise_loss(v->model).seconds > WORTH_A_LOOK * v->model->efficiency.total_s))
         return;
     put_places(p, v);

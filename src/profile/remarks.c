@@ -1,0 +1,60 @@
+/* What ranks said that they could not record. */
+#include "profile/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The same words on so many ranks. */
+struct remark {
+    struct fv_remark_record record;
+    uint32_t ranks;
+};
+struct remarks {
+    struct remark *items;
+    size_t count, room;
+};
+#define REMARKS_MOST 32 /* different ones */
+
+static void *begin_remarks(struct fv_build *b)
+{
+    (void)b;
+    return fv_xcalloc(1, sizeof(struct remarks));
+}
+
+static void read_remarks(struct fv_build *b, void *state, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_REMARKS);
+    struct remarks *all = state;
+
+    for (const struct fv_remark_record *r; (r = fv_cursor_next(&c));) {
+        size_t i = 0;
+
+        while (i < all->count && memcmp(&all->items[i].record, r, sizeof(*r)))
+            i++;
+        if (i == all->count) {
+            if (i == REMARKS_MOST)
+                continue;
+            FV_GROW(all->items, all->room, all->count + 1);
+            all->items[all->count++] = (struct remark){ *r, 0 };
+        }
+        all->items[i].ranks++;
+    }
+}
+
+static void finish_remarks(struct fv_build *b, void *state)
+{
+    struct remarks *all = state;
+
+    for (size_t i = 0; i < all->count; i++) {
+        const char *text = all->items[i].record.text;
+
+        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "%.*s (%u %s)", (int)strnlen(text, sizeof(all->items[i].record.text)), text, all->items[i].ranks,
+                       all->items[i].ranks == 1 ? "rank" : "ranks");
+    }
+    free(all->items);
+    free(all);
+}
+
+const struct fv_track fv_track_remarks = {
+    "remarks", FV_VISIT_CALLS, { FV_CHUNK_REMARKS }, begin_remarks, read_remarks, finish_remarks,
+};

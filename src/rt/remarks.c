@@ -1,0 +1,65 @@
+/* See remarks.h. The first few are kept: whatever goes wrong does so for the same few reasons. */
+#include "rt/remarks.h"
+#include "rt/process.h"
+#include "rt/rt.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define REMARKS ((FV_PAGE - sizeof(struct fv_chunk_header)) / sizeof(struct fv_remark_record)) /* a page of them */
+
+static struct fv_remark_record remarks[REMARKS];
+static unsigned count, written;
+static struct fv_lock lock;
+static struct fv_chunk_header *chunk;
+
+static bool is_known(const struct fv_remark_record *remark)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!memcmp(&remarks[i], remark, sizeof(*remark)))
+            return true;
+    return false;
+}
+
+/* With the lock. */
+static void write_all(void)
+{
+    if (written < count && !chunk)
+        chunk = fv_writer_try_chunk(&fv_rt.writer, FV_CHUNK_REMARKS, FV_NO_THREAD, 0, sizeof(remarks));
+    for (; chunk && written < count; written++) {
+        memcpy(fv_chunk_next(chunk), &remarks[written], sizeof(remarks[written]));
+        fv_chunk_commit(chunk, sizeof(remarks[written]));
+    }
+}
+
+static void keep(const struct fv_remark_record *remark)
+{
+    if (!fv_try_lock(&lock))
+        return;
+    if (count < REMARKS && !is_known(remark))
+        remarks[count++] = *remark;
+    write_all();
+    fv_unlock(&lock);
+}
+
+void fv_remark(bool aloud, const char *format, ...)
+{
+    struct fv_remark_record remark = { .text = "" };
+    va_list args;
+
+    va_start(args, format);
+    int n = vsnprintf(remark.text, sizeof(remark.text), format, args);
+    va_end(args);
+    if (aloud && n > 0)
+        fv_log("%s", remark.text);
+    keep(&remark);
+}
+
+void fv_remarks_write(void)
+{
+    if (!fv_try_lock(&lock))
+        return;
+    write_all();
+    fv_unlock(&lock);
+}
