@@ -88,6 +88,8 @@ static inline void fv_dropped(enum fv_drop what)
 /* Private memory straight from the system, zeroed; the application's malloc stays its own. NULL: none. */
 void *fv_memory_new(size_t bytes);
 void fv_memory_free(void *memory, size_t bytes);
+/* At the end of the process: what has pages of all that is the memory that the rank file tells. */
+void fv_memory_settle(void);
 
 /* Is there memory, or was a moment ago? Needs no permission; any time; errno changes. */
 bool fv_memory_is_readable(uintptr_t at);
