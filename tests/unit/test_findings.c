@@ -51,7 +51,10 @@ static const struct example examples[] = {
     { "... one is kept from its processor", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 0, 0 }, "no_processor", 50, { 1, 0 }, { 44, 5 }, 0, 0 },
     { "... one has more to compute, which takes longer for that", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 43, 25 }, "no_processor load_imbalance",
       18, { 1, 0 }, { 46, 25 }, 0, 0 },
-    { "... or by chance alone: samples vary by as much", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 30, 24 }, "no_processor", 50, { 1, 0 }, { 38, 5 }, 1.5, 0 },
+    { "... or hardly more: caches do as much", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 30, 24 }, "no_processor", 50, { 1, 0 }, { 40, 5 }, 1.5, 0 },
+    { "both are kept from it, one has more to compute", { 10, 12 }, { 20, 30 }, { 80, 70 }, { 0, 0 }, "no_processor load_imbalance", 9, { 0, 0 }, { 79, 68 }, 0, 0 },
+    { "... less than 2 % of all time, and much of what they had processors for", { 2, 2 }, { 5, 8 }, { 95, 92 }, { 0, 0 }, "no_processor load_imbalance", 3, { 0, 0 }, { 93, 90 }, 0, 0 },
+    { "... by samples that are too few", { 10, 12 }, { 20, 25 }, { 80, 75 }, { 18, 24 }, "no_processor", 155, { 0, 0 }, { 0, 0 }, 1.5, 0 },
     { "... one computes, and waits for I/O in MPI", { 10, 50 }, { 90, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 1, 1 }, { 1, 0 }, 0, 0 },
     { "both share a processor, one computes longer, most of it in the kernel", { 10, 50 }, { 50, 50 }, { 50, 50 }, { 8, 5 },
       "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 4 },
@@ -156,10 +159,10 @@ static void what_is_said(void **state)
         assert_string_equal(said, "rank 0 is outside of MPI for 90.0 s, the other 50.0 s");
     }
     judge(&more[0], NULL);
-    assert_string_equal(said, "rank 0 computes about 15.0 s of CPU time more than the other");
+    assert_string_equal(said, "rank 0 computes about 40.0 s of CPU time, the other 25.0 s: 1.6 times as much");
     assert_int_equal(evidence, FV_EVIDENCE_SAMPLES);
     judge(&more[1], NULL);
-    assert_string_equal(said, "rank 0 computes 15.0 s of CPU time more than the other");
+    assert_string_equal(said, "rank 0 computes 40.0 s of CPU time, the other 25.0 s: 1.6 times as much");
     assert_int_equal(evidence, FV_EVIDENCE_EXACT);
 }
 
@@ -494,7 +497,7 @@ static void what_is_typical(void **state)
 static const char *most_of_it(const uint64_t ticks[3][2], const char *first, const char *second, bool is_program)
 {
     const char *const names[3] = { "main", first, second };
-    struct fv_rank ranks[2] = { { .threads = 1 }, { .threads = 1 } };
+    struct fv_rank ranks[2] = { { .threads = 1, .off.blocked_s = NAN }, { .threads = 1, .off.blocked_s = NAN } };
     struct fv_cost_thread threads[2];
     struct fv_cost_part parts[6];
     struct fv_cost_procedure procedures[3];
