@@ -358,6 +358,10 @@ static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, 
 struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
     double whole = v->model->instrumented.function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, by_samples);
+
+    /* Of what it computes in the kernel there are no samples, which then do not tell what most of it is. */
+    if (whole > 0 && fv_excess_is_measured(v->model))
+        whole = fmax(whole, excess_of(v->model, rank, fv_computing_s));
     const struct fv_excess own = excess_among(v, rank, whole, fv_excess_is_of_program);
 
     return own.procedure ? own : excess_among(v, rank, whole, NULL);
