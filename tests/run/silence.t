@@ -180,7 +180,7 @@ def below_a_file(p):
 
 @way('the disk is full from the beginning')
 def full_disk(p):
-    with Mounted('size=64k') as disk:
+    with harness.Mounted('size=64k') as disk:
         fill(disk)
         result = p.record('plain', directory=os.path.join(disk, 'e'))
         yield result
@@ -291,7 +291,7 @@ def no_local(p):
 
 @way('the disk of the experiment is full when `--local` files are moved')
 def not_moved(p):
-    with Mounted('size=64k') as disk:
+    with harness.Mounted('size=64k') as disk:
         there = harness.scratch('local')
         result = p.record('paths 3000', '--local', there, directory=os.path.join(disk, 'e'))
         yield result
@@ -360,7 +360,7 @@ def collectives(p):
 
 @way('the disk is full during the run')
 def filling(p):
-    with Mounted('size=160k') as disk:
+    with harness.Mounted('size=160k') as disk:
         result = p.record('paths 3000', directory=os.path.join(disk, 'e'))
         yield result
         check(result.dropped('disk') > 0, 'it was not full')
@@ -441,7 +441,7 @@ def trace(p):
 
 @way('a trace on a full disk')
 def trace_on_a_full_disk(p):
-    with Mounted('size=160k') as disk:
+    with harness.Mounted('size=160k') as disk:
         result = p.record('calls 60000', '--trace', directory=os.path.join(disk, 'e'))
         yield result
         result.lacks('fvunify', 'raise FVMPI_TRACE_MAX')
@@ -628,22 +628,6 @@ def fork(p):
 
 
 # ---- what they need ----
-
-class Mounted:
-    """A small disk."""
-
-    def __init__(self, options):
-        self.options = options
-
-    def __enter__(self):
-        self.path = harness.scratch('mnt')
-        if subprocess.run(['mount', '-t', 'tmpfs', '-o', self.options, 'fvmpi-test', self.path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-            raise harness.Skip('cannot mount a tmpfs')
-        return self.path
-
-    def __exit__(self, *_):
-        subprocess.run(['umount', '-l', self.path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
 
 def fill(disk):
     try:
