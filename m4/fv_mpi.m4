@@ -100,24 +100,3 @@ AC_SUBST([ABI_CPPFLAGS])
 AM_CONDITIONAL([HAVE_ABI], [test -n "$ABI_MPICC"])
 ])
 
-# FV_DEFAULT_MPI: what -lfvmpi means.
-AC_DEFUN([FV_DEFAULT_MPI], [
-AC_ARG_WITH([default-mpi],
-    [AS_HELP_STRING([--with-default-mpi=FLAVOUR], [what -lfvmpi links: mpich, openmpi, abi or serial (default: the MPI of mpicc)])],
-    [], [with_default_mpi=check])
-AS_IF([test "x$with_default_mpi" = xcheck], [
-    with_default_mpi=serial
-    AS_IF([test -n "$ABI_MPICC"], [with_default_mpi=abi])
-    AS_IF([test -n "$MPICH_MPICC"], [with_default_mpi=mpich])
-    AS_IF([test -n "$OPENMPI_MPICC"], [with_default_mpi=openmpi])
-    AS_IF([test -n "$MPICH_MPICC" && test -n "$OPENMPI_MPICC" &&
-           test "`FV_MPI_IDENTIFY([mpicc], [MPICH_VERSION])`" = yes], [with_default_mpi=mpich])
-])
-AS_CASE([$with_default_mpi],
-    [mpich], [AS_IF([test -z "$MPICH_MPICC"], [AC_MSG_ERROR([--with-default-mpi=mpich: mpich: $MPICH_WHY])])],
-    [openmpi], [AS_IF([test -z "$OPENMPI_MPICC"], [AC_MSG_ERROR([--with-default-mpi=openmpi: openmpi: $OPENMPI_WHY])])],
-    [abi], [AS_IF([test -z "$ABI_MPICC"], [AC_MSG_ERROR([--with-default-mpi=abi: abi: $ABI_WHY])])],
-    [serial], [],
-    [AC_MSG_ERROR([--with-default-mpi=$with_default_mpi: not one of mpich, openmpi, abi and serial])])
-AC_SUBST([DEFAULT_MPI], [$with_default_mpi])
-])

@@ -19,8 +19,9 @@ AS_IF([test -n "$OPENMPI_MPICC"],
 AS_IF([test -n "$ABI_MPICC"],
     [fv_line "MPI's standard ABI" "$ABI_VERSION by $ABI_MPICC: $ABI_COUNT functions wrapped, $ABI_UNKNOWN unknown"],
     [fv_line "MPI's standard ABI" "libfvmpi-abi is not built: $ABI_WHY"])
-fv_line "-lfvmpi means" "libfvmpi-$DEFAULT_MPI"
 fv_line "libbfd" "$BFD_LIBS"
+AS_IF([test "$fv_have_dw" = yes], [fv_line "libdw" "$fv_dw_libs"],
+      [fv_line "libdw" "some debug information is not read (DWARF 5 of clang, -gsplit-dwarf, -flto): the library is missing; its package is libdw-dev"])
 AS_IF([test "$fv_have_otf2" = yes], [fv_line "OTF2" "$OTF2_LIBS"],
       [fv_line "OTF2" "fvmpi check is not built: the library is missing; its package is libotf2-trace-dev"])
 AS_IF([test "$fv_have_pfm" = yes], [fv_line "libpfm4" "$PFM_LIBS"],

@@ -129,32 +129,39 @@ static bool is_cancelled(const MPI_Status *status)
            PMPI_Test_cancelled(status, &cancelled) == MPI_SUCCESS && cancelled;
 }
 
-/* A cancelled receive got nothing, and its status tells no count (MPI-4.0 section 3.8.4). What is known beforehand came:
- * the status need not tell (done-p2p.c). */
+/* A cancelled receive got nothing, and its status tells no count (MPI-4.0 section 3.8.4). */
 static bool has_message(const struct fv_request *r, const MPI_Status *status)
 {
-    return r->kind == FV_REQUEST_RECV && (r->received || !is_cancelled(status));
+    return r->kind == FV_REQUEST_RECV && (r->untold || !is_cancelled(status));
 }
 
 static uint64_t received_bytes(const struct fv_request *r, const MPI_Status *status)
 {
     if (!has_message(r, status))
         return 0;
-    return r->received ? r->received : fv_status_bytes(status);
+    return r->untold ? r->received : fv_status_bytes(status);
 }
 
-/* For the trace: how operation r ended. Where a status need not tell, what was posted does. */
+/* Who sent what the status does not tell of is known if a rank and a tag were asked for; else nobody. */
+static void event_untold(struct fv_call *call, const struct fv_request *r, uint64_t bytes)
+{
+    bool is_known = r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG;
+
+    fv_event(call, RECEIVED, r->number, fv_signed(is_known ? r->peer : FV_NO_PEER), fv_signed(r->tag), bytes);
+}
+
+/* For the trace: how operation r ended. */
 static void event_ended(struct fv_call *call, const struct fv_request *r, const MPI_Status *status,
                         uint64_t bytes)
 {
     if (r->kind == FV_REQUEST_COLLECTIVE || r->kind == FV_REQUEST_OPERATION)
         fv_event(call, DONE, r->number);
+    else if (r->untold)
+        event_untold(call, r, bytes);
     else if (is_cancelled(status))
         fv_event(call, CANCELLED, r->number);
     else if (r->kind == FV_REQUEST_SEND)
         fv_event(call, SENT, r->number);
-    else if (r->received && r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG)
-        fv_event(call, RECEIVED, r->number, fv_signed(r->peer), fv_signed(r->tag), bytes);
     else
         fv_event(call, RECEIVED, r->number, fv_signed(status->MPI_SOURCE), fv_signed(status->MPI_TAG), bytes);
 }
@@ -169,7 +176,7 @@ static FV_COLD void settle_failed(struct fv_completion *c, const struct fv_reque
     bool over =
         r->kind == FV_REQUEST_RECV ? truncated : r->kind == FV_REQUEST_COLLECTIVE && (gone || truncated);
 
-    if (r->kind == FV_REQUEST_RECV && !now) { /* nor here */
+    if (r->kind == FV_REQUEST_RECV && (!now || r->untold)) { /* nor here */
         over = over && r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG;
         source = r->peer;
         tag = r->tag;

@@ -291,7 +291,7 @@ void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Co
     fv_call_record(call, c, 0, 0);
 }
 
-/* MPICH (4.0.2) leaves the status of these as it finds it, with the count of an earlier request: there
+/* MPICH (4.0.2) leaves the status of these as it finds it, with sender, tag and count of an earlier request: there
  * the room for the message is counted. */
 #ifdef MPICH_NUMVERSION
 #define ISENDRECV_STATUS_TELLS false
@@ -313,7 +313,8 @@ void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Da
     };
     uint64_t sent = sent_bytes(count, type, dest);
 
-    if (!ISENDRECV_STATUS_TELLS && source != MPI_PROC_NULL)
+    r.untold = !ISENDRECV_STATUS_TELLS;
+    if (r.untold && source != MPI_PROC_NULL)
         r.received = fv_bytes(room, room_type);
     event_send(call, r.comm, dest, tag, sent);
     event_irecv(call, follow(call, &r, *request), r.comm, source, recv_tag);
@@ -384,7 +385,7 @@ void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Co
 {
     uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, source) : 0;
 
-    const struct fv_request r = { .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .received = bytes };
+    const struct fv_request r = { .kind = FV_REQUEST_RECV, .peer = source, .tag = tag, .received = bytes, .untold = 1 };
 
     plan(call, result, partitioned(result, r, comm), comm, request);
 }

@@ -2,7 +2,12 @@
  * and the stubs of the spellings that may be somebody else's. */
 #include "fortran.h"
 
+#include "lookup.h"
 #include "next.h"
+#include "resolve.h"
+
+#include "base/experiment.h"
+#include "base/linked.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,15 +20,29 @@ const void *fv_f_variable(const char *name)
     return found ? found : fv_find_private(name, NULL);
 }
 
+static const void *behind(const char *name, const void *own)
+{
+    const void *found = fv_linked_behind(name);
+
+    return found && found != own ? found : fv_find_private(name, own);
+}
+
 static fv_f_function *next_of(const struct fv_f_real *real)
 {
-    const void *own = (const void *)real->own;
-    const void *found = dlsym(RTLD_NEXT, real->name);
-
-    if (!found || found == own)
-        found = fv_find_private(real->name, own);
-    return (fv_f_function *)found;
+    return (fv_f_function *)behind(real->name, (const void *)real->own);
 }
+
+#ifdef PIC
+/* Names in these spellings may be anybody's: those of MPI's libraries are meant. */
+bool fv_f_is_behind(const char *name, const void *own, const void *found)
+{
+    Dl_info info;
+    const char *library = dladdr(found, &info) ? fv_base_name(info.dli_fname) : "";
+
+    return (!strncmp(library, "libmpi", strlen("libmpi")) || !strncmp(library, "libfmpi", strlen("libfmpi"))) &&
+           behind(name, own) == found;
+}
+#endif
 
 /* Stand in for procedures that the program has no library for. */
 static void without_effect(void) {}
@@ -63,7 +82,7 @@ fv_f_function *fv_f_find(struct fv_f_real *real)
     return found;
 }
 
-#if defined(PIC) && defined(__x86_64__)
+#ifdef FV_F_STUBS
 static const void *object_of(const void *address)
 {
     Dl_info info;
@@ -72,33 +91,19 @@ static const void *object_of(const void *address)
 }
 
 /* Called by fv_f_resolve alone. */
-__attribute__((used)) static void settle_stub(struct fv_f_stub *stub) __asm__("fv_f_settle_stub");
-static void settle_stub(struct fv_f_stub *stub)
+__attribute__((used)) static void *settle_stub(struct fv_f_stub *stub) __asm__("fv_f_settle_stub");
+static void *settle_stub(struct fv_f_stub *stub)
 {
     int saved = errno;
-    const void *same = dlsym(RTLD_NEXT, stub->name);
+    const void *same = fv_linked_behind(stub->name);
     const void *mpi = object_of((const void *)next_of(stub->real));
     bool foreign = same && object_of(same) != mpi;
+    fv_f_function *target = foreign ? (fv_f_function *)same : stub->real->own;
 
-    __atomic_store_n(&stub->target, foreign ? (fv_f_function *)same : stub->real->own, __ATOMIC_RELEASE);
+    __atomic_store_n(&stub->target, target, __ATOMIC_RELEASE);
     errno = saved;
+    return (void *)target;
 }
 
-/* Jumped to by a stub whose target is not known, with its struct fv_f_stub in r11. Keeps what may hold
- * arguments: rax is the number of vector registers of a variadic call. */
-__asm__(
-    ".pushsection .text\n.p2align 4\n.globl fv_f_resolve\n.hidden fv_f_resolve\n"
-    ".type fv_f_resolve, @function\nfv_f_resolve:\n"
-    "  push %rax\n  push %rdi\n  push %rsi\n  push %rdx\n  push %rcx\n  push %r8\n  push %r9\n  push %r11\n"
-    "  sub $136, %rsp\n"
-    "  movups %xmm0, (%rsp)\n  movups %xmm1, 16(%rsp)\n  movups %xmm2, 32(%rsp)\n  movups %xmm3, 48(%rsp)\n"
-    "  movups %xmm4, 64(%rsp)\n  movups %xmm5, 80(%rsp)\n  movups %xmm6, 96(%rsp)\n"
-    "  movups %xmm7, 112(%rsp)\n"
-    "  mov %r11, %rdi\n  call fv_f_settle_stub\n"
-    "  movups (%rsp), %xmm0\n  movups 16(%rsp), %xmm1\n  movups 32(%rsp), %xmm2\n  movups 48(%rsp), %xmm3\n"
-    "  movups 64(%rsp), %xmm4\n  movups 80(%rsp), %xmm5\n  movups 96(%rsp), %xmm6\n"
-    "  movups 112(%rsp), %xmm7\n"
-    "  add $136, %rsp\n"
-    "  pop %r11\n  pop %r9\n  pop %r8\n  pop %rcx\n  pop %rdx\n  pop %rsi\n  pop %rdi\n  pop %rax\n"
-    "  jmp *(%r11)\n.size fv_f_resolve, . - fv_f_resolve\n.popsection\n");
+FV_RESOLVER("fv_f_resolve", "fv_f_settle_stub");
 #endif

@@ -9,6 +9,7 @@
 #include "glue.h"
 
 #include "mpi-have-fortran.h"
+#include "resolve.h"
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "an MPI whose default INTEGER is not C's int");
 
@@ -60,8 +61,9 @@ const void *fv_f_variable(const char *name);
 /* Compilers spell mpi_send as mpi_send_ (almost all), mpi_send__ (second underscore), mpi_send and
  * MPI_SEND. The last two are names that anybody's C function may have (mpi_init of a multi-precision
  * library), which a preloaded library must not take away: a stub jumps to the next one behind ours unless
- * that is the MPI library's. Stubs exist for x86-64. */
-#if defined(PIC) && defined(__x86_64__)
+ * that is the MPI library's. */
+#if defined(PIC) && FV_HAVE_STUBS
+#define FV_F_STUBS 1
 struct fv_f_stub {
     fv_f_function *target;
     const char *name;
@@ -72,10 +74,7 @@ struct fv_f_stub {
     __attribute__((used)) static struct fv_f_stub fv_f_slot_##stub __asm__("fv_f_slot_" #stub) = { \
         NULL, #stub, &fv_f_of_##stub                                                      \
     };                                                                                    \
-    __asm__(".pushsection .text\n.p2align 4\n.globl " #stub "\n.type " #stub ", @function\n" #stub ":\n" \
-            "  .cfi_startproc\n  leaq fv_f_slot_" #stub "(%rip), %r11\n"                  \
-            "  cmpq $0, (%r11)\n  je fv_f_resolve\n  jmp *(%r11)\n  .cfi_endproc\n"       \
-            ".size " #stub ", . - " #stub "\n.popsection\n");
+    FV_STUB(#stub, "fv_f_slot_" #stub, "fv_f_resolve");
 #else
 #define FV_F_STUB(stub, entry)
 #endif

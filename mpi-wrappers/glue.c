@@ -1,11 +1,15 @@
 /* See glue.h. Everything here is rare: it runs when a communicator is first seen, and at the start. */
 #include "glue.h"
+
 #include "base/lock.h"
 #include "next.h"
+#include "rt/unseen.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+const enum fv_mpi_library fv_our_mpi = FV_OUR_MPI;
 
 static bool starting;
 static MPI_Group session_world; /* group of "mpi://WORLD" in a program with sessions only */

@@ -1,9 +1,12 @@
 /* See next.h. And who stands in front of us: a program, or a library before ours, that defines MPI_X itself.
- * Calls by that name do not come here, so it is told, at the start and by the report. Names are looked up
+ * Calls by that name come here only if they are handed on; what does not is told (rt/shadow.c). Names are looked up
  * before main if the MPI is there by then, else in the first call: an extension module may bring it. */
 #include "next.h"
 
+#include "lookup.h"
+
 #include "base/experiment.h"
+#include "base/linked.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,11 +36,16 @@ static const char *foreign_object(const void *address)
     return strncmp(fv_base_name(info.dli_fname), "libfvmpi", strlen("libfvmpi")) ? info.dli_fname : NULL;
 }
 
+bool fv_next_is_ours(const void *function)
+{
+    return is_own(function) || !foreign_object(function);
+}
+
 /* Is it the MPI library's own, whose two names are one function? A program may have its own PMPI_X behind
  * ours. */
 static bool is_of_mpi(const void *next, const char *profiled_name)
 {
-    return next == dlsym(RTLD_NEXT, profiled_name);
+    return next == fv_linked_behind(profiled_name);
 }
 
 /* `mpi`: where PMPI_X is found that was not there when we were loaded. */
@@ -46,7 +54,7 @@ static void settle(const struct fv_next *f, void *mpi)
     char profiled_name[64];
 
     snprintf(profiled_name, sizeof(profiled_name), "P%s", f->name);
-    void *profiled = f->profiled ? f->profiled : dlsym(mpi, profiled_name), *next = dlsym(RTLD_NEXT, f->name);
+    void *profiled = f->profiled ? f->profiled : dlsym(mpi, profiled_name), *next = fv_linked_behind(f->name);
 
     if (!next || next == profiled || is_of_mpi(next, profiled_name) || !foreign_object(next))
         next = profiled;
@@ -62,17 +70,19 @@ static void settle_all(void *mpi)
         settle(f, mpi);
 }
 
-static void tell_shadows(void)
+static void find_shadows(void)
 {
     const char *object;
+    char profiled_name[64];
 
     for (const struct fv_next *f = fv_next_list; f->name; f++) {
         void *first = dlsym(RTLD_DEFAULT, f->name);
 
-        if (first && !is_own(first) && first != dlsym(RTLD_NEXT, f->name) && (object = foreign_object(first)))
-            fv_shadow_add(object, f->name);
+        if (!first || is_own(first) || first == *(void **)f->next || first == fv_linked_behind(f->name) || !(object = foreign_object(first)))
+            continue;
+        snprintf(profiled_name, sizeof(profiled_name), "P%s", f->name);
+        fv_shadow_add(object, first, f->name, fv_linked_needs(fv_linked_object(first), profiled_name));
     }
-    fv_shadow_tell();
 }
 
 #if FV_FIND_MPI
@@ -101,7 +111,7 @@ static void find_file_f2c(void *mpi)
 
 static bool found;
 
-static bool is_usable(const void *init)
+static bool is_usable(const void *init, bool says)
 {
     static bool told;
     Dl_info info;
@@ -110,7 +120,7 @@ static bool is_usable(const void *init)
 
     if (mpi == FV_OUR_MPI || !fv_mpi_name(mpi))
         return true;
-    if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+    if (says && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
         fv_log("libfvmpi-%s.so: the program has loaded %s (%s), its MPI calls fail; preload "
                "libfvmpi-%s.so instead, or say fvmpi run --mpi %s",
                fv_mpi_flavour(FV_OUR_MPI), fv_mpi_name(mpi), info.dli_fname, fv_mpi_flavour(mpi),
@@ -124,7 +134,7 @@ static void *open_private(void)
     const void *init = fv_find_private("PMPI_Init", NULL);
     Dl_info info;
 
-    return init && dladdr(init, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return init && dladdr(init, &info) ? fv_lookup_open(info.dli_fname) : NULL;
 }
 
 /* `mpi`: where names are looked up. Threads may do so at a time: all write the same. */
@@ -135,27 +145,51 @@ static void find_all(void *mpi)
     __atomic_store_n(&found, true, __ATOMIC_RELEASE);
 }
 
-static bool find_now(void)
+static bool find_now(bool says)
 {
     const void *init = dlsym(RTLD_DEFAULT, "PMPI_Init");
     void *mpi = init ? RTLD_DEFAULT : open_private();
 
     if (!init && (!mpi || !(init = dlsym(mpi, "PMPI_Init"))))
         return false;
-    if (!is_usable(init))
+    if (!is_usable(init, says))
         return false;
     find_all(mpi);
     return true;
 }
 
+static bool is_found(void)
+{
+    return FV_LIKELY(__atomic_load_n(&found, __ATOMIC_ACQUIRE));
+}
+
 bool fv_mpi_find(void)
 {
-    if (FV_LIKELY(__atomic_load_n(&found, __ATOMIC_ACQUIRE)))
+    if (is_found())
         return true;
     int saved = errno;
-    bool ok = find_now();
+    bool ok = find_now(true);
     errno = saved;
     return ok;
+}
+
+bool fv_mpi_find_by(const void *function)
+{
+    const struct link_map *object = is_found() || !function ? NULL : fv_linked_object(function);
+    void *mpi = object ? fv_lookup_open(object->l_name) : NULL;
+    const void *init = mpi ? dlsym(mpi, "PMPI_Init") : NULL;
+
+    if (is_found())
+        return true;
+    if (!function)
+        return find_now(false);
+    if (!init || !is_usable(init, false)) {
+        if (mpi)
+            dlclose(mpi);
+        return false;
+    }
+    find_all(mpi);
+    return true;
 }
 
 int fv_mpi_lacks(const char *name)
@@ -183,12 +217,41 @@ static bool settle_first(void)
 }
 #endif
 
+static const struct fv_next *row_of_init(void)
+{
+    const struct fv_next *row = fv_next_list;
+
+    while (row->name && strcmp(row->name, "MPI_Init"))
+        row++;
+    return row;
+}
+
+const void *fv_next_of_mpi(void)
+{
+    const struct fv_next *row = row_of_init();
+
+    return row->own ? *(void **)row->own : row->profiled;
+}
+
+/* Linked behind the MPI's library, which thus has the program's calls? Not where it came with a plug-in. */
+static void lead_if_late(void)
+{
+    const void *init = *(void **)row_of_init()->next, *for_all = dlsym(RTLD_DEFAULT, "fvmpi_version");
+
+    if (init && dlsym(RTLD_DEFAULT, "MPI_Init") == init && for_all && fv_next_is_ours(for_all)) {
+        fv_slots_late = 1;
+        fv_slots_lead_here();
+    }
+}
+
 __attribute__((constructor)) static void settle_before_main(void)
 {
     int saved = errno;
 
-    if (settle_first())
-        tell_shadows();
+    if (settle_first()) {
+        lead_if_late();
+        find_shadows();
+    }
     errno = saved;
 }
 #endif
@@ -216,20 +279,41 @@ static int gather_name(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /* Names first: inside dl_iterate_phdr() a lock is held that dlopen() takes after its own. */
-void *fv_find_private(const char *name, const void *own)
+void fv_each_object(bool (*visit)(void *object, void *arg), void *arg)
 {
     struct names names = { NULL, 0 };
-    void *found = NULL, *object;
+    bool over = false;
+    void *object;
 
     dl_iterate_phdr(gather_name, &names);
-    for (size_t at = 0; at < names.used && !found; at += strlen(names.text + at) + 1) {
-        if (!(object = dlopen(names.text + at, RTLD_LAZY | RTLD_NOLOAD)))
+    for (size_t at = 0; at < names.used && !over; at += strlen(names.text + at) + 1) {
+        if (!(object = fv_lookup_open(names.text + at)))
             continue;
-        found = dlsym(object, name);
+        over = visit(object, arg);
         dlclose(object);
-        if (found == own)
-            found = NULL;
     }
     free(names.text);
-    return found;
+}
+
+struct wanted {
+    const char *name;
+    const void *own;
+    void *found;
+};
+
+static bool has(void *object, void *arg)
+{
+    struct wanted *wanted = arg;
+    void *found = fv_lookup_plain(object, wanted->name);
+
+    wanted->found = found == wanted->own ? NULL : found;
+    return wanted->found != NULL;
+}
+
+void *fv_find_private(const char *name, const void *own)
+{
+    struct wanted wanted = { name, own, NULL };
+
+    fv_each_object(has, &wanted);
+    return wanted.found;
 }

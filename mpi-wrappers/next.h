@@ -23,6 +23,8 @@ extern const struct fv_next fv_next_list[]; /* up to one whose name is NULL */
 /* Makes them the functions of the MPI that the program has loaded by now; false: none. Till then, and where
  * that MPI has no such function, fv_next_MPI_X is one that looks for it again. */
 bool fv_mpi_find(void);
+/* The same without a word where there is none, by a function of that MPI; NULL: by any. */
+bool fv_mpi_find_by(const void *function);
 /* Says so, once; an error code. */
 FV_COLD int fv_mpi_lacks(const char *name);
 #else
@@ -34,7 +36,20 @@ static inline bool fv_mpi_find(void)
 {
     return true;
 }
+static inline bool fv_mpi_find_by(const void *function)
+{
+    (void)function;
+    return true;
+}
 #endif
+
+/* An address in the MPI that was found. */
+const void *fv_next_of_mpi(void);
+/* A function of a library of fvmpi's. */
+bool fv_next_is_ours(const void *function);
+
+/* Each loaded object but the program itself, by its handle, until a visit returns true. */
+void fv_each_object(bool (*visit)(void *object, void *arg), void *arg);
 
 /* A symbol of a library that was loaded privately (RTLD_LOCAL: a plug-in, an extension module), and is not at
  * `own`. */

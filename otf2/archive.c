@@ -477,7 +477,8 @@ bool fv_archive_begin_events(struct fv_archive *a, const struct fv_archive_names
     a->locks = names->locks;
     a->context_of_node = names->context_of_node;
     a->function_of_node = names->function_of_node;
-    a->samples = names->calling;
+    a->samples = names->samples;
+    a->in_contexts = names->calling;
     fv_calling_init(&a->calling, names->calling, names->calling_count);
     fv_generators_init(a);
     fv_event_strings_init(a);
@@ -515,7 +516,7 @@ static void write_local(struct fv_archive *a, const uint64_t *own, size_t count)
             fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "a definition file");
             continue;
         }
-        if (a->samples) /* the locations were opened in this order */
+        if (a->in_contexts) /* the locations were opened in this order */
             fv_archive_check(a, write_mapping(a, w, &a->calling.locations[i]), "a definition file");
         fv_archive_check(a, OTF2_Archive_CloseDefWriter(a->otf2, w), "a definition file");
     }
@@ -528,7 +529,7 @@ static bool is_complete(const struct fv_defs *d, const struct fv_archive_locatio
     bool complete = d->rank_count == d->world_size;
 
     for (size_t i = 0; i < count; i++)
-        complete = complete && !locations[i].gaps;
+        complete = complete && !locations[i].gaps && !locations[i].given_up;
     for (size_t i = 0; i < d->comm_count; i++)
         complete =
             complete && (d->comms[i].owner == FV_NOBODY || d->comms[i].size + d->comms[i].remote_size < 2);
@@ -572,7 +573,7 @@ bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t ow
 {
     bool good = fv_archive_check(a, OTF2_Archive_OpenDefFiles(a->otf2), "definition files");
 
-    if (a->samples)
+    if (a->in_contexts)
         fv_calling_unify(&a->calling, a->transport);
     write_local(a, own, own_count);
     good = fv_archive_check(a, OTF2_Archive_CloseDefFiles(a->otf2), "definition files") && good && !a->failed;

@@ -27,8 +27,9 @@ struct fv_archive_names {
     const struct fv_defs *defs;
     const struct fv_lock_names *locks;
     const uint32_t *context_of_node, *function_of_node;
-    const struct fv_calling_node *calling; /* the contexts, by number: regions are entered and left as calling contexts, and there
-                                              may be samples. NULL: Enter and Leave, and none */
+    bool samples;                          /* there are samples of the CPU clock: */
+    const struct fv_calling_node *calling; /* the contexts, by number: regions are entered and left as calling contexts, and samples
+                                              are CallingContextSample. NULL: Enter and Leave, and samples are a metric */
     size_t calling_count;
 };
 
@@ -41,6 +42,7 @@ struct fv_archive_location {
     uint64_t location, events;
     uint32_t rank; /* world rank */
     bool gaps;     /* recording was off at times */
+    bool given_up; /* requests of receives were freed: messages may have come that are not there */
 };
 struct fv_archive_times {
     uint64_t first_ns, last_ns; /* of all events */

@@ -41,7 +41,7 @@ struct fv_archive {
         size_t index; /* in `calling` */
     } * writers; /* by slot */
     size_t writer_room;
-    bool samples; /* regions are calling contexts, see fv_archive_names.calling */
+    bool samples, in_contexts; /* see fv_archive_names.samples, .calling */
     struct fv_calling calling;
     uint32_t *generators; /* interrupt generators, by rank */
     struct fv_strings metrics; /* names of the events counted in instances, from 1 */
@@ -98,7 +98,8 @@ static inline uint32_t fv_team_comm(const struct fv_defs *defs, uint32_t rank)
     return (uint32_t)(defs->comm_count + defs->rank_count) + rank;
 }
 
-/* Metrics: the classes of events in instances, those of counters, those of sensors, the instances of these, the class of memory, the instances of that. */
+/* Metrics: the classes of events in instances, those of counters, those of sensors, the instances of these, the class of memory, the instances of that, the
+ * class of samples. Their members are numbered without the instances. */
 static inline uint32_t fv_strings_named(const struct fv_strings *strings)
 {
     return strings->count ? (uint32_t)strings->count - 1 : 0;
@@ -110,6 +111,10 @@ static inline uint32_t fv_sensor_metric(const struct fv_archive *archive, size_t
 static inline uint32_t fv_memory_class(const struct fv_archive *archive)
 {
     return fv_sensor_metric(archive, archive->sensor_count);
+}
+static inline uint32_t fv_samples_class(const struct fv_archive *archive)
+{
+    return fv_memory_class(archive) + (archive->memory_count ? archive->memory_count + 1 : 0);
 }
 
 /* definitions_io.c: of fv_def_handle.mode */

@@ -28,7 +28,10 @@ static const char *describe(const struct fv_key *key, char text[96])
     case FV_ACTIVE_RMA: snprintf(text, 96, "operation %" PRIu64 " on window %" PRIu64, b, a); break;
     case FV_ACTIVE_IO: snprintf(text, 96, "operation %" PRIu64 " on handle %" PRIu64, b, a); break;
     case FV_ACTIVE_RMA_LOCK:
-        snprintf(text, 96, "lock %" PRIu64 " at rank %u on window %" PRIu64, b, (uint32_t)a, a >> 32);
+        if ((uint32_t)a == OTF2_UNDEFINED_UINT32) /* MPI_Win_lock_all */
+            snprintf(text, 96, "lock %" PRIu64 " at all ranks on window %" PRIu64, b, a >> 32);
+        else
+            snprintf(text, 96, "lock %" PRIu64 " at rank %u on window %" PRIu64, b, (uint32_t)a, a >> 32);
         break;
     case FV_ACTIVE_LOCK: snprintf(text, 96, "lock %u with acquisition order %" PRIu64, (uint32_t)a, b); break;
     case FV_ACTIVE_IO_LOCK: snprintf(text, 96, "the lock of handle %" PRIu64, a); break;

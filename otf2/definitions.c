@@ -110,6 +110,10 @@ static void write_properties(struct writing *w, uint32_t group, const struct fv_
     property(w, group, "fvmpi::PID", number);
     property(w, group, "fvmpi::MPI", r->mpi);
     property(w, group, "fvmpi::THREAD_LEVEL", r->thread_level);
+    if (w->archive->samples && r->sample_rate) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)r->sample_rate);
+        property(w, group, "fvmpi::SAMPLE_RATE", number);
+    }
     if (!r->traced)
         property(w, group, "fvmpi::TRACE", "none: profile only");
     else if (r->stop_ticks)
@@ -452,17 +456,28 @@ static void write_sensors(struct writing *w)
 static void write_memory(struct writing *w)
 {
     const struct fv_archive *a = w->archive;
-    uint32_t id = fv_memory_class(a);
+    uint32_t id = fv_memory_class(a), member = id - (uint32_t)a->sensor_count;
 
     if (!a->memory_count)
         return;
-    check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, id, text(w, "memory allocated"), text(w, "by the process: the most of an interval at its begin, what there was last at its end"),
+    check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, member, text(w, "memory allocated"), text(w, "by the process: the most of an interval at its begin, what there was last at its end"),
                                                     OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_BINARY, 0, text(w, "bytes")));
-    check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &id, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+    check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
     for (uint32_t i = 0; i < w->d->rank_count; i++)
         if (a->memory_metric[i])
             check(w, OTF2_GlobalDefWriter_WriteMetricInstance(w->w, id + a->memory_metric[i], id, fv_memory_location(&w->d->ranks[i]), OTF2_SCOPE_LOCATION_GROUP,
                                                               i + (i >= w->absent)));
+}
+
+/* Of threads. A sample is a value, with the call path of where it found the thread. */
+static void write_samples(struct writing *w)
+{
+    const struct fv_archive *a = w->archive;
+    uint32_t id = fv_samples_class(a), member = id - (uint32_t)a->sensor_count - a->memory_count;
+
+    check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, member, text(w, "CPU time"), text(w, "of the thread since the sample before; fvmpi::call_path: where this sample found it"),
+                                                    OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_LAST, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, -9, text(w, "s")));
+    check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 }
 
 /* What the samples' clock is set to, once for each rate. */
@@ -481,36 +496,26 @@ static void write_generators(struct writing *w)
     }
 }
 
+/* All of them, used or not: readers want the numbers without a gap. */
 static void write_attributes(struct writing *w)
 {
-    if (w->contexts->count)
-        check(w, OTF2_GlobalDefWriter_WriteAttribute(
-                     w->w, FV_ATTRIBUTE_CALL_PATH, text(w, "fvmpi::call_path"),
-                     text(w, "where the program called MPI"), OTF2_TYPE_CALLING_CONTEXT));
-    check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_WAIT, text(w, "fvmpi::wait"),
-                                                 text(w, "nanoseconds that the call waited for others"),
-                                                 OTF2_TYPE_UINT64));
-    check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_WAIT_KIND, text(w, "fvmpi::wait_kind"),
-                                                 text(w, "what it waited for"), OTF2_TYPE_STRING));
-    check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_CAUSE, text(w, "fvmpi::cause"),
-                                                 text(w, "the location that it waited for"),
-                                                 OTF2_TYPE_LOCATION));
-    check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, FV_ATTRIBUTE_ERROR, text(w, "fvmpi::error"),
-                                                 text(w, "how the operation failed"), OTF2_TYPE_STRING));
-    if (w->archive->samples || fv_defs_has_instances(w->d) || fv_defs_has_threads(w->d)) /* readers want all numbers */
-        check(w, OTF2_GlobalDefWriter_WriteAttribute(
-                     w->w, FV_ATTRIBUTE_CPU_TIME, text(w, "fvmpi::cpu_time"),
-                     text(w, "nanoseconds of CPU time of this instance of the function, or since the sample before"),
-                     OTF2_TYPE_UINT64));
-    if (fv_defs_has_threads(w->d))
-        check(w, OTF2_GlobalDefWriter_WriteAttribute(
-                     w->w, FV_ATTRIBUTE_LOCK, text(w, "fvmpi::lock"),
-                     text(w, "the lock, or what else the thread waited for, as in ThreadAcquireLock"),
-                     OTF2_TYPE_UINT32));
-    if (fv_defs_has_threads(w->d))
-        check(w, OTF2_GlobalDefWriter_WriteAttribute(
-                     w->w, FV_ATTRIBUTE_LOCK_NAME, text(w, "fvmpi::lock_name"),
-                     text(w, "its name, which is a property of the rank, too"), OTF2_TYPE_STRING));
+    static const struct {
+        const char *name, *text;
+        OTF2_Type type;
+    } all[] = {
+        [FV_ATTRIBUTE_CALL_PATH] = { "fvmpi::call_path", "where the program called MPI", OTF2_TYPE_CALLING_CONTEXT },
+        [FV_ATTRIBUTE_WAIT] = { "fvmpi::wait", "nanoseconds that the call waited for others", OTF2_TYPE_UINT64 },
+        [FV_ATTRIBUTE_WAIT_KIND] = { "fvmpi::wait_kind", "what it waited for", OTF2_TYPE_STRING },
+        [FV_ATTRIBUTE_CAUSE] = { "fvmpi::cause", "the location that it waited for", OTF2_TYPE_LOCATION },
+        [FV_ATTRIBUTE_ERROR] = { "fvmpi::error", "how the operation failed", OTF2_TYPE_STRING },
+        [FV_ATTRIBUTE_CPU_TIME] = { "fvmpi::cpu_time", "nanoseconds of CPU time of this instance of the function, or since the sample before",
+                                    OTF2_TYPE_UINT64 },
+        [FV_ATTRIBUTE_LOCK] = { "fvmpi::lock", "the lock, or what else the thread waited for, as in ThreadAcquireLock", OTF2_TYPE_UINT32 },
+        [FV_ATTRIBUTE_LOCK_NAME] = { "fvmpi::lock_name", "its name, which is a property of the rank, too", OTF2_TYPE_STRING },
+    };
+
+    for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        check(w, OTF2_GlobalDefWriter_WriteAttribute(w->w, i, text(w, all[i].name), text(w, all[i].text), all[i].type));
 }
 
 /* ---- all of it ---- */
@@ -542,9 +547,11 @@ bool fv_definitions_write(struct fv_archive *a, OTF2_GlobalDefWriter *writer,
     write_counters(&w);
     write_sensors(&w);
     write_memory(&w);
+    if (a->samples && !a->in_contexts)
+        write_samples(&w);
     write_attributes(&w);
     write_contexts(&w);
-    if (a->samples)
+    if (a->in_contexts)
         write_generators(&w);
     fv_writing_files(&w);
     free(w.rank_nodes);

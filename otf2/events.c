@@ -88,7 +88,7 @@ static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_writer *w, enu
 {
     uint32_t path = a->context_of_node[node];
 
-    if (a->samples) {
+    if (a->in_contexts) {
         struct fv_calling_event e = fv_calling_enter(&a->calling, w->index, kind, path, region);
 
         return OTF2_EvtWriter_CallingContextEnter(w->otf2, a->attributes, r->time_ns, e.node, e.distance);
@@ -100,7 +100,7 @@ static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_writer *w, enu
 
 static OTF2_ErrorCode leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r, uint32_t region)
 {
-    if (a->samples)
+    if (a->in_contexts)
         return OTF2_EvtWriter_CallingContextLeave(w->otf2, a->attributes, r->time_ns, fv_calling_leave(&a->calling, w->index));
     return OTF2_EvtWriter_Leave(w->otf2, a->attributes, r->time_ns, region);
 }
@@ -116,11 +116,11 @@ static OTF2_ErrorCode put_instance(struct fv_archive *a, const struct fv_writer 
     return leave(a, w, r, region);
 }
 
-static OTF2_ErrorCode put_whole(OTF2_EvtWriter *w, const struct fv_record *r, OTF2_MetricRef metric)
+static OTF2_ErrorCode put_whole(OTF2_EvtWriter *w, OTF2_AttributeList *attributes, const struct fv_record *r, OTF2_MetricRef metric)
 {
     const OTF2_Type type = OTF2_TYPE_UINT64;
 
-    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, metric, 1, &type, &(OTF2_MetricValue){ .unsigned_int = r->sent });
+    return OTF2_EvtWriter_Metric(w, attributes, r->time_ns, metric, 1, &type, &(OTF2_MetricValue){ .unsigned_int = r->sent });
 }
 
 static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
@@ -144,8 +144,14 @@ static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w,
 
 static OTF2_ErrorCode put_sample(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
 {
-    struct fv_calling_event e = fv_calling_sample(&a->calling, w->index, a->context_of_node[r->context]);
+    uint32_t path = a->context_of_node[r->context];
 
+    if (!a->in_contexts) {
+        if (path != FV_NONE)
+            OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH, path);
+        return put_whole(w->otf2, a->attributes, r, fv_samples_class(a));
+    }
+    struct fv_calling_event e = fv_calling_sample(&a->calling, w->index, path);
     OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_CPU_TIME, r->sent);
     return OTF2_EvtWriter_CallingContextSample(w->otf2, a->attributes, r->time_ns, e.node, e.distance, a->generators[r->ref]);
 }
@@ -276,10 +282,10 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_SECTIONS: return OTF2_SUCCESS; /* of a rank whose file names none */
     case FV_REC_INSTANCE:
     case FV_REC_INSTANCE_END: return put_instance(a, writer, r);
-    case FV_REC_COUNTER: return put_whole(w, r, fv_strings_named(&a->metrics) + a->counter_of[r->ref][r->op] - 1);
+    case FV_REC_COUNTER: return put_whole(w, NULL, r, fv_strings_named(&a->metrics) + a->counter_of[r->ref][r->op] - 1);
     case FV_REC_SENSOR: return put_sensor(a, w, r);
-    case FV_REC_MEMORY: return put_whole(w, r, fv_memory_class(a) + a->memory_metric[r->ref]);
-    case FV_REC_EVENT_COUNT: return put_whole(w, r, a->metric_of[r->ref][r->op] - 1);
+    case FV_REC_MEMORY: return put_whole(w, NULL, r, fv_memory_class(a) + a->memory_metric[r->ref]);
+    case FV_REC_EVENT_COUNT: return put_whole(w, NULL, r, a->metric_of[r->ref][r->op] - 1);
     case FV_REC_FILE_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
     case FV_REC_FILE_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_WORK_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, r->context);
@@ -312,7 +318,7 @@ static bool sink_open(struct fv_sink *sink, uint32_t slot, uint64_t location)
     FV_GROW(a->writers, a->writer_room, (size_t)slot + 1);
     errno = 0;
     a->writers[slot] = (struct fv_writer){ OTF2_Archive_GetEvtWriter(a->otf2, location),
-                                           a->samples ? fv_calling_open(&a->calling, location) : 0 };
+                                           a->in_contexts ? fv_calling_open(&a->calling, location) : 0 };
     return a->writers[slot].otf2 || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "an event file");
 }
 
@@ -321,7 +327,7 @@ static bool sink_close(struct fv_sink *sink, uint32_t slot)
     struct fv_archive *a = sink->context;
 
     errno = 0;
-    if (a->samples)
+    if (a->in_contexts)
         fv_calling_close(&a->calling, a->writers[slot].index);
     return fv_archive_check(a, OTF2_Archive_CloseEvtWriter(a->otf2, a->writers[slot].otf2), "an event file");
 }

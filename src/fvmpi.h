@@ -56,15 +56,18 @@ void fvmpi_label_v1(const char *text) __attribute__((weak));
 void *fvmpi_dlsym_(void *handle, const char *name) __asm__("dlsym") __attribute__((weak));
 typedef void fvmpi_section_function(const char *name, int number, int level);
 #define FVMPI_SHARED_ __attribute__((weak, visibility("hidden")))
+#define FVMPI_FUNCTION_ FVMPI_SHARED_ __attribute__((no_instrument_function))
+/* Of their callers, in debug information and to -finstrument-functions. */
+#define FVMPI_INLINE_ static __inline__ __attribute__((always_inline, artificial, no_instrument_function))
 
-FVMPI_SHARED_ void fvmpi_section_find_(void);
-FVMPI_SHARED_ void fvmpi_section_find_begin_(const char *name, int number, int level);
-FVMPI_SHARED_ void fvmpi_section_find_end_(const char *name, int number, int level);
+FVMPI_FUNCTION_ void fvmpi_section_find_(void);
+FVMPI_FUNCTION_ void fvmpi_section_find_begin_(const char *name, int number, int level);
+FVMPI_FUNCTION_ void fvmpi_section_find_end_(const char *name, int number, int level);
 /* What to call, NULL: nothing. At first the functions that find out. */
 FVMPI_SHARED_ fvmpi_section_function *fvmpi_section_call_[2] = { fvmpi_section_find_begin_,
                                                                  fvmpi_section_find_end_ };
 
-FVMPI_SHARED_ void fvmpi_section_find_(void)
+FVMPI_FUNCTION_ void fvmpi_section_find_(void)
 {
     union {
         void *address;
@@ -83,7 +86,7 @@ FVMPI_SHARED_ void fvmpi_section_find_(void)
     __atomic_store_n(&fvmpi_section_call_[1], end.function, __ATOMIC_RELAXED);
 }
 
-static __inline__ void fvmpi_label(const char *text)
+FVMPI_INLINE_ void fvmpi_label(const char *text)
 {
     union {
         void *address;
@@ -97,7 +100,7 @@ static __inline__ void fvmpi_label(const char *text)
         label.function(text);
 }
 
-static __inline__ void fvmpi_section_begin(const char *name, int number, int level)
+FVMPI_INLINE_ void fvmpi_section_begin(const char *name, int number, int level)
 {
     fvmpi_section_function *call = __atomic_load_n(&fvmpi_section_call_[0], __ATOMIC_RELAXED);
 
@@ -105,7 +108,7 @@ static __inline__ void fvmpi_section_begin(const char *name, int number, int lev
         call(name, number, level);
 }
 
-static __inline__ void fvmpi_section_end(const char *name, int number, int level)
+FVMPI_INLINE_ void fvmpi_section_end(const char *name, int number, int level)
 {
     fvmpi_section_function *call = __atomic_load_n(&fvmpi_section_call_[1], __ATOMIC_RELAXED);
 
@@ -113,18 +116,20 @@ static __inline__ void fvmpi_section_end(const char *name, int number, int level
         call(name, number, level);
 }
 
-FVMPI_SHARED_ void fvmpi_section_find_begin_(const char *name, int number, int level)
+FVMPI_FUNCTION_ void fvmpi_section_find_begin_(const char *name, int number, int level)
 {
     fvmpi_section_find_();
     fvmpi_section_begin(name, number, level);
 }
 
-FVMPI_SHARED_ void fvmpi_section_find_end_(const char *name, int number, int level)
+FVMPI_FUNCTION_ void fvmpi_section_find_end_(const char *name, int number, int level)
 {
     fvmpi_section_find_();
     fvmpi_section_end(name, number, level);
 }
 
+#undef FVMPI_INLINE_
+#undef FVMPI_FUNCTION_
 #undef FVMPI_SHARED_
 #else /* nothing that could test whether fvmpi is there */
 #define fvmpi_section_begin(name, number, level) ((void)(name), (void)(number), (void)(level))

@@ -20,13 +20,14 @@ public:
 #else
 class section {
 public:
-    explicit section(const char *name, int number = 0, int level = 0) : number_(number), level_(level)
+    __attribute__((always_inline, no_instrument_function)) explicit section(const char *name, int number = 0, int level = 0)
+        : number_(number), level_(level)
     {
         std::strncpy(name_, name ? name : "", sizeof(name_) - 1);
         name_[sizeof(name_) - 1] = '\0';
         fvmpi_section_begin(name_, number_, level_);
     }
-    ~section() { fvmpi_section_end(name_, number_, level_); }
+    __attribute__((always_inline, no_instrument_function)) ~section() { fvmpi_section_end(name_, number_, level_); }
 
 private:
     section(const section &); // not copied; by C++98's means

@@ -92,6 +92,8 @@ static size_t home_of(const struct collecting *c, const struct fv_item *item)
 {
     const struct fv_steps *steps = &c->a->steps;
 
+    if (item->kind == FV_ITEM_COMPLETION) /* where its operation meets, so that it is answered after that */
+        return (fv_mix(fv_item_completion_key(item->key)) >> 8) % (uint64_t)steps->processes;
     if (item->kind == FV_ITEM_GROUP || item->kind == FV_ITEM_LOCK)
         return (fv_mix(item->key) >> 8) % (uint64_t)steps->processes;
     return steps->lines[steps->first_line[c->a->groups.rank_of_world[item->member]]].process;
@@ -303,6 +305,7 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
     if (good) {
         a->spill_bytes = a->steps.spill.allocated;
         fv_transport_sum(m->transport, &a->spill_bytes, 1);
+        fv_progress(&a->steps, &m->defs, m->transport);
         fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
         fv_samples_collect(&a->steps, m, &a->tallies, &a->samples);
         fv_transport_sum(m->transport, (uint64_t *)&a->samples, sizeof(a->samples) / sizeof(uint64_t));

@@ -9,6 +9,7 @@
 
 #include "analysis/graph.h"
 #include "analysis/match.h"
+#include "analysis/progress.h"
 #include "analysis/samples.h"
 #include "analysis/waits.h"
 

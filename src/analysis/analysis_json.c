@@ -26,7 +26,7 @@ static double seconds(uint64_t ns)
 
 /* What is known of a call site, on one rank or on all. */
 struct sums {
-    uint64_t count, ns, before_ns, locked_ns, wait_ns, caused_ns, kind_ns[FV_WS_COUNT], delay_ns[FV_WHERES],
+    uint64_t count, ns, before_ns, locked_ns, wait_ns, caused_ns, withheld_ns, kind_ns[FV_WS_COUNT], delay_ns[FV_WHERES],
         critical_ns[FV_WHERES];
 };
 
@@ -54,7 +54,10 @@ static void add(struct sums *s, const struct fv_tally *t)
         s->wait_ns += fv_is_completion(t->kind) ? 0 : t->ns;
         s->kind_ns[t->kind] += t->ns;
         break;
-    case FV_TALLY_CAUSE: s->caused_ns += t->ns; break;
+    case FV_TALLY_CAUSE:
+        s->caused_ns += t->ns;
+        s->withheld_ns += t->kind == FV_WS_NO_PROGRESS ? t->ns : 0;
+        break;
     case FV_TALLY_DIRECT:
     case FV_TALLY_PROPAGATED: s->delay_ns[t->kind] += t->ns; break;
     case FV_TALLY_CRITICAL: s->critical_ns[t->kind] += t->ns; break;
@@ -72,7 +75,8 @@ static void turn_around(struct writer *w)
             continue;
         t.site = t.other_site;
         t.rank = t.other_rank;
-        t.kind = t.other_site = t.other_rank = 0;
+        t.kind = t.kind == FV_WS_NO_PROGRESS ? t.kind : 0;
+        t.other_site = t.other_rank = 0;
         fv_tallies_add(&w->caused, &t);
     }
     fv_tallies_sort(&w->caused);
@@ -141,6 +145,7 @@ static void put_sums(struct writer *w, const struct sums *s)
     put_seconds(w, "locks_s", s->locked_ns);
     put_kinds(w, s);
     put_seconds(w, "caused_s", s->caused_ns);
+    put_seconds(w, "withheld_s", s->withheld_ns);
     put_where(w, "delay_s", s->delay_ns);
     put_where(w, "critical_s", s->critical_ns);
 }

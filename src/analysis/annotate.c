@@ -45,7 +45,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *rec
         return a->to->put(a->to, slot, record);
     const struct fv_line *cause = &a->analysis->steps.lines[s->cause_line];
     with = *record;
-    with.op = s->kind;
+    with.op = fv_step_main_kind(&a->analysis->steps, s);
     with.sent = wait;
     with.id = fv_location(&a->analysis->merge->defs.ranks[cause->rank], cause->slot);
     return a->to->put(a->to, slot, &with);

@@ -98,10 +98,14 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_RMA_COLL_END: fv_collect_window(r, t, m); break;
     case FV_REC_RMA_GROUP: fv_collect_epoch(r, t, m); break;
     case FV_REC_RMA_LOCK: fv_collect_lock(r, t, m); break;
-    case FV_REC_RMA_UNLOCK: fv_collect_unlock(r, t, m); break;
+    case FV_REC_RMA_UNLOCK:
+        fv_collect_unlock(r, t, m);
+        fv_collect_flush(r, t, m);
+        break;
     case FV_REC_RMA_PUT:
     case FV_REC_RMA_GET:
-    case FV_REC_RMA_ATOMIC: r->last_op_ns = m->time_ns; break;
+    case FV_REC_RMA_ATOMIC: fv_collect_operation(r, m); break;
+    case FV_REC_RMA_SYNC: fv_collect_flush(r, t, m); break;
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_BEGIN: fv_collect_file(r, t, m); break;
@@ -195,6 +199,8 @@ void fv_collect_answer(struct fv_rank_collect *r, const struct fv_answer *a)
 {
     if (a->later)
         fv_collect_send_answer(r, a);
+    else if (a->withheld)
+        fv_collect_withheld(r->all->steps, fv_step(r->all->steps, a->line, (uint32_t)a->reply), a);
     else
         fv_collect_cause(r->all->steps, fv_step(r->all->steps, a->line, (uint32_t)a->reply), a);
 }

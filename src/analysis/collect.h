@@ -9,7 +9,7 @@
 #include "analysis/tally.h"
 #include "merge/groups.h"
 
-enum fv_item_kind { FV_ITEM_SEND, FV_ITEM_RECEIVE, FV_ITEM_GROUP, FV_ITEM_LOCK };
+enum fv_item_kind { FV_ITEM_SEND, FV_ITEM_RECEIVE, FV_ITEM_GROUP, FV_ITEM_LOCK, FV_ITEM_COMPLETION };
 enum fv_item_flags {
     FV_ITEM_GIVES = 1, /* group: others wait for it */
     FV_ITEM_TAKES = 2, /* ... it waits for others */
@@ -18,6 +18,13 @@ enum fv_item_flags {
     FV_ITEM_LATER = 16,   /* send: `reply` is its number; the step that waits for it is not known yet */
     FV_ITEM_SHARED = 32,  /* lock */
 };
+
+/* A non-blocking operation of a group is told twice: when it was begun, and, with this key, when it was completed: `ns`,
+ * `line`, `site` and `step` are of that call then, and `extra` is when the call before it ended. */
+static inline uint64_t fv_item_completion_key(uint64_t key)
+{
+    return key ^ 1;
+}
 
 /* 72 bytes. Of a lock of a window: what is behind the semicolons. */
 struct fv_item {
@@ -42,7 +49,10 @@ struct fv_answer {
     uint32_t line; /* that asked */
     uint32_t cause_line, cause_site, cause_step;
     uint32_t part_ns;
-    bool later, lock; /* later: FV_ITEM_LATER; lock: it is what a call waited for that nothing was known of */
+    /* later: FV_ITEM_LATER; lock: it is what a call waited for that nothing was known of; withheld: perhaps, by who came back
+     * to MPI at `ns`, and was outside of it since `outside`; the call that asked ended part_ns after that: progress.h */
+    bool later, lock, withheld;
+    uint64_t outside;
 };
 
 struct fv_collect {

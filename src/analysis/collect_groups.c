@@ -1,5 +1,6 @@
 /* See collect.h: collective operations, and what belongs together in them. */
 #include "analysis/collect_state.h"
+#include "analysis/progress.h"
 
 /* ---- groups ---- */
 
@@ -45,6 +46,21 @@ static struct collective form_of(unsigned op)
     }
 }
 
+/* `item` is that of the beginning. */
+static void tell_completion(struct fv_rank_collect *r, const struct fv_call_thread *t, struct fv_item item)
+{
+    item.kind = FV_ITEM_COMPLETION;
+    item.key = fv_item_completion_key(item.key);
+    item.ns = t->begin;
+    item.line = t->line;
+    item.site = t->site;
+    item.step = t->first;
+    item.extra = fv_step_end_before(r->all->steps, t->line, t->first);
+    if (t->traits & FV_CALL_TEST)
+        item.flags &= (uint8_t)~FV_ITEM_TAKES;
+    fv_collect_tell(r, &item);
+}
+
 /* The waiting call is the thread's present one; the item says where the rank entered the operation. */
 void fv_collect_group(struct fv_rank_collect *r, struct fv_call_thread *t, struct fv_item item, uint32_t comm,
                       uint64_t end)
@@ -64,8 +80,11 @@ void fv_collect_group(struct fv_rank_collect *r, struct fv_call_thread *t, struc
     item.reply = number;
     item.extra = t->line;
     item.end = end;
-    if (item.expected > 1)
-        fv_collect_tell(r, &item);
+    if (item.expected <= 1)
+        return;
+    fv_collect_tell(r, &item);
+    if (!(item.flags & FV_ITEM_BLOCKING) && item.form != FV_FORM_LOWER)
+        tell_completion(r, t, item);
 }
 
 /* As a message to each destination, and one from each source. */
@@ -124,6 +143,18 @@ void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, 
         (uint8_t)((!moves || m->sent ? FV_ITEM_GIVES : 0) | (!moves || m->received ? FV_ITEM_TAKES : 0) |
                   (root == r->world ? FV_ITEM_ROOT : 0));
     fv_collect_group(r, t, item, m->ref, c.form == FV_FORM_LOWER ? fv_groups_rank(r->all->groups, m->ref, r->world) : m->time_ns);
+}
+
+/* Once all had begun, it may have waited for progress. */
+void fv_collect_withheld(struct fv_steps *steps, struct fv_step *s, const struct fv_answer *a)
+{
+    bool known = s->flags & FV_STEP_KNOWN;
+    int64_t after = known ? fv_step_cause_after(steps, s) : 0;
+    uint64_t from = s->begin + (uint64_t)(after > 0 ? after : 0);
+
+    from = a->outside > from ? a->outside : from;
+    if (fv_progress_is_wait(from, a->ns, a->ns + a->part_ns))
+        fv_step_withhold(steps, s, a->ns, a->cause_line, a->cause_step, a->cause_site);
 }
 
 void fv_collect_request(struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t id)

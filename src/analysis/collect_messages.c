@@ -37,12 +37,13 @@ void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const 
         s->kind = FV_WS_LATE_RECEIVER;
         s->flags |= FV_STEP_STRICT;
         s->cause_line = line_of_world(r, item.member);
+        s->size = fv_step_size_of(m->sent) & 15;
         item.reply = number;
     } else {
         item.flags = FV_ITEM_LATER;
         item.reply = ++r->send_count;
         fv_pendings_add(&r->send_numbers,
-                        &(struct fv_pending){ .number = m->id, .sent = r->send_count, .ref = item.member });
+                        &(struct fv_pending){ .number = m->id, .sent = r->send_count, .ref = item.member, .tag = fv_step_size_of(m->sent) });
         fv_pendings_add(&r->sends, &(struct fv_pending){ .number = r->send_count });
     }
     fv_collect_tell(r, &item);
@@ -73,7 +74,7 @@ void fv_collect_send_end(struct fv_rank_collect *r, struct fv_call_thread *t, ui
     if (!n)
         return;
     struct fv_pending *p = fv_pendings_find(&r->sends, n->sent);
-    uint32_t receiver = n->ref;
+    uint32_t receiver = n->ref, size = n->tag;
     fv_pendings_remove(&r->send_numbers, n);
     if (!p)
         return;
@@ -82,6 +83,7 @@ void fv_collect_send_end(struct fv_rank_collect *r, struct fv_call_thread *t, ui
     s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_RECEIVER;
     s->flags |= FV_STEP_STRICT;
     s->cause_line = line_of_world(r, receiver);
+    s->size = size & 15;
     if (p->kind == 2) {
         fv_collect_cause(
             r->all->steps, s,
@@ -133,7 +135,9 @@ static bool received(struct fv_rank_collect *r, struct fv_call_thread *t, const 
 
     if (!address(r, m, false, item))
         return false;
-    fv_collect_dependency(r, t, &number)->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_SENDER;
+    struct fv_step *s = fv_collect_dependency(r, t, &number);
+    s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_SENDER;
+    s->size = fv_step_size_of(m->received) & 15;
     item->reply = number;
     item->extra = t->line; /* that completed it, which need not be the one that posted it */
     return true;

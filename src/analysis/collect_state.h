@@ -46,6 +46,15 @@ struct neighbours {
     const struct fv_neighbours *record; /* sources, then destinations: ranks in the communicator */
 };
 
+/* Targets of operations on windows that no call has waited for yet; of more than so many, the first. */
+#define USED_TARGETS 16
+struct used_targets {
+    struct used_target {
+        uint32_t window, peer;
+    } of[USED_TARGETS];
+    uint32_t count;
+};
+
 struct fv_rank_collect {
     struct fv_sink sink; /* first: a sink is one of these */
     struct fv_collect *all;
@@ -69,6 +78,7 @@ struct fv_rank_collect {
     size_t neighbour_count, neighbour_room;
     struct fv_pendings births, forks; /* by creation, by parallel region: how late who made them was */
     uint64_t last_op_ns;              /* end of the last operation on a window */
+    struct used_targets used;
 };
 
 /* Each part calls what stands above it here, and collect.c calls them all. */
@@ -104,6 +114,7 @@ void fv_collect_group(struct fv_rank_collect *r, struct fv_call_thread *t, struc
                       uint64_t end);
 void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m,
                            const struct fv_pending *begun);
+void fv_collect_withheld(struct fv_steps *steps, struct fv_step *s, const struct fv_answer *a);
 void fv_collect_request(struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t id);
 void fv_collect_request_end(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 
@@ -112,6 +123,8 @@ void fv_collect_whole(struct fv_rank_collect *r, struct fv_call_thread *t, uint6
 void fv_collect_window(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_file(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_epoch(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
+void fv_collect_operation(struct fv_rank_collect *r, const struct fv_record *m);
+void fv_collect_flush(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_lock(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_unlock(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 

@@ -127,6 +127,50 @@ static uint64_t lock_key(const struct fv_rank_collect *r, const struct fv_record
                : 0;
 }
 
+/* The target may have to take part: progress.h. NULL: it is not known. */
+static struct fv_step *needs_target(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m, uint32_t peer,
+                                    uint32_t *number)
+{
+    const struct fv_def_window *w = &r->all->merge->defs.windows[m->ref];
+    uint32_t target = w->owner == FV_NOBODY ? fv_groups_peer(r->all->groups, w->comm, r->world, peer) : FV_NONE;
+    struct fv_step *s = fv_collect_dependency(r, t, number);
+
+    if (target == FV_NONE || r->all->groups->rank_of_world[target] == FV_NONE)
+        return s;
+    s->kind = FV_WS_NO_PROGRESS;
+    s->cause_line = r->all->steps->first_line[r->all->groups->rank_of_world[target]];
+    return s;
+}
+
+void fv_collect_operation(struct fv_rank_collect *r, const struct fv_record *m)
+{
+    struct used_targets *u = &r->used;
+    uint32_t i = 0;
+
+    r->last_op_ns = m->time_ns;
+    while (i < u->count && (u->of[i].window != m->ref || u->of[i].peer != m->peer))
+        i++;
+    if (i == u->count && i < USED_TARGETS)
+        u->of[u->count++] = (struct used_target){ m->ref, m->peer };
+}
+
+/* A call that waits for operations on one target, or on all of them. */
+void fv_collect_flush(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
+{
+    struct used_targets *u = &r->used;
+    uint32_t kept = 0, number;
+
+    for (uint32_t i = 0; i < u->count; i++) {
+        struct used_target of = u->of[i];
+
+        if (of.window != m->ref || (m->peer != FV_PEER_ALL && of.peer != m->peer))
+            u->of[kept++] = of;
+        else
+            needs_target(r, t, m, of.peer, &number);
+    }
+    u->count = kept;
+}
+
 void fv_collect_lock(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
 {
     uint64_t key = lock_key(r, m);
@@ -135,7 +179,7 @@ void fv_collect_lock(struct fv_rank_collect *r, struct fv_call_thread *t, const 
     if (!key)
         return;
     FV_GROW(r->locks, r->lock_room, r->lock_count + 1);
-    fv_collect_dependency(r, t, &number)->kind = FV_WS_NONE;
+    needs_target(r, t, m, m->peer, &number);
     r->locks[r->lock_count++] =
         (struct held_lock){ key, t->begin, m->time_ns, t->line, t->site, number, m->op != 0 };
 }
@@ -152,7 +196,7 @@ void fv_collect_unlock(struct fv_rank_collect *r, struct fv_call_thread *t, cons
     struct held_lock l = r->locks[i];
     r->locks[i] = r->locks[--r->lock_count];
     struct fv_item item = fv_collect_item(t, FV_ITEM_LOCK, key);
-    fv_collect_dependency(r, t, &item.step)->kind = FV_WS_NONE;
+    needs_target(r, t, m, m->peer, &item.step);
     item.ns = l.begin;
     item.extra = l.end;
     item.end = t->begin;

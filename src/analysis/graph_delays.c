@@ -174,7 +174,7 @@ static bool in_step(const struct fv_delays *d, const struct fv_step *s, uint32_t
     const struct fv_defs *defs = d->g->groups->defs;
     uint32_t rank = d->g->steps->lines[other].rank;
 
-    if (s->cause_line == FV_NONE)
+    if (s->cause_line == FV_NONE || (s->kind == FV_WS_NO_PROGRESS && !(s->flags & FV_STEP_KNOWN)))
         return false;
     if (d->g->steps->lines[s->cause_line].rank == rank)
         return true;

@@ -81,10 +81,13 @@ static struct event *event_at(const struct ideal *x, size_t at)
     return (struct event *)(void *)(x->events.data ? x->events.data + at : NULL);
 }
 
+/* The ideal network needs nobody's progress: what counts is when it was posted. */
 static bool needs_clock(const struct fv_steps *steps, const struct fv_step *s)
 {
-    return s->flags & FV_STEP_KNOWN && s->kind != FV_WS_LATE_RECEIVER && !(s->flags & FV_STEP_ALL) &&
-           fv_step_cause_after(steps, s) <= (int64_t)fv_step_length(steps, s); /* it had begun */
+    if (!(s->flags & FV_STEP_KNOWN) || s->kind == FV_WS_LATE_RECEIVER || s->kind == FV_WS_NO_PROGRESS || s->flags & FV_STEP_ALL)
+        return false;
+    struct fv_step_post post = fv_step_post(steps, s);
+    return post.line != FV_NONE && post.after <= (int64_t)fv_step_length(steps, s); /* it had begun */
 }
 
 static uint64_t meeting_key(const struct fv_step_detail *d)
@@ -164,8 +167,11 @@ static void end_event(struct ideal *x, uint64_t time, uint32_t line, uint32_t ca
     for (uint32_t i = call; i < stop; i++) {
         const struct fv_step *s = fv_step(steps, line, i);
 
-        if (needs_clock(steps, s))
-            put_number(x, at, (uint64_t)s->cause_line << 32 | s->cause_step, false);
+        if (needs_clock(steps, s)) {
+            struct fv_step_post post = fv_step_post(steps, s);
+
+            put_number(x, at, (uint64_t)post.line << 32 | post.step, false);
+        }
     }
     fv_steps_visited(steps, stop - call);
     go_on(x, line, stop);
@@ -487,7 +493,8 @@ static void end_alone(struct ideal *x, uint32_t line, uint32_t call)
             clock = go(&x->meetings, meeting_key(fv_step_detail(steps, s)), clock);
         if (!needs_clock(steps, s))
             continue;
-        const struct fv_step *cause = fv_step(steps, s->cause_line, s->cause_step);
+        struct fv_step_post post = fv_step_post(steps, s);
+        const struct fv_step *cause = fv_step(steps, post.line, post.step);
         if (cause->flags & FV_STEP_IDEAL && cause->begin > clock) /* else it has not begun */
             clock = cause->begin;
     } while (++i < steps->lines[line].count && (s = fv_step(steps, line, i))->flags & FV_STEP_MORE);

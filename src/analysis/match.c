@@ -1,5 +1,6 @@
 /* See match.h. A hash table of keys, each with a list of items that wait for others; nodes are reused. */
 #include "analysis/match.h"
+#include "analysis/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -317,6 +318,57 @@ static void answer_group(struct fv_match *m, const struct keyed *k)
         answer_lower(m, k);
 }
 
+/* ---- completions ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct fv_item *x = *(const struct fv_item *const *)a, *y = *(const struct fv_item *const *)b;
+
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* Who was the last to come back to MPI before this one's call was over? */
+static const struct fv_item *last_back(const struct fv_item *const *items, uint32_t count, const struct fv_item *to)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (items[middle]->ns < to->end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    low -= low && items[low - 1]->line == to->line;
+    return low ? items[low - 1] : NULL;
+}
+
+static void answer_completions(struct fv_match *m, const struct keyed *k)
+{
+    const struct fv_item **items = fv_xcalloc(k->count, sizeof(*items));
+    uint32_t count = 0;
+
+    for (uint32_t n = k->first; n; n = m->nodes[n].next)
+        items[count++] = &m->nodes[n].item;
+    qsort(items, count, sizeof(*items), by_begin);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct fv_item *to = items[i], *by = last_back(items, count, to);
+
+        if (!by || !(to->flags & FV_ITEM_TAKES) || !fv_progress_is_wait(to->ns, by->ns, to->end))
+            continue;
+        struct fv_answer *a = answer(m, by);
+        a->line = to->line;
+        a->reply = to->reply;
+        a->withheld = true;
+        a->outside = by->extra;
+        a->part_ns = clip(to->end - by->ns);
+    }
+    free(items);
+}
+
 static bool has_each_once(struct fv_match *m, const struct keyed *k)
 {
     m->looked_at++;
@@ -349,7 +401,10 @@ static void match_group(struct fv_match *m, const struct fv_item *item)
     k->doubled = !has_each_once(m, k);
     if (k->doubled)
         return;
-    answer_group(m, k);
+    if (item->kind == FV_ITEM_COMPLETION)
+        answer_completions(m, k);
+    else
+        answer_group(m, k);
     take_all(m, k);
 }
 
@@ -480,7 +535,8 @@ void fv_match_items(struct fv_match *m, const struct fv_item *items, size_t coun
         switch ((enum fv_item_kind)items[i].kind) {
         case FV_ITEM_SEND:
         case FV_ITEM_RECEIVE: match_message(m, &items[i]); break;
-        case FV_ITEM_GROUP: match_group(m, &items[i]); break;
+        case FV_ITEM_GROUP:
+        case FV_ITEM_COMPLETION: match_group(m, &items[i]); break;
         case FV_ITEM_LOCK:
             FV_GROW(m->locks, m->lock_room, m->lock_count + 1);
             m->locks[m->lock_count++] = items[i];

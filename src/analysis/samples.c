@@ -89,7 +89,10 @@ static void take_thread(struct joining *j, uint32_t thread)
 
     fv_logged_samples_open(&log, j->file->reader, &j->file->map, &j->merge->defs.ranks[j->rank], thread);
     for (struct fv_logged_sample r; fv_logged_samples_next(&log, &r);)
-        join(j, &r);
+        if ((int64_t)(r.ticks - j->merge->defs.ranks[j->rank].last_ticks) > 0)
+            j->stats->elsewhere++;
+        else
+            join(j, &r);
     j->stats->damaged += log.damaged;
     j->stats->elsewhere += log.behind;
     fv_logged_samples_close(&log);

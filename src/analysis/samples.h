@@ -12,7 +12,7 @@
 
 struct fv_sample_stats {
     uint64_t count, cpu_ns; /* between calls */
-    uint64_t elsewhere;     /* in calls of MPI, while recording was paused, or behind the last that is known of the rank */
+    uint64_t elsewhere;     /* in calls of MPI, while recording was paused, or after the last that is known of the rank */
     uint64_t lost;          /* that the rank files count, but do not have */
     uint64_t damaged;       /* or missing where a file is damaged */
 };

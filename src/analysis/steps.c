@@ -18,6 +18,7 @@
 
 _Static_assert(sizeof(struct fv_step) == 32, "two steps are a cache line");
 _Static_assert(sizeof(struct fv_step_detail) <= sizeof(struct fv_step), "a detail has the room of a step");
+_Static_assert(sizeof(struct fv_step_post) <= sizeof(struct fv_step), "a post has the room of a step");
 _Static_assert(EXTENT_BYTES % PIECE_BYTES == 0, "pieces end with extents");
 
 const char *const fv_wait_state_names[FV_WS_COUNT] = { "none",
@@ -184,6 +185,26 @@ void fv_step_set_cause(struct fv_steps *steps, struct fv_step *s, uint64_t ns)
         d->cause_after = after;
     else
         s->cause_after = after;
+}
+
+void fv_step_withhold(struct fv_steps *steps, struct fv_step *s, uint64_t back_ns, uint32_t line, uint32_t step, uint32_t site)
+{
+    struct fv_step_post post = { .line = FV_NONE };
+    struct fv_step_detail *d = fv_step_need_detail(steps, s);
+    struct fv_step *room = d ? fv_steps_add(steps, steps->line_count) : NULL;
+
+    if (!room) /* steps->failed says so */
+        return;
+    if (s->flags & FV_STEP_KNOWN)
+        post = fv_step_post(steps, s);
+    memcpy(room, &post, sizeof(post));
+    d->part_ns = steps->lines[steps->line_count].count - 1;
+    s->withheld = 1;
+    s->flags |= FV_STEP_KNOWN;
+    fv_step_set_cause(steps, s, back_ns);
+    s->cause_line = line;
+    s->cause_step = step;
+    s->cause_site = site & FV_STEP_NO_SITE;
 }
 
 /* ---- to the first process ---- */

@@ -30,6 +30,7 @@
     X(LATE_POST, "late_post")                                                                                \
     X(EARLY_WAIT, "early_wait")                                                                              \
     X(LATE_COMPLETE, "late_complete")                                                                        \
+    X(NO_PROGRESS, "no_progress")                                                                            \
     X(LOCK, "lock_contention")
 
 enum fv_wait_state {
@@ -61,13 +62,14 @@ enum fv_step_flags {
 
 /* Times are ns. What few steps have is in a detail: see below. */
 struct fv_step {
-    uint64_t begin : 56, flags : 8;
+    uint64_t begin : 52, size : 4, flags : 8; /* size: of the message, see fv_step_size_of() */
     int64_t cause_after : 40; /* when what the call needs was begun, after its own begin; see fv_step_cause() */
     uint64_t site : 24;       /* of struct fv_sites; see fv_step_site() */
     uint32_t length : 31, has_detail : 1; /* length: of the call; or, number of the detail; see fv_step_length() */
     uint32_t cause_line; /* by whom (of a send also before it is known), ... */
     uint32_t cause_step; /* ... which is this step of that line, ... */
-    uint32_t cause_site : 24, kind : 8; /* ... in which call; enum fv_wait_state: what it is if the call waited for it */
+    uint32_t cause_site : 24, kind : 7; /* ... in which call; enum fv_wait_state: what it is if the call waited for it */
+    uint32_t withheld : 1;              /* the cause is the call in which who had to take part came back to MPI: progress.h */
 };
 
 struct fv_step_detail {
@@ -75,17 +77,33 @@ struct fv_step_detail {
     int64_t cause_after;
     uint32_t comm;     /* of an operation of all; FV_NONE: of the whole run */
     uint32_t instance; /* ... which of them */
-    uint32_t part_ns;  /* completion, or a part of the waiting that has a kind of its own */
+    uint32_t part_ns;  /* completion, or a part of the waiting that has a kind of its own; withheld: number of the fv_step_post */
     uint16_t locked;   /* of the time since the call before: for locks of its rank's threads */
 };
 
-#define FV_STEP_TIME_MAX ((UINT64_C(1) << 56) - 1)
+/* Who posted what the call needs, and when, after its begin; line FV_NONE: not known. Of a step that is not withheld that is its
+ * cause. */
+struct fv_step_post {
+    int64_t after;
+    uint32_t line, step, site;
+};
+
+#define FV_STEP_TIME_MAX ((UINT64_C(1) << 52) - 1) /* 52 days */
 #define FV_STEP_NO_SITE  0xffffffu /* the end of the rank, or a pause; so many sites there may be */
 
 /* Times of damaged traces may not fit. */
 static inline uint64_t fv_step_time(uint64_t ns)
 {
     return ns < FV_STEP_TIME_MAX ? ns : FV_STEP_TIME_MAX;
+}
+
+/* Classes of sizes of messages: below 1 KiB, then each twice the one before; 16 MiB and more. */
+#define FV_STEP_SIZES 16
+static inline unsigned fv_step_size_of(uint64_t bytes)
+{
+    unsigned class = bytes < 1024 ? 0 : (unsigned)(63 - __builtin_clzll(bytes)) - 9;
+
+    return class < FV_STEP_SIZES ? class : FV_STEP_SIZES - 1;
 }
 
 static inline uint32_t fv_step_site_of(uint32_t in_step)
@@ -221,9 +239,25 @@ static inline uint64_t fv_step_cause(const struct fv_steps *steps, const struct 
     return s->begin + (uint64_t)fv_step_cause_after(steps, s);
 }
 
+static inline struct fv_step_post fv_step_post(const struct fv_steps *steps, const struct fv_step *s)
+{
+    if (FV_UNLIKELY(s->withheld))
+        return *(const struct fv_step_post *)(const void *)fv_step(steps, steps->line_count, fv_step_detail(steps, s)->part_ns);
+    return (struct fv_step_post){ fv_step_cause_after(steps, s), s->cause_line, s->cause_step, s->cause_site };
+}
+
+/* Then the cause is who came back to MPI: progress.h. */
+void fv_step_withhold(struct fv_steps *steps, struct fv_step *s, uint64_t back_ns, uint32_t line, uint32_t step, uint32_t site);
+
+/* What most of its waiting is. */
+static inline unsigned fv_step_main_kind(const struct fv_steps *steps, const struct fv_step *s)
+{
+    return !s->withheld || fv_step_post(steps, s).after > fv_step_cause_after(steps, s) / 2 ? s->kind : (unsigned)FV_WS_NO_PROGRESS;
+}
+
 static inline uint32_t fv_step_part(const struct fv_steps *steps, const struct fv_step *s)
 {
-    return s->has_detail && s->flags & FV_STEP_KNOWN ? fv_step_detail(steps, s)->part_ns : 0;
+    return s->has_detail && s->flags & FV_STEP_KNOWN && !s->withheld ? fv_step_detail(steps, s)->part_ns : 0;
 }
 
 #define FV_LOCKED 65535u /* all */

@@ -65,9 +65,9 @@ static struct fv_step *sort_call(struct pass *p, uint32_t first, uint32_t stop)
 
         if (!is_receive(s))
             continue;
-        uint64_t cause_ns = fv_step_cause(p->steps, s);
-        earliest = cause_ns < earliest ? cause_ns : earliest;
-        if (p->earliest_ns < cause_ns)
+        uint64_t sent_ns = s->begin + (uint64_t)fv_step_post(p->steps, s).after;
+        earliest = sent_ns < earliest ? sent_ns : earliest;
+        if (p->earliest_ns < sent_ns)
             s->kind = FV_WS_WRONG_ORDER;
     }
     p->earliest_ns = earliest;
@@ -94,10 +94,11 @@ static void tell_probe(struct pass *p, uint32_t first, const struct fv_step *cal
     if (!probe || !(probe->flags & FV_STEP_PROBE) || !is_receive(call))
         return;
     probe->kind = call->kind;
-    fv_step_set_cause(p->steps, probe, fv_step_cause(p->steps, call));
-    probe->cause_line = call->cause_line;
-    probe->cause_site = call->cause_site;
-    probe->cause_step = call->cause_step;
+    struct fv_step_post post = fv_step_post(p->steps, call); /* it waits for the message to be there, not for all of it */
+    fv_step_set_cause(p->steps, probe, call->begin + (uint64_t)post.after);
+    probe->cause_line = post.line;
+    probe->cause_site = post.site & FV_STEP_NO_SITE;
+    probe->cause_step = post.step;
     probe->flags |= FV_STEP_KNOWN;
 }
 
@@ -107,15 +108,20 @@ static void add_kind(struct pass *p, const struct fv_step *s, enum fv_wait_state
         fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_WAIT, fv_step_site(s), p->rank, kind, 0, 0, 1, ns });
 }
 
-static void add_wait(struct pass *p, const struct fv_step *s, enum fv_wait_state kind, uint64_t ns)
+static void add_wait_for(struct pass *p, const struct fv_step *s, enum fv_wait_state kind, uint64_t ns, uint32_t site, uint32_t line)
 {
     if (!ns)
         return;
     add_kind(p, s, kind, ns);
     fv_tallies_add(p->out,
                    &(struct fv_tally){ FV_TALLY_CAUSE, fv_step_site(s), p->name_ranks ? p->rank : FV_NONE, kind,
-                                       fv_step_site_of(s->cause_site), p->steps->lines[s->cause_line].rank, 1, ns });
+                                       fv_step_site_of(site), p->steps->lines[line].rank, 1, ns });
     p->wait_ns += ns;
+}
+
+static void add_wait(struct pass *p, const struct fv_step *s, enum fv_wait_state kind, uint64_t ns)
+{
+    add_wait_for(p, s, kind, ns, s->cause_site, s->cause_line);
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -129,6 +135,14 @@ static void count_wait(struct pass *p, const struct fv_step *s)
     uint64_t wait = fv_step_wait(p->steps, s), part = fv_step_part(p->steps, s);
     uint64_t after = least(part, fv_step_length(p->steps, s) - wait);
 
+    if (s->withheld) {
+        struct fv_step_post post = fv_step_post(p->steps, s);
+        uint64_t late = post.after > 0 ? least((uint64_t)post.after, wait) : 0;
+
+        add_wait_for(p, s, s->kind, late, post.site, post.line);
+        add_wait(p, s, FV_WS_NO_PROGRESS, wait - late);
+        return;
+    }
     if (s->kind == FV_WS_LATE_REDUCE || s->kind == FV_WS_EARLY_WAIT) {
         bool reduce = s->kind == FV_WS_LATE_REDUCE;
 

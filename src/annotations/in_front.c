@@ -1,6 +1,7 @@
 /* See annotations.h. Caliper and LIKWID: ours stand in front of the functions that programs call, which do what they do. A region begins behind
  * theirs and ends before, so that it is without their own work. Of Caliper what has a name: regions, phases, functions, scopes, loops; not its values. */
 #include "annotations/annotations.h"
+#include "base/linked.h"
 
 #include <dlfcn.h>
 
@@ -23,7 +24,7 @@ static uint64_t id_of(const char *name)
 /* The library's own: next in the program, or what the caller's library is linked with, where that was loaded privately. */
 static FV_COLD void *find_next(const char *name, const void *caller)
 {
-    void *next = dlsym(RTLD_NEXT, name), *library;
+    void *next = fv_linked_behind(name), *library;
     Dl_info from;
 
     if (next || !dladdr(caller, &from) || !from.dli_fname || !(library = dlopen(from.dli_fname, RTLD_LAZY | RTLD_NOLOAD)))

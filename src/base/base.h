@@ -39,7 +39,9 @@ bool fv_first_on_node(const char *what, const char *where);
 int fv_elect_on_node(const char *what, const char *where);
 #define FV_FOR_NODE " (one line for all ranks of this node)"
 
-/* A variable of the environment; NULL: it is not set. Shells have a getenv() of their own, which stands before the C library's and answers from variables that
+/* Does this process have rights that its caller has not (setuid, setgid, capabilities of a file)? Then the caller's environment is nobody's wish. */
+bool fv_has_more_rights(void);
+/* A variable of the environment; NULL: it is not set, or the process has more rights than its caller. Shells have a getenv() of their own, which stands before the C library's and answers from variables that
  * it has not read yet. */
 const char *fv_env(const char *name);
 

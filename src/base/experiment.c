@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -453,9 +454,9 @@ static int look(const char *path, const char *key)
     return n >= 0 || why == EINVAL ? TAKEN : -1; /* EINVAL: a file, but no link */
 }
 
-static int make(const char *path, const char *key)
+static int make(const char *path, const char *key, bool share)
 {
-    int fd = fv_make_directory(path, 0777) ? -1 : fv_experiment_folder(path);
+    int fd = fv_make_directory(path, share ? 0777 : 0700) ? -1 : fv_experiment_folder(path);
 
     if (fd < 0 || !*key || !symlinkat(key, fd, ".job") || errno == EPERM) /* a file system without symbolic links */
         return fd;
@@ -470,7 +471,7 @@ static int make(const char *path, const char *key)
 /* Takes the directory for a job: its descriptor, -1, or TAKEN. The claim is a symbolic link `.job` whose text is the key: made
  * whole or not at all, by one system call, on every file system that a cluster has. One rank of a node makes them; the others wait
  * for it, for a time. */
-static int claim(const char *path, uint64_t job)
+static int claim(const char *path, uint64_t job, bool share)
 {
     char key[24] = "";
 
@@ -488,7 +489,7 @@ static int claim(const char *path, uint64_t job)
     }
     fd = look(path, key); /* the one before may have done it, and ended */
     if (fd == -1)
-        fd = make(path, key);
+        fd = make(path, key, share);
     int why = errno;
     if (elected >= 0)
         close(elected);
@@ -531,8 +532,9 @@ int fv_experiment_rank_folder(int experiment, int rank, int ranks)
 
     if (has_folders(ranks))
         folder_name(name, rank);
+    const mode_t mode = fstat(experiment, &st) ? 0700 : st.st_mode & 0777;
     int fd = openat(experiment, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT && (!mkdirat(experiment, name, 0777) || errno == EEXIST))
+    if (fd < 0 && errno == ENOENT && (!mkdirat(experiment, name, mode) || errno == EEXIST))
         fd = openat(experiment, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || (!fstat(fd, &st) && is_own(&st)))
         return fd;
@@ -565,7 +567,7 @@ static int absolute(char *out, size_t size, const char *path)
     return 0;
 }
 
-int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks)
+int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks, bool share)
 {
     struct fv_launcher owner = { .is_known = false };
     char name[256];
@@ -584,12 +586,58 @@ int fv_experiment_claim(char *out, size_t size, const char *output, const char *
         return err;
 
     size_t end = strlen(out);
-    int fd = claim(out, job);
+    int fd = claim(out, job, share);
     for (int suffix = 2; fd == TAKEN && suffix < 1000; suffix++) {
         snprintf(out + end, size - end, "-%d", suffix);
-        fd = claim(out, job);
+        fd = claim(out, job, share);
     }
     if (fd == TAKEN)
         errno = EEXIST;
     return fd < 0 ? -FV_EIO : fd;
+}
+
+/* ---- what is there ---- */
+
+static bool is_contracts_name(const char *name)
+{
+    const char *ranks = strncmp(name, "fvmpi-", strlen("fvmpi-")) ? NULL : strrchr(name, '-');
+
+    return ranks && strstr(name, "p-") != NULL;
+}
+
+static unsigned count_names(void)
+{
+    struct {
+        uint64_t inode, offset;
+        unsigned short length;
+        unsigned char type;
+        char name[];
+    } *entry;
+    char buffer[4096] __attribute__((aligned(8)));
+    unsigned count = 0;
+    int fd = open(start_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    for (long n; fd >= 0 && (n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0;)
+        for (long at = 0; at < n; at += entry->length) {
+            entry = (void *)(buffer + at);
+            count += is_contracts_name(entry->name);
+        }
+    if (fd >= 0)
+        close(fd);
+    return count;
+}
+
+unsigned fv_experiment_count(const char *output)
+{
+    char path[FV_EXPERIMENT_MAX];
+    struct stat st;
+    unsigned count = 0;
+
+    if (!output || !*output)
+        return count_names();
+    if (absolute(path, sizeof(path), output))
+        return 0;
+    for (size_t end = strlen(path); count < 1000 && !stat(path, &st); count++)
+        snprintf(path + end, sizeof(path) - end, "-%u", count + 2);
+    return count;
 }

@@ -38,10 +38,14 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
  * the user wants, from the directory that the process started in, wherever the application has gone
  * since; NULL or "" for the contract's name there. A directory that holds
  * another job's experiment is left alone: this job's is then called NAME-2 (-3, ...), on all its ranks.
- * Every rank calls it; who comes first makes the directory. Returns a descriptor of it, relative to which files
+ * Every rank calls it; who comes first makes the directory: its owner's alone, or with `share` as the umask says. Returns a descriptor of it, relative to which files
  * are to be made, and which the caller closes. -FV_EIO: errno tells; EPERM: it belongs to another user, who may
  * have put links where our files go. */
-int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks);
+int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks, bool share);
+
+/* How many directories there are that such a claim may have made, for this output, whosever: OUTPUT, OUTPUT-2 ..., or of the
+ * contract's names those in the directory that the process started in. */
+unsigned fv_experiment_count(const char *output);
 
 /* Opens such a directory. -1: errno; EPERM: it belongs to another user. */
 int fv_experiment_folder(const char *path);

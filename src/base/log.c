@@ -1,6 +1,7 @@
 /* The one way to say something. A line goes out in a single write(2), so that the lines of many ranks do
  * not mix; stdio would share a lock and a buffer with the application. */
 #include "base/base.h"
+#include "base/clean.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -38,6 +39,17 @@ static bool is_stderr(void)
            st.st_ino == stderr_was.inode;
 }
 
+/* Names of files and the like may hold whatever: a terminal gets none of their control characters. */
+static FV_COLD size_t clean_line(char *line, size_t room)
+{
+    char clean[1024];
+
+    fv_words_clean(line, clean, room < sizeof(clean) ? room : sizeof(clean));
+    const size_t length = strlen(clean);
+    memcpy(line, clean, length);
+    return length;
+}
+
 /* A reader of stderr that is gone must not kill the application: SIGPIPE is held back while we write, and
  * taken away if it was our write that raised it. */
 static void write_line(const char *line, size_t bytes)
@@ -69,7 +81,7 @@ void fv_log(const char *format, ...)
     int n = vsnprintf(line + used, sizeof(line) - used - 1, format, args);
     va_end(args);
     if (n > 0)
-        used += (size_t)n < sizeof(line) - used - 1 ? (size_t)n : sizeof(line) - used - 2;
+        used += clean_line(line + used, sizeof(line) - used - 1);
     line[used++] = '\n';
     if (is_stderr())
         write_line(line, used);

@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #ifndef PERF_EVENT_IOC_ID /* Linux 3.12 */
@@ -16,6 +17,10 @@
 #endif
 #ifndef PERF_EVENT_IOC_MODIFY_ATTRIBUTES /* 4.17 */
 #define PERF_EVENT_IOC_MODIFY_ATTRIBUTES _IOW('$', 11, struct perf_event_attr *)
+#endif
+
+#ifndef MADV_WIPEONFORK /* 4.14 */
+#define MADV_WIPEONFORK 18
 #endif
 
 #ifndef SYS_renameat2 /* 3.15 */

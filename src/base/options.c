@@ -339,6 +339,8 @@ const struct fv_option fv_option_table[] = {
       "write rank files to DIR, a directory of each node's own, while the job runs; `fvmpi run` moves them to the experiment "
       "afterwards, or `fvmpi gather`",
       FV_USE_APPLICATION, parse_local, FIELD(local), 0, 0 },
+    { "FVMPI_SHARE", "--share", 0, NULL, "0",
+      "let others read the experiment, as the umask says; without it, directory and files are their owner's alone", FV_USE_APPLICATION, parse_flag, FIELD(share), 0, 0 },
     { "FVMPI_DEPTH", "--depth", 0, "N", "0",
       "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them", FV_USE_APPLICATION,
       parse_number, FIELD(depth), 0, DEPTH_MOST },
@@ -462,6 +464,9 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_PROCESS", NULL, 0, "PID", "",
       "the only process that the serial flavour records; set by `fvmpi run`", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
+    { "FVMPI_WATCH", NULL, 0, "PID/COUNT", "",
+      "the process that says at its end if nothing was recorded, and how many experiments there were before; set by `fvmpi run`", FV_USE_VARIABLE, parse_any,
+      FV_NO_FIELD, 0, 0 },
     { "FVMPI_CALL_EVENT", NULL, 0, "EVENT", "",
       "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the "
       "processor has one",
@@ -478,10 +483,10 @@ const struct fv_option fv_option_table[] = {
     { "FVMPI_SENSORS_ROOT", NULL, 0, "DIR", "", "below which /proc and /sys are, for sensors: a tree that was copied from another machine", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
     { "FVMPI_WITHOUT", NULL, 0, "NAMES", "",
-      "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, breakpoints; for tests and to look into troubles",
+      "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, breakpoints, watchpoints, wipe, libdw; for tests and to look into troubles",
       FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_DEBUG_PATH", NULL, 0, "DIRS", "",
-      "directories with debug files by build-id, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
+      "directories with debug files, DIR:DIR..., for `fvmpi report`", FV_USE_VARIABLE, parse_any,
       FV_NO_FIELD, 0, 0 },
 };
 const size_t fv_option_count = sizeof(fv_option_table) / sizeof(*fv_option_table);
@@ -618,6 +623,12 @@ void fv_options_from_env(struct fv_options *out)
         if (*option->value)
             option->parse(option, option->value, (char *)out + option->offset);
         read_variable(option, out, report);
+    }
+    if (fv_has_more_rights()) {
+        out->disable = true;
+        if (report && fv_first_on_node("rights", "/"))
+            fv_log("this program has rights that its caller has not (setuid, setgid or capabilities): nothing is recorded. To record it, run a copy without them" FV_FOR_NODE);
+        return;
     }
     if (report && out->events && out->sample <= FV_SAMPLE_CLOCK)
         complain("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");

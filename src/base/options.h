@@ -25,6 +25,7 @@ struct fv_options {
     uint64_t trace_max;                    /* bytes */
     uint64_t trace_zstd;                   /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
+    bool share; /* others may read the experiment, as the umask says */
     int clock; /* 0 as the kernel does, else an enum fv_clock_kind */
     int barrier;           /* enum fv_barrier_mode */
     uint64_t barrier_wait; /* seconds */

@@ -2,7 +2,9 @@
  *     find_object   the C library's _dl_find_object() (rt/loaded.h)
  *     sigtrap       events that signal as SIGTRAP by themselves (sampler/perf.h)
  *     breakpoints   debug registers
- *     watchpoints   those that watch data (sampler/sampler.c) */
+ *     watchpoints   those that watch data (sampler/sampler.c)
+ *     wipe          memory that is wiped in children (rt/process.h)
+ *     libdw         elfutils' library that reads debug information (symbols/lines.c) */
 #ifndef FV_WITHOUT_H
 #define FV_WITHOUT_H
 

@@ -1,5 +1,6 @@
 /* fvmpi check: says what is wrong in an OTF2 archive, ours or another tool's. */
 #include "cmd/arguments.h"
+#include "base/shell.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "otf2/check.h"
@@ -62,7 +63,7 @@ static int find_anchor(struct options *o)
     if (length > 0 && length < (int)sizeof(o->anchor) && !stat(o->anchor, &st)) {
         o->archive = o->anchor;
     } else if (fv_output_holds_run(o->archive)) {
-        fv_log("%s: no archive in it; make one from its trace: fvunify %s", o->archive, o->archive);
+        fv_log("%s: no archive in it; make one from its trace: %s", o->archive, FV_COMMAND("fvunify", o->archive));
         return FV_EXIT_FAILED;
     }
     return FV_GO_ON;

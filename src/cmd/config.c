@@ -46,8 +46,8 @@ static int say_unknown(const char *word, size_t length)
 {
     const struct fv_option *near = fv_option_near_flag(word, length);
 
-    if (!strncmp(word, "-n", 2)) /* -n 4, -np 4 */
-        fv_log("run: %s: the number of ranks is the launcher's: fvmpi run -- mpiexec %s ...", word, word);
+    if (!strcmp(word, "-n") || !strcmp(word, "-np"))
+        fv_log("run: %s: the number of ranks is the launcher's: %s N ...", word, !strcmp(word, "-n") ? "fvmpi run -- mpiexec -n" : "fvmpi run -- mpiexec -np");
     else if (near)
         fv_log("run: %.*s: no such option; did you mean %s?", (int)length, word, near->flag);
     else

@@ -98,6 +98,18 @@ static void put_periods(const struct fv_page *p, struct fv_doctor *d, const stru
     fv_sheet_release(&sheet);
 }
 
+static void put_left_out(const struct fv_page *p, const struct fv_measured *m)
+{
+    const char *what = m->bandwidth_count ? "on all processors together" : "at all", *why = m->bandwidth_left_out;
+
+    if (fv_same_text(why, fv_left_out[FV_LEFT_OUT_TIME]))
+        fv_page_item(p, FV_YELLOW, 0, "bandwidth was not measured %s: no time was left; measure when no other task runs, or with --seconds %.0f", what, ceil(2 * m->seconds));
+    else if (fv_same_text(why, fv_left_out[FV_LEFT_OUT_MEMORY]))
+        fv_page_item(p, FV_YELLOW, 0, "bandwidth was not measured %s: not enough memory is free; measure when it is, or on fewer processors (--cpus)", what);
+    else if (why)
+        fv_page_item(p, FV_YELLOW, 0, "bandwidth was not measured %s: a processor could not be used; name those that can be (--cpus)", what);
+}
+
 static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struct fv_measured *m)
 {
     char largest[FV_WORD], huge[FV_WORD], reach[FV_WORD];
@@ -113,6 +125,7 @@ static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struc
         fv_page_item(p, FV_PLAIN, 0, "TLB: up to %llu pages (%s) cost nothing; from then on one line of each page takes longer than lines side by side", (unsigned long long)m->tlb_pages,
                      fv_words_bytes(m->tlb_pages * m->page_bytes, reach));
     put_rows(p, d, &fv_measure_bandwidth, NULL, "what loops read and write in a second; bytes that a write reads before are not counted");
+    put_left_out(p, m);
     if (p->top == SIZE_MAX) {
         put_rows(p, d, &fv_measure_latency, NULL, "");
         put_rows(p, d, &fv_measure_tlb, NULL, "");

@@ -226,7 +226,7 @@ static void encode_object(const struct fv_filter *f, const char *path, const cha
     if (fv_elf_open(&elf, path))
         return;
     fv_elf_symbols(&elf);
-    struct fv_lines *lines = f->files.count && elf.has_lines ? fv_lines_open(path) : NULL;
+    struct fv_lines *lines = f->files.count && elf.has_lines ? fv_lines_open(path, path) : NULL;
     for (size_t i = 0; i < elf.symbol_count; i++) {
         const struct fv_elf_symbol *s = &elf.symbols[i];
 

@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/processes.h"
 #include "cmd/unify.h"
+#include "experiment/experiment.h"
 #include "fvmpi.h"
 #include "merge/correct.h"
 #include "merge/labels.h"
@@ -37,7 +38,8 @@ static const char usage[] =
     "      --no-correct  leave times as the clocks told them, also where a message arrives before it is "
     "sent\n"
     "      --no-symbols  call paths as module+offset\n"
-    "      --no-samples  leave out samples of the CPU clock, and enter and leave regions without calling contexts\n"
+    "      --no-samples  leave out samples of the CPU clock\n"
+    "      --calling-contexts  enter and leave regions, and tell samples, as calling contexts, which Vampir shows\n"
     "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
     "      --keep      keep the unfinished archive when the merge fails\n"
     "  -q, --quiet     say nothing but errors and what is missing\n"
@@ -72,7 +74,7 @@ static bool parse_size(const char *text, uint64_t *out)
     return *out >= 1 << 20;
 }
 
-enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_NO_SAMPLES, OPT_NO_ANALYSIS, OPT_KEEP, OPT_VERSION };
+enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_NO_SAMPLES, OPT_CONTEXTS, OPT_NO_ANALYSIS, OPT_KEEP, OPT_VERSION };
 
 static int take_option(void *options, int option)
 {
@@ -84,7 +86,8 @@ static int take_option(void *options, int option)
     case 'v': o->verbose = true; return FV_GO_ON;
     case OPT_NO_CORRECT: o->correct = false; return FV_GO_ON;
     case OPT_NO_SYMBOLS: o->symbols = false; return FV_GO_ON;
-    case OPT_NO_SAMPLES: o->samples = false; return FV_GO_ON;
+    case OPT_NO_SAMPLES: o->samples = FV_SAMPLES_NONE; return FV_GO_ON;
+    case OPT_CONTEXTS: o->samples = FV_SAMPLES_CONTEXTS; return FV_GO_ON;
     case OPT_NO_ANALYSIS: o->analysis = false; return FV_GO_ON;
     case OPT_KEEP: o->keep = true; return FV_GO_ON;
     case OPT_MEMORY:
@@ -120,6 +123,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "no-correct", no_argument, NULL, OPT_NO_CORRECT },
         { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
         { "no-samples", no_argument, NULL, OPT_NO_SAMPLES },
+        { "calling-contexts", no_argument, NULL, OPT_CONTEXTS },
         { "no-analysis", no_argument, NULL, OPT_NO_ANALYSIS },
         { "keep", no_argument, NULL, OPT_KEEP },
         { "quiet", no_argument, NULL, 'q' },
@@ -132,7 +136,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
                                                    "experiment directory", false };
 
     *o = (struct fv_unify_options){
-        .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .samples = true, .analysis = true
+        .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .samples = FV_SAMPLES_METRIC, .analysis = true
     };
     int status = fv_arguments_take(&arguments, argc, argv, o, &o->directories);
     if (status >= 0)
@@ -273,7 +277,7 @@ static bool replay_all(struct fv_unify *r)
     bool good = true;
 
     fv_weave_samples_init(&samples, &m->defs, &m->clocks, sink);
-    if (m->calling)
+    if (m->has_samples)
         sink = &samples.sink;
     fv_weave_sections_init(&sections, sink);
     if (fv_defs_has_sections(&m->defs))
@@ -362,7 +366,7 @@ static bool define(struct fv_unify *r)
         own[i] = r->locations[i].location;
     for (size_t i = 0; i < count; i++) {
         locations[i] = (struct fv_archive_location){ all[i].location, all[i].records,
-                                                     (uint32_t)all[i].location, all[i].gaps };
+                                                     (uint32_t)all[i].location, all[i].gaps, all[i].given_up };
         if (!all[i].records)
             continue;
         times.first_ns = all[i].first_ns < times.first_ns ? all[i].first_ns : times.first_ns;
@@ -461,6 +465,7 @@ static bool write_archive(struct fv_unify *r)
                                             &r->merge.locks,
                                             r->merge.context_of_node,
                                             r->merge.function_of_node,
+                                            r->merge.has_samples,
                                             r->merge.calling,
                                             r->merge.calling_count };
     bool good = fv_archive_begin_events(r->archive, &names);
@@ -485,6 +490,7 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
     double begin = now_s();
     bool good = fv_merge_open(&r->merge, t, r->options.directories.items, r->options.directories.count);
 
+    fv_experiment_keep_private(r->options.directories.items[0]);
     if (good) {
         good = fv_merge_unify(&r->merge, r->options.symbols, r->options.samples);
         r->progress =

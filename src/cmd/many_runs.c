@@ -74,7 +74,7 @@ bool fv_runs_directory(const struct fv_config *config, const struct fv_rerun *re
         if (i > 1)
             snprintf(again, sizeof(again), "-%d", i);
         int length = wanted ? snprintf(out, PATH_MAX, "%s%s", wanted, again) : snprintf(out, PATH_MAX, "%s-%s%s", name, kind, again);
-        if (length >= PATH_MAX || !mkdir(out, 0777))
+        if (length >= PATH_MAX || !mkdir(out, fv_config_is(config, "--share") ? 0777 : 0700))
             break;
         if (errno != EEXIST || wanted) {
             fv_log("run: %s: %s%s%s", out, strerror(errno), errno == EEXIST ? "; name another directory for --" : "", errno == EEXIST ? kind : "");

@@ -1,6 +1,7 @@
 /* fvmpi record: what the machine counts meanwhile, into a file; controlled by a FIFO while it runs. One thread: it waits for the next sample, for commands,
  * for signals and for the end of the command, all by one ppoll(), outside of which signals are blocked. */
 #include "base/base.h"
+#include "base/shell.h"
 #include "base/options.h"
 #include "base/process.h"
 #include "cmd/arguments.h"
@@ -281,9 +282,9 @@ static void say_end(const struct record *r, double seconds)
     if (r->is_quiet || r->file.has_failed)
         return;
     fv_recording_names(&r->file, &there);
-    fv_log("record: %zu samples%s in %s%s%s, %zu late, %.2g %% of a processor; fvmpi stat --from %s prints %s", r->end.samples,
+    fv_log("record: %zu samples%s in %s%s%s, %zu late, %.2g %% of a processor; %s prints %s", r->end.samples,
            there.are_some_gone ? ", of which the last are" : "", there.first, *there.last ? " to " : "", there.last, r->end.late, 100 * r->end.cpu_s / fmax(seconds, 1e-3),
-           there.first, there.are_some_gone ? "what is left" : "them");
+           FV_COMMAND("fvmpi", "stat", "--from", there.first), there.are_some_gone ? "what is left" : "them");
 }
 
 static double cpu_s(void)

@@ -4,6 +4,8 @@
  * preloaded as well, where it lies idle: rewriting a launcher's command line would need to understand
  * every launcher's options. */
 #include "base/experiment.h"
+#include "base/program.h"
+#include "base/shell.h"
 #include "base/sigtrap.h"
 #include "cmd/child.h"
 #include "cmd/cmd.h"
@@ -26,11 +28,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { ASSIGNMENTS_MOST = 32 };
 
 struct assignment {
     const char *name;
@@ -45,8 +48,9 @@ struct run {
     char program[PATH_MAX];    /* file of argv[0] */
     struct fv_finding finding; /* what it needs */
     char *events, *counters;   /* --events and --counters, encoded */
-    struct assignment assignments[ASSIGNMENTS_MOST];
+    struct assignment *assignments;
     size_t count;
+    bool has_rights;           /* the program: it will not be recorded */
 };
 
 /* ---- what is started ---- */
@@ -69,18 +73,24 @@ static int find_command(struct run *run)
     return error == ENOENT ? FV_EXIT_NOT_FOUND : FV_EXIT_CANNOT_RUN;
 }
 
-static void print_quoted(FILE *out, const char *text)
+/* A word of any length, for a shell. */
+static void print_quoted(FILE *out, const char *text, bool first)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-";
+    const size_t bytes = 4 * strlen(text) + 32;
+    size_t used = first ? 0 : 1;
+    char *quoted = calloc(bytes, 1);
 
-    if (*text && text[strspn(text, plain)] == '\0') {
-        fputs(text, out);
-        return;
+    if (quoted && fv_shell_add(quoted, bytes, &used, text))
+        fputs(first ? quoted : quoted + 2, out); /* behind a space, and what would be the word before */
+    free(quoted);
+}
+
+static void print_words(FILE *out, char *const *words)
+{
+    for (char *const *word = words; *word; word++) {
+        print_quoted(out, *word, word == words);
+        fputs(word[1] ? " " : "\n", out);
     }
-    fputc('\'', out);
-    for (; *text; text++)
-        fputs(*text == '\'' ? "'\\''" : (char[]){ *text, '\0' }, out);
-    fputc('\'', out);
 }
 
 /* What was seen, and what to type instead. */
@@ -89,10 +99,7 @@ static int say_cannot_tell(const struct run *run)
     fv_log("run: cannot tell which MPI this is: %s; say --mpi mpich, openmpi, abi or serial, as in:",
            run->finding.why);
     fprintf(stderr, "    fvmpi run --mpi %s -- ", getenv("PMI_RANK") ? "mpich" : "openmpi");
-    for (char **word = run->argv; *word; word++) {
-        print_quoted(stderr, *word);
-        fputs(word[1] ? " " : "\n", stderr);
-    }
+    print_words(stderr, run->argv);
     return FV_EXIT_USAGE;
 }
 
@@ -107,16 +114,37 @@ static void overrule(struct fv_finding *finding, enum fv_flavour forced)
     finding->flavour = forced;
 }
 
+/* As the kernel decides it for AT_SECURE; mounted nosuid, and under no_new_privs, there are no such rights. */
+static bool gives_rights(const char *path)
+{
+    struct statvfs mounted;
+    struct stat st;
+    char capabilities[64];
+
+    if (stat(path, &st) || statvfs(path, &mounted) || mounted.f_flag & ST_NOSUID || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+        return false;
+    return (st.st_mode & S_ISUID && st.st_uid != getuid()) || ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid()) ||
+           (getuid() && getxattr(path, "security.capability", capabilities, sizeof(capabilities)) > 0);
+}
+
+static void say_rights(struct run *run)
+{
+    const char *path = *run->finding.program_path ? run->finding.program_path : run->program;
+
+    run->has_rights = gives_rights(path);
+    if (run->has_rights && fv_first_rank())
+        fv_log("%s: has rights that you have not (setuid, setgid or capabilities), and will not be recorded; to record it, run a copy without them", path);
+}
+
 static int choose_flavour(struct run *run)
 {
     const char *forced = fv_config_get(&run->config, "--mpi");
     const char *name = run->launcher ? run->finding.program_path : run->argv[0];
-    struct stat st;
 
     fv_flavour_find(run->argv, run->launcher, &run->finding);
     if (run->finding.is_static && (!run->launcher || !*forced)) {
-        fv_log("%s: statically linked, nothing can be preloaded into it; relink it with -lfvmpi (static: "
-               "before -lmpi), then run it as it is",
+        fv_log("%s: statically linked, nothing can be preloaded into it; link it with -lfvmpi-mpich or "
+               "-lfvmpi-openmpi before its MPI (share/doc/running.md), then run it as it is",
                *run->finding.program_path ? run->finding.program_path : name);
         return FV_EXIT_FAILED;
     }
@@ -126,10 +154,7 @@ static int choose_flavour(struct run *run)
                name);
         return FV_EXIT_FAILED;
     }
-    if (!stat(run->program, &st) && st.st_mode & (S_ISUID | S_ISGID) && geteuid() != 0)
-        fv_log("%s: runs with another user's rights, so the loader ignores LD_PRELOAD; it will not be "
-               "recorded",
-               run->program);
+    say_rights(run);
     if (*forced)
         overrule(&run->finding, fv_flavour_by_name(forced));
     return run->finding.flavour ? 0 : say_cannot_tell(run);
@@ -153,10 +178,13 @@ static void check_launcher(const struct run *run)
 
 static int assign(struct run *run, const char *name, char *value)
 {
-    if (!value || run->count == ASSIGNMENTS_MOST) {
+    struct assignment *more = value ? realloc(run->assignments, (run->count + 1) * sizeof(*more)) : NULL;
+
+    if (!more) {
         free(value);
         return -FV_ENOMEM;
     }
+    run->assignments = more;
     run->assignments[run->count++] = (struct assignment){ name, value };
     return 0;
 }
@@ -379,13 +407,17 @@ static int add_words(struct run *run, const char *const *added, size_t count)
 /* mpiexec -x A -x B ...: Open MPI takes its variables from -x or from the list below, never from both. */
 static int add_x_options(struct run *run)
 {
-    const char *words[2 * ASSIGNMENTS_MOST];
+    const char **words = calloc(2 * run->count + 1, sizeof(*words));
 
+    if (!words)
+        return -FV_ENOMEM;
     for (size_t i = 0; i < run->count; i++) {
         words[2 * i] = "-x";
         words[2 * i + 1] = run->assignments[i].name;
     }
-    return add_words(run, words, 2 * run->count);
+    int err = add_words(run, words, 2 * run->count);
+    free(words);
+    return err;
 }
 
 /* --pin. False: has said why not. */
@@ -460,15 +492,12 @@ static void print_command(const struct run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         printf("%s=", run->assignments[i].name);
-        print_quoted(stdout, run->assignments[i].value);
+        print_quoted(stdout, run->assignments[i].value, false);
         putchar(' ');
     }
     if (is_aslr_off(run))
         fputs("setarch -R ", stdout);
-    for (char **word = run->argv; *word; word++) {
-        print_quoted(stdout, *word);
-        putchar(word[1] ? ' ' : '\n');
-    }
+    print_words(stdout, run->argv);
 }
 
 /* The serial flavour records this process and not the helpers it starts. */
@@ -478,6 +507,17 @@ static void name_process(void)
 
     snprintf(pid, sizeof(pid), "%ld", (long)getpid());
     setenv("FVMPI_PROCESS", pid, 1);
+}
+
+/* The library says at this process's end if nothing was recorded, for all ranks. */
+static void watch_process(void)
+{
+    char text[48];
+
+    if (!fv_first_rank())
+        return;
+    snprintf(text, sizeof(text), "%ld/%u", (long)getpid(), fv_experiment_count(getenv("FVMPI_OUTPUT")));
+    setenv("FVMPI_WATCH", text, 1);
 }
 
 /* ---- node-local directories ---- */
@@ -540,6 +580,20 @@ static void say_other_tools(const struct run *run)
     }
 }
 
+/* Why nothing may have been recorded, as far as the files of the command tell. */
+static const char *why_nothing(const struct run *run, char *out, size_t size)
+{
+    char path[PATH_MAX];
+
+    for (char **word = run->argv; *word; word++) {
+        if (!fv_find_program(*word, path, sizeof(path)) || fv_is_launcher(*word) || run->finding.is_linked || !fv_program_has_mpi(path))
+            continue;
+        snprintf(out, size, "%s " FV_SAYS_HAS_MPI, path);
+        return out;
+    }
+    return "no call of MPI_Init came to fvmpi; record a program without MPI by: fvmpi run --mpi serial ./app";
+}
+
 /* Who switches it off in a script forgets it there. */
 static void say_disabled(const struct run *run)
 {
@@ -553,10 +607,12 @@ static int start(struct run *run)
 {
     bool is_serial = is_alone(run);
     struct fv_written written = { .names = NULL };
+    char why[PATH_MAX + 256];
 
     for (size_t i = 0; i < run->count; i++)
         setenv(run->assignments[i].name, run->assignments[i].value, 1);
     unsetenv("FVMPI_PROCESS");
+    unsetenv("FVMPI_WATCH");
     say_other_tools(run);
     say_disabled(run);
     if (is_serial && !fv_config_is(&run->config, "--quiet") && !*fv_config_get(&run->config, "--mpi"))
@@ -566,9 +622,11 @@ static int start(struct run *run)
                run->argv[0]);
     if (fv_under_launcher() && !run->launcher) {
         if (is_local(run))
-            return be_rank(run, is_serial ? name_process : NULL);
+            return be_rank(run, is_serial ? name_process : watch_process);
         if (is_serial)
             name_process();
+        else
+            watch_process();
         return fv_exec(run->argv);
     }
     fv_written_init(&written, run->config.output);
@@ -576,8 +634,8 @@ static int start(struct run *run)
     int status = fv_spawn(run->argv, is_serial ? name_process : NULL);
     if (is_local(run))
         gather_all(run, begin_ns);
-    if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable"))
-        fv_written_report(&written);
+    if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable") && !run->has_rights)
+        fv_written_report(&written, why_nothing(run, why, sizeof(why)));
     fv_written_release(&written);
     return status;
 }
@@ -635,7 +693,7 @@ static int run_passes(const struct fv_config *config, int argc, char **argv, int
     for (unsigned pass = 1; pass <= passes && status == FV_EXIT_OK; pass++)
         status = run_pass(&(struct fv_rerun){ argc, rest, argv }, output, pass, passes);
     if (status == FV_EXIT_OK && passes > 1)
-        fv_log("run: all counters together: fvmpi report %s-*", output);
+        fv_log("run: all counters together: %s-*", FV_COMMAND("fvmpi", "report", output));
     return status;
 }
 
@@ -691,6 +749,7 @@ int fv_cmd_run(int argc, char **argv)
     }
     for (size_t i = 0; i < run.count; i++)
         free(run.assignments[i].value);
+    free(run.assignments);
     free(run.longer);
     free(run.events);
     free(run.counters);

@@ -2,6 +2,7 @@
  * differ, the machine changed meanwhile, or the program varies. With --solo those runs follow a run of N threads in which one at a time runs alone: with all of the shared
  * cache, with its N-th part, and with all of it again. */
 #include "cmd/run_stacks.h"
+#include "base/shell.h"
 #include "base/base.h"
 #include "cmd/cmd.h"
 #include "cmd/launcher.h"
@@ -145,7 +146,7 @@ static int show(const struct stacks_run *r)
     if (names)
         status = fv_stacks_of_runs(&(struct fv_operands){ directories, count }, asked, fv_rerun_has_number(&r->rerun), r->is_quiet ? NULL : stderr);
     if (status == FV_EXIT_OK && !r->is_quiet)
-        fprintf(stderr, "\nas a page: fvmpi stacks %s/threads-* --html stacks.html\n", r->directory);
+        fprintf(stderr, "\nas a page: %s/threads-* --html stacks.html\n", FV_COMMAND("fvmpi", "stacks", r->directory));
     else if (status != FV_EXIT_OK)
         fv_log("stacks: what was recorded is in %s", r->directory);
     free(names);

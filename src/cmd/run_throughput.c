@@ -1,6 +1,7 @@
 /* See run_throughput.h. Each run is a `fvmpi run` of its own, or several of them at once. One at a time comes with all of the shared cache before and after that with a part of it: where
  * the two differ, the machine changed meanwhile. */
 #include "cmd/run_throughput.h"
+#include "base/shell.h"
 #include "base/base.h"
 #include "cmd/child.h"
 #include "cmd/cmd.h"
@@ -173,7 +174,7 @@ static int show(struct throughput *t)
     if (status != FV_EXIT_OK)
         fv_log("throughput: what was recorded is in %s", t->directory);
     else if (!t->is_quiet)
-        fprintf(stderr, "\nas a page: fvmpi stacks %s/%s* --html throughput.html\n", t->directory, t->is_launched ? "ranks" : "cop");
+        fprintf(stderr, "\nas a page: %s/%s* --html throughput.html\n", FV_COMMAND("fvmpi", "stacks", t->directory), t->is_launched ? "ranks" : "cop");
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* fvmpi stacks: what takes the speedup of threads, phase by phase, and the throughput of copies and ranks. */
 #include "cmd/arguments.h"
+#include "base/shell.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "cmd/stacks.h"
@@ -123,9 +124,9 @@ static int check(const struct fv_model *m, struct options *o)
         return FV_EXIT_FAILED;
     }
     if (o->view.phase > m->phases.count) {
-        fv_log("stacks: --phase %zu: there %s %zu phase%s; fvmpi stacks %s lists them", o->view.phase,
+        fv_log("stacks: --phase %zu: there %s %zu phase%s; %s lists them", o->view.phase,
                m->phases.count == 1 ? "is" : "are", m->phases.count, fv_words_s(m->phases.count),
-               o->directories.items[0]);
+               FV_COMMAND("fvmpi", "stacks", o->directories.items[0]));
         return FV_EXIT_USAGE;
     }
     if (!parallel && !o->view.phase) {

@@ -1,5 +1,6 @@
 /* See stage.h. */
 #include "cmd/stage.h"
+#include "base/shell.h"
 #include "base/experiment.h"
 #include "base/local.h"
 #include "base/older.h"
@@ -59,8 +60,11 @@ static void remove_part(int folder, const char *part)
 
 static int write_part(int from, int folder, const char *part)
 {
+    struct stat st;
+
     remove_part(folder, part);
-    int to = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const mode_t mode = fstat(from, &st) ? 0600 : st.st_mode & 0666;
+    int to = openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (to < 0)
         return -1;
     int err = copy(from, to) ? 0 : -1, why = errno;
@@ -259,11 +263,11 @@ static void say(const struct stage *s, const char *local, const char *experiment
 
     if (!s->failed || (s->wish->for_node && !fv_first_on_node("gather", experiment)))
         return;
-    fv_log("%s: %zu rank file%s not moved there: %s: %s; %s in %s. %s: fvmpi gather %s%s", experiment, s->failed,
+    fv_log("%s: %zu rank file%s not moved there: %s: %s; %s in %s. %s: %s%s", experiment, s->failed,
            s->failed == 1 ? " is" : "s are", s->name,
            is_taken ? "another file has that name" : strerror(s->error),
            s->failed == 1 ? "it stays" : "they stay", local,
-           is_taken ? "Move the other one away, then" : "Mend that, then", local,
+           is_taken ? "Move the other one away, then" : "Mend that, then", FV_COMMAND("fvmpi", "gather", local),
            s->wish->for_node ? FV_FOR_NODE : "");
 }
 

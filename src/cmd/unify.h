@@ -13,7 +13,8 @@ struct fv_unify_options {
     const char *directory; /* the first of them */
     const char *output;
     uint64_t memory;
-    bool keep, quiet, verbose, correct, symbols, samples, analysis;
+    bool keep, quiet, verbose, correct, symbols, analysis;
+    enum fv_merge_samples samples;
 };
 
 struct fv_unify_progress {

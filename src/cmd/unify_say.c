@@ -1,5 +1,6 @@
 /* See unify.h. */
 #include "cmd/unify.h"
+#include "base/shell.h"
 #include "experiment/experiment.h"
 #include "fvmpi.h"
 
@@ -74,8 +75,8 @@ bool fv_unify_has_traces(struct fv_unify *r)
         without += !d->ranks[i].traced;
     if (first_process && without && without == d->rank_count &&
         find_traced(r->options.directory, other, sizeof(other)))
-        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: fvunify %s",
-               r->options.directory, without, d->rank_count, other, other);
+        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: %s",
+               r->options.directory, without, d->rank_count, other, FV_COMMAND("fvunify", other));
     else if (first_process && without)
         fv_log("%s: %u of %zu ranks have a profile and no events; record with `fvmpi run --trace`%s",
                r->options.directory, without, d->rank_count,
@@ -145,6 +146,9 @@ void fv_unify_say_missing(struct fv_unify *r)
     if (damaged_samples)
         fv_log("%s: %llu samples of the CPU clock are damaged or missing; they are left out", where,
                (unsigned long long)damaged_samples);
+    if (r->samples.behind)
+        fv_log("%s: %llu samples of the CPU clock are later than the last sign of life of their rank: its file is damaged, or was read while it was written; they are left out",
+               where, (unsigned long long)r->samples.behind);
     if (m.of_threads)
         fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
                "or %s",
@@ -169,7 +173,7 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
                "messages and collective calls on %s are left out",
                where, unlisted, unlisted == 1 ? "" : "s", unlisted == 1 ? "it" : "them");
-    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files || damaged_samples || r->stats.lost || r->stats.damaged ||
+    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files || damaged_samples || r->samples.behind || r->stats.lost || r->stats.damaged ||
                     i->damaged || i->no_context || r->unknown_sections || unlisted;
 }
 
@@ -216,10 +220,10 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                (unsigned long long)s->open_calls);
     say_instances(r, where);
     if (r->samples.told)
-        fv_log("%s/traces.otf2: %llu samples of the CPU clock; regions are entered and left as calling contexts", where,
-               (unsigned long long)r->samples.told);
-    if (r->samples.off && r->options.verbose)
-        fv_log("%s: %llu samples of the CPU clock were taken while recording was off, and are left out", where,
+        fv_log("%s/traces.otf2: %llu samples of the CPU clock%s", where, (unsigned long long)r->samples.told,
+               r->merge.calling ? "; regions are entered and left as calling contexts" : "");
+    if (r->samples.off)
+        fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the trace was full; they are left out", where,
                (unsigned long long)r->samples.off);
     if (!s->calls && !r->incomplete)
         fv_log("%s: no call is in the trace, because recording was off, or MPI's calls are left out: fvmpi report %s says which", where, r->options.directory);

@@ -1,6 +1,7 @@
 /* See written.h. The directories are asked, not the ranks: those may be on other hosts, or dead. Times of
  * files are not compared: a file server has a clock of its own. */
 #include "cmd/written.h"
+#include "base/shell.h"
 #include "cmd/first.h"
 #include "cmd/output.h"
 #include "experiment/experiment.h"
@@ -67,7 +68,7 @@ static void tell_if_new(const char *path, void *arg)
         if (!strcmp(news->written->names[i], path))
             return;
     fv_say_first(path);
-    fv_log("wrote %s; read it with: fvmpi report %s", path, path);
+    fv_log("wrote %s; read it with: %s", path, FV_COMMAND("fvmpi", "report", path));
     char *elsewhere = fv_experiment_elsewhere(path);
     if (elsewhere)
         fv_log("%s: %s", path, elsewhere);
@@ -100,7 +101,7 @@ void fv_written_init(struct fv_written *written, const char *output)
     each(output, remember, written);
 }
 
-void fv_written_report(const struct fv_written *written)
+void fv_written_report(const struct fv_written *written, const char *why)
 {
     struct news news = { written, 0 };
     const char *output = written->output;
@@ -110,10 +111,9 @@ void fv_written_report(const struct fv_written *written)
         return;
     if (output &&
         fv_output_holds_run(output)) /* written anew, if anything was: some launchers give jobs no name */
-        fv_log("see what is in %s with: fvmpi report %s", output, output);
+        fv_log("see what is in %s with: %s", output, FV_COMMAND("fvmpi", "report", output));
     else if (!output || (can_be_made(output) && (written->was_there || access(output, F_OK)))) /* else the ranks have said what is wrong with it */
-        fv_log("nothing was recorded%s%s; did the program call MPI_Init?", output ? " in " : "",
-               output ? output : "");
+        fv_log("nothing was recorded%s%s: %s", output ? " in " : "", output ? output : "", why);
 }
 
 void fv_written_release(struct fv_written *written)

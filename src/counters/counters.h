@@ -57,6 +57,9 @@ extern const size_t fv_metric_row_count;
 /* The most that a metric can be: a formula likewise. NULL: that is not known. */
 const char *fv_metric_peak(const struct fv_metric_row *metric);
 
+/* Is it a part of the whole, so that it ends at 1? */
+bool fv_metric_is_part(const struct fv_metric_row *metric);
+
 /* Where a metric may show a bottleneck: it is above (or below) a limit, and so is another one. */
 struct fv_mark_row {
     const char *metric;

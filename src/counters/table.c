@@ -174,7 +174,7 @@ const struct fv_metric_row fv_metric_rows[] = {
     { "branches", "branch_share", "branches", "share", "Branches per instruction.", "branches / instructions" },
     { "branches", "branch_miss_share", "mispredicted", "share", "Of the branches, those that were mispredicted.", "branch_misses / branches" },
     { "branches", "branch_misses_per_1000", "mispredictions", "ratio", "Mispredicted branches per 1,000 instructions.", "1000 * branch_misses / instructions" },
-    { "software", "cpu_share", "CPU time", "share", "CPU time of the threads, of their time.", "cpu_ns / thread_time / 1e9" },
+    { "software", "cpu_share", "CPU time", "share", "CPU time of the threads, of their time. Null: the section's instances are too short to be measured, as reading the clock of CPU time takes longer.", "cpu_ns / thread_time / 1e9" },
     { "software", "page_fault_rate", "page faults/s", "/s", "Page faults of all threads, by the time of the longest.", "page_faults / time" },
     { "software", "switch_rate", "switches/s", "/s", "Context switches of all threads, by the time of the longest.", "switches / time" },
     { "software", "migration_rate", "migrations/s", "/s", "Moves to another processor of all threads, by the time of the longest.", "migrations / time" },
@@ -195,6 +195,11 @@ const char *fv_metric_peak(const struct fv_metric_row *metric)
         if (!strcmp(peaks[i].metric, metric->name))
             return peaks[i].formula;
     return NULL;
+}
+
+bool fv_metric_is_part(const struct fv_metric_row *metric)
+{
+    return !strcmp(metric->name, "cpu_share");
 }
 
 /* The shares of top-down that are usual in HPC are from Intel, "Tuning Applications Using a Top-down Microarchitecture Analysis Method": back end 20 to 40 %, front end 5 to 10 %,

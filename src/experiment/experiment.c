@@ -1,5 +1,6 @@
 /* See experiment.h. */
 #include "experiment/experiment.h"
+#include "base/shell.h"
 #include "base/experiment.h"
 #include "base/local.h"
 
@@ -102,8 +103,8 @@ char *fv_experiment_elsewhere(const char *path)
     if (strlen(list) == sizeof(list) - 1)
         strcpy(list + sizeof(list) - 4, "...");
     if (p.count &&
-        asprintf(&text, "rank files on %zu host%s are not gathered: %s; run there: fvmpi gather %s", p.count,
-                 p.count == 1 ? "" : "s", list, path) < 0)
+        asprintf(&text, "rank files on %zu host%s are not gathered: %s; run there: %s", p.count,
+                 p.count == 1 ? "" : "s", list, FV_COMMAND("fvmpi", "gather", path)) < 0)
         text = NULL;
     free(p.items);
     fv_arena_release(&p.arena);
@@ -205,6 +206,26 @@ void fv_rank_files_release(struct fv_rank_files *files)
     *files = (struct fv_rank_files){ .count = 0 };
 }
 
+void fv_experiment_keep_private(const char *directory)
+{
+    struct fv_rank_files files;
+    struct stat st;
+
+    if (!fv_rank_files_list(&files, directory) && files.count && !stat(files.paths[0], &st)) {
+        const mode_t readable = st.st_mode & 0044, before = umask(0777);
+
+        umask(before | (0077 & ~(readable | readable >> 1 | readable >> 2)));
+    }
+    fv_rank_files_release(&files);
+}
+
+/* Others' experiments cannot be read unless they allow it. */
+static void say_forbidden(const char *path)
+{
+    fv_log("%s: Permission denied: an experiment is its owner's alone. The owner allows it by: %s; or records with fvmpi run --share", path,
+           FV_COMMAND("chmod", "--recursive", "go+rX", path));
+}
+
 static bool has_file(const char *path, const char *file)
 {
     char *name = fv_xcalloc(strlen(path) + strlen(file) + 2, 1);
@@ -245,14 +266,17 @@ static int add_directory(struct fv_experiment *e, const char *path)
     struct fv_rank_files files;
     int worst = 0, err = fv_rank_files_list(&files, path);
 
-    if (err)
-        fv_log("%s: %s; give the experiment directory that fvmpi wrote", path,
-               strerror(errno));
+    if (err && errno == EACCES)
+        say_forbidden(path);
+    else if (err)
+        fv_log("%s: %s; give the experiment directory that fvmpi wrote", path, strerror(errno));
     for (size_t i = 0; i < files.count; i++) {
         int one = add_file(e, files.paths[i]);
 
         worst = worst ? worst : one;
     }
+    if (files.count && worst && !e->count && access(files.paths[0], R_OK))
+        say_forbidden(path);
     e->backups += files.backups;
     note_elsewhere(e, path);
     bool none = !files.count;
@@ -310,7 +334,6 @@ static bool said_twice(struct fv_experiment *e)
     return false;
 }
 
-/* Paths as a command takes them. */
 static char *join(char *const *paths, size_t count)
 {
     struct fv_arena arena = { 0 };
@@ -320,6 +343,18 @@ static char *join(char *const *paths, size_t count)
         text = fv_arena_printf(&arena, "%s %s", text, paths[i]);
     char *joined = strcpy(fv_xcalloc(strlen(text) + 1, 1), text);
     fv_arena_release(&arena);
+    return joined;
+}
+
+static char *join_quoted(char *const *paths, size_t count)
+{
+    size_t bytes = 1, used = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += 4 * strlen(paths[i]) + 16;
+    char *joined = fv_xcalloc(bytes, 1);
+    for (size_t i = 0; i < count; i++)
+        fv_shell_add(joined, bytes, &used, paths[i]);
     return joined;
 }
 
@@ -355,7 +390,7 @@ static int add_paths(struct fv_experiment *e, char *const *paths, size_t count)
 
 int fv_experiment_open_all(struct fv_experiment *out, char *const *paths, size_t count)
 {
-    struct fv_experiment e = { .path = join(paths, count), .first = strcpy(fv_xcalloc(strlen(paths[0]) + 1, 1), paths[0]) };
+    struct fv_experiment e = { .path = join(paths, count), .operands = join_quoted(paths, count), .first = strcpy(fv_xcalloc(strlen(paths[0]) + 1, 1), paths[0]) };
     int err = add_paths(&e, paths, count);
 
     if (!err)
@@ -386,6 +421,7 @@ void fv_experiment_release(struct fv_experiment *e)
     }
     free(e->files);
     free(e->path);
+    free(e->operands);
     free(e->first);
     free(e->elsewhere);
     fv_problems_release(&e->problems);

@@ -42,6 +42,7 @@ struct fv_experiment_file {
 };
 struct fv_experiment {
     char *path;                       /* as the user gave it; of several with spaces between */
+    char *operands;                   /* the same as a shell takes it */
     char *first;                      /* directory that was named: what is made of the experiment goes there */
     size_t directories;
     struct fv_experiment_file *files; /* of the reported run, by world rank */
@@ -75,6 +76,9 @@ struct fv_rank_files {
     size_t backups; /* files *.fvr.N: what their process was before exec(), rt/replaced.h */
 };
 int fv_rank_files_list(struct fv_rank_files *out, const char *directory);
+
+/* From here on what this process makes can be read by nobody who may not read the rank files in that directory. */
+void fv_experiment_keep_private(const char *directory);
 void fv_rank_files_release(struct fv_rank_files *files);
 
 /* Calls a function for each note of a node-local directory (base/local.h) in an experiment's. */

@@ -41,7 +41,8 @@ static struct next {
 } next = { first_malloc, first_calloc, first_realloc, first_free, first_memalign, first_memalign, first_posix_memalign, first_valloc, first_valloc, first_usable, first_iterate };
 
 struct fv_front_memory fvmpi_memory_v1;
-static FV_TLS struct fv_front_own own;
+static const uint64_t all_told = 0; /* as long as the thread was not here */
+static FV_TLS struct fv_front_own own = { .large = &all_told };
 
 /* ---- the next one's functions ---- */
 
@@ -239,9 +240,12 @@ static inline void count(struct fv_memory_sums *sums, size_t bytes, size_t usabl
     add((uint64_t *)&sums->held, usable);
 }
 
+/* NULL: nobody records; or this is a child. */
 static const struct fv_front_hooks *hooks(void)
 {
-    return __atomic_load_n(&fvmpi_memory_v1.hooks, __ATOMIC_ACQUIRE);
+    const struct fv_front_hooks *h = __atomic_load_n(&fvmpi_memory_v1.hooks, __ATOMIC_ACQUIRE);
+
+    return h && FV_LIKELY(h->begin != NULL) ? h : NULL;
 }
 
 /* ---- whose time is taken ---- */
@@ -269,9 +273,9 @@ static void count_before(int64_t bytes)
     __atomic_fetch_add(&fvmpi_memory_v1.before, bytes, __ATOMIC_RELAXED);
 }
 
-static FV_COLD void tell_failed(void)
+static FV_COLD void tell_failed(const struct fv_front_hooks *h)
 {
-    if (own.sums)
+    if (h && own.sums)
         add(&own.sums->failed, 1);
 }
 
@@ -282,7 +286,7 @@ static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes,
     int saved = errno;
 
     if (FV_UNLIKELY(!object))
-        tell_failed();
+        tell_failed(h);
     if (FV_UNLIKELY(!object || is_pooled(object)))
         return;
     if (FV_UNLIKELY(!h)) {
@@ -397,7 +401,7 @@ static inline __attribute__((always_inline)) void took(uint64_t begin, size_t by
 /* In the way of each allocation. `site` is of the interposer. */
 static inline __attribute__((always_inline)) void allocated(void *object, size_t bytes, enum fv_memory_call call, struct fv_site site)
 {
-    if (FV_LIKELY(bytes < own.large && (own.left -= (int64_t)bytes) > 0 && object)) {
+    if (FV_LIKELY(bytes < *own.large && (own.left -= (int64_t)bytes) > 0 && object)) {
         struct fv_memory_sums *sums = own.sums;
 
         sums->calls[call]++;
@@ -438,7 +442,7 @@ FV_PUBLIC void free(void *object)
 
     if (FV_UNLIKELY(!object || is_pooled(object)))
         return;
-    if (FV_LIKELY(own.is_fast && !fvmpi_memory_v1.filter[fv_front_hash(object)])) {
+    if (FV_LIKELY(*own.large && !fvmpi_memory_v1.filter[fv_front_hash(object)])) {
         usable = next.usable(object);
         own.sums->frees++;
         own.sums->held -= (int64_t)usable;
@@ -459,7 +463,7 @@ static struct fv_front_object take(void *object)
     struct fv_front_object known = { 0 };
     int saved = errno;
 
-    if (!h || (own.is_fast && !fvmpi_memory_v1.filter[fv_front_hash(object)]))
+    if (!h || (*own.large && !fvmpi_memory_v1.filter[fv_front_hash(object)]))
         return known;
     if (begin_telling((uintptr_t)__builtin_frame_address(0))) {
         known = h->take(&own, object);

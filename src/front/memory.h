@@ -5,14 +5,13 @@
 
 #include "front/front.h"
 
-/* A thread's. All zero: it was not here yet, and each call is told. */
+/* A thread's. */
 struct fv_front_own {
-    uint64_t large; /* allocations of so many bytes are told; 0: each one is */
+    const uint64_t *large; /* allocations of so many bytes are told; 0: each one is, and each free; else these by the filter alone */
     int64_t left;   /* bytes until the next one is, of smaller ones */
     uint32_t until_timed; /* calls until the time of one is taken; 0: of none */
     uint32_t random;      /* 0: not yet */
     struct fv_memory_sums *sums; /* where it counts; NULL: nowhere yet */
-    bool is_fast;   /* frees are told by the filter alone */
     bool is_shared; /* the sums are others', too */
     bool is_telling;
     uintptr_t at;   /* the stack where it began to tell */
@@ -27,7 +26,9 @@ struct fv_front_object {
 #define FV_FRONT_HELD 65536 /* the allocator's bytes that a thread may hold back from the process's sum */
 #define FV_FRONT_FILTER 65536
 
+/* In a page that the kernel wipes in a child (base/pages.h): there nothing is told, and nothing counted. */
 struct fv_front_hooks {
+    uint64_t large; /* what the threads' own lead to */
     uint64_t (*ticks)(void); /* now */
     uint64_t ticks_cost;     /* what two readings are apart with nothing between them */
     void (*begin)(struct fv_front_own *own); /* sets what the thread has from now on */

@@ -3,13 +3,11 @@
  * that one. Nothing here waits, or takes memory or a lock, but where a function is called from a new place. */
 #include "functions/functions.h"
 #include "functions/left_out.h"
-#include "base/pages.h"
 #include "rt/events.h"
 #include "rt/layers.h"
 
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     DEEP = 8192,
@@ -22,7 +20,7 @@ struct frame {
     const void *function, *site;
     uintptr_t at, from; /* the stack where it called the hook, and from where */
     uint64_t begin, paused, mpi; /* ticks, as in struct fv_function_calls */
-    uint32_t recording;          /* fv_rt.recording then */
+    uint32_t recording;          /* fv_recording() then */
     bool traced;                 /* its begin is in the trace */
     uint64_t callees, callees_mpi; /* of them: in those that it called */
 };
@@ -99,7 +97,7 @@ static inline __attribute__((always_inline)) void pop_now(struct stack *s, uint6
         trace(s->thread, FV_EV_FUNCTION_LEAVE, now, --s->traced);
     uint64_t ticks = now > top->begin ? now - top->begin : 0, mpi = s->thread->record->mpi_ticks - top->mpi;
 
-    if (FV_UNLIKELY(__atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) != top->recording)) {
+    if (FV_UNLIKELY(fv_recording() != top->recording)) {
         uint64_t paused = fv_paused_until(now) - top->paused;
 
         ticks -= paused < ticks ? paused : ticks;
@@ -143,7 +141,7 @@ static inline void count_begin(struct stack *s, struct frame *top, struct fv_cal
     top->called = top->inner = c;
     top->mpi = mpi;
     top->paused = paused;
-    top->recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
+    top->recording = fv_recording();
     top->callees = top->callees_mpi = 0;
     top->traced = false;
     calls->calls++;
@@ -223,11 +221,10 @@ static FV_COLD bool is_inlined(const struct frame *top, const void *function, co
 static FV_COLD struct stack *make_stack(void)
 {
     bool early = is_wanted() && fv_rt_early() && (pid_t)syscall(SYS_gettid) == getpid();
-    struct stack *s = over || wish == UNWANTED || !(early || fv_rt_on()) ? NULL : fv_memory_new(sizeof(*s));
+    struct stack *s = over || wish == UNWANTED || !(early || fv_rt_on()) ? NULL : fv_memory_new_wiped(sizeof(*s)); /* is_child() */
 
     if (!s)
         return NULL;
-    madvise(s, sizeof(*s), MADV_WIPEONFORK); /* is_child() */
     s->frames[0].at = UINTPTR_MAX;
     return own = s;
 }

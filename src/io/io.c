@@ -10,7 +10,6 @@
 
 #include <link.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 enum {
     RECORDS = 1 << 17, /* of a thread */
@@ -433,7 +432,7 @@ static void leave_quick(struct fv_io_call *call, const struct fv_io_done *done, 
     bool has_places = call->open && call->open->has_places;
     out->position = has_places ? &call->open->position[FV_IO_STDIO] : &call->io->nowhere;
     out->end = has_places ? &call->open->end[FV_IO_STDIO][is_write] : &call->io->nowhere;
-    out->recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
+    out->recording = fv_recording();
     out->changes = __atomic_load_n(&fvmpi_io_v1.changes, __ATOMIC_RELAXED);
 }
 
@@ -459,14 +458,13 @@ static void closed(unsigned first, unsigned last)
 
 static struct fv_io *new_io(struct fv_thread *t)
 {
-    struct fv_io *io = fv_memory_new(sizeof(*io));
+    struct fv_io *io = fv_memory_new_wiped(sizeof(*io));
     struct fv_chunk_header *chunk = io ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_IO_THREAD, t->id, 0, sizeof(*io->state)) : NULL;
 
     if (!chunk) {
         fv_memory_free(io, sizeof(*io));
         return NULL;
     }
-    madvise(io, sizeof(*io), MADV_WIPEONFORK);
     io->state = fv_chunk_records(chunk);
     fv_chunk_commit(chunk, sizeof(*io->state));
     io->thread = t;
@@ -571,7 +569,7 @@ static void start(struct fv_thread *self)
     fvmpi_io_v1.leave = leave;
     fvmpi_io_v1.leave_quick = leave_quick;
     fvmpi_io_v1.closed = closed;
-    fvmpi_io_v1.recording = &fv_rt.recording;
+    fvmpi_io_v1.recording = &fv_rt.here->recording;
     __atomic_store_n(&fvmpi_io_v1.enter, enter, __ATOMIC_RELEASE);
 }
 

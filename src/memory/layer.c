@@ -41,11 +41,13 @@ static int64_t next_gap(struct fv_memory *m)
 
 /* ---- the hooks ---- */
 
+static const uint64_t all_told = 0;
+static struct fv_front_hooks *hooks; /* in memory that is wiped in a child; NULL: there was no room */
+
 /* What it counts is everybody's. */
 static void share(struct fv_front_own *own)
 {
-    own->is_fast = false;
-    own->large = 0;
+    own->large = &all_told;
     own->is_shared = true;
     own->sums = &fv_memory_process->rest;
 }
@@ -68,9 +70,8 @@ static void begin(struct fv_front_own *own)
     if (m) {
         own->sums = m->sums;
         own->is_shared = false;
-        own->is_fast = !fvmpi_memory_v1.is_exact;
         own->left = next_gap(m);
-        own->large = own->is_fast ? FV_MEMORY_LARGE : 0;
+        own->large = &hooks->large;
     } else {
         share(own);
     }
@@ -84,7 +85,7 @@ static void allocated(struct fv_front_own *own, void *object, size_t bytes, stru
 
     if (FV_UNLIKELY(!m || fv_memory_ending))
         return;
-    if (bytes < own->large) {
+    if (bytes < *own->large) {
         if (own->left > 0) /* it came for something else */
             return;
         own->left = next_gap(m);
@@ -159,7 +160,13 @@ static uint64_t cost_of_ticks(void)
     return least;
 }
 
-static struct fv_front_hooks hooks = { ticks, 0, begin, allocated, freed, take, taken, publish };
+static bool make_hooks(void)
+{
+    hooks = hooks ? hooks : fv_memory_new_wiped(sizeof(*hooks));
+    if (hooks)
+        *hooks = (struct fv_front_hooks){ fv_rt.options.memory == FV_MEMORY_EXACT ? 0 : FV_MEMORY_LARGE, ticks, cost_of_ticks(), begin, allocated, freed, take, taken, publish };
+    return hooks;
+}
 
 /* ---- the layer ---- */
 
@@ -172,11 +179,10 @@ static void start(struct fv_thread *self)
         fv_remark(fv_first_rank(), "FVMPI_MEMORY: libfvmpi-memory.so is not loaded, so that nothing of memory is recorded; preload it beside this library (fvmpi run --memory does)");
         return;
     }
-    if (!fv_memory_process_new())
+    if (!make_hooks() || !fv_memory_process_new())
         return;
-    hooks.ticks_cost = cost_of_ticks();
     fvmpi_memory_v1.is_exact = fv_rt.options.memory == FV_MEMORY_EXACT;
-    __atomic_store_n(&fvmpi_memory_v1.hooks, &hooks, __ATOMIC_RELEASE);
+    __atomic_store_n(&fvmpi_memory_v1.hooks, hooks, __ATOMIC_RELEASE);
 }
 
 /* What the thread frees from now on, as it goes, is everybody's. */
@@ -214,7 +220,7 @@ static void fork_ends(struct fv_thread *self)
         return;
     __atomic_store_n(&fvmpi_memory_v1.hooks, NULL, __ATOMIC_RELEASE);
     if (own_front)
-        *own_front = (struct fv_front_own){ 0 };
+        *own_front = (struct fv_front_own){ .large = &all_told };
     own_memory = NULL;
 }
 

@@ -180,7 +180,7 @@ static void share_calling(struct fv_merge *m, struct fv_bytes *bytes)
 }
 
 /* All get the first process's, and its numbers of the call paths. */
-static bool share(struct fv_merge *m, bool samples)
+static bool share(struct fv_merge *m, enum fv_merge_samples samples)
 {
     const struct fv_transport *t = m->transport;
     struct fv_bytes bytes = { 0 };
@@ -195,7 +195,8 @@ static bool share(struct fv_merge *m, bool samples)
     }
     good = share_numbers(m, m->contexts.of_node, &m->context_of_node, &bytes) && good;
     good = share_numbers(m, m->contexts.function_of_node, &m->function_of_node, &bytes) && good;
-    if (samples && fv_defs_has_samples(&m->defs))
+    m->has_samples = samples != FV_SAMPLES_NONE && fv_defs_has_samples(&m->defs);
+    if (m->has_samples && samples == FV_SAMPLES_CONTEXTS)
         share_calling(m, &bytes);
     free(bytes.data);
     return good;
@@ -232,7 +233,7 @@ static void find_numbers(struct fv_merge *m, const struct fv_defs *own)
         m->calls[i] = fv_call_info(m->defs.functions[i].name, m->defs.functions[i].class);
 }
 
-bool fv_merge_unify(struct fv_merge *m, bool symbols, bool samples)
+bool fv_merge_unify(struct fv_merge *m, bool symbols, enum fv_merge_samples samples)
 {
     const struct fv_transport *t = m->transport;
     struct fv_defs own, all;
@@ -246,7 +247,7 @@ bool fv_merge_unify(struct fv_merge *m, bool symbols, bool samples)
     if (!t->rank) {
         fv_defs_release(&m->defs);
         fv_defs_sort(&m->defs, &all);
-        fv_contexts_init(&m->contexts, &m->defs, symbols, samples);
+        fv_contexts_init(&m->contexts, &m->defs, symbols, samples != FV_SAMPLES_NONE);
     }
     fv_defs_release(&all);
     good = share(m, samples) && good;

@@ -27,7 +27,8 @@ struct fv_merge {
     uint32_t *context_of_node;   /* by call path, ... */
     uint32_t *function_of_node;  /* ... as in struct fv_contexts */
     struct fv_contexts contexts; /* in the first process */
-    struct fv_calling_node *calling; /* in all: its contexts, on which calling contexts rest. NULL: samples are not wanted, or there are none */
+    bool has_samples;                /* and they are wanted */
+    struct fv_calling_node *calling; /* in all: its contexts, on which calling contexts rest. NULL: samples are told without them */
     size_t calling_count;
     struct fv_lock_names locks;  /* in all */
     struct fv_problems problems; /* in the first process */
@@ -40,8 +41,11 @@ struct fv_merge {
 bool fv_merge_open(struct fv_merge *merge, const struct fv_transport *transport, char *const *directories,
                    size_t count);
 
-/* Definitions, call paths (looked up if `symbols`; those of samples if `samples`), clocks. */
-bool fv_merge_unify(struct fv_merge *merge, bool symbols, bool samples);
+/* Are samples left out, in a metric, or in calling contexts? */
+enum fv_merge_samples { FV_SAMPLES_NONE, FV_SAMPLES_METRIC, FV_SAMPLES_CONTEXTS };
+
+/* Definitions, call paths (looked up if `symbols`; those of samples if they are not left out), clocks. */
+bool fv_merge_unify(struct fv_merge *merge, bool symbols, enum fv_merge_samples samples);
 
 void fv_merge_close(struct fv_merge *merge);
 

@@ -31,6 +31,7 @@ struct fv_replay {
 struct fv_location_stats {
     uint64_t location, records, first_ns, last_ns;
     uint64_t gaps; /* how often recording was switched off, or calls were lost */
+    uint64_t given_up; /* receives whose request the program freed: whether a message came nobody knows */
 };
 
 /* In pieces, so that the ranks of a process can go forward together: what ended until a time, then until a

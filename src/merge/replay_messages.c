@@ -178,6 +178,7 @@ static void end_request(struct fv_rank_replay *r, struct fv_stream *s, const str
         record.kind = FV_REC_CANCEL;
     else
         return;
+    r->locations[s->slot].given_up += kind == FV_PENDING_RECEIVE && d->kind == FV_EV_FREED;
     fv_rank_put(r, s, &record, s->end);
     fv_messages_ended(r, s, &was);
 }

@@ -97,6 +97,7 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
     bool good = go_on(w, slot, UINT64_MAX);
 
     w->counts.damaged += t->log.damaged;
+    w->counts.behind += t->log.behind;
     fv_logged_samples_close(&t->log);
     return w->to->close(w->to, slot) && good;
 }

@@ -12,6 +12,7 @@ struct fv_sample_counts {
     uint64_t told;
     uint64_t off;     /* not told: taken while recording was switched off */
     uint64_t damaged; /* as in struct fv_logged_samples */
+    uint64_t behind;  /* likewise */
 };
 
 struct fv_weave_samples {

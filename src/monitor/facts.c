@@ -6,6 +6,7 @@
  * processor's name is what the instruction CPUID says, and no frequency is told. Rejected: hwloc (a library in the application, tens of ms). */
 #include "monitor/facts.h"
 #include "base/process.h"
+#include "base/secret.h"
 #include "monitor/speaker.h"
 #include "rt/layers.h"
 #include "rt/tail.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/personality.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -378,18 +378,6 @@ static bool is_one_of(const char *const *names, const char *name, size_t length)
     return false;
 }
 
-/* Would somebody mind that others read it? Cases do not matter: MPI's names have both. */
-static bool is_secret(const char *name, size_t length)
-{
-    static const char *const parts[] = { "TOKEN", "KEY", "PASS", "SECRET", "CRED", "AUTH", "COOKIE" };
-
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-        for (size_t at = 0, n = strlen(parts[i]); at + n <= length; at++)
-            if (!strncasecmp(name + at, parts[i], n))
-                return true;
-    return false;
-}
-
 /* What people set, not what a launcher tells its processes. A rank's own numbers (SLURM_PROCID) are in its file already, fvmpi's options, too. */
 static bool is_wanted(const char *name, size_t length)
 {
@@ -401,16 +389,18 @@ static bool is_wanted(const char *name, size_t length)
                                              "OMPI_MCA_mpi_oversubscribe", "PMIX_MCA_mca_base_component_show_load_errors", "PMIX_MCA_psec", "PRTE_MCA_prte_*",
                                              "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", "I_MPI_HYDRA_*", "SLURM_CPU_BIND_LIST", NULL };
 
-    return is_one_of(wanted, name, length) && !is_one_of(launchers, name, length) && !is_secret(name, length);
+    return is_one_of(wanted, name, length) && !is_one_of(launchers, name, length) && !fv_secret_name(name, length);
 }
 
 static void put_variables(void)
 {
+    char open[VALUE];
     uint64_t count = 0;
+    int awaited = 0;
 
     for (char **entry = environ; entry && *entry; entry++)
         if (is_wanted(*entry, strcspn(*entry, "=")) && ++count <= VARIABLES)
-            fv_fact_put(FV_FACT_VARIABLE, 0, *entry);
+            fv_fact_put(FV_FACT_VARIABLE, 0, fv_secret_word(*entry, &awaited, open, sizeof(open)));
     if (count > VARIABLES)
         put_number(FV_FACT_LEFT_OUT, 0, count - VARIABLES);
 }

@@ -428,7 +428,7 @@ static void start(struct fv_thread *self)
     if (!fv_rt.options.sensors || is_started || !fv_speaks_for_node())
         return;
     monitor.rank = self;
-    fv_sensors_root(); /* getenv() is for the thread that the program has */
+    fv_sensors_root(); /* the environment is for the thread that the program has */
     int err = begin_thread();
     is_started = !err;
     if (err)

@@ -59,6 +59,8 @@ static void add_part(struct fv_analysed_part *to, const struct fv_analysed_part 
     to->wait_s += from->wait_s;
     to->before_s += from->before_s;
     to->caused_s += from->caused_s;
+    to->no_progress_s += from->no_progress_s;
+    to->withheld_s += from->withheld_s;
     for (unsigned k = 0; k < FV_PLACES; k++) {
         to->delay_s[k] += from->delay_s[k];
         to->critical_s[k] += from->critical_s[k];
@@ -162,7 +164,7 @@ static void set_wait(const struct join *j, struct fv_site_rank *s, const struct 
     if (!whole)
         s->wait_s *= (double)share->profiled / (double)share->sum.count;
     s->wait_s = fmin(s->wait_s, s->time.sum);
-    s->wait_kind = whole && j->exact && part >= 1 ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
+    s->wait_kind = whole && j->exact && part >= 1 && share->sum.no_progress_s <= 0 ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
 }
 
 static void take_site_rank(const struct join *j, struct fv_site_rank *s)
@@ -178,6 +180,7 @@ static void take_site_rank(const struct join *j, struct fv_site_rank *s)
     set_wait(j, s, share, part);
     struct fv_blame *blame = &fv_build_more(j->model, s)->blame;
     blame->caused_s = share->sum.caused_s * part;
+    blame->withheld_s = share->sum.withheld_s * part;
     s->before_s = share->sum.before_s * part;
     for (unsigned k = 0; k < FV_PLACES; k++) {
         blame->delay_s[k] = share->sum.delay_s[k] * part;
@@ -198,8 +201,11 @@ static void take_elsewhere(struct join *j)
                 continue;
             FV_GROW(c->elsewhere, c->elsewhere_room, c->elsewhere_count + 1);
             c->elsewhere[c->elsewhere_count++] =
-                (struct fv_culprit){ (uint32_t)j->shares[i].rank, FV_NONE, k, j->shares[i].sum.delay_s[k],
-                                     j->shares[i].direct_s[k] };
+                (struct fv_culprit){ .rank = (uint32_t)j->shares[i].rank,
+                                     .site = FV_NONE,
+                                     .where = k,
+                                     .cost_s = j->shares[i].sum.delay_s[k],
+                                     .direct_s = j->shares[i].direct_s[k] };
         }
     }
 }
@@ -282,6 +288,7 @@ static void take_totals(struct join *j)
     for (size_t i = 0; i < a->kind_count; i++) {
         const struct fv_analysed_kind *kind = &a->kinds[i];
 
+        c->exact = c->exact && strcmp(kind->kind, FV_NO_PROGRESS) != 0; /* whose rule need not hold for each call */
         c->kinds[i] = (struct fv_wait_sum){ fv_arena_string(&m->arena, kind->kind), is_completion(kind->kind),
                                             kind->count, kind->wait_s };
     }

@@ -11,6 +11,7 @@
 void fv_blame_add(struct fv_blame *to, const struct fv_blame *from)
 {
     to->caused_s += from->caused_s;
+    to->withheld_s += from->withheld_s;
     for (unsigned i = 0; i < FV_PLACES; i++) {
         to->delay_s[i] += from->delay_s[i];
         to->direct_s[i] += from->direct_s[i];
@@ -50,9 +51,10 @@ static void list_culprits(struct fv_model *m)
 
         if (c->source == FV_CAUSES_PROFILE)
             add_culprit(
-                c, (struct fv_culprit){ s->rank, s->site, FV_PLACE_COMPUTING, b->caused_s, b->caused_s });
+                c, (struct fv_culprit){ s->rank, s->site, FV_PLACE_COMPUTING, b->caused_s, b->caused_s, 0 });
         for (unsigned k = 0; c->source == FV_CAUSES_TRACE && k < FV_PLACES; k++)
-            add_culprit(c, (struct fv_culprit){ s->rank, s->site, k, b->delay_s[k], b->direct_s[k] });
+            add_culprit(c, (struct fv_culprit){ s->rank, s->site, k, b->delay_s[k], b->direct_s[k],
+                                                k == FV_PLACE_COMPUTING ? b->withheld_s : 0 });
     }
     for (size_t i = 0; i < c->elsewhere_count; i++)
         add_culprit(c, c->elsewhere[i]);
@@ -75,6 +77,7 @@ const char *fv_wait_words(const char *kind, char out[FV_WAIT_WORDS])
         const char *kind, *word;
     } words[] = {
         { "late_sender_wrong_order", "late sender, messages in wrong order" },
+        { FV_NO_PROGRESS, "no progress: posted, not moved while a rank computed" },
         { "wait_at_nxn", "late rank in an N x N collective" },
         { "nxn_completion", "(no waiting: end of an N x N collective)" },
         { "wait_at_barrier", "late rank at a barrier" },

@@ -214,8 +214,9 @@ void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
     for (size_t i = 0; i < m->instrumented.place_count; i++)
         m->instrumented.places[i].node = stand_in(&fold, m->instrumented.places[i].node);
     fv_instrumented_fold(&m->instrumented);
-    for (size_t i = 0; i < m->io.call_count; i++)
-        m->io.calls[i].node = stand_in(&fold, m->io.calls[i].node);
+    for (size_t i = 0; i < m->io.part_count; i++)
+        m->io.parts[i].place.node = stand_in(&fold, m->io.parts[i].place.node);
+    fv_io_fold(&m->io);
     for (size_t i = 0; i < m->allocated.part_count; i++)
         m->allocated.parts[i].node = stand_in(&fold, m->allocated.parts[i].node);
     fv_allocated_fold(&m->allocated);

@@ -1,5 +1,6 @@
 /* See model.h: the order of construction, and everything that is a sum over what the parts found. */
 #include "profile/model.h"
+#include "base/secret.h"
 #include "profile/build.h"
 #include "profile/hang/hang.h"
 #include "tool/pop.h"
@@ -467,6 +468,8 @@ static void say_states(struct fv_model *m)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%u %s exited without MPI_Finalize%s", exited,
                        exited == 1 ? "rank" : "ranks",
                        m->own_finalize ? ", as far as fvmpi can see: it is not fvmpi's" : "");
+    if (strstr(m->command, FV_SECRET_MARK))
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "arguments that look secret are blanked: " FV_SECRET_MARK " in the command line; the program got them as they were");
     say_clocks(m);
     for (size_t i = 0; i < m->problems.count; i++)
         m->complete = m->complete && !fv_problem_is_loss(m->problems.items[i].kind);
@@ -479,6 +482,7 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
     m->problems = e->problems;
     e->problems = (struct fv_problems){ 0 };
     m->directory = fv_arena_string(&m->arena, e->path ? e->path : "");
+    m->operands = fv_arena_string(&m->arena, e->operands ? e->operands : "");
     m->command = fv_arena_string(&m->arena, first->command);
     m->program = fv_arena_string(&m->arena, first->program);
     m->mpi = fv_arena_string(&m->arena, first->mpi);

@@ -98,6 +98,7 @@ struct fv_site {
  * an analysis of the trace all but caused_s is 0. */
 struct fv_blame {
     double caused_s;             /* they waited for this call to be entered; of collectives alone, as logged */
+    double withheld_s;           /* ... the part of them whose messages were posted, but not moved before that: FV_NO_PROGRESS */
     double delay_s[FV_PLACES];   /* charged along chains of waits ... */
     double direct_s[FV_PLACES];  /* ... and the part of those who waited for this rank itself */
     double critical_s[FV_PLACES]; /* on the critical path */
@@ -308,10 +309,13 @@ enum fv_causes_source {
     FV_CAUSES_PROFILE, /* of logged collectives: the last to come, which may be no fault of its own */
     FV_CAUSES_TRACE,   /* fvunify's analysis */
 };
+#define FV_NO_PROGRESS "no_progress" /* kind of waiting */
 struct fv_culprit {
     uint32_t rank, site; /* site FV_NONE: behind the last call, or at a call site that the profile has not */
     enum fv_place where;
     double cost_s, direct_s;
+    double withheld_s; /* by the trace: others waited so long for the call behind this computing, because only then MPI moved what
+                          had been posted */
 };
 /* By samples of the trace: a procedure, with what it calls, of the computing before a call. */
 struct fv_late_procedure {
@@ -409,6 +413,7 @@ struct fv_label_view {
 
 struct fv_model {
     struct fv_arena arena;
+    const char *operands; /* the directories, as a shell takes them */
     const char *directory, *command, *program, *mpi, *fvmpi;
     int world_size;
     int64_t origin_ns; /* CLOCK_REALTIME of time 0 */

@@ -60,6 +60,11 @@ static uint64_t count(struct source *s, const json_t *object, const char *key)
     return (uint64_t)json_integer_value(value);
 }
 
+static double number_or_0(struct source *s, const json_t *object, const char *key)
+{
+    return json_object_get(object, key) ? number(s, object, key) : 0;
+}
+
 static uint32_t small(struct source *s, const json_t *object, const char *key)
 {
     uint64_t value = count(s, object, key);
@@ -134,7 +139,9 @@ static void take_part(struct source *s, const json_t *row)
                                   .time_s = number(s, row, "time_s"),
                                   .wait_s = number(s, row, "wait_s"),
                                   .before_s = number(s, row, "before_s"),
-                                  .caused_s = number(s, row, "caused_s") };
+                                  .caused_s = number(s, row, "caused_s"),
+                                  .withheld_s = number(s, row, "withheld_s"),
+                                  .no_progress_s = number_or_0(s, json_object_get(row, "kinds"), "no_progress") };
 
     by_place(s, row, "delay_s", p.delay_s);
     by_place(s, row, "critical_s", p.critical_s);

@@ -3,8 +3,44 @@
 #include "rt/events.h"
 #include "rt/statistics.h"
 
+/* What these calls count goes to private memory: of a process that is killed meanwhile it would be in the file. */
+struct stage {
+    struct fv_thread_record record, *of_file;
+    struct fv_cell cell;
+    struct fv_time_bins *bins, *bins_of_file; /* bins: NULL: no memory, and none are filled */
+    unsigned bin_shift;
+};
+
+static void set_stage(struct stage *s, struct fv_thread *t)
+{
+    s->of_file = t->record;
+    s->record = *t->record;
+    t->record = &s->record;
+    s->cell = *t->cells.rest.cell;
+    s->cell.function = 0; /* any real one */
+    s->bins_of_file = t->bins;
+    s->bin_shift = t->bin_shift;
+    s->bins = t->bins ? fv_memory_new(sizeof(*s->bins)) : NULL;
+    if (s->bins)
+        *s->bins = *t->bins;
+    t->bins = s->bins;
+    t->bin_ticks = 0;
+}
+
+static void strike_stage(struct stage *s, struct fv_thread *t)
+{
+    t->record = s->of_file;
+    t->bins = s->bins_of_file;
+    t->bin_shift = s->bin_shift;
+    t->bin_ticks = 0; /* the bin that it remembers was of these */
+    t->record->path_misses = t->record->cold_ticks = 0;
+    t->record->waited = 0;
+    if (s->bins)
+        fv_memory_free(s->bins, sizeof(*s->bins));
+}
+
 /* What one recorded call costs, in 1/256 tick, for the report's own-overhead line: the real path with a
- * call path of eight frames, at its best of several batches. What it counted is taken back. */
+ * call path of eight frames, at its best of several batches. */
 static uint64_t calibrate(struct fv_thread *t)
 {
     enum { BATCH = 256, FRAMES = 8 };
@@ -13,16 +49,15 @@ static uint64_t calibrate(struct fv_thread *t)
     struct fv_site site = { (const void *)(uintptr_t)8, (const uintptr_t *)stack };
     uint64_t best = UINT64_MAX;
     struct fv_call call;
-    struct fv_thread_record before = *t->record;
-    struct fv_cell *rest = t->cells.rest.cell, clean = *rest;
+    struct stage stage;
+    set_stage(&stage, t);
     fv_paths_forget(t->paths);
     bool trace = fv_rt.options.trace && fv_events_rehearse(t, true);
     for (int i = 0; i < FRAMES; i++)
         checks[i] = (struct fv_path_check){ (i + 1) * (int64_t)sizeof(uintptr_t), 0 };
     struct fv_path_entry *e = fv_path_insert(t, site, 0, checks, fv_rt.options.depth == 1 ? 0 : FRAMES);
-    e->cell = rest;
+    e->cell = &stage.cell;
     e->site_function = 1; /* of function 0 */
-    rest->function = 0;   /* any real one; the cell is cleaned below */
     for (int batch = 0; batch < 8; batch++) {
         uint64_t begin = fv_ticks();
 
@@ -40,12 +75,7 @@ static uint64_t calibrate(struct fv_thread *t)
     }
     if (trace)
         fv_events_rehearse(t, false);
-    *rest = clean;
-    before.in_call.begin = 0;
-    before.path_misses = before.cold_ticks = 0;
-    before.waited = 0;
-    *t->record = before;
-    fv_bins_reset(t);
+    strike_stage(&stage, t);
     fv_paths_forget(t->paths);
     return best; /* of BATCH = 256 calls */
 }

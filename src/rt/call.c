@@ -54,7 +54,7 @@ static FV_COLD struct fv_thread *enter_slowly(struct fv_site site)
         return fv_self;
     }
 
-    if (__atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) == FV_RT_IDLE && fv_mpi_attach(&info))
+    if (fv_rt_state() == FV_RT_IDLE && fv_mpi_attach(&info))
         fv_start(&info);
     return fv_current ? fv_current : fv_thread_attach();
 }
@@ -138,12 +138,16 @@ bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
 
     if (FV_UNLIKELY(!t) && !(t = enter_slowly(site)))
         return false;
+    uint32_t recording = fv_recording();
+    if (FV_UNLIKELY(!recording)) {
+        fv_thread_forget();
+        return false;
+    }
     fv_current = NULL;
     t->inside = site;
     if (FV_UNLIKELY(fv_switches_look(&t->switches)))
         look_before(t, function);
     fv_function_used(function);
-    uint32_t recording = __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED);
     call->record = FV_LIKELY(recording == t->recording) || fv_recording_changed(t, recording);
     call->trace = call->record && __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED);
     struct fv_path_entry *path = FV_LIKELY(call->record) ? fv_path_lookup(t, site) : &t->no_path;

@@ -61,6 +61,8 @@ static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint
     cells->slots[at] = slot;
     cells->used++;
     fv_function_used(function); /* the one for the rest is never called */
+    if (fv_shadows && !coarse)
+        fv_shadow_came(function, path);
     return slot;
 }
 

@@ -10,11 +10,12 @@
 #include <pthread.h>
 #include <string.h>
 
-#define FIRST_CHUNK (UINT32_C(1) << 16)
+#define FIRST_CHUNK (UINT32_C(1) << 11)
 #define LAST_CHUNK  (UINT32_C(1) << 20) /* they double up to this */
-#define SITE_CHUNK  4096
-#define SITES_LEAST (2 * SITE_CHUNK) /* of the budget, that events leave to them */
+#define SITE_CHUNK  1024 /* the first; others are pages */
+#define SITES_LEAST 8192 /* of the budget, that events leave to them */
 #define DETAILS     4096
+#define LEAST       256 /* of a chunk, beside what is to go into it */
 #define BLOCK       32 /* details are copied in such */
 
 static uint64_t bytes_used; /* of all threads, against options.trace_max */
@@ -85,13 +86,16 @@ static FV_COLD struct fv_chunk_header *new_chunk(struct fv_thread *t, enum fv_ch
 /* A point of the clocks for each full chunk: the merge interpolates between them. */
 static void add_clock_point(void)
 {
+    static const struct fv_tail_kind kind = { .type = FV_CHUNK_CLOCK, .first_pages = 1, .most_pages = 4 };
+    static struct fv_tail tail;
     struct fv_clock_point point;
 
     fv_clock_point(&point);
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
-    if (fv_rt.clock_chunk && fv_chunk_room(fv_rt.clock_chunk) >= sizeof(point)) {
-        memcpy(fv_chunk_next(fv_rt.clock_chunk), &point, sizeof(point));
-        fv_chunk_commit(fv_rt.clock_chunk, sizeof(point));
+    void *record = fv_tail_next(&tail, &kind, FV_NO_THREAD, sizeof(point), false);
+    if (record) {
+        memcpy(record, &point, sizeof(point));
+        fv_tail_commit(&tail, sizeof(point));
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
 }
@@ -138,7 +142,7 @@ static size_t next_size(const struct fv_events *e, size_t need)
         size = LAST_CHUNK;
     if (size > left)
         size = left;
-    return size < need + FV_PAGE ? fv_round_up(need + FV_PAGE, FV_PAGE) : size;
+    return size < need + LEAST ? need + LEAST : size;
 }
 
 static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
@@ -146,7 +150,7 @@ static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
     struct fv_events *e = &t->events;
     size_t size = next_size(e, need);
     uint64_t begin = fv_ticks();
-    if (e->chunk && e->chunk->bytes >= LAST_CHUNK && e->chunk->bytes >= need + FV_PAGE && fv_pack_wanted() &&
+    if (e->chunk && e->chunk->bytes >= LAST_CHUNK && e->chunk->bytes >= need + LEAST && fv_pack_wanted() &&
         pack_chunk(t)) {
         add_clock_point();
         t->record->cold_ticks += fv_ticks() - begin;
@@ -187,7 +191,7 @@ static FV_COLD bool write_site(struct fv_thread *t, struct fv_site_record site)
     struct fv_events *e = &t->events;
 
     if (!e->site_chunk || fv_chunk_room(e->site_chunk) < sizeof(site)) {
-        struct fv_chunk_header *chunk = new_chunk(t, FV_CHUNK_SITES, e->sites, SITE_CHUNK - sizeof(*chunk));
+        struct fv_chunk_header *chunk = new_chunk(t, FV_CHUNK_SITES, e->sites, (e->site_chunk ? FV_PAGE : SITE_CHUNK) - sizeof(*chunk));
 
         if (!chunk)
             return false;
@@ -461,10 +465,7 @@ static void start(struct fv_thread *self)
     (void)self;
     if (!fv_rt.options.trace)
         return;
-    fv_rt.clock_chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_CLOCK, FV_NO_THREAD, 0,
-                                        16 * FV_PAGE - sizeof(struct fv_chunk_header));
     fv_pack_init();
-    fv_rt.writer.header->traced = 1;
     __atomic_store_n(&fv_rt.tracing, true, __ATOMIC_RELAXED);
 }
 const struct fv_layer fv_events_layer = { .at = { [FV_AT_START] = start } };

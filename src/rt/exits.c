@@ -5,10 +5,12 @@
 #include "rt/next.h"
 #include "rt/thread.h"
 #include "rt/turns.h"
+#include "rt/unseen.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -61,6 +63,7 @@ static _Noreturn void leave_at_once(int status)
 {
     note(status & 0xff);
     over();
+    fv_unseen_end(false);
     if (fv_next._exit)
         fv_next._exit(status);
     for (;;)
@@ -88,8 +91,10 @@ FV_PUBLIC _Noreturn void quick_exit(int status)
 
 /* The C library's, each by name: a program may have an execv() of its own that calls execl(). They return only where they fail. */
 
-static bool tell(void)
+/* `path`: NULL where it is not known. */
+static bool tell(const char *path, char *const environment[])
 {
+    fv_unseen_exec(path, environment);
     return fv_rt_here() && fv_replacing();
 }
 
@@ -105,21 +110,21 @@ static int failed(int result, bool was_told)
 
 static int become(const char *path, char *const arguments[])
 {
-    bool is_told = tell();
+    bool is_told = tell(path, environ);
 
     return failed(FV_NEXT(execv)(path, arguments), is_told);
 }
 
 static int become_found(const char *file, char *const arguments[])
 {
-    bool is_told = tell();
+    bool is_told = tell(strchr(file, '/') ? file : NULL, environ);
 
     return failed(FV_NEXT(execvp)(file, arguments), is_told);
 }
 
 static int become_with(const char *path, char *const arguments[], char *const environment[])
 {
-    bool is_told = tell();
+    bool is_told = tell(path, environment);
 
     return failed(FV_NEXT(execve)(path, arguments, environment), is_told);
 }
@@ -141,14 +146,14 @@ FV_PUBLIC int execve(const char *path, char *const arguments[], char *const envi
 
 FV_PUBLIC int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    bool is_told = tell();
+    bool is_told = tell(strchr(file, '/') ? file : NULL, environment);
 
     return failed(FV_NEXT(execvpe)(file, arguments, environment), is_told);
 }
 
 FV_PUBLIC int fexecve(int descriptor, char *const arguments[], char *const environment[])
 {
-    bool is_told = tell();
+    bool is_told = tell(NULL, environment);
 
     return failed(FV_NEXT(fexecve)(descriptor, arguments, environment), is_told);
 }
@@ -156,7 +161,7 @@ FV_PUBLIC int fexecve(int descriptor, char *const arguments[], char *const envir
 
 FV_PUBLIC int execveat(int folder, const char *path, char *const arguments[], char *const environment[], int flags)
 {
-    bool is_told = tell();
+    bool is_told = tell(NULL, environment);
 
     return failed(FV_NEXT(execveat)(folder, path, arguments, environment, flags), is_told);
 }

@@ -62,7 +62,7 @@ static void leave_out_pauses(struct fv_thread *t)
 
 FV_COLD bool fv_recording_changed(struct fv_thread *t, uint32_t recording)
 {
-    if (recording & FV_PAUSED)
+    if (!(recording & FV_RECORDING))
         return false;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     uint64_t era = __atomic_load_n(&fv_rt.writer.header->era, __ATOMIC_ACQUIRE);
@@ -107,7 +107,7 @@ void fv_forget(void)
     memset(h->resident_peak_at, 0, sizeof(h->resident_peak_at));
     h->begin_ticks = now;
     __atomic_store_n(&h->era, h->era + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&fv_rt.recording, fv_rt.recording + FV_CHANGED, __ATOMIC_RELEASE);
+    __atomic_store_n(&fv_rt.here->recording, fv_recording() + FV_CHANGED, __ATOMIC_RELEASE);
     fv_turns_forget();
     fv_unlock_sigrestore(&fv_rt.lock, signals);
 }

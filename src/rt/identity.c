@@ -2,6 +2,8 @@
 #include "rt/identity.h"
 #include "base/experiment.h"
 #include "base/process.h"
+#include "base/secret.h"
+#include "base/shell.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,45 +16,30 @@ void fv_program(char *out, size_t bytes)
     out[n > 0 ? n : 0] = '\0';
 }
 
-/* Appends and says whether it fitted. */
-static int put(char *out, size_t bytes, size_t *used, const char *text, size_t length)
+/* What does not fit is left out. */
+static void put(char *out, size_t bytes, size_t *used, const char *text, size_t length)
 {
     if (*used + length >= bytes)
-        return 0;
+        return;
     memcpy(out + *used, text, length);
     *used += length;
     out[*used] = '\0';
-    return 1;
 }
 
-static int put_quoted(char *out, size_t bytes, size_t *used, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    int ok = 1;
-
-    if (*word && word[strspn(word, plain)] == '\0')
-        return put(out, bytes, used, word, strlen(word));
-    ok = put(out, bytes, used, "'", 1);
-    for (; ok && *word; word++)
-        ok = *word == '\'' ? put(out, bytes, used, "'\\''", 4) : put(out, bytes, used, word, 1);
-    return ok && put(out, bytes, used, "'", 1);
-}
-
+/* What others should not see is blanked, also what of it was cut off. */
 void fv_command(char *out, size_t bytes)
 {
-    char words[4096];
+    char words[4096], open[sizeof(words)];
     ssize_t got = fv_file_read("/proc/self/cmdline", words, sizeof(words));
     size_t n = got > 0 ? (size_t)got : 0, used = 0;
-    int ok = 1;
+    bool ok = true;
+    int awaited = 0;
 
     out[0] = '\0';
-    for (char *p = words; ok && p < words + n; p += strlen(p) + 1) {
-        if (p > words)
-            ok = put(out, bytes - 3, &used, " ", 1);
-        ok = ok && put_quoted(out, bytes - 3, &used, p);
-    }
+    for (char *p = words; ok && p < words + n; p += strlen(p) + 1)
+        ok = fv_shell_add(out, bytes - 4, &used, fv_secret_word(p, &awaited, open, sizeof(open)));
     if (!ok || n == sizeof(words) - 1)
-        put(out, bytes, &used, "...", 3);
+        put(out, bytes, &used, used ? " ..." : "...", used ? 4 : 3);
 }
 
 static void put_json(char *out, size_t bytes, size_t *used, const char *key, const char *value)

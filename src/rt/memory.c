@@ -1,12 +1,15 @@
 /* The state of the process, and private memory of the runtime: what all of it stands on. */
+#include "base/older.h"
 #include "base/pages.h"
+#include "base/without.h"
 #include "rt/thread.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
-struct fv_runtime fv_rt;
+static struct fv_here before_start = { FV_RT_IDLE, FV_RECORDING + FV_CHANGED }; /* paused it is not 0, as in a child */
+struct fv_runtime fv_rt = { .here = &before_start };
 static uint64_t total;
 
 static void account(uint64_t bytes)
@@ -27,6 +30,18 @@ void *fv_memory_new(size_t bytes)
         return NULL;
     account(bytes);
     return map;
+}
+
+/* madvise() is one of those that others stand in front of (base/pages.h). */
+void *fv_memory_new_wiped(size_t bytes)
+{
+    void *memory = fv_memory_new(bytes);
+    int saved = errno;
+
+    if (memory && !fv_without("wipe"))
+        syscall(SYS_madvise, memory, bytes, MADV_WIPEONFORK);
+    errno = saved;
+    return memory;
 }
 
 void fv_memory_free(void *memory, size_t bytes)

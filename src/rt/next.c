@@ -1,5 +1,6 @@
 /* See next.h. */
 #include "rt/next.h"
+#include "base/linked.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -32,7 +33,7 @@ FV_NO_TSAN void fv_next_find_one(enum fv_next_function function)
     (void)version;
 #endif
     if (!found)
-        found = dlsym(RTLD_NEXT, name);
+        found = fv_linked_behind(name);
     if (found)
         memcpy((char *)&fv_next + rows[function].place, &found, sizeof(found));
 }

@@ -123,8 +123,7 @@ bool fv_unrecorded(void)
 }
 void fv_aborting(int code) { (void)code; }
 void fv_pause(void) {}
-void fv_shadow_add(const char *object, const char *function) { (void)object, (void)function; }
-void fv_shadow_tell(void) {}
+void fv_shadow_add(const char *object, const void *address, const char *function, bool passes_by) { (void)object, (void)address, (void)function, (void)passes_by; }
 void fv_resume(void) {}
 void fv_forget(void) {}
 void fv_mark(void) {}

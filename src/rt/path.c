@@ -17,6 +17,7 @@
 #include "rt/layers.h"
 #include "rt/path_cache.h"
 #include "rt/python.h"
+#include "rt/return_address.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,8 @@ struct walk {
     unsigned count;
     bool truncated; /* there were more frames */
     bool cachable;
+    unw_cursor_t before;  /* of a step in progress */
+    uintptr_t guessed_at; /* where the frame pointer is saved that was followed last, without a table */
     struct frame frame[DEPTH_MAX + 1]; /* last: a short walk touches one page */
 };
 
@@ -182,6 +185,62 @@ void fv_path_init(void)
     accessors->access_mem = access_memory;
 }
 
+/* Of a frame that has no table libunwind says that it is a byte long. */
+static bool has_table(unw_cursor_t *cursor)
+{
+    unw_proc_info_t info;
+
+    return !unw_get_proc_info(cursor, &info) && info.end_ip > info.start_ip + 1;
+}
+
+/* Of a frame that was found by the frame pointer libunwind knows address and registers, but on x86-64 not the stack pointer. It begins anew from what is
+ * known; registers then stand in `context`. */
+static void know_stack(unw_cursor_t *cursor, unw_context_t *context, uintptr_t sp)
+{
+#if defined(__x86_64__)
+    static const struct {
+        int from, to;
+    } kept[] = { { UNW_REG_IP, REG_RIP }, { UNW_X86_64_RBX, REG_RBX }, { UNW_X86_64_RBP, REG_RBP }, { UNW_X86_64_R12, REG_R12 },
+                 { UNW_X86_64_R13, REG_R13 }, { UNW_X86_64_R14, REG_R14 }, { UNW_X86_64_R15, REG_R15 } };
+    unw_word_t value[sizeof(kept) / sizeof(*kept)] = { 0 };
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        unw_get_reg(cursor, kept[i].from, &value[i]);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        context->uc_mcontext.gregs[kept[i].to] = (greg_t)value[i];
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+    unw_init_local(cursor, context);
+#else
+    (void)cursor, (void)context, (void)sp;
+#endif
+}
+
+/* To the next frame outwards, which is read. 0: there is none, or the frame has no table and its frame pointer leads to no return address. */
+static int step(struct walk *walk, unw_cursor_t *cursor, unw_context_t *context)
+{
+    const struct frame *from = &walk->frame[walk->count - 1];
+    struct frame *to = &walk->frame[walk->count];
+    uintptr_t at = from->frame_pointer + sizeof(at);
+    unw_word_t found = 0;
+
+    walk->before = *cursor;
+    int more = unw_step(cursor);
+    if (more <= 0)
+        return more;
+    read_frame(cursor, to);
+    if (to->saved_at - (uintptr_t)context < sizeof(*context))
+        to->saved_at = walk->guessed_at;
+    if (at < from->sp || access_memory(unw_local_addr_space, at, &found, 0, NULL) || to->address != found || has_table(&walk->before))
+        return more;
+    if (!fv_is_return_address(found))
+        return 0;
+    to->slot = at;
+    to->sp = at + sizeof(at);
+    to->saved_at = walk->guessed_at = from->frame_pointer;
+    know_stack(cursor, context, to->sp);
+    return more;
+}
+
 /* Unwinds from a caller outwards, whose address is the site's, at most `limit` frames and one more for the size of the last.
  */
 static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
@@ -202,18 +261,18 @@ static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
         if (ip == (uintptr_t)site.return_address)
             break;
     }
-    for (; more > 0 && walk->count < limit; more = unw_step(&cursor)) {
-        read_frame(&cursor, &walk->frame[walk->count]);
+    if (more > 0)
+        read_frame(&cursor, &walk->frame[0]);
+    while (more > 0 && walk->count < limit) {
         if (!walk->frame[walk->count].address)
             return;
         walk->count++;
         if (unw_is_signal_frame(&cursor) > 0)
             walk->cachable = false;
+        more = step(walk, &cursor, &context);
     }
     walk->truncated = more > 0;
-    if (more > 0)
-        read_frame(&cursor, &walk->frame[walk->count]);
-    else
+    if (more <= 0)
         walk->frame[walk->count] = (struct frame){ .sp = UINTPTR_MAX };
 }
 
@@ -241,8 +300,8 @@ static unsigned collect_checks(const struct walk *walk, struct fv_site site, uin
         if (slot < base || slot >= stack_end)
             return 0;
         checks[count++] = (struct fv_path_check){ (int64_t)(slot - base), value_at(slot, f->address) };
-        if (f->frame_pointer < f->sp || f->frame_pointer >= next_sp)
-            continue; /* a general register here */
+        if (f->frame_pointer < f->sp || f->frame_pointer >= next_sp || (i + 1 == walk->count && !walk->truncated))
+            continue; /* a general register here; or nothing was found by it */
         if (f->saved_at < base - sizeof(uintptr_t) || f->saved_at >= stack_end)
             return 0;
         checks[count++] = (struct fv_path_check){ (int64_t)(f->saved_at - base), f->frame_pointer };

@@ -119,7 +119,7 @@ void fv_request_post_recv(struct fv_call *call, uint64_t handle, uint64_t number
     if (FV_LIKELY(r !=
                   NULL)) { /* one by one: an initializer's zeros are slower here than the rest together */
         r->kind = FV_REQUEST_RECV;
-        r->persistent = r->active = 0;
+        r->persistent = r->active = r->partitioned = r->untold = 0;
         r->peer = peer;
         r->tag = tag;
         r->sent = r->received = 0;

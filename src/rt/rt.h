@@ -219,7 +219,8 @@ struct fv_request {
     uint8_t kind;       /* enum fv_request_kind */
     uint8_t persistent; /* stays known after completion, until fv_request_freed() */
     uint8_t active;     /* persistent: started and not completed */
-    uint8_t partitioned;
+    uint8_t partitioned : 1;
+    uint8_t untold : 1; /* a receive: its status tells nothing; `received` has what arrives */
     int32_t peer, tag;  /* as passed */
     uint64_t sent;      /* persistent: what one start sends */
     uint64_t received;  /* collectives: what one start receives; receives: what arrives, 0: the status tells */
@@ -325,9 +326,8 @@ void fv_forget(void);
 void fv_mark(void);
 uint64_t fv_now(void); /* ticks */
 
-/* Before main: `object` defines this MPI function in front of us. When all are known, they are told. */
-void fv_shadow_add(const char *object, const char *function);
-void fv_shadow_tell(void);
+/* Before main: `object` defines this MPI function in front of us, at this address, and may pass it by us, to PMPI_X. `function` stays. */
+void fv_shadow_add(const char *object, const void *address, const char *function, bool passes_by);
 
 /* ---- what the MPI-dependent layer (mpi-wrappers/glue.c) gives to the runtime ---- */
 

@@ -590,7 +590,7 @@ static inline struct fv_thread *enter(int level, struct fv_site site)
 {
     struct fv_thread *t = fv_self;
 
-    if (FV_UNLIKELY(!t || !t->sections) && !(t = attach()))
+    if (FV_UNLIKELY(!t || !t->sections || !fv_rt_on()) && !(t = attach()))
         return NULL;
     if ((int64_t)level > (int64_t)fv_rt.options.section_level)
         return NULL;
@@ -615,7 +615,7 @@ FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level)
     if (FV_LIKELY(t != NULL)) {
         begin(t, name ? name : "", number, level);
         leave(t);
-    } else if (fv_self && fv_self->sections && (int64_t)level > (int64_t)fv_rt.options.section_level) {
+    } else if (fv_rt_on() && fv_self && fv_self->sections && (int64_t)level > (int64_t)fv_rt.options.section_level) {
         fv_self->sections->losses->above_level++;
     }
 }

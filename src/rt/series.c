@@ -50,12 +50,6 @@ static FV_COLD void fold(struct fv_thread *t)
     }
 }
 
-void fv_bins_reset(struct fv_thread *t)
-{
-    if (t->bins)
-        memset(t->bins->bank.ticks, 0, sizeof(t->bins->bank.ticks));
-}
-
 void fv_bins_clear(struct fv_thread *t)
 {
     if (!t->bins)
@@ -105,7 +99,7 @@ FV_COLD void fv_bins_add_across(struct fv_thread *t, unsigned class, uint64_t be
 
 static size_t capacity(const struct fv_chunk_header *chunk)
 {
-    return (chunk->bytes - sizeof(*chunk)) / sizeof(struct fv_coll_record);
+    return (fv_chunk_room(chunk) + chunk->used) / sizeof(struct fv_coll_record);
 }
 
 /* Keeps the calls whose sequence number is a multiple of 2^shift; all ranks that thin as far keep the
@@ -155,7 +149,7 @@ static FV_COLD void thin(struct fv_wait_log *log)
 static FV_COLD struct fv_chunk_header *next_chunk(struct fv_thread *t)
 {
     struct fv_wait_log *log = &t->log;
-    uint64_t bytes = log->chunks ? log->chunk[log->chunks - 1]->bytes * 2 : FV_PAGE;
+    uint64_t bytes = log->chunks ? log->chunk[log->chunks - 1]->bytes * 2 : FV_PAGE / 4;
     struct fv_chunk_header *chunk;
 
     if (log->chunks && log->current + 1 < log->chunks)

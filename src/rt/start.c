@@ -7,6 +7,7 @@
 #include "rt/statistics.h"
 #include "base/experiment.h"
 #include "base/local.h"
+#include "base/shell.h"
 #include "rt/identity.h"
 #include "rt/layers.h"
 #include "rt/loaded.h"
@@ -54,11 +55,27 @@ bool fv_started(void)
     return fv_rt_on();
 }
 
+static void set_state(enum fv_runtime_state state)
+{
+    __atomic_store_n(&fv_rt.here->state, state, __ATOMIC_RELEASE);
+}
+
+/* Without room for a page children are told by pthread_atfork() alone. */
+static void be_here(void)
+{
+    struct fv_here *page = fv_memory_new_wiped(FV_PAGE);
+
+    if (!page)
+        return;
+    *page = *fv_rt.here;
+    __atomic_store_n(&fv_rt.here, page, __ATOMIC_RELEASE);
+}
+
 static void in_forked_child(void)
 {
-    if (fv_rt.state == FV_RT_IDLE)
+    if (fv_rt_state() == FV_RT_IDLE)
         return;
-    __atomic_store_n(&fv_rt.state, FV_RT_OFF, __ATOMIC_RELEASE);
+    set_state(FV_RT_OFF);
     fv_layers_tell(FV_AT_FORK, NULL);
     fv_writer_forget(&fv_rt.writer);
     fv_thread_forget();
@@ -83,6 +100,7 @@ static int open_file(int folder, const char *directory, const char *file)
     char path[4160];
 
     snprintf(path, sizeof(path), "%s/%s", directory, file);
+    fv_rt.writer.share = fv_rt.options.share;
     return fv_writer_open(&fv_rt.writer, folder, fv_base_name(file), path);
 }
 
@@ -178,7 +196,7 @@ static int open_experiment(char *directory, size_t size, const char *program,
     char first[4096], next[4096];
     int folder;
 
-    for (int number = 2; (folder = fv_experiment_claim(directory, size, wanted, program, info->world_size)) >= 0; number++) {
+    for (int number = 2; (folder = fv_experiment_claim(directory, size, wanted, program, info->world_size, fv_rt.options.share)) >= 0; number++) {
         if (!open_rank_file(folder, directory, info))
             return folder;
         int why = errno;
@@ -224,6 +242,7 @@ static void fill_header(const struct fv_start_info *info, const char *directory)
     struct fv_file_header *h = fv_rt.writer.header;
     struct fv_process self;
 
+    h->traced = fv_rt.options.trace; /* a process may end before its first event */
     h->clock_kind = fv_clock_tsc ? FV_CLOCK_TSC : FV_CLOCK_MONOTONIC;
     h->world_rank = info->world_rank;
     h->world_size = info->world_size;
@@ -263,7 +282,7 @@ static void write_run_json(int folder, const char *directory)
 {
     char text[8192];
     size_t n = fv_run_json(fv_rt.writer.header, text, sizeof(text));
-    int fd = openat(folder, "run.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = openat(folder, "run.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, fv_rt.options.share ? 0666 : 0600);
 
     if (fd < 0 && errno == EEXIST)
         fv_log("%s/run.json: is kept as it is; what the run was, fvmpi report says", directory);
@@ -291,7 +310,7 @@ static void tell_name(const char *directory, int rank)
     const char *wanted = fv_rt.options.output;
 
     if (!rank && !fv_rt.options.quiet && (!wanted || !*wanted))
-        fv_log("recording to %s; read it with: fvmpi report %s", directory, directory);
+        fv_log("recording to %s; read it with: %s", directory, FV_COMMAND("fvmpi", "report", directory));
 }
 
 /* A filter of functions is in effect by the list that `fvmpi run` made of it. */
@@ -302,34 +321,46 @@ static const char *in_effect(const struct fv_option *option)
     return option->use == FV_USE_APPLICATION || is_filter ? fv_option_in_effect(option) : NULL;
 }
 
-/* What was asked for, but for the directory: it is where the file lies. */
+/* But for the directory: it is where the file lies. */
+static bool is_recorded(const struct fv_option *option)
+{
+    return in_effect(option) && option->offset != offsetof(struct fv_options, output);
+}
+
+/* A value that is cut says so. */
+static void note_option(struct fv_option_record *r, const struct fv_option *option)
+{
+    const char *text = in_effect(option);
+
+    strncpy(r->variable, option->variable, sizeof(r->variable) - 1);
+    strncpy(r->value, text, sizeof(r->value) - 1);
+    if (strlen(text) >= sizeof(r->value))
+        memcpy(r->value + sizeof(r->value) - 4, "...", 3);
+}
+
+/* What was asked for. */
 static void write_options(void)
 {
-    struct fv_option_record records[32] = { 0 }, *r = records;
+    size_t count = 0;
 
-    for (size_t i = 0; i < fv_option_count && r < records + 32; i++) {
-        const struct fv_option *option = &fv_option_table[i];
-        const char *text = in_effect(option);
-
-        if (!text || option->offset == offsetof(struct fv_options, output))
-            continue;
-        strncpy(r->variable, option->variable, sizeof(r->variable) - 1);
-        strncpy(r->value, text, sizeof(r->value) - 1);
-        r++;
-    }
-    size_t bytes = (size_t)(r - records) * sizeof(*r);
+    for (size_t i = 0; i < fv_option_count; i++)
+        count += is_recorded(&fv_option_table[i]);
+    const size_t bytes = count * sizeof(struct fv_option_record);
     struct fv_chunk_header *chunk = bytes ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_OPTIONS, FV_NO_THREAD, 0, bytes) : NULL;
-    if (chunk) {
-        memcpy(fv_chunk_records(chunk), records, bytes);
-        fv_chunk_commit(chunk, bytes);
-    }
+    if (!chunk)
+        return;
+    struct fv_option_record *r = fv_chunk_records(chunk);
+    for (size_t i = 0; i < fv_option_count; i++)
+        if (is_recorded(&fv_option_table[i]))
+            note_option(r++, &fv_option_table[i]);
+    fv_chunk_commit(chunk, bytes);
 }
 
 static int start(const struct fv_start_info *info, char *directory, size_t size)
 {
     char program[256];
 
-    fv_rt.pid = getpid();
+    fv_rt.pid = fv_rt.writer.pid = getpid();
     fv_rt.world_rank = info->world_rank;
     fv_rt.thread_multiple = info->thread_multiple;
     fv_program(program, sizeof(program));
@@ -361,7 +392,7 @@ static void pause_since(uint64_t ticks)
     bool was = fv_rt_paused();
     if (!was) {
         __atomic_store_n(&fv_rt.writer.header->paused_since, ticks, __ATOMIC_RELAXED);
-        __atomic_store_n(&fv_rt.recording, fv_rt.recording | FV_PAUSED, __ATOMIC_RELAXED);
+        __atomic_store_n(&fv_rt.here->recording, fv_recording() & ~FV_RECORDING, __ATOMIC_RELAXED);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (!was) {
@@ -447,30 +478,31 @@ void fv_start(const struct fv_start_info *info)
     char directory[4096];
 
     uint64_t signals = fv_lock_sigsave(&fv_rt.lock);
-    if (fv_rt.state == FV_RT_ON) {
+    if (fv_rt_on()) {
         start_again(info);
         fv_unlock_sigrestore(&fv_rt.lock, signals);
         return;
     }
-    if (fv_rt.state != FV_RT_IDLE) {
+    if (fv_rt_state() != FV_RT_IDLE) {
         fv_unlock_sigrestore(&fv_rt.lock, signals);
         return;
     }
-    uint32_t state = FV_RT_OFF;
+    enum fv_runtime_state state = FV_RT_OFF;
     fv_options_from_env(&fv_rt.options);
     if (!info->init_begin)
         fv_clock_init(fv_rt.options.clock);
     uint64_t begin = fv_ticks();
     if (!fv_rt.options.disable && !start(info, directory, sizeof(directory)))
         state = FV_RT_STARTING;
-    __atomic_store_n(&fv_rt.state, state, __ATOMIC_RELEASE);
+    be_here();
+    set_state(state);
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (state == FV_RT_STARTING) {
         fv_barriers_agree(directory, info); /* ranks may wait for each other here, and handlers call MPI_Abort */
         fv_loaded_start();
         signals = fv_signals_hold();
         fv_path_init();
-        __atomic_store_n(&fv_rt.state, state = FV_RT_ON, __ATOMIC_RELEASE);
+        set_state(state = FV_RT_ON);
         fv_signals_go_on(signals);
     }
     if (state == FV_RT_ON) {
@@ -516,7 +548,7 @@ bool fv_unrecorded(void)
 
 void fv_aborting(int code)
 {
-    uint32_t state = __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE);
+    uint32_t state = fv_rt_state();
 
     if (state != FV_RT_ON && state != FV_RT_STARTING)
         return;
@@ -547,7 +579,7 @@ void fv_resume(void)
         __atomic_store_n(&fv_rt.resumed, now, __ATOMIC_RELAXED);
         __atomic_store_n(&h->paused_ticks, h->paused_ticks + (now - h->paused_since), __ATOMIC_RELAXED);
         __atomic_store_n(&h->paused_since, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&fv_rt.recording, (fv_rt.recording & ~FV_PAUSED) + FV_CHANGED, __ATOMIC_RELEASE);
+        __atomic_store_n(&fv_rt.here->recording, (fv_recording() | FV_RECORDING) + FV_CHANGED, __ATOMIC_RELEASE);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);
     if (was) {

@@ -42,7 +42,6 @@ void fv_regions_clear(struct fv_thread *thread);
 /* Where a thread begins, or has left a call without returning: computing begins now, behind a call at this path. */
 void fv_region_begin(struct fv_thread *thread, uint32_t from);
 void fv_bins_init(struct fv_thread *thread);
-void fv_bins_reset(struct fv_thread *thread);
 void fv_bins_clear(struct fv_thread *thread); /* they begin anew, where the measured interval does */
 void fv_bins_add_across(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end);
 static inline void fv_bins_add(struct fv_thread *thread, unsigned class, uint64_t begin, uint64_t end)

@@ -21,7 +21,7 @@ static bool take_of(struct fv_budget *budget, uint64_t bytes)
 /* The bytes that the next chunk takes; 0: there is no budget for it. What is left may do for a few records more. */
 static uint64_t take(const struct fv_tail *tail, const struct fv_tail_kind *kind, uint64_t need, bool beyond)
 {
-    uint64_t least = kind->first_pages * FV_PAGE, bytes = tail->chunk ? tail->chunk->bytes * 2 : least;
+    uint64_t least = kind->first_pages > 1 ? kind->first_pages * FV_PAGE : FV_PAGE / 4, bytes = tail->chunk ? tail->chunk->bytes * 2 : least;
 
     if (bytes > kind->most_pages * FV_PAGE)
         bytes = kind->most_pages * FV_PAGE;
@@ -38,7 +38,7 @@ static uint64_t take(const struct fv_tail *tail, const struct fv_tail_kind *kind
 
 static bool grow(struct fv_tail *tail, const struct fv_tail_kind *kind, uint32_t thread, size_t record, bool beyond)
 {
-    uint64_t bytes = take(tail, kind, fv_round_up(sizeof(struct fv_chunk_header) + record, FV_PAGE), beyond);
+    uint64_t bytes = take(tail, kind, fv_round_up(sizeof(struct fv_chunk_header) + record, FV_CHUNK_ALIGN), beyond);
     struct fv_chunk_header *chunk = NULL;
 
     if (bytes)

@@ -28,7 +28,7 @@ static void thread_ended(void *arg)
 
     fv_current = NULL;
     fv_self = NULL;
-    if (!fv_rt_on())
+    if (!fv_rt_here())
         return;
     fv_layers_tell(FV_AT_THREAD_END, t);
     t->record->end = fv_ticks();
@@ -79,7 +79,7 @@ static struct fv_thread *make_thread(void)
     t->record->id = t->id;
     t->record->begin = fv_ticks();
     t->record->era = fv_rt.writer.header->era;
-    t->recording = fv_rt.options.mpi_calls ? __atomic_load_n(&fv_rt.recording, __ATOMIC_RELAXED) & ~FV_PAUSED : FV_PAUSED;
+    t->recording = fv_rt.options.mpi_calls ? fv_recording() | FV_RECORDING : 0;
     fv_chunk_commit(chunk, sizeof(*t->record));
     fv_bins_init(t);
     fv_lock(&fv_rt.lock);

@@ -92,7 +92,7 @@ struct fv_io_sums {
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
-    uint32_t recording;       /* the process's as it was when the thread recorded a call last; FV_PAUSED: --mpi-calls 0, which records none */
+    uint32_t recording;       /* the process's as it was when the thread recorded a call last; 0: --mpi-calls 0, which records none */
     uint32_t previous;        /* call path of its last call; 0: it made none, or it is not known */
     struct fv_site inside;    /* the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */

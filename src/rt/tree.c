@@ -6,17 +6,19 @@
 
 #include <string.h>
 
-#define NODES(pages) (((pages)*FV_PAGE - sizeof(struct fv_chunk_header)) / sizeof(struct fv_path_record))
-#define CHUNKS 68 /* about 262,000 nodes, 4 MiB */
+#define NODES(kib) ((((kib) << 10) - sizeof(struct fv_chunk_header)) / sizeof(struct fv_path_record))
+#define LARGE  64 /* KiB */
+#define CHUNKS 69 /* about 262,000 nodes, 4 MiB */
 
-/* The first node's number - 1 in each of the small chunks, which have 1, 1, 2, 4 and 8 pages, and in the next. */
-enum { SMALL = 5 };
+/* The first node's number - 1 in each of the small chunks, which have 1, 2, 4 ... 32 KiB, and in the next. */
+enum { SMALL = 6 };
 static const uint32_t first_of[SMALL + 1] = { 0,
                                               NODES(1),
-                                              2 * NODES(1),
-                                              2 * NODES(1) + NODES(2),
-                                              2 * NODES(1) + NODES(2) + NODES(4),
-                                              2 * NODES(1) + NODES(2) + NODES(4) + NODES(8) };
+                                              NODES(1) + NODES(2),
+                                              NODES(1) + NODES(2) + NODES(4),
+                                              NODES(1) + NODES(2) + NODES(4) + NODES(8),
+                                              NODES(1) + NODES(2) + NODES(4) + NODES(8) + NODES(16),
+                                              NODES(1) + NODES(2) + NODES(4) + NODES(8) + NODES(16) + NODES(32) };
 
 struct fv_lock fv_tree_lock;
 
@@ -31,8 +33,8 @@ static uint32_t chunk_of(uint32_t index, uint32_t *within)
     uint32_t c = 0;
 
     if (index >= first_of[SMALL]) {
-        *within = (index - first_of[SMALL]) % NODES(16);
-        return SMALL + (index - first_of[SMALL]) / NODES(16);
+        *within = (index - first_of[SMALL]) % NODES(LARGE);
+        return SMALL + (index - first_of[SMALL]) / NODES(LARGE);
     }
     while (index >= first_of[c + 1])
         c++;
@@ -84,7 +86,7 @@ static uint32_t append(const struct fv_path_record *key)
         return 0;
     if (!chunks[c])
         chunks[c] = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_PATHS, FV_NO_THREAD, node_count,
-                                    (c < SMALL ? first_of[c + 1] - first_of[c] : NODES(16)) * sizeof(*key));
+                                    (c < SMALL ? first_of[c + 1] - first_of[c] : NODES(LARGE)) * sizeof(*key));
     if (!chunks[c])
         return 0;
     memcpy(fv_chunk_next(chunks[c]), key, sizeof(*key));

@@ -4,8 +4,8 @@
 
 bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thread, uint32_t bytes, uint32_t most)
 {
-    const uint32_t header = sizeof(struct fv_chunk_header), pages = (header + bytes + FV_PAGE - 1) / FV_PAGE;
-    uint32_t first = (uint32_t)(pages * FV_PAGE - header) / bytes; /* one at least */
+    const uint32_t header = sizeof(struct fv_chunk_header);
+    uint32_t first = (uint32_t)(fv_round_up(header + bytes, FV_PAGE / 2) - header) / bytes; /* one at least */
 
     *table = (struct fv_table){ .type = type, .thread = thread, .bytes = bytes, .first = first, .most = most };
     table->chunk[0] = fv_writer_chunk(&fv_rt.writer, type, thread, 0, (size_t)bytes * first);

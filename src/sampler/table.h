@@ -18,7 +18,7 @@ struct fv_table {
     uint32_t count;
 };
 
-/* For so many records at most; the first chunk is a page, or what one record takes. False: there is no room in the file for it. */
+/* For so many records at most; the first chunk is half a page, or what one record takes. False: there is no room in the file for it. */
 bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thread, uint32_t bytes, uint32_t most);
 /* A new record, zero; it becomes part of the file by fv_table_commit(), before the next one is asked for.
  * NULL: the table is full, or there is no room just now. */

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#define FIRST (UINT32_C(1) << 10) /* 30 instances, or 60 samples */
 #define CHUNK (UINT32_C(8) << 10) /* 254 instances, or 508 samples */
 
 static const struct kind {
@@ -31,11 +32,11 @@ typedef struct fv_chunk_header *new_chunk_fn(struct fv_writer *writer, enum fv_c
 
 static void prepare(struct fv_sampler *s, enum fv_log which, new_chunk_fn *new_chunk)
 {
-    const size_t payload = CHUNK - sizeof(struct fv_chunk_header);
     struct fv_trace_log *log = &s->log[which];
     const struct kind *kind = &kinds[which];
+    const size_t payload = (log->chunk ? CHUNK : FIRST) - sizeof(struct fv_chunk_header);
 
-    if (!fv_rt.options.trace || log->next || room(log, kind) > payload / kind->bytes / 4 || !fv_events_reserve(payload))
+    if (!fv_rt.options.trace || log->next || (log->chunk && fv_chunk_room(log->chunk) > log->chunk->bytes / 4) || !fv_events_reserve(payload))
         return;
     log->next = new_chunk(&fv_rt.writer, kind->type, s->thread->id, log->count + room(log, kind), payload);
     if (!log->next)

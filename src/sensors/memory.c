@@ -1,5 +1,6 @@
 /* See memory.h. */
 #include "sensors/memory.h"
+#include "base/base.h"
 #include "base/pages.h"
 
 #include <ctype.h>
@@ -88,7 +89,7 @@ const char *fv_sensors_root(void)
     static const char *root;
 
     if (!root)
-        root = getenv("FVMPI_SENSORS_ROOT");
+        root = fv_env("FVMPI_SENSORS_ROOT");
     if (!root)
         root = "";
     return root;

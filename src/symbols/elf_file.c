@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static const void *at(const struct fv_elf *e, uint64_t offset, uint64_t bytes)
 {
@@ -226,6 +227,36 @@ struct fv_elf_section fv_elf_section(const struct fv_elf *e, const char *name)
             return (struct fv_elf_section){ s.sh_addr, s.sh_size, data };
     }
     return (struct fv_elf_section){ 0 };
+}
+
+/* ---- its debug file ---- */
+
+const char *fv_elf_debug_link(const struct fv_elf *e)
+{
+    struct fv_elf_section link = fv_elf_section(e, ".gnu_debuglink");
+    const char *name = (const char *)link.data;
+
+    return link.bytes && memchr(name, '\0', link.bytes) && *name && !strchr(name, '/') ? name : NULL;
+}
+
+#define PIECE ((size_t)1 << 30) /* what zlib takes at once */
+/* The checksum stands behind the name, at the next multiple of 4. */
+bool fv_elf_is_linked(const struct fv_elf *e, const struct fv_elf *debug)
+{
+    struct fv_elf_section link = fv_elf_section(e, ".gnu_debuglink");
+    const char *name = fv_elf_debug_link(e);
+    uint64_t at = name ? fv_round_up(strlen(name) + 1, 4) : 0;
+    uint32_t wanted;
+
+    if (!name || at + sizeof(wanted) > link.bytes)
+        return false;
+    memcpy(&wanted, link.data + at, sizeof(wanted));
+    uLong sum = crc32(0, NULL, 0);
+    for (size_t done = 0, part; done < debug->bytes; done += part) {
+        part = debug->bytes - done < PIECE ? debug->bytes - done : PIECE;
+        sum = crc32(sum, debug->data + done, (uInt)part);
+    }
+    return sum == wanted;
 }
 
 /* ---- open ---- */

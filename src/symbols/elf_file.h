@@ -38,6 +38,10 @@ struct fv_elf_section {
     const uint8_t *data;
 };
 struct fv_elf_section fv_elf_section(const struct fv_elf *elf, const char *name);
+/* The name of its debug file, by .gnu_debuglink; NULL: it has none. */
+const char *fv_elf_debug_link(const struct fv_elf *elf);
+/* Is it that one, by the checksum of its bytes? Reads all of it. */
+bool fv_elf_is_linked(const struct fv_elf *elf, const struct fv_elf *debug);
 /* So many bytes of what is loaded at an address, of one section; NULL: they are not all in the file. */
 const uint8_t *fv_elf_data(const struct fv_elf *elf, uint64_t address, uint64_t bytes);
 /* So many bytes of code at an address; NULL: they are not all in the file. */

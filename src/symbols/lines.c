@@ -1,97 +1,55 @@
-/* See lines.h. */
-#define PACKAGE "fvmpi" /* bfd.h insists */
-#include <bfd.h>
-
-#include "symbols/lines.h"
+/* See lines.h: which library reads. What libdw finds no units in, as sections that it cannot decompress,
+ * libbfd is asked about. */
+#include "symbols/lines_reader.h"
+#include "base/without.h"
 #include "tool/vec.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
-/* From libiberty's demangle.h, which not every distribution installs with bfd.h. */
-enum { DEMANGLE_PARAMS = 1 << 0, DEMANGLE_ANSI = 1 << 1 };
-
-#if defined(__SANITIZE_ADDRESS__)
-/* libbfd does not free all it allocates; that must not hide what we do not. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libbfd";
-}
-#endif
-
 struct fv_lines {
-    bfd *bfd;
-    asymbol **symbols;
+    const struct fv_lines_reader *reader;
+    void *object;
 };
 
-/* libbfd's complaints about other people's debug information are not the user's business. */
-static void say_nothing(const char *format, va_list args)
+static bool try_to_open(struct fv_lines *l, const struct fv_lines_reader *reader, const char *path,
+                        const char *program)
 {
-    (void)format;
-    (void)args;
+    l->reader = reader;
+    l->object = reader->open(path, program);
+    return l->object;
 }
 
-struct fv_lines *fv_lines_open(const char *path)
+struct fv_lines *fv_lines_open(const char *path, const char *program)
 {
-    static bool ready;
+    struct fv_lines l, *lines;
 
-    if (!ready) {
-        bfd_init();
-        bfd_set_error_handler(say_nothing);
-        ready = true;
-    }
-    bfd *b = bfd_openr(path, NULL);
-    if (!b)
+#ifdef HAVE_LIBDW
+    if ((fv_without("libdw") || !try_to_open(&l, &fv_lines_dw, path, program)) &&
+        !try_to_open(&l, &fv_lines_bfd, path, program))
         return NULL;
-    b->flags |= BFD_DECOMPRESS;
-    if (!bfd_check_format(b, bfd_object)) {
-        bfd_close(b);
+#else
+    if (!try_to_open(&l, &fv_lines_bfd, path, program))
         return NULL;
-    }
-    struct fv_lines *lines = fv_xcalloc(1, sizeof(*lines));
-    lines->bfd = b;
-    lines->symbols = fv_xcalloc(1, sizeof(*lines->symbols)); /* none: names come from fv_elf */
+#endif
+    lines = fv_xcalloc(1, sizeof(*lines));
+    *lines = l;
     return lines;
 }
 
-static asection *section_of(bfd *b, bfd_vma address)
+size_t fv_lines_find(struct fv_lines *l, uint64_t address, struct fv_line *out, size_t room)
 {
-    for (asection *s = b->sections; s; s = s->next)
-        if (s->flags & SEC_ALLOC && address >= s->vma && address - s->vma < s->size)
-            return s;
-    return NULL;
+    return l->reader->find(l->object, address, out, room);
 }
 
-size_t fv_lines_find(struct fv_lines *lines, uint64_t address, struct fv_line *out, size_t room)
+bool fv_lines_unread(const struct fv_lines *l, char *out, size_t bytes)
 {
-    asection *s = section_of(lines->bfd, address);
-    size_t count = 0;
-    struct fv_line l = { 0 };
-
-    if (!s || !bfd_find_nearest_line(lines->bfd, s, lines->symbols, address - s->vma, &l.file, &l.function,
-                                     &l.line))
-        return 0;
-    do {
-        if (l.file && !*l.file)
-            l.file = NULL;
-        if (count < room)
-            out[count++] = l;
-        l = (struct fv_line){ 0 };
-    } while (count < room && bfd_find_inliner_info(lines->bfd, &l.file, &l.function, &l.line));
-    return count;
+    return l->reader->unread(l->object, out, bytes);
 }
 
-void fv_lines_close(struct fv_lines *lines)
+void fv_lines_close(struct fv_lines *l)
 {
-    if (!lines)
+    if (!l)
         return;
-    free(lines->symbols);
-    bfd_close(lines->bfd);
-    free(lines);
-}
-
-char *fv_lines_demangle(const char *name)
-{
-    return bfd_demangle(NULL, name, DEMANGLE_ANSI | DEMANGLE_PARAMS);
+    l->reader->close(l->object);
+    free(l);
 }

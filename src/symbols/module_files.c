@@ -11,24 +11,38 @@ static bool has_id(const struct fv_elf *o, const struct fv_module *m)
     return o->build_id_bytes == m->build_id_bytes && !memcmp(o->build_id, m->build_id, m->build_id_bytes);
 }
 
-/* <directory>/.build-id/xx/yyyy.debug with the right build-id inside; the directory's name has `length`
- * bytes. */
-static bool open_debug_in(struct fv_module_files *l, const struct fv_module *m, const char *directory,
-                          size_t length, char *path, size_t bytes)
+static bool take_debug(struct fv_module_files *l, const struct fv_module *m, const char *path)
 {
-    int n = snprintf(path, bytes, "%.*s/.build-id/%02x/", (int)length, directory, m->build_id[0]);
+    if (fv_elf_open(&l->debug, path))
+        return false;
+    if (m->build_id_bytes && l->debug.build_id_bytes ? has_id(&l->debug, m) : fv_elf_is_linked(&l->object, &l->debug))
+        return true;
+    fv_elf_close(&l->debug);
+    return false;
+}
 
+/* <directory>/.build-id/xx/yyyy.debug; the directory's name has `length` bytes. */
+static bool open_by_id(struct fv_module_files *l, const struct fv_module *m, const char *directory, size_t length, char *path, size_t bytes)
+{
+    if (m->build_id_bytes < 2)
+        return false;
+    int n = snprintf(path, bytes, "%.*s/.build-id/%02x/", (int)length, directory, m->build_id[0]);
     if (n < 0 || (size_t)n + 2 * m->build_id_bytes + 7 > bytes)
         return false;
     for (uint32_t i = 1; i < m->build_id_bytes; i++)
         n += snprintf(path + n, bytes - (size_t)n, "%02x", m->build_id[i]);
     snprintf(path + n, bytes - (size_t)n, ".debug");
-    if (fv_elf_open(&l->debug, path))
-        return false;
-    if (has_id(&l->debug, m))
-        return true;
-    fv_elf_close(&l->debug);
-    return false;
+    return take_debug(l, m, path);
+}
+
+/* By the name that the object has for it, .gnu_debuglink: <directory>/<the object's directory>/NAME. */
+static bool open_by_name(struct fv_module_files *l, const struct fv_module *m, const char *directory, size_t length, const char *below,
+                         char *path, size_t bytes)
+{
+    const char *name = fv_elf_debug_link(&l->object);
+    int n = name ? snprintf(path, bytes, "%.*s%.*s%s%s", (int)length, directory, (int)(fv_base_name(m->path) - m->path), m->path, below, name) : -1;
+
+    return n > 0 && (size_t)n < bytes && strcmp(path, m->path) && take_debug(l, m, path);
 }
 
 static bool open_debug(struct fv_module_files *l, const struct fv_module *m, char *path, size_t bytes)
@@ -36,14 +50,14 @@ static bool open_debug(struct fv_module_files *l, const struct fv_module *m, cha
     static const char usual[] = "/usr/lib/debug";
     const char *own = getenv("FVMPI_DEBUG_PATH");
 
-    if (m->build_id_bytes < 2)
-        return false;
     for (size_t length; own && *own; own += length + (own[length] == ':')) {
         length = strcspn(own, ":");
-        if (length && length < bytes && open_debug_in(l, m, own, length, path, bytes))
+        if (length && length < bytes &&
+            (open_by_id(l, m, own, length, path, bytes) || open_by_name(l, m, own, length, "", path, bytes)))
             return true;
     }
-    return open_debug_in(l, m, usual, sizeof(usual) - 1, path, bytes);
+    return open_by_id(l, m, usual, sizeof(usual) - 1, path, bytes) || open_by_name(l, m, "", 0, "", path, bytes) ||
+           open_by_name(l, m, "", 0, ".debug/", path, bytes) || open_by_name(l, m, usual, sizeof(usual) - 1, "", path, bytes);
 }
 
 static void say_state(struct fv_problems *problems, const struct fv_module *m, bool there, bool changed,
@@ -84,14 +98,22 @@ bool fv_module_files_open(struct fv_module_files *l, const struct fv_module *m, 
     if (!there && !debug)
         return false;
     if (debug && l->debug.has_lines)
-        l->lines = fv_lines_open(debug_path);
+        l->lines = fv_lines_open(debug_path, there ? m->path : NULL);
     else if (there && l->object.has_lines)
-        l->lines = fv_lines_open(m->path);
+        l->lines = fv_lines_open(m->path, m->path);
     if (debug)
         fv_elf_symbols(&l->debug);
     if (there)
         fv_elf_symbols(&l->object);
     return true;
+}
+
+void fv_module_files_tell(const struct fv_module_files *l, const struct fv_module *m, struct fv_problems *problems)
+{
+    char why[512];
+
+    if (l->lines && fv_lines_unread(l->lines, why, sizeof(why)))
+        fv_problem_add(problems, FV_PROBLEM_NOTE, NULL, "%s: %s", m->path, why);
 }
 
 void fv_module_files_close(struct fv_module_files *l)

@@ -17,6 +17,8 @@ bool fv_module_files_open(struct fv_module_files *files, const struct fv_module 
                           struct fv_problems *problems);
 /* The object alone, with the recorded build-id; close it. */
 bool fv_module_object_open(struct fv_elf *object, const struct fv_module *module);
+/* What of the debug information that was asked for is not readable becomes a note. */
+void fv_module_files_tell(const struct fv_module_files *files, const struct fv_module *module, struct fv_problems *problems);
 void fv_module_files_close(struct fv_module_files *files);
 
 /* gfortran's and C++'s names as their authors wrote them. `fortran`: the object is of Fortran, where one

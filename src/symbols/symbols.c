@@ -55,11 +55,35 @@ static const char *keep_file(struct fv_symbols *s, const char *file)
     return fv_arena_string(&s->arena, file);
 }
 
+/* Of fvmpi.h and fvmpi.hpp. */
+static bool is_mark(const char *function)
+{
+    return function && (!strncmp(function, "fvmpi_section_", 14) || !strcmp(function, "fvmpi_label") || !strncmp(function, "_ZN5fvmpi7section", 17));
+}
+
+/* What is inlined of fvmpi.h is its caller's; compilers count the call that follows it among it, too, whose line that is. Returns how many frames are left. */
+static size_t without_marks(struct fv_line *lines, size_t count)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bool is_inlined = i + 1 < count;
+
+        if (!is_inlined || !is_mark(lines[i].function)) {
+            lines[left++] = lines[i];
+        } else if (lines[i].file && strncmp(fv_base_name(lines[i].file), "fvmpi.h", 7)) {
+            lines[i + 1].file = lines[i].file;
+            lines[i + 1].line = lines[i].line;
+        }
+    }
+    return left;
+}
+
 static void add_frames(struct look_up *l, uint32_t module, uint64_t offset, struct fv_symbol *item)
 {
     struct fv_line lines[INLINED_MAX];
     uint64_t address = offset - 1; /* of the call, not of where it returns to */
-    size_t count = l->files.lines ? fv_lines_find(l->files.lines, address, lines, INLINED_MAX) : 0;
+    size_t count = l->files.lines ? without_marks(lines, fv_lines_find(l->files.lines, address, lines, INLINED_MAX)) : 0;
     const struct fv_elf_symbol *symbol = fv_elf_find(&l->files.debug, address);
     struct fv_frame frame = { .module = module, .offset = offset };
 
@@ -156,6 +180,13 @@ static void progress_end(struct progress *p)
         fputs("\r\033[K", stderr);
 }
 
+static void close_module(struct look_up *l, uint32_t module, struct fv_problems *problems)
+{
+    if (module != FV_NONE)
+        fv_module_files_tell(&l->files, &l->symbols->modules[module], problems);
+    fv_module_files_close(&l->files);
+}
+
 static void resolve_sorted(struct fv_symbols *out, const struct place *places, size_t count, bool look_up,
                            struct fv_problems *problems)
 {
@@ -169,7 +200,7 @@ static void resolve_sorted(struct fv_symbols *out, const struct place *places, s
         struct fv_symbol *symbol = &out->of_node[p->node];
 
         if (p->module != module) {
-            fv_module_files_close(&l.files);
+            close_module(&l, module, problems);
             module = p->module;
             progress_show(&progress, out->modules[module].name, i, count);
             is_code = fv_module_is_code(&out->modules[module]);
@@ -191,7 +222,7 @@ static void resolve_sorted(struct fv_symbols *out, const struct place *places, s
         if (i % 16 == 0)
             progress_show(&progress, out->modules[module].name, i, count);
     }
-    fv_module_files_close(&l.files);
+    close_module(&l, module, problems);
     progress_end(&progress);
 }
 

@@ -3,10 +3,11 @@
  * not know. loops.h is the other half: loops in machine code.
  *
  * Function names come from the ELF symbol table (ours, sorted once: libbfd's search is linear for each
- * address), lines and inlined frames from DWARF through libbfd, which is opened for a module once and
+ * address), lines and inlined frames from DWARF (lines.h), which is opened for a module once and
  * asked for each distinct address once. A module whose file no longer has the recorded build-id is not
  * looked at: a wrong name is worse than module+offset. Separate debug files are found by build-id in
- * the directories that FVMPI_DEBUG_PATH lists and in /usr/lib/debug, under .build-id. */
+ * the directories that FVMPI_DEBUG_PATH lists and in /usr/lib/debug, under .build-id; and by .gnu_debuglink beside
+ * the object, in .debug there, and in those directories under the object's own. */
 #ifndef FV_SYMBOLS_H
 #define FV_SYMBOLS_H
 

@@ -59,7 +59,7 @@ static void hold_ended(struct fv_sync *s, unsigned i, uint64_t now)
 
 void fv_sync_released(const volatile void *lock, uint64_t now)
 {
-    struct fv_sync *s = fv_sync_current;
+    struct fv_sync *s = fv_rt_on() ? fv_sync_current : NULL;
     struct fv_sync_hold *h = s && now ? find_hold(s, (uintptr_t)lock) : NULL;
 
     if (s && fv_sync_wants(FV_SYNC_TRACED))

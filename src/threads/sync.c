@@ -313,6 +313,13 @@ FV_COLD struct fv_sync *fv_sync_enter_slowly(void)
     return s && !fv_rt_paused() ? s : NULL;
 }
 
+FV_COLD struct fv_sync *fv_sync_pauses(void)
+{
+    if (!fv_rt_on())
+        fv_sync_forget(NULL);
+    return NULL;
+}
+
 FV_COLD void fv_sync_missed(void)
 {
     if (mine && fv_rt_on())

@@ -15,6 +15,7 @@
 #include "threads/traced.h"
 
 struct fv_sync *fv_sync_enter_slowly(void);
+struct fv_sync *fv_sync_pauses(void); /* NULL; in a child, the thread forgets */
 
 /* For every interposed function. NULL: only forward. */
 static inline struct fv_sync *fv_sync_enter(void)
@@ -23,7 +24,7 @@ static inline struct fv_sync *fv_sync_enter(void)
 
     if (FV_UNLIKELY(!s))
         return fv_sync_enter_slowly();
-    return FV_LIKELY(!fv_rt_paused()) ? s : NULL;
+    return FV_LIKELY(!fv_rt_paused()) ? s : fv_sync_pauses();
 }
 
 /* ---- counting ---- */

@@ -91,7 +91,7 @@ FV_PUBLIC int sem_post(sem_t *semaphore)
 {
     struct fv_sync *s = fv_sync_current;
 
-    if (FV_LIKELY(s && fv_current))
+    if (FV_LIKELY(s && fv_current && fv_rt_on()))
         fv_sync_counted(s, semaphore, FV_SYNC_SEM, FV_SYNC_POST, FV_CALL_SITE());
     else
         fv_sync_missed();

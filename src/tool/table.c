@@ -64,12 +64,15 @@ static FV_PRINTF(5, 0) void put_words(const struct fv_page *p, enum fv_color col
                                       size_t further, const char *format, va_list args)
 {
     char *text;
+    int bytes = vasprintf(&text, format, args);
 
-    if (vasprintf(&text, format, args) < 0)
+    if (bytes < 0)
         return;
+    char *clean = fv_xcalloc(4 * (size_t)bytes + 1, 1);
     fprintf(p->out, "%*s%s", (int)indent, "", fv_page_on(p, color));
-    fv_page_words(p, text, indent + further);
+    fv_page_words(p, fv_words_clean(text, clean, 4 * (size_t)bytes + 1), indent + further);
     fputs(color == FV_PLAIN ? "" : fv_page_off(p), p->out);
+    free(clean);
     free(text);
 }
 

@@ -3,16 +3,10 @@
 #define FV_WORDS_H
 
 #include "base/base.h"
+#include "base/clean.h"
 
 #include <stdio.h>
 
-/* The next character as fv_words_clean() has it, without a NUL; moves on. Returns its length; 0: at the end.
- */
-#define FV_CLEAN 16
-size_t fv_words_clean_next(const char **text, char out[FV_CLEAN]);
-/* What a terminal may get: control characters and bytes that are no UTF-8 become \xNN. Cuts at `bytes`,
- * never within a character. Returns out. */
-char *fv_words_clean(const char *text, char *out, size_t bytes);
 /* A clean function name without C++'s parameters. Returns out. */
 char *fv_words_short(const char *name, char *out, size_t bytes);
 /* Is it a function that a compiler made of a parallel region, or of a task, of OpenMP? */

@@ -30,9 +30,10 @@
 #include <stdint.h>
 
 #define FV_FILE_MAGIC "FVMPIRNK"
-#define FV_FILE_VERSION 1u
+#define FV_FILE_VERSION 2u /* 1: chunks were whole pages */
 #define FV_BYTE_ORDER UINT32_C(0x01020304)
 #define FV_PAGE UINT64_C(4096)
+#define FV_CHUNK_ALIGN UINT64_C(128) /* what one thread writes is not in the cache lines of another's, nor in the pair of them that is fetched together */
 #define FV_CHUNK_MAGIC UINT32_C(0x4b435646) /* "FVCK" */
 
 /* A tick count with the wall clock beside it, read together. */
@@ -248,7 +249,7 @@ struct fv_chunk_header {
     uint32_t magic;
     uint16_t type;    /* enum fv_chunk_type; unknown types are skipped */
     uint16_t version; /* of the record, 1 */
-    uint64_t bytes;   /* whole chunk, header included; a multiple of FV_PAGE */
+    uint64_t bytes;   /* whole chunk, header included; a multiple of FV_CHUNK_ALIGN */
     uint64_t used;    /* bytes of whole records behind this header */
     uint32_t thread;  /* index of the owner (fv_thread_record.id); ~0: the process */
     uint32_t pad;
@@ -642,12 +643,13 @@ struct fv_option_record {
 };
 _Static_assert(sizeof(struct fv_option_record) == 256, "on-disk size");
 
-/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. */
+/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. Functions whose calls it hands
+ * on are taken out when the first one comes. */
 struct fv_shadow_record {
     char object[240];   /* its path, NUL-padded, cut if it is longer */
     char names[256];    /* of functions, with blanks between, as many as there is room for, ... */
     uint32_t named;     /* ... which are so many, ... */
-    uint32_t functions; /* ... of these */
+    uint32_t functions; /* ... of these; 0: it hands on all calls */
     uint32_t finalize;  /* 1: MPI_Finalize is one */
     uint32_t pad;
 };

@@ -144,8 +144,8 @@ static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk
     if (offset > r->bytes || r->bytes - offset < sizeof(*out))
         return false;
     memcpy(out, r->data + offset, sizeof(*out));
-    return out->magic == FV_CHUNK_MAGIC && out->check == fv_chunk_check(out) && out->bytes >= FV_PAGE &&
-           out->bytes % FV_PAGE == 0;
+    return out->magic == FV_CHUNK_MAGIC && out->check == fv_chunk_check(out) && out->bytes >= sizeof(*out) &&
+           out->bytes % FV_CHUNK_ALIGN == 0;
 }
 
 static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t bytes)
@@ -285,8 +285,8 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
 static uint64_t resync(const struct fv_reader *r, uint64_t offset, struct fv_chunk_header *out)
 {
     while (offset < r->bytes && !chunk_at(r, offset, out)) {
-        offset += FV_PAGE;
-        if (r->sparse < 0)
+        offset += FV_CHUNK_ALIGN;
+        if (r->sparse < 0 || offset % FV_PAGE)
             continue;
         off_t data = lseek(r->sparse, (off_t)offset, SEEK_DATA);
         if (data < (off_t)offset)
@@ -296,14 +296,29 @@ static uint64_t resync(const struct fv_reader *r, uint64_t offset, struct fv_chu
     return offset < r->bytes ? offset : r->bytes;
 }
 
+/* The rest of a page behind its last chunk, where a header may have been begun. */
+static bool is_unused(const struct fv_reader *r, uint64_t offset, uint64_t *end)
+{
+    static const uint8_t zeros[FV_PAGE];
+    const uint64_t behind = offset + sizeof(struct fv_chunk_header);
+
+    *end = fv_round_up(offset, FV_PAGE);
+    return offset % FV_PAGE && behind <= *end && *end <= r->bytes && !memcmp(r->data + offset, zeros, sizeof(((struct fv_chunk_header *)0)->magic)) &&
+           !memcmp(r->data + behind, zeros, *end - behind);
+}
+
 static void walk(struct fv_reader *r)
 {
-    uint64_t offset = r->header.header_bytes;
+    uint64_t offset = r->header.header_bytes, end;
     struct fv_chunk_header c;
 
     while (offset < r->bytes) {
+        if (!chunk_at(r, offset, &c) && is_unused(r, offset, &end)) {
+            offset = end;
+            continue;
+        }
         if (!chunk_at(r, offset, &c)) {
-            uint64_t next = resync(r, offset + FV_PAGE, &c);
+            uint64_t next = resync(r, offset + FV_CHUNK_ALIGN, &c);
 
             /* Behind the last chunk handed out there may be reserved space. */
             if (offset < r->header.file_bytes || next < r->bytes)
@@ -315,7 +330,7 @@ static void walk(struct fv_reader *r)
         }
         take_chunk(r, offset, &c);
         if (c.bytes > r->bytes - offset) {
-            uint64_t next = resync(r, offset + FV_PAGE, &c);
+            uint64_t next = resync(r, offset + FV_CHUNK_ALIGN, &c);
 
             if (next == r->bytes)
                 break; /* the last chunk was cut off */
@@ -680,7 +695,7 @@ struct fv_event_cursor fv_reader_events(const struct fv_reader *r, const struct 
     return (struct fv_event_cursor){ .damaged = true };
 }
 
-/* Chunks are whole pages of the file, but a damaged file's may begin anywhere. */
+/* Only the pages that are the chunk's alone. */
 void fv_reader_forget(const struct fv_reader *r, const struct fv_chunk *chunk)
 {
     uint64_t begin = fv_round_up(chunk->offset, FV_PAGE);

@@ -66,7 +66,7 @@ int fv_writer_open(struct fv_writer *writer, int folder, const char *name, const
         errno = ENAMETOOLONG;
         return -FV_EIO;
     }
-    int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, writer->share ? 0666 : 0600);
     if (fd < 0)
         return -FV_EIO;
     struct fv_file_header *header = fstat(fd, &st) ? NULL : map_new(fd, 0, FV_PAGE);
@@ -191,7 +191,48 @@ static struct fv_chunk_header *grow(struct fv_writer *writer, uint64_t bytes)
 
 static uint64_t chunk_bytes(size_t payload)
 {
-    return fv_round_up(sizeof(struct fv_chunk_header) + payload, FV_PAGE);
+    return fv_round_up(sizeof(struct fv_chunk_header) + payload, FV_CHUNK_ALIGN);
+}
+
+static bool is_small(uint64_t bytes)
+{
+    return bytes <= FV_PAGE / 2;
+}
+
+static uint64_t pages_for(uint64_t bytes)
+{
+    return fv_round_up(bytes, FV_PAGE);
+}
+
+/* What is left of a chunk's pages is for others, if that is more than there is. */
+static void keep_rest(struct fv_writer *writer, char *end, uint64_t bytes)
+{
+    if (bytes <= writer->rest_bytes)
+        return;
+    writer->rest = end;
+    writer->rest_bytes = bytes;
+}
+
+/* Room for a chunk: its place, with *bytes of it. */
+static struct fv_chunk_header *place(struct fv_writer *writer, enum fv_chunk_type type, uint64_t *bytes)
+{
+    char *at = writer->rest;
+
+    if (is_small(*bytes) && *bytes <= writer->rest_bytes && !writer->lost) {
+        writer->rest += *bytes;
+        writer->rest_bytes -= *bytes;
+        return (struct fv_chunk_header *)(void *)at;
+    }
+    const uint64_t pages = pages_for(*bytes);
+    at = (char *)grow(writer, pages);
+    if (!at)
+        return NULL;
+    writer->end += pages;
+    if (type == FV_CHUNK_PACKED) /* it is unmapped at once, and there may be thousands */
+        *bytes = pages;
+    else
+        keep_rest(writer, at + *bytes, pages - *bytes);
+    return (struct fv_chunk_header *)(void *)at;
 }
 
 static void count_refusal(struct fv_writer *writer)
@@ -200,26 +241,26 @@ static void count_refusal(struct fv_writer *writer)
         __atomic_fetch_add(&writer->header->dropped[FV_DROP_DISK], 1, __ATOMIC_RELAXED);
 }
 
+static bool is_anothers(const struct fv_writer *writer)
+{
+    return writer->pid && writer->pid != (pid_t)syscall(SYS_getpid);
+}
+
 static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                          uint64_t first, uint64_t bytes)
 {
-    struct fv_chunk_header *chunk = NULL;
+    const bool is_ours = writer->header && !is_anothers(writer);
+    struct fv_chunk_header *chunk = is_ours ? place(writer, type, &bytes) : NULL;
 
-    if (writer->header) {
-        chunk = grow(writer, bytes);
-        if (chunk) {
-            writer->end += bytes;
-            chunk->type = (uint16_t)type;
-            chunk->version = 1;
-            chunk->bytes = bytes;
-            chunk->thread = thread;
-            chunk->first = first;
-            chunk->magic = FV_CHUNK_MAGIC;
-            chunk->check = fv_chunk_check(chunk);
-            __atomic_store_n(&writer->header->file_bytes, writer->end, __ATOMIC_RELEASE);
-        } else {
-            count_refusal(writer);
-        }
+    if (chunk) {
+        struct fv_chunk_header new = { .magic = FV_CHUNK_MAGIC, .type = (uint16_t)type, .version = 1, .bytes = bytes, .thread = thread, .first = first };
+
+        new.check = fv_chunk_check(&new);
+        memcpy(&chunk->magic + 1, &new.magic + 1, sizeof(new) - sizeof(new.magic));
+        __atomic_store_n(&chunk->magic, new.magic, __ATOMIC_RELEASE); /* a reader may know the page already */
+        __atomic_store_n(&writer->header->file_bytes, writer->end, __ATOMIC_RELEASE);
+    } else if (is_ours) {
+        count_refusal(writer);
     }
     return chunk;
 }
@@ -229,7 +270,7 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
 {
     uint64_t bytes = chunk_bytes(payload);
 
-    if (!worth_trying(writer, bytes)) {
+    if (!worth_trying(writer, pages_for(bytes))) {
         count_refusal(writer);
         return NULL;
     }
@@ -333,6 +374,8 @@ void fv_writer_release(struct fv_chunk_header *chunk)
     const size_t before = before_offset((uintptr_t)chunk);
     int saved = errno;
 
+    if (chunk->bytes % FV_PAGE) /* others have the rest of its last page */
+        return;
     fv_unmap_pages((char *)chunk - before, before + chunk->bytes);
     errno = saved;
 }
@@ -346,5 +389,7 @@ void fv_writer_forget(struct fv_writer *writer)
         close(writer->fd);
     writer->fd = -1;
     writer->header = NULL;
+    writer->rest = NULL;
+    writer->rest_bytes = 0;
     writer->lock.held = 0;
 }

@@ -21,9 +21,13 @@ struct fv_writer {
     char path[4096];
     struct fv_file_header *header; /* mapped; NULL: not open */
     uint64_t end;                  /* of the file */
+    char *rest;                    /* of a page, mapped, zeroed, behind its last chunk: small chunks share pages. NULL: none */
+    uint64_t rest_bytes;
     uint64_t refused_bytes;        /* the chunk that was refused last; 0: none since one as large was had */
     int64_t retry_ns; /* CLOCK_MONOTONIC_COARSE: when it may be tried again. Both are read without the lock */
+    pid_t pid; /* whose file it is: that of a child in which nobody knows, does not grow */
     bool warned;
+    bool share; /* set before it is opened: others may read the file, as the umask says */
     bool lost; /* pages of it: fv_writer_lost() */
 };
 
@@ -32,8 +36,8 @@ struct fv_writer {
  * -FV_EIO: errno tells. */
 int fv_writer_open(struct fv_writer *writer, int folder, const char *name, const char *path);
 
-/* A new chunk with room for `payload` bytes of records, rounded up to pages; records start behind the
- * header. It stays mapped for good. Any thread.
+/* A new chunk with room for `payload` bytes of records, or a few more; records start behind the
+ * header. It stays mapped for good. Any thread. One that leaves half of a page free shares it with others.
  * NULL: disk full, or the like; counted in the header, said once. The next try of as much is a second later:
  * until then a refusal takes no lock and no system call. */
 struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
@@ -43,7 +47,7 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
 struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
                                             uint64_t first, size_t payload);
 
-/* Unmaps a chunk that is full: what is in it stays in the file. */
+/* Unmaps a chunk that is full, unless others are in its page: what is in it stays in the file. */
 void fv_writer_release(struct fv_chunk_header *chunk);
 
 /* For a handler of SIGBUS: the file has lost the page at an address (somebody made it shorter; a file system that copies
@@ -66,9 +70,12 @@ static inline void *fv_chunk_records(struct fv_chunk_header *chunk)
     return chunk + 1;
 }
 
+/* None, where the file has lost the header's page: see fv_writer_lost(). */
 static inline size_t fv_chunk_room(const struct fv_chunk_header *chunk)
 {
-    return chunk->bytes - sizeof(*chunk) - chunk->used;
+    const size_t filled = sizeof(*chunk) + chunk->used;
+
+    return chunk->bytes > filled ? chunk->bytes - filled : 0;
 }
 
 /* Where the next record goes. It becomes part of the file by fv_chunk_commit(). */

@@ -322,9 +322,37 @@ def real(tap, kind):
         check(all(n > 1e6 for n in by_rank(row)), '{}', row)
 
 
+EMPTY = """#include <fvmpi.h>
+int main(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        fvmpi_section_begin("empty", 0, 0);
+        fvmpi_section_end("empty", 0, 0);
+    }
+    return 0;
+}
+"""
+
+
+def empty(tap):
+    with tap.test('a share of CPU time ends at 1, also of sections that are too short to measure it'):
+        place, directory = harness.scratch(), os.path.join(harness.scratch('exp'), 'e')
+        with open(os.path.join(place, 'empty.c'), 'w') as source:
+            source.write(EMPTY)
+        program = os.path.join(place, 'empty')
+        harness.run(['cc', '-O1', '-I', INCLUDE, source.name, '-o', program]).ended(0)
+        run = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--counters', 'software', program], directory=directory).ended(0)
+        rows = {r['section']: r for r in run.report().data['counter_metrics'] if r['metric'] == 'cpu_share'}
+        values = [r[key] for r in rows.values() for key in ('metric_value', 'metric_mean', 'metric_min', 'metric_max') if r[key] is not None]
+        check('empty' in rows and all(value <= 1 for value in values), '{}', rows)
+        text = harness.run([harness.FVMPI, 'report', directory]).ended(0).out
+        equal('it is said', 'too short to measure CPU time' in text, rows['empty']['metric_value'] is None)
+
+
 def main():
     tap = harness.Tap()
     env = harness.fake_pmu()
+    empty(tap)
     for kind in [Kind(mpi) for mpi in harness.an_mpi(tap)] + [Kind(None)]:
         faults(tap, kind)
         if kind.mpi:

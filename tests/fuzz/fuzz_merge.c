@@ -244,7 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FILE *out = fopen(path, "wb");
         must(out && fwrite(files[i].bytes, 1, files[i].size, out) == files[i].size && !fclose(out), path);
     }
-    if (fv_merge_open(&m, &fv_transport_alone, &(char *){ (char *)fuzz_directory() }, 1) && fv_merge_unify(&m, false, true)) {
+    if (fv_merge_open(&m, &fv_transport_alone, &(char *){ (char *)fuzz_directory() }, 1) && fv_merge_unify(&m, false, FV_SAMPLES_CONTEXTS)) {
         pack_and_unpack(&m.defs);
         fv_correct(&m, "/tmp", 1 << 20, &correction);
         analyse(&m);

@@ -37,11 +37,11 @@ static inline void fuzz_put_right(uint8_t *data, size_t bytes)
     h.version = FV_FILE_VERSION;
     h.byte_order = FV_BYTE_ORDER;
     memcpy(data, &h, sizeof(h));
-    for (size_t at = FV_PAGE; at + FV_PAGE <= bytes; at += FV_PAGE) {
+    for (size_t at = FV_PAGE; at + sizeof(c) <= bytes; at += FV_CHUNK_ALIGN) {
         memcpy(&c, data + at, sizeof(c));
         if (c.magic != FV_CHUNK_MAGIC)
             continue;
-        if (!c.bytes || c.bytes % FV_PAGE || c.bytes > bytes - at)
+        if (!c.bytes || c.bytes % FV_CHUNK_ALIGN || c.bytes > bytes - at)
             c.bytes = (c.bytes / FV_PAGE % 8 + 1) * FV_PAGE;
         c.check = fv_chunk_check(&c);
         memcpy(data + at, &c, sizeof(c));

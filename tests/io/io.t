@@ -401,10 +401,32 @@ def with_mpi(tap, mpi):
             check(0 < file['rank_min_s'] <= file['rank_max_s'] and file['rank_count'] == 2, 'of each rank: {}', file)
 
 
+UNROLLED = """#include <fcntl.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int fd = open(argv[1], O_CREAT | O_WRONLY, 0600);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++)
+        if (write(fd, "text", 4) != 4) return 1;
+    return 0;
+}
+"""
+
+
+def look_alikes(tap):
+    with tap.test('calls that a compiler made of one call in a loop are one row'):
+        place = harness.scratch('unrolled')
+        program = compiled(place, 'unrolled', UNROLLED, '-O2', '-g')
+        rows = [r for r in recorded(program, os.path.join(place, 'file')).report().data['io'] if r['function'] == 'write']
+        equal('rows', [(r['calls'], r['bytes'], r['consecutive'], r['rank_count'], r['max_rank']) for r in rows], [(4, 16, 3, 1, 0)])
+
+
 def main():
     tap = harness.Tap()
     place = harness.scratch('bin')
     alone(tap, place)
+    look_alikes(tap)
     traced(tap, place)
     killed(tap, place)
     jumps(tap, place)

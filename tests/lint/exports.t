@@ -9,6 +9,7 @@ for library in "$build"/.libs/libfvmpi-*.so; do
     [[ $name != *-threads.so ]] || # and what --threads stands in front of
         interposed+=$(python3 "$source/src/rt/gen_interposed.py" --names threads | sed 's/^/|/' | tr -d '\n')$(
             sed -n 's/^    X(\([A-Za-z_0-9]*\)[,)].*/|\1/p' "$source"/src/threads/omp_next.h | tr -d '\n')"|ompt_start_tool"
+    [[ $name == *serial* ]] || interposed+='|dlsym|dlvsym|dlopen' # mpi-wrappers/lookup.c
     [[ $name != libfvmpi-memory.so ]] || # of src/front
         interposed+='|malloc|calloc|realloc|free|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|dl_iterate_phdr|fvmpi_memory_v1'
     out=$(nm -D --defined-only "$library" | awk '{ print $NF }' |

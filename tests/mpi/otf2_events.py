@@ -6,14 +6,15 @@
 One event a line, by time: what (enter, leave, sample, send, receive, collective), nanoseconds since the archive's
 begin, rank, location and then: of enter and leave the region, of samples the calling context, outermost first, with source lines;
 of the others the communicator's number and, for messages, the other rank in it, tag and bytes. A non-blocking receive has its line
-where it ended. An archive with samples enters and leaves calling contexts: their regions.
+where it ended. A sample is a value of the metric "CPU time"; in an archive of calling contexts it is a record of its own, and what is
+entered and left are the contexts' regions.
 """
 import sys
 
 import otf2
 from otf2.enums import LocationGroupType
-from otf2.events import (CallingContextEnter, CallingContextLeave, CallingContextSample, Enter, Leave, MpiCollectiveEnd, MpiIrecv,
-                         MpiIsend, MpiRecv, MpiSend)
+from otf2.events import (CallingContextEnter, CallingContextLeave, CallingContextSample, Enter, Leave, Metric, MpiCollectiveEnd,
+                         MpiIrecv, MpiIsend, MpiRecv, MpiSend)
 
 
 def path_of(context):
@@ -23,6 +24,14 @@ def path_of(context):
         frames.append('{}:{}'.format(context.region.name, at.line_number) if at else context.region.name)
         context = context.parent
     return ' > '.join(reversed(frames))
+
+
+def sampled(event):
+    """The calling context of a value of the samples' metric; None: it is of another one."""
+    members = getattr(event.metric, 'members', ())
+    if [m.name for m in members] != ['CPU time']:
+        return None
+    return next((value for key, value in (event.attributes or {}).items() if key.name == 'fvmpi::call_path'), None)
 
 
 def main(path):
@@ -43,6 +52,9 @@ def main(path):
                 what = 'enter' if kind is CallingContextEnter else 'leave'
             elif kind is CallingContextSample:
                 rest = path_of(event.calling_context)
+                what = 'sample'
+            elif kind is Metric and sampled(event):
+                rest = path_of(sampled(event))
                 what = 'sample'
             elif kind in (MpiSend, MpiIsend, MpiRecv, MpiIrecv):
                 comm = number.setdefault(id(event.communicator), len(number))

@@ -35,11 +35,32 @@ def judge(mpi):
     check(not [n for n in names if n and 'partitioned' in n], 'communicators of the report: {}', names)
 
 
+def exchanged(mpi):
+    """Of an exchange by one request an MPI's status may tell anything."""
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = mpi.profile(mpi.build('isendrecv.c'), 3, options=['--trace'], directory=directory).ended(0)
+    if run.out:
+        raise harness.Skip('MPI_Isendrecv came with MPI 4.0, this is ' + run.out.split('\n')[0])
+    harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+    found = collections.Counter()
+    for line in harness.otf2_events(directory).splitlines():
+        what, _, rank, _, *rest = line.split()
+        if what == 'receive':
+            _, peer, tag, length = map(int, rest)
+            found[int(rank), peer, tag, length] += 1
+    left, right = ((r, (r + 2) % 3) for r in range(3)), ((r, (r + 1) % 3) for r in range(3))
+    wanted = {(r, peer, tag, size): 3 for r, peer in left for tag, size in ((1, 0), (2, 0), (3, 50), (4, 50))}
+    wanted.update({(r, peer, 100, 7): 48 for r, peer in right})
+    equal('received', dict(found), wanted)
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
         with tap.test('{}: as they were made'.format(mpi)):
             judge(mpi)
+        with tap.test('{}: exchanges by one request are from who was asked for'.format(mpi)):
+            exchanged(mpi)
     tap.done()
 
 

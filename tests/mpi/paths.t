@@ -2,6 +2,7 @@
 """Call paths: every way to a call is a call site of its own, with its functions and lines up to main, and
 is the same call site on all ranks, wherever the loader put the program (ASLR)."""
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -68,6 +69,21 @@ def check_paths(report, ranks, program):
                 equal('module of ' + frame['function'], os.path.basename(frame['module']), wanted)
 
 
+def tableless(mpi, *flags):
+    """Callers without unwind tables: each is one call site, unwound once, and what lies where a frame pointer would lead is no caller."""
+    program = mpi.build('tableless.c', *flags, output='tableless' + ''.join(flags))
+    run = mpi.profile(program, 1).ended(0)
+    sites = sorted((s.data['count'], [n for n in s.names if n and not n.startswith('0x')]) for s in run.report().callsites('MPI_Comm_rank'))
+    framed = ['call_mpi', 'with_frames', 'main']
+    if flags and flags[0] != '-O0': # then not even that can be known
+        equal('call sites', sites, [(2000, framed[:2]), (24000, framed[:1])])
+    else:
+        equal('call sites', sites, [(2000, framed), (12000, ['call_mpi']), (12000, ['call_mpi', 'by_assembler'])])
+    dump = harness.run([harness.FVMPI, 'dump', os.path.join(run.directory, 'rank-000000.fvr')]).ended(0).out
+    misses = int(re.search(r'path_misses=(\d+)', dump).group(1))
+    check(misses < 30, '{} times unwound', misses)
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
@@ -123,6 +139,11 @@ def main():
                 equal('module', os.path.basename(site.path[0]['module']), 'stripped')
                 check(site.path[0]['offset'], 'offset {}', site.path[0]['offset'])
                 check(site.path[0]['function'] is None or 'stripped' in str(site.path[0]['function']), 'a stripped function is called {}', site.path[0]['function'])
+        for flags in ([], ['-O0', '-fno-asynchronous-unwind-tables'], ['-O2', '-fno-asynchronous-unwind-tables']):
+            with tap.test('{}: callers without unwind tables {}'.format(mpi, ' '.join(flags))):
+                if os.uname().machine != 'x86_64':
+                    raise harness.Skip('is x86-64 assembler')
+                tableless(mpi, *flags)
     tap.done()
 
 

@@ -107,11 +107,30 @@ def python(tap, mpi):
             run.report().shape(2)
 
 
+def silent_children(tap, mpi):
+    """Made past fork(), so that nothing tells of them: of whatever they do nothing is recorded, and the parent's is whole."""
+    with tap.test('{}: children by _Fork(), clone() and a system call'.format(mpi)):
+        program = mpi.build('silent_children.c', '-pthread', '-g', '-finstrument-functions', '-I' + os.path.join(harness.SOURCE, 'src'))
+        native = mpi.native(program, 1).ended(0)
+        run = mpi.profile(program, 1, options=['--memory=exact', '--threads=hold', '--io', '--functions', '--trace', '--sample']).ended(0)
+        equal('output', run.out, native.out)
+        data, rounds = run.report().data, 3 * 20000 + 10
+        equal('problems', data['problems'], [])
+        equal('MPI calls', sum(c['count'] for c in data['callsites'] if c['function'] == 'MPI_Comm_rank'), rounds)
+        equal('sections', [s['count'] for s in data['sections'] if s['section'] == 'round'], [rounds])
+        equal('locks', [(k['kind'], k['count']) for k in data['locks'] if k['symbol'] in ('mutex', 'semaphore')], [('mutex', rounds), ('sem', rounds)])
+        equal('allocations', sum(m['allocations'] for m in data['memory'] if m['path'][0]['function'] == 'allocate'), rounds)
+        equal('files', sum(i['calls'] for i in data['io'] if i['io_file'] == '/dev/null' and i['function'] == 'fputc'), rounds)
+        equal('functions', {f['function']: f['calls'] for f in data['instrumented'] if f['function'] in ('allocate', 'work')}, {'allocate': rounds, 'work': 4})
+        equal('functions of fvmpi.h', [f['function'] for f in data['instrumented'] if 'fvmpi' in f['function']], [])
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
         threads(tap, mpi)
         children(tap, mpi)
+        silent_children(tap, mpi)
         python(tap, mpi)
     tap.done()
 

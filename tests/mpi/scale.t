@@ -89,7 +89,7 @@ def read(directory, wanted):
 
 
 def program(tap, mpis, binary, arguments=(), data=None):
-    directory = None
+    recorded = None
     with tap.test('{} on 4 ranks'.format(binary)):
         path, mpi = needs(binary, mpis, 'libmpi')
         cwd = harness.scratch('cwd')
@@ -103,7 +103,8 @@ def program(tap, mpis, binary, arguments=(), data=None):
         found = Analysis(directory)
         found.sums()
         equal('not matched', found.data['unmatched'], dict.fromkeys(found.data['unmatched'], 0))
-    return directory
+        recorded = run.directory
+    return recorded
 
 
 def many(tap, mpi, ranks):
@@ -117,18 +118,19 @@ def many(tap, mpi, ranks):
         equal('messages', read(directory, calls_of(run.report())), 20 * ranks)
 
 
-def vite(tap, archive):
+def vite(tap, recorded):
+    """Without samples, whose metric it draws with lines, too; of boxes: tests/otf2/viewers.t."""
     with tap.test('ViTE draws each message'):
-        if not shutil.which('vite') or not shutil.which('Xvfb') or not shutil.which('xvfb-run'):
-            raise Skip('no vite or Xvfb; packages vite and xvfb')
-        if not archive:
-            raise Skip('no archive of LAMMPS')
-        where = harness.scratch('vite')
+        if not shutil.which('vite'):
+            raise Skip('no vite; package vite')
+        if not recorded:
+            raise Skip('no trace of LAMMPS')
+        where, archive = harness.scratch('vite'), harness.scratch('archive')
+        harness.run([UNIFY, recorded, '-o', archive, '-q', '--no-samples', '--no-analysis']).ended(0)
         env = {'XDG_RUNTIME_DIR': where, 'HOME': where}
-        screen = ['xvfb-run', '-a', '-s', '-screen 0 1280x800x24']
         os.chmod(where, 0o700)
-        run = harness.run(screen + ['vite', os.path.join(archive, 'traces.otf2'), '-e', os.path.join(where, 'trace.svg')],
-                          env).ended(0)
+        run = harness.run(['vite', os.path.join(archive, 'traces.otf2'), '-e', os.path.join(where, 'trace.svg')],
+                          dict(env, QT_QPA_PLATFORM='offscreen')).ended(0)
         text = run.out + run.err
         check('0 errors and 0 warnings were found during parsing' in text, 'ViTE says:\n{}', text[-1500:])
         with open(os.path.join(where, 'trace.svg')) as f:
@@ -136,13 +138,14 @@ def vite(tap, archive):
         if harness.otf2_python():
             equal('arrows', drawn, len(re.findall('^send ', harness.otf2_events(archive), re.M)))
         check(drawn > 1000, '{} arrows', drawn)
-        picture(screen, env, archive)
+        picture(env, archive)
 
 
-def picture(screen, env, archive):
+def picture(env, archive):
     """What a user sees; kept."""
-    if not shutil.which('import'):
-        print('# no screenshot: no import; package imagemagick')
+    screen = ['xvfb-run', '-a', '-s', '-screen 0 1280x800x24']
+    if not shutil.which('import') or not shutil.which('Xvfb') or not shutil.which('xvfb-run'):
+        print('# no screenshot: no import or Xvfb; packages imagemagick and xvfb')
         return
     os.makedirs(os.path.dirname(PICTURE), exist_ok=True)
     script = 'vite "$1" & viewer=$!; sleep 3; import -window root "$2"; kill $viewer; wait $viewer; exit 0'

@@ -65,11 +65,32 @@ def in_front(tap, mpi):
         check([w for w in words if 'exited without MPI_Finalize, as far as fvmpi can see' in w], '{}', words)
 
 
+def handing_on(tap, mpi):
+    """A tool that is preloaded in front of fvmpi, and calls who is next: what it hands on is recorded, and not said to be missing."""
+    program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
+    for all_of_it in (True, False):
+        with tap.test('{}: a tool in front hands on {}'.format(mpi, 'all calls' if all_of_it else 'all but one function\'s')):
+            library = mpi.build('tool.c', '-DTOOL', '-DHANDS_ON={}'.format(2 if all_of_it else 1), '-shared', '-fPIC', '-ldl',
+                                output='libtool-on{}-{}.so'.format(int(all_of_it), mpi))
+            run = mpi.profile('/bin/sh', 2, ['-c', 'LD_PRELOAD={}:$LD_PRELOAD exec {}'.format(library, program)], options=['--mpi', str(mpi)]).ended(0)
+            equal('output', run.out, TOLD)
+            report = run.report()
+            found = counts(report)
+            equal('counts', [found.get('MPI_' + f) for f in ('Barrier', 'Allreduce', 'Bcast', 'Finalize')],
+                  [[3, 3], [5, 5] if all_of_it else None, [1, 1], [1, 1]])
+            words = [p['text'] for p in report.data['problems']]
+            told = 'defines 1 MPI function itself, in front of fvmpi: calls of MPI_Allreduce are not recorded'
+            equal('complete', report.data['run']['complete'], all_of_it)
+            equal('problems', [told in w for w in words], [] if all_of_it else [True])
+            equal('told', [told in line for line in run.err.splitlines() if 'fvmpi: ' in line], [] if all_of_it else [True])
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
         behind(tap, mpi, mpi.build('tool.c', '-DTOOL', '-shared', '-fPIC', output='libtool-{}.so'.format(mpi)))
         in_front(tap, mpi)
+        handing_on(tap, mpi)
     tap.done()
 
 

@@ -272,15 +272,20 @@ def shared_memory_need(tap, mpi):
         check(max(kib) - min(kib) < 8 << 10, 'KiB: {}', sorted(kib))
 
 
+def many_calls(mpi):
+    """A program of 100,002 calls."""
+    source = os.path.join(harness.scratch('src'), 'many.c')
+    with open(source, 'w') as f:
+        f.write('#include <mpi.h>\nint main(int c, char **v) { int r; MPI_Init(&c, &v); '
+                'for (int i = 0; i < 100000; i++) MPI_Comm_rank(MPI_COMM_WORLD, &r); return MPI_Finalize(); }\n')
+    program = source[:-2]
+    harness.run([mpi.cc, '-g', source, '-o', program]).ended(0)
+    return program
+
+
 def chunks(tap, mpi):
     with tap.test('{}: no call is lost between chunks'.format(mpi)):
-        source = os.path.join(harness.scratch('src'), 'many.c')
-        with open(source, 'w') as f:
-            f.write('#include <mpi.h>\nint main(int c, char **v) { int r; MPI_Init(&c, &v); '
-                    'for (int i = 0; i < 100000; i++) MPI_Comm_rank(MPI_COMM_WORLD, &r); return MPI_Finalize(); }\n')
-        program = source[:-2]
-        harness.run([mpi.cc, '-g', source, '-o', program]).ended(0)
-        run = mpi.profile(program, 1, (), ['--trace']).ended(0)
+        run = mpi.profile(many_calls(mpi), 1, (), ['--trace']).ended(0)
         unify(run.directory, '-q', '--no-samples')
         text = printed(run.directory)
         equal('calls', count(text, 'ENTER'), 100002)

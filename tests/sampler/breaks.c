@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -245,10 +244,30 @@ static void on_usr1(int signal)
     handled = handled + 1;
 }
 
-/* The application's own signal stack, of the smallest size there is, and signals handled on it. */
+static uintptr_t handler_at;
+static void note_place(int signal)
+{
+    (void)signal;
+    handler_at = (uintptr_t)__builtin_frame_address(0);
+}
+
+/* What the kernel writes for a handler of this thread. It says more (AT_MINSIGSTKSZ) where the processor has registers that the thread does not use. */
+static size_t signal_frame(void)
+{
+    stack_t stack = { .ss_sp = malloc(128 << 10), .ss_size = 128 << 10 }, old;
+    struct sigaction action = { .sa_handler = note_place, .sa_flags = SA_ONSTACK };
+
+    sigaltstack(&stack, &old);
+    sigaction(SIGUSR2, &action, NULL);
+    raise(SIGUSR2);
+    sigaltstack(&old, NULL);
+    return (uintptr_t)stack.ss_sp + stack.ss_size - handler_at;
+}
+
+/* The application's own signal stack, of a size or with so little room that hardly any handler can work there, and signals handled on it. */
 static void signal_stack(size_t bytes)
 {
-    stack_t stack = { .ss_size = bytes ? bytes : getauxval(AT_MINSIGSTKSZ) }, now;
+    stack_t stack = { .ss_size = bytes ? bytes : signal_frame() + 1024 }, now;
     struct sigaction action = { .sa_handler = on_usr1, .sa_flags = SA_ONSTACK };
     uint64_t *guard;
     int n = 0, bad = 0;

@@ -111,7 +111,7 @@ def generated(tap):
         path = os.path.join(with_them, 'rank-000002.fvr')
         with open(path, 'r+b') as f:
             data = f.read()
-            chunk = next(at for at in range(0, len(data), 4096) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, LOG))
+            chunk = next(at for at in range(0, len(data), 128) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, LOG))
             f.seek(chunk + 64 + 10 * 32)  # its eleventh record: ends before it begins
             f.write(data[chunk + 64 + 10 * 32 + 8:][:8] + data[chunk + 64 + 10 * 32:][:8])
         done = harness.run([UNIFY, with_them]).ended(1)
@@ -206,8 +206,8 @@ def counted_events(tap):
 
 
 def in_archive(directory):
-    """Of each sample of the archive: the functions around it, outermost first, and the call of MPI that is open there."""
-    out, stacks = [], collections.defaultdict(list)
+    """Of each sample of the archive: the functions around it, outermost first, and the call of MPI that is open there, or the region."""
+    out, innermost, stacks = [], [], collections.defaultdict(list)
     for line in harness.otf2_events(directory).splitlines():
         what, _, rank, thread, rest = line.split(' ', 4)
         stack = stacks[rank, thread]
@@ -217,16 +217,38 @@ def in_archive(directory):
             stack.pop()
         elif what == 'sample':
             out.append(([frame.split(':')[0] for frame in rest.split(' > ')], next((r for r in stack if r.startswith('MPI_')), None)))
-    return out
+            innermost.append(stack[-1] if stack else None)
+    return out, innermost
 
 
-def archive_of_samples(directory, said, logged):
-    """`said`: what the analysis knows of them."""
-    found = in_archive(directory)
+def times(directory, kinds):
+    """All lines of these kinds, without what stands behind the location."""
+    return [line.split(' ')[:4] + (line.split(' ', 4)[4:] if 'sample' not in kinds else []) for line in harness.otf2_events(directory).splitlines()
+            if line.split(' ')[0] in kinds]
+
+
+def both_forms(in_metric, in_contexts):
+    """Regions, times and CPU times of samples are the same, and where each was."""
+    equal('regions', times(in_metric, ('enter', 'leave')), times(in_contexts, ('enter', 'leave')))
+    equal('samples', times(in_metric, ('sample',)), times(in_contexts, ('sample',)))
+    equal('CPU times', [int(ns) for ns in re.findall(r'^METRIC .*"CPU time" <\d+>; UINT64; (\d+)\)', printed(in_metric), re.M)],
+          cpu_times(in_contexts, 'CALLING_CONTEXT_SAMPLE'))
+    (paths, _), (others, innermost) = in_archive(in_metric), in_archive(in_contexts)
+    for (path, call), (other, _), region in zip(paths, others, innermost): # in a region that its path does not lead through it is that region's
+        check(call or path == other or other[-1] == region, '{} and {}', path, other)
+    check(sum(path == other for (path, _), (other, _) in zip(paths, others)) > len(paths) // 4, 'hardly any is the same')
+    check(not re.search('^CALLING_CONTEXT_', printed(in_metric), re.M), 'calling contexts where regions are entered')
+    check(not [path for path, _ in paths if any(frame.startswith('fv_') for frame in path)], "fvmpi's own frames are in them")
+
+
+def archive_of_samples(directory, said, logged, late):
+    """`said`: what the analysis knows of them; it ends with MPI."""
+    found, _ = in_archive(directory)
     equal('samples', len(found), logged)
     program = ('work', 'compute', 'exchange', 'goes_on', 'main') # the analysis charges to them what libraries took
-    outside = collections.Counter(next((f for f in reversed(path) if f in program), '') for path, call in found if not call)
-    equal('outside of calls', sum(outside.values()), said['count'])
+    outside = collections.Counter(next((f for f in reversed(path) if f in program + ('afterwards',)), '') for path, call in found if not call)
+    equal('outside of calls', sum(outside.values()), said['count'] + late)
+    check(0 < outside['afterwards'] <= late, '{} of {} samples after MPI_Finalize', outside['afterwards'], late)
     for function in program:
         wanted = sum(p['count'] for p in said['procedures'] if p['function'] == function)
         # A tick and the trap of a return may come together, the tick first: its sample stands in the function that has returned.
@@ -242,6 +264,15 @@ def archive_of_samples(directory, said, logged):
           'the period of 400 samples a second')
 
 
+def after_the_end(dump):
+    """Samples of what ranks did when MPI had ended."""
+    late, end = 0, None
+    for what, ticks in re.findall(r'^(header|logged_sample) .*?\b(?:end|ticks)=(\d+)', dump, re.M):
+        end = int(ticks) if what == 'header' else end
+        late += what == 'logged_sample' and int(ticks) > end
+    return late
+
+
 def regions_of(directory):
     """As who knows nothing of calling contexts reads them."""
     return harness.run([REGIONS, os.path.join(directory, 'traces.otf2')]).ended(0).out
@@ -253,7 +284,7 @@ def clock_samples(tap):
             program = samples.compile_with(mpi.cc, 'exchange.c')
 
             def attempt(seconds):
-                run = mpi.profile(program, 2, [str(seconds)], options=['--trace', '--sample=400', '-q']).ended(0)
+                run = mpi.profile(program, 2, [str(seconds), '0.1'], options=['--trace', '--sample=400', '-q']).ended(0)
                 return run, harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
 
             def logged(found):
@@ -265,7 +296,11 @@ def clock_samples(tap):
             checked(run.directory)
             wanted = analysis(run.directory)
             said = wanted['samples']
-            archive_of_samples(run.directory, said, logged(found))
+            in_contexts = harness.scratch('contexts')
+            unify(run.directory, '-q', '--calling-contexts', '-o', in_contexts)
+            checked(in_contexts)
+            archive_of_samples(in_contexts, said, logged(found), after_the_end(dump))
+            both_forms(run.directory, in_contexts)
             equal('ticks', sum(int(n) for n in re.findall(r'^sampler .* ticks=(\d+)', dump, re.M)),
                   logged(found) + sum(int(n) for n in re.findall(r' (?:lost_paths|samples_lost)=(\d+)', dump)))
             equal('samples', said['count'] + said['elsewhere'], logged(found))
@@ -282,11 +317,14 @@ def clock_samples(tap):
                 unify(run.directory, '-o', out, '-q', processes=processes, mpi=mpi)
                 check(analysis(out) == wanted, 'not the same from {} processes', processes)
                 equal('the archive of {} processes'.format(processes), digest(out), digest(run.directory))
+                unify(run.directory, '-o', out, '-q', '--calling-contexts', processes=processes, mpi=mpi)
+                equal('with calling contexts, of {} processes'.format(processes), digest(out), digest(in_contexts))
             out = harness.scratch('without')
             unify(run.directory, '-q', '--no-samples', '-o', out)
             checked(out)
-            check('CALLING_CONTEXT_' not in printed(out), 'calling contexts without samples')
-            check(regions_of(out).count('enter') > 100 and regions_of(out) == regions_of(run.directory), 'regions differ')
+            check('"CPU time"' not in printed(out) + printed(out, '-G'), 'samples')
+            for other in (run.directory, in_contexts):
+                check(regions_of(out).count('enter') > 100 and regions_of(out) == regions_of(other), 'regions of {} differ', other)
             lost = break_chunk(run.directory)
             check('samples of the CPU clock are damaged' in harness.run([UNIFY, run.directory]).ended(1).err, 'not told')
             equal('damaged', analysis(run.directory)['samples']['damaged'], lost)
@@ -298,7 +336,7 @@ def break_chunk(directory):
         path = os.path.join(directory, 'rank-{:06}.fvr'.format(rank))
         with open(path, 'rb') as f:
             data = bytearray(f.read())
-        chunks = [at for at in range(0, len(data), 4096) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, SAMPLE_LOG)]
+        chunks = [at for at in range(0, len(data), 128) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, SAMPLE_LOG)]
         if len([at for at in chunks if CHUNK.unpack_from(data, at)[4]]) < 2:
             continue
         first = min(chunks, key=lambda at: CHUNK.unpack_from(data, at)[7])
@@ -314,7 +352,7 @@ def without_log(path):
     """The file's chunks of logged instances get a type that no reader knows."""
     with open(path, 'rb') as f:
         data = bytearray(f.read())
-    for at in range(0, len(data), 4096):
+    for at in range(0, len(data), 128):
         magic, kind, version, size, _, thread, _, first = CHUNK.unpack_from(data, at)
         if magic != 0x4b435646 or kind != LOG:
             continue

@@ -226,7 +226,7 @@ def logged(tap):
                 lambda ranks: ranks[0].samplers[0]['log_lost'],
                 lambda seconds: samples.read(harness.FVMPI, mpi.profile(
                     program, 1, [str(seconds)], options=['--sample=3000', '--sample-budget=100', '--trace', '-q'],
-                    env={'FVMPI_TRACE_MAX': '80K'}).ended(0).directory), 0.8)
+                    env={'FVMPI_TRACE_MAX': '64K'}).ended(0).directory), 0.8)
             sampler, = rank.samplers
             equal('all', len(rank.logged) + sampler['log_lost'], sampler['returns'])
             check(sampler['log_lost'] > 0, 'none was lost: {}', sampler)

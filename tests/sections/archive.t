@@ -38,9 +38,9 @@ def report(directory):
     return harness.profile_of(directory)
 
 
-def merged(directory, processes=()):
+def merged(directory, processes=(), options=()):
     out = os.path.join(harness.scratch('otf2'), 'a')
-    harness.run(list(processes) + [os.path.join(harness.BUILD, 'fvunify'), '-q', directory, '-o', out]).ended(0)
+    harness.run(list(processes) + [os.path.join(harness.BUILD, 'fvunify'), '-q', directory, '-o', out] + list(options)).ended(0)
     path = os.path.join(out, 'traces.otf2')
     said = harness.run([harness.FVMPI, 'check', path]).ended(0).out
     check('0 errors, 0 warnings' in said, 'fvmpi check: {}', said)
@@ -117,7 +117,7 @@ def alone(tap):
     with tap.test('measured instances that overlap sections'):
         directory, _ = record([serial, 'hot'], '--trace', '--sample=1000')
         compare(directory, report(directory))
-        samples_are_in_sections(merged(directory))
+        samples_are_in_sections(merged(directory, options=['--calling-contexts']))
 
 
 def samples_are_in_sections(path):

@@ -51,6 +51,22 @@ for std in c++98 c++11 c++17; do
         capture ./std
     check "fvmpi.hpp: $std" test "$rc" -eq 0
 done
+for level in -O0 -O1; do
+    rm -f instrumented
+    capture "${CXX:-g++}" -g "$level" -finstrument-functions -fopenmp -I"$source/src" "$here/instrumented.cpp" -o instrumented
+    record --mpi serial --threads --functions ./instrumented
+    err=$(python3 - 2>&1 <<'end'
+import json
+text = open('profile.json').read()
+data = json.loads(text)
+found = sorted(f['function'] for f in data['instrumented']), sorted(p['path'][0]['function'] for p in data['phases'])
+wanted = ['add()', 'by_calls()', 'by_object()', 'main'], ['by_calls()', 'by_object()']
+assert found == wanted, found
+assert 'fvmpi_section' not in text and 'fvmpi::' not in text
+end
+    )
+    check "$level -finstrument-functions: what is fvmpi.h's is named by nothing" test $? -eq 0
+done
 if capture "$cc" -static $warnings -w -I"$source/src" "$here/serial.c" -o static -lpthread && [ "$rc" -eq 0 ]; then
     capture ./static overlap
     check 'a static program runs' test "$rc" -eq 0

@@ -42,8 +42,10 @@ __attribute__((noinline)) void critical(void)
 #pragma omp parallel num_threads(TEAM)
     {
 #pragma omp critical(counted)
+#pragma omp atomic /* the other critical is another lock */
         sum++;
 #pragma omp critical
+#pragma omp atomic
         sum++;
     }
     STAYS();

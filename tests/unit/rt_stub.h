@@ -5,6 +5,7 @@
 #include "rt/comm.h"
 #include "rt/events.h"
 #include "rt/statistics.h"
+#include "rt/unseen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@ const struct fv_function fv_functions[] = {
     { "MPI_Wait", FV_CLASS_COMPLETION, FV_RULE_P2P },
 };
 const unsigned fv_function_count = sizeof(fv_functions) / sizeof(*fv_functions);
+
+const enum fv_mpi_library fv_our_mpi = FV_MPI_NONE;
 
 bool fv_mpi_attach(struct fv_start_info *out)
 {

@@ -98,7 +98,7 @@ static void judge(const struct example *e, const double own[2])
         { .rank = 0, .ticks = (uint64_t)(e->sampled[0] / tick_s), .tick_s = tick_s, .cpu_tick_s = cpu_tick_s },
         { .rank = 1, .ticks = (uint64_t)(e->sampled[1] / tick_s), .tick_s = tick_s, .cpu_tick_s = cpu_tick_s },
     };
-    struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
+    struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
     const struct fv_symbols symbols = { 0 };
     const struct fv_profile profile = { &model, &symbols, &costs, &none, 0 };
     struct fv_findings findings;
@@ -186,7 +186,7 @@ static void what_disturbs(void **state)
     for (unsigned i = 0; i < 2; i++) {
         const double run_s = i ? 0.1 : 0.001;
         struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = run_s, .end_s = run_s, .ready_s = 0.1 * run_s };
-        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = run_s } };
+        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = run_s } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -203,7 +203,7 @@ static void startup(void **state)
     for (unsigned waits = 0; waits < 2; waits++) {
         struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .init_s = 0.1 * RUN_S, .finalize_s = 0.2 * RUN_S };
         struct fv_func finalize = { .name = "MPI_Finalize", .wait_s = waits ? 0.1 * RUN_S : 0 };
-        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .functions = &finalize, .function_count = 1,
+        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .functions = &finalize, .function_count = 1,
                                   .efficiency = { .total_s = RUN_S } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
@@ -219,7 +219,7 @@ static void startup(void **state)
 static void startup_alone(void **state)
 {
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = 1.2 * RUN_S, .waited_s = 0.2 * RUN_S, .init_s = 0.9 * RUN_S, .finalize_s = 0.2 * RUN_S };
-    struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
     (void)state;
@@ -237,7 +237,7 @@ static void hypervisor_disturbs(void **state)
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = 1, .stolen_s = i ? 20 : 1 };
-        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -253,7 +253,7 @@ static void others_disturb(void **state)
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .others_cpu_s = 80, .others_ready_s = i ? 80 : 4 };
-        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -284,7 +284,7 @@ static void who_works_longest(void **state)
         struct fv_phase phase = { .kind = FV_PHASE_OMP,
                                   .node = 1,
                                   .sums = { .instances = 10, .threads = 20, .threads_max = 2, .time_s = 120, .useful_longest_s = 80 } };
-        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
         const struct fv_profile profile = { &model, &symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -307,7 +307,7 @@ static void who_had_the_processor(void **state)
         unsigned cpus = 1 + i % 2;
         struct fv_rank rank = { .host = "host", .threads = 1, .cpus = cpus, .cpu_mask = { 3 }, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = 40,
                                 .cpu_s = i == 2 ? 20 : 90, .own_threads_s = 40 };
-        struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -327,7 +327,7 @@ static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, doub
     struct fv_allocated_part part = { .sum.allocated = { 1, allocated_bytes, 0 } };
     struct fv_clock clock = { .hz = 1e9 };
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .cpu_s = RUN_S };
-    struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 
@@ -381,7 +381,7 @@ static struct fv_finding rare_calls(const double seconds[4], char text[300])
     struct fv_sampled_part parts[4];
     const double rank_s[2] = { seconds[0] + seconds[1], seconds[2] + seconds[3] }, all_s = rank_s[0] + rank_s[1];
     struct fv_sampled function = { .parts = 4, .threads = 4, .contexts = 1, .calls = 1000 };
-    struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
+    struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 
@@ -434,7 +434,7 @@ static double varying_s(double rare_s)
     struct fv_sampled function = { .parts = 1, .threads = 1, .contexts = 1, .share = 1, .varies = FV_VARIES_WITHIN, .instances = 8, .judged = true,
                                    .all = part.all, .rare = { .count = rare_s > 0, .time_s = rare_s, .is_callees = true } };
     struct fv_sampled context = function;
-    struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 
@@ -467,7 +467,7 @@ static double varying_by_chance_s(double by_caller)
                                       { .share = 0.5, .first_instance = 8, .instances = 8, .judged = true, .all = { .count = 8, .mean[FV_METRIC_CPU] = 6 } } };
     struct fv_sampled function = { .parts = 1, .threads = 1, .contexts = 2, .share = 1, .varies = FV_VARIES_WITHIN, .instances = 16, .judged = true,
                                    .by_caller = by_caller, .all = part.all };
-    struct fv_model model = { .directory = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 

@@ -4,6 +4,7 @@
 #include "doctor/measure/memory.h"
 
 #include <math.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -356,11 +357,29 @@ static void shared_cache(void **state)
     assert_int_equal(shared((const double[]){ 4, 14, 130, 14, 130 }, 5, 1).bytes, 2 << 20); /* up to the first that does not fit */
 }
 
+/* Other tasks took the time: what was not measured is said. */
+static void no_time_left(void **state)
+{
+    struct fv_doctor d = { 0 };
+    struct fv_measured m = { .alone = "0" };
+
+    (void)state;
+    fv_doctor_init(&d);
+    fv_cpus_set(&m.cpus, (size_t)sched_getcpu());
+    fv_measure_clock_init(&d, &m.clock);
+    fv_memory_find_caches(&d, &m);
+    fv_memory_measure(&d, &m, 0);
+    assert_int_equal(m.bandwidth_count, 0);
+    assert_string_equal(m.bandwidth_left_out, "time");
+    fv_measured_release(&m);
+    fv_doctor_release(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spread),      cmocka_unit_test(mode),      cmocka_unit_test(lost_work),    cmocka_unit_test(causes),   cmocka_unit_test(causes_bounded), cmocka_unit_test(one_period),
-        cmocka_unit_test(two_periods), cmocka_unit_test(no_period), cmocka_unit_test(period_names), cmocka_unit_test(plateaus), cmocka_unit_test(levels),         cmocka_unit_test(interrupts), cmocka_unit_test(shared_cache),
+        cmocka_unit_test(two_periods), cmocka_unit_test(no_period), cmocka_unit_test(period_names), cmocka_unit_test(plateaus), cmocka_unit_test(levels),         cmocka_unit_test(interrupts), cmocka_unit_test(shared_cache), cmocka_unit_test(no_time_left),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

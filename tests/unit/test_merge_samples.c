@@ -565,7 +565,7 @@ static struct fv_sample_counts expect_samples(struct fvr *f, const char *wanted)
     merge_files(&m, f, 1);
     weave_with(&m, 0, &words, &counts);
     assert_string_equal(words.text, wanted);
-    assert_int_equal(words.locations[0].records, words.told);
+    assert_int_equal(words.locations[0].records + words.locations[1].records, words.told);
     fv_merge_close(&m);
     fvr_release(f);
     return counts;
@@ -610,6 +610,45 @@ static void samples_of_pauses(void **state)
     assert_int_equal(c.off, 1);
 }
 
+static void sample_of(struct fvr *f, uint32_t thread, uint64_t time)
+{
+    const struct fv_logged_sample s = { BEGIN + time, 1, 100 };
+
+    fvr_add(f, FV_CHUNK_SAMPLE_LOG, thread, &s, sizeof(s));
+}
+
+/* Each that was logged is told, or counted by why it is not: of a program that computes after MPI_Finalize, in its first thread and in one that
+ * made no calls; before all that is known; in a pause; after the last sign of life. */
+static void all_samples_are_told_or_counted(void **state)
+{
+    static const uint64_t pause = 20;
+    struct fv_sample_counts c;
+    struct events e;
+    struct fvr f;
+
+    (void)state;
+    rank_file(&f, 0, 1);
+    contexts(&f, 0, NULL);
+    contexts(&f, 7, NULL);
+    begin_events(&e, BEGIN);
+    call(&e, WAIT, BEGIN + 10, BEGIN + 20);
+    event(&e, FV_EV_PAUSE, &pause);
+    e.end += pause;
+    event(&e, FV_EV_RESUME, &pause);
+    end_file(&f, &e, NULL);
+    fvr_thread(&f, 7, false, 0, 0, NULL);
+    f.header.alive_ticks = BEGIN + 1000000300;
+    for (const uint64_t *t = (const uint64_t[]){ 0, 10, 20, 45, 999999999, 1000000000, 1000000001, 1000000300, 1000000301, 3000000000, UINT64_MAX }; *t != UINT64_MAX; t++)
+        sample_of(&f, 0, *t);
+    for (const uint64_t *t = (const uint64_t[]){ 5, 1000000200, 1000000301, UINT64_MAX }; *t != UINT64_MAX; t++)
+        sample_of(&f, 7, *t);
+    c = expect_samples(&f, "*0 *10 [10 *20 ]20 off40 on60 *999999999 *1000000000 *1000000001 *1000000300 .1000000300 *5 *1000000200 ");
+    assert_int_equal(c.told, 7 + 2);
+    assert_int_equal(c.off, 1);
+    assert_int_equal(c.behind, 2 + 1);
+    assert_int_equal(c.damaged, 0);
+}
+
 /* One goes back in time, one is of a call path that is not there, one is before and one behind all that is known; two are missing. */
 static void samples_that_are_damaged(void **state)
 {
@@ -628,6 +667,7 @@ static void samples_that_are_damaged(void **state)
     c = expect_samples(&f, "*20 *40 [50 ]60 *70 .1000000000 ");
     assert_int_equal(c.told, 3);
     assert_int_equal(c.damaged, 5);
+    assert_int_equal(c.behind, 1);
 }
 
 /* ---- a long log, in many chunks ---- */
@@ -715,6 +755,7 @@ int main(void)
         cmocka_unit_test(counted_events),
         cmocka_unit_test(samples_in_order),
         cmocka_unit_test(samples_of_pauses),
+        cmocka_unit_test(all_samples_are_told_or_counted),
         cmocka_unit_test(samples_that_are_damaged),
         cmocka_unit_test(equal_times),
         cmocka_unit_test(overlaps_with_calls),

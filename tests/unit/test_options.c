@@ -174,7 +174,7 @@ static void names(void **state)
 
 static int claim_of(char out[FV_EXPERIMENT_MAX], const char *wanted)
 {
-    int fd = fv_experiment_claim(out, FV_EXPERIMENT_MAX, wanted, "app", 1);
+    int fd = fv_experiment_claim(out, FV_EXPERIMENT_MAX, wanted, "app", 1, false);
 
     return fd < 0 ? fd : close(fd);
 }

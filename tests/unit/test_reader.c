@@ -337,6 +337,54 @@ static void reserved_space_is_no_damage(void **state)
     fv_reader_free(r);
 }
 
+/* A page behind the file, with a cell in each of three small chunks. */
+static size_t put_small_chunks(size_t at[3])
+{
+    size_t size = file.size + FV_PAGE;
+
+    FV_GROW(file.bytes, file.size_room, size);
+    memset(file.bytes + file.size, 0, FV_PAGE);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct fv_chunk_header c = { .magic = FV_CHUNK_MAGIC, .type = FV_CHUNK_CELLS, .version = 1, .bytes = (i + 4) * FV_CHUNK_ALIGN, .used = sizeof(struct fv_cell), .thread = 5 + i };
+
+        c.check = fv_chunk_check(&c);
+        at[i] = i ? at[i - 1] + (i + 3) * FV_CHUNK_ALIGN : file.size;
+        memcpy(file.bytes + at[i], &c, sizeof(c));
+    }
+    return size;
+}
+
+static void small_chunks_share_a_page(void **state)
+{
+    size_t at[3], size = put_small_chunks(at);
+    struct fv_reader *r;
+    char why[200];
+    (void)state;
+
+    assert_true(sizeof(struct fv_cell) + sizeof(struct fv_chunk_header) <= 4 * FV_CHUNK_ALIGN);
+    assert_int_equal(open_with(size, &r, why), 0);
+    assert_int_equal(damages(r, NULL), 0);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45 + 3);
+    fv_reader_free(r);
+    memset(file.bytes + at[2], 0, 4); /* it was being made when the process was killed */
+    assert_int_equal(open_with(size, &r, why), 0);
+    assert_int_equal(damages(r, NULL), 0);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45 + 2);
+    fv_reader_free(r);
+    size = put_small_chunks(at);
+    file.bytes[at[1] + 8] ^= 255; /* its length */
+    assert_int_equal(open_with(size, &r, why), 0);
+    assert_int_equal(damages(r, "no valid chunk header"), 1);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45 + 2);
+    fv_reader_free(r);
+    size = put_small_chunks(at);
+    memset(file.bytes + at[1], 0, sizeof(struct fv_chunk_header)); /* not unused: there is one behind it */
+    assert_int_equal(open_with(size, &r, why), 0);
+    assert_int_equal(damages(r, "no valid chunk header"), 1);
+    assert_int_equal(count(r, FV_CHUNK_CELLS), 45 + 2);
+    fv_reader_free(r);
+}
+
 static void later_types_are_skipped(void **state)
 {
     uint64_t word = 1;
@@ -495,6 +543,7 @@ int main(void)
         TEST(neighbours),
         TEST(truncated_at_any_byte),
         TEST(reserved_space_is_no_damage),
+        TEST(small_chunks_share_a_page),
         TEST(later_types_are_skipped),
         TEST(files),
         TEST(holes),

@@ -20,7 +20,7 @@
 #define MS UINT64_C(1000000)
 #define PART(rank, count, time, wait, before, caused, delay, critical)                                       \
     "{\"rank\":" #rank ",\"count\":" #count ",\"time_s\":" #time ",\"wait_s\":" #wait                        \
-    ",\"before_s\":" #before ",\"caused_s\":" #caused ",\"delay_s\":{\"computing\":" #delay                  \
+    ",\"before_s\":" #before ",\"caused_s\":" #caused ",\"withheld_s\":0,\"kinds\":{},\"delay_s\":{\"computing\":" #delay \
     ",\"mpi\":0.001},\"critical_s\":{\"computing\":" #critical ",\"mpi\":0}}"
 #define RANK(rank, caused, delay, critical)                                                                  \
     "{\"rank\":" #rank ",\"process\":\"%016llx\",\"traced_calls\":%llu,\"caused_s\":" #caused                \
@@ -226,6 +226,9 @@ static void refuses(void **state)
     expect_refused("\"regions\":[", "\"regions\":{}, \"was\":[", "no list");
     expect_refused("\"from_callsite\":9", "\"from_callsite\":8", "no call site 8");
     expect_refused("\"rank\":1,\"from_callsite\":9", "\"rank\":2,\"from_callsite\":9", "rank 2 of 2");
+    expect_refused("\"withheld_s\":0", "\"withheld_s\":null", "withheld_s");
+    expect_refused("\"withheld_s\":0,", "", "withheld_s");
+    expect_refused("\"kinds\":{}", "\"kinds\":{\"no_progress\":-1}", "no_progress");
     expect_refused("\"where\":\"computing\"", "\"where\":\"elsewhere\"", "where");
     expect_refused("\"delays\":[", "\"delays\":{\"x\":[", "no list");
     expect_refused("\"key\":\"", "\"key\":\"x", "key is no key");
@@ -465,6 +468,67 @@ static void late_ranks_by_samples(void **state)
     fv_findings_release(&findings);
     fv_index_release(&costs.names);
     model.causes.late = kept;
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
+}
+
+/* Waiting for progress is known by a rule that need not hold for each call: wherever it is part of a sum, that is no longer exact. */
+static void no_progress_is_an_estimate(void **state)
+{
+    char *text = changed("\"kinds\":{}", "\"kinds\":{\"late_sender\":0.01,\"no_progress\":0.02}"), *at = strstr(text, "late_sender\",\"count\"");
+    (void)state;
+
+    assert_non_null(at);
+    memcpy(at, "no_progress", 11);
+    build(text);
+    assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
+    assert_int_equal(site_of("MPI_Send")->wait_kind, FV_WAIT_EXACT);
+    assert_int_equal(model.efficiency.wait_kind, FV_WAIT_ESTIMATE);
+    assert_false(model.causes.exact);
+    fv_model_release(&model);
+    free(text);
+}
+
+/* The rank whose next call moved what it had posted: the finding says so, whom the computing is to be looked for in, and what lets
+ * MPI go on meanwhile. */
+static void finds_withheld_progress(void **state)
+{
+    static const struct fv_cost_profile no_samples;
+    struct fv_findings findings;
+    struct fv_symbols symbols;
+    (void)state;
+
+    build(good);
+    fv_model_resolve(&symbols, &model, false);
+    const struct fv_profile view = { &model, &symbols, &no_samples, &no_findings, 0 };
+    uint32_t send = (uint32_t)(site_of("MPI_Send") - model.sites);
+    struct fv_culprit culprits[] = {
+        { .rank = 1, .site = send, .where = FV_PLACE_COMPUTING, .cost_s = 0.10, .direct_s = 0.08, .withheld_s = 0.05 },
+        { .rank = 1, .site = send, .where = FV_PLACE_MPI, .cost_s = 0.09, .direct_s = 0.08, .withheld_s = 0.08 },
+    };
+    struct fv_culprit *kept = model.causes.culprits;
+    size_t kept_count = model.causes.culprit_count;
+    const char *mpi = model.mpi;
+
+    model.causes.culprits = culprits;
+    model.causes.culprit_count = 2;
+    model.mpi = "MPICH Version: 4.0.2";
+    fv_findings_make(&findings, &view);
+    assert_int_equal(findings.count, 2);
+    assert_string_equal(findings.items[0].def->name, "no_progress");
+    assert_int_equal(findings.items[0].evidence, FV_EVIDENCE_ESTIMATE);
+    assert_non_null(strstr(findings.items[0].text, "others waited for rank 1"));
+    assert_non_null(strstr(findings.items[0].next, "MPI_Test"));
+    assert_non_null(strstr(findings.items[0].next, "MPICH_ASYNC_PROGRESS=1"));
+    assert_string_equal(findings.items[1].def->name, "late_rank"); /* what it was slow in was MPI itself */
+    fv_findings_release(&findings);
+    culprits[0].withheld_s = 0.03; /* less than half of it */
+    fv_findings_make(&findings, &view);
+    assert_string_equal(findings.items[0].def->name, "late_rank");
+    fv_findings_release(&findings);
+    model.mpi = mpi;
+    model.causes.culprits = kept;
+    model.causes.culprit_count = kept_count;
     fv_symbols_release(&symbols);
     fv_model_release(&model);
 }
@@ -735,6 +799,8 @@ int main(void)
         TEST(names_nobody_last),
         TEST(finds_late_ranks),
         TEST(late_ranks_by_samples),
+        TEST(no_progress_is_an_estimate),
+        TEST(finds_withheld_progress),
         TEST(regions_of_whole_traces),
         TEST(knows_its_rank_files),
         TEST(trace_ends_early),

@@ -1,6 +1,7 @@
 /* The runtime's tables with known answers: cells and their budget, the wait log's thinning, time bins,
  * communicators, requests, peers, pausing. One process, one experiment for all tests. */
 #include "rt/comm.h"
+#include "rt/layers.h"
 #include "trace/bins.h"
 #include "rt_stub.h"
 
@@ -914,6 +915,41 @@ static void test_threads_of_few_calls(void **state)
     fv_rt.writer.header->begin_ticks = begin;
 }
 
+/* ---- what a call costs, found out at the start ---- */
+
+extern const struct fv_layer fv_call_layer;
+static uint32_t looks_over, seen;
+
+static void *look(void *record)
+{
+    const uint64_t before = ((struct fv_thread_record *)record)->calls;
+
+    while (!__atomic_load_n(&looks_over, __ATOMIC_ACQUIRE))
+        seen += __atomic_load_n(&((struct fv_thread_record *)record)->calls, __ATOMIC_RELAXED) != before;
+    return NULL;
+}
+
+/* A process may be killed meanwhile. */
+static void test_rehearsed_calls_are_not_in_the_file(void **state)
+{
+    const struct fv_thread_record before = *fv_self->record;
+    const struct fv_cell rest = *fv_self->cells.rest.cell;
+    const uint64_t bins = fv_self->bins->bank.width;
+    pthread_t thread;
+    (void)state;
+
+    assert_int_equal(pthread_create(&thread, NULL, look, fv_self->record), 0);
+    for (int i = 0; i < 100; i++)
+        fv_call_layer.at[FV_AT_START](fv_self);
+    __atomic_store_n(&looks_over, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    assert_int_equal(seen, 0);
+    assert_int_equal(fv_self->record->calls, before.calls);
+    assert_memory_equal(fv_self->cells.rest.cell, &rest, sizeof(rest));
+    assert_int_equal(fv_self->bins->bank.width, bins);
+    assert_true(fv_rt.writer.header->tool_call_ticks > 0);
+}
+
 /* ---- handlers that jump away, and threads that must not be waited for by spinning ---- */
 
 static sigjmp_buf out;
@@ -1084,6 +1120,7 @@ int main(void)
         cmocka_unit_test(test_log_is_thinned_by_sequence),
         cmocka_unit_test(test_cell_budget),
         cmocka_unit_test(test_threads_of_few_calls),
+        cmocka_unit_test(test_rehearsed_calls_are_not_in_the_file),
         cmocka_unit_test(test_full_disk_costs_no_system_calls),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_fork_leaves_the_file_alone),

@@ -10,7 +10,8 @@
 
 static const char *const names[FUNCTIONS] = { "MPI_Send",      "MPI_Recv",     "MPI_Irecv",  "MPI_Wait",
                                               "MPI_Allreduce", "MPI_Comm_dup", "MPI_Reduce", "MPI_Probe",
-                                              "MPI_Cancel",    "MPI_Bcast" };
+                                              "MPI_Cancel",    "MPI_Bcast",    "MPI_Isend",  "MPI_Test",
+                                              "MPI_Ibarrier",  "MPI_Win_create", "MPI_Put", "MPI_Win_flush" };
 
 void begin_events(struct events *e, uint64_t ticks)
 {
@@ -42,7 +43,8 @@ void rank_file(struct fvr *f, int rank, int ranks)
     static const uint8_t classes[FUNCTIONS] = { FV_CLASS_P2P,        FV_CLASS_P2P,        FV_CLASS_P2P,
                                                 FV_CLASS_COMPLETION, FV_CLASS_COLLECTIVE, FV_CLASS_COMM,
                                                 FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_P2P,
-                                                FV_CLASS_COLLECTIVE };
+                                                FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_COMPLETION,
+                                                FV_CLASS_COLLECTIVE, FV_CLASS_RMA, FV_CLASS_RMA, FV_CLASS_RMA };
     static const uint8_t rules[FUNCTIONS] = { [ALLREDUCE] = FV_RULE_NXN, [REDUCE] = FV_RULE_TO_ROOT, [BCAST] = FV_RULE_FROM_ROOT };
 
     fvr_init(f, rank, ranks);
@@ -80,5 +82,5 @@ void merge_files_by(const struct fv_transport *transport, struct fv_merge *m, st
             fv_reader_open_memory(files[i].bytes, files[i].size, &m->files[i].reader, why, sizeof(why)), 0);
         m->files[m->file_count++].name = "f";
     }
-    assert_true(fv_merge_unify(m, false, true));
+    assert_true(fv_merge_unify(m, false, FV_SAMPLES_CONTEXTS));
 }

@@ -10,6 +10,8 @@
 #include <signal.h>
 
 enum fv_noise_test { FV_NOISE_WORK, FV_NOISE_TIME };
+enum fv_left_out { FV_LEFT_OUT_TIME, FV_LEFT_OUT_MEMORY, FV_LEFT_OUT_PROCESSOR };
+extern const char *const fv_left_out[]; /* names; NULL behind the last */
 extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_noise_among[]; /* names; NULL behind the last */
 
 /* The part of the values that are not larger, and how far that is above the mode. */
@@ -114,7 +116,7 @@ struct fv_measured {
     size_t tlb_count, tlb_room;
     struct fv_bandwidth *bandwidths;
     size_t bandwidth_count, bandwidth_room;
-
+    const char *bandwidth_left_out; /* of fv_left_out: why some of it was not measured; NULL: it was, or was interrupted */
 };
 
 #define FV_MEASURE_SECONDS 20

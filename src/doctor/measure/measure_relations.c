@@ -57,6 +57,8 @@ static const struct fv_column_def measurement_columns[] = {
     { "page_bytes", "page", "bytes", "A page.", FV_FIELD(struct fv_measured, page_bytes) },
     { "tlb_pages", "TLB reach", "", "Pages that a chase through one line of each reaches without taking a fifth longer than through as many lines side by side; null: not found.",
       FV_FIELD(struct fv_measured, tlb_pages), .flags = FV_UNLESS_0 },
+    { "bandwidth_left_out", "bandwidth left out", "", "Why bandwidth was not measured, or not on all processors together: no time was left, no memory was free, or a processor could not be used; null: nothing was left out.",
+      FV_FIELD(struct fv_measured, bandwidth_left_out), .flags = FV_NULLABLE, .words = fv_left_out },
 };
 const struct fv_relation fv_measure_measurement = {
     .name = "measurement",

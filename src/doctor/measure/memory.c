@@ -427,6 +427,7 @@ double fv_memory_chase(struct fv_doctor *d, uint32_t cpu, uint64_t bytes, double
 typedef double lane __attribute__((vector_size(64))); /* a line */
 enum { COPY, TRIAD, KERNELS };
 static const char *const kernels[] = { "copy", "triad" };
+const char *const fv_left_out[] = { [FV_LEFT_OUT_TIME] = "time", [FV_LEFT_OUT_MEMORY] = "memory", [FV_LEFT_OUT_PROCESSOR] = "processor", NULL };
 static const double arrays_moved[] = { 2, 3 }; /* read and written; what a write reads before is not counted */
 
 struct bandwidth_job {
@@ -509,6 +510,21 @@ static void add_bandwidth(struct fv_measured *m, struct bandwidth_job *jobs, siz
     m->bandwidths[m->bandwidth_count++] = row;
 }
 
+/* The first reason stands. */
+static void say_left_out(struct fv_measured *m, const struct fv_pinned *pinned, size_t count, bool in_time)
+{
+    const char *why = in_time ? NULL : fv_left_out[FV_LEFT_OUT_TIME];
+
+    for (size_t i = 0; !why && i < count; i++) {
+        const struct bandwidth_job *job = pinned[i].data;
+
+        if (!job->count[KERNELS - 1])
+            why = fv_left_out[job->bytes && !pinned[i].ran ? FV_LEFT_OUT_PROCESSOR : FV_LEFT_OUT_MEMORY];
+    }
+    if (why && !fv_measure_stop && !m->bandwidth_left_out)
+        m->bandwidth_left_out = why;
+}
+
 /* Arrays of all together are four times the last cache, if there is memory for it. */
 static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, double seconds)
 {
@@ -528,6 +544,7 @@ static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, dou
         }
     if (bytes)
         fv_run_pinned(pinned, used, measure_bandwidth);
+    say_left_out(m, pinned, used, in_time >= sizeof(lane));
     for (int kernel = 0; kernel < KERNELS; kernel++)
         add_bandwidth(m, jobs, used, kernel);
     for (size_t i = 0; i < used; i++)

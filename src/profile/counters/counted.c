@@ -586,6 +586,25 @@ static uint32_t ranks_in(const struct sums *in)
     return most;
 }
 
+/* Of a metric that is a part of the whole. In sections of a few ns the counters count what reading them takes, which the clock does not: nothing is known then. */
+static double part(double value)
+{
+    const double rounding = 0.02;
+
+    return value <= 1 ? value : value <= 1 + rounding ? 1 : NAN;
+}
+
+static void end_at_1(struct fv_counted_view *v, struct fv_counted_metric *m)
+{
+    m->value = part(m->value);
+    m->outside_mpi = part(m->outside_mpi);
+    m->of.mean = part(m->of.mean);
+    m->of.min = part(m->of.min);
+    m->of.max = part(m->of.max);
+    for (size_t i = m->first_thread; i < m->first_thread + m->threads; i++)
+        v->thread_metrics[i].value = part(v->thread_metrics[i].value);
+}
+
 static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t scope, const struct fv_metric_row *row)
 {
     struct fv_counted_metric m = { .scope = scope, .row = row };
@@ -602,6 +621,8 @@ static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t sco
     m.outside_mpi = together(p, formula);
     p->is_outside = false;
     m.kind = kind_of(m.is_scaled, m.ranks < ranks_in(&p->sums));
+    if (fv_metric_is_part(row))
+        end_at_1(v, &m);
     FV_GROW(v->metrics, v->metric_room, v->metric_count + 1);
     v->metrics[v->metric_count++] = m;
 }

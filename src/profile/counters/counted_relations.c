@@ -36,7 +36,7 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
     v->text = kinds[*((const uint8_t *)row + c->offset)];
 }
 #define KIND(S)                                                                                                                                                 \
-    { "kind", "kind", "", "exact; or estimate: events took turns, and what was counted part of the time is scaled by time; or part: some thread or rank is not known, and not in it.", FV_GET(FV_TYPE_TEXT, get_kind), \
+    { "kind", "kind", "", "exact, of the threads that the row is about; or estimate: events took turns, and what was counted part of the time is scaled by time; or part: some thread or rank is not known, and not in it.", FV_GET(FV_TYPE_TEXT, get_kind), \
       .offset = offsetof(S, kind), .words = kinds }
 
 /* A rank of a spread, by its index; null: there is none. */
@@ -197,7 +197,7 @@ static const struct fv_relation section_ranks = {
     .name = "counter_section_ranks",
     .key = "per_rank",
     .title = "Counters in sections by rank",
-    .doc = "What each rank counted of the event in the section, by rank.",
+    .doc = "What the threads of each rank that opened the section counted of the event in it, by rank.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .by_rank = true,
@@ -226,8 +226,9 @@ static const void *section_row(void *subject, const void *parent, size_t i)
 const struct fv_relation fv_counter_sections_relation = {
     .name = "counter_sections",
     .key = "counter_sections",
-    .title = "Counters in sections",
-    .doc = "Events counted in the sections that the program marks, in instances that have ended, by section and event.",
+    .title = "Counters in sections, of the threads that opened them",
+    .doc = "Events counted in the sections that the program marks, in instances that have ended, by section and event: of the threads that opened the section. "
+           "What other threads of the process count meanwhile, such as workers of OpenMP, is not in it.",
     .shown = "section number event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(section_columns),
@@ -297,7 +298,7 @@ const struct fv_relation fv_counter_metrics_relation = {
     .name = "counter_metrics",
     .key = "counter_metrics",
     .title = "Metrics",
-    .doc = "What follows from the counters: metrics whose quantities were all counted, of the whole program and of its sections, in the order of their groups. Rates by time are of what a rank's "
+    .doc = "What follows from the counters: metrics whose quantities were all counted, of the whole program and of its sections, in the order of their groups. Of a section they are of the threads that opened it. Rates by time are of what a rank's "
            "threads count together.",
     .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
     .recorded_by = RECORDED_BY,

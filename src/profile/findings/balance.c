@@ -121,9 +121,8 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
         if (fv_excess_is_interpreted(v))
             fv_finding_next(f, finding, "samples name the interpreter's functions, none of Python: cProfile on that rank names these");
         else
-            fv_finding_next(f, finding, v->model->costs.ticks ? "fvmpi report %s --table cpu_procedures" :
-                                                                "fvmpi run --sample names the function",
-                            v->model->directory);
+            fv_finding_next(f, finding, "%s", v->model->costs.ticks ? FV_FINDING_COMMAND(v->model, "report", "--table", "cpu_procedures") :
+                                                                      "fvmpi run --sample names the function");
         return;
     }
     fv_excess_place(v, f, finding, &by_samples);

@@ -16,6 +16,10 @@ const struct fv_finding_def fv_finding_defs[] = {
       fv_find_noise },
     { "late_rank",
       "By the trace: ranks that were slow made others wait. Lost: the waiting that is put down to them.", fv_find_late_ranks },
+    { "no_progress",
+      "By the trace: ranks had posted their messages, or their part of a non-blocking operation, and computed; MPI moved them only when they made their next call, "
+      "for which others waited. Lost: the waiting that is put down to that computing.",
+      fv_find_withheld_progress },
     { "blocked_rank",
       "A rank is outside of MPI longest because it had no work for its processor: it slept, or did I/O, and did not wait for its own "
       "threads. Lost: what the other ranks are shorter outside of MPI than it.",

@@ -349,7 +349,7 @@ void fv_excess_place(const struct fv_profile *v, struct fv_findings *f, struct f
     finding->file = excess->procedure->file;
     finding->line = excess->procedure->first_line;
     if (finding->file)
-        fv_finding_next(f, finding, "its lines: fvmpi report %s --source %s", v->model->directory, finding->file);
+        fv_finding_next(f, finding, "its lines: %s", FV_FINDING_COMMAND(v->model, "report", "--source", finding->file));
 }
 
 /* ---- by calls ---- */
@@ -403,7 +403,7 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
         fv_words_add(out, FV_EXCESS_WORDS, " at %s:%u", fv_base_name(frame.file), frame.line);
     fv_words_add(out, FV_EXCESS_WORDS, ": %s, else %s (by its calls)", fv_words_seconds(best.rank_s, mine),
                  fv_words_seconds((best.all_s - best.rank_s) / (double)(m->rank_count - 1), others));
-    fv_finding_next(f, finding, "who calls it: fvmpi report %s --table instrumented_paths", m->directory);
+    fv_finding_next(f, finding, "who calls it: %s", FV_FINDING_COMMAND(m, "report", "--table", "instrumented_paths"));
     return true;
 }
 

@@ -44,7 +44,7 @@ static void say(const struct fv_profile *v, struct fv_findings *f, struct fv_fin
     char part[FV_WORD], seconds[FV_WORD], calls[FV_WORD], where[400] = "";
     struct fv_path path = { 0 };
 
-    fv_path_of(&path, v->symbols, call->node);
+    fv_path_of(&path, v->symbols, call->place.node);
     const struct fv_frame *frame = fv_path_caller(m, &path);
     if (frame) {
         finding->function = frame->function;
@@ -54,9 +54,9 @@ static void say(const struct fv_profile *v, struct fv_findings *f, struct fv_fin
         fv_frame_words(frame, v->symbols, where + strlen(where), sizeof(where) - strlen(where));
     }
     fv_finding_say(f, finding, "functions for files take %s of the time; longest %s()%s%s, %s in %s call%s%s", fv_words_percent(sum, m->efficiency.total_s, part),
-                   fv_io_function_name(call->function), call->file == FV_NONE ? "" : " of ", call->file == FV_NONE ? "" : m->io.files[call->file].path,
+                   fv_io_function_name(call->place.function), call->place.file == FV_NONE ? "" : " of ", call->place.file == FV_NONE ? "" : m->io.files[call->place.file].path,
                    fv_words_seconds(call->sum.seconds, seconds), fv_words_count(call->sum.calls, calls), fv_words_s(call->sum.calls), where);
-    fv_finding_next(f, finding, "%s", fv_io_advice(call->function));
+    fv_finding_next(f, finding, "%s", fv_io_advice(call->place.function));
     fv_path_release(&path);
 }
 

@@ -51,6 +51,16 @@ void fv_finding_next(struct fv_findings *f, struct fv_finding *finding, const ch
     va_end(arguments);
 }
 
+char *fv_finding_command(char out[FV_SHELL_COMMAND], const struct fv_model *m, const char *const *words)
+{
+    size_t used = (size_t)snprintf(out, FV_SHELL_COMMAND, "fvmpi %s %s", words[0], m->operands);
+
+    while (used < FV_SHELL_COMMAND && *++words)
+        if (!fv_shell_add(out, FV_SHELL_COMMAND, &used, *words))
+            break;
+    return out;
+}
+
 void fv_findings_release(struct fv_findings *f)
 {
     fv_arena_release(&f->arena);

@@ -7,6 +7,7 @@
 #ifndef FV_FINDINGS_H
 #define FV_FINDINGS_H
 
+#include "base/shell.h"
 #include "profile/model.h"
 #include "tool/vec.h"
 
@@ -68,12 +69,15 @@ bool fv_finding_worth(const struct fv_profile *profile, double lost_s);
 struct fv_finding *fv_finding_add(struct fv_findings *findings, double lost_s, enum fv_evidence evidence);
 void fv_finding_say(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
 void fv_finding_next(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
+/* A command of fvmpi on the directories of this profile, for fv_finding_next(): FV_FINDING_COMMAND(model, "report", "--table", "ranks"), valid in its block. */
+char *fv_finding_command(char out[FV_SHELL_COMMAND], const struct fv_model *model, const char *const *words);
+#define FV_FINDING_COMMAND(model, ...) fv_finding_command((char[FV_SHELL_COMMAND]){ "" }, model, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* The rows, by file. */
 typedef void fv_find_fn(const struct fv_profile *profile, struct fv_findings *findings);
 fv_find_fn fv_find_imbalance, fv_find_blocked_rank;              /* balance.c */
 fv_find_fn fv_find_instruction_balance;                         /* counted.c */
-fv_find_fn fv_find_late_ranks;                                   /* late.c */
+fv_find_fn fv_find_late_ranks, fv_find_withheld_progress;        /* late.c */
 fv_find_fn fv_find_small_messages;                               /* messages.c */
 fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_own_cost, fv_find_no_symbols; /* machine.c */
 fv_find_fn fv_find_memory, fv_find_allocator;                    /* memory.c */

@@ -81,7 +81,7 @@ static void say_rare(const struct fv_profile *v, struct fv_findings *findings, c
                    (unsigned long long)rare->count, *all ? " of about " : " of its", all, fv_words_seconds(rare->length_s, length),
                    brief ? "less than " : "", fv_words_seconds(brief ? m->samples.resolution_s : rare->typical_s, typical), on);
     if (finding->file)
-        fv_finding_next(findings, finding, "its lines: fvmpi report %s --source %s", m->directory, finding->file);
+        fv_finding_next(findings, finding, "its lines: %s", FV_FINDING_COMMAND(m, "report", "--source", finding->file));
 }
 
 static double lost_by_rare(const struct fv_profile *v, const struct fv_sampled *f)
@@ -154,7 +154,7 @@ static void say(const struct fv_profile *v, struct fv_findings *findings, const 
     fv_finding_say(findings, finding, "%s%s takes different times: CPU time %s%s in the median, %s on average", where, paths,
                    median_s < s->resolution_s ? "below " : "", fv_words_seconds(fmax(median_s, s->resolution_s), median_word),
                    fv_words_seconds(calls_of(f)->mean[FV_METRIC_CPU], mean_word));
-    fv_finding_next(findings, finding, "its calls: fvmpi report %s --table sampled_instances", v->model->directory);
+    fv_finding_next(findings, finding, "its calls: %s", FV_FINDING_COMMAND(v->model, "report", "--table", "sampled_instances"));
 }
 
 /* The first that varies, in the order of the functions: its callers, which vary because it does, stand behind it. */

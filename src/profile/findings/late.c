@@ -1,4 +1,5 @@
-/* Findings of a trace: ranks that were slow and so made others wait, as fvunify's analysis puts it down to them. */
+/* Findings of a trace: ranks that were slow and so made others wait, as fvunify's analysis puts it down to them: late, or without
+ * progress for what they had posted. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/places.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 
 #define NAMED 0.1 /* of the most that one rank is charged: from there on a rank is named */
-#define MOST  3   /* findings of this kind */
+#define MOST  3   /* findings of both kinds */
 #define ITS_REASON 0.5 /* of the cost: what a region that is named must explain */
 
 /* What ranks are charged at the same place. */
@@ -16,8 +17,15 @@ struct group {
     uint32_t site;
     enum fv_place where;
     double cost_s, most_s;
+    double direct_s, withheld_s;
     uint32_t most; /* the rank that is charged most, in fv_model.ranks */
 };
+
+/* Did others wait, most of it, for messages that only its next call moved? */
+static bool is_withheld(const struct group *g)
+{
+    return g->where == FV_PLACE_COMPUTING && g->withheld_s > 0 && g->withheld_s >= ITS_REASON * g->direct_s;
+}
 
 static struct group *group_of(struct group *groups, size_t *count, const struct fv_culprit *c)
 {
@@ -149,11 +157,75 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
     return found;
 }
 
+/* What is known of the function that made the rank slow; the best first. False: nothing. `how`: "in f() at a.c:3, where ..." */
+static bool say_function(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct group *g,
+                         char *how, size_t bytes)
+{
+    char name[400], mine[FV_WORD], others[FV_WORD];
+    struct fv_excess by_samples = { 0 };
+    double delay_s = 0;
+
+    by_samples.procedure = procedure_of(v, g, &delay_s);
+    if (by_samples.procedure) {
+        fv_excess_place(v, f, finding, &by_samples);
+        snprintf(how, bytes, "in %s, %s of it (by samples)", fv_procedure_words(by_samples.procedure, name, sizeof(name)),
+                 fv_words_seconds(delay_s, mine));
+        return true;
+    }
+    if (g->where == FV_PLACE_COMPUTING)
+        by_samples = fv_excess_of(v, g->most);
+    if (!by_samples.procedure)
+        return false;
+    fv_excess_place(v, f, finding, &by_samples);
+    snprintf(how, bytes, "in %s, where rank %d takes %s of CPU time, else %s (by samples)",
+             fv_procedure_words(by_samples.procedure, name, sizeof(name)), v->model->ranks[g->most].world_rank,
+             fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others));
+    return true;
+}
+
+/* What lets MPI move messages while a rank computes. */
+static const char *progress_remedy(const struct fv_model *m)
+{
+    static const struct {
+        const char *mpi, *remedy;
+    } remedies[] = {
+        { "Open MPI", "" },
+        { "Intel", ", or set I_MPI_ASYNC_PROGRESS=1" },
+        { "MVAPICH", ", or set MV2_ASYNC_PROGRESS=1" },
+        { "MPICH", ", or set MPICH_ASYNC_PROGRESS=1: a thread then makes progress, and needs a processor" },
+        { "CRAY", ", or set MPICH_ASYNC_PROGRESS=1: a thread then makes progress, and needs a processor" },
+    };
+
+    for (size_t i = 0; m->mpi && i < sizeof(remedies) / sizeof(*remedies); i++)
+        if (strstr(m->mpi, remedies[i].mpi))
+            return remedies[i].remedy;
+    return "";
+}
+
+static void add_withheld(const struct fv_profile *v, struct fv_findings *f, const struct group *g, const struct fv_places *places)
+{
+    const struct fv_model *m = v->model;
+    char ranks[220], where[2500], how[900], name[300];
+    struct fv_finding *finding = fv_finding_add(f, g->cost_s, FV_EVIDENCE_ESTIMATE);
+
+    finding->rank = g->most;
+    finding->site = g->site;
+    say_ranks(m, g, ranks);
+    say_where(places, g, where, sizeof(where));
+    bool known = say_function(v, f, finding, g, how, sizeof(how));
+    const char *lines = finding->next;
+    fv_finding_say(f, finding, "others waited for %s, which had posted its messages, to come back to MPI: it computed%s%s; %s", ranks,
+                   known ? " " : "", known ? how : "", where);
+    fv_words_short(known ? finding->function : "the computation", name, sizeof(name));
+    fv_finding_next(f, finding, "balance it; or call MPI_Test in %s now and then%s%s%s", name, progress_remedy(m), lines ? "; " : "",
+                    lines ? lines : "");
+}
+
 static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g, const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
     const enum fv_doing doing = doing_of(v, g);
-    char ranks[220], where[2500], name[400], mine[FV_WORD], others[FV_WORD], blocked[FV_IO_WORDS];
+    char ranks[220], where[2500], how[900], blocked[FV_IO_WORDS], calls[FV_EXCESS_WORDS];
     struct fv_finding *finding =
         fv_finding_add(f, g->cost_s, m->causes.exact ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
 
@@ -172,35 +244,20 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
         return;
     }
-    struct fv_excess by_samples = { 0 };
-    double delay_s = 0;
-    by_samples.procedure = procedure_of(v, g, &delay_s);
-    if (by_samples.procedure) {
-        fv_excess_place(v, f, finding, &by_samples);
-        fv_finding_say(f, finding, "%s made others wait, slow in %s, %s of it (by samples); %s", ranks,
-                       fv_procedure_words(by_samples.procedure, name, sizeof(name)), fv_words_seconds(delay_s, mine), where);
+    if (say_function(v, f, finding, g, how, sizeof(how))) {
+        fv_finding_say(f, finding, "%s made others wait, slow %s; %s", ranks, how, where);
         return;
     }
-    if (g->where == FV_PLACE_COMPUTING)
-        by_samples = fv_excess_of(v, g->most);
-    char calls[FV_EXCESS_WORDS];
-    if (!by_samples.procedure && g->where == FV_PLACE_COMPUTING && fv_excess_by_calls(v, f, finding, g->most, calls)) {
+    if (g->where == FV_PLACE_COMPUTING && fv_excess_by_calls(v, f, finding, g->most, calls)) {
         fv_finding_say(f, finding, "%s made others wait, slow %s; %s", ranks, where, calls);
         return;
     }
-    if (!by_samples.procedure) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
-        fv_finding_next(f, finding, m->costs.ticks ? "fvmpi report %s --table culprits" : "fvmpi run --trace --sample names the function",
-                        m->directory);
-        return;
-    }
-    fv_excess_place(v, f, finding, &by_samples);
-    fv_finding_say(f, finding, "%s made others wait, slow in %s, where rank %d takes %s of CPU time, else %s (by samples); %s",
-                   ranks, fv_procedure_words(by_samples.procedure, name, sizeof(name)), m->ranks[g->most].world_rank,
-                   fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others), where);
+    fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
+    fv_finding_next(f, finding, "%s", m->costs.ticks ? FV_FINDING_COMMAND(m, "report", "--table", "culprits") : "fvmpi run --trace --sample names the function");
 }
 
-void fv_find_late_ranks(const struct fv_profile *v, struct fv_findings *f)
+/* One of the two kinds. */
+static void find_ranks(const struct fv_profile *v, struct fv_findings *f, bool withheld)
 {
     const struct fv_causes *c = &v->model->causes;
     struct fv_places places = { .view = v };
@@ -214,6 +271,8 @@ void fv_find_late_ranks(const struct fv_profile *v, struct fv_findings *f)
         struct group *g = group_of(groups, &count, &c->culprits[i]);
 
         g->cost_s += c->culprits[i].cost_s;
+        g->direct_s += c->culprits[i].direct_s;
+        g->withheld_s += c->culprits[i].withheld_s;
         if (c->culprits[i].cost_s <= g->most_s)
             continue;
         g->most_s = c->culprits[i].cost_s;
@@ -225,8 +284,18 @@ void fv_find_late_ranks(const struct fv_profile *v, struct fv_findings *f)
     for (size_t i = 0; i < count; i++)
         fv_places_add(&places, groups[i].site);
     for (size_t i = 0; i < count; i++)
-        if (fv_finding_worth(v, groups[i].cost_s))
-            add_late(v, f, &groups[i], &places);
+        if (is_withheld(&groups[i]) == withheld && fv_finding_worth(v, groups[i].cost_s))
+            (withheld ? add_withheld : add_late)(v, f, &groups[i], &places);
     fv_places_release(&places);
     free(groups);
+}
+
+void fv_find_late_ranks(const struct fv_profile *v, struct fv_findings *f)
+{
+    find_ranks(v, f, false);
+}
+
+void fv_find_withheld_progress(const struct fv_profile *v, struct fv_findings *f)
+{
+    find_ranks(v, f, true);
 }

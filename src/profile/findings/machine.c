@@ -174,7 +174,7 @@ void fv_find_own_cost(const struct fv_profile *v, struct fv_findings *f)
         fv_words_add(why, sizeof(why), "%s functions that the filter leaves out cost time at each call, too", most ? ";" : ":");
     fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that%s", fv_words_percent((double)v->costs->fvmpi_ticks, (double)v->costs->all.ticks, part), why);
     if (most)
-        fv_finding_next(f, finding, "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: fvmpi report %s --table instrumented", v->model->directory);
+        fv_finding_next(f, finding, "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: %s", FV_FINDING_COMMAND(v->model, "report", "--table", "instrumented"));
     else if (is_filtered)
         fv_finding_next(f, finding, "compile what the filter leaves out without -finstrument-functions: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list");
     else

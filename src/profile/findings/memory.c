@@ -125,7 +125,7 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
         fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
         return;
     }
-    fv_finding_next(f, finding, "what is never freed: fvmpi report %s --table memory --sort -live_bytes", m->directory);
+    fv_finding_next(f, finding, "what is never freed: %s", FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-live_bytes"));
     const struct fv_allocated_part *part = grower(m, r, all_growth, &growth);
     if (!part || !fv_path_first(v->symbols, part->node, &frame))
         return;
@@ -234,5 +234,5 @@ void fv_find_allocator(const struct fv_profile *v, struct fv_findings *f)
                  fv_allocated_is_exact(&most->sum) ? "" : "about ", fv_words_count((uint64_t)most->sum.allocated.count, count));
     }
     fv_finding_say(f, finding, "malloc(), free() and the like take about %s of the time%s", fv_words_percent(sum, m->efficiency.total_s, part), who);
-    fv_finding_next(f, finding, "keep what is allocated over and over, or another allocator; who allocates: fvmpi report %s --table memory --sort -allocations", m->directory);
+    fv_finding_next(f, finding, "keep what is allocated over and over, or another allocator; who allocates: %s", FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-allocations"));
 }

@@ -127,7 +127,7 @@ void fv_find_small_messages(const struct fv_profile *v, struct fv_findings *f)
                    fv_words_bytes(s.bytes / s.count, size), latency ? "" : ", or ranks that take turns",
                    fv_findings_named(f, FV_FINDING_DISTURBED) ? ", with waiting for a processor" : "", where);
     if (latency)
-        fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: fvmpi report %s --table message_sizes", m->directory);
+        fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: %s", FV_FINDING_COMMAND(m, "report", "--table", "message_sizes"));
     else
         fv_finding_next(f, finding, "a trace tells which: fvmpi run --trace, then fvunify");
     fv_places_release(&places);

@@ -76,10 +76,8 @@ void fv_find_contended_lock(const struct fv_profile *v, struct fv_findings *f)
     fv_finding_say(f, finding, "threads wait for the lock %s: %s times, %s together, %s of the threads' time%s%s%s",
                    fv_view_lock_words(v, most, name, sizeof(name)), fv_words_count(most->n.contended, count),
                    fv_words_seconds(most->n.wait_s, waited), fv_words_percent(most->n.wait_s, locks->thread_s, part), by, where[0] ? "; most in " : "", where);
-    fv_finding_next(f, finding,
-                    most->n.hold_count ? "hold it for less, or have several; who holds it: fvmpi report %s --table lock_sites" :
-                                         "who holds it: fvmpi run --threads=hold, or fvmpi report %s --table lock_sites",
-                    v->model->directory);
+    fv_finding_next(f, finding, "%s%s", most->n.hold_count ? "hold it for less, or have several; who holds it: " : "who holds it: fvmpi run --threads=hold, or ",
+                    FV_FINDING_COMMAND(v->model, "report", "--table", "lock_sites"));
 }
 
 /* ---- workers without work ---- */
@@ -110,8 +108,8 @@ void fv_find_idle_workers(const struct fv_profile *v, struct fv_findings *f)
     fv_finding_say(f, finding, "%u workers%s idle for want of tasks: %s together, %s of the threads' time%s%s", workers,
                    v->model->rank_count > 1 ? " of a rank" : "", fv_words_seconds(locks->idle_s, idle),
                    fv_words_percent(locks->idle_s, locks->thread_s, part), where[0] ? "; most in " : "", where);
-    fv_finding_next(f, finding, "give them work earlier and in larger parts, or have fewer of them: fvmpi stacks %s",
-                    v->model->directory);
+    fv_finding_next(f, finding, "give them work earlier and in larger parts, or have fewer of them: %s",
+                    FV_FINDING_COMMAND(v->model, "stacks"));
 }
 
 /* ---- teams ---- */
@@ -154,5 +152,5 @@ void fv_find_thread_imbalance(const struct fv_profile *v, struct fv_findings *f)
                    "longest",
                    fv_path_words(v->symbols, most->node, 0, where, sizeof(where)), fv_words_seconds(most->sums.useful_longest_s, longest),
                    fv_words_seconds(mean_work_s(&most->sums), mean), most->busiest.number, v->model->ranks[most->busiest.rank].world_rank);
-    fv_finding_next(f, finding, "schedule(dynamic), or loops of smaller parts; what that would bring: fvmpi stacks %s", v->model->directory);
+    fv_finding_next(f, finding, "schedule(dynamic), or loops of smaller parts; what that would bring: %s", FV_FINDING_COMMAND(v->model, "stacks"));
 }

@@ -10,7 +10,7 @@
 struct gather {
     struct fv_build *build;
     struct fv_io_view *out;
-    struct fv_index files, calls;
+    struct fv_index files, parts;
     uint32_t rank;
 };
 
@@ -112,13 +112,12 @@ static void read_records(struct gather *g, struct fv_io_rank_view *rank)
         if (!makes_sense(&r))
             continue;
         uint32_t at = fv_numbers_get(&file->io_files, r.file), node = fv_build_node_of(g->build, file, r.path);
-        struct fv_io_call_view *call =
-            FV_INTERNED(g->calls, out->calls, out->call_count, out->call_room, (uint32_t[]){ at, node, r.function, r.flags & FV_IO_IN_MPI });
+        struct fv_io_part *part = FV_INTERNED(g->parts, out->parts, out->part_count, out->part_room,
+                                              (uint32_t[]){ at, node, r.function, r.flags & FV_IO_IN_MPI, g->rank });
         enum fv_io_operation operation = fv_io_operation_of(r.function);
         double seconds = fv_build_seconds(g->build->model, g->rank, r.ticks);
 
-        add(g, &call->sum, &r);
-        add_rank(&call->ranks, g->rank, seconds);
+        add(g, &part->sum, &r);
         rank->seconds += r.flags & FV_IO_IN_MPI ? 0 : seconds;
         rank->read += operation == FV_IO_OP_READ ? r.bytes : 0;
         rank->written += operation == FV_IO_OP_WRITE ? r.bytes : 0;
@@ -216,8 +215,8 @@ static void order_files(struct fv_io_view *out)
         out->files[i] = order[i].view;
         now[order[i].was] = (uint32_t)i;
     }
-    for (size_t i = 0; i < out->call_count; i++)
-        out->calls[i].file = out->calls[i].file == FV_NONE ? FV_NONE : now[out->calls[i].file];
+    for (size_t i = 0; i < out->part_count; i++)
+        out->parts[i].place.file = out->parts[i].place.file == FV_NONE ? FV_NONE : now[out->parts[i].place.file];
     free(order);
     free(now);
 }
@@ -228,23 +227,87 @@ static void finish_io(struct fv_build *b, void *state)
     struct fv_io_view *out = g->out;
     (void)b;
 
-    for (size_t i = 0; i < out->call_count; i++)
-        end_rank(&out->calls[i].ranks);
     for (size_t i = 0; i < out->file_count; i++)
         if (out->files[i].ranks.count)
             end_rank(&out->files[i].ranks);
     order_files(out);
-    if (out->call_count)
-        qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
+    fv_io_fold(out);
     fv_index_release(&g->files);
-    fv_index_release(&g->calls);
+    fv_index_release(&g->parts);
     free(g);
 }
 
 const struct fv_track fv_track_io = { "io", FV_VISIT_REST, { FV_CHUNK_IO, FV_CHUNK_IO_FILES, FV_CHUNK_IO_THREAD, FV_CHUNK_IO_PROCESS }, begin_io, read_io, finish_io };
 
+/* ---- over the ranks ---- */
+
+static int by_place(const struct fv_io_place *a, const struct fv_io_place *b)
+{
+    const uint32_t x[] = { a->file, a->node, a->function, a->flags }, y[] = { b->file, b->node, b->function, b->flags };
+
+    for (unsigned i = 0; i < sizeof(x) / sizeof(*x); i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_place_and_rank(const void *a, const void *b)
+{
+    const struct fv_io_part *x = a, *y = b;
+    int order = by_place(&x->place, &y->place);
+
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void add_sum(struct fv_io_sum *to, const struct fv_io_sum *from)
+{
+    to->calls += from->calls;
+    to->failed += from->failed;
+    to->bytes += from->bytes;
+    to->untimed += from->untimed;
+    to->unsized += from->unsized;
+    to->empty += from->empty;
+    to->consecutive += from->consecutive;
+    to->forward += from->forward;
+    to->placed += from->placed;
+    for (unsigned i = 0; i < FV_IO_SIZES; i++)
+        to->sizes[i] += from->sizes[i];
+    to->in_mpi_s += from->in_mpi_s;
+    to->seconds += from->seconds;
+    to->max_s = fmax(to->max_s, from->max_s);
+}
+
+static void add_part(void *to, const void *from)
+{
+    add_sum(&((struct fv_io_part *)to)->sum, &((const struct fv_io_part *)from)->sum);
+}
+
+void fv_io_fold(struct fv_io_view *out)
+{
+    struct fv_io_call_view *call = NULL;
+
+    out->part_count = fv_fold(out->parts, out->part_count, sizeof(*out->parts), by_place_and_rank, add_part);
+    out->call_count = 0;
+    for (size_t i = 0; i < out->part_count; i++) {
+        const struct fv_io_part *part = &out->parts[i];
+
+        if (!call || by_place(&call->place, &part->place)) {
+            FV_GROW(out->calls, out->call_room, out->call_count + 1);
+            call = &out->calls[out->call_count++];
+            *call = (struct fv_io_call_view){ .place = part->place };
+        }
+        add_sum(&call->sum, &part->sum);
+        add_rank(&call->ranks, part->rank, part->sum.seconds + part->sum.in_mpi_s);
+    }
+    for (size_t i = 0; i < out->call_count; i++)
+        end_rank(&out->calls[i].ranks);
+    if (out->call_count)
+        qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
+}
+
 void fv_io_view_release(struct fv_io_view *view)
 {
+    free(view->parts);
     free(view->calls);
     free(view->files);
     free(view->ranks);

@@ -19,8 +19,19 @@ struct fv_io_sum {
 };
 
 /* A function at a call path, on a file. */
-struct fv_io_call_view {
+struct fv_io_place {
     uint32_t file, node, function, flags; /* file: in fv_io_view.files; FV_NONE: by name alone. flags: enum fv_io_record_flags */
+};
+
+/* Of a rank. */
+struct fv_io_part {
+    struct fv_io_place place;
+    uint32_t rank;
+    struct fv_io_sum sum;
+};
+
+struct fv_io_call_view {
+    struct fv_io_place place;
     struct fv_io_sum sum;
     struct fv_io_ranks ranks;
 };
@@ -44,7 +55,9 @@ struct fv_io_rank_view {
 };
 
 struct fv_io_view {
-    struct fv_io_call_view *calls; /* by seconds and in_mpi_s together, longest first */
+    struct fv_io_part *parts; /* by place and rank */
+    size_t part_count, part_room;
+    struct fv_io_call_view *calls; /* of them, by seconds and in_mpi_s together, longest first */
     size_t call_count, call_room;
     struct fv_io_file_view *files; /* likewise */
     size_t file_count, file_room;
@@ -54,6 +67,8 @@ struct fv_io_view {
     uint64_t no_room, interrupted;
 };
 
+/* Makes the calls anew, of the parts, of which some may be at one place now. */
+void fv_io_fold(struct fv_io_view *view);
 void fv_io_view_release(struct fv_io_view *view);
 
 #endif

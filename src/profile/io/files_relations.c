@@ -11,24 +11,24 @@ static const char *const kind_words[] = { "regular", "directory", "terminal", "d
 static void get_file(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_model *m = fv_tables_model(subject);
-    uint32_t file = ((const struct fv_io_call_view *)row)->file;
+    uint32_t file = ((const struct fv_io_call_view *)row)->place.file;
 
     v->text = file == FV_NONE ? NULL : m->io.files[file].path;
 }
 
 static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = fv_io_function_name(((const struct fv_io_call_view *)row)->function);
+    v->text = fv_io_function_name(((const struct fv_io_call_view *)row)->place.function);
 }
 
 static void get_operation(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = operation_words[fv_io_operation_of(((const struct fv_io_call_view *)row)->function) - 1];
+    v->text = operation_words[fv_io_operation_of(((const struct fv_io_call_view *)row)->place.function) - 1];
 }
 
 static void get_in_mpi(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->truth = ((const struct fv_io_call_view *)row)->flags & FV_IO_IN_MPI;
+    v->truth = ((const struct fv_io_call_view *)row)->place.flags & FV_IO_IN_MPI;
 }
 
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -77,9 +77,9 @@ static const struct fv_column_def call_columns[] = {
     { "function", "function", "", "The function that was called.", FV_GET(FV_TYPE_TEXT, get_function) },
     { "operation", "operation", "", "What it does.", FV_GET(FV_TYPE_TEXT, get_operation), .words = operation_words },
     { "in_mpi", "in MPI", "", "By MPI's own functions for files; the path is that of the MPI call, which holds the time.", FV_GET(FV_TYPE_TRUTH, get_in_mpi), .flags = FV_BLANK },
-    FV_PATH_COLUMNS(C, node),
+    FV_PATH_COLUMNS(C, place.node),
     { "called_by", "called by", "", "The innermost of the program's own functions on the path, or of all if none is, or only a main() of unknown line, and where it stands; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_own), .flags = FV_NULLABLE,
-      .argument = offsetof(C, node) },
+      .argument = offsetof(C, place.node) },
     FV_SHARE_COLUMN("share", "of all", C, sum.seconds, FV_OF_RANKS, 0, "time_s of the time of all ranks; of several threads more than 1."),
     { "calls", "calls", "", "Calls of all ranks and threads: exact.", FV_FIELD(C, sum.calls) },
     { "failed", "failed", "", "Of them, those that failed.", FV_FIELD(C, sum.failed), .flags = FV_BLANK },

@@ -61,7 +61,7 @@ static const struct fv_column_def section_outer[] = {
     "Time of the thread that was longest in it. An instance that was open when the rank ended counts until " \
     "then. Pauses are left out."
 #define CPU_DOC                                                                                              \
-    "; pauses included. Null with --section-cpu=0, and of a section that was open at the end; of the whole " \
+    " of the threads that opened it, not of their workers; pauses included. Null with --section-cpu=0, and of a section that was open at the end; of the whole " \
     "program that of all threads, null where the process was killed."
 #define PROCESS_DOC                                                                                          \
     "CPU time of all threads of the process, user and system, while an instance was open: also of workers, and of threads that " \
@@ -154,7 +154,7 @@ static const struct fv_column_def rank_columns[] = {
     RANK_S("elapsed_s", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),
     RANK_S("thread_time_s", "thread time", FV_SECTION_THREADS_TIME, 0, "The same, summed over its threads."),
     RANK_S("user_time_s", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC),
-    RANK_S("system_time_s", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel; likewise."),
+    RANK_S("system_time_s", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel, of the same threads."),
     RANK_S("process_cpu_s", "process CPU", FV_SECTION_PROCESS, 0, PROCESS_DOC "."),
     RANK_S("mpi_time_s", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."),
     RANK_S("wait_s", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC),
@@ -165,9 +165,9 @@ static const struct fv_column_def rank_columns[] = {
            "CPU time by clock samples, also of threads that its threads made and that were in no section themselves; null without samples."),
     THREAD_COLUMNS("thread_sampled_", struct fv_section_rank),
     RANK_N("mpi_call_count", "MPI calls", FV_SECTION_CALLS, "MPI calls that ended in it."),
-    RANK_N("fault_count", "faults", FV_SECTION_FAULTS, "Page faults, minor and major; null as user_time_s."),
+    RANK_N("fault_count", "faults", FV_SECTION_FAULTS, "Page faults, minor and major, of the threads that opened it; null as user_time_s."),
     RANK_N("switch_count", "switches", FV_SECTION_SWITCHES,
-           "Context switches, voluntary and not; null as user_time_s."),
+           "Context switches, voluntary and not, of the threads that opened it; null as user_time_s."),
     RANK_N("sent_below_4k_count", "sent <4k", FV_SECTION_SENT,
            MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),
     RANK_N("sent_below_64k_count", "sent <64k", FV_SECTION_SENT + 1, MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),
@@ -564,7 +564,7 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
     SPREAD_S("thread_time", "thread time", FV_SECTION_THREADS_TIME, 0, \
              "Elapsed time, summed over a rank's threads; so is everything below."), \
     SPREAD_S("user_time", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC), \
-    SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel; likewise."), \
+    SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel, of the same threads."), \
     SPREAD_S("process_cpu", "process CPU", FV_SECTION_PROCESS, 0, PROCESS_DOC "."), \
     SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."), \
     SPREAD_S("wait", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC), \
@@ -580,9 +580,9 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
              "its threads made and that were in no section themselves; null without --sample."), \
     THREAD_COLUMNS("thread_sampled.", struct fv_section_view), \
     SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in it."), \
-    SPREAD_N("faults", "faults", FV_SECTION_FAULTS, "Page faults, minor and major; null as user_time."), \
+    SPREAD_N("faults", "faults", FV_SECTION_FAULTS, "Page faults, minor and major, of the threads that opened it; null as user_time."), \
     SPREAD_N("switches", "switches", FV_SECTION_SWITCHES, \
-             "Context switches, voluntary and not; null as user_time."), \
+             "Context switches, voluntary and not, of the threads that opened it; null as user_time."), \
     SPREAD_N("sent_below_4k", "sent <4k", FV_SECTION_SENT, \
              MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")), \
     SPREAD_N("sent_below_64k", "sent <64k", FV_SECTION_SENT + 1, \

@@ -1,6 +1,7 @@
 /* `fvmpi report --table`: any relation as it is asked for. Rows are chosen while they are read; what is kept
  * of them are the columns that are shown, and the one that they are sorted by. */
 #include "tool/csv_stream.h"
+#include "base/shell.h"
 #include "tool/vec.h"
 #include "tool/words.h"
 #include "views/flat.h"
@@ -53,8 +54,8 @@ struct query {
 
 static int wrong(const struct query *q, const char *what, size_t bytes, const char *why)
 {
-    fv_log("report: %.*s: %s; fvmpi report --table %s --columns lists what there is", (int)bytes, what, why,
-           q->asked->table);
+    fv_log("report: %.*s: %s; %s lists what there is", (int)bytes, what, why,
+           FV_COMMAND("fvmpi", "report", "--table", q->asked->table, "--columns"));
     return -FV_EFORMAT;
 }
 

@@ -4,6 +4,16 @@
 #include "base/perf_events.h"
 #include "tool/words.h"
 
+static void put_too_short(const struct fv_page *p, const struct fv_counted_view *all)
+{
+    for (size_t i = 0; i < all->metric_count; i++)
+        if (all->metrics[i].value != all->metrics[i].value) {
+            fv_text_note(p, FV_YELLOW, "%s: the section's instances are too short to measure %s: reading the clock of CPU time takes longer", all->scopes[all->metrics[i].scope].name,
+                         all->metrics[i].row->title);
+            return;
+        }
+}
+
 static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_counted_view *all = &v->model->counted;
@@ -15,6 +25,7 @@ static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
     if (t.sheet.table.rows)
         fv_text_title(p, "Metrics", "of all ranks, and of the ranks with least and most");
     fv_text_table_end(&t, "metric", "");
+    put_too_short(p, all);
 }
 
 static void put_events(const struct fv_page *p, const struct fv_profile *v)
@@ -38,7 +49,7 @@ static void put_sections(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = all->whole_count; i < all->sum_count; i++)
         fv_text_table_add(&t, &all->sums[i], FV_PLAIN);
     if (t.sheet.table.rows)
-        fv_text_title(p, "In sections", "counted in their instances that have ended");
+        fv_text_title(p, "In sections", "of the threads that opened them, not of their workers; instances that have ended");
     fv_text_table_end(&t, "event", " in sections");
 }
 

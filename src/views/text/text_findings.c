@@ -64,13 +64,28 @@ static void put_sentence(const struct fv_page *p, const struct fv_profile *v, si
     fv_page_item(p, FV_PLAIN, 0, "- %s%s", cost, f->text);
 }
 
+/* A command that is on one line can be pasted. Where it does not fit behind the words before it, it has a line of its own, however long. */
+static void put_next(const struct fv_page *p, const char *next)
+{
+    const char *command = strstr(next, "fvmpi report "), *other = command ? NULL : strstr(next, "fvmpi stacks ");
+    const bool fits = 7 + fv_words_columns(next) <= p->width;
+
+    command = command ? command : other;
+    if (command && !fits)
+        fv_page_item(p, FV_DIM, 4, "-> %.*s", (int)(command - next), next);
+    if (command)
+        fprintf(p->out, "%*s%s%s%s%s\n", fits ? 4 : 6, "", fv_page_on(p, FV_DIM), fits ? "-> " : "", fits ? next : command, fv_page_off(p));
+    else
+        fv_page_item(p, FV_DIM, 4, "-> %s", next);
+}
+
 static void put_finding(const struct fv_page *p, const struct fv_profile *v, size_t number)
 {
     const struct fv_finding *f = &v->findings->items[number];
 
     put_sentence(p, v, number);
     if (*f->next)
-        fv_page_item(p, FV_DIM, 4, "-> %s", f->next);
+        put_next(p, f->next);
 }
 
 /* By the verdict. */

@@ -34,6 +34,8 @@ static const struct {
 
     { "Waiting", "waiting", "Time in an MPI call before the other side was there. In collective calls: until the last rank entered." },
     { NULL, "late sender, late receiver, late rank", "Who was waited for: the one that came last." },
+    { NULL, "no progress", "A rank waited for data that another had posted, but MPI moved it only when that rank made its next call. An estimate." },
+    { NULL, "transfer, of MPI", "Time in MPI that no rule explains as waiting: moving data, and MPI's own work." },
     { NULL, "before MPI_Send", "The rank was late because it was outside of MPI for long, between its call before and this one." },
     { NULL, "in MPI_Send", "The rank was late because the call itself took long, not because it waited there." },
     { NULL, "cost", "Waiting of other ranks that is charged to the rank, place and call." },

@@ -1,5 +1,6 @@
 /* What run it was: command, ranks, MPI, time, what fvmpi took of it, and whether all of it was recorded. */
 #include "views/text/text.h"
+#include "base/shell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,8 +65,8 @@ static void put_trace(const struct fv_page *p, const struct fv_model *m)
                  fv_words_s(stopped), fv_words_seconds(first_stop, stop));
     fv_text_field(p, NAMES, "trace", "%s calls in %s%s%.400s%s", fv_words_count(calls, count),
                   fv_words_bytes(size, bytes),
-                  analysed ? "" : "; who waits for whom, and an OTF2 archive: fvunify ",
-                  analysed ? "" : m->directory, early);
+                  analysed ? "" : "; who waits for whom, and an OTF2 archive: ",
+                  analysed ? "" : FV_COMMAND("fvunify", m->directory), early);
 }
 
 /* The run is not the program's own. */

@@ -73,12 +73,24 @@ static void put_serial_verdict(const struct fv_page *p, const struct fv_profile 
     fv_page_item(p, FV_BOLD, 0, "%s", text);
 }
 
+/* ", 12.3 % transfer": what a trace does not explain as waiting. Empty: nothing is known of that. */
+static const char *transfer_part(const struct fv_model *m, char out[60])
+{
+    const struct fv_efficiency *e = &m->efficiency;
+    char part[FV_WORD];
+
+    *out = '\0';
+    if (m->causes.source == FV_CAUSES_TRACE && e->wait_kind && e->mpi_s > 0)
+        snprintf(out, 60, ", %s transfer", fv_words_percent(fmax(e->mpi_s - e->wait_s, 0), e->mpi_s, part));
+    return out;
+}
+
 static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
     const struct fv_efficiency *e = &m->efficiency;
     double threads_s = fmin(m->locks.main_s, e->compute_s); /* of main threads: neither computing nor in MPI */
-    char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500], told[60] = "";
+    char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500], told[60] = "", transfer[60];
 
     if (fv_text_serial(m)) {
         put_serial_verdict(p, v);
@@ -89,9 +101,10 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
     if (threads_s > TOLD * e->total_s)
         snprintf(told, sizeof(told), "waiting for threads %s, ", fv_words_percent(threads_s, e->total_s, threads));
     if (e->total_s > 0)
-        fv_page_item(p, FV_BOLD, 0, "compute %s, %sMPI %s, %s", compute, told, mpi,
+        fv_page_item(p, FV_BOLD, 0, "compute %s, %sMPI %s, %s%s", compute, told, mpi,
                      fv_text_waiting_part(e->wait_s, e->mpi_s, e->wait_kind,
-                                          has_open_calls(m) ? ", open calls left out" : "", wait));
+                                          has_open_calls(m) ? ", open calls left out" : "", wait),
+                     transfer_part(m, transfer));
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
     put_bar(p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, e->mpi_s - e->wait_s, e->wait_s });

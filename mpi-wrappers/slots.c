@@ -1,0 +1,116 @@
+/* See lookup.h. Slots are the words of an object's memory that the dynamic linker fills with addresses: of functions that are
+ * called (by a global offset table), or pointed to. One that holds the function that our wrapper calls gets the wrapper. A call
+ * that is bound when it is first made (a slot that leads back into its own object) is bound now, if it would be bound to that
+ * function or to the wrapper: a name that somebody else has in front stays theirs. Slots of the MPI library itself stay, too. */
+#include "lookup.h"
+#include "next.h"
+
+#include "base/linked.h"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#ifdef PIC
+
+uint32_t fv_slots_late;
+
+#if defined(__x86_64__)
+enum { CALLED = R_X86_64_JUMP_SLOT, FROM_TABLE = R_X86_64_GLOB_DAT, POINTED_TO = R_X86_64_64 };
+#elif defined(__aarch64__)
+enum { CALLED = R_AARCH64_JUMP_SLOT, FROM_TABLE = R_AARCH64_GLOB_DAT, POINTED_TO = R_AARCH64_ABS64 };
+#endif
+
+struct object {
+    void *handle;
+    const struct link_map *map;
+    const ElfW(Sym) *symbols;
+    const char *strings;
+};
+
+/* What has been made read-only when it was filled (PT_GNU_RELRO)? The headers are the object's first bytes. */
+static bool is_protected(const void *slot)
+{
+    Dl_info info;
+    const ElfW(Ehdr) *header = dladdr(slot, &info) ? info.dli_fbase : NULL;
+    struct link_map *map = NULL;
+
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) || !dladdr1(slot, &info, (void **)&map, RTLD_DL_LINKMAP))
+        return true;
+    const ElfW(Phdr) *part = (const ElfW(Phdr) *)((const char *)header + header->e_phoff);
+    for (unsigned i = 0; i < header->e_phnum; i++)
+        if (part[i].p_type == PT_GNU_RELRO && (uintptr_t)slot - map->l_addr - part[i].p_vaddr < part[i].p_memsz)
+            return true;
+    return false;
+}
+
+static void write_slot(void **slot, void *value)
+{
+    uintptr_t page = getauxval(AT_PAGESZ), at = (uintptr_t)slot & ~(page - 1);
+    bool locked = is_protected(slot);
+
+    if (locked && mprotect((void *)at, page, PROT_READ | PROT_WRITE))
+        return;
+    __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+    if (locked)
+        mprotect((void *)at, page, PROT_READ);
+}
+
+/* What a call that is not bound yet would be bound to: by an object's own libraries, or by all; NULL: none of our business. */
+static void *bound_to(const struct object *o, const char *name)
+{
+    void *own = fv_lookup_plain(o->handle, name), *first = dlsym(RTLD_DEFAULT, name);
+
+    return own && (!first || first == own || fv_next_is_ours(first)) ? own : NULL;
+}
+
+static void lead(const struct object *o, const ElfW(Rela) *r)
+{
+    unsigned type = ELF64_R_TYPE(r->r_info);
+    const ElfW(Sym) *symbol = &o->symbols[ELF64_R_SYM(r->r_info)];
+    const char *name = o->strings + symbol->st_name;
+
+    if ((type != CALLED && type != FROM_TABLE && type != POINTED_TO) || symbol->st_shndx != SHN_UNDEF || r->r_addend ||
+        (name[0] | 0x20) != 'm' || (name[1] | 0x20) != 'p')
+        return;
+    void **slot = (void **)(o->map->l_addr + r->r_offset), *holds = __atomic_load_n(slot, __ATOMIC_RELAXED), *own;
+    if (type == CALLED && holds && fv_linked_object(holds) == o->map)
+        holds = bound_to(o, name);
+    if (holds && (own = fv_lookup_wrapper(name, holds)))
+        write_slot(slot, own);
+}
+
+static void lead_all(const struct object *o, int64_t table, int64_t bytes)
+{
+    const ElfW(Rela) *r = fv_linked_part(o->map, table);
+
+    for (size_t i = 0; r && i < fv_linked_number(o->map, bytes) / sizeof(*r); i++)
+        lead(o, &r[i]);
+}
+
+static bool lead_object(void *handle, void *mpi)
+{
+    struct object o = { .handle = handle, .map = handle };
+
+    o.symbols = fv_linked_part(o.map, DT_SYMTAB);
+    o.strings = fv_linked_part(o.map, DT_STRTAB);
+    if (o.map == mpi || !o.symbols || !o.strings || !strncmp(fv_base_name(o.map->l_name), "libfvmpi", strlen("libfvmpi")))
+        return false;
+    lead_all(&o, DT_JMPREL, DT_PLTRELSZ);
+    lead_all(&o, DT_RELA, DT_RELASZ);
+    return false;
+}
+
+void fv_slots_lead_here(void)
+{
+    if (!fv_mpi_find_by(NULL))
+        return;
+    void *mpi = (void *)(uintptr_t)fv_linked_object(fv_next_of_mpi()), *program = fv_slots_late ? fv_lookup_open(NULL) : NULL;
+
+    fv_each_object(lead_object, mpi);
+    if (program) {
+        lead_object(program, mpi);
+        dlclose(program);
+    }
+}
+#endif

@@ -1,0 +1,347 @@
+/* See progress.h. The process of the blocked call asks that of the other rank, which knows when that was in MPI. Twice: first
+ * what is the rule in this run is counted, then the steps are told. Rejected: to keep what was found between the two, which is as
+ * much as there are steps. */
+#include "analysis/progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define QUESTIONS 16384 /* of a process at a time: what the caches hold */
+#define LOOK      4096  /* calls of the other rank that are looked at for one question */
+
+enum family { TO_RECEIVER, TO_SENDER, ON_WINDOW, FAMILIES };
+enum outcome { UNKNOWN, WITHHELD, MOVED }; /* MOVED: it was over while the other rank was outside of MPI */
+
+struct question {
+    uint64_t from, end;        /* since when only the other rank's progress was missing; end of the call */
+    uint32_t line, step;       /* that ask */
+    uint32_t posted_line, posted_step; /* that posted it; step FV_NONE: not known */
+    uint32_t family, size;
+};
+struct reply {
+    uint64_t back;
+    uint32_t line, step, back_line, back_step, back_site;
+    uint32_t family, size, outcome;
+};
+
+struct progress {
+    struct fv_steps *steps;
+    const struct fv_defs *defs;
+    const struct fv_transport *t;
+    struct fv_bytes *out, questions, replies; /* out: by process */
+    uint32_t line, step;                      /* the next one that is looked at */
+    uint64_t seen[FAMILIES][2][FV_STEP_SIZES][2]; /* by family; on one host?; size; outcome WITHHELD, MOVED */
+    bool tell;                                /* the second time */
+};
+
+/* ---- the blocked call ---- */
+
+static bool same_host(const struct progress *p, uint32_t line, uint32_t other)
+{
+    const struct fv_def_rank *a = &p->defs->ranks[p->steps->lines[line].rank], *b = &p->defs->ranks[p->steps->lines[other].rank];
+
+    return !memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id));
+}
+
+static int family_of(const struct fv_step *s)
+{
+    bool known = s->flags & FV_STEP_KNOWN;
+
+    switch (s->kind) {
+    case FV_WS_LATE_SENDER: return known ? TO_RECEIVER : FAMILIES;
+    case FV_WS_NXN: return known && !(s->flags & FV_STEP_ALL) ? TO_RECEIVER : FAMILIES; /* of neighbours: as messages */
+    case FV_WS_LATE_RECEIVER: return TO_SENDER;
+    case FV_WS_NO_PROGRESS: return ON_WINDOW;
+    default: return FAMILIES;
+    }
+}
+
+/* Is there something to be explained? */
+static bool make_question(const struct progress *p, const struct fv_step *s, struct question *q)
+{
+    const struct fv_steps *steps = p->steps;
+    int family = family_of(s);
+
+    if (family == FAMILIES || s->cause_line == FV_NONE || s->cause_line >= steps->line_count ||
+        steps->lines[s->cause_line].rank == steps->lines[p->line].rank)
+        return false;
+    uint64_t length = fv_step_length(steps, s);
+    int64_t after = s->flags & FV_STEP_KNOWN ? fv_step_cause_after(steps, s) : 0;
+    if (length < FV_PROGRESS_LEAST_NS || after > (int64_t)(length - FV_PROGRESS_LEAST_NS)) /* or it was over before */
+        return false;
+    *q = (struct question){ .from = s->begin + (uint64_t)(after > 0 ? after : 0),
+                            .end = s->begin + length,
+                            .line = p->line,
+                            .posted_line = s->cause_line,
+                            .posted_step = s->flags & FV_STEP_KNOWN ? s->cause_step : FV_NONE,
+                            .family = (uint32_t)family,
+                            .size = s->size };
+    return true;
+}
+
+static void clear_out(struct progress *p)
+{
+    for (int i = 0; i < p->t->size; i++)
+        p->out[i].count = 0;
+}
+
+/* Some more of this process's. True: there may be others. */
+static bool ask(struct progress *p)
+{
+    const struct fv_steps *steps = p->steps;
+    struct question q;
+    size_t asked = 0;
+
+    clear_out(p);
+    for (; p->line < steps->line_count; p->line++, p->step = 0) {
+        for (; fv_steps_are_own(steps, p->line) && p->step < steps->lines[p->line].count; p->step++) {
+            if (asked == QUESTIONS)
+                return true;
+            fv_steps_visited(steps, 1);
+            if (!make_question(p, fv_step(steps, p->line, p->step), &q))
+                continue;
+            q.step = p->step;
+            fv_bytes_put(&p->out[steps->lines[q.posted_line].process], &q, sizeof(q));
+            asked++;
+        }
+    }
+    return false;
+}
+
+/* ---- the other rank ---- */
+
+/* How many steps of the line began by then. */
+static uint32_t begun_by(const struct fv_steps *steps, uint32_t line, uint64_t ns)
+{
+    const struct fv_line *l = &steps->lines[line];
+    uint32_t low = 0, high = l->block_count;
+
+    while (low < high) { /* blocks */
+        uint32_t middle = low + (high - low) / 2;
+
+        if (l->blocks[middle][0].begin <= ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t stop = low * FV_STEPS_A_BLOCK;
+    high = stop < l->count ? stop : l->count;
+    low = low ? (low - 1) * FV_STEPS_A_BLOCK : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (fv_step(steps, line, middle)->begin <= ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    fv_steps_visited(steps, 4);
+    return low;
+}
+
+#define THREADS 64 /* of a rank that are looked at; of one with more nothing is said */
+
+/* The calls of a rank, of all its threads, in the order of time. */
+struct walk {
+    const struct fv_steps *steps;
+    uint32_t first_line, lines;
+    uint32_t next[THREADS];
+};
+
+/* False: it has too many threads. busy: until when those are in MPI that are there at `from`; 0: none. */
+static bool begin_walk(struct walk *w, const struct fv_steps *steps, uint32_t line, uint64_t from, uint64_t *busy)
+{
+    uint32_t rank = steps->lines[line].rank;
+
+    *w = (struct walk){ .steps = steps, .first_line = steps->first_line[rank] };
+    w->lines = steps->first_line[rank + 1] - w->first_line;
+    *busy = 0;
+    for (uint32_t i = 0; i < w->lines && w->lines <= THREADS; i++) {
+        uint32_t at = w->first_line + i, next = w->next[i] = begun_by(steps, at, from);
+
+        if (!next)
+            continue;
+        uint64_t end = fv_step_end(steps, fv_step(steps, at, next - 1));
+        *busy = end > *busy ? end : *busy;
+    }
+    return w->lines <= THREADS;
+}
+
+/* The next call; NULL: there is none. */
+static const struct fv_step *next_call(struct walk *w, uint32_t *line, uint32_t *step)
+{
+    const struct fv_step *first = NULL;
+
+    for (uint32_t i = 0; i < w->lines; i++) {
+        uint32_t at = w->first_line + i;
+
+        while (w->next[i] < w->steps->lines[at].count && fv_step(w->steps, at, w->next[i])->flags & FV_STEP_MORE)
+            w->next[i]++;
+        if (w->next[i] >= w->steps->lines[at].count)
+            continue;
+        const struct fv_step *s = fv_step(w->steps, at, w->next[i]);
+        if (first && first->begin <= s->begin)
+            continue;
+        first = s;
+        *line = at;
+        *step = w->next[i];
+    }
+    if (first)
+        w->next[*line - w->first_line]++;
+    return first;
+}
+
+/* Walks along the rank's calls until the blocked call's end, and says how long the rank was outside of MPI before the last of
+ * those until which it was hardly ever inside. r: the first call by which it had been outside for `enough`. */
+static uint64_t go_along(struct walk w, const struct question *q, uint64_t busy, uint64_t enough, struct reply *r)
+{
+    uint64_t now = busy > q->from ? busy : q->from, inside = now - q->from, outside = 0, most = 0;
+    uint32_t line = 0, step = 0;
+    const struct fv_step *s;
+
+    r->back = 0;
+    for (int looked = 0; looked < LOOK && now < q->end && inside <= (q->end - q->from) / 10 && (s = next_call(&w, &line, &step));
+         looked++) {
+        if (s->begin >= q->end || s->site == FV_STEP_NO_SITE)
+            break;
+        outside += s->begin > now ? s->begin - now : 0;
+        if (s->begin > now && !(s->flags & FV_STEP_PAUSE) && inside <= (s->begin - q->from) / 10) {
+            most = outside;
+            if (!r->back && outside >= enough)
+                *r = (struct reply){ .back = s->begin, .back_line = line, .back_step = step, .back_site = s->site };
+        }
+        uint64_t begin = s->begin > now ? s->begin : now, end = fv_step_end(w.steps, s);
+        inside += end > begin ? end - begin : 0;
+        now = end > now ? end : now;
+    }
+    return most;
+}
+
+/* Where the rank came back before the call's end: what it was outside for a moment after that does not matter. */
+static void look(const struct walk *w, const struct question *q, uint64_t busy, struct reply *r)
+{
+    struct reply found;
+    uint64_t most = go_along(*w, q, busy, UINT64_MAX, &found);
+
+    if (!most)
+        return;
+    go_along(*w, q, busy, most - most / 20, &found);
+    if (!fv_progress_is_wait(q->from, found.back, q->end))
+        return;
+    r->back = found.back;
+    r->back_line = found.back_line;
+    r->back_step = found.back_step;
+    r->back_site = found.back_site;
+    r->outcome = WITHHELD;
+}
+
+/* Did the rank make no call from when it posted its part until the end? What it did between, with other requests, may have
+ * moved this one. */
+static bool made_no_call(const struct fv_steps *steps, const struct question *q, uint64_t posted_end)
+{
+    uint32_t rank = steps->lines[q->posted_line].rank;
+
+    for (uint32_t line = steps->first_line[rank]; line < steps->first_line[rank + 1]; line++) {
+        uint32_t last = begun_by(steps, line, q->end);
+
+        if (last && fv_step_end(steps, fv_step(steps, line, last - 1)) > posted_end)
+            return false;
+    }
+    return true;
+}
+
+/* From the end of the call that posted it on. */
+static void answer(struct progress *p, struct question *q)
+{
+    const struct fv_steps *steps = p->steps;
+    struct reply r = { .line = q->line, .step = q->step, .back_line = q->posted_line, .family = q->family, .size = q->size };
+    struct walk w;
+    /* Where it is not known when the other rank posted its part, that is an operation on a window, or a blocking send: it began here. */
+    uint64_t busy, posted_end = q->posted_step == FV_NONE ? q->from : 0;
+
+    if (q->posted_step != FV_NONE && q->posted_step < steps->lines[q->posted_line].count) {
+        posted_end = fv_step_end(steps, fv_step(steps, q->posted_line, q->posted_step));
+        q->from = posted_end > q->from ? posted_end : q->from;
+    }
+    if (q->from + FV_PROGRESS_LEAST_NS > q->end || !begin_walk(&w, steps, q->posted_line, q->from, &busy))
+        return;
+    look(&w, q, busy, &r);
+    if (r.outcome == UNKNOWN && posted_end && made_no_call(steps, q, posted_end))
+        r.outcome = MOVED;
+    if (r.outcome != UNKNOWN)
+        fv_bytes_put(&p->out[steps->lines[q->line].process], &r, sizeof(r));
+}
+
+static void answer_all(struct progress *p)
+{
+    struct question *q = (struct question *)(void *)p->questions.data;
+
+    p->questions.count = 0;
+    fv_transport_exchange(p->t, p->out, &p->questions);
+    q = (struct question *)(void *)p->questions.data;
+    clear_out(p);
+    for (size_t i = 0; i < p->questions.count / sizeof(*q); i++)
+        answer(p, &q[i]);
+    p->replies.count = 0;
+    fv_transport_exchange(p->t, p->out, &p->replies);
+}
+
+/* ---- what follows ---- */
+
+static bool is_rule(const uint64_t seen[2])
+{
+    return seen[WITHHELD - 1] > 10 * seen[MOVED - 1];
+}
+
+static void withhold(struct progress *p, const struct reply *r)
+{
+    struct fv_step *s = fv_step(p->steps, r->line, r->step);
+
+    fv_step_withhold(p->steps, s, r->back, r->back_line, r->back_step, r->back_site);
+}
+
+static void take_replies(struct progress *p)
+{
+    const struct reply *r = (const struct reply *)(const void *)p->replies.data;
+
+    for (size_t i = 0; i < p->replies.count / sizeof(*r); i++) {
+        uint64_t *seen = p->seen[r[i].family][same_host(p, r[i].line, r[i].back_line)][r[i].size];
+
+        if (!p->tell)
+            seen[r[i].outcome - 1]++;
+        else if (r[i].outcome == WITHHELD && is_rule(seen))
+            withhold(p, &r[i]);
+    }
+}
+
+static void pass(struct progress *p, bool tell)
+{
+    bool more;
+
+    p->tell = tell;
+    p->line = p->step = 0;
+    do {
+        more = ask(p);
+        answer_all(p);
+        take_replies(p);
+    } while (fv_transport_any(p->t, more));
+}
+
+void fv_progress(struct fv_steps *steps, const struct fv_defs *defs, const struct fv_transport *t)
+{
+    struct progress p = { .steps = steps, .defs = defs, .t = t };
+    uint64_t withheld = 0;
+
+    p.out = fv_xcalloc((size_t)t->size, sizeof(*p.out));
+    pass(&p, false);
+    fv_transport_sum(t, &p.seen[0][0][0][0], sizeof(p.seen) / sizeof(uint64_t));
+    for (size_t i = 0; i < sizeof(p.seen) / sizeof(p.seen[0][0][0]); i++)
+        withheld += (&p.seen[0][0][0])[i][WITHHELD - 1];
+    if (withheld)
+        pass(&p, true);
+    for (int i = 0; i < t->size; i++)
+        free(p.out[i].data);
+    free(p.out);
+    free(p.questions.data);
+    free(p.replies.data);
+}

@@ -1,0 +1,88 @@
+/* See return_address.h. Code is read through the kernel, because nothing may be there. */
+#include "rt/return_address.h"
+#include "rt/loaded.h"
+#include "rt/process.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#if defined(__x86_64__)
+enum { BEFORE = 7 }; /* bytes of the longest call, without prefixes */
+
+/* FF /2, of `bytes` bytes: call by a register, or by memory. */
+static bool is_indirect(const uint8_t *call, unsigned bytes)
+{
+    unsigned mod = call[1] >> 6, rm = call[1] & 7;
+    unsigned length = 2 + (mod != 3 && rm == 4) + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
+
+    if (call[0] != 0xff || (call[1] >> 3 & 7) != 2)
+        return false;
+    if (mod == 0 && rm == 4 && (call[2] & 7) == 5) /* an index without a base */
+        length += 4;
+    return length == bytes;
+}
+
+static bool is_behind_call(const uint8_t code[BEFORE])
+{
+    if (code[BEFORE - 5] == 0xe8)
+        return true;
+    for (unsigned bytes = 2; bytes <= BEFORE; bytes++)
+        if (is_indirect(code + BEFORE - bytes, bytes))
+            return true;
+    return false;
+}
+#else
+enum { BEFORE = 4 };
+
+/* BL, BLR, BLRAA and its kin. */
+static bool is_behind_call(const uint8_t code[BEFORE])
+{
+    uint32_t word;
+
+    memcpy(&word, code, sizeof(word));
+    return (word & 0xfc000000) == 0x94000000 || (word & 0xfefff000) == 0xd63f0000;
+}
+#endif
+
+/* A line of /proc/self/maps. */
+static bool is_code_at(const char *line, uintptr_t address)
+{
+    char *rest;
+    uintptr_t begin = strtoul(line, &rest, 16), end = *rest == '-' ? strtoul(rest + 1, &rest, 16) : 0;
+
+    return address >= begin && address < end && rest[0] == ' ' && strlen(rest) > 4 && rest[3] == 'x';
+}
+
+static bool is_in_code(uintptr_t address)
+{
+    char text[4096];
+    size_t used = 0;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    bool found = false;
+
+    for (long n; fd >= 0 && !found && (n = syscall(SYS_read, fd, text + used, sizeof(text) - 1 - used)) > 0;) {
+        char *line = text, *stop;
+
+        used += (size_t)n;
+        text[used] = '\0';
+        for (; !found && (stop = strchr(line, '\n')); line = stop + 1) {
+            *stop = '\0';
+            found = is_code_at(line, address);
+        }
+        used = line == text && used == sizeof(text) - 1 ? 0 : used - (size_t)(line - text); /* the rest of a long name */
+        memmove(text, line, used);
+    }
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    return found;
+}
+
+bool fv_is_return_address(uintptr_t address)
+{
+    struct fv_loaded object;
+    uint8_t code[BEFORE];
+
+    if (address < FV_PAGE || !fv_memory_peek(address - BEFORE, code, BEFORE) || !is_behind_call(code))
+        return false;
+    return fv_loaded_find(address, &object) || is_in_code(address);
+}

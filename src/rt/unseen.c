@@ -1,0 +1,274 @@
+/* See unseen.h. Rank 0's process tells, in one line with what to do:
+ *
+ * - functions that somebody in front of fvmpi keeps to itself (shadow.c); all else is of processes that were not recorded:
+ * - an MPI library was loaded and MPI_Init was called, but not ours (another MPI than the library's; a second copy of it);
+ * - an MPI library is in a name space of its own (dlmopen());
+ * - `fvmpi run`, in a launcher, started this process (FVMPI_WATCH), and nothing was recorded by it or by what it started: MPI is
+ *   linked into the program, the program was started without LD_PRELOAD, or it has no MPI.
+ *
+ * Rejected: `fvmpi run` waiting for the program to say so (a process more between a rank and its launcher). */
+#include "rt/unseen.h"
+#include "rt/process.h"
+
+#include "base/experiment.h"
+#include "base/linked.h"
+#include "base/pages.h"
+#include "base/program.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef PIC
+
+/* Shared with forked children, one of which may become what fvmpi is not in. */
+struct shared {
+    uint32_t is_noted;
+    char program[1020];
+};
+static struct shared *shared;
+static unsigned experiments; /* that there were at the start */
+static pid_t process;
+static int kept_stderr = -1; /* of programs that close it before they end, as many small ones do */
+
+static bool is_watched(void)
+{
+    const char *text = fv_env("FVMPI_WATCH");
+    char *end;
+
+    if (!text || strtol(text, &end, 10) != (long)getpid() || *end != '/')
+        return false;
+    experiments = (unsigned)strtoul(end + 1, NULL, 10);
+    return true;
+}
+
+static bool is_recorded(void)
+{
+    return __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) != FV_RT_IDLE && fv_our_mpi != FV_MPI_NONE;
+}
+
+static const char *own_program(char out[4096])
+{
+    ssize_t n = readlink("/proc/self/exe", out, 4095);
+
+    out[n > 0 ? n : 0] = '\0';
+    return out;
+}
+
+/* ---- MPI libraries ---- */
+
+/* What has been closed is not there any more, nor is what it knew. */
+static bool was_initialized(const char *library)
+{
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    int (*ask)(int *) = NULL;
+    int flag = 0;
+
+    if (handle)
+        *(void **)&ask = dlsym(handle, "PMPI_Initialized");
+    return ask && !ask(&flag) && flag;
+}
+
+static void tell_library(enum fv_mpi_library mpi, const char *file)
+{
+    const char *name = fv_mpi_name(mpi), *flavour = fv_mpi_flavour(mpi);
+
+    if (!name)
+        fv_log("%s: an MPI that fvmpi does not know was used; nothing of it was recorded. fvmpi knows MPICH, Open MPI, and the standard ABI", file);
+    else if (mpi != fv_our_mpi)
+        fv_log("%s: %s was used, and nothing of it was recorded: fvmpi's library is for %s; say fvmpi run --mpi %s", file, name,
+               fv_our_mpi == FV_MPI_NONE ? "programs without MPI" : fv_mpi_name(fv_our_mpi), flavour);
+    else
+        fv_log("%s: %s was used, and its calls did not come to fvmpi, which has another copy of it or was passed by; start the program "
+               "with this file's directory in LD_LIBRARY_PATH, by fvmpi run --mpi %s", file, name, flavour);
+}
+
+static const struct link_map *first_object(void)
+{
+    const struct link_map *o = fv_linked_object(&shared);
+
+    while (o && o->l_prev)
+        o = o->l_prev;
+    return o;
+}
+
+static bool tell_loaded(void)
+{
+    for (const struct link_map *o = first_object(); o; o = o->l_next) {
+        enum fv_mpi_library mpi = fv_mpi_of_library(fv_base_name(o->l_name));
+
+        if (mpi == FV_MPI_NONE || !was_initialized(o->l_name))
+            continue;
+        tell_library(mpi, o->l_name);
+        return true;
+    }
+    return false;
+}
+
+static bool is_in_our_space(uintptr_t address)
+{
+    const struct link_map *object = fv_linked_object((const void *)address), *o = first_object();
+
+    while (o && o != object)
+        o = o->l_next;
+    return o || !object;
+}
+
+/* A line of /proc/self/maps. */
+static bool tell_if_elsewhere(char *line)
+{
+    char *path = strchr(line, '/');
+    uintptr_t address = strtoul(line, NULL, 16);
+
+    if (!path || fv_mpi_of_library(fv_base_name(path)) == FV_MPI_NONE || is_in_our_space(address))
+        return false;
+    fv_log("%s: was loaded by dlmopen(), into a name space of its own, where fvmpi cannot be; nothing of it was recorded. Open it with dlopen()", path);
+    return true;
+}
+
+static bool tell_elsewhere(void)
+{
+    char text[8192], *end;
+    size_t used = 0;
+    bool told = false;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+    for (ssize_t n; fd >= 0 && !told && (n = read(fd, text + used, sizeof(text) - 1 - used)) > 0;) {
+        char *line = text;
+
+        used += (size_t)n;
+        text[used] = '\0';
+        for (; !told && (end = strchr(line, '\n')); line = end + 1) {
+            *end = '\0';
+            told = tell_if_elsewhere(line);
+        }
+        used = line == text && used == sizeof(text) - 1 ? 0 : used - (size_t)(line - text); /* no line is that long */
+        memmove(text, line, used);
+    }
+    if (fd >= 0)
+        close(fd);
+    return told;
+}
+
+/* ---- what fvmpi run started ---- */
+
+static void tell_without_us(const char *program)
+{
+    if (fv_program_is_static(program))
+        fv_log("%s: statically linked, so fvmpi cannot be in it and nothing was recorded; link it with libfvmpi-mpich.a or libfvmpi-openmpi.a "
+               "(share/doc/running.md), or with its MPI's shared library", program);
+    else
+        fv_log("%s: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start it by: fvmpi run %s",
+               program, program);
+}
+
+static void tell_nothing(void)
+{
+    char program[4096];
+
+    own_program(program);
+    if (shared && __atomic_load_n(&shared->is_noted, __ATOMIC_ACQUIRE))
+        tell_without_us(shared->program);
+    else if (fv_program_has_mpi(program))
+        fv_log("%s: nothing was recorded: it " FV_SAYS_HAS_MPI, program);
+    else
+        fv_log("%s: nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial", program);
+}
+
+static bool is_nothing_recorded(void)
+{
+    const char *output = fv_env("FVMPI_OUTPUT");
+
+    return fv_experiment_count(output) == experiments;
+}
+
+/* A child that has the program's handlers of its end, too, says nothing. */
+static bool is_forked(void)
+{
+    return process != getpid();
+}
+
+/* Who reads stderr waits until all have closed it. */
+static void close_kept(void)
+{
+    close(kept_stderr);
+    kept_stderr = -1;
+}
+
+__attribute__((constructor)) static void share(void)
+{
+    process = getpid();
+    if (!is_watched())
+        return;
+    void *page = fv_map_pages(sizeof(*shared), MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = page == MAP_FAILED ? NULL : page;
+    kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 48);
+    if (kept_stderr >= 0)
+        pthread_atfork(NULL, NULL, close_kept);
+}
+
+/* A number that was closed may be a file of the application's by now: the log looks. */
+static void open_stderr(void)
+{
+    if (kept_stderr >= 0 && fcntl(STDERR_FILENO, F_GETFD) < 0)
+        dup2(kept_stderr, STDERR_FILENO);
+}
+
+void fv_unseen_end(bool may_ask)
+{
+    static bool is_over;
+
+    if (is_forked() || is_over)
+        return;
+    is_over = true;
+    if (!fv_first_rank() || fv_option_is_on("FVMPI_DISABLE") || (fv_shadows && fv_shadow_tell()) || is_recorded())
+        return;
+    open_stderr();
+    if (may_ask && (tell_loaded() || tell_elsewhere()))
+        return;
+    if (is_watched() && is_nothing_recorded())
+        tell_nothing();
+}
+
+__attribute__((destructor)) static void tell_at_end(void)
+{
+    int saved = errno;
+
+    fv_unseen_end(true);
+    errno = saved;
+}
+
+/* ---- exec() ---- */
+
+static bool has_us(char *const environment[])
+{
+    for (char *const *e = environment; e && *e; e++)
+        if (!strncmp(*e, "LD_PRELOAD=", strlen("LD_PRELOAD=")))
+            return strstr(*e, "libfvmpi") != NULL;
+    return false;
+}
+
+/* Only of programs that have to do with MPI. */
+static bool is_to_be_told(const char *path, char *const environment[])
+{
+    return (!has_us(environment) || fv_program_is_static(path)) && fv_program_names_mpi(path);
+}
+
+void fv_unseen_exec(const char *path, char *const environment[])
+{
+    int saved = errno;
+
+    if (shared && !is_recorded() && path && is_to_be_told(path, environment)) {
+        if (is_watched()) { /* nothing of ours will be here at the end */
+            tell_without_us(path);
+        } else if (!__atomic_load_n(&shared->is_noted, __ATOMIC_RELAXED)) {
+            snprintf(shared->program, sizeof(shared->program), "%s", path);
+            __atomic_store_n(&shared->is_noted, 1, __ATOMIC_RELEASE);
+        }
+    }
+    errno = saved;
+}
+#endif

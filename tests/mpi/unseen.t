@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""MPI that was used and cannot be seen: the program does what it does without fvmpi, one line at its end says what was not recorded
+and what to do, and that works. Where there is nothing to say, nothing is said."""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness
+from report import check, equal
+
+
+def library_of(mpi):
+    program = mpi.build('transparent.c')
+    found = [line.split()[2] for line in harness.run(['ldd', program]).ended(0).out.splitlines() if '=> /' in line]
+    return [path for path in found if os.path.basename(path).startswith(('libmpi.so', 'libmpich.so'))][0]
+
+
+def said(mpi, command, ranks, text, options=(), recorded=False):
+    """Runs it without and with fvmpi: what it printed is the same, and this is the one line that the library said; None: none."""
+    native = harness.run(mpi.command(ranks, command))
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = harness.run(mpi.command(ranks, mpi.profiled(command, directory, options)), directory=directory).ended(native.rc)
+    equal('output', sorted(run.out.split('\n')), sorted(native.out.split('\n')))
+    lines = [line for line in run.err.splitlines() if line.startswith('fvmpi: ') and 'fvmpi: run: ' not in line and 'but the launcher is' not in line]
+    equal('lines', len(lines), int(text is not None))
+    check(text is None or text in lines[0], '{}', lines)
+    equal('recorded', os.path.exists(directory), recorded)
+    return run
+
+
+def no_mpi(tap, mpi):
+    with tap.test('{}: a program without MPI'.format(mpi)):
+        said(mpi, ['/bin/echo', 'good'], 2, 'nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial')
+        said(mpi, ['/bin/echo', 'good'], 1, None, ['--mpi', 'serial'], recorded=True)
+    with tap.test('{}: a script that starts a program is no program without MPI'.format(mpi)):
+        program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
+        for script in program, program + '; true', 'true; ' + program:
+            run = said(mpi, ['/bin/sh', '-c', script], 2 if script == program else 1, None, recorded=True)
+            equal('MPI_Barrier', run.report().total('MPI_Barrier'), 6 if script == program else 3)
+
+
+def without_preload(tap, mpi):
+    program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
+    wanted = '{}: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start it by: fvmpi run '.format(program)
+    for script in 'unset LD_PRELOAD; {}; true', 'unset LD_PRELOAD; exec {}', 'exec env -u LD_PRELOAD {}':
+        with tap.test('{}: {}'.format(mpi, script.format('program'))):
+            said(mpi, ['/bin/sh', '-c', script.format(program)], 2 if 'true' in script else 1, wanted)
+    with tap.test('{}: ... and with fvmpi run there'.format(mpi)):
+        said(mpi, ['/bin/sh', '-c', 'unset LD_PRELOAD; {} run {}; true'.format(harness.FVMPI, program)], 1, None, recorded=True)
+
+
+def within(tap, mpi):
+    """MPI's archive in a program that is not static."""
+    with tap.test('{}: a static MPI within a program'.format(mpi)):
+        archive = harness.run(['cc', '-print-file-name=libmpich.a']).ended(0).out.strip()
+        if str(mpi) != 'mpich' or not os.path.isabs(archive):
+            raise harness.Skip('no archive of it')
+        flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
+        program = os.path.join(mpi.folder, 'within')
+        harness.run(['cc', '-O2', '-DPROGRAM', *flags, os.path.join(harness.HERE, 'tool.c'), '-o', program, archive, '-s', '-lhwloc', '-lucp', '-lucs',
+                     '-lm', '-lpthread', '-ldl', '-lrt']).ended(0)
+        text = 'seems to have an MPI library linked into it, whose calls fvmpi cannot see'
+        for options in [], ['--mpi', 'mpich']:
+            said(mpi, [program], 2, text, options)
+        run = harness.run([harness.FVMPI, 'run', '-o', 'e', *mpi.command(1, [program])]).ended(0)
+        check('fvmpi: nothing was recorded in ' in run.err and text in run.err, 'around the launcher: {}', run.err)
+
+
+def opened(tap, mpi, others):
+    program = mpi.build('lookup.c', '-fno-optimize-sibling-calls', '-Wl,--as-needed', '-ldl', output='lookup')
+    library = library_of(mpi)
+    with tap.test('{}: dlmopen()'.format(mpi)):
+        if mpi.native(program, 1, [library, 'space']).rc:
+            raise harness.Skip('it does not work without fvmpi')
+        run = said(mpi, [program, library, 'space'], 1, 'was loaded by dlmopen(), into a name space of its own, where fvmpi cannot be', ['--mpi', str(mpi)])
+        check(os.path.basename(library) in run.err, '{}', run.err)
+    names = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
+    for other in others:
+        with tap.test('{}: opened by a program under the library for {}'.format(mpi, other)):
+            text = "{} was used, and nothing of it was recorded: fvmpi's library is for {}; say fvmpi run --mpi {}".format(names[str(mpi)], names[str(other)], mpi)
+            said(mpi, ['/usr/bin/python3', '-c', PROGRAM, library], 1, text, ['--mpi', str(other)])
+    with tap.test('{}: opened by a program without a launcher'.format(mpi)):
+        run = harness.run([harness.FVMPI, 'run', '-q', '-o', 'e', '/usr/bin/python3', '-c', PROGRAM, library]).ended(0)
+        equal('output', run.out, 'done\n')
+        check("was used, and nothing of it was recorded: fvmpi's library is for programs without MPI; say fvmpi run --mpi {}".format(mpi) in run.err, '{}', run.err)
+
+
+PROGRAM = """
+import ctypes, sys
+mpi = ctypes.CDLL(sys.argv[1])
+mpi.MPI_Init(None, None)
+print('done')
+sys.stdout.flush()
+mpi.MPI_Finalize()
+"""
+
+
+def main():
+    tap = harness.Tap()
+    found = list(harness.mpis(tap))
+    for mpi in found:
+        no_mpi(tap, mpi)
+        without_preload(tap, mpi)
+        within(tap, mpi)
+        opened(tap, mpi, [other for other in found if other is not mpi])
+    tap.done()
+
+
+main()
