@@ -23,6 +23,7 @@ function drawIdentity(tables) {
 
 function drawFindings(tables) {
   const findings = tables.get("findings").all(), place = document.getElementById("findings");
+  const notJudged = tables.get("run").all()[0].not_judged;
   const one = finding => {
     const lost = finding.lost_s === null ? "" : (finding.evidence === "estimate" ? "about " : "") + seconds(finding.lost_s) +
       (finding.lost_share === null ? "" : ", " + percent(finding.lost_share));
@@ -34,13 +35,15 @@ function drawFindings(tables) {
   };
   const list = from => make("ol", null, ...from.map(one));
 
-  place.append(make("h2", null, "Findings"), make("p", { class: "note" }, "what costs most, of the time of all ranks"));
+  place.append(make("h2", null, "Findings"), make("p", { class: "note" }, findings.some(finding => finding.name === "no_processor") ? "what costs most in the program, of the time of all ranks; then what the machine did" : "what costs most, of the time of all ranks"));
   if (!findings.length)
-    place.append(make("p", null, "None: nothing that fvmpi knows the cause of costs 2 % or more."));
+    place.append(make("p", null, notJudged ? "None." : "None: nothing that fvmpi knows the cause of costs 2 % or more."));
   else
     place.append(list(findings.slice(0, 3)));
   if (findings.length > 3)
     place.append(make("details", null, make("summary", null, findings.length - 3 + " more"), list(findings.slice(3))));
+  if (notJudged)
+    place.append(make("p", { class: "note" }, "Not judged: " + notJudged));
 }
 
 /* Efficiencies as a tree: each is the product of those below it. */

@@ -6,6 +6,7 @@
 #include "base/older.h"
 #include "experiment/experiment.h"
 #include "trace/format.h"
+#include "trace/reader.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -353,6 +354,26 @@ static void remove_note(const char *experiment, const char *note)
     }
 }
 
+/* Else the note tells whose files are lost: of a node that failed and came back, nothing else does. */
+static bool has_all_ranks(const char *experiment)
+{
+    struct fv_rank_files files;
+    struct fv_reader *reader = NULL;
+    char why[256];
+    bool all = false;
+
+    if (fv_rank_files_list(&files, experiment))
+        return false;
+    for (size_t i = 0; i < files.count && !reader; i++)
+        if (fv_reader_open(files.paths[i], &reader, why, sizeof(why)))
+            reader = NULL;
+    if (reader)
+        all = files.count >= (size_t)fv_reader_header(reader)->world_size;
+    fv_reader_free(reader);
+    fv_rank_files_release(&files);
+    return all;
+}
+
 static void stage_if_here(const char *host, const char *directory, void *arg)
 {
     struct noted *n = arg;
@@ -363,8 +384,10 @@ static void stage_if_here(const char *host, const char *directory, void *arg)
     if (!fv_local_note_host(note, ours) || strcmp(host, ours) ||
         strncmp(fv_base_name(directory), FV_LOCAL_PREFIX, strlen(FV_LOCAL_PREFIX)))
         return;
-    if (lstat(directory, &st) && errno == ENOENT)
+    if (lstat(directory, &st) && errno == ENOENT && has_all_ranks(n->experiment))
         remove_note(n->experiment, note);
+    else if (lstat(directory, &st) && errno == ENOENT)
+        fv_log("%s: %s of %s is not there any more: rank files in it are lost, if nobody moved them; reports go on to say so", n->experiment, directory, host);
     n->good = fv_stage(directory, n->experiment, &(struct fv_stage_wish){ 0 }, n->staged) && n->good;
 }
 

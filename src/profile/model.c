@@ -304,6 +304,7 @@ static void measure_overhead(struct fv_model *m)
         const struct fv_rank *r = &m->ranks[i];
 
         o->time_s += r->tool_s;
+        o->once_s += r->tool_once_s;
         o->memory_bytes += r->memory_bytes;
         o->file_bytes += r->file_bytes;
         if (r->memory_bytes > o->rank_memory_bytes)

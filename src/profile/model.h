@@ -213,7 +213,7 @@ struct fv_rank {
     double delay_s;            /* that other ranks waited for this one in collectives: it came last */
     double caused_s, charged_s, critical_s; /* by the trace, as in struct fv_blame; NAN without analysis */
     double init_s, finalize_s; /* in MPI_Init, MPI_Finalize */
-    double tool_s;             /* fvmpi's own time */
+    double tool_s, tool_once_s; /* fvmpi's own CPU time, an estimate; beside it what starting and ending took */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
     bool traced;
@@ -393,7 +393,7 @@ struct fv_causes {
 
 /* What fvmpi itself took in the application. */
 struct fv_overhead {
-    double time_s, sampling_s; /* over all ranks and threads; sampling_s: the sampler's part of it */
+    double time_s, sampling_s, once_s; /* over all ranks and threads; of it the sampler's, and that of starting and ending */
     double share;              /* of the ranks' time, in pauses too; NAN: there is none */
     uint64_t memory_bytes, rank_memory_bytes; /* beside the files: over all ranks, and of the rank with most */
     uint64_t file_bytes;

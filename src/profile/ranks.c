@@ -338,6 +338,29 @@ static void set_usage(struct fv_build *b, uint32_t rank)
     }
 }
 
+/* fvmpi's own time on rare paths is by the clock. Where the thread had no processor for a part of its time, it had none for as large a part of that; it is no more than the thread's CPU
+ * time, where that is known. */
+static void set_tool_time(struct fv_build *b, uint32_t rank)
+{
+    struct fv_model *m = b->model;
+    struct fv_rank *r = &m->ranks[rank];
+    double main_s = fmax(r->cpu_s - r->others_cpu_s, 0);
+
+    r->tool_s = 0;
+    for (uint32_t i = 0; i < r->threads; i++) {
+        struct fv_thread_view *t = &m->threads[r->first_thread + i];
+        double ready_s = t->main ? r->ready_s : r->others_ready_s, cpu_s = t->main ? main_s : r->others_cpu_s, own_s = t->user_s + t->system_s;
+
+        if (cpu_s > 0 && ready_s > 0)
+            t->tool_s *= cpu_s / (cpu_s + ready_s);
+        if (own_s >= 0)
+            t->tool_s = fmin(t->tool_s, own_s);
+        r->tool_s += t->tool_s;
+    }
+    if (r->cpu_s >= 0)
+        r->tool_s = fmin(r->tool_s, r->cpu_s);
+}
+
 static enum fv_rank_state state_of(const struct fv_file_header *h)
 {
     switch (h->state) {
@@ -365,6 +388,7 @@ static void set_times(struct fv_build *b, uint32_t rank)
     else
         life = last_instance(&b->files[rank], last_sign(&b->files[rank], later(later(life, h->fatal.ticks), h->alive_ticks)));
     set_usage(b, rank);
+    set_tool_time(b, rank);
     r->begin_s = fv_build_time(m, rank, begin);
     r->end_s = fv_build_time(m, rank, life);
     if (r->end_s < r->begin_s) {
@@ -384,7 +408,8 @@ static void set_times(struct fv_build *b, uint32_t rank)
     if (h->finalize_ticks && (int64_t)(life - h->finalize_ticks) > 0)
         r->finalize_s = fv_build_seconds(m, rank, life - h->finalize_ticks);
     r->own_threads_s = own_threads_s(m, r);
-    r->tool_s += ((double)h->tool_start_ticks + (double)h->tool_end_ticks) / m->clocks[r->clock].hz;
+    r->tool_once_s = ((double)h->tool_start_ticks + (double)h->tool_end_ticks) / m->clocks[r->clock].hz;
+    r->tool_s += r->tool_once_s;
 }
 
 /* What those did who inserted any; of the others, what they were asked for. */

@@ -99,6 +99,18 @@ static const struct fv_relation alignment = {
     .base = alignment_of,
 };
 
+static void get_not_judged(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_findings *f = t->profile->findings;
+
+    t->text[0] = '\0';
+    for (size_t i = 0; i < f->left_count; i++)
+        fv_words_add(t->text, sizeof(t->text), "%s%s", i ? "; and " : "", f->left[i]);
+    v->text = t->text;
+    v->null = !*t->text;
+}
+
 static void get_end(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
@@ -149,6 +161,7 @@ static const struct fv_column_def run_columns[] = {
     { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
       FV_FIELD(struct fv_model, complete) },
     { "ended", "ended", "", "Of a run that did not end well, or still runs, the first lines of the text report; null: nothing is to be said.", FV_GET(FV_TYPE_TEXT, get_end), .flags = FV_NULLABLE },
+    { "not_judged", "not judged", "", "What the findings say nothing of because it could not be judged, and why; null: all was judged.", FV_GET(FV_TYPE_TEXT, get_not_judged), .flags = FV_NULLABLE },
     { "start", "start", "",
       "When the first rank began, UTC, as 2026-11-21T05:00:00Z. Other points in time count from it.",
       FV_GET(FV_TYPE_TEXT, get_start) },

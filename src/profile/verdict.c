@@ -101,9 +101,11 @@ bool fv_verdict_unbalanced(const struct fv_model *m)
     return m->efficiency.load_balance < BALANCED;
 }
 
-/* "load balance is 62.0 %: rank 3 computes longest, 4.20 s; a rank 2.60 s on average" */
-static size_t longest_computing(const struct fv_model *m, char *out, size_t bytes)
+/* "load balance is 62.0 %: rank 3 computes longest, 4.20 s; a rank 2.60 s on average". Where others had processors, time outside of MPI is not computing. */
+static size_t longest_computing(const struct fv_profile *v, char *out, size_t bytes)
 {
+    const struct fv_model *m = v->model;
+    bool disturbed = fv_findings_named(v->findings, FV_FINDING_DISTURBED);
     char balance[FV_WORD], most[FV_WORD], mean[FV_WORD];
     double longest = -1;
     int rank = 0;
@@ -116,10 +118,10 @@ static size_t longest_computing(const struct fv_model *m, char *out, size_t byte
         longest = computing;
         rank = m->ranks[i].world_rank;
     }
-    return (size_t)snprintf(out, bytes, "load balance is %s: rank %d computes longest, %s, the mean is %s",
-                            fv_words_percent(m->efficiency.load_balance, 1, balance), rank,
+    return (size_t)snprintf(out, bytes, "load balance is %s: rank %d %s longest, %s, the mean is %s%s",
+                            fv_words_percent(m->efficiency.load_balance, 1, balance), rank, disturbed ? "is outside of MPI" : "computes",
                             fv_words_seconds(longest, most),
-                            fv_words_seconds(m->efficiency.compute_s / (double)m->rank_count, mean));
+                            fv_words_seconds(m->efficiency.compute_s / (double)m->rank_count, mean), disturbed ? ", with waiting for a processor" : "");
 }
 
 /* Without a trace: the collectives' part of all waiting first, so that nobody takes it for the whole. */
@@ -142,7 +144,7 @@ static char *profile_headline(const struct fv_profile *v, char *out, size_t byte
         if (used)
             used += (size_t)snprintf(out + used, bytes - used, "; ");
         if (used < bytes)
-            longest_computing(m, out + used, bytes - used);
+            longest_computing(v, out + used, bytes - used);
     }
     return out;
 }

@@ -20,6 +20,70 @@ static void account(uint64_t bytes)
         __atomic_store_n(&fv_rt.writer.header->memory_bytes, sum, __ATOMIC_RELAXED);
 }
 
+/* What was mapped, so that the end of a process can look how much of it has pages: a thread's tables have room for much more than most threads do. Without a lock, because signal
+ * handlers take memory, too; of what finds no place here all counts. */
+enum { PLACES = 8192, TRIES = 64 };
+static struct place {
+    uintptr_t at; /* 0: free */
+    size_t bytes;
+} places[PLACES];
+static uint32_t places_used; /* before that all have been tried */
+static uint64_t unlisted;
+
+static void list(uintptr_t at, size_t bytes)
+{
+    for (unsigned i = 0; i < TRIES; i++) {
+        struct place *p = &places[__atomic_fetch_add(&places_used, 1, __ATOMIC_RELAXED) % PLACES];
+        uintptr_t none = 0;
+
+        if (!__atomic_compare_exchange_n(&p->at, &none, at, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            continue;
+        __atomic_store_n(&p->bytes, bytes, __ATOMIC_RELEASE);
+        return;
+    }
+    __atomic_add_fetch(&unlisted, bytes, __ATOMIC_RELAXED);
+}
+
+static void unlist(uintptr_t at, size_t bytes)
+{
+    for (unsigned i = 0; i < PLACES; i++)
+        if (__atomic_load_n(&places[i].at, __ATOMIC_RELAXED) == at) {
+            __atomic_store_n(&places[i].bytes, 0, __ATOMIC_RELAXED);
+            __atomic_store_n(&places[i].at, 0, __ATOMIC_RELEASE);
+            return;
+        }
+    __atomic_sub_fetch(&unlisted, bytes, __ATOMIC_RELAXED);
+}
+
+static uint64_t resident(uintptr_t at, size_t bytes)
+{
+    unsigned char pages[1024];
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), step = sizeof(pages) * page;
+    uint64_t sum = 0;
+
+    for (size_t done = 0; done < bytes; done += step) {
+        size_t here = bytes - done < step ? bytes - done : step;
+
+        if (syscall(SYS_mincore, at + done, here, pages))
+            return sum + bytes - done; /* filters of containers */
+        for (size_t i = 0; i * page < here; i++)
+            sum += pages[i] & 1 ? page : 0;
+    }
+    return sum;
+}
+
+void fv_memory_settle(void)
+{
+    uint64_t sum = __atomic_load_n(&unlisted, __ATOMIC_RELAXED);
+    int saved = errno;
+
+    for (unsigned i = 0; i < PLACES; i++)
+        if (__atomic_load_n(&places[i].at, __ATOMIC_RELAXED))
+            sum += resident(places[i].at, __atomic_load_n(&places[i].bytes, __ATOMIC_ACQUIRE));
+    errno = saved;
+    __atomic_store_n(&fv_rt.writer.header->memory_bytes, sum, __ATOMIC_RELAXED);
+}
+
 void *fv_memory_new(size_t bytes)
 {
     int saved = errno;
@@ -29,6 +93,7 @@ void *fv_memory_new(size_t bytes)
     if (map == MAP_FAILED)
         return NULL;
     account(bytes);
+    list((uintptr_t)map, bytes);
     return map;
 }
 
@@ -46,7 +111,10 @@ void *fv_memory_new_wiped(size_t bytes)
 
 void fv_memory_free(void *memory, size_t bytes)
 {
-    if (memory && !fv_unmap_pages(memory, bytes))
+    if (!memory)
+        return;
+    unlist((uintptr_t)memory, bytes); /* before another thread is given the address */
+    if (!fv_unmap_pages(memory, bytes))
         account(-(uint64_t)bytes);
 }
 

@@ -115,6 +115,8 @@ void *fv_memory_new(size_t bytes);
 /* Zeroed again in a child, where the kernel can do that (4.14). */
 void *fv_memory_new_wiped(size_t bytes);
 void fv_memory_free(void *memory, size_t bytes);
+/* At the end of the process: what has pages of all that is the memory that the rank file tells. */
+void fv_memory_settle(void);
 
 /* Is there memory, or was a moment ago? Needs no permission; any time; errno changes. */
 bool fv_memory_is_readable(uintptr_t at);

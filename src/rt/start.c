@@ -427,6 +427,7 @@ static void end(enum fv_file_state state)
     h->stolen_ns[1] = fv_usage_stolen();
     h->throttled_ns[1] = fv_usage_throttled();
     fv_remarks_write();
+    fv_memory_settle();
     __atomic_store_n(&h->end_ticks, now, __ATOMIC_RELEASE);
     __atomic_store_n(&h->state, (uint32_t)state, __ATOMIC_RELEASE);
 }

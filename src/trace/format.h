@@ -132,7 +132,7 @@ struct fv_file_header {
     uint64_t tool_call_ticks;  /* ... and per recorded call, calibrated at start, in 1/256 tick */
     uint64_t dropped[FV_DROP_SLOTS];
     uint64_t coll_shift_ceiling; /* the wait log holds calls whose sequence number is a multiple of 2^this */
-    uint64_t memory_bytes;  /* private memory of fvmpi in this process, beside this file */
+    uint64_t memory_bytes;  /* private memory of fvmpi in this process, beside this file: mapped; once it has ended what has pages of that */
     char host[64];
     char program[256];  /* path of the executable */
     char mpi[128];      /* first line of MPI_Get_library_version */

@@ -121,6 +121,18 @@ rm taken/rank-000000.fvr && cp "$(local_file)" taken/
 capture "$fvmpi" gather taken
 check 'the same file, moved by somebody who was stopped' gathered taken 1
 
+by_hand lost
+cp "$(local_file)" kept.fvr
+rm -r disk/fvmpi-local-*
+capture "$fvmpi" gather lost
+check 'a host whose disk was emptied: its files are lost, which gather says' has "$rc:$err" "^0:.*lost: $disk/fvmpi-local-.* is not there any more: rank files in it are lost"
+check '... and its note stays' [ "$(notes lost)" = 1 ]
+capture "$fvmpi" report lost
+check '... so that reports name the host' has "$err" 'rank files on 1 host are not gathered'
+cp kept.fvr lost/rank-000000.fvr
+capture "$fvmpi" gather lost
+check '... until all ranks have their file' gathered lost 1
+
 by_hand part
 ln -s ../victim part/rank-000000.fvr.part
 capture "$fvmpi" gather part

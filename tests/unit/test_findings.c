@@ -51,7 +51,10 @@ static const struct example examples[] = {
     { "... one is kept from its processor", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 0, 0 }, "no_processor", 50, { 1, 0 }, { 44, 5 }, 0, 0 },
     { "... one has more to compute, which takes longer for that", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 43, 25 }, "no_processor load_imbalance",
       18, { 1, 0 }, { 46, 25 }, 0, 0 },
-    { "... or by chance alone: samples vary by as much", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 30, 24 }, "no_processor", 50, { 1, 0 }, { 38, 5 }, 1.5, 0 },
+    { "... or hardly more: caches do as much", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 30, 24 }, "no_processor", 50, { 1, 0 }, { 40, 5 }, 1.5, 0 },
+    { "both are kept from it, one has more to compute", { 10, 12 }, { 20, 30 }, { 80, 70 }, { 0, 0 }, "no_processor load_imbalance", 9, { 0, 0 }, { 79, 68 }, 0, 0 },
+    { "... less than 2 % of all time, and much of what they had processors for", { 2, 2 }, { 5, 8 }, { 95, 92 }, { 0, 0 }, "no_processor load_imbalance", 3, { 0, 0 }, { 93, 90 }, 0, 0 },
+    { "... by samples that are too few", { 10, 12 }, { 20, 25 }, { 80, 75 }, { 18, 24 }, "no_processor", 155, { 0, 0 }, { 0, 0 }, 1.5, 0 },
     { "... one computes, and waits for I/O in MPI", { 10, 50 }, { 90, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 1, 1 }, { 1, 0 }, 0, 0 },
     { "both share a processor, one computes longer, most of it in the kernel", { 10, 50 }, { 50, 50 }, { 50, 50 }, { 8, 5 },
       "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 4 },
@@ -156,10 +159,10 @@ static void what_is_said(void **state)
         assert_string_equal(said, "rank 0 is outside of MPI for 90.0 s, the other 50.0 s");
     }
     judge(&more[0], NULL);
-    assert_string_equal(said, "rank 0 computes about 15.0 s of CPU time more than the other");
+    assert_string_equal(said, "rank 0 computes about 40.0 s of CPU time, the other 25.0 s: 1.6 times as much");
     assert_int_equal(evidence, FV_EVIDENCE_SAMPLES);
     judge(&more[1], NULL);
-    assert_string_equal(said, "rank 0 computes 15.0 s of CPU time more than the other");
+    assert_string_equal(said, "rank 0 computes 40.0 s of CPU time, the other 25.0 s: 1.6 times as much");
     assert_int_equal(evidence, FV_EVIDENCE_EXACT);
 }
 
@@ -316,6 +319,110 @@ static void who_had_the_processor(void **state)
         assert_non_null(f);
         assert_int_equal(strstr(f->text, "2 threads of a rank have 1 processor") != NULL, i == 0);
         assert_int_equal(strstr(f->next, "--bind-to none") != NULL, i == 0);
+        fv_findings_release(&findings);
+    }
+}
+
+/* Of four ranks, which wait for a processor for half of their time: what they may run on, and what they used of it, tells why. */
+static void who_shares_the_processors(void **state)
+{
+    static const struct {
+        unsigned cpus;
+        uint64_t mask;
+        double cpu_s;
+        const char *text, *next;
+    } cases[] = {
+        { 2, 3, 0.4, "other programs had them: of the 200 s that these processors can do the ranks had 1.60 s", "a quieter machine" },
+        { 2, 3, 45, "4 ranks share the 2 processors of host", "fewer ranks" },
+        { 1, 1, 24, "4 ranks are bound to 1 processor of host, which has 2", "--bind-to none" },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct fv_facts_host host = { .host = "host", .processors = 2 };
+        struct fv_rank ranks[4];
+        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 4, .efficiency = { .total_s = 4 * RUN_S }, .facts = { .hosts = &host, .host_count = 1 } };
+        const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+        struct fv_findings findings;
+
+        for (int r = 0; r < 4; r++)
+            ranks[r] = (struct fv_rank){ .world_rank = r, .host = "host", .threads = 1, .cpus = cases[i].cpus, .cpu_mask = { cases[i].mask }, .app_time_s = RUN_S, .end_s = RUN_S,
+                                         .ready_s = 50, .cpu_s = cases[i].cpu_s, .off.blocked_s = NAN };
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, FV_FINDING_DISTURBED);
+        assert_non_null(f);
+        if (!strstr(f->text, cases[i].text) || !strstr(f->next, cases[i].next))
+            fail_msg("'%s', '%s': wanted '%s', '%s'", f->text, f->next, cases[i].text, cases[i].next);
+        assert_int_equal(findings.left_count, 1); /* whether they compute alike */
+        fv_findings_release(&findings);
+    }
+}
+
+/* Four ranks that wait for 40 s of 100 s each, on average: what sums over the run can tell of it, in MPI_Recv (site 0) or MPI_Allreduce (1). */
+static void what_ranks_wait_for(void **state)
+{
+    static const struct {
+        double wait_s[2][4], balance, ready_s;
+        const char *text; /* NULL: no finding */
+    } cases[] = {
+        { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 0, "in sum the ranks compute alike (load balance 98.0 %), and all of them wait: the slow rank is another one each time, or ranks take turns" },
+        { { { 0, 21, 39, 60 }, { 30, 10, 0, 0 } }, 0.98, 0, "waiting grows from rank 0, 0 s, to rank 3, 60.0 s: each rank waits for the one before it, as in a pipeline" },
+        { { { 60, 39, 21, 0 }, { 10, 10, 10, 10 } }, 0.98, 0, "waiting falls from rank 0, 60.0 s, to rank 3, 0 s: each rank waits for the one behind it" },
+        { { { 0, 0, 0, 0 }, { 0, 80, 80, 0 } }, 0.7, 0, "rank 1 waits longest, 80.0 s" },
+        { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 60, NULL },
+    };
+    struct fv_func functions[2] = { { .name = "MPI_Recv", .class = FV_CLASS_P2P }, { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE } };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct fv_rank ranks[4];
+        struct fv_site_rank parts[8];
+        struct fv_site sites[2] = { { .function = 0, .first = 0, .ranks = 4 }, { .function = 1, .first = 4, .ranks = 4 } };
+        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 4, .complete = true, .functions = functions, .function_count = 2, .sites = sites, .site_count = 2,
+                                  .site_ranks = parts, .site_rank_count = 8,
+                                  .efficiency = { .total_s = 4 * RUN_S, .load_balance = cases[i].balance, .wait_kind = FV_WAIT_ESTIMATE } };
+        struct fv_findings findings;
+        char rest[600];
+
+        for (uint32_t r = 0; r < 4; r++) {
+            ranks[r] = (struct fv_rank){ .world_rank = (int)r, .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50, .ready_s = cases[i].ready_s, .off.blocked_s = NAN };
+            for (uint32_t k = 0; k < 2; k++) {
+                parts[4 * k + r] = (struct fv_site_rank){ .site = k, .rank = r, .wait_s = cases[i].wait_s[k][r] };
+                sites[k].wait_s += cases[i].wait_s[k][r];
+                ranks[r].wait_time_s += cases[i].wait_s[k][r];
+            }
+            model.efficiency.wait_s += ranks[r].wait_time_s;
+        }
+        const struct fv_profile profile = { &model, &no_symbols, &no_costs, &findings, 0 };
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, "unexplained_waiting");
+        fv_findings_rest(&profile, rest, sizeof(rest));
+        assert_int_equal(f != NULL, cases[i].text != NULL);
+        if (f && (!strstr(f->text, cases[i].text) || fabs(f->lost_s - model.efficiency.wait_s) > 1e-9))
+            fail_msg("'%s', %g s: wanted '%s'", f->text, f->lost_s, cases[i].text);
+        assert_null(strstr(rest, "nothing")); /* is not denied */
+        if (!f)
+            assert_non_null(strstr(rest, "no other findings; not judged: "));
+        fv_findings_release(&findings);
+    }
+}
+
+/* Of two ranks that had a processor for a hundredth of their time: 0.3 s of 1 s of CPU time are fvmpi's. */
+static void what_fvmpi_itself_costs(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) { /* all of it, what starting and ending took, or little */
+        struct fv_rank ranks[2] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .cpu_s = 0.5, .ready_s = 99, .off.blocked_s = NAN } };
+        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S },
+                                  .overhead = { .time_s = i == 2 ? 0.09 : 0.3, .once_s = i == 1 ? 0.25 : 0 } };
+        const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+        struct fv_findings findings;
+
+        ranks[1] = ranks[0];
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, "own_cost");
+        assert_int_equal(f != NULL, i == 0);
+        assert_true(!f || strstr(f->text, "fvmpi itself has 30.0 % of the CPU time"));
         fv_findings_release(&findings);
     }
 }
@@ -494,7 +601,7 @@ static void what_is_typical(void **state)
 static const char *most_of_it(const uint64_t ticks[3][2], const char *first, const char *second, bool is_program)
 {
     const char *const names[3] = { "main", first, second };
-    struct fv_rank ranks[2] = { { .threads = 1 }, { .threads = 1 } };
+    struct fv_rank ranks[2] = { { .threads = 1, .off.blocked_s = NAN }, { .threads = 1, .off.blocked_s = NAN } };
     struct fv_cost_thread threads[2];
     struct fv_cost_part parts[6];
     struct fv_cost_procedure procedures[3];
@@ -542,6 +649,9 @@ int main(void)
         cmocka_unit_test(hypervisor_disturbs),
         cmocka_unit_test(who_works_longest),
         cmocka_unit_test(who_had_the_processor),
+        cmocka_unit_test(who_shares_the_processors),
+        cmocka_unit_test(what_ranks_wait_for),
+        cmocka_unit_test(what_fvmpi_itself_costs),
         cmocka_unit_test(startup),
         cmocka_unit_test(startup_alone),
         cmocka_unit_test(what_grows),

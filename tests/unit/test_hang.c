@@ -18,6 +18,7 @@ enum { F_SEND = 3, F_RECV, F_BARRIER, F_BCAST, F_REDUCE, F_SCAN, F_WAITALL, F_FE
 
 static struct fvr file[MOST];
 static int ranks;
+static int lost; /* so many more ranks have no file */
 static bool unlisted; /* nobody lists the members of the second communicator */
 static struct fv_experiment experiment;
 static struct fv_model model;
@@ -88,6 +89,14 @@ static void outside_later(void)
         }
 }
 
+static void returned_from_finalize(void)
+{
+    fvr_thread(&file[ranks - 1], 0, true, 1, MS, NULL);
+    for (size_t i = 0; i < file[ranks - 1].stream_count; i++)
+        if (file[ranks - 1].streams[i].type == FV_CHUNK_THREADS)
+            ((struct fv_thread_record *)(void *)file[ranks - 1].streams[i].data)->in_call.function = F_FINALIZE;
+}
+
 static void outside(void)
 {
     fvr_thread(&file[ranks - 1], 0, true, 1, MS, NULL);
@@ -104,14 +113,14 @@ static void waits(uint64_t begin, uint32_t count, uint32_t kept, const struct fv
 static const struct fv_hang *judge(void)
 {
     for (int i = 0; i < ranks; i++) {
-        file[i].header.world_size = ranks;
+        file[i].header.world_size = ranks + lost;
         for (size_t k = 0; k < file[i].stream_count; k++)
             if (file[i].streams[k].type == FV_CHUNK_COMMS) {
                 size_t each = file[i].streams[k].bytes / file[i].comms;
 
                 for (uint32_t c = 0; c < file[i].comms; c++) {
                     struct fv_comm_record *r = (void *)(file[i].streams[k].data + c * each);
-                    r->size = r->run[0].count = ranks;
+                    r->size = r->run[0].count = ranks + lost;
                     if (unlisted && r->uid == 77) {
                         r->flags |= FV_COMM_UNLISTED;
                         r->runs = 0;
@@ -143,6 +152,7 @@ static int tear_down(void **state)
     fv_experiment_release(&experiment);
     while (ranks > 0)
         fvr_release(&file[--ranks]);
+    lost = 0;
     return 0;
 }
 
@@ -443,6 +453,36 @@ static void finalize(void **state)
     assert_text(0, "rank 0 in MPI_Finalize waits for rank 1 to call it, too");
 }
 
+/* Killed before its file said so, it has finalized. */
+static void came_back_from_finalize(void **state)
+{
+    char text[600];
+    (void)state;
+    rank(0, 0), in(F_FINALIZE, 0, FV_NO_PEER, 0);
+    rank(0, 0), returned_from_finalize();
+    rank(0, 0), in(F_FINALIZE, 0, FV_NO_PEER, 0);
+    const struct fv_hang *h = judge();
+    assert_int_equal(h->ranks[1].state, FV_HANG_ENDED);
+    assert_int_equal(h->ranks[0].state, FV_HANG_MATCHED);
+    assert_int_equal(h->waiting, 0);
+    assert_null(strstr(fv_hang_headline(&model, text, sizeof(text)), "rank 1"));
+    assert_text(1, "rank 1 has finalized");
+}
+
+/* The chain of waits ends at a rank that has no file: its node is dead. */
+static void a_rank_without_a_file(void **state)
+{
+    (void)state;
+    lost = 1;
+    rank(0, 0), in(F_RECV, 1, 3, 5);
+    rank(0, 0), in(F_RECV, 1, 0, 7);
+    rank(0, 0), in(F_RECV, 1, 0, 7);
+    judge();
+    assert_text(0, "rank 0 in MPI_Recv, which waits for rank 3, which has no rank file");
+    assert_headline("Killed; if it hung before: 2 ranks wait for rank 0, which is in MPI_Recv, which waits for rank 3, which has no rank file; rank 3 has no rank file: it did not start, the "
+                    "node failed, or its files are not gathered");
+}
+
 static void itself(void **state)
 {
     (void)state;
@@ -510,6 +550,8 @@ int main(void)
         TEST(hostile_requests),
         TEST(not_recorded),
         TEST(finalize),
+        TEST(came_back_from_finalize),
+        TEST(a_rank_without_a_file),
         TEST(itself),
         TEST(threads),
         TEST(aborted),

@@ -6,41 +6,66 @@
 #include "tool/words.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#define UNEVEN 0.05 /* of time outside of MPI: what the mean is shorter than the longest rank's; what may not be CPU time of computing */
-#define MOST   0.5  /* of the excess: then it is the reason */
+#define UNEVEN      0.05 /* of time outside of MPI: what the mean is shorter than the longest rank's; what may not be CPU time of computing */
+#define UNEVEN_BUSY 0.1  /* the same of CPU time on a busy machine, where others have the caches, too */
+#define BY_SAMPLES  1.0 / 3 /* ... and where samples alone tell it: who yields its processor has too many */
+#define MOST        0.5  /* of the excess: then it is the reason */
 
-/* The rank that is outside of MPI longest. */
+/* The rank whose time is longest. */
 struct longest {
     uint32_t rank;
     double rank_s, others_s; /* others: their mean */
     double lost_s;           /* what all others are shorter */
-    double more_s;           /* CPU time that it has more, where the rest of that is not computing; NAN: all of it may be */
+    bool is_cpu;             /* times are CPU time outside of MPI, else all time outside of it */
     enum fv_doing doing;
 };
+
+static struct longest longest_by(const struct fv_model *m, double (*seconds_of)(const struct fv_model *, uint32_t))
+{
+    struct longest l = { .rank_s = -1 };
+    double all = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        double s = seconds_of(m, i);
+
+        all += s;
+        if (s > l.rank_s) {
+            l.rank = i;
+            l.rank_s = s;
+        }
+    }
+    l.others_s = (all - l.rank_s) / (double)(m->rank_count - 1);
+    l.lost_s = l.rank_s * (double)m->rank_count - all;
+    return l;
+}
 
 /* False: nobody's is so much longer that it is worth a word, or a trace tells more. */
 static bool find_longest(const struct fv_profile *v, struct longest *l)
 {
     const struct fv_model *m = v->model;
-    double all = 0;
 
     if (m->rank_count < 2 || m->causes.source == FV_CAUSES_TRACE)
         return false;
-    *l = (struct longest){ .rank_s = -1 };
-    for (uint32_t i = 0; i < m->rank_count; i++) {
-        all += fv_outside_s(m, i);
-        if (fv_outside_s(m, i) > l->rank_s)
-            *l = (struct longest){ .rank = i, .rank_s = fv_outside_s(m, i) };
-    }
-    l->others_s = (all - l->rank_s) / (double)(m->rank_count - 1);
-    l->lost_s = l->rank_s * (double)m->rank_count - all;
+    *l = longest_by(m, fv_outside_s);
     l->doing = fv_excess_doing(v, l->rank, l->rank_s - l->others_s);
-    double computing = fv_excess_computing(v, l->rank);
-    l->more_s = l->doing == FV_COMPUTES && computing < MOST * (l->rank_s - l->others_s) ? computing : NAN;
-    if (isfinite(l->more_s))
-        l->lost_s = l->more_s * (double)(m->rank_count - 1);
     return l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s);
+}
+
+/* CPU time is what a rank computes, however often others have its processor. The same by it; a trace tells of all time, and so does not know this. */
+static bool find_computing(const struct fv_profile *v, const struct fv_findings *f, struct longest *l)
+{
+    const struct fv_model *m = v->model;
+
+    if (m->rank_count < 2)
+        return false;
+    *l = longest_by(m, fv_computing_s);
+    l->is_cpu = true;
+    l->doing = FV_COMPUTES;
+    double uneven = fv_excess_is_measured(m) ? UNEVEN_BUSY : BY_SAMPLES;
+    return l->rank_s - l->others_s > uneven * l->rank_s && l->rank_s - l->others_s > fv_computing_error(v, l->rank) && fv_finding_worth_cpu(v, f, l->lost_s);
 }
 
 /* The times are CPU time, but for a little. */
@@ -60,9 +85,11 @@ static void say_times(const struct fv_model *m, const struct longest *l, const c
 {
     char mine[FV_WORD], others[FV_WORD];
 
-    snprintf(out, 200, "rank %d %s %s, %s %s%s", m->ranks[l->rank].world_rank, verb, fv_words_seconds(l->rank_s, mine),
+    snprintf(out, 200, "rank %d %s %s%s, %s %s%s", m->ranks[l->rank].world_rank, verb, fv_words_seconds(l->rank_s, mine), l->is_cpu ? " of CPU time" : "",
              m->rank_count > 2 ? "the others" : "the other", fv_words_seconds(l->others_s, others),
              m->rank_count > 2 ? " on average" : "");
+    if (l->is_cpu && l->others_s > 0)
+        fv_words_add(out, 200, ": %.3g times as much", l->rank_s / l->others_s);
 }
 
 /* Between which calls most of that is; NULL: between no two. */
@@ -70,7 +97,7 @@ static const struct fv_region *region_of(const struct fv_model *m, const struct 
 {
     double least = MOST * (l->rank_s - l->others_s) * (double)(m->rank_count - 1) / (double)m->rank_count;
 
-    return fv_excess_region(m, l->rank, FV_NONE, least);
+    return l->is_cpu ? fv_excess_region_cpu(m, l->rank, least) : fv_excess_region(m, l->rank, FV_NONE, least);
 }
 
 /* The same as words behind the others; "": between no two. Notes the call behind it. */
@@ -131,44 +158,81 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
                    fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others));
 }
 
-void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
+/* What functions for files took, or other threads of the rank. */
+static void say_not_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct longest *l, const char *times, const char *region)
 {
-    struct fv_finding *finding;
-    struct longest l;
-    char times[200], region[700], blocked[FV_IO_WORDS], more[FV_WORD];
+    char blocked[FV_IO_WORDS];
 
-    if (!find_longest(v, &l) || l.doing == FV_IS_BLOCKED)
-        return;
-    /* On a busy machine who comes back from a file waits for a processor. The file is why it gave its own away. */
-    bool is_io = fv_io_words(v, region_of(v->model, &l), l.rank, MOST * (l.rank_s - l.others_s), blocked), is_disturbed = l.doing == FV_IS_DISTURBED;
-    if (is_disturbed && !is_io && fv_finding_is_disturbance(f, l.lost_s))
-        return;
-    bool by_samples = isfinite(l.more_s) && !fv_excess_is_measured(v->model);
-    finding = fv_finding_add(f, l.lost_s, by_samples ? FV_EVIDENCE_SAMPLES : is_disturbed && is_io ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
-    finding->rank = l.rank;
-    finding->is_io = is_io;
-    if (isfinite(l.more_s))
-        snprintf(times, sizeof(times), "rank %d computes %s%s of CPU time more than %s", v->model->ranks[l.rank].world_rank, by_samples ? "about " : "",
-                 fv_words_seconds(l.more_s, more), v->model->rank_count > 2 ? "the others on average" : "the other");
-    else
-        say_times(v->model, &l, l.doing == FV_COMPUTES && are_computing(v->model) ? "computes" : "is outside of MPI for", times);
-    say_region(v, &l, finding, region);
-    if (is_io) {
-        fv_finding_say(f, finding, "%s%s; there it %s%s", times, region, blocked, is_disturbed ? ", what it waited in them for a processor included" : "");
-        fv_finding_next(f, finding, "%s", fv_io_next(region_of(v->model, &l)));
+    if (fv_io_words(v, region_of(v->model, l), l->rank, MOST * (l->rank_s - l->others_s), blocked)) {
+        finding->is_io = true;
+        fv_finding_say(f, finding, "%s%s; there it %s%s", times, region, blocked, l->doing == FV_IS_DISTURBED ? ", what it waited in them for a processor included" : "");
+        fv_finding_next(f, finding, "%s", fv_io_next(region_of(v->model, l)));
         return;
     }
-    if (l.doing == FV_AWAITS_OWN) {
-        fv_finding_say(f, finding, "%s%s; there it %s", times, region, fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked));
+    if (l->doing == FV_AWAITS_OWN) {
+        fv_finding_say(f, finding, "%s%s; there it %s", times, region, fv_blocked_words(v->model, l->rank, region_of(v->model, l), blocked));
         fv_finding_next(f, finding, FV_NEXT_AWAITS);
-        return;
-    }
-    if (!is_disturbed) {
-        say_computing(v, f, finding, times, region);
         return;
     }
     fv_finding_say(f, finding, "%s%s; how much of that it computed is not known: it was off its processor for much of it", times,
                    region);
     fv_finding_next(f, finding, v->model->costs.ticks ? "run it again where it is alone" :
                                                         "run it again where it is alone, or with fvmpi run --sample");
+}
+
+static void add_imbalance(const struct fv_profile *v, struct fv_findings *f, const struct longest *l)
+{
+    const struct fv_model *m = v->model;
+    char times[200], region[700], io[FV_IO_WORDS];
+    bool is_io = !l->is_cpu && fv_io_words(v, region_of(m, l), l->rank, MOST * (l->rank_s - l->others_s), io);
+    bool by_samples = l->is_cpu && !fv_excess_is_measured(m);
+    struct fv_finding *finding = fv_finding_add(f, l->lost_s, by_samples ? FV_EVIDENCE_SAMPLES : l->doing == FV_IS_DISTURBED && is_io ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
+
+    finding->rank = l->rank;
+    say_times(m, l, l->is_cpu || (l->doing == FV_COMPUTES && are_computing(m)) ? by_samples ? "computes about" : "computes" : "is outside of MPI for", times);
+    say_region(v, l, finding, region);
+    if (is_io || l->doing == FV_AWAITS_OWN || l->doing == FV_IS_DISTURBED)
+        say_not_computing(v, f, finding, l, times, region);
+    else
+        say_computing(v, f, finding, times, region);
+}
+
+/* By the trace, and by what the rank computed. */
+static bool is_told_late(const struct fv_findings *f, uint32_t rank)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (!strcmp(f->items[i].def->name, "late_rank") && f->items[i].rank == rank && !f->items[i].by_machine)
+            return true;
+    return false;
+}
+
+/* On a busy machine who comes back from a file waits for a processor. The file is why it gave its own away. */
+static bool is_for_files(const struct fv_profile *v, const struct longest *l)
+{
+    char io[FV_IO_WORDS];
+
+    return fv_io_words(v, region_of(v->model, l), l->rank, MOST * (l->rank_s - l->others_s), io);
+}
+
+void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
+{
+    const struct fv_model *m = v->model;
+    bool disturbed = fv_findings_named(f, FV_FINDING_DISTURBED), is_longer;
+    struct longest l, cpu;
+
+    is_longer = find_longest(v, &l);
+    if (is_longer && l.doing != FV_IS_BLOCKED && (l.doing == FV_AWAITS_OWN || is_for_files(v, &l))) {
+        add_imbalance(v, f, &l);
+        return;
+    }
+    bool is_kept = is_longer && (l.doing == FV_IS_DISTURBED || (l.doing == FV_COMPUTES && fv_excess_computing(v, l.rank) < MOST * (l.rank_s - l.others_s)));
+    if (disturbed || is_kept) {
+        if (find_computing(v, f, &cpu) && !is_told_late(f, cpu.rank))
+            add_imbalance(v, f, &cpu);
+        if (m->rank_count < 2 || isfinite(fv_excess_computing(v, 0))) /* CPU time tells all */
+            return;
+        fv_findings_leave(f, "whether ranks compute alike: how much CPU time each had outside of MPI is not known%s", m->costs.ticks ? "" : "; fvmpi run --sample tells it");
+    }
+    if (is_longer && l.doing != FV_IS_BLOCKED && !(l.doing == FV_IS_DISTURBED && fv_finding_is_disturbance(f, l.lost_s)))
+        add_imbalance(v, f, &l);
 }

@@ -52,6 +52,8 @@ const struct fv_finding_def fv_finding_defs[] = {
       "A function's calls take different times. Lost: what its calls take longer than the median of those measured on the same "
       "call path, of its CPU time; of each rank as of rare_slow_calls.",
       fv_find_varying_function },
+    { "unexplained_waiting",
+      "A tenth of the ranks' time and more is waiting for which there is no other finding: where, and which pattern sums over the run have. Lost: that waiting.", fv_find_waiting },
     { "startup", "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them, but for waiting in MPI_Finalize for ranks that come late.", fv_find_startup },
     { "growing_memory", "The peak of a rank's memory grew in the second half of the run as it did before. Lost: no time.", fv_find_memory },
     { "allocator",
@@ -61,7 +63,7 @@ const struct fv_finding_def fv_finding_defs[] = {
       "Functions for files (--io) take much of the ranks' time, outside of MPI, and no other finding tells of it. Lost: the time in them; of several threads of a rank their part of it.",
       fv_find_files },
     { "own_cost",
-      "fvmpi itself took much of the CPU time, by clock samples, most often because very short functions are instrumented: all times hold that. Lost: the time that these samples stand for.",
+      "fvmpi itself took a tenth of the CPU time and more, by clock samples or by what it measures of itself, most often because very short functions are instrumented: all times hold that. Lost: that CPU time.",
       fv_find_own_cost },
     { "no_symbols", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols },
 };
@@ -93,21 +95,21 @@ static size_t drop_impossible(struct fv_findings *f, double total_s)
     return kept;
 }
 
-/* Of a run that others disturbed, which is said first, that is no news. */
-static void put_back_noise(struct fv_findings *f)
+/* Of a run that others disturbed, which is said first, that is no news: the program's own findings stand before it, in their order. */
+static void put_back_machine(struct fv_findings *f)
 {
-    size_t i = 0;
+    struct fv_finding *back = fv_xcalloc(f->count + 1, sizeof(*back));
+    size_t kept = 0, moved = 0;
 
-    if (!fv_findings_named(f, FV_FINDING_DISTURBED))
-        return;
-    while (i < f->count && strcmp(f->items[i].def->name, "noise"))
-        i++;
-    for (; i + 1 < f->count && isfinite(f->items[i + 1].lost_s); i++) {
-        const struct fv_finding noise = f->items[i];
-
-        f->items[i] = f->items[i + 1];
-        f->items[i + 1] = noise;
+    for (size_t i = 0; i < f->count && isfinite(f->items[i].lost_s); i++) {
+        if (f->items[i].by_machine)
+            back[moved++] = f->items[i];
+        else
+            f->items[kept++] = f->items[i];
     }
+    for (size_t i = 0; i < moved; i++)
+        f->items[kept + i] = back[i];
+    free(back);
 }
 
 void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
@@ -122,5 +124,6 @@ void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
     out->count = drop_impossible(out, profile->model->efficiency.total_s);
     if (out->count)
         qsort(out->items, out->count, sizeof(*out->items), by_lost);
-    put_back_noise(out);
+    if (fv_findings_named(out, FV_FINDING_DISTURBED))
+        put_back_machine(out);
 }

@@ -22,25 +22,6 @@ struct times {
     double rank_s, all_s, ticks;
 };
 
-static struct times times_of(const struct fv_profile *v, const struct fv_cost_procedure *p, uint32_t rank)
-{
-    const struct fv_costs *costs = &v->model->costs;
-    struct times t = { 0 };
-
-    for (size_t i = 0; i < p->parts; i++) {
-        const struct fv_cost_part *part = &v->costs->parts[p->first_part + i];
-        const struct fv_cost_thread *thread = &costs->threads[part->owner];
-        double ticks = outside_mpi(&part->sum.total);
-
-        t.all_s += ticks * thread->cpu_tick_s;
-        if (thread->rank != rank)
-            continue;
-        t.rank_s += ticks * thread->cpu_tick_s;
-        t.ticks += ticks;
-    }
-    return t;
-}
-
 /* Threads are in order of their ranks, of which there may be many. */
 static const struct fv_cost_thread *first_thread(const struct fv_costs *costs, uint32_t rank)
 {
@@ -57,7 +38,7 @@ static const struct fv_cost_thread *first_thread(const struct fv_costs *costs, u
     return costs->threads + first;
 }
 
-static double by_samples(const struct fv_model *m, uint32_t rank)
+static double raw_by_samples(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_costs *costs = &m->costs;
     double sum = 0;
@@ -74,6 +55,48 @@ static bool is_measured(const struct fv_rank *r)
     return r->threads == 1 && fv_off_is_known(&r->off);
 }
 
+static double measured_s(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_off_processor *off = &m->ranks[rank].off;
+
+    return fmax(fv_outside_s(m, rank) - off->blocked_s - off->preempted_s, 0);
+}
+
+/* The kernel's user time, by which the default clock samples, grows by whole ticks of the kernel. On a busy machine too many of them fall into MPI that yields its processor.
+ * How long the rank computed is measured, but for what of that was in the kernel. So its samples outside of MPI stand for that time: each for this many times as much. */
+static double scale_of(const struct fv_model *m, uint32_t rank)
+{
+    double sampled = raw_by_samples(m, rank), measured = is_measured(&m->ranks[rank]) ? measured_s(m, rank) : NAN, in_kernel = fmax(m->ranks[rank].system_s, 0);
+
+    if (!(sampled > 0) || !isfinite(measured))
+        return 1;
+    return fmin(fmax(sampled, measured - in_kernel), measured) / sampled;
+}
+
+static double by_samples(const struct fv_model *m, uint32_t rank)
+{
+    return raw_by_samples(m, rank) * scale_of(m, rank);
+}
+
+static struct times times_of(const struct fv_profile *v, const struct fv_cost_procedure *p, uint32_t rank)
+{
+    const struct fv_costs *costs = &v->model->costs;
+    struct times t = { 0 };
+
+    for (size_t i = 0; i < p->parts; i++) {
+        const struct fv_cost_part *part = &v->costs->parts[p->first_part + i];
+        const struct fv_cost_thread *thread = &costs->threads[part->owner];
+        double ticks = outside_mpi(&part->sum.total), seconds = ticks * thread->cpu_tick_s * scale_of(v->model, thread->rank);
+
+        t.all_s += seconds;
+        if (thread->rank != rank)
+            continue;
+        t.rank_s += seconds;
+        t.ticks += ticks;
+    }
+    return t;
+}
+
 bool fv_excess_is_measured(const struct fv_model *m)
 {
     size_t measured = 0;
@@ -85,11 +108,7 @@ bool fv_excess_is_measured(const struct fv_model *m)
 
 double fv_computing_s(const struct fv_model *m, uint32_t rank)
 {
-    const struct fv_off_processor *off = &m->ranks[rank].off;
-
-    if (is_measured(&m->ranks[rank]))
-        return fmax(fv_outside_s(m, rank) - off->blocked_s - off->preempted_s, 0);
-    return by_samples(m, rank);
+    return is_measured(&m->ranks[rank]) ? measured_s(m, rank) : by_samples(m, rank);
 }
 
 /* What the rank has more than the mean of the others. */
@@ -179,11 +198,13 @@ static enum fv_doing blocked_for(const struct fv_profile *v, uint32_t rank, doub
     return are_sampled(&v->model->costs, rank) ? FV_COMPUTES : FV_AWAITS_OWN;
 }
 
-/* Chance, in what the rank computes by samples. */
-static double computing_error(const struct fv_profile *v, uint32_t rank)
+double fv_computing_error(const struct fv_profile *v, uint32_t rank)
 {
     const struct fv_costs *costs = &v->model->costs;
     uint64_t ticks = 0;
+
+    if (is_measured(&v->model->ranks[rank]))
+        return 0;
 
     for (size_t i = 0; i < costs->thread_count; i++)
         ticks += costs->threads[i].rank == rank ? costs->threads[i].ticks - costs->threads[i].in_mpi : 0;
@@ -195,7 +216,7 @@ static bool is_also_computing(const struct fv_profile *v, uint32_t rank, double 
 {
     double computing = fv_excess_computing(v, rank);
 
-    return computing >= SOME * excess && computing > 2 * blocked && computing > computing_error(v, rank) &&
+    return computing >= SOME * excess && computing > 2 * blocked && computing > fv_computing_error(v, rank) &&
            fv_finding_worth(v, computing * (double)(v->model->rank_count - 1));
 }
 
@@ -337,6 +358,10 @@ static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, 
 struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
     double whole = v->model->instrumented.function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, by_samples);
+
+    /* Of what it computes in the kernel there are no samples, which then do not tell what most of it is. */
+    if (whole > 0 && fv_excess_is_measured(v->model))
+        whole = fmax(whole, excess_of(v->model, rank, fv_computing_s));
     const struct fv_excess own = excess_among(v, rank, whole, fv_excess_is_of_program);
 
     return own.procedure ? own : excess_among(v, rank, whole, NULL);
@@ -417,6 +442,29 @@ const struct fv_region *fv_excess_region(const struct fv_model *m, uint32_t rank
         if (r->max_rank != rank || (site != FV_NONE && r->site != site) || r->max_s - r->mean_s <= least_s)
             continue;
         least_s = r->max_s - r->mean_s;
+        most = r;
+    }
+    return most;
+}
+
+const struct fv_region *fv_excess_region_cpu(const struct fv_model *m, uint32_t rank, double least_s)
+{
+    const struct fv_region *most = NULL;
+
+    for (size_t i = 0; i < m->causes.region_count; i++) {
+        const struct fv_region *r = &m->causes.regions[i];
+        double mine_s = 0, all_s = 0;
+
+        for (uint32_t k = 0; k < r->ranks; k++) {
+            const struct fv_region_rank *part = &m->region_ranks[r->first + k];
+            double s = fmax(part->seconds - (fv_off_is_known(&part->off) ? part->off.blocked_s + part->off.preempted_s : 0), 0);
+
+            all_s += s;
+            mine_s += part->rank == rank ? s : 0;
+        }
+        if (mine_s - all_s / (double)m->rank_count <= least_s)
+            continue;
+        least_s = mine_s - all_s / (double)m->rank_count;
         most = r;
     }
     return most;

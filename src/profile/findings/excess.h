@@ -31,6 +31,8 @@ void fv_excess_place(const struct fv_profile *profile, struct fv_findings *findi
 /* CPU time outside of MPI, in user mode and in the kernel; NAN: not known. Measured of ranks with one thread whose context switches are
  * known; else by samples. */
 double fv_computing_s(const struct fv_model *model, uint32_t rank);
+/* Chance, in what the rank computes by samples; 0 where it is measured. */
+double fv_computing_error(const struct fv_profile *profile, uint32_t rank);
 /* What the rank has more of it than the mean of the others. */
 double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
 /* Is that of all ranks? */
@@ -75,6 +77,9 @@ static inline double fv_outside_s(const struct fv_model *model, uint32_t rank)
 /* The region of computing in which a rank is most longer than the mean of all, by more than least_s; before a call site, FV_NONE:
  * any. NULL: there is none. */
 const struct fv_region *fv_excess_region(const struct fv_model *model, uint32_t rank, uint32_t site, double least_s);
+
+/* The same by CPU time, of any rank: without what it was off its processor there. */
+const struct fv_region *fv_excess_region_cpu(const struct fv_model *model, uint32_t rank, double least_s);
 
 /* "react() at heat.f90:155"; "react() in heat.f90" where its first line is not known. Returns out. */
 char *fv_procedure_words(const struct fv_cost_procedure *procedure, char *out, size_t bytes);

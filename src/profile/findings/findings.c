@@ -2,7 +2,9 @@
 #include "profile/findings/findings.h"
 
 #include "profile/profile.h"
+#include "tool/words.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,14 @@ const char *const fv_evidence_words[] = { "exact", "estimate", "samples", NULL }
 bool fv_finding_worth(const struct fv_profile *v, double lost_s)
 {
     return lost_s > 0 && lost_s >= FV_FINDING_WORTH * v->model->efficiency.total_s;
+}
+
+bool fv_finding_worth_cpu(const struct fv_profile *v, const struct fv_findings *f, double lost_s)
+{
+    const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
+    double total_s = v->model->efficiency.total_s;
+
+    return lost_s > 0 && lost_s >= FV_FINDING_WORTH * (total_s - (disturbed ? fmin(disturbed->lost_s, total_s) : 0));
 }
 
 struct fv_finding *fv_finding_add(struct fv_findings *f, double lost_s, enum fv_evidence evidence)
@@ -61,11 +71,60 @@ char *fv_finding_command(char out[FV_SHELL_COMMAND], const struct fv_model *m, c
     return out;
 }
 
+void fv_findings_leave(struct fv_findings *f, const char *format, ...)
+{
+    va_list arguments;
+
+    FV_GROW(f->left, f->left_room, f->left_count + 1);
+    va_start(arguments, format);
+    f->left[f->left_count++] = say(f, format, arguments);
+    va_end(arguments);
+}
+
 void fv_findings_release(struct fv_findings *f)
 {
+    free(f->left);
     fv_arena_release(&f->arena);
     free(f->items);
     *f = (struct fv_findings){ 0 };
+}
+
+static bool is_of_machine(const struct fv_finding *f)
+{
+    return f->by_machine || !strcmp(f->def->name, FV_FINDING_DISTURBED);
+}
+
+char *fv_findings_rest(const struct fv_profile *v, char *out, size_t bytes)
+{
+    const struct fv_findings *f = v->findings;
+    const struct fv_model *m = v->model;
+    size_t own = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < f->count; i++)
+        own += !is_of_machine(&f->items[i]);
+    if (!own)
+        fv_words_add(out, bytes, "no %sfindings", f->count ? "other " : "");
+    if (!own && !f->left_count && m->complete)
+        fv_words_add(out, bytes, ": nothing %sthat fvmpi knows the cause of costs %g %% of the ranks' time", f->count ? "else " : "", 100 * FV_FINDING_WORTH);
+    for (size_t i = 0; i < f->left_count; i++)
+        fv_words_add(out, bytes, "%s%s", i ? "; and " : own ? "not judged: " : "; not judged: ", f->left[i]);
+    if (!m->complete && (!own || f->left_count))
+        fv_words_add(out, bytes, "%s the part of the run that was not recorded", f->left_count ? "; and" : "; not judged:");
+    return out;
+}
+
+const char *fv_findings_order(const struct fv_findings *f)
+{
+    bool machine = false, own = false;
+
+    for (size_t i = 0; i < f->count; i++) {
+        machine = machine || f->items[i].by_machine;
+        own = own || !is_of_machine(&f->items[i]);
+    }
+    if (!machine || !fv_findings_named(f, FV_FINDING_DISTURBED))
+        return "what costs most, of the time of all ranks";
+    return own ? "what costs most in the program, of the time of all ranks; then what the machine did" : "what the machine did, of the time of all ranks";
 }
 
 const struct fv_finding *fv_findings_named(const struct fv_findings *f, const char *name)

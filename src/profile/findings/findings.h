@@ -40,12 +40,15 @@ struct fv_finding {
     const char *text;            /* a sentence, without the seconds */
     const char *next;            /* what to do or type next */
     bool is_io;                  /* it tells of the rank's functions for files */
+    bool by_machine;             /* others took processors: no fault of the program */
 };
 
 struct fv_findings {
     struct fv_arena arena;
-    struct fv_finding *items; /* by lost_s, most first, but noise, of a run that others disturbed, last of them; then those without */
+    struct fv_finding *items; /* by lost_s, most first; of a run that others disturbed what the machine did comes behind the program's own; then those without */
     size_t count, room;
+    const char **left; /* what could not be judged, and why: a clause each */
+    size_t left_count, left_room;
     const struct fv_finding_def *current; /* while they are made */
 };
 
@@ -54,6 +57,10 @@ void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
 void fv_findings_release(struct fv_findings *findings);
 /* Of a run that others disturbed, which makes all its times say less: to be told before any of them. */
 #define FV_FINDING_DISTURBED "no_processor"
+/* What a reader should know where there are none but those of the machine, or behind them: that nothing else costs much, or what could not be judged. "": nothing. Returns out. */
+char *fv_findings_rest(const struct fv_profile *profile, char *out, size_t bytes);
+/* By what they are in order, for a heading. */
+const char *fv_findings_order(const struct fv_findings *findings);
 /* The largest of a name; NULL: there is none. */
 const struct fv_finding *fv_findings_named(const struct fv_findings *findings, const char *name);
 
@@ -65,6 +72,10 @@ bool fv_finding_is_disturbance(const struct fv_findings *findings, double lost_s
 /* A finding is worth a reader's time from this part of the ranks' time on. */
 #define FV_FINDING_WORTH 0.02
 bool fv_finding_worth(const struct fv_profile *profile, double lost_s);
+/* CPU time, likewise: of the time that ranks had a processor. */
+bool fv_finding_worth_cpu(const struct fv_profile *profile, const struct fv_findings *findings, double lost_s);
+/* A row could not judge something: nothing may then be said not to be there. */
+void fv_findings_leave(struct fv_findings *findings, const char *format, ...) FV_PRINTF(2, 3);
 /* A new finding, to be filled in: its texts by fv_finding_say(), fv_finding_next(). */
 struct fv_finding *fv_finding_add(struct fv_findings *findings, double lost_s, enum fv_evidence evidence);
 void fv_finding_say(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
@@ -84,10 +95,13 @@ fv_find_fn fv_find_memory, fv_find_allocator;                    /* memory.c */
 fv_find_fn fv_find_files;                                        /* files.c */
 fv_find_fn fv_find_noise;                                                             /* noise.c */
 fv_find_fn fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance; /* threads.c */
+fv_find_fn fv_find_waiting;                                      /* waiting.c */
 fv_find_fn fv_find_rare_slow_calls, fv_find_varying_function;    /* functions.c */
 
 /* What the quota of its control group kept a rank from processors, an estimate: its part of what all ranks in it were kept. */
 double fv_throttled_s(const struct fv_model *model, uint32_t rank);
+/* More ranks than processors may run on those of a rank alone, and they had most of what these can do: they disturb each other. */
+bool fv_ranks_crowd(const struct fv_model *model, uint32_t rank);
 /* Threads that ran in a rank at a time, at least. */
 uint32_t fv_threads_at_least(const struct fv_model *model, const struct fv_rank *rank);
 

@@ -3,8 +3,10 @@
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/places.h"
+#include "profile/profile.h"
 #include "tool/words.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,49 +114,96 @@ static bool is_same(const struct fv_late_procedure *a, const struct fv_late_proc
            fv_same_text(a->file ? a->file : "", b->file ? b->file : "");
 }
 
-/* Over call sites that look the same: by what it was late, on its rank; and the CPU time of all ranks. */
-static struct fv_late_procedure sum_of(const struct fv_causes *c, const struct fv_late_procedure *p)
-{
-    struct fv_late_procedure sum = *p;
+/* Over call sites that look the same: by what it was late, and its CPU time, on its rank; and the CPU time of all ranks. */
+struct sums {
+    double delay_s, cpu_s, all_cpu_s;
+};
 
-    sum.cpu_s = sum.delay_s = 0;
+static struct sums sums_of(const struct fv_causes *c, const struct fv_late_procedure *p)
+{
+    struct sums sums = { 0 };
+
     for (size_t i = 0; i < c->late_count; i++) {
         if (!is_same(&c->late[i], p))
             continue;
-        sum.cpu_s += c->late[i].cpu_s;
-        sum.delay_s += c->late[i].rank == p->rank ? c->late[i].delay_s : 0;
+        sums.all_cpu_s += c->late[i].cpu_s;
+        sums.delay_s += c->late[i].rank == p->rank ? c->late[i].delay_s : 0;
+        sums.cpu_s += c->late[i].rank == p->rank ? c->late[i].cpu_s : 0;
     }
-    return sum;
+    return sums;
 }
 
-/* The procedure that most of it was, as in fv_excess_of(): what is the same on other ranks counts less, and the program's own goes before a library's.
- * NULL: none, or it took no CPU time. */
-static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, const struct group *g, double *delay_s)
+/* CPU time of the rank before that call: that of main(), or of what has most of it. */
+static double sampled_before(const struct fv_causes *c, const struct group *g)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < c->late_count; i++)
+        if (c->late[i].rank == g->most && c->late[i].site == g->site && c->late[i].function && c->late[i].cpu_s > most)
+            most = c->late[i].cpu_s;
+    return most;
+}
+
+/* The procedure that most of it was, as in fv_excess_of(): what is the same on other ranks counts less, and the program's own goes before a library's. By the delay that it made,
+ * or by its part of what the rank computed before that call. NULL: none, or it took no CPU time. *of_it_s: the delay, or the CPU time. */
+static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, const struct group *g, bool by_cpu, double *of_it_s)
 {
     const struct fv_causes *c = &v->model->causes;
     const struct fv_cost_procedure *found = NULL;
+    double best = 0, least_s = ITS_REASON * (by_cpu ? sampled_before(c, g) : g->most_s);
     bool is_own = false;
-    double best = 0;
 
     for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING; i++) {
         const struct fv_late_procedure *p = &c->late[i];
 
         if (p->rank != g->most || p->site != g->site || !p->function)
             continue;
-        struct fv_late_procedure sum = sum_of(c, p);
-        double value = sum.cpu_s > 0 ? sum.delay_s * sum.delay_s / sum.cpu_s : 0;
+        struct sums sums = sums_of(c, p);
+        double of_it = by_cpu ? sums.cpu_s : sums.delay_s, value = sums.all_cpu_s > 0 ? of_it * of_it / sums.all_cpu_s : 0;
         const struct fv_cost_procedure *of = fv_cost_procedure_named(v->costs, p->function, p->file);
 
-        if (sum.delay_s < ITS_REASON * g->most_s || !of || !strcmp(of->name, "[fvmpi]") || fv_excess_is_interpreter(of))
+        if (of_it < least_s || !of || !strcmp(of->name, "[fvmpi]") || fv_excess_is_interpreter(of))
             continue;
         if (fv_excess_is_of_program(of) == is_own ? value <= best : is_own)
             continue;
         best = value;
         is_own = fv_excess_is_of_program(of);
-        *delay_s = sum.delay_s;
+        *of_it_s = of_it;
         found = of;
     }
     return found;
+}
+
+/* Did others have its processor for most of what it was late? In computing by the kernel's context switches, in MPI by its run delay: of a disturbed run. Seconds; 0: no. */
+static double preempted_for(const struct fv_profile *v, const struct fv_findings *f, const struct group *g)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_region *region = region_of(m, g);
+    const struct fv_rank *r = &m->ranks[g->most];
+    double had_s = r->off.preempted_s;
+
+    if (m->rank_count < 2 || (g->where != FV_PLACE_COMPUTING && !fv_findings_named(f, FV_FINDING_DISTURBED)))
+        return 0;
+    if (g->where != FV_PLACE_COMPUTING)
+        had_s = r->ready_s - r->off.preempted_s;
+    else if (region && region->max_rank == g->most && fv_off_is_known(&region->off))
+        had_s = region->off.preempted_s;
+    return had_s > ITS_REASON * g->most_s / (double)(m->rank_count - 1) ? had_s : 0;
+}
+
+static void say_preempted(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *ranks, const char *where, double had_s)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_noise_rank *noise = m->noise.rank_count ? &m->noise.ranks[finding->rank] : NULL;
+    char had[FV_WORD], who[100] = "other programs";
+
+    finding->by_machine = true;
+    if (fv_ranks_crowd(m, finding->rank))
+        snprintf(who, sizeof(who), "other ranks");
+    else if (noise && noise->by != FV_NONE)
+        snprintf(who, sizeof(who), "most likely `%.60s`", m->noise.others[noise->by].name);
+    fv_finding_say(f, finding, "%s made others wait, by preemption: %s had the processor of rank %d for %s; %s", ranks, who, m->ranks[finding->rank].world_rank, fv_words_seconds(had_s, had), where);
+    fv_finding_next(f, finding, "no fault of the program; what else disturbs: fvmpi doctor");
 }
 
 /* What is known of the function that made the rank slow; the best first. False: nothing. `how`: "in f() at a.c:3, where ..." */
@@ -165,7 +214,7 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
     struct fv_excess by_samples = { 0 };
     double delay_s = 0;
 
-    by_samples.procedure = procedure_of(v, g, &delay_s);
+    by_samples.procedure = procedure_of(v, g, false, &delay_s);
     if (by_samples.procedure) {
         fv_excess_place(v, f, finding, &by_samples);
         snprintf(how, bytes, "in %s, %s of it (by samples)", fv_procedure_words(by_samples.procedure, name, sizeof(name)),
@@ -180,6 +229,22 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
     snprintf(how, bytes, "in %s, where rank %d takes %s of CPU time, else %s (by samples)",
              fv_procedure_words(by_samples.procedure, name, sizeof(name)), v->model->ranks[g->most].world_rank,
              fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others));
+    return true;
+}
+
+/* Else what it computed most in that time. */
+static bool say_most(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct group *g, char *how, size_t bytes)
+{
+    char name[400], mine[FV_WORD], all[FV_WORD];
+    struct fv_excess by_samples = { 0 };
+    double of_it_s = 0;
+
+    by_samples.procedure = procedure_of(v, g, true, &of_it_s);
+    if (!by_samples.procedure)
+        return false;
+    fv_excess_place(v, f, finding, &by_samples);
+    snprintf(how, bytes, "in %s for %s of %s (by samples)", fv_procedure_words(by_samples.procedure, name, sizeof(name)),
+             fv_words_seconds(of_it_s, mine), fv_words_seconds(sampled_before(&v->model->causes, g), all));
     return true;
 }
 
@@ -212,7 +277,12 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
     finding->site = g->site;
     say_ranks(m, g, ranks);
     say_where(places, g, where, sizeof(where));
-    bool known = say_function(v, f, finding, g, how, sizeof(how));
+    double had_s = preempted_for(v, f, g);
+    if (had_s > 0) {
+        say_preempted(v, f, finding, ranks, where, had_s);
+        return;
+    }
+    bool known = say_function(v, f, finding, g, how, sizeof(how)) || say_most(v, f, finding, g, how, sizeof(how));
     const char *lines = finding->next;
     fv_finding_say(f, finding, "others waited for %s, which had posted its messages, to come back to MPI: it computed%s%s; %s", ranks,
                    known ? " " : "", known ? how : "", where);
@@ -238,6 +308,11 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         fv_finding_next(f, finding, "%s", fv_io_next(region_of(m, g)));
         return;
     }
+    double had_s = doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN ? 0 : preempted_for(v, f, g);
+    if (had_s > 0) {
+        say_preempted(v, f, finding, ranks, where, had_s);
+        return;
+    }
     if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN) {
         fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where, m->ranks[g->most].world_rank,
                        fv_blocked_words(m, g->most, region_of(m, g), blocked));
@@ -250,6 +325,10 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     }
     if (g->where == FV_PLACE_COMPUTING && fv_excess_by_calls(v, f, finding, g->most, calls)) {
         fv_finding_say(f, finding, "%s made others wait, slow %s; %s", ranks, where, calls);
+        return;
+    }
+    if (say_most(v, f, finding, g, how, sizeof(how))) {
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d computes %s", ranks, where, m->ranks[g->most].world_rank, how);
         return;
     }
     fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);

@@ -12,6 +12,8 @@
 #define STARTUP  0.25 /* of the ranks' time */
 #define NAMELESS 0.5  /* of the time in MPI */
 #define BUSY     0.5  /* of what a rank's processors can do: else it is not its own threads that leave each other none */
+#define OWN      0.1  /* of the CPU time: what fvmpi itself may have before that is told ... */
+#define OWN_LEAST_S 0.1 /* ... and so much of it */
 #define QUICK_S  0.005 /* of a rank, without a processor: a turn of the kernel's scheduler, or about */
 
 uint32_t fv_threads_at_least(const struct fv_model *m, const struct fv_rank *r)
@@ -23,14 +25,83 @@ uint32_t fv_threads_at_least(const struct fv_model *m, const struct fv_rank *r)
     return threads;
 }
 
+static bool is_within(const uint64_t *mask, const uint64_t *of, size_t words)
+{
+    for (size_t i = 0; i < words; i++)
+        if (mask[i] & ~of[i])
+            return false;
+    return true;
+}
+
+/* The ranks that may run on nothing but the processors of one, and what they had of them. */
+struct company {
+    size_t ranks;
+    double cpu_s; /* NAN: not known */
+};
+
+static struct company company_of(const struct fv_model *m, const struct fv_rank *r)
+{
+    struct company c = { 0 };
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        if (!strcmp(m->ranks[i].host, r->host) && is_within(m->ranks[i].cpu_mask, r->cpu_mask, sizeof(r->cpu_mask) / sizeof(*r->cpu_mask))) {
+            c.ranks++;
+            c.cpu_s += m->ranks[i].cpu_s;
+        }
+    return c;
+}
+
+/* Who waits for a processor waits for who has it: these are others where ranks had less than half of what its processors can do. */
+static bool are_others(const struct fv_rank *r, const struct company *c)
+{
+    return r->cpus && c->cpu_s < BUSY * (double)r->cpus * r->app_time_s;
+}
+
+bool fv_ranks_crowd(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_rank *r = &m->ranks[rank];
+    const struct company c = company_of(m, r);
+
+    return r->cpus && c.ranks > r->cpus && !are_others(r, &c);
+}
+
+/* "others had them: the ranks had 2.4 s of 14 s that these processors can do; most of it `hog`, 8 processes: 9.38 s" */
+static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why, size_t bytes)
+{
+    const struct fv_noise_rank *noise = m->noise.rank_count ? &m->noise.ranks[r - m->ranks] : NULL;
+    char had[FV_WORD], all[FV_WORD], by[FV_WORD];
+
+    snprintf(why, bytes, "other programs had %s: of the %s that %s can do %s had %s of CPU time", r->cpus == 1 ? "it" : "them", fv_words_seconds((double)r->cpus * r->app_time_s, all),
+             r->cpus == 1 ? "its processor" : "these processors", c->ranks == 1 ? "the rank" : "the ranks", fv_words_seconds(c->cpu_s, had));
+    if (noise && noise->by != FV_NONE && m->noise.others[noise->by].rank == FV_NONE)
+        fv_words_add(why, bytes, ", `%.60s` %s", m->noise.others[noise->by].name, fv_words_seconds(noise->by_cpu_s, by));
+}
+
+static unsigned processors_of(const struct fv_model *m, const char *host)
+{
+    for (size_t i = 0; i < m->facts.host_count; i++)
+        if (!strcmp(m->facts.hosts[i].host, host))
+            return m->facts.hosts[i].processors;
+    return 0;
+}
+
 /* Who had the processors of that rank; returns what to do. */
 static const char *say_who(const struct fv_model *m, const struct fv_rank *r, char *why, size_t bytes)
 {
-    const struct fv_crowd c = fv_crowd_of(m, r->host);
+    const struct company c = company_of(m, r);
     uint32_t threads = fv_threads_at_least(m, r);
+    unsigned all = processors_of(m, r->host);
 
-    if (c.shared) {
-        snprintf(why, bytes, "%zu ranks share the %u processor%s of %.200s", c.ranks, c.cpus, fv_words_s(c.cpus), r->host);
+    if (are_others(r, &c)) {
+        say_others(m, r, &c, why, bytes);
+        return "a quieter machine, or processors of their own for the ranks";
+    }
+    if (r->cpus && c.ranks > r->cpus && r->cpus < all) {
+        snprintf(why, bytes, "%zu ranks are bound to %u processor%s of %.200s, which has %u", c.ranks, r->cpus, fv_words_s(r->cpus), r->host, all);
+        return "other processors for each rank (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH; or the program binds its ranks itself)";
+    }
+    if (r->cpus && c.ranks > r->cpus) {
+        snprintf(why, bytes, "%zu ranks share the %u processor%s of %.200s", c.ranks, r->cpus, fv_words_s(r->cpus), r->host);
         return "fewer ranks on a host";
     }
     if (r->cpus && threads > r->cpus && r->cpu_s > BUSY * (double)r->cpus * r->app_time_s) {
@@ -90,13 +161,17 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
     const struct fv_model *m = v->model;
     double sum = 0, stolen_s = 0, most_s = -1, total = m->efficiency.total_s;
     enum fv_evidence evidence = FV_EVIDENCE_EXACT;
-    char each[FV_WORD], part[FV_WORD], why[300];
+    char each[FV_WORD], part[FV_WORD], why[400];
     uint32_t most = FV_NONE;
 
     for (uint32_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
         double unseen = r->paused_s + r->forgotten_s, s = r->ready_s;
 
+        if (!isfinite(s) && fv_off_is_known(&r->off)) { /* killed: what the kernel told in computing alone */
+            s = r->off.preempted_s;
+            evidence = FV_EVIDENCE_ESTIMATE;
+        }
         if (!isfinite(s))
             continue;
         if (others_without_s(r) > s) {
@@ -158,21 +233,38 @@ static void say_most_called(const struct fv_profile *v, struct fv_finding *findi
     fv_words_add(out, bytes, ": very short functions are instrumented, most often called %s, %s times", name, fv_words_count(most->sum.calls, calls));
 }
 
+/* CPU time is compared with CPU time: of a run that had no processors for most of its time either is a small part of it. By samples, or by what fvmpi measures of itself, without
+ * what starting and ending took. False: it is little. */
+static bool is_costly(const struct fv_profile *v, double *own_s, double *all_s)
+{
+    const struct fv_model *m = v->model;
+
+    *own_s = v->costs ? (double)v->costs->fvmpi_ticks * v->costs->tick_s : 0;
+    *all_s = v->costs ? (double)v->costs->all.ticks * v->costs->tick_s : 0;
+    if (fv_samples_are_ours(v) && *own_s >= FV_FINDING_WORTH * *all_s)
+        return true;
+    *own_s = m->overhead.time_s - m->overhead.once_s;
+    *all_s = 0;
+    for (size_t i = 0; i < m->rank_count; i++)
+        *all_s += m->ranks[i].cpu_s;
+    return *own_s > OWN_LEAST_S && *own_s > OWN * *all_s;
+}
+
 void fv_find_own_cost(const struct fv_profile *v, struct fv_findings *f)
 {
-    double own_s = v->costs ? (double)v->costs->fvmpi_ticks * v->costs->tick_s : 0;
     bool is_filtered = fv_model_option(v->model, "FVMPI_FUNCTIONS_FILTER");
     char part[FV_WORD], why[700] = "";
+    double own_s, all_s;
 
-    if (!fv_samples_are_ours(v) || !fv_finding_worth(v, own_s))
+    if (!is_costly(v, &own_s, &all_s))
         return;
     const struct fv_instrumented_function *most = most_called(&v->model->instrumented, own_s);
-    struct fv_finding *finding = fv_finding_add(f, own_s, FV_EVIDENCE_SAMPLES);
+    struct fv_finding *finding = fv_finding_add(f, own_s, fv_samples_are_ours(v) ? FV_EVIDENCE_SAMPLES : FV_EVIDENCE_ESTIMATE);
     if (most)
         say_most_called(v, finding, most, why, sizeof(why));
     if (is_filtered)
         fv_words_add(why, sizeof(why), "%s functions that the filter leaves out cost time at each call, too", most ? ";" : ":");
-    fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that%s", fv_words_percent((double)v->costs->fvmpi_ticks, (double)v->costs->all.ticks, part), why);
+    fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that%s", fv_words_percent(own_s, all_s, part), why);
     if (most)
         fv_finding_next(f, finding, "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: %s", FV_FINDING_COMMAND(v->model, "report", "--table", "instrumented"));
     else if (is_filtered)

@@ -78,10 +78,11 @@ void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
     char own[FV_WORD], who[300], where[600];
 
     bool is_throttled = rank != FV_NONE && fv_throttled_s(m, rank) > 0.5 * fv_noise_preempted_of(m, rank);
-    if (rank == FV_NONE || !fv_finding_worth(v, loss.seconds) || fv_crowd_of(m, m->ranks[rank].host).shared)
+    if (rank == FV_NONE || !fv_finding_worth(v, loss.seconds) || fv_ranks_crowd(m, rank))
         return;
     struct fv_finding *finding = fv_finding_add(f, loss.seconds, FV_EVIDENCE_ESTIMATE);
     finding->rank = rank;
+    finding->by_machine = true;
     say_where(v, finding, &loss, where, sizeof(where));
     if (is_throttled)
         snprintf(who, sizeof(who), ", by the quota of processor time of its control group (cpu.max)");

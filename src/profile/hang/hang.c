@@ -45,6 +45,12 @@ static bool is_finalize(const struct fv_model *m, const struct fv_in_call_view *
     return in->active && !strcmp(function_of(m, in)->name, "MPI_Finalize");
 }
 
+/* It came back from MPI_Finalize, though the process may have been killed before its file said so. */
+static bool has_finalized(const struct fv_model *m, const struct fv_rank *r)
+{
+    return r->state == FV_RANK_FINALIZED || (!r->in_call.active && r->in_call.function != FV_NONE && !strcmp(m->functions[r->in_call.function].name, "MPI_Finalize"));
+}
+
 /* ---- communicators ---- */
 
 static uint32_t rank_of_world(const struct work *w, int64_t world_rank)
@@ -77,18 +83,23 @@ static bool is_member(const struct fv_rank_run *runs, uint32_t count, int world_
     return false;
 }
 
-/* The rank that `rank` means by `peer`: of an intercommunicator one of the other group. */
-static uint32_t peer_of(const struct work *w, uint32_t rank, uint32_t comm, int peer)
+/* The world rank that `rank` means by `peer`: of an intercommunicator one of the other group. -1: it is not known. */
+static int64_t world_peer_of(const struct work *w, uint32_t rank, uint32_t comm, int peer)
 {
     if (comm == FV_NONE)
-        return FV_NONE;
+        return -1;
     const struct fv_def_comm *v = &w->m->comms[comm].def;
     bool other = v->remote_size && is_member(v->runs, v->run_count, w->m->ranks[rank].world_rank);
 
     if (v->flags & FV_COMM_SELF)
-        return peer == 0 ? rank : FV_NONE;
-    return rank_of_world(w, other ? member(v->runs + v->run_count, v->remote_run_count, peer)
-                                  : member(v->runs, v->run_count, peer));
+        return peer == 0 ? w->m->ranks[rank].world_rank : -1;
+    return other ? member(v->runs + v->run_count, v->remote_run_count, peer) : member(v->runs, v->run_count, peer);
+}
+
+/* The same as an index; FV_NONE: there is no file of it, either. */
+static uint32_t peer_of(const struct work *w, uint32_t rank, uint32_t comm, int peer)
+{
+    return rank_of_world(w, world_peer_of(w, rank, comm, peer));
 }
 
 static const struct fv_comm_place *place_of(const struct work *w, uint32_t comm, uint32_t rank)
@@ -243,7 +254,7 @@ static void add_members(struct work *w, const struct fv_rank_run *runs, uint32_t
 static void add_not_finalizing(struct work *w)
 {
     for (uint32_t i = 0; i < w->m->rank_count; i++)
-        if (!is_finalize(w->m, &w->m->ranks[i].in_call) && w->m->ranks[i].state != FV_RANK_FINALIZED)
+        if (!is_finalize(w->m, &w->m->ranks[i].in_call) && !has_finalized(w->m, &w->m->ranks[i]))
             add_target(w->h, i);
     if ((int64_t)w->m->rank_count < w->m->world_size)
         add_target(w->h, FV_NONE);
@@ -274,14 +285,15 @@ static uint32_t shared_list(struct work *w, unsigned kind, uint32_t comm, uint64
 
 struct wait {
     enum fv_hang_state state;
-    uint32_t list;
+    uint32_t list, missing;
 };
 
-static struct wait wait_for(const struct fv_hang *h, uint32_t list)
+static struct wait wait_for(const struct work *w, uint32_t list)
 {
-    const struct fv_hang_list *l = &h->lists[list];
+    const struct fv_hang_list *l = &w->h->lists[list];
+    bool missing = !l->count && l->open && (int64_t)w->m->rank_count < w->m->world_size;
 
-    return (struct wait){ l->count ? FV_HANG_WAITS : l->open ? FV_HANG_UNTOLD : FV_HANG_MATCHED, list };
+    return (struct wait){ l->count ? FV_HANG_WAITS : l->open ? FV_HANG_UNTOLD : FV_HANG_MATCHED, list, missing ? FV_HANG_SOME : 0 };
 }
 
 /* A blocking collective. Where a rank needs the root alone, and the root has come, or the other way round, an
@@ -292,22 +304,22 @@ static struct wait wait_in_collective(struct work *w, uint32_t rank, const struc
     unsigned rule = function_of(w->m, in)->wait;
 
     if (!mine || w->m->comms[in->comm].def.flags & FV_COMM_INFERRED)
-        return (struct wait){ FV_HANG_UNTOLD, 0 };
+        return (struct wait){ FV_HANG_UNTOLD, 0, 0 };
     uint64_t sequence = mine->collectives;
     uint32_t any = shared_list(w, MISSING_ANY, in->comm, sequence);
     uint32_t root = in->peer >= 0 ? peer_of(w, rank, in->comm, in->peer) : FV_NONE;
     if (rule == FV_RULE_NXN || rule == FV_RULE_BARRIER || (rule == FV_RULE_TO_ROOT && root == rank) ||
         is_mismatch(w->h, in->comm, sequence))
-        return wait_for(w->h, shared_list(w, MISSING_ALL, in->comm, sequence));
+        return wait_for(w, shared_list(w, MISSING_ALL, in->comm, sequence));
     const struct fv_comm_place *p = root != FV_NONE ? place_of(w, in->comm, root) : NULL;
     if (rule == FV_RULE_FROM_ROOT && root != rank && p && p->collectives <= sequence &&
         !present(w, p, sequence)) {
         uint32_t list = new_list(w->h, false);
 
         add_target(w->h, root);
-        return wait_for(w->h, list);
+        return wait_for(w, list);
     }
-    return wait_for(w->h, any);
+    return wait_for(w, any);
 }
 
 /* Does a message with tag x meet a receive of tag y? */
@@ -388,18 +400,18 @@ static void index_sends(struct work *w)
 static struct wait wait_for_many(struct work *w, uint32_t rank, const struct fv_wait_item *item)
 {
     if (item->comm == FV_NONE)
-        return (struct wait){ FV_HANG_UNTOLD, 0 };
+        return (struct wait){ FV_HANG_UNTOLD, 0, 0 };
     const struct fv_def_comm *v = &w->m->comms[item->comm].def;
     if (item->kind == FV_WAITED_COLLECTIVE && item->tag >= 0 &&
         !(v->flags & (FV_COMM_INFERRED | FV_COMM_SELF)))
-        return wait_for(w->h, shared_list(w, MISSING_ANY, item->comm, (uint64_t)item->tag));
+        return wait_for(w, shared_list(w, MISSING_ANY, item->comm, (uint64_t)item->tag));
     if (item->kind != FV_WAITED_RECEIVE || item->peer != FV_ANY_PEER || v->flags & FV_COMM_SELF)
-        return (struct wait){ FV_HANG_UNTOLD, 0 };
+        return (struct wait){ FV_HANG_UNTOLD, 0, 0 };
     for (uint32_t i = w->senders[rank]; i; i = w->sends[i - 1].next)
         if (is_other_end(w, rank, item, w->sends[i - 1].sender, &w->sends[i - 1].item))
-            return (struct wait){ FV_HANG_MATCHED, 0 };
+            return (struct wait){ FV_HANG_MATCHED, 0, 0 };
     bool other = v->remote_size && is_member(v->runs, v->run_count, w->m->ranks[rank].world_rank);
-    return wait_for(w->h, shared_list(w, other ? REMOTE_MEMBERS : MEMBERS, item->comm, 0));
+    return wait_for(w, shared_list(w, other ? REMOTE_MEMBERS : MEMBERS, item->comm, 0));
 }
 
 static bool is_for_many(const struct fv_wait_item *item)
@@ -413,40 +425,40 @@ static struct wait wait_in_p2p(struct work *w, uint32_t rank, const struct fv_in
     uint32_t count = items_of(w->m, in, items), targets[FV_WAITED_MOST], used = 0;
 
     if (!count || in->waits_untold)
-        return (struct wait){ FV_HANG_UNTOLD, 0 };
+        return (struct wait){ FV_HANG_UNTOLD, 0, 0 };
     if (count == 1 && is_for_many(&items[0]))
         return wait_for_many(w, rank, &items[0]);
     for (uint32_t i = 0; i < count; i++) {
         if (is_for_many(&items[i]))
-            return (struct wait){ FV_HANG_UNTOLD, 0 };
+            return (struct wait){ FV_HANG_UNTOLD, 0, 0 };
         if (items[i].peer == FV_NO_PEER)
             continue; /* MPI_PROC_NULL is there at once */
         targets[used] = peer_of(w, rank, items[i].comm, items[i].peer);
         if (targets[used] == FV_NONE)
-            return (struct wait){ FV_HANG_UNTOLD, 0 };
+            return (struct wait){ FV_HANG_UNTOLD, 0, (uint32_t)(world_peer_of(w, rank, items[i].comm, items[i].peer) + 1) };
         if (is_matched(w, rank, &items[i], targets[used]))
-            return (struct wait){ FV_HANG_MATCHED, 0 };
+            return (struct wait){ FV_HANG_MATCHED, 0, 0 };
         used++;
     }
     uint32_t list = new_list(w->h, true);
     for (uint32_t i = 0; i < used; i++)
         add_target(w->h, targets[i]);
-    return wait_for(w->h, list);
+    return wait_for(w, list);
 }
 
 static struct wait wait_of(struct work *w, uint32_t rank, const struct fv_in_call_view *in)
 {
     if (!in->active)
-        return (struct wait){ FV_HANG_ACTIVE, 0 };
+        return (struct wait){ FV_HANG_ACTIVE, 0, 0 };
     if (w->m->ranks[rank].state == FV_RANK_RUNNING && in->seconds < FV_HANG_LASTING_S)
-        return (struct wait){ FV_HANG_RECENT, 0 };
+        return (struct wait){ FV_HANG_RECENT, 0, 0 };
     if (is_finalize(w->m, in))
-        return wait_for(w->h, shared_list(w, FINALIZE, FV_NONE, 0));
+        return wait_for(w, shared_list(w, FINALIZE, FV_NONE, 0));
     if (is_collective(w->m, in))
         return wait_in_collective(w, rank, in);
     if (function_of(w->m, in)->wait == FV_RULE_P2P)
         return wait_in_p2p(w, rank, in);
-    return (struct wait){ FV_HANG_UNTOLD, 0 };
+    return (struct wait){ FV_HANG_UNTOLD, 0, 0 };
 }
 
 /* A rank waits if all its threads that call MPI do. Of several, one that may go on is enough for others, so
@@ -459,15 +471,17 @@ static void find_wait(struct work *w, uint32_t rank)
     struct wait all[FV_WAITED_MOST];
     uint32_t count = 0, threads = 0;
 
-    *out = (struct fv_hang_rank){ .state = fv_rank_has_ended(r) ? FV_HANG_ENDED : FV_HANG_ACTIVE, .cycle = FV_NONE };
+    *out = (struct fv_hang_rank){ .state = fv_rank_has_ended(r) || has_finalized(w->m, r) ? FV_HANG_ENDED : FV_HANG_ACTIVE, .cycle = FV_NONE };
     for (uint32_t i = 0; i < r->threads && out->state != FV_HANG_ENDED; i++) {
         const struct fv_thread_view *t = &w->m->threads[r->first_thread + i];
 
         if (!t->alive || (!t->calls && !t->in_call.active))
             continue;
         struct wait wait = wait_of(w, rank, &t->in_call);
-        if (t->main || !threads)
+        if (t->main || !threads) {
             out->state = wait.state;
+            out->missing = wait.missing;
+        }
         threads++;
         if (wait.state == FV_HANG_WAITS && count < FV_WAITED_MOST)
             all[count++] = wait;

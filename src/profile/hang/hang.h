@@ -35,6 +35,7 @@ struct fv_hang_rank {
     uint32_t list;   /* if it waits */
     uint32_t cycle;  /* FV_NONE: in none */
     uint32_t direct; /* ranks that have it on their list */
+    uint32_t missing; /* it waits for ranks of which there is no rank file: 1 + the world rank, FV_HANG_SOME: one of several; 0: for none */
     bool stuck;
     bool other_threads; /* its main thread waits, but others are not in MPI */
 };
@@ -76,6 +77,7 @@ struct fv_hang {
 };
 
 #define FV_HANG_LASTING_S 1.0
+#define FV_HANG_SOME FV_NONE
 
 /* Fills in all but the ranks' states and lists (hang_graph.c). */
 void fv_hang_solve(const struct fv_model *model, struct fv_hang *hang);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MISSING_TOLD 100000 /* of more, a damaged file may say so */
 #define LIST_BYTES 120 /* of a list of ranks, about */
 
 /* Without rank `but`, who is one of them; FV_NONE: all. */
@@ -182,7 +183,7 @@ static void say_outside(const struct fv_model *m, const struct fv_rank *r, char 
 
 static void say_end(const struct fv_rank *r, char *out, size_t bytes)
 {
-    if (r->state == FV_RANK_FINALIZED)
+    if (r->state == FV_RANK_FINALIZED || !fv_rank_has_ended(r)) /* killed before its file said so */
         fv_words_add(out, bytes, "has finalized");
     else
         fv_words_add(out, bytes, "%s without MPI_Finalize", r->state == FV_RANK_REPLACED ? "became another program, by exec()," : "exited");
@@ -212,6 +213,10 @@ static void say_state(const struct fv_model *m, uint32_t rank, char *out, size_t
         fv_words_add(out, bytes, ", which can complete: the ranks it needs are in matching calls");
     else if (h->state == FV_HANG_RECENT)
         fv_words_add(out, bytes, " for %s", fv_words_seconds(r->in_call.seconds, seconds));
+    else if (h->missing == FV_HANG_SOME)
+        fv_words_add(out, bytes, ", which waits for ranks that have no rank file");
+    else if (h->missing)
+        fv_words_add(out, bytes, ", which waits for rank %u, which has no rank file", h->missing - 1);
     else if (h->other_threads)
         fv_words_add(out, bytes, ", with other threads outside of MPI");
 }
@@ -303,6 +308,15 @@ static bool all_can_go_on(const struct fv_hang *h)
 
 enum certainty { NOTHING, PERHAPS, SURE };
 
+/* What such a rank sent may have been under way. */
+static bool has_finalized(const struct fv_model *m, const struct fv_hang_cause *cause)
+{
+    for (uint32_t i = 0; i < cause->count; i++)
+        if (m->ranks[cause->ranks[i]].state != FV_RANK_FINALIZED && fv_rank_has_ended(&m->ranks[cause->ranks[i]]))
+            return false;
+    return true;
+}
+
 /* What is known of ranks that were killed a moment after each other's last calls? Then a run that went on
  * well and one that had hung for hours look alike, but for calls that do not fit together and for ranks that
  * have left: those do not get better with time. Calls that can complete are no reason to hang at all. */
@@ -317,7 +331,7 @@ static enum certainty certainty(const struct fv_model *m, bool killed)
     if (h->cycle_count)
         return h->cycles[0].lasting ? SURE : PERHAPS;
     enum fv_hang_state state = h->causes[0].state;
-    return state == FV_HANG_ENDED ? SURE : state == FV_HANG_MATCHED ? NOTHING : PERHAPS;
+    return state == FV_HANG_ENDED && !has_finalized(m, &h->causes[0]) ? SURE : state == FV_HANG_MATCHED ? NOTHING : PERHAPS;
 }
 
 static void say_hang(const struct fv_model *m, char *out, size_t bytes)
@@ -335,6 +349,25 @@ static void say_hang(const struct fv_model *m, char *out, size_t bytes)
     } else if (h->cause_count) {
         fv_words_add(out, bytes, "%s", fv_hang_cause(m, &h->causes[0], text, sizeof(text)));
     }
+}
+
+/* Of a node that failed, or from where nothing was gathered: whoever waits for such a rank waits for that. */
+static void say_missing(const struct fv_model *m, char *out, size_t bytes)
+{
+    struct fv_rank_list list = FV_RANK_LIST_INIT;
+    size_t count = 0, at = 0;
+
+    for (int rank = 0; rank < m->world_size && (size_t)m->world_size - m->rank_count <= MISSING_TOLD; rank++) {
+        while (at < m->rank_count && m->ranks[at].world_rank < rank)
+            at++;
+        if (at < m->rank_count && m->ranks[at].world_rank == rank)
+            continue;
+        fv_rank_list_add(&list, rank);
+        count++;
+    }
+    if (count)
+        fv_words_add(out, bytes, "; rank%s %s %s no rank file: %s did not start, the node failed, or its files are not gathered", fv_words_s(count), fv_rank_list_text(&list),
+                     count > 1 ? "have" : "has", count > 1 ? "they" : "it");
 }
 
 static void say_aborted(const struct fv_model *m, char *out, size_t bytes)
@@ -377,5 +410,7 @@ char *fv_hang_headline(const struct fv_model *m, char *out, size_t bytes)
         fv_words_add(out, bytes, "%s: %u of %d rank%s", all_can_go_on(m->hang) ? " while running" : "",
                      states[FV_RANK_KILLED], m->world_size, fv_words_s((uint64_t)m->world_size));
     }
+    if (m->world_size > 0 && (size_t)m->world_size > m->rank_count)
+        say_missing(m, out, bytes);
     return out;
 }

@@ -279,26 +279,6 @@ static void read_threads(struct gather *g)
     l->main_s += rank->main_s;
 }
 
-/* Lives are exact; the first thread, which nobody created, may have none: then the rank's time is its. */
-static void sum_lives(struct fv_model *m)
-{
-    struct fv_locks *l = &m->locks;
-    bool *first = fv_xcalloc(m->rank_count, sizeof(*first));
-
-    for (size_t i = 0; i < m->phases.life_count; i++) {
-        const struct fv_life *life = &m->phases.lives[i];
-
-        l->ranks[life->rank].thread_s += larger(life->end_s - life->begin_s, 0);
-        first[life->rank] = first[life->rank] || life->creator == FV_NO_THREAD;
-    }
-    for (size_t i = 0; i < m->rank_count; i++) {
-        if (!first[i] && l->ranks[i].recorded)
-            l->ranks[i].thread_s += m->ranks[i].app_time_s;
-        l->thread_s += l->ranks[i].thread_s;
-    }
-    free(first);
-}
-
 /* ---- order ---- */
 
 struct numbered {
@@ -345,6 +325,95 @@ static void find_inside_mpi(struct fv_model *m)
     for (size_t i = 0; i < l->count; i++)
         l->items[i].inside_mpi = l->items[i].inside_mpi && !outside[i];
     free(outside);
+}
+
+/* ---- the program's own threads ---- */
+
+struct waiters {
+    struct waiter {
+        uint32_t rank, thread; /* its key */
+        double outside_s, inside_s; /* what it waited for: locks that are not MPI's alone, and those */
+        bool of_mpi;
+    } * items;
+    size_t count, room;
+    struct fv_index index;
+};
+
+static struct waiter *waiter_of(struct waiters *w, uint32_t rank, uint32_t thread)
+{
+    return FV_INTERNED(w->index, w->items, w->count, w->room, (uint32_t[]){ rank, thread });
+}
+
+static void sum_by_thread(const struct fv_model *m, struct waiters *w)
+{
+    for (size_t i = 0; i < m->locks.part_count; i++) {
+        const struct fv_lock_part *p = &m->locks.parts[i];
+        struct waiter *of = waiter_of(w, p->rank, p->thread);
+
+        *(m->locks.items[p->lock].inside_mpi ? &of->inside_s : &of->outside_s) += p->n.wait_s;
+    }
+}
+
+static bool is_main_thread(const struct fv_model *m, uint32_t rank, uint32_t id)
+{
+    uint32_t thread = fv_build_thread(m, rank, id);
+
+    return thread != FV_NONE && m->threads[thread].main;
+}
+
+/* A thread that MPI made: by its routine, or by who called pthread_create(); where that was before recording began, because it waits for nothing but MPI's. */
+static bool is_of_mpi(const struct fv_model *m, const struct fv_life *life, const struct waiter *waits)
+{
+    if (life->routine != FV_NONE && is_mpi_library(m->tree.modules[m->addresses[life->routine].module].name))
+        return true;
+    return is_inside_mpi(m, life->create_node) || (life->creator == FV_NO_THREAD && !(waits->outside_s > 0));
+}
+
+/* Lives are exact; the main thread, which nobody created, is there all the time, whatever else was seen first. MPI's own are no part of what the program does. */
+static void sum_lives(struct fv_model *m, struct waiters *w)
+{
+    struct fv_locks *l = &m->locks;
+
+    for (size_t i = 0; i < m->phases.life_count; i++) {
+        const struct fv_life *life = &m->phases.lives[i];
+        struct waiter *of = waiter_of(w, life->rank, life->thread);
+
+        if (is_main_thread(m, life->rank, life->thread))
+            continue;
+        of->of_mpi = is_of_mpi(m, life, of);
+        l->ranks[life->rank].thread_s += of->of_mpi ? 0 : larger(life->end_s - life->begin_s, 0);
+    }
+    for (size_t i = 0; i < m->rank_count; i++) {
+        l->ranks[i].thread_s += l->ranks[i].recorded ? m->ranks[i].app_time_s : 0;
+        l->thread_s += l->ranks[i].thread_s;
+    }
+}
+
+/* What the program's own threads waited for each other outside of MPI. Threads know what they waited in MPI calls, locks who else uses them. */
+static void sum_own_waits(struct fv_model *m)
+{
+    struct fv_locks *l = &m->locks;
+    struct waiters w = { 0 };
+
+    sum_by_thread(m, &w);
+    sum_lives(m, &w);
+    for (size_t i = 0; i < l->part_count; i++) {
+        const struct fv_lock_part *p = &l->parts[i];
+        const struct fv_lock *k = &l->items[p->lock];
+
+        if (k->inside_mpi || waiter_of(&w, p->rank, p->thread)->of_mpi)
+            continue;
+        l->ranks[p->rank].own_wait_s += p->n.wait_s;
+        l->own_kind_s[k->kind < FV_SYNC_KINDS ? k->kind : 0] += p->n.wait_s;
+    }
+    for (size_t i = 0; i < m->rank_count; i++) {
+        struct fv_lock_rank *r = &l->ranks[i];
+
+        r->own_wait_s = fmin(r->own_wait_s, larger(r->wait_s - r->in_mpi_s, 0));
+        l->own_wait_s += r->own_wait_s;
+    }
+    free(w.items);
+    fv_index_release(&w.index);
 }
 
 static int by_waiting(const void *a, const void *b)
@@ -489,8 +558,8 @@ static void finish_locks(struct fv_build *b, void *state)
     if (!g)
         return;
     g->out->recorded = true;
-    sum_lives(b->model);
     find_inside_mpi(b->model);
+    sum_own_waits(b->model);
     order_locks(g->out);
     order_sites(g->out);
     order_parts(g->out);

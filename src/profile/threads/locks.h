@@ -78,8 +78,9 @@ struct fv_lock_wait {
 struct fv_lock_rank {
     bool recorded;
     uint32_t modes;  /* enum fv_threads_mode */
-    double thread_s; /* lifetimes of its threads */
-    double wait_s;   /* of all of them */
+    double thread_s; /* lifetimes of the program's threads, the main one among them; of none that MPI made */
+    double wait_s;   /* of all threads, MPI's own, too */
+    double own_wait_s; /* of that: of the program's threads, outside of MPI */
     double in_mpi_s; /* of that: inside MPI calls */
     double idle_s;   /* of that: of workers, for work */
     uint32_t idlers; /* who these are: threads */
@@ -99,7 +100,9 @@ struct fv_locks {
     struct fv_lock_wait *now;   /* by rank */
     size_t now_count, now_room;
     double thread_s, wait_s, in_mpi_s, idle_s, main_s; /* over ranks */
+    double own_wait_s;                 /* likewise */
     double kind_s[FV_SYNC_KINDS];      /* the parts of wait_s */
+    double own_kind_s[FV_SYNC_KINDS];  /* of own_wait_s, but for what was waited in MPI calls for locks that not only MPI uses */
     struct {
         uint64_t missed, overflow, holds, lives; /* as in struct fv_sync_thread */
     } lost;

@@ -508,8 +508,9 @@ static void get_waiting_rank(void *subject, const void *row, const struct fv_col
 }
 
 #define THREAD_TIME_COLUMNS(S)                                                                               \
-    { "thread_s", "threads", "s", "Lifetimes of threads, summed.", FV_FIELD(S, thread_s) },                  \
-        { "wait_s", "wait", "s", "What they waited for each other.", FV_FIELD(S, wait_s) },                  \
+    { "thread_s", "threads", "s", "Lifetimes of the program's threads, summed, without those that MPI made.", FV_FIELD(S, thread_s) }, \
+        { "wait_s", "wait", "s", "What all threads waited for each other, MPI's own and in MPI calls, too.", FV_FIELD(S, wait_s) }, \
+        { "own_wait_s", "own wait", "s", "The part of that of the program's threads outside of MPI.", FV_FIELD(S, own_wait_s) }, \
         { "idle_s", "idle", "s", "The part of that in which workers waited for work; see idle_s of locks.",  \
           FV_FIELD(S, idle_s) },                                                                             \
         { "main_wait_s", "main", "s", "The part of it of main threads, outside of MPI calls.",               \

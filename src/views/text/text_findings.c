@@ -94,11 +94,19 @@ static bool is_told(const struct fv_finding *f)
     return !strcmp(f->def->name, FV_FINDING_DISTURBED);
 }
 
+static void put_rest(const struct fv_page *p, const struct fv_profile *v, size_t number)
+{
+    char text[2000];
+    (void)number;
+
+    if (fv_findings_rest(v, text, sizeof(text))[0])
+        fv_page_item(p, FV_DIM, 0, "%s", text);
+}
+
 /* That there is no more than what is told by the verdict; of threads, a run without --threads knows their CPU time alone. */
 static void put_none(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
-    const bool disturbed = v->findings->count;
     double own_s = 0;
     char cpu[FV_WORD];
 
@@ -106,8 +114,7 @@ static void put_none(const struct fv_page *p, const struct fv_profile *v)
         fv_page_item(p, FV_YELLOW, 0, "no findings: threads, or ranks, worked one at a time in this run (fvmpi run --solo, --throughput), so that its times are not the program's; fvmpi stacks reads such runs");
     if (m->phases.alone.is || m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
         return;
-    fv_page_item(p, FV_DIM, 0, "no %sfindings: nothing %sthat fvmpi knows the cause of costs %g %% of the ranks' time", disturbed ? "other " : "",
-                 disturbed ? "else " : "", 100 * FV_FINDING_WORTH);
+    put_rest(p, v, 0);
     for (size_t i = 0; i < m->rank_count; i++)
         own_s += m->ranks[i].own_threads_s;
     if (!m->locks.recorded && own_s > THREADED * m->efficiency.total_s)
@@ -128,7 +135,7 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
     }
     if (room < SIZE_MAX && others > 1)
         room -= room > 0; /* how many more there are */
-    fv_page_heading(p, "Findings", "what costs most, of the time of all ranks");
+    fv_page_heading(p, "Findings", fv_findings_order(f));
     for (size_t i = 0; i < f->count && (shown < MOST || fv_page_all(p)); i++) {
         if (is_told(&f->items[i]))
             continue;
@@ -141,6 +148,7 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
         shown++;
     }
     fv_page_cut(p, shown, others, "finding", "");
+    put_if_short(p, room, put_rest, v, 0);
 }
 
 void fv_text_first(const struct fv_page *p, const struct fv_profile *v)

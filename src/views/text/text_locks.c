@@ -27,22 +27,22 @@ static void put_totals(const struct fv_page *p, const struct fv_profile *v)
     char text[1000], seconds[FV_WORD], part[FV_WORD], all[FV_WORD];
     bool done[FV_SYNC_KINDS] = { false };
 
-    snprintf(text, sizeof(text), "threads waited %s, %s of their %s", fv_words_seconds(l->wait_s, seconds),
-             fv_words_percent(l->wait_s, l->thread_s, part), fv_words_seconds(l->thread_s, all));
-    for (bool first = true; l->wait_s > 0; first = false) {
+    snprintf(text, sizeof(text), "threads waited %s, %s of their %s", fv_words_seconds(l->own_wait_s, seconds),
+             fv_words_percent(l->own_wait_s, l->thread_s, part), fv_words_seconds(l->thread_s, all));
+    for (bool first = true; l->own_wait_s > 0; first = false) {
         unsigned most = 0;
 
         for (unsigned i = 1; i < FV_SYNC_KINDS; i++)
-            if (!done[i] && l->kind_s[i] > (most ? l->kind_s[most] : 0))
+            if (!done[i] && l->own_kind_s[i] > (most ? l->own_kind_s[most] : 0))
                 most = i;
         if (!most)
             break;
         done[most] = true;
         fv_words_add(text, sizeof(text), "%s %s %s", first ? ":" : ",", fv_sync_kind_name(most),
-                     fv_words_percent(l->kind_s[most], l->thread_s, part));
+                     fv_words_percent(l->own_kind_s[most], l->thread_s, part));
     }
     if (l->in_mpi_s > 0)
-        fv_words_add(text, sizeof(text), "; %s of it inside MPI calls, which is MPI time, too",
+        fv_words_add(text, sizeof(text), "; %s more inside MPI calls, which is MPI time",
                      fv_words_seconds(l->in_mpi_s, seconds));
     if (l->in_mpi_s > 0 && v->model->rank_count > 1) {
         size_t most = 0;
@@ -81,7 +81,7 @@ static void add_main(const struct fv_model *m, char *out, size_t bytes)
     char waited[FV_WORD], cpu[FV_WORD];
     double others_s = 0;
 
-    if (!(m->locks.main_s > MAIN * m->locks.wait_s))
+    if (!(m->locks.main_s > MAIN * m->locks.own_wait_s))
         return;
     for (size_t i = 0; i < m->rank_count; i++)
         others_s += m->ranks[i].own_threads_s;
@@ -99,11 +99,11 @@ char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes
     char seconds[FV_WORD], part[FV_WORD], name[NAME_BYTES];
 
     snprintf(out, bytes, "threads waited %s for each other, %s of their time",
-             fv_words_seconds(l->wait_s, seconds), fv_words_percent(l->wait_s, l->thread_s, part));
+             fv_words_seconds(l->own_wait_s, seconds), fv_words_percent(l->own_wait_s, l->thread_s, part));
     add_main(v->model, out, bytes);
-    if (l->idle_s > IDLE * l->wait_s)
+    if (l->idle_s > IDLE * l->own_wait_s)
         fv_words_add(out, bytes, "; workers idle for want of tasks: %s", fv_words_seconds(l->idle_s, seconds));
-    if (most && fv_lock_contention_s(most) > WORTH * l->wait_s)
+    if (most && !most->inside_mpi && fv_lock_contention_s(most) > WORTH * l->own_wait_s)
         fv_words_add(out, bytes, "; most: %s (%s), %s", fv_view_lock_label(v, most, name, sizeof(name)),
                      fv_sync_kind_name(most->kind), fv_words_seconds(fv_lock_contention_s(most), seconds));
     return out;

@@ -23,8 +23,8 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
 {
     const struct fv_crowd c = fv_crowd_of(m, m->ranks[0].host);
 
-    if (c.shared)
-        fv_text_note(p, FV_YELLOW, "%zu ranks share the %u processor%s of %s: times include waiting for a processor",
+    if (c.shared && isnan(m->ranks[0].ready_s)) /* where it is known, it is little */
+        fv_text_note(p, FV_YELLOW, "%zu ranks may run on %u processor%s of %s: times may include waiting for a processor",
                      c.ranks, c.cpus, fv_words_s(c.cpus), m->ranks[0].host);
 }
 

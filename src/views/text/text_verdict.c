@@ -108,7 +108,7 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
     put_bar(p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, e->mpi_s - e->wait_s, e->wait_s });
-    if (m->locks.recorded && m->locks.wait_s > 0.01 * m->locks.thread_s)
+    if (m->locks.recorded && m->locks.own_wait_s > 0.01 * m->locks.thread_s)
         fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
 }
 

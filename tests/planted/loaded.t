@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Programs with a known problem on a machine that others use: four times as many processes that compute as there are processors. Whatever is named is the right rank and function,
+delays by preemption are no fault of the program, and what was not found is not denied. With FVMPI_TEST_LONG (./dev statistics) each runs ten times, and the problem is found in
+eight of them, and programs without a problem are accused of nothing."""
+import contextlib
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'mpi')]
+import harness
+from findings import first_lines
+from report import check, equal, plain
+
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'
+TIMES, ENOUGH = (10, 8) if LONG else (1, 0)
+HOGS = 4 * (os.cpu_count() or 1)
+HOG = 'import time\nend = time.monotonic() + 900\nwhile time.monotonic() < end: pass'
+REACT_S = 60 * 0.010 # CPU time that rank 1 has more
+MACHINE = ('no_processor', 'noise', 'startup')
+
+
+@contextlib.contextmanager
+def loaded(hogs):
+    """Children of ours, which end with this."""
+    started = [subprocess.Popen([sys.executable, '-c', HOG], env=harness.environment()) for _ in range(hogs)]
+    try:
+        yield
+    finally:
+        for hog in started:
+            hog.kill()
+            hog.wait()
+
+
+def is_denied(run):
+    return re.search(r'nothing (else )?that fvmpi knows the cause of', first_lines(run))
+
+
+class Case:
+    """name, source and arguments; finding, rank and functions that may be named, the first of which is the planted one."""
+
+    def __init__(self, source, arguments, finding, rank, functions, options=(), seconds=None, flags=()):
+        self.source, self.arguments, self.finding, self.rank, self.functions = source, arguments, finding, rank, functions
+        self.options, self.seconds, self.flags = options, seconds, flags
+
+    def __str__(self):
+        return ' '.join([self.source] + self.arguments + list(self.options))
+
+    def run(self, mpi, more=()):
+        program = mpi.build(os.path.join(HERE, self.source), '-O2', '-g', *self.flags, output=self.source.replace('.', '_'))
+        run = mpi.profile(program, 2, self.arguments + list(more), list(self.options)).ended(0)
+        if '--trace' in self.options:
+            harness.run([os.path.join(harness.BUILD, 'fvunify'), run.directory]).ended(0)
+        return run
+
+    def names(self, run):
+        """Findings that accuse the program. A late rank by preemption is the machine's."""
+        return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] not in MACHINE and 'by preemption' not in f['text']]
+
+    def judge(self, run):
+        """Raises where anything wrong is said; was the planted problem found, with its function?"""
+        found = False
+        for f in self.names(run):
+            function = plain(f['function'] or '').split(':')[-1].split('>')[-1]
+            if f['name'] not in (self.finding, 'late_rank'):
+                check(f['name'] in ('unexplained_waiting', 'instruction_balance', 'own_cost'), 'said of the program: {}', f)
+                continue
+            equal('rank of {}'.format(f), f['rank'], self.rank)
+            check(not function or function in self.functions, 'function: {}', f)
+            found = found or not self.functions or function == self.functions[0]
+            if f['name'] == 'load_imbalance' and 'of CPU time' in f['text']:
+                check(re.search(r'times as much', f['text']), 'no ratio: {}', f)
+                check(not self.seconds or 0.7 * self.seconds < f['lost_s'] < 1.4 * self.seconds, '{} s, truly {} of CPU time', f['lost_s'], self.seconds)
+        check(self.names(run) or not is_denied(run), '{}', first_lines(run))
+        return found
+
+
+CASES = [
+    Case('planted.c', ['imbalance'], 'load_imbalance', 1, ('react', 'compute'), seconds=REACT_S),
+    Case('planted.c', ['faults'], 'load_imbalance', 1, (), seconds=REACT_S),
+    Case('planted.c', ['imbalance'], 'load_imbalance', 1, ('react', 'compute'), options=('--trace',), seconds=REACT_S),
+    Case('planted.F90', [], 'load_imbalance', 1, ('react', 'compute'), seconds=REACT_S),
+    Case('planted.cpp', [], 'load_imbalance', 1, ('react', 'compute'), seconds=REACT_S),
+]
+
+
+def planted(tap, mpi, case):
+    with tap.test('{}: {}, with {} other processes'.format(mpi, case, HOGS)):
+        found = 0
+        for _ in range(TIMES):
+            found += case.judge(case.run(mpi))
+        print('# {}: found in {} of {}'.format(case, found, TIMES))
+        check(found >= ENOUGH, 'found in {} of {} runs', found, TIMES)
+
+
+def sound(tap, mpi, hogs):
+    """Nothing is wrong with these."""
+    with tap.test('{}: no findings of sound programs, with {} other processes'.format(mpi, hogs)):
+        for problem in ('imbalance', 'moves', 'faults', 'snapshot') * 5 if LONG else ('imbalance',):
+            case = Case('planted.c', [problem], 'none', None, ())
+            run = case.run(mpi, ['sound'])
+            equal('findings of {}'.format(problem), [(f['name'], f['text']) for f in case.names(run) if f['name'] != 'unexplained_waiting'], [])
+
+
+def main():
+    tap = harness.Tap()
+    for mpi in harness.an_mpi(tap):
+        with loaded(HOGS):
+            for case in CASES if LONG else CASES[:4]:
+                planted(tap, mpi, case)
+            sound(tap, mpi, HOGS)
+        if LONG:
+            for case in CASES:
+                planted(tap, mpi, case)
+            sound(tap, mpi, 0)
+    tap.done()
+
+
+main()
