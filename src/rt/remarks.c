@@ -1,5 +1,6 @@
 /* See remarks.h. The first few are kept: whatever goes wrong does so for the same few reasons. */
 #include "rt/remarks.h"
+#include "base/scope.h"
 #include "rt/process.h"
 #include "rt/rt.h"
 
@@ -22,9 +23,11 @@ static bool is_known(const struct fv_remark_record *remark)
     return false;
 }
 
-/* With the lock. */
+/* With the lock. A forked child has no file. */
 static void write_all(void)
 {
+    if (!fv_rt.writer.header)
+        return;
     if (written < count && !chunk)
         chunk = fv_writer_try_chunk(&fv_rt.writer, FV_CHUNK_REMARKS, FV_NO_THREAD, 0, sizeof(remarks));
     for (; chunk && written < count; written++) {
@@ -33,14 +36,18 @@ static void write_all(void)
     }
 }
 
+/* NULL: what there is already. */
 static void keep(const struct fv_remark_record *remark)
 {
-    if (!fv_try_lock(&lock))
-        return;
-    if (count < REMARKS && !is_known(remark))
-        remarks[count++] = *remark;
-    write_all();
-    fv_unlock(&lock);
+    struct fv_scope scope = fv_scope_enter();
+
+    if (fv_try_lock(&lock)) {
+        if (remark && count < REMARKS && !is_known(remark))
+            remarks[count++] = *remark;
+        write_all();
+        fv_unlock(&lock);
+    }
+    fv_scope_leave(&scope);
 }
 
 void fv_remark(bool aloud, const char *format, ...)
@@ -58,8 +65,5 @@ void fv_remark(bool aloud, const char *format, ...)
 
 void fv_remarks_write(void)
 {
-    if (!fv_try_lock(&lock))
-        return;
-    write_all();
-    fv_unlock(&lock);
+    keep(NULL);
 }

@@ -6,7 +6,6 @@ import random
 import shutil
 import signal
 import struct
-import subprocess
 import sys
 import time
 
@@ -187,22 +186,6 @@ def dies(mpi, way):
         equal('rank 1 in no call', report.rank(1)['in_call'], None)
 
 
-class Mounted:
-    def __init__(self, options):
-        self.options = options
-
-    def __enter__(self):
-        self.path = harness.scratch('mnt')
-        done = subprocess.run(['mount', '-t', 'tmpfs', '-o', self.options, 'fvmpi-test', self.path],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            raise Skip('cannot mount a tmpfs: ' + done.stdout.decode('utf-8', 'replace').strip().replace('\n', ' '))
-        return self.path
-
-    def __exit__(self, *_):
-        subprocess.run(['umount', '-l', self.path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
 def lives_on(mpi, way, directory, warned=True):
     """The application goes on as if nothing was; at most one line a rank says what is wrong."""
     job = Job(mpi, way, directory=directory)
@@ -218,7 +201,7 @@ def lives_on(mpi, way, directory, warned=True):
 def disks(tap, mpi):
     for size in DISKS:
         with tap.test('{}: disk of {} full'.format(mpi, size)):
-            with Mounted('size=' + size) as path:
+            with harness.Mounted('size=' + size) as path:
                 job = lives_on(mpi, 'grow', os.path.join(path, 'e'), warned=False)
                 done = harness.run([harness.FVMPI, 'report', job.directory, '--json', '-'])
                 check(done.rc in (0, 1) and not done.late, 'report ends with {}: {}', done.rc, done.err)
@@ -258,7 +241,7 @@ def disks(tap, mpi):
     with tap.test('{}: directory below a file'.format(mpi)):
         lives_on(mpi, 'slow', '/dev/null/x')
     with tap.test('{}: read-only directory'.format(mpi)):
-        with Mounted('ro') as path:
+        with harness.Mounted('ro') as path:
             lives_on(mpi, 'slow', os.path.join(path, 'e'))
 
 

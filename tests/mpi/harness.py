@@ -437,6 +437,24 @@ def wait_until(condition, limit=LIMIT, what='it', pause=0.01):
     raise Mismatch('{} did not happen within {} s'.format(what, limit))
 
 
+class Mounted:
+    """A small disk, or one with other options of tmpfs."""
+
+    def __init__(self, options):
+        self.options = options
+
+    def __enter__(self):
+        self.path = scratch('mnt')
+        done = subprocess.run(['mount', '-t', 'tmpfs', '-o', self.options, 'fvmpi-test', self.path],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise Skip('cannot mount a tmpfs: ' + done.stdout.decode('utf-8', 'replace').strip().replace('\n', ' '))
+        return self.path
+
+    def __exit__(self, *_):
+        subprocess.run(['umount', '-l', self.path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def packaged(binary, mpis):
     """A program that nobody here wrote, and the MPI of these that it is linked with."""
     path = shutil.which(binary)
