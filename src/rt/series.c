@@ -188,7 +188,7 @@ void fv_wait_log_add(struct fv_thread *t, const struct fv_coll_record *record)
     struct fv_wait_log *log = &t->log;
     struct fv_chunk_header *chunk = log->chunks ? log->chunk[log->current] : NULL;
 
-    if (FV_UNLIKELY(!chunk || fv_chunk_room(chunk) < sizeof(*record)))
+    if (FV_UNLIKELY(!chunk || !fv_chunk_fits(chunk, sizeof(*record))))
         chunk = make_room(t);
     if (!chunk || record->sequence & ((UINT32_C(1) << log->shift) - 1)) {
         fv_dropped(FV_DROP_COLLECTIVES);

@@ -52,7 +52,7 @@ static bool grow(struct fv_tail *tail, const struct fv_tail_kind *kind, uint32_t
 
 void *fv_tail_next(struct fv_tail *tail, const struct fv_tail_kind *kind, uint32_t thread, size_t bytes, bool beyond)
 {
-    if ((!tail->chunk || fv_chunk_room(tail->chunk) < bytes) && !grow(tail, kind, thread, bytes, beyond))
+    if ((!tail->chunk || !fv_chunk_fits(tail->chunk, bytes)) && !grow(tail, kind, thread, bytes, beyond))
         return NULL;
     return fv_chunk_next(tail->chunk);
 }

@@ -78,6 +78,11 @@ static inline size_t fv_chunk_room(const struct fv_chunk_header *chunk)
     return chunk->bytes > filled ? chunk->bytes - filled : 0;
 }
 
+static inline bool fv_chunk_fits(const struct fv_chunk_header *chunk, size_t bytes)
+{
+    return sizeof(*chunk) + chunk->used + bytes <= chunk->bytes;
+}
+
 /* Where the next record goes. It becomes part of the file by fv_chunk_commit(). */
 static inline void *fv_chunk_next(struct fv_chunk_header *chunk)
 {

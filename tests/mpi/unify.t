@@ -272,12 +272,12 @@ def shared_memory_need(tap, mpi):
         check(max(kib) - min(kib) < 8 << 10, 'KiB: {}', sorted(kib))
 
 
-def many_calls(mpi):
-    """A program of 100,002 calls."""
+def many_calls(mpi, calls=100000):
+    """A program of so many calls, and two more."""
     source = os.path.join(harness.scratch('src'), 'many.c')
     with open(source, 'w') as f:
-        f.write('#include <mpi.h>\nint main(int c, char **v) { int r; MPI_Init(&c, &v); '
-                'for (int i = 0; i < 100000; i++) MPI_Comm_rank(MPI_COMM_WORLD, &r); return MPI_Finalize(); }\n')
+        f.write('#include <mpi.h>\nint main(int c, char **v) {{ int r; MPI_Init(&c, &v); '
+                'for (int i = 0; i < {}; i++) MPI_Comm_rank(MPI_COMM_WORLD, &r); return MPI_Finalize(); }}\n'.format(calls))
     program = source[:-2]
     harness.run([mpi.cc, '-g', source, '-o', program]).ended(0)
     return program
@@ -290,6 +290,16 @@ def chunks(tap, mpi):
         text = printed(run.directory)
         equal('calls', count(text, 'ENTER'), 100002)
         equal('gaps', count(text, 'MEASUREMENT_ON_OFF'), 0)
+
+
+def small(tap, mpi):
+    with tap.test('{}: the rank file of a small run is small'.format(mpi)):
+        program = many_calls(mpi, 1)
+        for options in ([], ['--trace']):
+            run = mpi.profile(program, 1, (), options + ['-q']).ended(0)
+            size = os.path.getsize(os.path.join(run.directory, 'rank-000000.fvr'))
+            check(size <= 64 << 10, '{}: {} bytes', options, size)
+            equal('damages', re.findall(r'damages=(\d+)', harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out), ['0'])
 
 
 def budget(tap, mpi):
@@ -596,6 +606,7 @@ def main():
         pauses(tap, mpi)
         failed(tap, mpi)
         chunks(tap, mpi)
+        small(tap, mpi)
     tap.done()
 
 
