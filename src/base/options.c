@@ -476,6 +476,8 @@ const struct fv_option fv_option_table[] = {
       FV_NO_FIELD, 0, 0 },
     { "FVMPI_FUNCTIONS_LEFT_OUT", NULL, 0, "LIST", "",
       "functions that are left out, encoded; set by `fvmpi run --functions-filter`", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
+    { "FVMPI_LEFT_OUT", NULL, 0, "OPTIONS", "",
+      "options that were asked for and do not go with a sanitizer that the program is built with; set by `fvmpi run`", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_SOLO", NULL, 0, "FILE", "",
       "by which `fvmpi run --stacks --solo`, and `--throughput`, measure threads and ranks one at a time; set by it", FV_USE_VARIABLE, parse_any, FV_NO_FIELD, 0, 0 },
     { "FVMPI_COPY", NULL, 0, "K/N/JOB", "",

@@ -185,6 +185,11 @@ static const char *string_of(const struct file *file, const struct fv_dynamic *e
     return dynamic_value(file, tag, &at) && at < size ? elf->strings + at : NULL;
 }
 
+static bool has_name(const struct fv_dynamic *elf, size_t size, const char *name)
+{
+    return memmem(elf->strings, size + 1, name, strlen(name) + 1);
+}
+
 static int collect(const struct file *file, struct fv_dynamic *out)
 {
     size_t size = 0;
@@ -195,6 +200,8 @@ static int collect(const struct file *file, struct fv_dynamic *out)
     out->rpath = string_of(file, out, size, DT_RPATH);
     out->runpath = string_of(file, out, size, DT_RUNPATH);
     out->soname = string_of(file, out, size, DT_SONAME);
+    out->has_asan = has_name(out, size, "__asan_init");
+    out->has_tsan = has_name(out, size, "__tsan_init");
     out->needed = calloc(file->dynamic_count + 1, sizeof(*out->needed));
     if (!out->needed)
         return -FV_ENOMEM;

@@ -27,6 +27,7 @@ struct fv_dynamic {
     uint16_t machine;
     bool has_interpreter; /* the loader starts it: a program, and not a static one */
     bool is_program;      /* may be executed: has an entry point */
+    bool has_asan, has_tsan; /* it takes from AddressSanitizer's, or ThreadSanitizer's, run-time library, or has it */
 };
 
 /* On success *out is the caller's; release it with fv_dynamic_release().

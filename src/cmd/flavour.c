@@ -86,6 +86,14 @@ static bool has_asan(const struct fv_libraries *libraries)
     return false;
 }
 
+static void note_sanitizer(const struct fv_dynamic *elf, struct fv_finding *out)
+{
+    if (elf->has_asan || elf->has_tsan) {
+        out->is_tsan = elf->has_tsan;
+        out->sanitizer = elf->has_tsan ? "ThreadSanitizer" : "AddressSanitizer";
+    }
+}
+
 static enum verdict look_at(const char *path, struct fv_finding *out)
 {
     struct fv_libraries libraries = { .items = NULL };
@@ -99,6 +107,7 @@ static enum verdict look_at(const char *path, struct fv_finding *out)
     default: return NOT_ELF;
     }
     bool runs = elf.is_program, has_loader = elf.has_interpreter;
+    note_sanitizer(&elf, out);
     fv_dynamic_release(&elf);
     if (!runs)
         return NOT_ELF;

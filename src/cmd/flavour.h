@@ -16,6 +16,8 @@ struct fv_finding {
     char program_path[4096]; /* its file; "": none */
     char why[512];           /* "lmp needs libmpi.so.40" */
     bool has_asan;           /* AddressSanitizer, in a library of its own */
+    const char *sanitizer;   /* by name; NULL: the program has none */
+    bool is_tsan;            /* ThreadSanitizer */
 };
 
 /* Of a command line; `launcher` tells that argv[0] is one (a path, else NULL). */

@@ -460,10 +460,31 @@ static int export_to_hosts(struct run *run)
     return assign(run, list, join(run, before && *before ? before : NULL));
 }
 
+/* Sanitizers have an allocator of their own, and ThreadSanitizer the functions of threads: who stands in front of these before they are ready ends the program. */
+static int leave_out(struct run *run)
+{
+    const char *sanitizer = fv_install_sanitizer() ? NULL /* ours, too */ : run->finding.sanitizer, *flags[] = { "--memory", "--threads" };
+    char list[80] = "";
+
+    for (size_t i = 0; i < (sanitizer ? run->finding.is_tsan ? 2 : 1 : 0); i++) {
+        if (!is_on(run, flags[i]))
+            continue;
+        fv_config_put(&run->config, flags[i], "off");
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", *list ? ", " : "", flags[i]);
+    }
+    if (!*list)
+        return 0;
+    fv_log("%s: left out: the program is built with %s, whose own functions these would stand in front of; build it without -fsanitize to record them", list, sanitizer);
+    snprintf(list + strlen(list), sizeof(list) - strlen(list), " (%s)", sanitizer);
+    return assign(run, "FVMPI_LEFT_OUT", strdup(list));
+}
+
 static int prepare(struct run *run)
 {
     char library[4 * (PATH_MAX + 64)];
 
+    if (leave_out(run))
+        return -FV_ENOMEM;
     if (list_libraries(run, library, sizeof(library)))
         return -FV_ENOENT;
     int err = fv_config_resolve(&run->config);

@@ -93,12 +93,22 @@ char *fv_fatal_words(const struct fv_profile *v, char *out, size_t bytes)
     return out;
 }
 
+/* Other libraries that print a backtrace show the handler that noted the signal, above the program's functions. */
+static bool is_programs(const struct fv_model *m)
+{
+    const struct fv_rank *first = first_of(m);
+
+    return first && fv_signal_has_place(&first->signal) && !fv_module_is_fvmpi(&m->tree.modules[m->tree.nodes[first->signal.node].module]);
+}
+
 char *fv_end_words(const struct fv_profile *v, char *out, size_t bytes)
 {
     char hang[1500];
 
     fv_fatal_words(v, out, bytes);
     *out = (char)toupper((unsigned char)*out);
+    if (is_programs(v->model))
+        fv_words_add(out, bytes, "\nThe signal came in the program, not in fvmpi. A frame of libfvmpi in a backtrace of others is the handler that noted it.");
     if (!fv_fatal_is_own(v->model) && fv_hang_headline(v->model, hang, sizeof(hang))[0])
         fv_words_add(out, bytes, "%s%s", *out ? "\n" : "", hang);
     return out;

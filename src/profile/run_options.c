@@ -95,6 +95,9 @@ static void finish_options(struct fv_build *b, void *state)
         b->model->calls_left_out |= !strcmp(b->model->options[i].variable, "FVMPI_MPI_CALLS");
     if (b->model->calls_left_out)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "MPI's own calls were not recorded (--mpi-calls 0): time in them counts as computing");
+    const char *not_recorded = fv_model_option(b->model, "FVMPI_LEFT_OUT");
+    if (not_recorded)
+        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "not recorded, since the program is built with a sanitizer: %s; build it without -fsanitize to record that", not_recorded);
     if (*left_out)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
                        "ranks were recorded with more than %d values of options: %zu more are not listed", VALUES_MOST,

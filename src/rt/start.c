@@ -317,8 +317,9 @@ static void tell_name(const char *directory, int rank)
 static const char *in_effect(const struct fv_option *option)
 {
     bool is_filter = option->variable && !strcmp(option->variable, "FVMPI_FUNCTIONS_FILTER") && fv_env("FVMPI_FUNCTIONS_LEFT_OUT");
+    bool is_told = option->variable && !strcmp(option->variable, "FVMPI_LEFT_OUT");
 
-    return option->use == FV_USE_APPLICATION || is_filter ? fv_option_in_effect(option) : NULL;
+    return option->use == FV_USE_APPLICATION || is_filter || is_told ? fv_option_in_effect(option) : NULL;
 }
 
 /* But for the directory: it is where the file lies. */

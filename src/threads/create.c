@@ -7,7 +7,7 @@
  * unwinds). Rejected: to wait for a thread's first call of something, since computing threads may call
  * nothing. Threads that MPI makes for itself, inside a call, stay its own.
  *
- * Not in an archive: a static program's C library defines the same name. Not under ThreadSanitizer, whose
+ * Not in an archive: a static program's C library defines the same name. Not under ThreadSanitizer, ours or the program's, whose
  * run-time makes threads before it is ready for code that it has instrumented, and begins them below us. */
 #include "threads/create.h"
 #include "base/experiment.h"
@@ -126,8 +126,13 @@ static void *trampoline(void *arg)
     return routine(arg);
 }
 
+/* Of a program that has ThreadSanitizer's run-time library. */
+extern void __tsan_init(void) __attribute__((weak));
+
 static bool is_wanted(void)
 {
+    if (FV_UNLIKELY(&__tsan_init != NULL))
+        return false;
     bool in_mpi = fv_self && !fv_is_between();
 
     __atomic_store_n(&fv_threads_made, true, __ATOMIC_RELAXED);

@@ -55,6 +55,7 @@ def ends(mpi, program, options, way, name, address, function):
     if name != 'SIGTERM':
         check(first.startswith('Rank {} was ended by {}'.format(RANKS - 1, name)), 'first line: {}', first)
         check('{}() at signals.c:'.format(function) in ' '.join(first.split()), 'place: {}', first)
+        check('The signal came in the program, not in fvmpi.' in first, 'whose it is: {}', first)
     else:
         check('ended by SIGTERM' in first, 'first line: {}', first)
 

@@ -95,10 +95,26 @@ if echo 'int main(void) { return 3; }' | cc -fsanitize=address -x c - -o checked
     capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run -q -o asan --mpi serial ./checked
     check 'a program with AddressSanitizer' has "$rc:$out$err" '^3:$'
     capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run --dry-run ./checked
+    capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run -q --memory -o asan-memory --mpi serial ./checked
+    check '... whose allocator is its own: without --memory' has "$rc:$out$err" '^3:fvmpi: --memory: left out: the program is built with AddressSanitizer,.*record them$'
+    capture "$fvmpi" report asan-memory
+    check '... which the report says' has "$out" 'not recorded, since the program is built with a sanitizer: --memory \(AddressSanitizer\)'
+    capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run --dry-run ./checked
     check '... which is told to come second' has "$out" ' ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 '
 else
     skip 'a program with AddressSanitizer' "the compiler does not make one"
 fi
+printf '#include <pthread.h>\nstatic void *run(void *p) { return p; }\nint main(void) { pthread_t t; pthread_create(&t, 0, run, 0); pthread_join(t, 0); return 3; }\n' > raced.c
+for compiler in gcc clang; do
+    if "$compiler" -fsanitize=thread -pthread raced.c -o raced 2> .log && capture ./raced && [ "$rc" -eq 3 ]; then
+        capture "$fvmpi" run -q --memory --threads -o tsan --mpi serial ./raced
+        check "$compiler: a program with ThreadSanitizer: without --memory, --threads" has "$rc:$out$err" '^3:fvmpi: --memory, --threads: left out: the program is built with ThreadSanitizer,.*record them$'
+        capture "$fvmpi" run -q --io --sample --counters software -o tsan-others --mpi serial ./raced
+        check '... and as it is with other options' has "$rc:$out$err" '^3:$'
+    else
+        skip "$compiler: a program with ThreadSanitizer: without --memory, --threads" "the compiler does not make one that runs here"
+    fi
+done
 capture "$fvmpi" run --dry-run ls
 check 'a program without MPI: serial' has "$out" '/libfvmpi-serial.so '
 run_fvmpi() { out=$("$fvmpi" run --dry-run "$@" true 2> /dev/null); }
