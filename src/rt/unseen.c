@@ -256,10 +256,12 @@ static bool has_us(char *const environment[])
     return false;
 }
 
-/* Only of programs that have to do with MPI. */
+/* Of programs that have nothing to do with MPI only if that is what this process ends as. */
 static bool is_to_be_told(const char *path, char *const environment[])
 {
-    return (!has_us(environment) || fv_program_is_static(path)) && fv_program_names_mpi(path);
+    bool is_static = fv_program_is_static(path);
+
+    return (is_static && is_watched()) || ((is_static || !has_us(environment)) && fv_program_names_mpi(path));
 }
 
 void fv_unseen_exec(const char *path, char *const environment[])
