@@ -27,7 +27,9 @@ __asm__(".pushsection .fvmpi.needs\n.globl MPI_Wtime\n.reloc ., BFD_RELOC_NONE, 
 struct fv_front_stub {
     void *target;
     const char *name;
-};
+    void *next; /* behind us, once it was asked for */
+} __attribute__((aligned(32))); /* one stands behind the other, whatever alignment a compiler likes better */
+extern struct fv_front_stub __start_fv_front[] __attribute__((visibility("hidden"))), __stop_fv_front[] __attribute__((visibility("hidden")));
 
 enum state {
     NOT_YET, /* before our constructor, or as long as there is no MPI */
@@ -151,14 +153,6 @@ static void find(void)
     }
 }
 
-__attribute__((constructor)) static void find_before_main(void)
-{
-    int saved = errno;
-
-    find();
-    errno = saved;
-}
-
 /* ---- where stubs lead ---- */
 
 static void *lacks(const char *name)
@@ -167,29 +161,55 @@ static void *lacks(const char *name)
     _exit(127); /* as the dynamic linker ends a program that calls what is not there */
 }
 
+static bool is_mpi(const struct fv_front_stub *stub)
+{
+    return (stub->name[0] | 0x20) == 'm' && (stub->name[1] | 0x20) == 'p' && (stub->name[2] | 0x20) == 'i';
+}
+
+/* What this call goes to; from now on all, unless the flavour may still come. NULL: nobody has it. */
+static void *lead(struct fv_front_stub *stub)
+{
+    enum state now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+    void *target = now == OPENED ? fv_linked_function(flavour, stub->name) : NULL;
+
+    if (!target && !stub->next)
+        __atomic_store_n(&stub->next, behind(stub->name), __ATOMIC_RELAXED);
+    if (!target)
+        target = stub->next;
+    if (target && now >= OPENED)
+        __atomic_store_n(&stub->target, target, __ATOMIC_RELEASE);
+    return target;
+}
+
 /* Till main some library may call us whose constructor runs before ours, or whose MPI comes later. */
 __attribute__((used)) static void *settle(struct fv_front_stub *stub) __asm__("fv_front_settle");
 static void *settle(struct fv_front_stub *stub)
 {
     int saved = errno;
-    bool is_mpi = (stub->name[0] | 0x20) == 'm' && (stub->name[1] | 0x20) == 'p';
 
-    if (is_mpi && __atomic_load_n(&state, __ATOMIC_ACQUIRE) == NOT_YET)
+    if (is_mpi(stub) && __atomic_load_n(&state, __ATOMIC_ACQUIRE) == NOT_YET)
         find();
-    enum state now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
-    void *target = now == OPENED ? fv_linked_function(flavour, stub->name) : NULL;
-    if (!target)
-        target = behind(stub->name);
-    if (target && now >= OPENED)
-        __atomic_store_n(&stub->target, target, __ATOMIC_RELEASE);
+    void *target = lead(stub);
     errno = saved;
     return target ? target : lacks(stub->name);
+}
+
+/* The C library's functions now: they may be called first in a signal handler, where nothing can be looked up. */
+__attribute__((constructor)) static void find_before_main(void)
+{
+    int saved = errno;
+
+    find();
+    for (struct fv_front_stub *stub = __start_fv_front; stub < __stop_fv_front; stub++)
+        if (!is_mpi(stub))
+            lead(stub);
+    errno = saved;
 }
 
 FV_RESOLVER("fv_front_resolve", "fv_front_settle");
 
 #define FV_FRONT_SLOT(symbol)                                                                    \
-    __attribute__((used)) static struct fv_front_stub slot_of_##symbol __asm__("fv_front_slot_" #symbol) = { NULL, #symbol };
+    __attribute__((used, section("fv_front"))) static struct fv_front_stub slot_of_##symbol __asm__("fv_front_slot_" #symbol) = { NULL, #symbol, NULL };
 #define FV_FRONT(symbol)                                                                         \
     FV_FRONT_SLOT(symbol)                                                                        \
     FV_STUB(#symbol, "fv_front_slot_" #symbol, "fv_front_resolve");

@@ -86,21 +86,25 @@ static bool may_be_ours(const void *found)
     return object && (mpi == FV_OUR_MPI || !fv_mpi_name(mpi));
 }
 
+static bool is_behind(const struct fv_next *row, const char *name, const void *own, const void *found)
+{
+    (void)name, (void)own;
+    if (row && *(void **)row->next == found)
+        return true;
+    if (!may_be_ours(found) || !fv_mpi_find_by(found))
+        return false;
+#ifndef FV_STANDARD_ABI /* whose Fortran library is on top of C's functions */
+    if (!row)
+        return fv_f_is_behind(name, own, found);
+#endif
+    return row && *(void **)row->next == found;
+}
+
 void *fv_lookup_wrapper(const char *name, const void *found)
 {
     void *own = is_mpi_name(name) && own_object() ? fv_linked_function(own_object(), name) : NULL;
-    const struct fv_next *row = own ? row_of(name) : NULL;
-    bool is_behind = false;
 
-    if (!own || own == found || !may_be_ours(found) || !fv_mpi_find_by(found))
-        return NULL;
-    if (row)
-        is_behind = *(void **)row->next == found;
-#ifndef FV_STANDARD_ABI /* whose Fortran library is on top of C's functions */
-    else
-        is_behind = fv_f_is_behind(name, own, found);
-#endif
-    return is_behind ? own : NULL;
+    return own && own != found && is_behind(row_of(name), name, own, found) ? own : NULL;
 }
 
 /* ---- dlsym(), dlvsym() ---- */
@@ -165,11 +169,12 @@ static bool may_call(const char *file)
 __attribute__((used)) static void *open_and_lead(const char *file, int mode) __asm__("fv_lookup_open_and_lead");
 static void *open_and_lead(const char *file, int mode)
 {
+    struct fv_loaded_before before = fv_loaded_before();
     void *object = fv_next_dlopen(file, mode);
     int saved = errno;
 
     if (object) {
-        fv_slots_lead_here();
+        fv_slots_lead_new(before);
         dlerror();
     }
     errno = saved;

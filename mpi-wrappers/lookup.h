@@ -40,6 +40,13 @@ bool fv_f_is_behind(const char *name, const void *own, const void *found);
 /* slots.c: references of loaded objects to functions of MPI that do not lead to ours, from now on do. A library that was linked
  * behind the MPI's is late: what refers to MPI has to be led here, what comes by dlopen() as well. */
 void fv_slots_lead_here(void);
+/* The same of those that have been loaded since. */
+struct fv_loaded_before {
+    const void *last;
+    unsigned long long removals; /* a new object may be where an old one was */
+};
+struct fv_loaded_before fv_loaded_before(void);
+void fv_slots_lead_new(struct fv_loaded_before before);
 extern uint32_t fv_slots_late __attribute__((visibility("hidden")));
 #else
 #define fv_lookup_plain dlsym

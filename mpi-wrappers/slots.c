@@ -8,6 +8,7 @@
 #include "base/linked.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -112,5 +113,69 @@ void fv_slots_lead_here(void)
         lead_object(program, mpi);
         dlclose(program);
     }
+}
+
+/* ---- what is new ---- */
+
+enum { NEW_MOST = 64 };
+
+struct list {
+    const struct link_map *own; /* the dynamic linker is not asked for it while its lock is held */
+    const struct link_map *after, *last;
+    unsigned long long removals;
+    bool is_found;
+    size_t count;
+    char *names[NEW_MOST];
+};
+
+/* Objects are put at the end of the list. It does not change while dl_iterate_phdr() calls. */
+static int walk(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct list *list = arg;
+    const struct link_map *o = list->own;
+    (void)size;
+
+    list->removals = info->dlpi_subs;
+    while (o && o->l_prev)
+        o = o->l_prev;
+    for (; o; o = o->l_next) {
+        if (list->is_found && list->count < NEW_MOST)
+            list->names[list->count++] = strdup(o->l_name);
+        list->is_found |= o == list->after;
+        list->last = o;
+    }
+    return 1;
+}
+
+struct fv_loaded_before fv_loaded_before(void)
+{
+    struct list list = { .own = fv_linked_object(&fv_slots_late) };
+
+    dl_iterate_phdr(walk, &list);
+    return (struct fv_loaded_before){ list.last, list.removals };
+}
+
+/* One that another thread has opened may be closed meanwhile: it is held as long as it is looked at. */
+void fv_slots_lead_new(struct fv_loaded_before before)
+{
+    struct list list = { .own = fv_linked_object(&fv_slots_late), .after = before.last };
+
+    dl_iterate_phdr(walk, &list);
+    if (!list.is_found || list.count == NEW_MOST || list.removals != before.removals) {
+        fv_slots_lead_here();
+    } else if (list.count && fv_mpi_find_by(NULL)) {
+        void *mpi = (void *)(uintptr_t)fv_linked_object(fv_next_of_mpi());
+
+        for (size_t i = 0; i < list.count; i++) {
+            void *object = list.names[i] ? fv_lookup_open(list.names[i]) : NULL;
+
+            if (object) {
+                lead_object(object, mpi);
+                dlclose(object);
+            }
+        }
+    }
+    for (size_t i = 0; i < list.count; i++)
+        free(list.names[i]);
 }
 #endif

@@ -612,7 +612,8 @@ static const char *why_nothing(const struct run *run, char *out, size_t size)
         snprintf(out, size, "%s " FV_SAYS_HAS_MPI, path);
         return out;
     }
-    return "no call of MPI_Init came to fvmpi; record a program without MPI by: fvmpi run --mpi serial ./app";
+    return "no call of MPI_Init came to fvmpi. If a script drops LD_PRELOAD, start the program by fvmpi run there; a program without MPI is recorded by "
+           "fvmpi run --mpi serial";
 }
 
 /* Who switches it off in a script forgets it there. */

@@ -26,8 +26,9 @@
 
 /* Shared with forked children, one of which may become what fvmpi is not in. */
 struct shared {
-    uint32_t is_noted;
-    char program[1020];
+    uint32_t is_noted;  /* `program`: it calls MPI, and fvmpi is not in it */
+    uint32_t may_record; /* fvmpi is in one of them, wherever that one's experiment is */
+    char program[1016];
 };
 static struct shared *shared;
 static unsigned experiments; /* that there were at the start */
@@ -178,10 +179,14 @@ static void tell_nothing(void)
         fv_log("%s: nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial", program);
 }
 
+/* Without a name that was given, children's experiments are in their directories. */
 static bool is_nothing_recorded(void)
 {
     const char *output = fv_env("FVMPI_OUTPUT");
+    bool is_named = output && *output;
 
+    if (!is_named && shared && !shared->is_noted && __atomic_load_n(&shared->may_record, __ATOMIC_RELAXED))
+        return false;
     return fv_experiment_count(output) == experiments;
 }
 
@@ -251,23 +256,27 @@ static bool has_us(char *const environment[])
     return false;
 }
 
-/* Only of programs that have to do with MPI. */
+/* Of programs that have nothing to do with MPI only if that is what this process ends as. */
 static bool is_to_be_told(const char *path, char *const environment[])
 {
-    return (!has_us(environment) || fv_program_is_static(path)) && fv_program_names_mpi(path);
+    bool is_static = fv_program_is_static(path);
+
+    return (is_static && is_watched()) || ((is_static || !has_us(environment)) && fv_program_names_mpi(path));
 }
 
 void fv_unseen_exec(const char *path, char *const environment[])
 {
     int saved = errno;
 
-    if (shared && !is_recorded() && path && is_to_be_told(path, environment)) {
-        if (is_watched()) { /* nothing of ours will be here at the end */
-            tell_without_us(path);
-        } else if (!__atomic_load_n(&shared->is_noted, __ATOMIC_RELAXED)) {
-            snprintf(shared->program, sizeof(shared->program), "%s", path);
-            __atomic_store_n(&shared->is_noted, 1, __ATOMIC_RELEASE);
-        }
+    if (!shared || is_recorded())
+        return;
+    if (!path || !is_to_be_told(path, environment)) {
+        __atomic_store_n(&shared->may_record, 1, __ATOMIC_RELAXED);
+    } else if (is_watched()) { /* nothing of ours will be here at the end */
+        tell_without_us(path);
+    } else if (!__atomic_load_n(&shared->is_noted, __ATOMIC_RELAXED)) {
+        snprintf(shared->program, sizeof(shared->program), "%s", path);
+        __atomic_store_n(&shared->is_noted, 1, __ATOMIC_RELEASE);
     }
     errno = saved;
 }

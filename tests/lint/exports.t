@@ -37,6 +37,16 @@ out=$(echo 'int evil(void) { return 0; }' | cc -shared -fPIC -x c - -o evil.so &
 check 'this test would see one more' test "$out" = 1
 check 'libfvmpi-io.so exports the functions of io.tbl and its table' test "$(nm -D --defined-only "$build/.libs/libfvmpi-io.so" | awk '{ print $NF }' | sort)" = \
     "$({ python3 "$source/src/front/gen_io.py" --names; echo fvmpi_io_v1; } | sort)"
+names_of() { for library; do nm -D --defined-only "$build/.libs/$library.so" | awk '{ print $NF }'; done | sort -u; }
+flavours=$(cd "$build/.libs" && ls libfvmpi-{mpich,openmpi,abi,serial}.so 2> /dev/null | sed 's/\.so$//')
+if [ -n "${SANITIZE_FLAGS:-}" ]; then
+    skip 'libfvmpi.so exports what the libraries for one MPI export' 'a sanitizer adds its own'
+else
+    # shellcheck disable=SC2086
+    check 'libfvmpi.so exports what the libraries for one MPI export, and what they ask it for' test \
+        "$(names_of libfvmpi)" = "$({ names_of $flavours; echo fvmpi_front_v1; } | sort -u)"
+    check 'libfvmpi.so needs the C library alone' lacks "$(readelf -d "$build/.libs/libfvmpi.so" | grep NEEDED)" 'lib(mpi|unwind)'
+fi
 if [ -n "${SANITIZE_FLAGS:-}" ]; then
     skip 'and needs the C library alone' 'a sanitizer adds its own'
 else

@@ -33,6 +33,14 @@ def no_mpi(tap, mpi):
     with tap.test('{}: a program without MPI'.format(mpi)):
         said(mpi, ['/bin/echo', 'good'], 2, 'nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial')
         said(mpi, ['/bin/echo', 'good'], 1, None, ['--mpi', 'serial'], recorded=True)
+    with tap.test('{}: a static program, started by a script'.format(mpi)):
+        program = os.path.join(mpi.folder, 'static')
+        os.makedirs(mpi.folder, exist_ok=True)
+        with open(program + '.c', 'w') as f:
+            f.write('int main(void) { return 0; }\n')
+        if harness.run(['cc', '-static', program + '.c', '-o', program]).rc:
+            raise harness.Skip('no static C library')
+        said(mpi, ['/bin/sh', '-c', 'exec ' + program], 1, 'static: statically linked, so fvmpi cannot be in it and nothing was recorded')
     with tap.test('{}: a script that starts a program is no program without MPI'.format(mpi)):
         program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
         for script in program, program + '; true', 'true; ' + program:
