@@ -64,6 +64,8 @@ struct writer {
 
 static bool is_of_program(const struct fv_defs *d, const struct fv_module *module)
 {
+    if (fv_module_is_code_of_program(module))
+        return true;
     for (size_t k = 0; k < d->rank_count; k++)
         if ((!k || strcmp(d->ranks[k].program, d->ranks[k - 1].program) != 0) && fv_module_is_of_program(module, d->ranks[k].program))
             return true;

@@ -43,7 +43,7 @@ static void finish_interpreters(struct fv_build *b, void *state)
                        (int)strnlen(version, sizeof(s->unknown.version)), version, s->ranks, s->ranks == 1 ? "rank" : "ranks");
     if (s->unread)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
-                       "the frames of Python could not be read %llu %s on %u %s: these call paths have the interpreter's own functions",
+                       "the frames of Python could not be read %llu %s on %u %s: these call paths, or samples, have the interpreter's own functions",
                        (unsigned long long)s->unread, s->unread == 1 ? "time" : "times", s->unread_ranks,
                        s->unread_ranks == 1 ? "rank" : "ranks");
     free(state);

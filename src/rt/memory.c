@@ -140,6 +140,8 @@ static bool copy(uintptr_t at, void *out, size_t bytes)
     return true;
 }
 
+#define GATHER 32 /* at once: signal handlers have little of a stack */
+
 bool fv_memory_peek(uintptr_t at, void *out, size_t bytes)
 {
     struct iovec to = { out, bytes }, from = { (void *)at, bytes };
@@ -147,6 +149,31 @@ bool fv_memory_peek(uintptr_t at, void *out, size_t bytes)
     if (process_vm_readv(fv_rt.pid, &to, 1, &from, 1, 0) == (ssize_t)bytes)
         return true;
     return (errno == ENOSYS || errno == EPERM) && copy(at, out, bytes);
+}
+
+static unsigned gather_some(const uintptr_t *at, unsigned count, size_t bytes, char *out)
+{
+    struct iovec to = { out, count * bytes }, from[GATHER] = { 0 };
+    unsigned i;
+
+    for (i = 0; i < count; i++)
+        from[i] = (struct iovec){ (void *)at[i], bytes };
+    ssize_t done = process_vm_readv(fv_rt.pid, &to, 1, from, count, 0);
+    if (done >= 0)
+        return (unsigned)((size_t)done / bytes);
+    for (i = 0; i < count && (errno == ENOSYS || errno == EPERM) && copy(at[i], out + i * bytes, bytes);)
+        i++;
+    return i;
+}
+
+bool fv_memory_gather(const uintptr_t *at, unsigned count, size_t bytes, void *out)
+{
+    for (unsigned i = 0, some; i < count; i += some) {
+        some = count - i < GATHER ? count - i : GATHER;
+        if (gather_some(at + i, some, bytes, (char *)out + i * bytes) < some)
+            return false;
+    }
+    return true;
 }
 
 void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes)

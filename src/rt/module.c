@@ -122,11 +122,11 @@ static const char *full_path(const char *name, char *buffer, size_t bytes)
 }
 
 /* What the record says of the module but its path. */
-static bool write_module(const struct fv_module_record *what, const char *path)
+static bool write_module(const struct fv_module_record *what, const char *path, bool tries)
 {
     size_t bytes = fv_round_up(sizeof(*what) + what->path_bytes + 1, 8);
 
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_MODULES, .first_pages = 1, .most_pages = 1, .varies = true };
+    const struct fv_tail_kind kind = { .type = FV_CHUNK_MODULES, .first_pages = 1, .most_pages = 1, .varies = true, .tries = tries };
     struct fv_module_record *record = fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false);
     if (!record)
         return false;
@@ -146,7 +146,7 @@ static bool write_object(const struct query *q, const char *path)
 
     if (q->build_id)
         memcpy(record.build_id, q->build_id, q->build_id_bytes);
-    return write_module(&record, path);
+    return write_module(&record, path, false);
 }
 
 static uint64_t identify(const struct query *q, const char *path)
@@ -208,7 +208,7 @@ bool fv_module_is_binding(uint32_t id)
     return false;
 }
 
-uint32_t fv_module_of_code(const char *file, const char *function)
+uint32_t fv_module_of_code(const char *file, const char *function, bool tries)
 {
     static struct fv_map known; /* struct code */
     struct code {
@@ -216,11 +216,15 @@ uint32_t fv_module_of_code(const char *file, const char *function)
         uint32_t id;
     } * code;
     struct fv_module_record record = { .id = last_id + 1, .build_id_bytes = FV_CODE_ID_BYTES };
-    char path[4096 - 2 * sizeof(struct fv_module_record)]; /* a record fits into a page */
+    static char path[4096 - 2 * sizeof(struct fv_module_record)]; /* a record fits into a page; signal handlers have little of a stack */
+    size_t most = sizeof(path) / 2 - 1, file_bytes = strnlen(file, most), function_bytes = strnlen(function, most);
     uint64_t identity = 1;
 
-    snprintf(path, sizeof(path), "%s:%s", file, function);
-    record.path_bytes = (uint32_t)strlen(path);
+    memcpy(path, file, file_bytes);
+    path[file_bytes] = ':';
+    memcpy(path + file_bytes + 1, function, function_bytes);
+    path[file_bytes + 1 + function_bytes] = '\0';
+    record.path_bytes = (uint32_t)(file_bytes + 1 + function_bytes);
     for (const char *p = path; *p; p++)
         identity = fv_mix2(identity, (unsigned char)*p);
     if (!(code = fv_map_add(&known, sizeof(*code), identity, CODES)))
@@ -228,9 +232,12 @@ uint32_t fv_module_of_code(const char *file, const char *function)
     if (!code->id) {
         memcpy(record.build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
         memcpy(record.build_id + sizeof(FV_CODE_ID) - 1, &identity, sizeof(identity));
-        code->id = write_module(&record, path) ? record.id : FV_MODULE_UNKNOWN;
+        if (write_module(&record, path, tries))
+            code->id = record.id;
+        else if (!tries)
+            code->id = FV_MODULE_UNKNOWN;
     }
-    return code->id;
+    return code->id ? code->id : FV_MODULE_UNKNOWN;
 }
 
 uint32_t fv_module_known(uintptr_t address, uint64_t *offset)

@@ -48,8 +48,9 @@ uint32_t fv_module_find(uintptr_t address, uint64_t *offset);
 uint32_t fv_module_known(uintptr_t address, uint64_t *offset);
 /* One address, with the lock that fv_module_find() wants. */
 uint32_t fv_module_of(uintptr_t address, uint64_t *offset);
-/* The module that stands for a function in a file of source code (format.h). FV_MODULE_UNKNOWN: no room. */
-uint32_t fv_module_of_code(const char *file, const char *function);
+/* The module that stands for a function in a file of source code (format.h). FV_MODULE_UNKNOWN: no room, or, in a signal handler,
+ * which `tries`, none now. */
+uint32_t fv_module_of_code(const char *file, const char *function, bool tries);
 /* Is it of those by which an interpreter calls MPI: bindings and such, that say nothing of a program? */
 bool fv_module_is_binding(uint32_t module);
 /* Before a batch of fv_module_find(): notices dlclose(), by how often there was one, which is asked without

@@ -122,6 +122,8 @@ void fv_memory_settle(void);
 bool fv_memory_is_readable(uintptr_t at);
 /* Reads memory that may not be there. */
 bool fv_memory_peek(uintptr_t at, void *out, size_t bytes);
+/* As many bytes from each of several addresses, one behind the other in `out`. */
+bool fv_memory_gather(const uintptr_t *at, unsigned count, size_t bytes, void *out);
 
 /* Is some thread in MPI_Init, before recording has begun? */
 bool fv_starting(void);

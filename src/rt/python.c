@@ -102,6 +102,27 @@ bool fv_python_walk(struct fv_python_walk *walk, bool anywhere)
     return thread && fv_python_read(fv_python, &python.types, thread, !anywhere, walk) && walk->count;
 }
 
+struct fv_python_samples *fv_python_samples_new(void)
+{
+    return python.layout ? fv_memory_new(sizeof(struct fv_python_samples)) : NULL;
+}
+
+/* A program that calls no MPI is tried by its first sample. */
+bool fv_python_sample(struct fv_python_samples *samples)
+{
+    struct fv_interpreter_record *record = python.record;
+    uintptr_t thread = record->state == FV_INTERPRETER_UNKNOWN ? 0 : own_state();
+
+    if (!thread)
+        return false;
+    bool all = fv_python_read_sample(python.layout, &python.types, thread, samples);
+    if (!all && record->state == FV_INTERPRETER_READ)
+        __atomic_fetch_add(&record->unread, 1, __ATOMIC_RELAXED);
+    if (all && samples->walk.count && record->state == FV_INTERPRETER_UNTRIED)
+        record->state = FV_INTERPRETER_READ;
+    return all && samples->walk.count;
+}
+
 bool fv_python_is_loop(uintptr_t return_address)
 {
     return return_address - python.loop <= python.loop_bytes;
@@ -119,7 +140,7 @@ uint32_t fv_python_exit(void)
     if (python.is_initialized())
         return 0;
     snprintf(file, sizeof(file), "Python %s", python.record->version);
-    return fv_module_of_code(file, "exit");
+    return fv_module_of_code(file, "exit", false);
 }
 
 /* ---- the interpreter is found, and tried once ---- */
@@ -164,7 +185,7 @@ bool fv_python_try(void)
     if (!python.layout || python.record->state == FV_INTERPRETER_UNKNOWN || !(thread = own_state()))
         return false;
     uint64_t signals = fv_lock_sigsave(&python.trying);
-    if (python.record->state == FV_INTERPRETER_UNTRIED)
+    if (!fv_python)
         try_frames(thread);
     fv_unlock_sigrestore(&python.trying, signals);
     return fv_python;

@@ -25,6 +25,36 @@ struct fv_python_walk {
     uint8_t raw[2048];
 };
 
+/* Of a thread that is sampled. What was read of a line once is kept, so that a sample asks the kernel twice, mostly. */
+#define FV_PYTHON_SAMPLED 200   /* frames of a sample: the innermost ones */
+#define FV_PYTHON_LINES   1024 /* that are kept */
+#define FV_PYTHON_TRUSTED 16   /* samples for which a caller's line is taken for what it was */
+#define FV_PYTHON_WINDOW  4096 /* no page is smaller */
+struct fv_python_samples {
+    struct fv_python_line {
+        uintptr_t code, last;
+        uint64_t content; /* of the code object: another one may take its place */
+        uint64_t checked; /* by which sample */
+        struct fv_python_frame frame;
+    } line[FV_PYTHON_LINES];
+    struct fv_python_walk walk; /* of the frames; the rest is scratch */
+    uintptr_t stack_low, stack_end; /* the thread's, which is there; set by who asks */
+    bool cut; /* there were more frames */
+    uint64_t samples;
+    unsigned count;
+    struct fv_python_sampled {
+        uintptr_t code, last;
+        bool outermost;
+        uint8_t frame[128];
+    } sampled[FV_PYTHON_SAMPLED];
+    uintptr_t code_at[FV_PYTHON_SAMPLED]; /* that are read, of */
+    uint16_t code_of[FV_PYTHON_SAMPLED];  /* ... which of them */
+    uint8_t code[FV_PYTHON_SAMPLED][160];
+    uintptr_t window_at; /* of the interpreter's stack of frames */
+    size_t window_bytes;
+    uint8_t window[FV_PYTHON_WINDOW + 128];
+};
+
 struct fv_python_layout;
 extern const struct fv_python_layout *fv_python; /* NULL: no interpreter whose frames can be read */
 
@@ -35,6 +65,11 @@ bool fv_python_try(void);
 /* The frames of the calling thread. False: it has none, or they cannot be read. No lock held; also in signal handlers, which come at
  * any time (`anywhere`). */
 bool fv_python_walk(struct fv_python_walk *walk, bool anywhere);
+/* For a thread's samples; NULL: the process has no interpreter whose frames may be read. Not in a signal handler. */
+struct fv_python_samples *fv_python_samples_new(void);
+/* In a signal handler: the frames of the thread that it interrupted, samples->walk. No lock is waited for, and the kernel reads, which
+ * checks. False: it is in no code of Python, or that cannot be read just now. */
+bool fv_python_sample(struct fv_python_samples *samples);
 /* Does a call of the interpreter's loop return there? Then frames of Python stand there. */
 bool fv_python_is_loop(uintptr_t return_address);
 /* It does, but no frames were found: counted, and told. */

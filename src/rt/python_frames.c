@@ -8,7 +8,7 @@ struct reading {
     const struct fv_python_layout *layout;
     const struct fv_python_types *types;
     struct fv_python_walk *walk;
-    bool is_known;
+    bool is_known, tries;
 };
 
 static bool get(const struct reading *r, uintptr_t at, void *out, size_t bytes)
@@ -220,7 +220,7 @@ static bool read_code(const struct reading *r, const uint8_t *frame, struct fv_p
         return false;
     if (is_hidden(w->file))
         return true;
-    out->module = fv_module_of_code(w->file, w->function);
+    out->module = fv_module_of_code(w->file, w->function, r->tries);
     return true;
 }
 
@@ -274,10 +274,22 @@ static bool read_frames(const struct reading *r, uintptr_t state)
 bool fv_python_read(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state, bool is_known,
                     struct fv_python_walk *walk)
 {
-    const struct reading r = { layout, types, walk, is_known };
+    const struct reading r = { layout, types, walk, is_known, false };
     uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
     bool all = read_frames(&r, state);
 
     fv_unlock_sigrestore(&fv_tree_lock, signals);
     return all;
+}
+
+bool fv_python_read_code(const struct fv_python_layout *layout, const struct fv_python_types *types, const uint8_t *frame,
+                         struct fv_python_walk *scratch, struct fv_python_frame *out)
+{
+    const struct reading r = { layout, types, scratch, false, true };
+
+    if (!fv_try_lock(&fv_tree_lock))
+        return false;
+    bool all = read_code(&r, frame, out);
+    fv_unlock(&fv_tree_lock);
+    return all && out->module != FV_MODULE_UNKNOWN;
 }

@@ -42,4 +42,13 @@ struct fv_python_types {
 bool fv_python_read(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state, bool is_known,
                     struct fv_python_walk *walk);
 
+/* In a signal handler, of one frame, whose bytes are given: function, file and line. False: it is no frame, or the call tree's lock, or
+ * room in the file, is not to be had just now. */
+bool fv_python_read_code(const struct fv_python_layout *layout, const struct fv_python_types *types, const uint8_t *frame,
+                         struct fv_python_walk *scratch, struct fv_python_frame *out);
+
+/* A sample's frames of the thread whose PyThreadState is at `state`: samples->walk. False: they cannot be read just now. */
+bool fv_python_read_sample(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state,
+                           struct fv_python_samples *samples);
+
 #endif

@@ -42,7 +42,8 @@ static bool grow(struct fv_tail *tail, const struct fv_tail_kind *kind, uint32_t
     struct fv_chunk_header *chunk = NULL;
 
     if (bytes)
-        chunk = fv_writer_chunk(&fv_rt.writer, kind->type, thread, kind->varies ? 0 : tail->count, bytes - sizeof(*chunk));
+        chunk = (kind->tries ? fv_writer_try_chunk : fv_writer_chunk)(&fv_rt.writer, kind->type, thread, kind->varies ? 0 : tail->count,
+                                                                      bytes - sizeof(*chunk));
     if (chunk)
         tail->chunk = chunk;
     else if (bytes && kind->budget)

@@ -20,6 +20,7 @@ struct fv_tail_kind {
     enum fv_chunk_type type;
     uint32_t first_pages, most_pages; /* of a chunk, but that the first is a part of a page where one page is enough; a record that is longer has one to itself */
     bool varies;                      /* records differ in length */
+    bool tries;                       /* in a signal handler: the file's lock is only tried */
     struct fv_budget *budget;         /* NULL: none */
 };
 

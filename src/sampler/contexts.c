@@ -162,7 +162,9 @@ static uint32_t append_node(struct fv_sampler *s, uint32_t parent, uintptr_t add
     if (!node)
         return 0;
     node->parent = parent;
-    if (address) {
+    if (address & FV_PYTHON_KEY) {
+        node->module = fv_python_key_module(address, &node->offset);
+    } else if (address) {
         node->module = fv_module_known(address - 1, &node->offset);
         node->offset++;
         if (node->module == FV_MODULE_UNKNOWN && s->unknown_count < sizeof(s->unknown) / sizeof(*s->unknown))
@@ -176,8 +178,7 @@ static uint32_t append_node(struct fv_sampler *s, uint32_t parent, uintptr_t add
     return s->nodes.count;
 }
 
-/* address 0: the frames outside of here are not known. */
-static uint32_t child(struct fv_sampler *s, uint32_t parent, uintptr_t address)
+uint32_t fv_walk_child(struct fv_sampler *s, uint32_t parent, uintptr_t address)
 {
     uint64_t at = node_hash(parent, address);
 
@@ -195,12 +196,12 @@ static uint32_t child(struct fv_sampler *s, uint32_t parent, uintptr_t address)
 uint32_t fv_walk_intern(struct fv_sampler *s, unsigned first)
 {
     const struct fv_walk *w = &s->walk;
-    uint32_t node = w->cut ? child(s, 0, 0) : 0;
+    uint32_t node = w->cut ? fv_walk_child(s, 0, 0) : 0;
 
     if (w->cut && !node)
         return 0;
     for (unsigned i = w->count; i-- > first;)
-        if (!(node = child(s, node, w->address[i])))
+        if (!(node = fv_walk_child(s, node, w->address[i])))
             return 0;
     return node;
 }
@@ -212,7 +213,7 @@ uint32_t fv_walk_intern_returned(struct fv_sampler *s, uintptr_t function)
     s->walk.address[0]--; /* it is a return address, which is one past what is meant already */
     caller = fv_walk_intern(s, fv_path_is_unseen(s->walk.address[0]));
     s->walk.address[0]++;
-    return caller ? child(s, caller, function + 1) : 0;
+    return caller ? fv_walk_child(s, caller, function + 1) : 0;
 }
 
 /* ---- functions ---- */

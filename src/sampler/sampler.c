@@ -373,6 +373,7 @@ static struct fv_sampler *make_sampler(struct fv_thread *thread)
         s->x[i] = (struct fv_x_slot){ .event = { .fd = -1 } };
     if (fv_tables_init(s)) {
         fv_trace_log_prepare(s);
+        s->python = fv_python_samples_new();
         return s;
     }
     fv_memory_free(s, sizeof(*s));

@@ -16,6 +16,7 @@
 #ifndef FV_SAMPLER_H
 #define FV_SAMPLER_H
 
+#include "rt/python.h"
 #include "rt/thread.h"
 #include "sampler/calls.h"
 #include "sampler/cfi.h"
@@ -168,6 +169,8 @@ struct fv_sampler {
     bool leaves;     /* a function was left without returning, by this thread */
     void *signal_stack; /* ours; not used where the application has one */
     struct fv_walk walk;
+    struct fv_python_samples *python; /* NULL: the process has no interpreter */
+    uintptr_t key[FV_SAMPLE_DEPTH + FV_PYTHON_SAMPLED]; /* of a path with frames of Python, see python_path.c */
     /* calibration: durations go here */
     uint64_t *calibration;
     unsigned calibrated, calibration_room;
@@ -348,6 +351,22 @@ void fv_instance_log_add(struct fv_sampler *s, const struct fv_live *live, uint6
 /* A tick, likewise: the node of its call path, and CPU time since the one before. */
 void fv_sample_log_add(struct fv_sampler *s, uint32_t path, uint64_t ticks, uint64_t cpu_ns);
 
+/* ---- python_path.c ---- */
+
+/* The node of s->walk with frames of Python in place of their interpreter's, if there are any; 0: no room. */
+uint32_t fv_walk_intern_sample(struct fv_sampler *s);
+/* A frame of Python among addresses: no address of the application is so high. */
+#define FV_PYTHON_KEY ((uintptr_t)1 << 63)
+static inline uintptr_t fv_python_key(const struct fv_python_frame *f)
+{
+    return FV_PYTHON_KEY | (uintptr_t)f->module << 24 | (f->line < 1u << 24 ? f->line : 0);
+}
+static inline uint32_t fv_python_key_module(uintptr_t key, uint64_t *line)
+{
+    *line = key & ((1u << 24) - 1);
+    return (uint32_t)(key >> 24);
+}
+
 /* ---- contexts.c: tables of the thread ---- */
 
 bool fv_tables_init(struct fv_sampler *s);
@@ -355,6 +374,8 @@ bool fv_tables_init(struct fv_sampler *s);
 void fv_walk(struct fv_sampler *s, const struct fv_registers *registers);
 /* The node of s->walk from frame `first` outwards; 0: no room. */
 uint32_t fv_walk_intern(struct fv_sampler *s, unsigned first);
+/* The node of such a frame below another; 0: no room. Address 0: the frames outside of here are not known. */
+uint32_t fv_walk_child(struct fv_sampler *s, uint32_t parent, uintptr_t address);
 /* The same of a function that has returned to where s->walk stands: as of its instances. */
 uint32_t fv_walk_intern_returned(struct fv_sampler *s, uintptr_t function);
 /* The context of an instance of the function that s->walk stands at the entry of; FV_SAMPLE_CONTEXTS: no

@@ -102,7 +102,7 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
 
     if (s->rehearses) {
         fv_walk(s, r);
-        fv_walk_intern(s, 0);
+        fv_walk_intern_sample(s);
         return;
     }
     set_period(s);
@@ -116,7 +116,7 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
     fv_live_pop_gone(s, r->r[FV_REG_SP]);
     fv_walk(s, r);
     s->record->cut += s->walk.cut;
-    if ((node = fv_walk_intern(s, 0))) {
+    if ((node = fv_walk_intern_sample(s))) {
         fv_cost_add(s, node, s->thread->record->in_call.begin != 0);
         fv_sample_log_add(s, node, now->ticks, cpu_ns);
     } else {

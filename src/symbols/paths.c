@@ -39,6 +39,12 @@ bool fv_module_is_of_program(const struct fv_module *m, const char *program)
     return (is_below || !strcmp(m->path, program)) && !fv_module_is_fvmpi(m);
 }
 
+bool fv_module_is_code_of_program(const struct fv_module *m)
+{
+    return fv_module_is_code(m) && !strstr(m->path, "/lib/python") && !strstr(m->path, "/lib64/python") && strncmp(m->path, "Python ", 7) != 0 &&
+           strncmp(m->path, "<frozen ", 8) != 0;
+}
+
 void fv_code_calls_mpi(uint8_t *code, const struct fv_module *modules, uint32_t module)
 {
     if (module >= FV_MODEL_FIRST_MODULE && code[module] == FV_CODE_OTHER && !fv_module_is_fvmpi(&modules[module]) &&

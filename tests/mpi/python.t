@@ -96,6 +96,42 @@ def known_answer(tap, case, label):
         c_where_it_stands(report, case.by_mpi4py)
 
 
+def samples_in(report, rank, name):
+    """Of a rank, with the function for their innermost one."""
+    found = [p for p in report.data['costs']['procedures'] if p['procedure'] == name]
+    equal('procedures called ' + name, len(found), 1)
+    return sum(row['exclusive_ticks'] for row in found[0]['per_thread'] if row['rank'] == rank)
+
+
+def samples(tap, mpi, python, label, options):
+    """Where a Python program computes: its own functions and lines, as much as they measured themselves."""
+    library = mpi.build('python_library.c', '-shared', '-fPIC', output='python_library.so')
+    program = os.path.join(harness.HERE, 'python_compute.py')
+    with open(program) as text:
+        lines = {re.search('LINE (.*)', line).group(1): n for n, line in enumerate(text, 1) if '# LINE' in line}
+    for option in options:
+        with tap.test('{}: samples{}'.format(label, ''.join(' ' + o for o in option))):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            command = mpi.profiled([python, program, library, '0.5'], directory, ['--mpi', mpi.name] + option)
+            run = harness.run(mpi.command(RANKS, command), directory=directory, cwd='/').ended(0)
+            report = run.report()
+            for said in map(json.loads, run.out.splitlines()):
+                found = samples_in(report, said['rank'], 'heavy')
+                both = found + samples_in(report, said['rank'], 'light')
+                check(both > 20, 'rank {}: {} samples', said['rank'], both)
+                part = said['heavy'] / (said['heavy'] + said['light'])
+                away = 5 * (part * (1 - part) / both) ** 0.5 + 0.02
+                check(abs(found / both - part) < away, 'rank {}: {} of {} samples, {:.3f} of the time', said['rank'], found, both, part)
+            procedures = {p['procedure']: p for p in report.data['costs']['procedures']}
+            equal('heavy is in', os.path.basename(procedures['heavy']['file']), 'python_compute.py')
+            equal('they are the program\'s', [procedures[name]['library'] for name in ('heavy', 'light', 'compute')], [False] * 3)
+            interpreter = sum(p['exclusive']['ticks'] for p in procedures.values() if p['procedure'].startswith('_PyEval'))
+            check(interpreter <= report.data['costs']['all']['ticks'] / 20, '{} samples are in the interpreter', interpreter)
+            on = [l for l in report.data['costs']['lines'] if l['procedure_id'] == procedures['heavy']['id']]
+            top = max(on, key=lambda l: l['exclusive']['ticks'])
+            check(abs(top['line'] - lines['heavy']) <= 1, 'most of heavy() is on line {}, not {}', top['line'], lines['heavy'])
+
+
 def shorter(paths, depth):
     """What the innermost frames tell apart."""
     calls = collections.Counter()
@@ -194,6 +230,7 @@ def main():
                 raise Skip('no CPython from {} to {}'.format(KNOWN[0], KNOWN[-1]))
         for version, python in sorted(every.items()):
             known_answer(tap, Case(mpi, python), '{}: Python {}, ctypes'.format(mpi, version))
+            samples(tap, mpi, python, '{}: Python {}'.format(mpi, version), [[], ['--sample']])
             if has_mpi4py(mpi, python):
                 case = Case(mpi, python, True)
                 known_answer(tap, case, '{}: Python {}, mpi4py'.format(mpi, version))

@@ -179,7 +179,7 @@ static void lines_by_locations(void **state)
 static uint32_t module_of(const char *file, const char *function)
 {
     fv_lock(&fv_tree_lock);
-    uint32_t module = fv_module_of_code(file, function);
+    uint32_t module = fv_module_of_code(file, function, false);
     fv_unlock(&fv_tree_lock);
     return module;
 }
