@@ -214,6 +214,7 @@ struct fv_rank {
     double tool_s;             /* fvmpi's own time */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
+    uint32_t refused_error; /* errno: why pieces of its file could not be had */
     bool traced;
     uint64_t process; /* struct fv_file_identity */
     uint64_t trace_calls, trace_bytes;

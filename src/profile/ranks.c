@@ -446,6 +446,7 @@ static void *begin_ranks(struct fv_build *b)
         r->file_bytes = fv_reader_bytes(b->files[i].reader);
         r->thinned = h->coll_shift_ceiling < 31 ? (unsigned)h->coll_shift_ceiling : 31;
         memcpy(r->dropped, h->dropped, sizeof(r->dropped));
+        r->refused_error = h->refused_error;
         b->files[i].last_point = h->last;
     }
     find_clocks(b);
