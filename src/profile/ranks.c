@@ -328,14 +328,13 @@ static void set_usage(struct fv_build *b, uint32_t rank)
         r->preempted = last->preempted - first->preempted;
     r->resident_peak = last->resident_peak;
     r->resident_first = first->resident_peak;
-    for (int i = 63; i >= 0 && !r->resident_quarter; i--) {
-        uint64_t *peak = r->resident_half ? &r->resident_quarter : &r->resident_half;
-        double *age = r->resident_half ? &r->quarter_s : &r->half_s;
-
-        if (!(*peak = h->resident_peak_at[i]))
-            continue;
-        *age = fv_build_seconds(b->model, rank, UINT64_C(1) << i);
-    }
+    uint64_t *const peaks[] = { &r->resident_half, &r->resident_quarter, &r->resident_eighth };
+    double *const ages[] = { &r->half_s, &r->quarter_s, &r->eighth_s };
+    for (int i = 63, mark = 0; i >= 0 && mark < 3; i--)
+        if (h->resident_peak_at[i]) {
+            *peaks[mark] = h->resident_peak_at[i];
+            *ages[mark++] = fv_build_seconds(b->model, rank, UINT64_C(1) << i);
+        }
 }
 
 static enum fv_rank_state state_of(const struct fv_file_header *h)
