@@ -53,7 +53,7 @@ function make(tag, attributes, ...children) {
 }
 
 function quoted(value) {
-  const text = value === null ? "" : String(value);
+  const word = value === null ? "" : String(value), text = typeof value === "string" && /^[=+@-]./.test(word) && isNaN(word) ? "'" + word : word; /* no formula in a spreadsheet */
 
   return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }

@@ -96,6 +96,13 @@ void fv_launcher_above(const struct fv_process *self, bool (*read)(pid_t pid, st
     }
 }
 
+bool fv_started_by_launcher(void)
+{
+    struct fv_process above;
+
+    return launchers_rank() && fv_process_read(getppid(), &above) && (is_launcher(above.name) || is_fvmpi_run(&above));
+}
+
 /* Of a program that was started without any, itself. */
 static bool find_launcher(struct fv_launcher *out)
 {
@@ -466,6 +473,16 @@ static int make(const char *path, const char *key, bool share)
     return why == EEXIST ? look(path, key) : -1;
 }
 
+/* It may lead to a directory of this user's, in which nothing was to be written. The user's own, and root's, are meant. Sets errno, ENOENT where it is no link. */
+static bool is_others_link(const char *path)
+{
+    struct stat st;
+    const bool is_link = !lstat(path, &st) && S_ISLNK(st.st_mode), is_others = is_link && st.st_uid && st.st_uid != geteuid();
+
+    errno = is_others ? EPERM : ENOENT;
+    return is_others;
+}
+
 #define CLAIM_NS INT64_C(4000000000) /* busy nodes take their time */
 
 /* Takes the directory for a job: its descriptor, -1, or TAKEN. The claim is a symbolic link `.job` whose text is the key: made
@@ -477,7 +494,7 @@ static int claim(const char *path, uint64_t job, bool share)
 
     if (job)
         snprintf(key, sizeof(key), "%016llx", (unsigned long long)job);
-    int fd = look(path, key);
+    int fd = is_others_link(path) ? -1 : look(path, key);
     if (fd >= 0 || fd == TAKEN || errno != ENOENT)
         return fd;
     int elected = -1;

@@ -1,5 +1,6 @@
 /* See columns.h. */
 #include "cmd/columns.h"
+#include "tool/csv_stream.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ void fv_columns_put_quoted(const char *text)
 {
     char next[FV_CLEAN];
 
-    putchar('"');
+    fputs(fv_csv_is_formula(text) ? "\"'" : "\"", stdout);
     for (size_t length; (length = fv_words_clean_next(&text, next)) > 0;)
         printf("%s%.*s", *next == '"' ? "\"" : "", (int)length, next);
     putchar('"');

@@ -2,6 +2,7 @@
 #include "base/options.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/newer.h"
 #include "cmd/output.h"
 #include "cmd/peaks.h"
 #include "cmd/tables.h"
@@ -404,6 +405,8 @@ int fv_cmd_report(int argc, char **argv)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
         else if (!err)
             err = write_all(profile, &options);
+        if (!err && options.directories.count == 1)
+            fv_newer_say(options.directories.items[0]);
         if (status < 0)
             status = err ? FV_EXIT_FAILED : FV_EXIT_OK;
         fv_profile_close(profile);

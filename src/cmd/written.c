@@ -4,6 +4,7 @@
 #include "base/shell.h"
 #include "cmd/first.h"
 #include "cmd/output.h"
+#include "cmd/stage.h"
 #include "experiment/experiment.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ static void tell_if_new(const char *path, void *arg)
     for (size_t i = 0; i < news->written->count; i++)
         if (!strcmp(news->written->names[i], path))
             return;
+    fv_stage_noted(path, &(struct fv_staged){ 0 }); /* of file systems on which the ranks could not write */
     fv_say_first(path);
     fv_log("wrote %s; read it with: %s", path, FV_COMMAND("fvmpi", "report", path));
     char *elsewhere = fv_experiment_elsewhere(path);

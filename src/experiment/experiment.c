@@ -90,10 +90,46 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The hosts of sorted places, each once, with commas between; returns how many. "": they do not fit. */
+static size_t list_hosts(const struct places *p, char *out, size_t bytes)
+{
+    size_t count = 0, used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < p->count && used < bytes; i++) {
+        size_t length = strcspn(p->items[i], ":");
+
+        if (i && !strncmp(p->items[i - 1], p->items[i], length + 1))
+            continue;
+        used += (size_t)snprintf(out + used, bytes - used, "%s%.*s", count++ ? "," : "", (int)length, p->items[i]);
+    }
+    if (used >= bytes)
+        out[0] = '\0';
+    return count;
+}
+
+/* One command for all hosts, where there are several: by Slurm's launcher within a job of its, else by options that Open MPI's and MPICH's mpiexec both have. */
+static char *gather_command(char out[FV_SHELL_COMMAND], const struct places *p, const char *path, const char **where)
+{
+    char hosts[400], number[24];
+    const size_t count = list_hosts(p, hosts, sizeof(hosts));
+
+    snprintf(number, sizeof(number), "%zu", count);
+    *where = count > 1 && *hosts ? "run" : "run there";
+    if (count < 2 || !*hosts)
+        return fv_shell_command(out, FV_SHELL_COMMAND, (const char *const[]){ "fvmpi", "gather", path, NULL });
+    if (getenv("SLURM_JOB_ID"))
+        return fv_shell_command(out, FV_SHELL_COMMAND, (const char *const[]){ "srun", "--ntasks-per-node=1", "--nodelist", hosts, "fvmpi", "gather", path, NULL });
+    snprintf(out, FV_SHELL_COMMAND, "mpiexec -n %s -host %s ", number, hosts);
+    fv_shell_command(out + strlen(out), FV_SHELL_COMMAND - strlen(out), (const char *const[]){ "fvmpi", "gather", path, NULL });
+    return out;
+}
+
 char *fv_experiment_elsewhere(const char *path)
 {
     struct places p = { .count = 0 };
-    char list[800] = "", *text = NULL;
+    char list[400] = "", command[FV_SHELL_COMMAND], *text = NULL;
+    const char *where;
 
     fv_experiment_notes(path, add_place, &p);
     if (p.count)
@@ -102,10 +138,11 @@ char *fv_experiment_elsewhere(const char *path)
         used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", p.items[i]);
     if (strlen(list) == sizeof(list) - 1)
         strcpy(list + sizeof(list) - 4, "...");
-    if (p.count &&
-        asprintf(&text, "rank files on %zu host%s are not gathered: %s; run there: %s", p.count,
-                 p.count == 1 ? "" : "s", list, FV_COMMAND("fvmpi", "gather", path)) < 0)
-        text = NULL;
+    if (p.count) {
+        gather_command(command, &p, path, &where);
+        if (asprintf(&text, "rank files on %zu host%s are not gathered: %s; %s: %s", p.count, p.count == 1 ? "" : "s", list, where, command) < 0)
+            text = NULL;
+    }
     free(p.items);
     fv_arena_release(&p.arena);
     return text;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 enum { TEXT_BYTES = 1500, FINDINGS = 8, PROBLEMS = 8, SENSORS = 256 };
 
@@ -20,6 +21,7 @@ struct fv_job {
     char *path;
     struct fv_follower follower;
     struct fv_jsonl line;
+    double elapsed_s; /* of the run, when it was read last */
 };
 
 /* What is read at one pace. */
@@ -250,6 +252,7 @@ static enum answer read_once(struct fv_job *job, const struct pace *pace)
     if (fv_profile_open(&job->path, 1, &pace->options, &profile))
         return UNREADABLE;
     answer = is_over(profile->model) ? OVER : READ;
+    job->elapsed_s = profile->model->elapsed_s;
     job->line.used = 0;
     pace->put(&job->line, profile);
     fv_profile_close(profile);
@@ -260,12 +263,21 @@ static enum answer read_once(struct fv_job *job, const struct pace *pace)
 }
 
 /* What cannot be read, and says so each time, is tried ever less often. */
-static void set_due(struct pace *pace, int64_t begin_ns, bool is_unreadable)
+static void set_due(struct pace *pace, int64_t begin_ns, double took_s, double elapsed_s, bool is_unreadable)
 {
-    double took_s = 1e-9 * (double)(fv_live_now_ns() - begin_ns);
+    double rest_s = fmin(took_s / FV_JOB_SHARE, fmax(took_s / FV_JOB_SHARE_MOST, FV_JOB_AGE * elapsed_s));
 
     pace->failures = is_unreadable ? pace->failures + 1 : 0;
-    pace->due_ns = begin_ns + (int64_t)(1e9 * fmax(ldexp(pace->least_s, (int)fmin(pace->failures, 6)), took_s / FV_JOB_SHARE));
+    pace->due_ns = begin_ns + (int64_t)(1e9 * fmax(ldexp(pace->least_s, (int)fmin(pace->failures, 6)), rest_s));
+}
+
+/* CPU time of this thread: on a busy machine reading takes longer, and no more of a processor. */
+static double own_cpu_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 enum { NUMBERS, WORDS, PACES };
@@ -278,11 +290,12 @@ static void *follow(void *argument)
 
     while (fv_follower_wait(&job->follower, paces[NUMBERS].due_ns < paces[WORDS].due_ns ? paces[NUMBERS].due_ns : paces[WORDS].due_ns)) {
         int64_t begin = fv_live_now_ns();
+        double begin_cpu_s = own_cpu_s();
         struct pace *pace = &paces[paces[WORDS].due_ns < paces[NUMBERS].due_ns];
         bool is_there = find_file(job->path, &file) && !is_same_file(&file, &ended);
         enum answer answer = is_there ? read_once(job, pace) : READ;
 
-        set_due(pace, begin, answer == UNREADABLE);
+        set_due(pace, begin, own_cpu_s() - begin_cpu_s, job->elapsed_s, answer == UNREADABLE);
         if (answer == TOO_LONG)
             pace->due_ns = INT64_MAX;
         if (answer == OVER) {

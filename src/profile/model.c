@@ -6,6 +6,7 @@
 #include "tool/pop.h"
 #include "tool/words.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,6 +314,22 @@ static void measure_overhead(struct fv_model *m)
     o->share = fv_overhead_share(m);
 }
 
+/* Why pieces of files could not be had, and what to do. */
+static const char *disk_words(const struct fv_model *m)
+{
+    uint32_t error = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        error = m->ranks[i].refused_error ? m->ranks[i].refused_error : error;
+    switch (error) {
+    case EFBIG: return "the limit on file sizes was reached: ulimit -f unlimited where ranks are started";
+    case ENOSPC: return "the disk was full: choose another with -o";
+    case EDQUOT: return "the quota of the file system was used up: choose another with -o";
+    case ENOMEM: return "there was no memory or address space for them: ulimit -v";
+    }
+    return "the disk was full or failed";
+}
+
 static void say_drops(struct fv_model *m)
 {
     static const struct {
@@ -329,7 +346,7 @@ static void say_drops(struct fv_model *m)
         [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
                             "it was left by longjmp() or to another thread, as fibers do, or there was no memory or disk for its thread" },
         [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had",
-                           "the disk was full or failed" },
+                           NULL },
         [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
                                "requests were not followed: bytes that they moved are missing",
                                "too many at a time, or made while recording was paused" },
@@ -349,18 +366,18 @@ static void say_drops(struct fv_model *m)
         }
         if (!sum)
             continue;
+        const bool by_disk = d == FV_DROP_DISK || (full == ranks && d != FV_DROP_REQUESTS && d != FV_DROP_LABELS); /* a budget that is full asks for no more */
         if (words[d].many)
             fv_problem_add(
                 &m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,
                 sum == 1 ? words[d].one : words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
-                d == FV_DROP_COMMS && full == ranks ? words[FV_DROP_DISK].advice : words[d].advice);
+                by_disk ? disk_words(m) : words[d].advice);
         else
             fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
                            "%llu collective call%s of which %u %s did not keep the time of entry: waiting there is estimated "
                            "from the others "
-                           "(raise FVMPI_COLLECTIVES_MAX)",
-                           (unsigned long long)sum, fv_words_s(sum), ranks,
-                           ranks == 1 ? "rank" : "ranks");
+                           "(%s)",
+                           (unsigned long long)sum, fv_words_s(sum), ranks, ranks == 1 ? "rank" : "ranks", by_disk ? disk_words(m) : "raise FVMPI_COLLECTIVES_MAX");
     }
 }
 

@@ -205,8 +205,8 @@ struct fv_rank {
     uint64_t preempted; /* times that the kernel took a processor from the process */
     /* Most memory that was resident: in all, at the beginning, and when the run was 2^i ticks old for the last time and
      * the one before; 0: not known. */
-    uint64_t resident_peak, resident_first, resident_half, resident_quarter;
-    double half_s, quarter_s; /* how old it was then */
+    uint64_t resident_peak, resident_first, resident_half, resident_quarter, resident_eighth; /* at the last mark, and those before */
+    double half_s, quarter_s, eighth_s; /* how old it was then */
     double wait_share;         /* of the MPI time of all its threads */
     double own_wait_s;         /* wait_time_s by the rank files alone */
     unsigned wait_kinds, own_wait_kinds; /* of its calls that can wait, as fv_wait_kind_of_all() takes them */
@@ -216,6 +216,7 @@ struct fv_rank {
     double tool_s, tool_once_s; /* fvmpi's own CPU time, an estimate; beside it what starting and ending took */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
+    uint32_t refused_error; /* errno: why pieces of its file could not be had */
     bool traced;
     uint64_t process; /* struct fv_file_identity */
     uint64_t trace_calls, trace_bytes;

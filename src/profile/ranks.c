@@ -328,14 +328,13 @@ static void set_usage(struct fv_build *b, uint32_t rank)
         r->preempted = last->preempted - first->preempted;
     r->resident_peak = last->resident_peak;
     r->resident_first = first->resident_peak;
-    for (int i = 63; i >= 0 && !r->resident_quarter; i--) {
-        uint64_t *peak = r->resident_half ? &r->resident_quarter : &r->resident_half;
-        double *age = r->resident_half ? &r->quarter_s : &r->half_s;
-
-        if (!(*peak = h->resident_peak_at[i]))
-            continue;
-        *age = fv_build_seconds(b->model, rank, UINT64_C(1) << i);
-    }
+    uint64_t *const peaks[] = { &r->resident_half, &r->resident_quarter, &r->resident_eighth };
+    double *const ages[] = { &r->half_s, &r->quarter_s, &r->eighth_s };
+    for (int i = 63, mark = 0; i >= 0 && mark < 3; i--)
+        if (h->resident_peak_at[i]) {
+            *peaks[mark] = h->resident_peak_at[i];
+            *ages[mark++] = fv_build_seconds(b->model, rank, UINT64_C(1) << i);
+        }
 }
 
 /* fvmpi's own time on rare paths is by the clock. Where the thread had no processor for a part of its time, it had none for as large a part of that; it is no more than the thread's CPU
@@ -472,6 +471,7 @@ static void *begin_ranks(struct fv_build *b)
         r->file_bytes = fv_reader_bytes(b->files[i].reader);
         r->thinned = h->coll_shift_ceiling < 31 ? (unsigned)h->coll_shift_ceiling : 31;
         memcpy(r->dropped, h->dropped, sizeof(r->dropped));
+        r->refused_error = h->refused_error;
         b->files[i].last_point = h->last;
     }
     find_clocks(b);

@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -147,6 +148,20 @@ static bool is_without_others(const struct fv_start_info *info)
     return info->world_size == 1 || !strcmp(info->mpi, "none");
 }
 
+/* A file system that cannot map a file for several (FUSE with direct_io): then as with --local. */
+static bool open_in_tmp(int folder, const char *directory, const char *name)
+{
+    fv_rt.options.local = "/tmp";
+    if (open_local_file(folder, directory, name)) {
+        fv_rt.options.local = NULL;
+        return false;
+    }
+    if (fv_first_on_node("local", directory))
+        fv_log("%s: %s; rank files go to /tmp. Where fvmpi run stands before the launcher it moves them at the end, else: %s" FV_FOR_NODE, directory, fv_writer_why(ENODEV),
+               FV_COMMAND("fvmpi", "gather", directory));
+    return true;
+}
+
 /* -FV_EIO: errno tells; EEXIST: this rank has one already, in either place. */
 static int open_rank_file(int folder, const char *directory, const struct fv_start_info *info)
 {
@@ -166,6 +181,8 @@ static int open_rank_file(int folder, const char *directory, const struct fv_sta
                    fv_rt.options.local, errno == EPERM ? "what is there is another user's" : strerror(errno), directory);
     }
     int err = open_shared_file(folder, directory, file, info), why = errno;
+    if (err && why == ENODEV && !fv_rt.options.local && open_in_tmp(folder, directory, fv_base_name(file)))
+        return 0;
     if (err && why == EEXIST && is_without_others(info) && fv_replaced_steps_aside(folder, file)) {
         err = open_shared_file(folder, directory, file, info);
         why = errno;
@@ -204,9 +221,8 @@ static int open_experiment(char *directory, size_t size, const char *program,
         errno = why;
         if (errno != EEXIST || number > 1000) {
             if (fv_first_on_node("create", directory))
-                fv_log("%s/rank-%06d.fvr: cannot create: %s; choose another directory with -o or FVMPI_OUTPUT, "
-                       "the application goes on unrecorded" FV_FOR_NODE,
-                       directory, info->world_rank, strerror(errno));
+                fv_log("%s/rank-%06d.fvr: cannot create: %s; the application goes on unrecorded. %s" FV_FOR_NODE,
+                       directory, info->world_rank, fv_writer_why(why), fv_writer_advice(why));
             return -FV_EIO;
         }
         if (number == 2)
@@ -301,7 +317,7 @@ static void tell_if_elsewhere(const char *directory, int rank)
 
     if (!rank && !fv_rt.options.quiet && n && end > n && wanted[strlen(wanted) - 1] != '/' &&
         strcmp(directory + end - n, wanted + strlen(wanted) - n))
-        fv_log("%s: holds another experiment, which is kept; this one is %s", wanted, directory);
+        fv_log("%s: holds another experiment, which is kept; this one is %s; read it with: %s", wanted, directory, FV_COMMAND("fvmpi", "report", directory));
 }
 
 /* Where a name was made up, it is told. */
@@ -442,6 +458,19 @@ void fv_exiting(void)
 {
     if (fv_rt_on() && (state_now() == FV_STATE_RUNNING || state_now() == FV_STATE_REPLACED)) /* another thread's exec() comes too late */
         end(FV_STATE_EXITED);
+}
+
+/* mpiexec fvmpi run ./serial: what the launcher started has ended, and neither it nor what it started, as a script's shell does, has called MPI that we know of. */
+__attribute__((destructor)) static void tell_unused(void)
+{
+    struct rusage children;
+
+    if (fv_rt.state != FV_RT_IDLE || earliest.ticks || fv_has_more_rights() || !fv_started_by_launcher() || !fv_first_rank() || fv_option_is_on("FVMPI_QUIET") ||
+        fv_option_is_on("FVMPI_DISABLE") || getrusage(RUSAGE_CHILDREN, &children) || children.ru_maxrss)
+        return;
+    char program[256];
+    fv_program(program, sizeof(program));
+    fv_log("%s: ended without a call of MPI_Init: nothing was recorded. A program without MPI is recorded by fvmpi run --mpi serial", program);
 }
 
 static uint32_t execs; /* under way; atomic */

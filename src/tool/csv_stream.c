@@ -3,6 +3,7 @@
 #include "tool/words.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void comma(struct fv_csv *c)
@@ -30,6 +31,17 @@ static void put_clean(struct fv_csv *c, const char *text)
     }
 }
 
+/* A name of the program's must not become a formula where the table is opened in a spreadsheet. */
+bool fv_csv_is_formula(const char *text)
+{
+    char *end;
+
+    if (!*text || !strchr("=+-@", *text) || !text[1])
+        return false;
+    strtod(text, &end);
+    return *end;
+}
+
 void fv_csv_text(struct fv_csv *c, const char *value)
 {
     const char *text = value ? value : "";
@@ -38,6 +50,8 @@ void fv_csv_text(struct fv_csv *c, const char *value)
     comma(c);
     if (quoted)
         putc_unlocked('"', c->out);
+    if (fv_csv_is_formula(text))
+        putc_unlocked('\'', c->out);
     put_clean(c, text);
     if (quoted)
         putc_unlocked('"', c->out);

@@ -160,6 +160,8 @@ struct fv_file_header {
     uint64_t stolen_ns[2]; /* that a hypervisor took of a processor of this machine, the mean of all, since it booted: at start and end; 0: none, or not known */
     uint64_t throttled_ns[2]; /* that the quotas of its control groups kept their tasks, together, from processors, since they were made: at start and end; 0: no quota, or not known */
     uint64_t alive_ticks; /* of the last clock sample of any thread, or sample of sensors: a sign of life of a process that is killed; 0: none */
+    uint32_t refused_error; /* errno of the last piece of this file that could not be had; 0: none, or not known */
+    uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page");
 

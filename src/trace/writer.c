@@ -129,11 +129,17 @@ static bool worth_trying(const struct fv_writer *writer, uint64_t bytes)
     return !refused || bytes < refused || coarse_ns() >= __atomic_load_n(&writer->retry_ns, __ATOMIC_RELAXED);
 }
 
+const char *fv_writer_why(int error)
+{
+    return error == EFBIG ? "the limit on file sizes (RLIMIT_FSIZE) is reached" : error == ENODEV ? "its file system cannot map files that are shared (mmap)" : strerror(error);
+}
+
 /* What the user can do about it. */
-static const char *advice(int error)
+const char *fv_writer_advice(int error)
 {
     switch (error) {
-    case EFBIG: return "Raise the limit on file sizes (ulimit -f)";
+    case EFBIG: return "Raise the limit on file sizes where ranks are started (ulimit -f unlimited), or the hard limit of it";
+    case ENODEV: return "Say --local /tmp: fvmpi run, or fvmpi gather, moves the files to the experiment afterwards";
     case ENOMEM:
         return "Give the process more memory or address space (ulimit -v), or lower FVMPI_PROFILE_MAX";
     case ENOSPC:
@@ -170,8 +176,9 @@ static void refused(struct fv_writer *writer, uint64_t bytes, int error)
     if (!writer->warned && fv_writer_first_on_node(writer, "grow"))
         fv_log("%s: cannot grow: %s; what does not fit is counted and reported, the application goes on. "
                "%s" FV_FOR_NODE,
-               writer->path, strerror(error), advice(error));
+               writer->path, fv_writer_why(error), fv_writer_advice(error));
     writer->warned = true;
+    writer->header->refused_error = (uint32_t)error;
 }
 
 static struct fv_chunk_header *grow(struct fv_writer *writer, uint64_t bytes)

@@ -55,6 +55,10 @@ void fv_writer_release(struct fv_chunk_header *chunk);
  * more. False: the address is in no page of the file. */
 bool fv_writer_lost(struct fv_writer *writer, void *address);
 
+/* Of an errno of making the file, or of a chunk: why, and what the user can do about it. */
+const char *fv_writer_why(int error);
+const char *fv_writer_advice(int error);
+
 /* The directory that the file is in, with its last slash. Returns out. */
 const char *fv_writer_directory(const struct fv_writer *writer, char out[sizeof(writer->path)]);
 

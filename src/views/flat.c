@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* In the same group if there is one, else of the row. */
 static const struct fv_column_def *find_kind(const struct fv_relation *r, const struct fv_column_def *of)
@@ -48,6 +49,19 @@ size_t fv_flat_find(const struct fv_flat *flat, const char *key, size_t bytes)
         if (strlen(flat->items[i].key) == bytes && !memcmp(flat->items[i].key, key, bytes))
             return i;
     return SIZE_MAX;
+}
+
+size_t fv_flat_find_titled(const struct fv_flat *flat, const char *title, size_t bytes, size_t *others)
+{
+    size_t found = SIZE_MAX;
+
+    *others = 0;
+    for (size_t i = flat->count; i-- > 0;)
+        if (strlen(flat->items[i].column->title) == bytes && !strncasecmp(flat->items[i].column->title, title, bytes)) {
+            *others += found != SIZE_MAX;
+            found = i;
+        }
+    return found;
 }
 
 size_t fv_flat_choose(const struct fv_flat *flat, const char *keys, size_t *chosen, uint8_t *weights)

@@ -23,6 +23,8 @@ void fv_flat_release(struct fv_flat *flat);
 size_t fv_flat_choose(const struct fv_flat *flat, const char *keys, size_t *chosen, uint8_t *weights);
 /* Index of the column with that key; SIZE_MAX: there is none. */
 size_t fv_flat_find(const struct fv_flat *flat, const char *key, size_t bytes);
+/* Of the first column with that title, as text prints it; so many others have it, too. */
+size_t fv_flat_find_titled(const struct fv_flat *flat, const char *title, size_t bytes, size_t *others);
 
 static inline struct fv_value fv_flat_read(const struct fv_flat_column *c, void *subject,
                                            const struct fv_flat_row *row)

@@ -168,9 +168,9 @@ check '... and the exact command' has "$err" '^    fvmpi run --mpi mpich -- sh x
 capture env FVMPI_CLOCK=sundial FVMPI_DEPTH=0 "$fvmpi" run -q -o asked --mpi serial --trace --sample-budget 7 true
 capture "$fvmpi" report asked --table options --columns option,variable,value,rank_count --csv -
 check 'options: those that are in effect and not at their defaults' test "$rc:${out//$'\r'/}" = "0:option,variable,value,rank_count
---quiet,FVMPI_QUIET,1,1
---sample-budget,FVMPI_SAMPLE_BUDGET,7,1
---trace,FVMPI_TRACE,1,1"
+'--quiet,FVMPI_QUIET,1,1
+'--sample-budget,FVMPI_SAMPLE_BUDGET,7,1
+'--trace,FVMPI_TRACE,1,1"
 capture "$fvmpi" report asked
 check 'options: in the report' has "$out" '^ +options +--quiet --sample-budget=7 --trace$'
 

@@ -51,6 +51,11 @@ if [ "$(id -u)" = 0 ] && mkdir theirs && chown 12345 theirs && chmod 777 theirs;
     check 'in one line' [ "$(grep -c 'belongs to another user' <<< "$err")" = 1 ]
     check 'nothing is written there' [ "$(ls -A theirs)" = run.json ]
     check 'nor where its links lead' untouched
+    mkdir private && ln -s private led && chown -h 12345 led
+    capture timeout 60 "$fvmpi" run -o led ./app
+    check "another user's link to a directory of one's own: the program ran" [ "$rc:$out" = 0:done ]
+    check 'it is refused, with a remedy' has "$err" 'led: belongs to another user.*choose another with -o or FVMPI_OUTPUT'
+    check 'nothing is written where it leads' [ -z "$(ls -A private)" ]
 else
     skip "another user's directory" 'only root can make one'
 fi

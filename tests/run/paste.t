@@ -110,6 +110,6 @@ options=(--depth 10 --profile-max 1M --collectives-max 1M --trace --trace-max 10
 wanted=$(printf '%s\n' "${options[@]}" | grep -o '^--[a-z-]*' | sort)
 capture "$fvmpi" run "${options[@]}" -o all-options ./plain
 check 'with every option there is, the program runs' [ "$rc:$out" = 0:done ]
-recorded=$("$fvmpi" report all-options --table options --csv - | sed -n 's/^\(--[a-z-]*\),.*/\1/p' | sort)
+recorded=$("$fvmpi" report all-options --table options --csv - | sed -n "s/^'\(--[a-z-]*\),.*/\1/p" | sort)
 check 'and all of them are recorded' [ "$recorded" = "$wanted" ]
 finish

@@ -428,6 +428,7 @@ static void what_fvmpi_itself_costs(void **state)
 }
 
 /* Rank 0 of a program of its own: bytes when it was 1/4, 1/2 as old as its last mark, and at the end, in MiB. */
+static uint64_t eighth_mib; /* 0: not known */
 static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, double quarter_s, const uint64_t mib[3], char text[300])
 {
     struct fv_allocated_rank recorded = { .mode = mode };
@@ -444,6 +445,8 @@ static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, doub
         model.clocks = &clock;
         model.allocated = (struct fv_allocated){ .ranks = &recorded, .rank_count = 1, .parts = &part, .part_count = 1 };
     }
+    rank.resident_eighth = eighth_mib << 20;
+    rank.eighth_s = quarter_s / 2;
     rank.resident_quarter = mib[0] << 20;
     rank.quarter_s = quarter_s;
     rank.resident_half = mib[1] << 20;
@@ -473,6 +476,11 @@ static void what_grows(void **state)
     assert_non_null(strstr(text, "from 145 MiB at about 45.0 s to 200 MiB, about 1 MiB a second"));
     assert_false(is_growing(45, (const uint64_t[]){ 145, 200, 200 }, text)); /* it came to rest */
     assert_false(is_growing(45, (const uint64_t[]){ 190, 195, 196 }, text)); /* not worth a word */
+    eighth_mib = 122; /* it grew up to the last mark, which the run ended soon after: how soon is chance */
+    assert_true(is_growing(45, (const uint64_t[]){ 145, 200, 200 }, text));
+    eighth_mib = 20; /* what came early is done */
+    assert_false(is_growing(45, (const uint64_t[]){ 145, 155, 156 }, text));
+    eighth_mib = 0;
     /* Where each object is known fvmpi's own records grow with them: no more is told than the program allocated. */
     assert_false(is_growing_as(FV_MEMORY_EXACT, 1 << 20, 25, (const uint64_t[]){ 125, 150, 200 }, text));
     assert_true(is_growing_as(FV_MEMORY_EXACT, 40 << 20, 25, (const uint64_t[]){ 125, 150, 200 }, text));

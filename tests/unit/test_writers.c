@@ -345,6 +345,8 @@ static void full_disk(void **state)
 
 static void fields(void **state)
 {
+    static const char *const formulas[] = { "=1+1", "@SUM(A1)", "-x", "+1e", "=a,b", "-5", "+1e3", "-", "a=b" };
+
     (void)state;
     fv_csv_text(&csv, "a");
     fv_csv_text(&csv, NULL);
@@ -361,9 +363,12 @@ static void fields(void **state)
     fv_csv_line(&csv);
     fv_csv_text(&csv, "b");
     fv_csv_line(&csv);
+    for (unsigned i = 0; i < sizeof(formulas) / sizeof(*formulas); i++)
+        fv_csv_text(&csv, formulas[i]);
+    fv_csv_line(&csv);
     assert_string_equal(
         text(), "a,,\"a,b\",\"say \"\"x\"\"\",\" a\",\xc3\xa9\\xff\\x0d\\x0a\\x7f,18446744073709551615,0,"
-                "-9223372036854775808,9223372036854775807,0.5,\r\nb\r\n");
+                "-9223372036854775808,9223372036854775807,0.5,\r\nb\r\n'=1+1,'@SUM(A1),'-x,'+1e,\"'=a,b\",-5,+1e3,-,a=b\r\n");
 }
 
 /* However long it is. */

@@ -81,11 +81,14 @@ static uint64_t *growths_of(const struct fv_model *m)
     return growths;
 }
 
-/* As much in the time since the last mark as in that before, give or take a factor of 4: steady. */
+/* As much in the time since the middle as in that before, give or take a factor of 4: steady. Where the last mark is so late that hardly anything of the run is behind it, what came
+ * there says nothing: how late it is depends on how long the run took, and a run ends with what allocates nothing. */
 static bool is_growing(const struct fv_rank *r, uint64_t growth)
 {
-    double late = rate(r->resident_half, r->half_s, r->resident_peak, r->app_time_s);
-    double early = rate(r->resident_quarter, r->quarter_s, r->resident_half, r->half_s);
+    const bool is_late = r->half_s > LATE * r->app_time_s && r->resident_eighth;
+    const struct middle middle = is_late ? middle_of(r) : (struct middle){ r->resident_half, r->half_s };
+    double late = rate(middle.bytes, middle.age_s, r->resident_peak, r->app_time_s);
+    double early = is_late ? rate(r->resident_eighth, r->eighth_s, middle.bytes, middle.age_s) : rate(r->resident_quarter, r->quarter_s, middle.bytes, middle.age_s);
 
     return r->resident_quarter && growth > NOTICED && (double)growth > GROWN * (double)r->resident_peak &&
            late > 0.25 * early && late < 4 * early;

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Longer ones first: "<=" is no "<". "==" is "=". */
 enum operator{ OP_LESS_EQUAL, OP_MORE_EQUAL, OP_NOT, OP_LESS, OP_MORE, OP_EQUAL, OP_CONTAINS, OPERATORS };
@@ -59,6 +60,28 @@ static int wrong(const struct query *q, const char *what, size_t bytes, const ch
     return -FV_EFORMAT;
 }
 
+/* By its key, or by its title, as it is printed, if that is one column's alone. `what`: to say what is wrong. SIZE_MAX: said. */
+static size_t find_column(const struct query *q, const char *name, size_t bytes, const char *what)
+{
+    size_t others, at = fv_flat_find(&q->flat, name, bytes);
+    char why[300];
+
+    if (at != SIZE_MAX)
+        return at;
+    at = fv_flat_find_titled(&q->flat, name, bytes, &others);
+    if (at != SIZE_MAX && !others)
+        return at;
+    snprintf(why, sizeof(why), "the table has no such column%s", what);
+    if (at != SIZE_MAX) {
+        snprintf(why, sizeof(why), "several columns have that title; name one of:");
+        for (size_t i = 0; i < q->flat.count; i++)
+            if (strlen(q->flat.items[i].column->title) == bytes && !strncasecmp(q->flat.items[i].column->title, name, bytes))
+                fv_words_add(why, sizeof(why), " %s", q->flat.items[i].key);
+    }
+    wrong(q, name, bytes, why);
+    return SIZE_MAX;
+}
+
 /* A page has no room for all columns of most tables: there it is the relation's own choice. */
 static const char *chosen_keys(const struct query *q)
 {
@@ -79,10 +102,10 @@ static int parse_columns(struct query *q)
     if (!p)
         return 0;
     for (;;) {
-        size_t bytes = strcspn(p, ","), at = fv_flat_find(&q->flat, p, bytes);
+        size_t bytes = strcspn(p, ","), at = find_column(q, p, bytes, "");
 
         if (at == SIZE_MAX)
-            return wrong(q, p, bytes, "the table has no such column");
+            return -FV_EFORMAT;
         if (q->shown_count == q->flat.count)
             return wrong(q, p, strlen(p), "--columns names more columns than the table has");
         q->shown[q->shown_count++] = at;
@@ -101,8 +124,8 @@ static int parse_sort(struct query *q)
         return 0;
     q->falling = *p == '-';
     p += q->falling;
-    q->sort = fv_flat_find(&q->flat, p, strlen(p));
-    return q->sort == SIZE_MAX ? wrong(q, p, strlen(p), "the table has no such column to sort by") : 0;
+    q->sort = find_column(q, p, strlen(p), " to sort by");
+    return q->sort == SIZE_MAX ? -FV_EFORMAT : 0;
 }
 
 static bool is_numeric(const struct fv_column_def *c)
@@ -171,17 +194,19 @@ static const char *parse_value(const struct fv_column_def *c, struct condition *
 
 static int parse_condition(struct query *q, const char *text, struct condition *out)
 {
-    size_t bytes = strcspn(text, "<>=!~ ");
-    const char *p = text + bytes + strspn(text + bytes, " "), *why;
+    size_t bytes = strcspn(text, "<>=!~");
+    const char *p = text + bytes, *why;
     char words[200];
 
-    out->column = fv_flat_find(&q->flat, text, bytes);
+    while (bytes && text[bytes - 1] == ' ')
+        bytes--;
     for (out->op = 0; out->op < OPERATORS && strncmp(p, operators[out->op], strlen(operators[out->op]));)
         out->op++;
     if (out->op == OPERATORS)
         return wrong(q, text, strlen(text), "--where takes COLUMN, one of < <= = != >= > ~, and a value");
+    out->column = find_column(q, text, bytes, "");
     if (out->column == SIZE_MAX)
-        return wrong(q, text, bytes, "the table has no such column");
+        return -FV_EFORMAT;
     p += strlen(operators[out->op]);
     p += out->op == OP_EQUAL && *p == '=';
     out->text = p + strspn(p, " ");
