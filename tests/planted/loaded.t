@@ -40,17 +40,17 @@ def is_denied(run):
 
 
 class Case:
-    """name, source and arguments; finding, rank and functions that may be named, the first of which is the planted one."""
+    """Source and arguments of a program; the finding, the rank, and functions that may be named: the first is the planted one."""
 
-    def __init__(self, source, arguments, finding, rank, functions, options=(), seconds=None, flags=()):
+    def __init__(self, source, arguments, finding, rank, functions, options=(), seconds=None, any_of_them=False):
         self.source, self.arguments, self.finding, self.rank, self.functions = source, arguments, finding, rank, functions
-        self.options, self.seconds, self.flags = options, seconds, flags
+        self.options, self.seconds, self.any_of_them = options, seconds, any_of_them
 
     def __str__(self):
         return ' '.join([self.source] + self.arguments + list(self.options))
 
     def run(self, mpi, more=()):
-        program = mpi.build(os.path.join(HERE, self.source), '-O2', '-g', *self.flags, output=self.source.replace('.', '_'))
+        program = mpi.build(os.path.join(HERE, self.source), '-O2', '-g', output=self.source.replace('.', '_'))
         run = mpi.profile(program, 2, self.arguments + list(more), list(self.options)).ended(0)
         if '--trace' in self.options:
             harness.run([os.path.join(harness.BUILD, 'fvunify'), run.directory]).ended(0)
@@ -70,7 +70,7 @@ class Case:
                 continue
             equal('rank of {}'.format(f), f['rank'], self.rank)
             check(not function or function in self.functions, 'function: {}', f)
-            found = found or not self.functions or function == self.functions[0]
+            found = found or self.any_of_them or function == self.functions[0]
             if f['name'] == 'load_imbalance' and 'of CPU time' in f['text']:
                 check(re.search(r'times as much', f['text']), 'no ratio: {}', f)
                 check(not self.seconds or 0.7 * self.seconds < f['lost_s'] < 1.4 * self.seconds, '{} s, truly {} of CPU time', f['lost_s'], self.seconds)
@@ -80,7 +80,7 @@ class Case:
 
 CASES = [
     Case('planted.c', ['imbalance'], 'load_imbalance', 1, ('react', 'compute'), seconds=REACT_S),
-    Case('planted.c', ['faults'], 'load_imbalance', 1, (), seconds=REACT_S),
+    Case('planted.c', ['faults'], 'load_imbalance', 1, ('touch', 'main'), seconds=REACT_S, any_of_them=True), # in the kernel, where no samples are
     Case('planted.c', ['imbalance'], 'load_imbalance', 1, ('react', 'compute'), options=('--trace',), seconds=REACT_S),
     Case('planted.F90', [], 'load_imbalance', 1, ('react', 'compute'), seconds=REACT_S),
     Case('planted.cpp', [], 'load_imbalance', 1, ('react', 'compute'), seconds=REACT_S),
