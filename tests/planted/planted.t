@@ -57,11 +57,11 @@ def imbalance(tap, mpi, name, program, arguments):
                 continue
             first = found(run)[0]
             equal('finding', (first['name'], first['rank']), ('load_imbalance', 1))
-            if 'of CPU time more than' in first['text']: # the rest of the difference is waiting for a processor
+            if 'times as much' in first['text']: # the rest of the difference is waiting for a processor
                 check(is_disturbed(run, 0) and REACT_S < first['lost_s'] < 1.15 * lost, '{} of {} s', first['lost_s'], lost)
             else:
                 close('seconds', first['lost_s'], lost, 0.15 * lost)
-            if by_samples and 'of CPU time more than' in first['text'] and few_samples(run): # then compute(), which react() and diffuse() call, may have as much
+            if by_samples and 'times as much' in first['text'] and few_samples(run): # then compute(), which react() and diffuse() call, may have as much
                 check(re.search(r'(^|:|>)(react|compute)$', plain(first['function'] or '')), 'function: {}', first)
             elif by_samples:
                 check(re.search(r'(^|:|>)react$', plain(first['function'] or '')), 'function: {}', first)

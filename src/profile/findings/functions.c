@@ -100,7 +100,7 @@ void fv_find_rare_slow_calls(const struct fv_profile *v, struct fv_findings *fin
     for (size_t i = 0; i < s->function_count; i++) {
         double lost_s = lost_by_rare(v, &s->functions[i]);
 
-        if (fv_finding_worth(v, lost_s))
+        if (fv_finding_worth_cpu(v, findings, lost_s))
             say_rare(v, findings, &s->functions[i], lost_s);
     }
 }
@@ -166,9 +166,9 @@ void fv_find_varying_function(const struct fv_profile *v, struct fv_findings *fi
         const struct fv_sampled *f = &s->functions[i];
         double lost_s = f->varies & FV_VARIES_WITHIN ? lost_of(v, f) : 0;
 
-        if (fv_finding_worth(v, lost_by_rare(v, f))) /* told already */
+        if (fv_finding_worth_cpu(v, findings, lost_by_rare(v, f))) /* told already */
             continue;
-        if (!fv_finding_worth(v, lost_s))
+        if (!fv_finding_worth_cpu(v, findings, lost_s))
             continue;
         say(v, findings, f, lost_s);
         return;
