@@ -460,19 +460,6 @@ void fv_exiting(void)
         end(FV_STATE_EXITED);
 }
 
-/* mpiexec fvmpi run ./serial: what the launcher started has ended, and neither it nor what it started, as a script's shell does, has called MPI that we know of. */
-__attribute__((destructor)) static void tell_unused(void)
-{
-    struct rusage children;
-
-    if (fv_rt.state != FV_RT_IDLE || earliest.ticks || fv_has_more_rights() || !fv_started_by_launcher() || !fv_first_rank() || fv_option_is_on("FVMPI_QUIET") ||
-        fv_option_is_on("FVMPI_DISABLE") || getrusage(RUSAGE_CHILDREN, &children) || children.ru_maxrss)
-        return;
-    char program[256];
-    fv_program(program, sizeof(program));
-    fv_log("%s: ended without a call of MPI_Init: nothing was recorded. A program without MPI is recorded by fvmpi run --mpi serial", program);
-}
-
 static uint32_t execs; /* under way; atomic */
 
 /* exec() is no cancellation point, handlers call it on small stacks, and programs that look along PATH call it often: nothing is read of /proc. */

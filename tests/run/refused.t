@@ -55,7 +55,7 @@ for mpi in $(mpis | tail -1); do
     check "$mpi: a title that is none" has "$rc:$err" '^[12]:.*no such title: the table has no such column'
 
     capture "${launcher[@]}" -n 2 "$fvmpi" run ./app
-    check "$mpi: a program without MPI under a launcher: one line says that nothing was recorded" [ "$(grep -c 'app: ended without a call of MPI_Init: nothing was recorded' <<< "$err")" = 1 ]
+    check "$mpi: a program without MPI under a launcher: one line says that nothing was recorded" [ "$(grep -c 'app: nothing was recorded: no call of MPI_Init came to fvmpi' <<< "$err")" = 1 ]
     capture "${launcher[@]}" -n 1 "$fvmpi" run sh -c './app; ./limited'
     check "$mpi: not of what a rank's script starts" lacks "$err" 'MPI_Init'
     capture "${launcher[@]}" -n 1 "$fvmpi" run -q ./app
