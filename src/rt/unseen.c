@@ -47,7 +47,7 @@ static bool is_watched(void)
 
 static bool is_recorded(void)
 {
-    return __atomic_load_n(&fv_rt.state, __ATOMIC_ACQUIRE) != FV_RT_IDLE && fv_our_mpi != FV_MPI_NONE;
+    return fv_rt_state() != FV_RT_IDLE && fv_our_mpi != FV_MPI_NONE;
 }
 
 static const char *own_program(char out[4096])
