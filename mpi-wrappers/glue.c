@@ -11,6 +11,15 @@
 
 const enum fv_mpi_library fv_our_mpi = FV_OUR_MPI;
 
+const void *fv_mpi_code(void)
+{
+#ifdef PIC
+    return fv_next_of_mpi();
+#else
+    return NULL;
+#endif
+}
+
 static bool starting;
 static MPI_Group session_world; /* group of "mpi://WORLD" in a program with sessions only */
 static bool have_session_world;

@@ -73,17 +73,19 @@ static bool was_initialized(const char *library)
     return ask && !ask(&flag) && flag;
 }
 
-static void tell_library(enum fv_mpi_library mpi, const char *file)
+static void tell_library(enum fv_mpi_library mpi, const struct link_map *object)
 {
-    const char *name = fv_mpi_name(mpi), *flavour = fv_mpi_flavour(mpi);
+    const char *file = object->l_name, *name = fv_mpi_name(mpi), *flavour = fv_mpi_flavour(mpi);
 
     if (!name)
         fv_log("%s: an MPI that fvmpi does not know was used; nothing of it was recorded. fvmpi knows MPICH, Open MPI, and the standard ABI", file);
     else if (mpi != fv_our_mpi)
         fv_log("%s: %s was used, and nothing of it was recorded: fvmpi's library is for %s; say fvmpi run --mpi %s", file, name,
                fv_our_mpi == FV_MPI_NONE ? "programs without MPI" : fv_mpi_name(fv_our_mpi), flavour);
+    else if (!fv_mpi_code() || object == fv_linked_object(fv_mpi_code()))
+        fv_log("%s: %s was used, and its calls passed fvmpi by: they are PMPI_ functions, or were made by constructors of a library; call MPI_ functions", file, name);
     else
-        fv_log("%s: %s was used, and its calls did not come to fvmpi, which has another copy of it or was passed by; start the program "
+        fv_log("%s: %s was used, and nothing of it was recorded: fvmpi has another copy of it; start the program "
                "with this file's directory in LD_LIBRARY_PATH, by fvmpi run --mpi %s", file, name, flavour);
 }
 
@@ -103,7 +105,7 @@ static bool tell_loaded(void)
 
         if (mpi == FV_MPI_NONE || !was_initialized(o->l_name))
             continue;
-        tell_library(mpi, o->l_name);
+        tell_library(mpi, o);
         return true;
     }
     return false;

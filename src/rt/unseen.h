@@ -8,6 +8,8 @@
 
 /* Of this library: FV_MPI_NONE is the flavour without MPI. By the MPI-dependent layer. */
 extern const enum fv_mpi_library fv_our_mpi;
+/* Code of the MPI that this library calls; NULL: it knows of none. */
+const void *fv_mpi_code(void);
 
 /* This process ends. Not `may_ask`: it may be in a signal handler, where neither the dynamic linker nor an MPI can be asked. Once. */
 void fv_unseen_end(bool may_ask);

@@ -88,6 +88,8 @@ def opened(tap, mpi, others):
         with tap.test('{}: opened by a program under the library for {}'.format(mpi, other)):
             text = "{} was used, and nothing of it was recorded: fvmpi's library is for {}; say fvmpi run --mpi {}".format(names[str(mpi)], names[str(other)], mpi)
             said(mpi, ['/usr/bin/python3', '-c', PROGRAM, library], 1, text, ['--mpi', str(other)])
+    with tap.test('{}: PMPI_ functions alone'.format(mpi)):
+        said(mpi, ['/usr/bin/python3', '-c', PROGRAM.replace('.MPI_', '.PMPI_'), library], 1, 'its calls passed fvmpi by: they are PMPI_ functions', ['--mpi', str(mpi)])
     with tap.test('{}: opened by a program without a launcher'.format(mpi)):
         run = harness.run([harness.FVMPI, 'run', '-q', '-o', 'e', '/usr/bin/python3', '-c', PROGRAM, library]).ended(0)
         equal('output', run.out, 'done\n')

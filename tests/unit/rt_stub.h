@@ -24,6 +24,11 @@ const unsigned fv_function_count = sizeof(fv_functions) / sizeof(*fv_functions);
 
 const enum fv_mpi_library fv_our_mpi = FV_MPI_NONE;
 
+const void *fv_mpi_code(void)
+{
+    return NULL;
+}
+
 bool fv_mpi_attach(struct fv_start_info *out)
 {
     *out = (struct fv_start_info){ .world_size = 1, .mpi = "none", .thread_level = "MPI_THREAD_MULTIPLE",
