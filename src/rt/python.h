@@ -25,16 +25,18 @@ struct fv_python_walk {
     uint8_t raw[2048];
 };
 
-/* Of a thread that is sampled. What was read of a line once is kept, so that a sample asks the kernel twice, mostly. */
+/* Of a thread that is sampled. What was read of a line once is kept, so that a sample asks the kernel once or twice, mostly. */
 #define FV_PYTHON_SAMPLED 200   /* frames of a sample: the innermost ones */
 #define FV_PYTHON_LINES   1024 /* that are kept */
-#define FV_PYTHON_TRUSTED 16   /* samples for which a caller's line is taken for what it was */
+#define FV_PYTHON_BEGIN   64   /* bytes of a string or a table of lines */
+#define FV_PYTHON_TRUSTED 16   /* times that a line was the same: then it is taken to be, for so many samples */
 #define FV_PYTHON_WINDOW  4096 /* no page is smaller */
 struct fv_python_samples {
     struct fv_python_line {
         uintptr_t code, last;
         uint64_t content; /* of the code object: another one may take its place */
-        uint64_t checked; /* by which sample */
+        uint64_t checked; /* by which sample, and */
+        uint64_t confirmed; /* ... by how many */
         struct fv_python_frame frame;
     } line[FV_PYTHON_LINES];
     struct fv_python_walk walk; /* of the frames; the rest is scratch */
@@ -43,12 +45,13 @@ struct fv_python_samples {
     uint64_t samples;
     unsigned count;
     struct fv_python_sampled {
-        uintptr_t code, last;
+        uintptr_t code, last; /* 0: no frame of the program */
         bool outermost;
         uint8_t frame[128];
     } sampled[FV_PYTHON_SAMPLED];
-    uintptr_t code_at[FV_PYTHON_SAMPLED]; /* that are read, of */
-    uint16_t code_of[FV_PYTHON_SAMPLED];  /* ... which of them */
+    uint16_t code_of[FV_PYTHON_SAMPLED]; /* which are read, at */
+    uintptr_t at[2 * FV_PYTHON_SAMPLED];
+    uint8_t begin[2 * FV_PYTHON_SAMPLED][FV_PYTHON_BEGIN]; /* of names and tables of lines */
     uint8_t code[FV_PYTHON_SAMPLED][160];
     uintptr_t window_at; /* of the interpreter's stack of frames */
     size_t window_bytes;

@@ -221,7 +221,7 @@ static bool read_code(const struct reading *r, const uint8_t *frame, struct fv_p
     if (is_hidden(w->file))
         return true;
     out->module = fv_module_of_code(w->file, w->function, r->tries);
-    return true;
+    return !r->tries || out->module != FV_MODULE_UNKNOWN;
 }
 
 /* A frame of the loop itself: those inside of it are the loop's, if there are any. */
@@ -291,5 +291,5 @@ bool fv_python_read_code(const struct fv_python_layout *layout, const struct fv_
         return false;
     bool all = read_code(&r, frame, out);
     fv_unlock(&fv_tree_lock);
-    return all && out->module != FV_MODULE_UNKNOWN;
+    return all;
 }

@@ -40,8 +40,12 @@ static bool step(const struct fv_python_layout *l, struct fv_python_samples *s, 
         return false;
     *frame = word_at(to->frame, l->back);
     if (l->owner && to->frame[l->owner] == FV_PYTHON_OWNER_LOOP) {
-        if (s->count)
+        if (s->count && !s->sampled[s->count - 1].outermost)
             s->sampled[s->count - 1].outermost = true;
+        else
+            s->sampled[s->count++] =
+                (struct fv_python_sampled){ .outermost =
+                                                true }; /* a call of the loop that has no frame yet */
         return true;
     }
     to->code = word_at(to->frame, l->code);
@@ -51,11 +55,16 @@ static bool step(const struct fv_python_layout *l, struct fv_python_samples *s, 
     return true;
 }
 
-static uint64_t content_of(const struct fv_python_layout *l, const uint8_t *code)
+/* What tells a code object from another one in its place: its parts, and how its name and its table of lines
+ * begin. Without the counts of references, which change. */
+static uint64_t content_of(const struct fv_python_layout *l, const uint8_t *code, const uint8_t *name,
+                           const uint8_t *lines)
 {
-    uint64_t names = fv_mix2(word_at(code, l->name), word_at(code, l->file));
+    uint64_t content = fv_mix2(word_at(code, l->file), (uint32_t)word_at(code, l->first_line));
 
-    return fv_mix2(fv_mix2(names, word_at(code, l->line_table)), (uint32_t)word_at(code, l->first_line));
+    for (unsigned at = 8; at < FV_PYTHON_BEGIN; at += 8)
+        content = fv_mix2(fv_mix2(content, word_at(name, at)), word_at(lines, at));
+    return fv_mix2(fv_mix2(content, word_at(code, l->name)), word_at(code, l->line_table));
 }
 
 static struct fv_python_line *line_of(struct fv_python_samples *s, const struct fv_python_sampled *of)
@@ -63,21 +72,22 @@ static struct fv_python_line *line_of(struct fv_python_samples *s, const struct 
     return &s->line[fv_mix2(of->code, of->last) % FV_PYTHON_LINES];
 }
 
-/* The innermost frame's line is compared with its code object each time, its callers' now and then. */
+/* A line that was found to be the same many times is compared with its code object now and then. */
 static bool is_to_be_read(const struct fv_python_samples *s, const struct fv_python_line *line, unsigned i)
 {
-    return !i || line->code != s->sampled[i].code || line->last != s->sampled[i].last ||
-           s->samples - line->checked > FV_PYTHON_TRUSTED;
+    if (!s->sampled[i].code)
+        return false;
+    return line->code != s->sampled[i].code || line->last != s->sampled[i].last ||
+           line->confirmed < FV_PYTHON_TRUSTED || s->samples - line->checked > FV_PYTHON_TRUSTED;
 }
 
 static bool read_line(const struct fv_python_layout *l, const struct fv_python_types *types,
-                      struct fv_python_samples *s, const struct fv_python_sampled *from, const uint8_t *code)
+                      struct fv_python_samples *s, unsigned i)
 {
+    const struct fv_python_sampled *from = &s->sampled[s->code_of[i]];
     struct fv_python_line *line = line_of(s, from);
-    uint64_t content = content_of(l, code);
+    uint64_t content = content_of(l, s->code[i], s->begin[2 * i], s->begin[2 * i + 1]);
 
-    if (word_at(code, TYPE) != types->code)
-        return false;
     if (line->code != from->code || line->last != from->last || line->content != content) {
         struct fv_python_frame frame = { 0 };
 
@@ -88,7 +98,23 @@ static bool read_line(const struct fv_python_layout *l, const struct fv_python_t
         };
     }
     line->checked = s->samples;
+    line->confirmed++;
     return true;
+}
+
+/* Code objects, then what their parts begin with. */
+static bool gather(const struct fv_python_layout *l, const struct fv_python_types *types,
+                   struct fv_python_samples *s, unsigned count)
+{
+    if (!fv_memory_gather(s->at, count, sizeof(*s->code), s->code))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        if (word_at(s->code[i], TYPE) != types->code)
+            return false;
+        s->at[2 * i] = word_at(s->code[i], l->name);
+        s->at[2 * i + 1] = word_at(s->code[i], l->line_table);
+    }
+    return fv_memory_gather(s->at, 2 * count, sizeof(*s->begin), s->begin);
 }
 
 static bool read_lines(const struct fv_python_layout *l, const struct fv_python_types *types,
@@ -98,13 +124,13 @@ static bool read_lines(const struct fv_python_layout *l, const struct fv_python_
 
     for (unsigned i = 0; i < s->count; i++)
         if (is_to_be_read(s, line_of(s, &s->sampled[i]), i)) {
-            s->code_at[count] = s->sampled[i].code;
+            s->at[count] = s->sampled[i].code;
             s->code_of[count++] = (uint16_t)i;
         }
-    if (!fv_memory_gather(s->code_at, count, sizeof(*s->code), s->code))
+    if (!gather(l, types, s, count))
         return false;
     for (unsigned i = 0; i < count; i++)
-        if (!read_line(l, types, s, &s->sampled[s->code_of[i]], s->code[i]))
+        if (!read_line(l, types, s, i))
             return false;
     return true;
 }
@@ -113,7 +139,8 @@ static bool read_lines(const struct fv_python_layout *l, const struct fv_python_
 static void add_frames(struct fv_python_samples *s)
 {
     for (unsigned i = 0; i < s->count; i++) {
-        const struct fv_python_line *line = line_of(s, &s->sampled[i]);
+        static const struct fv_python_line none;
+        const struct fv_python_line *line = s->sampled[i].code ? line_of(s, &s->sampled[i]) : &none;
 
         if (line->code != s->sampled[i].code || line->last != s->sampled[i].last) {
             s->cut = true;

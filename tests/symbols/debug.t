@@ -302,14 +302,19 @@ def damaged(bench, times):
 
 def main():
     tap = harness.Tap()
+    has_libdw = 'libdw' in run(['ldd', FRAMES]).stdout
     for compiler, name in (('g++', 'gcc'), ('clang++', 'clang')):
         bench = Bench(tap, compiler, name)
+        not_its(bench)
+        without_libdw(bench)
+        if not has_libdw:
+            with bench.test('forms that libbfd does not read'):
+                raise Skip('built without libdw; install the package libdw-dev')
+            continue
         forms(bench)
         split(bench)
         beside(bench)
         far(bench)
-        not_its(bench)
-        without_libdw(bench)
         damaged(bench, 1000 if os.environ.get('FVMPI_TEST_LONG') else 15)
     tap.done()
 

@@ -96,6 +96,15 @@ static bool read_by_kernel(const struct fv_python_layout *layout, const struct f
     return fv_python_read(layout, &types, (uintptr_t)&state, false, &walk);
 }
 
+/* A sample of the thread that is asked, as its handler takes it. */
+static struct fv_python_samples samples;
+static bool sampled(const struct fv_python_layout *layout, const struct frame *frame)
+{
+    const struct state state = { .frame = frame };
+
+    return fv_python_read_sample(layout, &types, (uintptr_t)&state, &samples);
+}
+
 /* If that is a layout's memory, reading it without the kernel is the same. */
 static bool read_from(const struct fv_python_layout *layout, const struct frame *frame)
 {
@@ -107,6 +116,11 @@ static bool read_from(const struct fv_python_layout *layout, const struct frame 
     assert_true(fv_python_read(layout, &types, (uintptr_t)&state, true, &again));
     assert_int_equal(again.count, walk.count);
     assert_memory_equal(again.frame, walk.frame, walk.count * sizeof(walk.frame[0]));
+    assert_true(sampled(layout, frame));
+    unsigned most = walk.count < FV_PYTHON_SAMPLED ? walk.count : FV_PYTHON_SAMPLED;
+    assert_int_equal(samples.walk.count, most);
+    assert_int_equal(samples.cut, walk.count > most);
+    assert_memory_equal(samples.walk.frame, walk.frame, most * sizeof(walk.frame[0]));
     return true;
 }
 
@@ -248,6 +262,37 @@ static void frames_of_a_call_of_the_loop(void **state)
     expect_frames(&owned, &f[0], "oIo");
 }
 
+/* Memory of a code object that is gone becomes another one's; what a sample knew of the first is not said of that. */
+static void samples_of_code_that_is_another(void **state)
+{
+    const struct fv_python_layout layout = layout_of(FV_LINES_RANGES);
+    const struct text first = ascii("first"), second = ascii("second");
+    struct text renamed = ascii("third");
+    struct code code = { { 1, &code_type }, &first, &in_file, &no_lines, 1, 0, { 0 } };
+    const struct frame outer = { .code = &plain }, frame = { .back = &outer, .code = &code, .last = code.instructions };
+    (void)state;
+
+    assert_true(sampled(&layout, &frame));
+    assert_int_equal(samples.walk.frame[0].module, module_of("a.py", "first"));
+    code.name = &second;
+    assert_true(sampled(&layout, &frame));
+    assert_int_equal(samples.walk.frame[0].module, module_of("a.py", "second"));
+    code.head.type = &text_type;
+    assert_false(sampled(&layout, &frame));
+    code.head.type = &code_type;
+    code.name = &renamed;
+    assert_true(sampled(&layout, &frame));
+    renamed = second; /* all is where it was */
+    assert_true(sampled(&layout, &frame));
+    assert_int_equal(samples.walk.frame[0].module, module_of("a.py", "second"));
+    fv_lock(&fv_tree_lock); /* of whom it interrupted: nothing new is to be had, and nothing waits */
+    code = (struct code){ { 1, &code_type }, &first, &in_file, &no_lines, 1, 0, { 0 } };
+    assert_false(sampled(&layout, &frame));
+    fv_unlock(&fv_tree_lock);
+    assert_true(sampled(&layout, &frame));
+    assert_int_equal(samples.walk.frame[0].module, module_of("a.py", "first"));
+}
+
 static void long_chains_are_cut(void **state)
 {
     static struct frame f[FV_PYTHON_FRAMES + 10];
@@ -342,7 +387,7 @@ int main(void)
         cmocka_unit_test(lines_by_locations),
         cmocka_unit_test(names_are_utf8),
         cmocka_unit_test(frames_of_a_call_of_the_loop),
-        cmocka_unit_test(long_chains_are_cut),
+        cmocka_unit_test(samples_of_code_that_is_another), cmocka_unit_test(long_chains_are_cut),
         cmocka_unit_test(other_types_are_refused),
         cmocka_unit_test(damaged_memory_harms_nothing),
     };
