@@ -90,6 +90,11 @@ uint32_t fv_walk_intern(struct fv_sampler *sampler, unsigned first)
     (void)sampler, (void)first;
     return inside == 1 && place ? OTHERS + 2 + place : inside + 1;
 }
+
+uint32_t fv_walk_intern_sample(struct fv_sampler *sampler)
+{
+    return fv_walk_intern(sampler, 0);
+}
 uint32_t fv_context_known(const struct fv_sampler *sampler, uint32_t node)
 {
     (void)sampler;
