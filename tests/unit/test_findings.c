@@ -332,7 +332,7 @@ static void who_shares_the_processors(void **state)
         double cpu_s;
         const char *text, *next;
     } cases[] = {
-        { 2, 3, 0.4, "other programs had them: of the 200 s that these processors can do the ranks had 1.60 s", "a quieter machine" },
+        { 2, 3, 0.4, "other programs had them; the ranks used 1.60 s of the 200 s that these processors can do", "a quieter machine" },
         { 2, 3, 45, "4 ranks share the 2 processors of host", "fewer ranks" },
         { 1, 1, 24, "4 ranks are bound to 1 processor of host, which has 2", "--bind-to none" },
     };
