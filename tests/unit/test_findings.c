@@ -332,7 +332,7 @@ static void who_shares_the_processors(void **state)
         double cpu_s;
         const char *text, *next;
     } cases[] = {
-        { 2, 3, 0.4, "other programs had them: of the 200 s that these processors can do the ranks had 1.60 s", "a quieter machine" },
+        { 2, 3, 0.4, "other programs had them; the ranks used 1.60 s of the 200 s that these processors can do", "a quieter machine" },
         { 2, 3, 45, "4 ranks share the 2 processors of host", "fewer ranks" },
         { 1, 1, 24, "4 ranks are bound to 1 processor of host, which has 2", "--bind-to none" },
     };
@@ -405,6 +405,52 @@ static void what_ranks_wait_for(void **state)
             assert_non_null(strstr(rest, "no other findings; not judged: "));
         fv_findings_release(&findings);
     }
+}
+
+/* By a trace rank 1 made others wait for 40 s. Samples put 5 s of that down to react(), but that is what the rank computed before the call; or others had its processor. */
+static void who_was_late(void **state)
+{
+    static const struct {
+        double preempted_s;
+        const char *text, *function;
+    } cases[] = {
+        { 1, "there rank 1 computes in react() in a.c for 9.80 s of 10.0 s (by samples)", "react" },
+        { 30, "rank 1 made others wait, by preemption: other programs had the processor of rank 1 for 30.0 s; ", NULL },
+    };
+    struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
+    struct fv_site site = { .function = 0 };
+    struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = 40 };
+    struct fv_late_procedure late[] = { { .rank = 1, .function = "main", .file = "a.c", .cpu_s = 10, .delay_s = 5 },
+                                        { .rank = 1, .function = "react", .file = "a.c", .cpu_s = 9.8, .delay_s = 5 } };
+    struct fv_cost_procedure procedures[] = { { .name = "main", .file = "a.c", .of_program = true }, { .name = "react", .file = "a.c", .of_program = true } };
+    struct fv_cost_profile sampled = { .procedures = procedures, .procedure_count = 2 };
+    (void)state;
+
+    for (uint32_t i = 0; i < 2; i++)
+        fv_index_add(&sampled.names, fv_hash_text(procedures[i].name), i);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct fv_rank ranks[2] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50 } };
+        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .functions = &function, .function_count = 1, .sites = &site, .site_count = 1,
+                                  .efficiency = { .total_s = 2 * RUN_S },
+                                  .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1, .late = late, .late_count = 2 } };
+        const struct fv_profile profile = { &model, &no_symbols, &sampled, &none, 0 };
+        struct fv_findings findings;
+
+        ranks[1] = ranks[0];
+        ranks[1].world_rank = 1;
+        ranks[1].mpi_time_s = 10;
+        ranks[1].off.preempted_s = cases[i].preempted_s;
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, "late_rank");
+        assert_non_null(f);
+        if (!strstr(f->text, cases[i].text))
+            fail_msg("'%s': wanted '%s'", f->text, cases[i].text);
+        assert_int_equal(f->by_machine, !cases[i].function);
+        if (cases[i].function)
+            assert_string_equal(f->function, cases[i].function);
+        fv_findings_release(&findings);
+    }
+    fv_index_release(&sampled.names);
 }
 
 /* Of two ranks that had a processor for a hundredth of their time: 0.3 s of 1 s of CPU time are fvmpi's. */
@@ -659,6 +705,7 @@ int main(void)
         cmocka_unit_test(who_had_the_processor),
         cmocka_unit_test(who_shares_the_processors),
         cmocka_unit_test(what_ranks_wait_for),
+        cmocka_unit_test(who_was_late),
         cmocka_unit_test(what_fvmpi_itself_costs),
         cmocka_unit_test(startup),
         cmocka_unit_test(startup_alone),

@@ -65,16 +65,16 @@ bool fv_ranks_crowd(const struct fv_model *m, uint32_t rank)
     return r->cpus && c.ranks > r->cpus && !are_others(r, &c);
 }
 
-/* "others had them: the ranks had 2.4 s of 14 s that these processors can do; most of it `hog`, 8 processes: 9.38 s" */
+/* "other programs had them; the ranks used 2.44 s of the 14.0 s that these processors can do, `hog` used 9.38 s" */
 static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why, size_t bytes)
 {
     const struct fv_noise_rank *noise = m->noise.rank_count ? &m->noise.ranks[r - m->ranks] : NULL;
     char had[FV_WORD], all[FV_WORD], by[FV_WORD];
 
-    snprintf(why, bytes, "other programs had %s: of the %s that %s can do %s had %s of CPU time", r->cpus == 1 ? "it" : "them", fv_words_seconds((double)r->cpus * r->app_time_s, all),
-             r->cpus == 1 ? "its processor" : "these processors", c->ranks == 1 ? "the rank" : "the ranks", fv_words_seconds(c->cpu_s, had));
+    snprintf(why, bytes, "other programs had %s; %s used %s of the %s that %s can do", r->cpus == 1 ? "it" : "them", c->ranks == 1 ? "the rank" : "the ranks",
+             fv_words_seconds(c->cpu_s, had), fv_words_seconds((double)r->cpus * r->app_time_s, all), r->cpus == 1 ? "this processor" : "these processors");
     if (noise && noise->by != FV_NONE && m->noise.others[noise->by].rank == FV_NONE)
-        fv_words_add(why, bytes, ", `%.60s` %s", m->noise.others[noise->by].name, fv_words_seconds(noise->by_cpu_s, by));
+        fv_words_add(why, bytes, ", `%.60s` used %s", m->noise.others[noise->by].name, fv_words_seconds(noise->by_cpu_s, by));
 }
 
 static unsigned processors_of(const struct fv_model *m, const char *host)
