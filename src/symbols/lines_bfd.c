@@ -25,6 +25,8 @@ struct object {
     bfd *bfd;
     asymbol **symbols;
     bool is_indexed;    /* it has tables of addresses, as DWARF 5 by clang and -gsplit-dwarf have */
+    bool is_shared;     /* parts were moved to another file, by dwz, and */
+    bool is_lost;       /* ... an address has no line */
     bool is_artificial; /* a place was found that -flto made up */
 };
 
@@ -56,6 +58,7 @@ static void *open_object(const char *path, const char *program)
     struct object *o = fv_xcalloc(1, sizeof(*o));
     o->bfd = b;
     o->symbols = fv_xcalloc(1, sizeof(*o->symbols)); /* none: names come from fv_elf */
+    o->is_shared = bfd_get_section_by_name(b, ".gnu_debugaltlink");
     o->is_indexed = bfd_get_section_by_name(b, ".debug_addr");
     return o;
 }
@@ -87,8 +90,11 @@ static size_t find(void *object, uint64_t address, struct fv_line *out, size_t r
     size_t count = 0;
     struct fv_line l = { 0 };
 
-    if (!s || !bfd_find_nearest_line(o->bfd, s, o->symbols, address - s->vma, &l.file, &l.function, &l.line))
+    if (!s || !bfd_find_nearest_line(o->bfd, s, o->symbols, address - s->vma, &l.file, &l.function, &l.line)) {
+        o->is_lost |= o->is_shared;
         return 0;
+    }
+    o->is_lost |= o->is_shared && !l.file;
     do {
         clean_place(o, &l);
         if (count < room)
@@ -108,7 +114,9 @@ static bool unread(const void *object, char *out, size_t bytes)
     else if (o->is_artificial)
         snprintf(out, bytes, "some files and lines are missing: debug information of -flto is read by libdw only; "
                              "build fvmpi with libdw-dev, or compile without -flto");
-    return o->is_indexed || o->is_artificial;
+    else if (o->is_lost)
+        snprintf(out, bytes, "lines are missing: debug information that dwz moved to another file is read by libdw only; build fvmpi with libdw-dev");
+    return o->is_indexed || o->is_artificial || o->is_lost;
 }
 
 static void close_object(void *object)

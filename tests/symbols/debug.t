@@ -238,6 +238,15 @@ def far(bench):
         equal('notes', known_places(program, FVMPI_DEBUG_PATH=root), [])
 
 
+def shared(bench):
+    """What two programs have in common is in a third file."""
+    with bench.test('debug information that dwz moved'):
+        program, another = bench.program('dwz1', '-gdwarf-4'), bench.program('dwz2', '-gdwarf-4')
+        both = os.path.join(bench.scratch, 'dwz.both')
+        tool(['dwz', '-m', both, '-M', both, program.path, another.path])
+        equal('notes', known_places(program), [])
+
+
 def not_its(bench):
     with bench.test('a debug file of another build is not taken'):
         for more in (['-Wl,--build-id=none'], []):
@@ -315,6 +324,7 @@ def main():
         split(bench)
         beside(bench)
         far(bench)
+        shared(bench)
         damaged(bench, 1000 if os.environ.get('FVMPI_TEST_LONG') else 15)
     tap.done()
 
