@@ -77,12 +77,20 @@ static bool is_in_code(uintptr_t address)
     return found;
 }
 
+/* At the begin of a page there may be nothing in front of it. */
+static bool read_before(uintptr_t address, uint8_t code[BEFORE])
+{
+    size_t here = address % FV_PAGE;
+
+    return fv_memory_peek(address - BEFORE, code, BEFORE) || (here && here < BEFORE && fv_memory_peek(address - here, code + BEFORE - here, here));
+}
+
 bool fv_is_return_address(uintptr_t address)
 {
     struct fv_loaded object;
-    uint8_t code[BEFORE];
+    uint8_t code[BEFORE] = { 0 };
 
-    if (address < FV_PAGE || !fv_memory_peek(address - BEFORE, code, BEFORE) || !is_behind_call(code))
+    if (address < FV_PAGE || !read_before(address, code) || !is_behind_call(code))
         return false;
     return fv_loaded_find(address, &object) || is_in_code(address);
 }

@@ -29,7 +29,10 @@ __asm__(".text\n.globl by_assembler\n.type by_assembler, @function\nby_assembler
 
 static void *make(const void *code, size_t bytes)
 {
-    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    mprotect(page, 4096, PROT_NONE); /* nothing can be read in front of it */
+    page += 4096;
 
     memcpy(page, code, bytes);
     mprotect(page, 4096, PROT_READ | PROT_EXEC);
