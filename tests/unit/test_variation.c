@@ -323,6 +323,22 @@ static void trend(void **state)
     assert_true(isnan(fv_sampled_trend(&model.samples, function_of(F), FV_METRIC_FAULTS).change));
 }
 
+/* Equal calls on a machine that is slower for a part of the run, early or late: no trend. */
+static void slower_for_a_while(void **state)
+{
+    (void)state;
+    uint64_t calls[CALLS];
+
+    for (unsigned i = 0; i < CALLS; i++)
+        calls[i] = (i >= CALLS * 6 / 10 && i < CALLS * 9 / 10 ? 140 : 100) * US + i * 7919 % 1000 * US / 100;
+    uint32_t from = place(0, 0), path = fvr_sample_path(&file[0], 0, from, 1, F);
+    fvr_instances(&file[0], 0, path, calls, CALLS, 0, NULL);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, from, 1, F + 0x10), 50, 0);
+    build(1);
+    struct fv_trend t = fv_sampled_trend(&model.samples, function_of(F), FV_METRIC_CPU);
+    assert_true(t.change > 0.1 && !t.significant);
+}
+
 /* 30 calls of 100 us and 10 of 300 us: 65.5 to 131 us, and 262 to 524 us. */
 static void histogram(void **state)
 {
@@ -423,6 +439,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(event, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rare_event, set_up, tear_down),
         cmocka_unit_test_setup_teardown(trend, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slower_for_a_while, set_up, tear_down),
         cmocka_unit_test_setup_teardown(histogram, set_up, tear_down),
         cmocka_unit_test_setup_teardown(recent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(finding, set_up, tear_down),

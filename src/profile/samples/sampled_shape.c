@@ -95,6 +95,96 @@ static bool same_group(const struct fv_sampled_instance *x, const struct fv_samp
     return x->sampled == y->sampled && x->rank == y->rank && x->thread == y->thread;
 }
 
+/* What runs of neighbouring calls add to the error: a machine that is slower for a while makes many calls longer, which are one observation then. */
+struct runs {
+    double squares;
+    size_t count, groups;
+};
+
+enum { RUNS = 12, RUN_LEAST = 4 }; /* of a group; calls of a run */
+
+static void add_runs(struct runs *r, const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric, double slope)
+{
+    struct regression own = { .first = INFINITY, .last = -INFINITY };
+    double x = 0, y = 0, sum = 0;
+    size_t known = 0, runs, seen = 0;
+
+    add_group(&own, kept, count, metric);
+    if (!own.groups)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(value_of(&kept[i], metric)))
+            continue;
+        x += kept[i].begin_s;
+        y += value_of(&kept[i], metric);
+        known++;
+    }
+    x /= (double)known;
+    y /= (double)known;
+    runs = known / RUN_LEAST < RUNS ? known / RUN_LEAST : RUNS;
+    runs = runs ? runs : 1;
+    for (size_t i = 0; i < count; i++) {
+        double dx = kept[i].begin_s - x, dy = value_of(&kept[i], metric) / y - 1;
+
+        if (isnan(dy))
+            continue;
+        sum += dx * (dy - slope * dx);
+        seen++;
+        if (seen * runs / known == (seen - 1) * runs / known)
+            continue;
+        r->squares += sum * sum;
+        sum = 0;
+    }
+    r->count += runs;
+    r->groups++;
+}
+
+/* ---- do stretches of the run rise, or fall, one after the other? ---- */
+
+enum { STRETCHES = 10 };
+
+struct ranks {
+    double sum, variance;
+};
+
+/* Medians of stretches with equally many calls. */
+static size_t medians_of(const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric, double out[STRETCHES])
+{
+    double *values = fv_xcalloc(count, sizeof(*values));
+    size_t known = 0, stretches;
+
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(value_of(&kept[i], metric)))
+            values[known++] = value_of(&kept[i], metric);
+    stretches = known / 2 < STRETCHES ? known / 2 : STRETCHES;
+    for (size_t i = 0; i < stretches; i++) {
+        size_t begin = i * known / stretches, end = (i + 1) * known / stretches;
+
+        qsort(values + begin, end - begin, sizeof(*values), fv_by_real);
+        out[i] = fv_quantile(values + begin, sizeof(*values), end - begin, 0.5);
+    }
+    free(values);
+    return stretches;
+}
+
+static void add_ranks(struct ranks *r, const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric)
+{
+    double median[STRETCHES];
+    size_t n = medians_of(kept, count, metric, median);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++)
+            r->sum += (median[k] > median[i]) - (median[k] < median[i]);
+    r->variance += (double)(n * (n ? n - 1 : 0) * (2 * n + 5)) / 18;
+}
+
+static bool is_steady_change(const struct ranks *r)
+{
+    const double limit = 3;
+
+    return r->variance > 0 && fabs(r->sum) - 1 > limit * sqrt(r->variance);
+}
+
 /* Leaves out 1 % on both sides together. */
 static double student(double free)
 {
@@ -117,7 +207,17 @@ struct fv_trend fv_sampled_trend(const struct fv_samples *samples, const struct 
         return (struct fv_trend){ NAN, NAN, false };
     double slope = r.xy / r.xx, span = r.last - r.first, free = (double)(r.count - r.groups - 1);
     double error = student(free) * sqrt(fmax(r.yy - slope * r.xy, 0) / free / r.xx);
-    return (struct fv_trend){ slope * span, error * span, fabs(slope) > error };
+    struct runs runs = { .count = 0 };
+    struct ranks ranks = { 0 };
+    for (size_t i = 0, next; i < s->instances; i = next) {
+        for (next = i + 1; next < s->instances && same_group(&kept[i], &kept[next]);)
+            next++;
+        add_runs(&runs, kept + i, next - i, metric, slope);
+        add_ranks(&ranks, kept + i, next - i, metric);
+    }
+    double of_runs = runs.count > runs.groups + 2 ? (double)(runs.count - runs.groups - 1) : 1;
+    error = fmax(error, student(of_runs) * sqrt(runs.squares * (double)runs.count / of_runs) / r.xx);
+    return (struct fv_trend){ slope * span, error * span, fabs(slope) > error && is_steady_change(&ranks) };
 }
 
 char *fv_sampled_trend_words(const struct fv_samples *samples, const struct fv_sampled *s, char *out, size_t bytes)

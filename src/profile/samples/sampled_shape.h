@@ -21,7 +21,11 @@ size_t fv_sampled_bucket(const double *sorted, size_t count, enum fv_metric metr
  *     b = Sxy / Sxx,  s^2 = (Syy - b Sxy) / (n - groups - 1),  change = b (last - first),  error = t s (last - first) / sqrt(Sxx)
  *
  * with sums of x: times of begin, y: the metric over its group's mean, each less its group's mean, and t the quantile of Student's
- * distribution that leaves out 1 % on both sides (Abramowitz and Stegun 26.7.5). It is significant if it is larger than error. */
+ * distribution that leaves out 1 % on both sides (Abramowitz and Stegun 26.7.5). Calls that follow each other are alike where the machine changes
+ * its speed for a while, so that they are cut into up to 12 runs of each group, and the error is at least that of runs as clusters (Liang and Zeger,
+ * Biometrika 73, 1986): t sqrt(sum of (sum of x (y - b x) over a run)^2 k / (k - groups - 1)) (last - first) / Sxx, of k runs. It is significant if it is
+ * larger than error, and medians of ten stretches of a group rise, or fall, one after the other: Mann and Kendall's statistic of all groups is more than 3
+ * deviations from 0 (Mann, Econometrica 13, 1945). Where the machine was slow for a while, or once, they do not. */
 struct fv_trend {
     double change, error; /* NAN: too few calls */
     bool significant;

@@ -413,7 +413,7 @@ static const struct fv_relation total_histogram = { HISTOGRAM_RELATION(
       FV_GET(FV_TYPE_REAL, get_trend), .flags = FV_NULLABLE | FV_ESTIMATE, .argument = IS_CHANGE }, \
     { "trend.error", "+-", "ratio", "99 % of such changes are no further from the truth.", FV_GET(FV_TYPE_REAL, get_trend), \
       .flags = FV_NULLABLE | FV_ESTIMATE, .argument = IS_ERROR }, \
-    { "trend.significant", "trend is", "", "Is the change larger than that?", FV_GET(FV_TYPE_TRUTH, get_trend_significant), \
+    { "trend.significant", "trend is", "", "Is the change larger than that, and do ten stretches of the run rise, or fall, one after the other?", FV_GET(FV_TYPE_TRUTH, get_trend_significant), \
       .flags = FV_NULLABLE }, \
     VARIATION("within", "cov calls", "As of the function, of this metric: of computing_s and the counted events; else null.", IS_WITHIN), \
     VARIATION("between", "cov threads", "Likewise.", IS_BETWEEN), \
