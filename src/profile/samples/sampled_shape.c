@@ -58,23 +58,34 @@ struct regression {
     size_t count, groups;
 };
 
-/* Calls of one context and thread. */
-static void add_group(struct regression *r, const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric)
+/* Of calls of one context and thread: how many know the metric; 0: too few. */
+static size_t means_of(const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric, double *x, double *y)
 {
-    double x = 0, y = 0;
     size_t known = 0;
 
+    *x = *y = 0;
     for (size_t i = 0; i < count; i++) {
         if (isnan(value_of(&kept[i], metric)))
             continue;
-        x += kept[i].begin_s;
-        y += value_of(&kept[i], metric);
+        *x += kept[i].begin_s;
+        *y += value_of(&kept[i], metric);
         known++;
     }
-    if (known < 2 || !(y > 0))
+    if (known < 2 || !(*y > 0))
+        return 0;
+    *x /= (double)known;
+    *y /= (double)known;
+    return known;
+}
+
+/* Calls of one context and thread. */
+static void add_group(struct regression *r, const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric)
+{
+    double x, y;
+    size_t known = means_of(kept, count, metric, &x, &y);
+
+    if (!known)
         return;
-    x /= (double)known;
-    y /= (double)known;
     for (size_t i = 0; i < count; i++) {
         double dx = kept[i].begin_s - x, dy = value_of(&kept[i], metric) / y - 1;
 
@@ -105,22 +116,11 @@ enum { RUNS = 12, RUN_LEAST = 4 }; /* of a group; calls of a run */
 
 static void add_runs(struct runs *r, const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric, double slope)
 {
-    struct regression own = { .first = INFINITY, .last = -INFINITY };
-    double x = 0, y = 0, sum = 0;
-    size_t known = 0, runs, seen = 0;
+    double x, y, sum = 0;
+    size_t known = means_of(kept, count, metric, &x, &y), runs, seen = 0;
 
-    add_group(&own, kept, count, metric);
-    if (!own.groups)
+    if (!known)
         return;
-    for (size_t i = 0; i < count; i++) {
-        if (isnan(value_of(&kept[i], metric)))
-            continue;
-        x += kept[i].begin_s;
-        y += value_of(&kept[i], metric);
-        known++;
-    }
-    x /= (double)known;
-    y /= (double)known;
     runs = known / RUN_LEAST < RUNS ? known / RUN_LEAST : RUNS;
     runs = runs ? runs : 1;
     for (size_t i = 0; i < count; i++) {
