@@ -226,7 +226,7 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
         fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the trace was full; they are left out", where,
                (unsigned long long)r->samples.off);
     if (!s->calls && !r->incomplete)
-        fv_log("%s: no call is in the trace, because recording was off, or MPI's calls are left out: fvmpi report %s says which", where, r->options.directory);
+        fv_log("%s: no call is in the trace, because recording was off, or MPI's calls are left out; which of them says: %s", where, FV_COMMAND("fvmpi", "report", r->options.directory));
     fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
            d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
            seconds);

@@ -27,7 +27,7 @@ static void say_no_lines(const struct fv_symbols *symbols, struct fv_model *m)
         has[f->module] |= (uint8_t)((f->function || f->begin ? READ : 0) | (f->line ? LINES : 0));
     }
     for (size_t i = FV_MODEL_FIRST_MODULE; i < m->tree.module_count; i++)
-        if (has[i] == READ && is_program(m, &m->tree.modules[i]))
+        if (has[i] == READ && is_program(m, &m->tree.modules[i]) && strncmp(m->tree.modules[i].name, "python", 6) != 0) /* whose own frames are read */
             fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s has no debug information: its call sites have no file and line; compile it with -g", m->tree.modules[i].name);
     free(has);
 }

@@ -142,7 +142,7 @@ static size_t next_size(const struct fv_events *e, size_t need)
         size = LAST_CHUNK;
     if (size > left)
         size = left;
-    return size < need + LEAST ? need + LEAST : size;
+    return size < need + LEAST ? fv_round_up(need + LEAST, FV_PAGE) : size; /* a page of its own: chunks of a thread are in order */
 }
 
 static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)

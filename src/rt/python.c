@@ -2,7 +2,6 @@
 #include "rt/layers.h"
 #include "rt/path.h"
 #include "rt/python_frames.h"
-#include "rt/remarks.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -148,8 +147,8 @@ uint32_t fv_python_exit(void)
 static void conclude(uint32_t state)
 {
     python.record->state = state;
-    if (state == FV_INTERPRETER_UNKNOWN)
-        fv_remark(!fv_rt.world_rank && !fv_rt.options.quiet, "Python %s: fvmpi does not know how its frames are read; call sites are shown by the interpreter's own functions",
+    if (state == FV_INTERPRETER_UNKNOWN && !fv_rt.world_rank && !fv_rt.options.quiet) /* its record tells the report */
+        fv_log("Python %s: fvmpi does not know how its frames are read; call sites are shown by the interpreter's own functions",
                python.record->version);
 }
 

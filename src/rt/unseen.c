@@ -14,6 +14,7 @@
 #include "base/linked.h"
 #include "base/pages.h"
 #include "base/program.h"
+#include "base/shell.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -164,8 +165,8 @@ static void tell_without_us(const char *program)
         fv_log("%s: statically linked, so fvmpi cannot be in it and nothing was recorded; link it with libfvmpi-mpich.a or libfvmpi-openmpi.a "
                "(share/doc/running.md), or with its MPI's shared library", program);
     else
-        fv_log("%s: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start it by: fvmpi run %s",
-               program, program);
+        fv_log("%s: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start it by: %s",
+               program, FV_COMMAND("fvmpi", "run", program));
 }
 
 static void tell_nothing(void)
@@ -236,7 +237,7 @@ void fv_unseen_end(bool may_ask)
     open_stderr();
     if (may_ask && (tell_loaded() || tell_elsewhere()))
         return;
-    if (is_watched() && is_nothing_recorded())
+    if (!fv_option_is_on("FVMPI_QUIET") && is_watched() && is_nothing_recorded())
         tell_nothing();
 }
 

@@ -217,7 +217,7 @@ def archived(tap, kind, env):
         path = otf2_print.merge(run.directory)
         definitions = harness.run(['otf2-print', '-G', path]).ended(0).out
         equal('members', re.findall(r'^METRIC_MEMBER +\d+ +Name: "([^"]*)" .*Mode: (\w+), Value Type: (\w+)', definitions, re.M),
-              [('CYCLES', 'ACCUMULATED_START', 'UINT64'), ('INSTRUCTIONS', 'ACCUMULATED_START', 'UINT64')])
+              [('CYCLES', 'ACCUMULATED_START', 'UINT64'), ('INSTRUCTIONS', 'ACCUMULATED_START', 'UINT64'), ('CPU time', 'ABSOLUTE_LAST', 'UINT64')])
         found = re.findall(r'^METRIC +(\d+) +\d+ +Metric: \d+, 1 Value: \("INSTRUCTIONS" <\d+>; UINT64; (\d+)\)', harness.run(['otf2-print', path]).ended(0).out, re.M)
         # three sections that count nothing, then the work, which rank 1 has three times of
         for location, work in zip(sorted({place for place, _ in found}, key=int), (INSTRUCTIONS, 3 * INSTRUCTIONS)):

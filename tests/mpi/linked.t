@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
 import standin
-from report import check, equal
+from report import check, equal, problems
 
 OURS = ['-L' + harness.LIBS, '-Wl,-rpath,' + harness.LIBS]
 WANTED = {'MPI_Init': 1, 'MPI_Barrier': 3, 'MPI_Allreduce': 5, 'MPI_Bcast': 1, 'MPI_Finalize': 1}
@@ -35,7 +35,7 @@ def recorded(mpi, program, ranks, arguments=(), out='', under=()):
     run = harness.run(mpi.command(ranks, list(under) + [program] + list(arguments)), env={'FVMPI_OUTPUT': directory}, directory=directory).ended(0)
     equal('output', run.out, out)
     check('fvmpi: ' not in run.err, 'said: {}', run.err)
-    equal('problems', run.report().data['problems'], [])
+    equal('problems', problems(run.report().data), [])
     return run.report()
 
 

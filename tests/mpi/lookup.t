@@ -7,7 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
-from report import check, equal
+from report import check, equal, problems
 
 WAYS = {'by_handle': 1, 'by_version': 2, 'by_program': 4, 'deep_lazy': 5, 'deep_now': 6, 'plain': 7, 'by_fortran': 8,
         'closed_and_opened': 9} # PMPI_Barrier is not MPI_Barrier
@@ -61,7 +61,7 @@ def both(mpi, command, ranks, options=(), env=None):
     equal('output', sorted(run.out.split('\n')), sorted(native.out.split('\n')))
     check('fvmpi: ' not in run.err, 'said: {}', run.err)
     report = run.report()
-    equal('problems', report.data['problems'], [])
+    equal('problems', problems(report.data), [])
     return report
 
 

@@ -123,7 +123,7 @@ def report(run, least):
         equal('evidence is not exact', row['evidence'] == 'exact', False)
         check(row['rank'] % 2 == 1, 'names rank {}', row['rank'])
         check('MPI_Test' in row['next'], 'next: {}', row['next'])
-        check(row['function'] in (None, 'slowly', 'compute'), 'names {}', row['function'])
+        check(row['function'] in (None, 'slowly', 'compute', 'now'), 'names {}', row['function'])
     waiting = found.data['waiting']
     if any(k['kind'] == 'no_progress' for k in waiting['kinds']):
         equal('waiting is', waiting['wait_kind'], 'estimate')

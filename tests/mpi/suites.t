@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness
 from harness import Skip
-from report import check, equal
+from report import check, equal, problems
 
 LONG = os.environ.get('FVMPI_TEST_LONG')
 RANKS = 2
@@ -74,7 +74,7 @@ def whole(run, ranks, program=None):
     report.shape(ranks)
     if program:  # whose main is the outermost function; Python's is not
         report.sane(ranks, os.path.basename(program))
-    equal('problems', report.data['problems'], [])
+    equal('problems', problems(report.data), [])
     for entry in report.data['ranks']:
         equal('lost by rank {}'.format(entry['rank']), {k: v for k, v in entry['dropped'].items() if v}, {})
         equal('end of rank {}'.format(entry['rank']), entry['state'], 'finalized')

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import threads
 import harness
-from report import check, equal
+from report import check, equal, problems
 
 WAYS = (('plain', []), ('--threads', ['--threads=hold,owner']), ('--sample', ['--sample']),
         ('both and --trace', ['--threads', '--sample', '--trace']))
@@ -68,7 +68,7 @@ def sums(folder):
 
 
 def nothing_lost(found):
-    equal('problems', [p['kind'] for p in found['problems']], [])
+    equal('problems', problems(found), [])
     for what, number in found['thread_waiting']['lost'].items():
         equal(what, number, 0)
 

@@ -36,7 +36,8 @@
 #define RETURN          0x4242u
 
 struct fv_calibration fv_sampler_calibration;
-struct fv_runtime fv_rt;
+static struct fv_here here = { .state = FV_RT_ON, .recording = FV_RECORDING };
+struct fv_runtime fv_rt = { .here = &here };
 
 static struct fv_sampler *s;
 #define PLACES 6 /* that call the function that is looked at, by turns, where more than one does */

@@ -147,9 +147,9 @@ static void say_next(const struct fv_profile *v, struct fv_findings *f, struct f
     const struct fv_model *m = v->model;
 
     if (m->causes.source == FV_CAUSES_TRACE)
-        fv_finding_next(f, finding, "who waits for whom: fvmpi report %s --table culprits", m->directory);
+        fv_finding_next(f, finding, "who waits for whom: %s", FV_FINDING_COMMAND(m, "report", "--table", "culprits"));
     else if (m->ranks[0].traced)
-        fv_finding_next(f, finding, "fvunify %s tells from the trace who waits for whom", m->directory);
+        fv_finding_next(f, finding, "who waits for whom, from the trace: %s", FV_COMMAND("fvunify", m->directory));
     else
         fv_finding_next(f, finding, "a trace tells who waits for whom: fvmpi run --trace, then fvunify");
 }
