@@ -180,6 +180,39 @@ static void say_not_computing(const struct fv_profile *v, struct fv_findings *f,
                                                         "run it again where it is alone, or with fvmpi run --sample");
 }
 
+/* Without a trace: most of the waiting is in calls that complete requests. It may be that what they wait for was posted in time, and MPI moves it
+ * only in the rank's next call (kind FV_NO_PROGRESS of a trace). */
+static void say_requests(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding)
+{
+    const struct fv_model *m = v->model;
+    struct fv_places places = { .view = v };
+    double all_s = 0, requests_s = 0, most_s = 0;
+    uint32_t site = FV_NONE;
+    char where[700];
+
+    for (uint32_t i = 0; i < m->site_count; i++) {
+        const struct fv_site *s = &m->sites[i];
+
+        all_s += s->wait_s;
+        if (m->functions[s->function].class != FV_CLASS_COMPLETION)
+            continue;
+        requests_s += s->wait_s;
+        if (s->wait_s <= most_s)
+            continue;
+        most_s = s->wait_s;
+        site = i;
+    }
+    if (m->causes.source == FV_CAUSES_TRACE || m->ranks[0].traced || site == FV_NONE || requests_s < 0.5 * all_s || !fv_finding_worth(v, requests_s))
+        return;
+    fv_places_add(&places, site);
+    fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
+    fv_places_release(&places);
+    fv_finding_say(f, finding, "%s. Others wait for requests, most of it in %s: the messages come late, or MPI moves them only in its next call",
+                   finding->text, where);
+    fv_finding_next(f, finding, "a trace tells which (fvmpi run --trace, fvunify); if MPI is to move them, call MPI_Test while computing%s%s",
+                    finding->next ? "; " : "", finding->next ? finding->next : "");
+}
+
 static void add_imbalance(const struct fv_profile *v, struct fv_findings *f, const struct longest *l)
 {
     const struct fv_model *m = v->model;
@@ -195,13 +228,14 @@ static void add_imbalance(const struct fv_profile *v, struct fv_findings *f, con
         say_not_computing(v, f, finding, l, times, region);
     else
         say_computing(v, f, finding, times, region);
+    say_requests(v, f, finding);
 }
 
 /* By the trace, and by what the rank computed. */
 static bool is_told_late(const struct fv_findings *f, uint32_t rank)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (!strcmp(f->items[i].def->name, "late_rank") && f->items[i].rank == rank && !f->items[i].by_machine)
+        if ((!strcmp(f->items[i].def->name, "late_rank") || !strcmp(f->items[i].def->name, FV_NO_PROGRESS)) && f->items[i].rank == rank && !f->items[i].by_machine)
             return true;
     return false;
 }

@@ -72,7 +72,7 @@ static uint32_t main_site(const struct fv_model *m)
 /* Ranks that come late make the others' messages wait, which is no latency. */
 static double explained_s(const struct fv_findings *f)
 {
-    static const char *const late[] = { "late_rank", "blocked_rank", "load_imbalance" };
+    static const char *const late[] = { "late_rank", FV_NO_PROGRESS, "blocked_rank", "load_imbalance" };
     double sum = 0;
 
     for (size_t i = 0; i < f->count; i++)
