@@ -42,10 +42,10 @@ class Calls:
         return self.calls[after - 1][1], self.calls[after][0]
 
     def next(self, ns):
-        """The first call that began then, or later."""
+        """The first call that began then, or later: of those within the difference of the clocks the nearest."""
         at = bisect.bisect_left(self.calls, (ns - CLOCKS,))
         check(at < len(self.calls), 'no call after {}', ns)
-        return self.calls[at]
+        return min(self.calls[at:at + 3], key=lambda call: abs(call[0] - ns))
 
     def before(self, ns):
         """When the last call ended that was over then."""
