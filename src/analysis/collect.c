@@ -105,7 +105,10 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_RMA_PUT:
     case FV_REC_RMA_GET:
     case FV_REC_RMA_ATOMIC: fv_collect_operation(r, m); break;
-    case FV_REC_RMA_SYNC: fv_collect_flush(r, t, m); break;
+    case FV_REC_RMA_SYNC: /* of MPI_Win_sync, too, which waits for nothing */
+        if (r->all->merge->calls[t->function].sync != FV_RMA_OTHER)
+            fv_collect_flush(r, t, m);
+        break;
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_BEGIN: fv_collect_file(r, t, m); break;

@@ -153,7 +153,7 @@ void fv_collect_withheld(struct fv_steps *steps, struct fv_step *s, const struct
     uint64_t from = s->begin + (uint64_t)(after > 0 ? after : 0);
 
     from = a->outside > from ? a->outside : from;
-    if (fv_progress_is_wait(from, a->ns, a->ns + a->part_ns))
+    if (a->part_ns != UINT32_MAX && fv_progress_is_wait(from, a->ns, a->ns + a->part_ns)) /* clipped: how long it took is not known */
         fv_step_withhold(steps, s, a->ns, a->cause_line, a->cause_step, a->cause_site);
 }
 

@@ -60,7 +60,9 @@ void fv_collect_cause(struct fv_steps *steps, struct fv_step *s, const struct fv
         s->kind = FV_WS_LOCK;
         s->flags |= FV_STEP_STRICT;
     }
-    struct fv_step_detail *d = a->part_ns ? fv_step_need_detail(steps, s) : NULL;
+    bool was_withheld = s->withheld; /* of a damaged trace, whose answers may come in another order */
+    s->withheld = 0;
+    struct fv_step_detail *d = a->part_ns || was_withheld ? fv_step_need_detail(steps, s) : NULL;
     if (d)
         d->part_ns = a->part_ns;
 }

@@ -48,6 +48,17 @@ void fv_collect_whole(struct fv_rank_collect *r, struct fv_call_thread *t, uint6
         put_together(r, t, SPACE_END, FV_NONE, FV_WS_FINALIZE, end);
 }
 
+/* Those of a window have been waited for, or it is gone. */
+static void forget_targets(struct fv_rank_collect *r, uint32_t window)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < r->used.count; i++)
+        if (r->used.of[i].window != window)
+            r->used.of[kept++] = r->used.of[i];
+    r->used.count = kept;
+}
+
 void fv_collect_window(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
 {
     const struct fv_def_window *w = &r->all->merge->defs.windows[m->ref];
@@ -56,6 +67,7 @@ void fv_collect_window(struct fv_rank_collect *r, struct fv_call_thread *t, cons
         put_together(r, t, (uint64_t)SPACE_WINDOW << 56 | (uint64_t)(m->op != FV_OP_BARRIER) << 32 | m->ref,
                      w->comm, m->op == FV_OP_BARRIER ? FV_WS_FENCE : FV_WS_CREATE, m->time_ns);
     r->last_op_ns = m->time_ns;
+    forget_targets(r, m->ref);
 }
 
 void fv_collect_file(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
@@ -108,6 +120,7 @@ void fv_collect_epoch(struct fv_rank_collect *r, struct fv_call_thread *t, const
     case FV_RMA_COMPLETE:
         tokens(r, t, m, SPACE_POST_AGAIN, false, FV_WS_LATE_POST);
         tokens(r, t, m, SPACE_COMPLETE, true, FV_WS_NONE);
+        forget_targets(r, m->ref);
         break;
     case FV_RMA_WAIT:
         tokens(r, t, m, SPACE_COMPLETE, false, t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_EARLY_WAIT);

@@ -419,6 +419,8 @@ static int by_place(const void *a, const void *b)
 {
     const struct fv_item *x = &((const struct doubled *)a)->item, *y = &((const struct doubled *)b)->item;
 
+    if (x->kind != y->kind) /* groups, then their completions */
+        return x->kind < y->kind ? -1 : 1;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     if (x->member != y->member)

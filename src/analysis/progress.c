@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define QUESTIONS 16384 /* of a process at a time: what the caches hold */
+#define QUESTIONS_LEAST 64
 #define LOOK      4096  /* calls of the other rank that are looked at for one question */
 
 enum family { TO_RECEIVER, TO_SENDER, ON_WINDOW, FAMILIES };
@@ -90,12 +91,12 @@ static bool ask(struct progress *p)
 {
     const struct fv_steps *steps = p->steps;
     struct question q;
-    size_t asked = 0;
+    size_t asked = 0, most = QUESTIONS / (size_t)p->t->size; /* of all processes they may come to one */
 
     clear_out(p);
     for (; p->line < steps->line_count; p->line++, p->step = 0) {
         for (; fv_steps_are_own(steps, p->line) && p->step < steps->lines[p->line].count; p->step++) {
-            if (asked == QUESTIONS)
+            if (asked >= most && asked >= QUESTIONS_LEAST)
                 return true;
             fv_steps_visited(steps, 1);
             if (!make_question(p, fv_step(steps, p->line, p->step), &q))

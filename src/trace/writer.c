@@ -225,7 +225,7 @@ static struct fv_chunk_header *place(struct fv_writer *writer, enum fv_chunk_typ
 {
     char *at = writer->rest;
 
-    if (is_small(*bytes) && *bytes <= writer->rest_bytes && !writer->lost) {
+    if (type != FV_CHUNK_PACKED && is_small(*bytes) && *bytes <= writer->rest_bytes && !writer->lost) {
         writer->rest += *bytes;
         writer->rest_bytes -= *bytes;
         return (struct fv_chunk_header *)(void *)at;
@@ -381,7 +381,7 @@ void fv_writer_release(struct fv_chunk_header *chunk)
     const size_t before = before_offset((uintptr_t)chunk);
     int saved = errno;
 
-    if (chunk->bytes % FV_PAGE) /* others have the rest of its last page */
+    if (!chunk->bytes || chunk->bytes % FV_PAGE) /* it was lost; others have the rest of its last page */
         return;
     fv_unmap_pages((char *)chunk - before, before + chunk->bytes);
     errno = saved;

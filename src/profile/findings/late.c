@@ -162,7 +162,7 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
         double of_it = by_cpu ? sums.cpu_s : sums.delay_s, value = sums.all_cpu_s > 0 ? of_it * of_it / sums.all_cpu_s : 0;
         const struct fv_cost_procedure *of = fv_cost_procedure_named(v->costs, p->function, p->file);
 
-        if (of_it < least_s || !of || !strcmp(of->name, "[fvmpi]") || fv_excess_is_interpreter(of))
+        if (of_it <= 0 || of_it < least_s || !of || !strcmp(of->name, "[fvmpi]") || fv_excess_is_interpreter(of))
             continue;
         if (fv_excess_is_of_program(of) == is_own ? value <= best : is_own)
             continue;
