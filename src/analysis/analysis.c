@@ -113,9 +113,7 @@ static void send_items(struct collecting *c)
     c->collect.count = 0;
     c->items.count = 0;
     fv_transport_exchange(t, out, &c->items);
-    for (int i = 0; i < t->size; i++)
-        free(out[i].data);
-    free(out);
+    fv_bytes_free_each(out, t->size);
 }
 
 static void send_answers(struct collecting *c)
@@ -131,9 +129,7 @@ static void send_answers(struct collecting *c)
     fv_transport_exchange(t, out, &in);
     free(c->answers.data);
     c->answers = in;
-    for (int i = 0; i < t->size; i++)
-        free(out[i].data);
-    free(out);
+    fv_bytes_free_each(out, t->size);
 }
 
 /* Collective: all that was told so far meets, and the answers come back. `last`: there will be no more. */

@@ -148,9 +148,7 @@ void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, 
 /* Once all had begun, it may have waited for progress. */
 void fv_collect_withheld(struct fv_steps *steps, struct fv_step *s, const struct fv_answer *a)
 {
-    bool known = s->flags & FV_STEP_KNOWN;
-    int64_t after = known ? fv_step_cause_after(steps, s) : 0;
-    uint64_t from = s->begin + (uint64_t)(after > 0 ? after : 0);
+    uint64_t from = fv_step_ready(steps, s);
 
     from = a->outside > from ? a->outside : from;
     if (a->part_ns != UINT32_MAX && fv_progress_is_wait(from, a->ns, a->ns + a->part_ns)) /* clipped: how long it took is not known */

@@ -37,7 +37,7 @@ void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const 
         s->kind = FV_WS_LATE_RECEIVER;
         s->flags |= FV_STEP_STRICT;
         s->cause_line = line_of_world(r, item.member);
-        s->size = fv_step_size_of(m->sent) & 15;
+        fv_step_set_size(s, fv_step_size_of(m->sent));
         item.reply = number;
     } else {
         item.flags = FV_ITEM_LATER;
@@ -85,7 +85,7 @@ void fv_collect_send_end(struct fv_rank_collect *r, struct fv_call_thread *t, ui
     s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_RECEIVER;
     s->flags |= FV_STEP_STRICT;
     s->cause_line = line_of_world(r, receiver);
-    s->size = size & 15;
+    fv_step_set_size(s, size);
     if (p->kind == 2) {
         fv_collect_cause(
             r->all->steps, s,
@@ -139,7 +139,7 @@ static bool received(struct fv_rank_collect *r, struct fv_call_thread *t, const 
         return false;
     struct fv_step *s = fv_collect_dependency(r, t, &number);
     s->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_LATE_SENDER;
-    s->size = fv_step_size_of(m->received) & 15;
+    fv_step_set_size(s, fv_step_size_of(m->received));
     item->reply = number;
     item->extra = t->line; /* that completed it, which need not be the one that posted it */
     return true;

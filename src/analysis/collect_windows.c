@@ -48,13 +48,19 @@ void fv_collect_whole(struct fv_rank_collect *r, struct fv_call_thread *t, uint6
         put_together(r, t, SPACE_END, FV_NONE, FV_WS_FINALIZE, end);
 }
 
-/* Those of a window have been waited for, or it is gone. */
-static void forget_targets(struct fv_rank_collect *r, uint32_t window)
+/* peer: FV_PEER_ALL, all of them. */
+static bool is_used(const struct used_target *u, uint32_t window, uint32_t peer)
+{
+    return u->window == window && (peer == FV_PEER_ALL || u->peer == peer);
+}
+
+/* They have been waited for, or the window is gone. */
+static void forget_targets(struct fv_rank_collect *r, uint32_t window, uint32_t peer)
 {
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < r->used.count; i++)
-        if (r->used.of[i].window != window)
+        if (!is_used(&r->used.of[i], window, peer))
             r->used.of[kept++] = r->used.of[i];
     r->used.count = kept;
 }
@@ -67,7 +73,7 @@ void fv_collect_window(struct fv_rank_collect *r, struct fv_call_thread *t, cons
         put_together(r, t, (uint64_t)SPACE_WINDOW << 56 | (uint64_t)(m->op != FV_OP_BARRIER) << 32 | m->ref,
                      w->comm, m->op == FV_OP_BARRIER ? FV_WS_FENCE : FV_WS_CREATE, m->time_ns);
     r->last_op_ns = m->time_ns;
-    forget_targets(r, m->ref);
+    forget_targets(r, m->ref, FV_PEER_ALL);
 }
 
 void fv_collect_file(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
@@ -120,7 +126,7 @@ void fv_collect_epoch(struct fv_rank_collect *r, struct fv_call_thread *t, const
     case FV_RMA_COMPLETE:
         tokens(r, t, m, SPACE_POST_AGAIN, false, FV_WS_LATE_POST);
         tokens(r, t, m, SPACE_COMPLETE, true, FV_WS_NONE);
-        forget_targets(r, m->ref);
+        forget_targets(r, m->ref, FV_PEER_ALL);
         break;
     case FV_RMA_WAIT:
         tokens(r, t, m, SPACE_COMPLETE, false, t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_EARLY_WAIT);
@@ -140,19 +146,17 @@ static uint64_t lock_key(const struct fv_rank_collect *r, const struct fv_record
                : 0;
 }
 
-/* The target may have to take part: progress.h. NULL: it is not known. */
-static struct fv_step *needs_target(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m, uint32_t peer,
-                                    uint32_t *number)
+/* The target may have to take part: progress.h. number: of the step that says so. */
+static void needs_target(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m, uint32_t peer, uint32_t *number)
 {
     const struct fv_def_window *w = &r->all->merge->defs.windows[m->ref];
     uint32_t target = w->owner == FV_NOBODY ? fv_groups_peer(r->all->groups, w->comm, r->world, peer) : FV_NONE;
     struct fv_step *s = fv_collect_dependency(r, t, number);
 
     if (target == FV_NONE || r->all->groups->rank_of_world[target] == FV_NONE)
-        return s;
+        return;
     s->kind = FV_WS_NO_PROGRESS;
     s->cause_line = r->all->steps->first_line[r->all->groups->rank_of_world[target]];
-    return s;
 }
 
 void fv_collect_operation(struct fv_rank_collect *r, const struct fv_record *m)
@@ -161,7 +165,7 @@ void fv_collect_operation(struct fv_rank_collect *r, const struct fv_record *m)
     uint32_t i = 0;
 
     r->last_op_ns = m->time_ns;
-    while (i < u->count && (u->of[i].window != m->ref || u->of[i].peer != m->peer))
+    while (i < u->count && !is_used(&u->of[i], m->ref, m->peer))
         i++;
     if (i == u->count && i < USED_TARGETS)
         u->of[u->count++] = (struct used_target){ m->ref, m->peer };
@@ -170,18 +174,12 @@ void fv_collect_operation(struct fv_rank_collect *r, const struct fv_record *m)
 /* A call that waits for operations on one target, or on all of them. */
 void fv_collect_flush(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
 {
-    struct used_targets *u = &r->used;
-    uint32_t kept = 0, number;
+    uint32_t number;
 
-    for (uint32_t i = 0; i < u->count; i++) {
-        struct used_target of = u->of[i];
-
-        if (of.window != m->ref || (m->peer != FV_PEER_ALL && of.peer != m->peer))
-            u->of[kept++] = of;
-        else
-            needs_target(r, t, m, of.peer, &number);
-    }
-    u->count = kept;
+    for (uint32_t i = 0; i < r->used.count; i++)
+        if (is_used(&r->used.of[i], m->ref, m->peer))
+            needs_target(r, t, m, r->used.of[i].peer, &number);
+    forget_targets(r, m->ref, m->peer);
 }
 
 void fv_collect_lock(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
@@ -210,6 +208,7 @@ void fv_collect_unlock(struct fv_rank_collect *r, struct fv_call_thread *t, cons
     r->locks[i] = r->locks[--r->lock_count];
     struct fv_item item = fv_collect_item(t, FV_ITEM_LOCK, key);
     needs_target(r, t, m, m->peer, &item.step);
+    forget_targets(r, m->ref, m->peer);
     item.ns = l.begin;
     item.extra = l.end;
     item.end = t->begin;

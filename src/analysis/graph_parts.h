@@ -65,15 +65,12 @@ static inline void fv_graph_scatter(const struct fv_graph *g, const struct fv_by
 
 static inline void fv_graph_clear(const struct fv_graph *g, struct fv_bytes *bytes)
 {
-    for (int i = 0; i < g->transport->size; i++)
-        bytes[i].count = 0;
+    fv_bytes_clear_each(bytes, g->transport->size);
 }
 
 static inline void fv_graph_free(const struct fv_graph *g, struct fv_bytes *bytes)
 {
-    for (int i = 0; i < g->transport->size; i++)
-        free(bytes[i].data);
-    free(bytes);
+    fv_bytes_free_each(bytes, g->transport->size);
 }
 
 #endif

@@ -332,18 +332,10 @@ static int by_begin(const void *a, const void *b)
 /* Who was the last to come back to MPI before this one's call was over? */
 static const struct fv_item *last_back(const struct fv_item *const *items, uint32_t count, const struct fv_item *to)
 {
-    uint32_t low = 0, high = count;
+    size_t before = FV_COUNT_BEFORE(i, count, items[i]->ns < to->end);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (items[middle]->ns < to->end)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    low -= low && items[low - 1]->line == to->line;
-    return low ? items[low - 1] : NULL;
+    before -= before && items[before - 1]->line == to->line;
+    return before ? items[before - 1] : NULL;
 }
 
 static void answer_completions(struct fv_match *m, const struct keyed *k)

@@ -19,9 +19,14 @@ struct question {
     uint32_t posted_line, posted_step; /* that posted it; step FV_NONE: not known */
     uint32_t family, size;
 };
+/* The call in which the other rank came back to MPI; ns 0: there is none. */
+struct back {
+    uint64_t ns;
+    uint32_t line, step, site;
+};
 struct reply {
-    uint64_t back;
-    uint32_t line, step, back_line, back_step, back_site;
+    struct back back;
+    uint32_t line, step; /* that asked */
     uint32_t family, size, outcome;
 };
 
@@ -66,24 +71,17 @@ static bool make_question(const struct progress *p, const struct fv_step *s, str
     if (family == FAMILIES || s->cause_line == FV_NONE || s->cause_line >= steps->line_count ||
         steps->lines[s->cause_line].rank == steps->lines[p->line].rank)
         return false;
-    uint64_t length = fv_step_length(steps, s);
-    int64_t after = s->flags & FV_STEP_KNOWN ? fv_step_cause_after(steps, s) : 0;
-    if (length < FV_PROGRESS_LEAST_NS || after > (int64_t)(length - FV_PROGRESS_LEAST_NS)) /* or it was over before */
+    uint64_t from = fv_step_ready(steps, s), end = fv_step_end(steps, s);
+    if (end < from + FV_PROGRESS_LEAST_NS) /* or it was over before */
         return false;
-    *q = (struct question){ .from = s->begin + (uint64_t)(after > 0 ? after : 0),
-                            .end = s->begin + length,
+    *q = (struct question){ .from = from,
+                            .end = end,
                             .line = p->line,
                             .posted_line = s->cause_line,
                             .posted_step = s->flags & FV_STEP_KNOWN ? s->cause_step : FV_NONE,
                             .family = (uint32_t)family,
                             .size = s->size };
     return true;
-}
-
-static void clear_out(struct progress *p)
-{
-    for (int i = 0; i < p->t->size; i++)
-        p->out[i].count = 0;
 }
 
 /* Some more of this process's. True: there may be others. */
@@ -93,7 +91,7 @@ static bool ask(struct progress *p)
     struct question q;
     size_t asked = 0, most = QUESTIONS / (size_t)p->t->size; /* of all processes they may come to one */
 
-    clear_out(p);
+    fv_bytes_clear_each(p->out, p->t->size);
     for (; p->line < steps->line_count; p->line++, p->step = 0) {
         for (; fv_steps_are_own(steps, p->line) && p->step < steps->lines[p->line].count; p->step++) {
             if (asked >= most && asked >= QUESTIONS_LEAST)
@@ -115,29 +113,13 @@ static bool ask(struct progress *p)
 static uint32_t begun_by(const struct fv_steps *steps, uint32_t line, uint64_t ns)
 {
     const struct fv_line *l = &steps->lines[line];
-    uint32_t low = 0, high = l->block_count;
+    size_t blocks = FV_COUNT_BEFORE(i, l->block_count, l->blocks[i][0].begin <= ns);
+    uint32_t first = blocks ? (uint32_t)(blocks - 1) * FV_STEPS_A_BLOCK : 0,
+             stop = (uint32_t)blocks * FV_STEPS_A_BLOCK < l->count ? (uint32_t)blocks * FV_STEPS_A_BLOCK : l->count;
+    uint32_t begun = first + (uint32_t)FV_COUNT_BEFORE(i, stop - first, fv_step(steps, line, first + (uint32_t)i)->begin <= ns);
 
-    while (low < high) { /* blocks */
-        uint32_t middle = low + (high - low) / 2;
-
-        if (l->blocks[middle][0].begin <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t stop = low * FV_STEPS_A_BLOCK;
-    high = stop < l->count ? stop : l->count;
-    low = low ? (low - 1) * FV_STEPS_A_BLOCK : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (fv_step(steps, line, middle)->begin <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     fv_steps_visited(steps, 4);
-    return low;
+    return begun;
 }
 
 #define THREADS 64 /* of a rank that are looked at; of one with more nothing is said */
@@ -193,14 +175,14 @@ static const struct fv_step *next_call(struct walk *w, uint32_t *line, uint32_t 
 }
 
 /* Walks along the rank's calls until the blocked call's end, and says how long the rank was outside of MPI before the last of
- * those until which it was hardly ever inside. r: the first call by which it had been outside for `enough`. */
-static uint64_t go_along(struct walk w, const struct question *q, uint64_t busy, uint64_t enough, struct reply *r)
+ * those until which it was hardly ever inside. back: the first call by which it had been outside for `enough`. */
+static uint64_t go_along(struct walk w, const struct question *q, uint64_t busy, uint64_t enough, struct back *back)
 {
     uint64_t now = busy > q->from ? busy : q->from, inside = now - q->from, outside = 0, most = 0;
     uint32_t line = 0, step = 0;
     const struct fv_step *s;
 
-    r->back = 0;
+    back->ns = 0;
     for (int looked = 0; looked < LOOK && now < q->end && inside <= (q->end - q->from) / 10 && (s = next_call(&w, &line, &step));
          looked++) {
         if (s->begin >= q->end || s->site == FV_STEP_NO_SITE)
@@ -208,8 +190,8 @@ static uint64_t go_along(struct walk w, const struct question *q, uint64_t busy,
         outside += s->begin > now ? s->begin - now : 0;
         if (s->begin > now && !(s->flags & FV_STEP_PAUSE) && inside <= (s->begin - q->from) / 10) {
             most = outside;
-            if (!r->back && outside >= enough)
-                *r = (struct reply){ .back = s->begin, .back_line = line, .back_step = step, .back_site = s->site };
+            if (!back->ns && outside >= enough)
+                *back = (struct back){ s->begin, line, step, s->site };
         }
         uint64_t begin = s->begin > now ? s->begin : now, end = fv_step_end(w.steps, s);
         inside += end > begin ? end - begin : 0;
@@ -221,18 +203,15 @@ static uint64_t go_along(struct walk w, const struct question *q, uint64_t busy,
 /* Where the rank came back before the call's end: what it was outside for a moment after that does not matter. */
 static void look(const struct walk *w, const struct question *q, uint64_t busy, struct reply *r)
 {
-    struct reply found;
-    uint64_t most = go_along(*w, q, busy, UINT64_MAX, &found);
+    struct back back;
+    uint64_t most = go_along(*w, q, busy, UINT64_MAX, &back);
 
     if (!most)
         return;
-    go_along(*w, q, busy, most - most / 20, &found);
-    if (!fv_progress_is_wait(q->from, found.back, q->end))
+    go_along(*w, q, busy, most - most / 20, &back);
+    if (!fv_progress_is_wait(q->from, back.ns, q->end))
         return;
-    r->back = found.back;
-    r->back_line = found.back_line;
-    r->back_step = found.back_step;
-    r->back_site = found.back_site;
+    r->back = back;
     r->outcome = WITHHELD;
 }
 
@@ -255,7 +234,7 @@ static bool made_no_call(const struct fv_steps *steps, const struct question *q,
 static void answer(struct progress *p, struct question *q)
 {
     const struct fv_steps *steps = p->steps;
-    struct reply r = { .line = q->line, .step = q->step, .back_line = q->posted_line, .family = q->family, .size = q->size };
+    struct reply r = { .line = q->line, .step = q->step, .back = { .line = q->posted_line }, .family = q->family, .size = q->size };
     struct walk w;
     /* Where it is not known when the other rank posted its part, that is an operation on a window, or a blocking send: it began here. */
     uint64_t busy, posted_end = q->posted_step == FV_NONE ? q->from : 0;
@@ -275,12 +254,10 @@ static void answer(struct progress *p, struct question *q)
 
 static void answer_all(struct progress *p)
 {
-    struct question *q = (struct question *)(void *)p->questions.data;
-
     p->questions.count = 0;
     fv_transport_exchange(p->t, p->out, &p->questions);
-    q = (struct question *)(void *)p->questions.data;
-    clear_out(p);
+    struct question *q = (struct question *)(void *)p->questions.data;
+    fv_bytes_clear_each(p->out, p->t->size);
     for (size_t i = 0; i < p->questions.count / sizeof(*q); i++)
         answer(p, &q[i]);
     p->replies.count = 0;
@@ -294,24 +271,17 @@ static bool is_rule(const uint64_t seen[2])
     return seen[WITHHELD - 1] > 10 * seen[MOVED - 1];
 }
 
-static void withhold(struct progress *p, const struct reply *r)
-{
-    struct fv_step *s = fv_step(p->steps, r->line, r->step);
-
-    fv_step_withhold(p->steps, s, r->back, r->back_line, r->back_step, r->back_site);
-}
-
 static void take_replies(struct progress *p)
 {
     const struct reply *r = (const struct reply *)(const void *)p->replies.data;
 
     for (size_t i = 0; i < p->replies.count / sizeof(*r); i++) {
-        uint64_t *seen = p->seen[r[i].family][same_host(p, r[i].line, r[i].back_line)][r[i].size];
+        uint64_t *seen = p->seen[r[i].family][same_host(p, r[i].line, r[i].back.line)][r[i].size];
 
         if (!p->tell)
             seen[r[i].outcome - 1]++;
         else if (r[i].outcome == WITHHELD && is_rule(seen))
-            withhold(p, &r[i]);
+            fv_step_withhold(p->steps, fv_step(p->steps, r[i].line, r[i].step), r[i].back.ns, r[i].back.line, r[i].back.step, r[i].back.site);
     }
 }
 
@@ -340,9 +310,7 @@ void fv_progress(struct fv_steps *steps, const struct fv_defs *defs, const struc
         withheld += (&p.seen[0][0][0])[i][WITHHELD - 1];
     if (withheld)
         pass(&p, true);
-    for (int i = 0; i < t->size; i++)
-        free(p.out[i].data);
-    free(p.out);
+    fv_bytes_free_each(p.out, t->size);
     free(p.questions.data);
     free(p.replies.data);
 }

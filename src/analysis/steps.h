@@ -106,6 +106,11 @@ static inline unsigned fv_step_size_of(uint64_t bytes)
     return class < FV_STEP_SIZES ? class : FV_STEP_SIZES - 1;
 }
 
+static inline void fv_step_set_size(struct fv_step *s, unsigned class)
+{
+    s->size = class & (FV_STEP_SIZES - 1);
+}
+
 static inline uint32_t fv_step_site_of(uint32_t in_step)
 {
     return in_step == FV_STEP_NO_SITE ? FV_NONE : in_step;
@@ -244,6 +249,14 @@ static inline struct fv_step_post fv_step_post(const struct fv_steps *steps, con
     if (FV_UNLIKELY(s->withheld))
         return *(const struct fv_step_post *)(const void *)fv_step(steps, steps->line_count, fv_step_detail(steps, s)->part_ns);
     return (struct fv_step_post){ fv_step_cause_after(steps, s), s->cause_line, s->cause_step, s->cause_site };
+}
+
+/* Since when the call was waiting for what was posted by then, as far as that is known. */
+static inline uint64_t fv_step_ready(const struct fv_steps *steps, const struct fv_step *s)
+{
+    int64_t after = s->flags & FV_STEP_KNOWN ? fv_step_cause_after(steps, s) : 0;
+
+    return s->begin + (uint64_t)(after > 0 ? after : 0);
 }
 
 /* Then the cause is who came back to MPI: progress.h. */

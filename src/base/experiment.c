@@ -96,13 +96,6 @@ void fv_launcher_above(const struct fv_process *self, bool (*read)(pid_t pid, st
     }
 }
 
-bool fv_started_by_launcher(void)
-{
-    struct fv_process above;
-
-    return launchers_rank() && fv_process_read(getppid(), &above) && (is_launcher(above.name) || is_fvmpi_run(&above));
-}
-
 /* Of a program that was started without any, itself. */
 static bool find_launcher(struct fv_launcher *out)
 {

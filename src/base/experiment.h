@@ -17,8 +17,6 @@ bool fv_experiment_copy(int *number, int *count, uint64_t *job);
 
 /* Is this the job's rank 0, as far as its launcher tells before MPI does? Then it speaks for all. */
 bool fv_first_rank(void);
-/* Did a launcher start this very process as a rank, not a shell that it started? */
-bool fv_started_by_launcher(void);
 
 /* The process that stands for the job on this node. */
 struct fv_launcher {

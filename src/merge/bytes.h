@@ -5,6 +5,7 @@
 
 #include "tool/vec.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct fv_bytes {
@@ -37,6 +38,20 @@ static inline void fv_bytes_string(struct fv_bytes *b, const char *text)
 
     fv_bytes_number(b, length);
     fv_bytes_put(b, text, length);
+}
+
+/* Of an array, such as one for each process. */
+static inline void fv_bytes_clear_each(struct fv_bytes *each, int count)
+{
+    for (int i = 0; i < count; i++)
+        each[i].count = 0;
+}
+
+static inline void fv_bytes_free_each(struct fv_bytes *each, int count)
+{
+    for (int i = 0; i < count; i++)
+        free(each[i].data);
+    free(each);
 }
 
 struct fv_bytes_reader {
