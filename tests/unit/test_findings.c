@@ -652,10 +652,9 @@ static void what_is_typical(void **state)
 }
 
 /* Ticks of 10 ms, of rank 0 and rank 1: all is in main(), and some of it in two functions, the first of the program, the second as told. */
-static const char *most_of_it(const uint64_t ticks[3][2], const char *first, const char *second, bool is_program)
+static const char *most_of_ranks(struct fv_rank ranks[2], const uint64_t ticks[3][2], const char *first, const char *second, bool is_program)
 {
     const char *const names[3] = { "main", first, second };
-    struct fv_rank ranks[2] = { { .threads = 1, .off.blocked_s = NAN }, { .threads = 1, .off.blocked_s = NAN } };
     struct fv_cost_thread threads[2];
     struct fv_cost_part parts[6];
     struct fv_cost_procedure procedures[3];
@@ -674,6 +673,14 @@ static const char *most_of_it(const uint64_t ticks[3][2], const char *first, con
     return excess.procedure ? excess.procedure->name : "";
 }
 
+/* CPU time is not measured: samples alone tell it. */
+static const char *most_of_it(const uint64_t ticks[3][2], const char *first, const char *second, bool is_program)
+{
+    struct fv_rank ranks[2] = { { .threads = 1, .off.blocked_s = NAN }, { .threads = 1, .off.blocked_s = NAN } };
+
+    return most_of_ranks(ranks, ticks, first, second, is_program);
+}
+
 /* A library's function is no place to look at where one of the program's own calls it. */
 static void whose_function(void **state)
 {
@@ -689,10 +696,21 @@ static void more_than_the_whole(void **state)
     assert_string_equal(most_of_it((const uint64_t[3][2]){ { 37, 97 }, { 25, 97 }, { 12, 66 } }, "compute", "react", true), "react");
 }
 
+/* Rank 1 computes longer in the kernel, where no samples are. Of that its system time tells too little: it is counted by whole ticks of the kernel. */
+static void kernel_time_is_nobodys(void **state)
+{
+    (void)state;
+    struct fv_rank ranks[2] = { { .threads = 1, .app_time_s = 0.5, .system_s = 0.23 }, { .threads = 1, .app_time_s = 1.07, .system_s = 0.1 } };
+
+    assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 35 }, { 27, 32 }, { 0, 3 } }, "compute", "touch", true), "");
+    assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 97 }, { 25, 32 }, { 2, 65 } }, "compute", "react", true), "react");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whose_function),
+        cmocka_unit_test(kernel_time_is_nobodys),
         cmocka_unit_test(more_than_the_whole),
         cmocka_unit_test(what_is_typical),
         cmocka_unit_test(who_is_longer_outside),

@@ -17,9 +17,9 @@ static double outside_mpi(const struct fv_cost_sum *sum)
     return (double)sum->ticks - (double)sum->in_mpi - (double)sum->in_sync;
 }
 
-/* Of a rank and of the mean of all others, in seconds. */
+/* Of a rank and of all, in seconds; raw: by the samples as they are, not scaled. */
 struct times {
-    double rank_s, all_s, ticks;
+    double rank_s, all_s, raw_rank_s, raw_all_s, ticks;
 };
 
 /* Threads are in order of their ranks, of which there may be many. */
@@ -86,12 +86,14 @@ static struct times times_of(const struct fv_profile *v, const struct fv_cost_pr
     for (size_t i = 0; i < p->parts; i++) {
         const struct fv_cost_part *part = &v->costs->parts[p->first_part + i];
         const struct fv_cost_thread *thread = &costs->threads[part->owner];
-        double ticks = outside_mpi(&part->sum.total), seconds = ticks * thread->cpu_tick_s * scale_of(v->model, thread->rank);
+        double ticks = outside_mpi(&part->sum.total), raw = ticks * thread->cpu_tick_s, seconds = raw * scale_of(v->model, thread->rank);
 
         t.all_s += seconds;
+        t.raw_all_s += raw;
         if (thread->rank != rank)
             continue;
         t.rank_s += seconds;
+        t.raw_rank_s += raw;
         t.ticks += ticks;
     }
     return t;
@@ -330,6 +332,16 @@ bool fv_samples_are_ours(const struct fv_profile *v)
     return v->costs && (double)v->costs->fvmpi_ticks > OURS * (double)v->costs->all.ticks;
 }
 
+/* More than chance makes of so many samples. So are the samples as they are: what a rank's kernel took is told by whole ticks, and a scale that is too
+ * large for one rank alone would accuse a function that takes the same on all. */
+static bool is_beyond_chance(const struct fv_model *m, const struct times *t)
+{
+    double others = (double)(m->rank_count - 1), error = t->ticks > 0 ? fv_cost_error((uint64_t)t->ticks) / t->ticks : 0;
+
+    return t->rank_s - (t->all_s - t->rank_s) / others >= t->rank_s * error &&
+           t->raw_rank_s - (t->raw_all_s - t->raw_rank_s) / others >= t->raw_rank_s * error;
+}
+
 static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, double whole, bool (*wanted)(const struct fv_cost_procedure *))
 {
     struct fv_excess out = { 0 };
@@ -342,11 +354,9 @@ static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, 
             continue;
         struct times t = times_of(v, p, rank);
         double others = (t.all_s - t.rank_s) / (double)(v->model->rank_count - 1), excess = t.rank_s - others;
-        double tick_s = t.ticks > 0 ? t.rank_s / t.ticks : 0;
-
         double real = fmin(excess, whole); /* more than the whole is chance */
 
-        if (excess < MOST * whole || excess < tick_s * fv_cost_error((uint64_t)fmax(t.ticks, 0)) || real * real / t.all_s <= best)
+        if (excess < MOST * whole || !is_beyond_chance(v->model, &t) || real * real / t.all_s <= best)
             continue;
         best = real * real / t.all_s;
         out = (struct fv_excess){ p, t.rank_s, others };
