@@ -6,6 +6,7 @@
 #include "cmd/output.h"
 #include "cmd/peaks.h"
 #include "cmd/tables.h"
+#include "profile/samples/costs.h"
 #include "views/views.h"
 
 #include <errno.h>
@@ -374,7 +375,7 @@ static int write_all(const struct fv_profile *view, const struct options *o)
         err = write_page(view, o);
     if (!err)
         err = FV_OUTPUT_WRITE(o->badge, "--badge", fv_view_badge, view);
-    if (!err && samples && !view->model->costs.ticks) {
+    if (!err && samples && !fv_model_costs(view->model)->ticks) {
         fv_log("report: no samples in it for %s; record with fvmpi run --sample", o->folded ? "--folded" : "--speedscope");
         err = -FV_ENOENT;
     }

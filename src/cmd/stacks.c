@@ -114,24 +114,24 @@ static int check(const struct fv_model *m, struct options *o)
 {
     size_t parallel = 0, only = 0;
 
-    for (size_t i = 0; i < m->phases.count; i++)
-        if (m->phases.items[i].sums.threads_max > 1) {
+    for (size_t i = 0; i < fv_model_phases(m)->count; i++)
+        if (fv_model_phases(m)->items[i].sums.threads_max > 1) {
             parallel++;
             only = i + 1;
         }
-    if (m->phases.alone.is) {
+    if (fv_model_phases(m)->alone.is) {
         fv_log("stacks: %s: one thread, or rank, at a time ran alone in it, so that its times are not the program's; name it beside the runs in which all ran", o->directories.items[0]);
         return FV_EXIT_FAILED;
     }
-    if (o->view.phase > m->phases.count) {
+    if (o->view.phase > fv_model_phases(m)->count) {
         fv_log("stacks: --phase %zu: there %s %zu phase%s; %s lists them", o->view.phase,
-               m->phases.count == 1 ? "is" : "are", m->phases.count, fv_words_s(m->phases.count),
+               fv_model_phases(m)->count == 1 ? "is" : "are", fv_model_phases(m)->count, fv_words_s(fv_model_phases(m)->count),
                FV_COMMAND("fvmpi", "stacks", o->directories.items[0]));
         return FV_EXIT_USAGE;
     }
     if (!parallel && !o->view.phase) {
         fv_log("stacks: %s: no threads that work in parallel were recorded%s", o->directories.items[0],
-               m->locks.recorded ? "" : "; run the program with fvmpi run --threads");
+               fv_model_locks(m)->recorded ? "" : "; run the program with fvmpi run --threads");
         return FV_EXIT_FAILED;
     }
     if (o->view.t1_s > 0 && !o->view.phase && parallel > 1)

@@ -1,5 +1,6 @@
 /* From the sums of each run to what changed. */
 #include "diff/diff.h"
+#include "profile/sections/sections.h"
 #include "tool/words.h"
 
 #include <math.h>

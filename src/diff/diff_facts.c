@@ -1,5 +1,6 @@
 /* See diff_facts.h. */
 #include "diff/diff_facts.h"
+#include "profile/machine/facts.h"
 #include "tool/words.h"
 
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void add_machine(struct fv_diff_facts *f, struct fv_arena *arena, const s
 /* Ranks that have other values of a variable, or none, are that many more values. */
 static void add_variables(struct fv_diff_facts *f, struct fv_arena *arena, const struct fv_model *m)
 {
-    const struct fv_facts *facts = &m->facts;
+    const struct fv_facts *facts = fv_model_facts(m);
 
     for (size_t i = 0, end; i < facts->variable_count; i = end) {
         size_t ranks = 0;
@@ -110,8 +111,8 @@ static void add_placement(struct fv_diff_facts *f, struct fv_arena *arena, const
 {
     char text[24];
 
-    for (size_t i = 0; i < m->facts.host_count; i++) {
-        snprintf(text, sizeof(text), "%u", m->facts.hosts[i].ranks.count);
+    for (size_t i = 0; i < fv_model_facts(m)->host_count; i++) {
+        snprintf(text, sizeof(text), "%u", fv_model_facts(m)->hosts[i].ranks.count);
         add(f, arena, FV_DIFF_PLACEMENT, "ranks of a node", text);
     }
     for (size_t i = 0; i < m->rank_count; i++)
@@ -123,9 +124,9 @@ static void add_placement(struct fv_diff_facts *f, struct fv_arena *arena, const
 
 void fv_diff_facts_take(struct fv_diff_facts *f, struct fv_arena *arena, const struct fv_model *m)
 {
-    f->unknown += !m->facts.host_count;
-    for (size_t i = 0; i < m->facts.host_count; i++)
-        add_machine(f, arena, &m->facts.hosts[i]);
+    f->unknown += !fv_model_facts(m)->host_count;
+    for (size_t i = 0; i < fv_model_facts(m)->host_count; i++)
+        add_machine(f, arena, &fv_model_facts(m)->hosts[i]);
     add_placement(f, arena, m);
     add_variables(f, arena, m);
     f->count = fv_fold(f->seen, f->count, sizeof(*f->seen), by_name, NULL);

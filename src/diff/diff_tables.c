@@ -329,7 +329,7 @@ void fv_diff_tables_take(struct fv_diff *d, unsigned side, const struct fv_profi
                             .relation = place.chain[place.depth - 1],
                             .subject = &subject,
                             .run = d->side[side].count - 1,
-                            .unit_s = t->ticks ? profile->model->costs.tick_s : 1,
+                            .unit_s = t->ticks ? fv_model_costs(profile->model)->tick_s : 1,
                             .rank_unit = t->is_mean ? 1 : 1 / (double)profile->model->rank_count };
 
         fv_relation_each(&place, &subject, take_row, &r);

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "live/follower.h"
 #include "profile/hang/hang.h"
+#include "profile/machine/machine.h"
 #include "profile/profile.h"
 #include "profile/verdict.h"
 #include "tool/vec.h"
@@ -187,7 +188,7 @@ static void put_hosts(struct fv_jsonl *out, const struct fv_model *m)
 /* What the job itself records of its nodes (--sensors): the last that is known, and all so far. Points are by series and time. */
 static void put_sensors(struct fv_jsonl *out, const struct fv_model *m)
 {
-    const struct fv_machine *machine = &m->machine;
+    const struct fv_machine *machine = fv_model_machine(m);
     size_t last = 0;
 
     fv_jsonl_text(out, ",\"sensors\":[");

@@ -1,10 +1,9 @@
-/* What the parts of the model's construction share. What is recorded of one subject is a *track*; the table
- * of tracks and their order are in model.c. Rank files are visited one after the other, a few times, and are
- * mapped only while they are: in a visit each track reads what it needs of a rank; when all ranks have been
- * there, each track finishes. What a later visit needs of a file, its numbers in the model, stays in struct
- * fv_build_file.
+/* What the parts of the model's construction share. A *track* reads one kind of thing from rank files; the rows of subjects have the tracks
+ * (subject.h). Rank files are visited one after the other, a few times, and are mapped only while they are (visits.c): in a visit each track
+ * reads what it needs of a rank; when all ranks have been there, each track finishes. What a later visit needs of a file, its numbers in the
+ * model, stays in struct fv_build_file.
  *
- * Call sites that look the same are merged when the symbols are known (merge.c). */
+ * Call sites that look the same are merged when the symbols are known (look_alikes.c). */
 #ifndef FV_BUILD_H
 #define FV_BUILD_H
 
@@ -32,6 +31,13 @@ struct fv_cell_map {
     size_t count, room;
 };
 
+/* Of a subject. */
+struct fv_own_numbers {
+    uint32_t chunk;
+    struct fv_numbers numbers;
+    struct fv_own_numbers *next;
+};
+
 struct fv_build_file {
     struct fv_reader *reader; /* awake during visits */
     struct fv_clock_point last_point;
@@ -40,8 +46,7 @@ struct fv_build_file {
     struct fv_numbers functions, modules, paths;
     struct fv_numbers comms;      /* in fv_model.comms ... */
     struct fv_numbers comm_ranks; /* ... and the rank's own rank there */
-    struct fv_numbers io_files;   /* in fv_model.io.files, while tracks of the last visit read */
-    struct fv_numbers lives, omp_regions, alone; /* in fv_model.phases.items, likewise; alone: by number of their fv_solo_record in the file */
+    struct fv_own_numbers *own;   /* fv_build_numbers() */
     struct fv_cell_map *cells;
     size_t cell_maps, cell_map_room;
     bool changed; /* since it was opened, which has been said */
@@ -68,6 +73,7 @@ enum fv_visit {
     FV_VISITS
 };
 #define FV_TRACK_TYPES 8
+#define FV_TRACK_NEEDS 3
 struct fv_track {
     const char *name;
     enum fv_visit visit;
@@ -77,11 +83,14 @@ struct fv_track {
     void *(*begin)(struct fv_build *build);
     void (*read)(struct fv_build *build, void *state, uint32_t rank);
     void (*finish)(struct fv_build *build, void *state); /* releases the state */
+    const char *needs[FV_TRACK_NEEDS]; /* names of tracks of the same visit, which read a rank, and finish, before it; NULL behind the last. Earlier visits are over */
 };
-extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_remarks, fv_track_interpreters, fv_track_calls,
-    fv_track_in_calls, fv_track_samples, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_sections,
-    fv_track_phases, fv_track_locks, fv_track_timeline, fv_track_traced, fv_track_traced_samples,
-    fv_track_works, fv_track_regions, fv_track_instrumented, fv_track_io, fv_track_allocated, fv_track_counted, fv_track_facts, fv_track_machine, fv_track_noise, fv_track_labels;
+
+/* A visit of all files by its tracks. */
+void fv_build_visit(struct fv_build *build, enum fv_visit visit);
+
+/* What the numbers of a file's things in a chunk mean in the model, of a subject, while tracks of the last visit read. Made if there is none. */
+struct fv_numbers *fv_build_numbers(struct fv_build_file *file, uint32_t chunk);
 
 /* Seconds from the model's origin, and a duration. */
 double fv_build_time(const struct fv_model *model, uint32_t rank, uint64_t ticks);

@@ -1,4 +1,5 @@
 /* MPI calls: relations callsites, mpi_functions, histograms, matrix, communicators, efficiency, timeline. */
+#include "profile/build.h"
 #include "profile/relations.h"
 
 #include <math.h>
@@ -137,7 +138,7 @@ static const struct fv_column_def site_columns[] = {
       FV_FIELD(struct fv_site, cov), .flags = FV_NULLABLE },
     { "per_rank", "by rank", "", "", FV_NEST(site_ranks) },
 };
-const struct fv_relation fv_callsites_relation = {
+static const struct fv_relation callsites_relation = {
     .name = "callsites",
     .key = "callsites",
     .title = "Call sites",
@@ -188,7 +189,7 @@ static const struct fv_column_def function_columns[] = {
     { "callsite_count", "sites", "", "How many call sites it has.", FV_FIELD(struct fv_func, sites) },
     { "rank_count", "ranks", "", "How many ranks called it.", FV_FIELD(struct fv_func, ranks) },
 };
-const struct fv_relation fv_mpi_functions_relation = {
+static const struct fv_relation mpi_functions_relation = {
     .name = "mpi_functions",
     .key = "mpi_functions",
     .title = "MPI functions",
@@ -316,7 +317,7 @@ static const struct fv_column_def message_columns[] = {
     { "function", "mostly", "", "The MPI function that took most of it; null: it took no time.",
       FV_FIELD(struct message_row, most), .flags = FV_NULLABLE },
 };
-const struct fv_relation fv_message_sizes_relation = {
+static const struct fv_relation message_sizes_relation = {
     .name = "message_sizes",
     .key = "message_sizes",
     .title = "Message sizes",
@@ -354,7 +355,7 @@ static const struct fv_column_def class_columns[] = {
     MOVED_COLUMNS(struct fv_size_class),
     { "time_s", "time", "s", "Time of all of them, as in histograms.", FV_GET(FV_TYPE_REAL, get_class_time) },
 };
-const struct fv_relation fv_size_classes_relation = {
+static const struct fv_relation size_classes_relation = {
     .name = "size_classes",
     .key = "size_classes",
     .title = "Message sizes by function and size of communicator",
@@ -404,7 +405,7 @@ static const struct fv_column_def histogram_columns[] = {
     { "received", "received", "", "", FV_NEST_IN(sizes_received, struct fv_func, received) },
     { "durations", "durations", "", "", FV_NEST_IN(durations, struct fv_func, durations) },
 };
-const struct fv_relation fv_histograms_relation = {
+static const struct fv_relation histograms_relation = {
     .key = "histograms",
     .title = "Message sizes and durations",
     .doc =
@@ -430,7 +431,7 @@ static const struct fv_column_def matrix_columns[] = {
     FV_QUOTIENT_COLUMN("mean_bytes", "mean", "bytes", struct fv_edge, bytes, messages, FV_FLAT,
                        "Mean of the messages."),
 };
-const struct fv_relation fv_matrix_relation = {
+static const struct fv_relation matrix_relation = {
     .of_ranks = true,
     .name = "matrix",
     .key = "matrix",
@@ -556,7 +557,7 @@ static const struct fv_column_def comm_columns[] = {
       FV_FIELD(struct fv_comm_view, wait_s), .flags = FV_ESTIMATE | FV_BLANK },
     FV_BYTES_COLUMNS(struct fv_comm_view, time),
 };
-const struct fv_relation fv_communicators_relation = {
+static const struct fv_relation communicators_relation = {
     .name = "communicators",
     .key = "communicators",
     .title = "Communicators",
@@ -599,7 +600,7 @@ static const struct fv_column_def efficiency_columns[] = {
           "leaves; "
           "likewise. serialization x transfer = communication."),
 };
-const struct fv_relation fv_efficiency_relation = {
+static const struct fv_relation efficiency_relation = {
     .name = "efficiency",
     .key = "efficiency",
     .title = "Efficiency",
@@ -786,7 +787,7 @@ static const struct fv_column_def timeline_columns[] = {
     { "per_rank", "by rank", "", "", FV_NEST(strips) },
     { "bins", "bins", "", "", FV_NEST(bins), .flags = FV_FLAT },
 };
-const struct fv_relation fv_timeline_relation = {
+static const struct fv_relation timeline_relation = {
     .key = "timeline",
     .title = "Timeline",
     .doc = "MPI's share of the time, by rank and class of function. What was recorded has 256 bins over the "
@@ -795,4 +796,16 @@ const struct fv_relation fv_timeline_relation = {
     .shape = FV_ONE,
     FV_COLUMNS(timeline_columns),
     .base = the_timeline,
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_calls, fv_track_in_calls, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_timeline, fv_track_traced, fv_track_regions;
+extern const struct fv_relation fv_ranks_relation, fv_hybrid_efficiency_relation, fv_waiting_relation;
+
+const struct fv_subject fv_calls_subject = {
+    .name = "calls",
+    .tracks = { &fv_track_calls, &fv_track_in_calls, &fv_track_bounds, &fv_track_notes, &fv_track_charges, &fv_track_timeline, &fv_track_traced, &fv_track_regions },
+    .relations = { &fv_ranks_relation, &callsites_relation, &mpi_functions_relation, &histograms_relation, &message_sizes_relation, &size_classes_relation,
+                   &matrix_relation, &communicators_relation, &efficiency_relation, &fv_hybrid_efficiency_relation, &fv_waiting_relation, &timeline_relation },
 };

@@ -495,5 +495,9 @@ static void finish_calls(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_calls = {
-    "calls", FV_VISIT_CALLS, { 0 }, begin_calls, read_calls, finish_calls
+    .name = "calls",
+    .visit = FV_VISIT_CALLS,
+    .begin = begin_calls,
+    .read = read_calls,
+    .finish = finish_calls,
 };

@@ -50,5 +50,10 @@ static void finish_interpreters(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_interpreters = {
-    "interpreters", FV_VISIT_CALLS, { FV_CHUNK_INTERPRETER }, begin_interpreters, read_interpreters, finish_interpreters,
+    .name = "interpreters",
+    .visit = FV_VISIT_CALLS,
+    .types = { FV_CHUNK_INTERPRETER },
+    .begin = begin_interpreters,
+    .read = read_interpreters,
+    .finish = finish_interpreters,
 };

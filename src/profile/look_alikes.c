@@ -3,6 +3,7 @@
  * without a word that tells them apart. Which paths look the same only symbols know, so this comes after
  * the model, and adds up what the model has. */
 #include "profile/build.h"
+#include "profile/sections/sections.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ void fv_model_resolve(struct fv_symbols *out, struct fv_model *m, bool look_up)
     say_no_lines(out, m);
 }
 
-struct fold {
+struct fv_alikes {
     struct fv_model *model;
     const struct fv_symbols *symbols;
     struct fv_path path, other;
@@ -59,7 +60,7 @@ static bool same_path(const struct fv_path *a, const struct fv_path *b)
     return true;
 }
 
-static uint32_t stand_in(struct fold *f, uint32_t node)
+uint32_t fv_alike(struct fv_alikes *f, uint32_t node)
 {
     uint64_t hash = 1;
 
@@ -83,20 +84,20 @@ static uint32_t stand_in(struct fold *f, uint32_t node)
 }
 
 /* For each site the first one, which took longest, that looks the same. Returns how many are not first. */
-static size_t find_same(struct fold *f, uint32_t *same)
+static size_t find_same(struct fv_alikes *f, uint32_t *same)
 {
     const struct fv_model *m = f->model;
     struct fv_index index = { 0 };
     size_t merged = 0;
 
     for (uint32_t i = 0; i < m->site_count; i++) {
-        uint32_t node = stand_in(f, m->sites[i].node), function = m->sites[i].function;
+        uint32_t node = fv_alike(f, m->sites[i].node), function = m->sites[i].function;
         uint64_t hash = fv_mix2(node, function);
         struct fv_index_probe p = fv_index_probe(&index, hash);
         uint32_t k;
 
         while ((k = fv_index_next(&p)) != FV_NONE)
-            if (m->sites[k].function == function && stand_in(f, m->sites[k].node) == node)
+            if (m->sites[k].function == function && fv_alike(f, m->sites[k].node) == node)
                 break;
         same[i] = k == FV_NONE ? i : k;
         merged += k != FV_NONE;
@@ -192,46 +193,27 @@ static void merge_sites(struct fv_model *m, uint32_t *same)
 
 void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
 {
-    struct fold fold = { .model = m, .symbols = symbols };
+    struct fv_alikes alikes = { .model = m, .symbols = symbols };
     uint32_t *same = fv_xcalloc(m->site_count, sizeof(*same));
 
-    fold.of_node = fv_xcalloc(m->tree.node_count, sizeof(*fold.of_node));
-    memset(fold.of_node, 0xff, m->tree.node_count * sizeof(*fold.of_node));
-    size_t merged = find_same(&fold, same);
+    alikes.of_node = fv_xcalloc(m->tree.node_count, sizeof(*alikes.of_node));
+    memset(alikes.of_node, 0xff, m->tree.node_count * sizeof(*alikes.of_node));
+    size_t merged = find_same(&alikes, same);
     for (size_t i = 0; i < m->rank_count; i++)
-        m->ranks[i].in_call.node = stand_in(&fold, m->ranks[i].in_call.node);
+        m->ranks[i].in_call.node = fv_alike(&alikes, m->ranks[i].in_call.node);
     for (size_t i = 0; i < m->thread_count; i++)
-        m->threads[i].in_call.node = stand_in(&fold, m->threads[i].in_call.node);
+        m->threads[i].in_call.node = fv_alike(&alikes, m->threads[i].in_call.node);
     if (merged)
         merge_sites(m, same);
-    for (size_t i = 0; i < m->sections.count; i++) {
-        struct fv_section_view *s = &m->sections.items[i];
-
-        for (size_t k = 0; k < s->path_count; k++)
-            s->paths[k].node = stand_in(&fold, s->paths[k].node);
-        fv_section_fold(s);
-    }
-    for (size_t i = 0; i < m->instrumented.place_count; i++)
-        m->instrumented.places[i].node = stand_in(&fold, m->instrumented.places[i].node);
-    fv_instrumented_fold(&m->instrumented);
-    for (size_t i = 0; i < m->io.part_count; i++)
-        m->io.parts[i].place.node = stand_in(&fold, m->io.parts[i].place.node);
-    fv_io_fold(&m->io);
-    for (size_t i = 0; i < m->allocated.part_count; i++)
-        m->allocated.parts[i].node = stand_in(&fold, m->allocated.parts[i].node);
-    fv_allocated_fold(&m->allocated);
-    for (size_t i = 0; i < m->locks.site_count; i++)
-        m->locks.sites[i].node = stand_in(&fold, m->locks.sites[i].node);
-    fv_locks_fold(&m->locks);
-    for (size_t i = 0; i < m->phases.count; i++)
-        m->phases.items[i].node = stand_in(&fold, m->phases.items[i].node);
-    fv_phases_fold(&m->phases);
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        if (fv_subjects[i]->fold)
+            fv_subjects[i]->fold(m, &alikes);
     for (size_t i = 0; i < m->site_count; i++)
         m->sites[i].key =
             fv_key_call(m->tree.nodes[m->sites[i].node].key, m->functions[m->sites[i].function].key);
-    free(fold.of_node);
+    free(alikes.of_node);
     free(same);
-    fv_path_release(&fold.path);
-    fv_path_release(&fold.other);
-    fv_index_release(&fold.index);
+    fv_path_release(&alikes.path);
+    fv_path_release(&alikes.other);
+    fv_index_release(&alikes.index);
 }

@@ -3,6 +3,8 @@
 #include "base/secret.h"
 #include "profile/build.h"
 #include "profile/hang/hang.h"
+#include "profile/samples/sampled.h"
+#include "profile/sections/sections.h"
 #include "tool/pop.h"
 #include "tool/words.h"
 
@@ -300,7 +302,7 @@ static void measure_overhead(struct fv_model *m)
 {
     struct fv_overhead *o = &m->overhead;
 
-    o->time_s = o->sampling_s = m->samples.tool_s;
+    o->time_s = o->sampling_s = fv_model_samples(m)->tool_s;
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
 
@@ -508,6 +510,8 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
     m->world_size = first->world_size;
     m->rank_count = e->count;
     m->ranks = fv_xcalloc(e->count, sizeof(*m->ranks));
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        m->data[i] = fv_subjects[i]->bytes ? fv_xcalloc(1, fv_subjects[i]->bytes) : NULL;
     b->model = m;
     b->forks = fv_forks_new(&m->tree);
     b->files = fv_xcalloc(e->count, sizeof(*b->files));
@@ -516,96 +520,6 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
         b->files[i].header = fv_reader_header(e->files[i].reader);
         b->files[i].name = e->files[i].name;
     }
-}
-
-/* ---- the visits ---- */
-
-/* In a visit tracks read a rank, and finish, in this order. */
-static const struct fv_track *const tracks[] = {
-    &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows, &fv_track_remarks,
-    &fv_track_interpreters,
-    /* makes the file's numbers known, which those below need */
-    &fv_track_calls, &fv_track_in_calls, &fv_track_samples, &fv_track_traced_samples, &fv_track_bounds, &fv_track_notes,
-    &fv_track_charges,
-    /* needs waiting, and what the analysis says of it, and samples */
-    &fv_track_sections, &fv_track_phases,
-    /* finishes with the phases */
-    &fv_track_locks,
-    /* makes the numbers of files known, which regions need */
-    &fv_track_io,
-    &fv_track_timeline, &fv_track_traced, &fv_track_works, &fv_track_regions, &fv_track_instrumented, &fv_track_allocated, &fv_track_counted, &fv_track_facts, &fv_track_machine, &fv_track_noise, &fv_track_labels,
-};
-enum { TRACKS = sizeof(tracks) / sizeof(*tracks) };
-
-static bool wants(const struct fv_track *t, const struct fv_reader *reader)
-{
-    size_t count;
-    const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
-    bool wanted = !t->types[0];
-
-    for (size_t i = 0; i < count && !wanted; i++)
-        wanted = chunk[i].type < 256 &&
-                 memchr(t->types, (int)chunk[i].type, strnlen((const char *)t->types, FV_TRACK_TYPES));
-    return wanted;
-}
-
-static void visit_rank(struct fv_build *b, enum fv_visit visit, void *const *state, uint32_t rank)
-{
-    struct fv_reader *reader = b->files[rank].reader;
-    bool awake = false;
-    int err;
-
-    for (unsigned i = 0; i < TRACKS; i++) {
-        if (tracks[i]->visit != visit || !wants(tracks[i], reader))
-            continue;
-        err = awake ? 0 : fv_reader_wake(reader);
-        if (err && !b->files[rank].changed) {
-            b->files[rank].changed = true;
-            fv_problem_add(&b->model->problems, FV_PROBLEM_DAMAGED, b->model->ranks[rank].file,
-                           err == -FV_ENOMEM ? "there is no memory to read it"
-                                             : "it changed while it was read");
-        }
-        if (err == -FV_ENOMEM) /* else zeros stand for what is gone */
-            return;
-        awake = true;
-        tracks[i]->read(b, state[i], rank);
-    }
-    fv_reader_rest(reader);
-}
-
-/* What a file's numbers mean in the model. Its names of functions stay: other ranks may ask for them. */
-static void forget_numbers(struct fv_build_file *f)
-{
-    fv_numbers_release(&f->paths);
-    fv_numbers_release(&f->modules);
-    fv_numbers_release(&f->io_files);
-    fv_numbers_release(&f->lives);
-    fv_numbers_release(&f->omp_regions);
-    fv_numbers_release(&f->alone);
-    for (size_t k = 0; k < f->cell_maps; k++) {
-        free(f->cells[k].cells);
-        free(f->cells[k].waits);
-    }
-    free(f->cells);
-    f->cells = NULL;
-    f->cell_maps = 0;
-}
-
-static void visit_all(struct fv_build *b, enum fv_visit visit)
-{
-    void *state[TRACKS] = { NULL };
-
-    for (unsigned i = 0; i < TRACKS; i++)
-        if (tracks[i]->visit == visit && tracks[i]->begin)
-            state[i] = tracks[i]->begin(b);
-    for (uint32_t rank = 0; rank < b->model->rank_count; rank++) {
-        visit_rank(b, visit, state, rank);
-        if (visit + 1 == FV_VISITS)
-            forget_numbers(&b->files[rank]);
-    }
-    for (unsigned i = 0; i < TRACKS; i++)
-        if (tracks[i]->visit == visit && tracks[i]->finish)
-            tracks[i]->finish(b, state[i]);
 }
 
 static void close_build(struct fv_build *b)
@@ -635,7 +549,7 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     for (enum fv_visit visit = 0; visit < FV_VISITS; visit++) {
         if (visit == FV_VISIT_BOUNDS && m->same_clock)
             continue;
-        visit_all(&build, visit);
+        fv_build_visit(&build, visit);
         if (visit == FV_VISIT_CHARGES)
             fv_build_analysed(&build, experiment->analysed);
     }
@@ -657,8 +571,18 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     close_build(&build);
 }
 
+static void release_subjects(struct fv_model *m)
+{
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++) {
+        if (m->data[i] && fv_subjects[i]->release)
+            fv_subjects[i]->release(m->data[i]);
+        free(m->data[i]);
+    }
+}
+
 void fv_model_release(struct fv_model *m)
 {
+    release_subjects(m);
     free(m->clocks);
     free(m->ranks);
     for (size_t i = 0; i < m->program_count; i++)
@@ -684,26 +608,7 @@ void fv_model_release(struct fv_model *m)
     free(m->causes.computed);
     free(m->causes.culprits);
     free(m->causes.regions);
-    free(m->samples.items);
-    free(m->samples.functions);
-    fv_sections_release(&m->sections);
-    fv_instrumented_release(&m->instrumented);
-    fv_io_view_release(&m->io);
-    fv_allocated_release(&m->allocated);
-    fv_counted_release(&m->counted);
-    fv_counted_release(&m->phase_counted);
-    fv_facts_release(&m->facts);
-    fv_machine_release(&m->machine);
-    fv_noise_release(&m->noise);
-    free(m->labels);
     free(m->addresses);
-    fv_phases_release(&m->phases);
-    fv_works_release(&m->works);
-    fv_locks_release(&m->locks);
-    free(m->samples.parts);
-    free(m->samples.instances);
-    free(m->samples.recent);
-    fv_costs_release(&m->costs);
     free(m->timeline.share);
     free(m->traced.calls);
     free(m->traced.messages);

@@ -6,24 +6,13 @@
 #define FV_MODEL_H
 
 #include "profile/align.h"
-#include "profile/functions/instrumented.h"
-#include "profile/io/files.h"
-#include "profile/machine/facts.h"
-#include "profile/machine/machine.h"
-#include "profile/noise/noise.h"
-#include "profile/counters/counted.h"
-#include "profile/memory/allocated.h"
 #include "profile/read_analysis.h"
-#include "profile/samples/costs.h"
+#include "profile/subject.h"
 #include "experiment/definitions.h"
 #include "experiment/keys.h"
-#include "profile/threads/locks.h"
-#include "profile/threads/phases.h"
-#include "profile/threads/work.h"
-#include "profile/samples/sampled.h"
-#include "profile/sections/sections.h"
 #include "profile/traced.h"
 #include "symbols/symbols.h"
+#include "tool/pop.h"
 
 /* How well a waiting time is known. */
 enum fv_wait_kind {
@@ -404,14 +393,6 @@ struct fv_overhead {
 struct fv_model;
 double fv_overhead_share(const struct fv_model *model);
 
-/* A moment that the program marked, or who ran it. */
-struct fv_label_view {
-    double at_s;
-    uint32_t rank;
-    bool is_outside;
-    const char *text;
-};
-
 struct fv_model {
     struct fv_arena arena;
     const char *operands; /* the directories, as a shell takes them */
@@ -466,27 +447,25 @@ struct fv_model {
     struct fv_efficiency efficiency;
     struct fv_overhead overhead;
     struct fv_causes causes;
-    struct fv_samples samples; /* of functions; count 0: none */
-    struct fv_io_view io; /* calls 0: none */
-    struct fv_allocated allocated; /* ranks 0: none recorded it */
-    struct fv_counted_view counted; /* events 0: nothing was counted */
-    struct fv_counted_view phase_counted; /* the same in phases of threads (fv_counted_phases()): scope 0 is none, then phases.items in their order; no threads */
-    struct fv_facts facts; /* hosts 0: of versions that did not record them */
-    struct fv_machine machine; /* nodes 0: nobody read its sensors */
-    struct fv_noise_view noise; /* ranks 0: nothing is known of it */
-    struct fv_label_view *labels; /* by time */
-    size_t label_count, label_room;
-    struct fv_instrumented instrumented; /* functions 0: none */
-    struct fv_sections_view sections;
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
     size_t address_count, address_room;
-    struct fv_phases phases;
-    struct fv_works works;
     struct fv_hybrid hybrid;
-    struct fv_locks locks;
-    struct fv_costs costs;     /* clock samples; ticks 0: none */
     struct fv_traced traced;   /* calls 0: none, or not asked for */
+    void *data[FV_SUBJECT_COUNT]; /* of its subjects; NULL: all zeros */
 };
+
+/* A subject's data in the model, by a function of the type: FV_SUBJECT_DATA(struct fv_works, works, worksharing) declares
+ * fv_model_works(model), of the subject worksharing. Never NULL. */
+#define FV_SUBJECT_NO_DATA 2048
+extern const uint64_t fv_subject_no_data[FV_SUBJECT_NO_DATA / 8];
+#define FV_SUBJECT_DATA(T, name, subject)                                                                    \
+    _Static_assert(sizeof(T) <= FV_SUBJECT_NO_DATA, "FV_SUBJECT_NO_DATA is too small for " #T);              \
+    static inline T *fv_model_##name(const struct fv_model *model)                                           \
+    {                                                                                                        \
+        void *data = model->data[FV_SUBJECT_##subject];                                                      \
+                                                                                                             \
+        return data ? data : (void *)(uintptr_t)fv_subject_no_data;                                          \
+    }
 
 /* Computes the profile of an experiment with at least one file; takes its problems over. Commands take
  * fv_profile_open() (profile.h), which finishes it. */

@@ -1,5 +1,9 @@
 /* See profile.h: the order in which a profile is finished. */
 #include "profile/profile.h"
+#include "profile/counters/counted.h"
+#include "profile/machine/facts.h"
+#include "profile/samples/costs.h"
+#include "profile/samples/sampled.h"
 #include "tool/words.h"
 
 #include <string.h>
@@ -52,8 +56,8 @@ static void join_pass(struct fv_model *m, const struct fv_model *pass)
             if (m->ranks[k].world_rank == pass->ranks[i].world_rank)
                 ranks[i] = k;
     }
-    uint32_t *events = fv_xcalloc(pass->counted.event_count + 1, sizeof(*events));
-    fv_counted_join(&m->counted, &pass->counted, ranks, events);
+    uint32_t *events = fv_xcalloc(fv_model_counted(pass)->event_count + 1, sizeof(*events));
+    fv_counted_join(fv_model_counted(m), fv_model_counted(pass), ranks, events);
     fv_counted_join_phases(m, pass, ranks, events);
     free(events);
     free(ranks);
@@ -68,12 +72,12 @@ static void join_pass(struct fv_model *m, const struct fv_model *pass)
 /* Of all nodes together. */
 static void set_memory_peak(struct fv_model *m, double of_node)
 {
-    double nodes = m->facts.host_count ? (double)m->facts.host_count : 1;
+    double nodes = fv_model_facts(m)->host_count ? (double)fv_model_facts(m)->host_count : 1;
 
     if (!(of_node > 0))
         return;
-    fv_counted_set_peak(&m->counted, "memory_read_rate", nodes * of_node);
-    fv_counted_set_peak(&m->phase_counted, "memory_read_rate", nodes * of_node);
+    fv_counted_set_peak(fv_model_counted(m), "memory_read_rate", nodes * of_node);
+    fv_counted_set_peak(fv_model_phase_counted(m), "memory_read_rate", nodes * of_node);
 }
 
 struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct fv_profile_options *options)
@@ -85,13 +89,13 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     for (size_t i = 0; i < options->pass_count; i++)
         join_pass(&f->model, &options->passes[i]);
     if (options->pass_count)
-        fv_counted_finish(&f->model.counted, f->model.rank_count);
+        fv_counted_finish(fv_model_counted(&f->model), f->model.rank_count);
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
     fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);
     fv_sites_merge(&f->model, &f->symbols);
     fv_counted_phases(&f->model);
     set_memory_peak(&f->model, options->memory_peak);
-    if (f->model.costs.ticks)
+    if (fv_model_costs(&f->model)->ticks)
         fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
     measure_own_cost(&f->model, &f->costs);
     fv_samples_judge(&f->model, &f->symbols, &f->costs);

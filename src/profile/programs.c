@@ -117,7 +117,11 @@ static void finish_programs(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_programs = {
-    "programs", FV_VISIT_CALLS, { 0 }, begin_programs, read_program, finish_programs,
+    .name = "programs",
+    .visit = FV_VISIT_CALLS,
+    .begin = begin_programs,
+    .read = read_program,
+    .finish = finish_programs,
 };
 
 /* The same shares as the whole run's efficiency has, of each program. */

@@ -493,7 +493,12 @@ static void read_clock(struct fv_build *b, void *state, uint32_t rank)
 }
 
 const struct fv_track fv_track_clocks = {
-    "clocks", FV_VISIT_CLOCKS, { FV_CHUNK_CLOCK }, begin_ranks, read_clock, set_clocks,
+    .name = "clocks",
+    .visit = FV_VISIT_CLOCKS,
+    .types = { FV_CHUNK_CLOCK },
+    .begin = begin_ranks,
+    .read = read_clock,
+    .finish = set_clocks,
 };
 
 static void read_rank(struct fv_build *b, void *state, uint32_t rank)
@@ -503,7 +508,11 @@ static void read_rank(struct fv_build *b, void *state, uint32_t rank)
     set_trace(b, rank);
 }
 
-const struct fv_track fv_track_threads = { "threads", FV_VISIT_CALLS, { 0 }, NULL, read_rank, NULL };
+const struct fv_track fv_track_threads = {
+    .name = "threads",
+    .visit = FV_VISIT_CALLS,
+    .read = read_rank,
+};
 
 /* ---- where they are ---- */
 
@@ -686,5 +695,11 @@ static void finish_in_calls(struct fv_build *b, void *hanging)
 }
 
 const struct fv_track fv_track_in_calls = {
-    "in calls", FV_VISIT_CALLS, { FV_CHUNK_THREADS }, begin_in_calls, read_in_calls, finish_in_calls,
+    .name = "in calls",
+    .visit = FV_VISIT_CALLS,
+    .types = { FV_CHUNK_THREADS },
+    .begin = begin_in_calls,
+    .read = read_in_calls,
+    .finish = finish_in_calls,
+    .needs = { "calls" },
 };

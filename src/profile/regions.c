@@ -2,6 +2,7 @@
  * it exactly, as ticks of pairs of a call path and a cell; of files of before, an analysis of the trace tells it by the call
  * behind alone. */
 #include "profile/build.h"
+#include "profile/io/files.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,9 +114,9 @@ static void add_switches(struct fv_build *b, const struct fv_callers *callers, c
 /* The name of a rank's file; NULL: it is not known. */
 static const char *name_of(const struct fv_build *b, uint32_t rank, uint32_t file)
 {
-    uint32_t at = fv_numbers_get(&b->files[rank].io_files, file);
+    uint32_t at = fv_numbers_get(fv_build_numbers(&b->files[rank], FV_CHUNK_IO_FILES), file);
 
-    return at == FV_NONE ? NULL : b->model->io.files[at].path;
+    return at == FV_NONE ? NULL : fv_model_io(b->model)->files[at].path;
 }
 
 /* Becomes part of the pair's row when rows are ordered. */
@@ -188,7 +189,14 @@ static void finish_regions(struct fv_build *b, void *state)
     }
 }
 
-const struct fv_track fv_track_regions = { "regions", FV_VISIT_REST, { FV_CHUNK_CELLS }, NULL, read_regions, finish_regions };
+const struct fv_track fv_track_regions = {
+    .name = "regions",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_CELLS },
+    .read = read_regions,
+    .finish = finish_regions,
+    .needs = { "io" },
+};
 
 /* ---- the list ---- */
 
@@ -211,17 +219,9 @@ void fv_build_renumber_sites(struct fv_model *m, const uint32_t *sites)
         r->site = sites[r->site];
         r->from = r->from == FV_NONE ? FV_NONE : sites[r->from];
     }
-    for (size_t i = 0; i < m->noise.series_count; i++) {
-        struct fv_noise_series *s = &m->noise.series[i];
-
-        s->site = sites[s->site];
-        s->from = s->from == FV_NONE ? FV_NONE : sites[s->from];
-    }
-    for (size_t i = 0; i < m->costs.leaf_count; i++) {
-        struct fv_cost_leaf *leaf = &m->costs.leaves[i];
-
-        leaf->from = leaf->from == FV_NONE ? FV_NONE : sites[leaf->from];
-    }
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        if (fv_subjects[i]->renumber)
+            fv_subjects[i]->renumber(m, sites);
     for (size_t i = 0; i < m->causes.late_count; i++) {
         struct fv_late_procedure *late = &m->causes.late[i];
 

@@ -8,6 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct fv_relation *fv_profile_relations[FV_SUBJECT_COUNT * FV_SUBJECT_RELATIONS + 1];
+
+__attribute__((constructor)) static void list_relations(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        for (size_t k = 0; k < FV_SUBJECT_RELATIONS && fv_subjects[i]->relations[k]; k++)
+            fv_profile_relations[count++] = fv_subjects[i]->relations[k];
+}
+
 void fv_tables_init(struct fv_tables *t, const struct fv_profile *profile)
 {
     *t = (struct fv_tables){ .profile = profile, .model = profile->model, .message_bytes = -1 };
@@ -211,7 +222,7 @@ static double total_of(struct fv_tables *t, enum fv_total total)
     case FV_OF_THREADS: return m->efficiency.thread_s;
     case FV_OF_WAITING: return m->causes.wait_s;
     case FV_OF_CRITICAL_PATH: return m->causes.critical_path_s;
-    case FV_OF_THREAD_LIVES: return m->locks.thread_s;
+    case FV_OF_THREAD_LIVES: return fv_model_locks(m)->thread_s;
     case FV_OF_TICKS: return t->profile->costs ? (double)t->profile->costs->all.ticks : 0;
     default: break;
     }
@@ -234,7 +245,8 @@ void fv_get_id(void *subject, const void *row, const struct fv_column_def *c, st
 {
     const struct fv_tables *t = subject;
     const void *const holders[] = { t->model, t->model->hang, t->profile->costs };
-    const char *items = (const char *)holders[c->argument >> 24] + c->offset;
+    intptr_t in = c->argument >> 24;
+    const char *items = (const char *)(in < FV_IN_DATA ? holders[in] : t->model->data[in - FV_IN_DATA]) + c->offset;
 
     v->whole = (uint64_t)((const char *)row - *(const char *const *)(const void *)items) /
                (uint64_t)(c->argument & 0xffffff);

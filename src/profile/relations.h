@@ -4,6 +4,17 @@
 #define FV_PROFILE_RELATIONS_H
 
 #include "profile/profile.h"
+#include "profile/counters/counted.h"
+#include "profile/functions/instrumented.h"
+#include "profile/io/files.h"
+#include "profile/labels.h"
+#include "profile/machine/facts.h"
+#include "profile/machine/machine.h"
+#include "profile/memory/allocated.h"
+#include "profile/noise/noise.h"
+#include "profile/samples/costs.h"
+#include "profile/sections/sections.h"
+#include "profile/threads/locks.h"
 #include "tool/relation.h"
 
 /* What the callbacks of a profile's relations are given, with room for what they make. */
@@ -22,8 +33,8 @@ struct fv_tables {
     uint64_t inner[16];
 };
 
-/* In the order of JSON; NULL behind the last. */
-extern const struct fv_relation *const fv_profile_relations[];
+/* Of all subjects, in the order of JSON; NULL behind the last. */
+extern const struct fv_relation *fv_profile_relations[FV_SUBJECT_COUNT * FV_SUBJECT_RELATIONS + 1];
 #define FV_PROFILE_SCHEMA "fvmpi-profile-2"
 
 /* ---- what the relations of several subjects share ---- */
@@ -175,9 +186,9 @@ void fv_get_stat(void *subject, const void *row, const struct fv_column_def *col
 /* The module's path, of an index among the model's modules, uint32_t at offset `argument`; null: none. */
 void fv_get_module(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
 
-/* The row's index in `m`, an array of the model, of its hang or of the profile's costs (S), whose items it is one
+/* The row's index in `m`, an array of the model, of its hang, of the profile's costs or of a subject's data (S), whose items it is one
  * of. */
-enum { FV_IN_MODEL, FV_IN_HANG, FV_IN_COSTS };
+enum { FV_IN_MODEL, FV_IN_HANG, FV_IN_COSTS, FV_IN_DATA /* and the subject */ };
 void fv_get_id(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
 #define FV_ID_COLUMN_IN(where, S, k, m, d)                                                                   \
     {                                                                                                        \
@@ -185,6 +196,7 @@ void fv_get_id(void *subject, const void *row, const struct fv_column_def *colum
             .argument = (intptr_t)(sizeof(*((const S *)0)->m) | (where) << 24)                               \
     }
 #define FV_ID_COLUMN(k, m, d) FV_ID_COLUMN_IN(FV_IN_MODEL, struct fv_model, k, m, d)
+#define FV_DATA_ID_COLUMN(subject, S, k, m, d) FV_ID_COLUMN_IN(FV_IN_DATA + FV_SUBJECT_##subject, S, k, m, d)
 
 static inline const struct fv_model *fv_tables_model(const void *subject)
 {
@@ -203,6 +215,12 @@ extern const struct fv_column_def fv_problem_columns[FV_PROBLEM_COLUMNS];
 
 /* The base of relations of the whole profile: the model. */
 const void *fv_tables_base(void *subject, const void *parent);
+/* The base of a subject's: its data. FV_DATA_BASE(works) declares works_base(). */
+#define FV_DATA_BASE(name)                                                                                   \
+    static const void *name##_base(void *subject, const void *parent)                                        \
+    {                                                                                                        \
+        return fv_model_##name(fv_tables_model(subject));                                                    \
+    }
 
 /* Makes the path of a node the subject's, unless it is that already. */
 const struct fv_path *fv_tables_path(struct fv_tables *tables, uint32_t node);

@@ -56,5 +56,10 @@ static void finish_remarks(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_remarks = {
-    "remarks", FV_VISIT_CALLS, { FV_CHUNK_REMARKS }, begin_remarks, read_remarks, finish_remarks,
+    .name = "remarks",
+    .visit = FV_VISIT_CALLS,
+    .types = { FV_CHUNK_REMARKS },
+    .begin = begin_remarks,
+    .read = read_remarks,
+    .finish = finish_remarks,
 };

@@ -116,5 +116,10 @@ const char *fv_model_option(const struct fv_model *m, const char *variable)
 }
 
 const struct fv_track fv_track_options = {
-    "options", FV_VISIT_CALLS, { FV_CHUNK_OPTIONS }, begin_options, read_options, finish_options,
+    .name = "options",
+    .visit = FV_VISIT_CALLS,
+    .types = { FV_CHUNK_OPTIONS },
+    .begin = begin_options,
+    .read = read_options,
+    .finish = finish_options,
 };

@@ -1,5 +1,6 @@
 /* What ran, and how each rank ended: relations run, programs, ranks, problems. */
 #include "profile/fatal.h"
+#include "profile/build.h"
 #include "profile/relations.h"
 
 #include "tool/words.h"
@@ -187,7 +188,7 @@ static const struct fv_column_def run_columns[] = {
     { "overhead.file_bytes", "files", "bytes", "Size of the rank files.",
       FV_FIELD(struct fv_model, overhead.file_bytes) },
 };
-const struct fv_relation fv_run_relation = {
+static const struct fv_relation run_relation = {
     .name = "run",
     .key = "run",
     .title = "Run",
@@ -218,7 +219,7 @@ static const struct fv_column_def program_columns[] = {
     { "rank_runs", "ranks", "", "Which ranks.", FV_GET(FV_TYPE_RUNS, get_program_runs) },
     RANK_TIME_COLUMNS(struct fv_program, ),
 };
-const struct fv_relation fv_programs_relation = {
+static const struct fv_relation programs_relation = {
     .name = "programs",
     .key = "programs",
     .title = "Programs",
@@ -240,7 +241,7 @@ static const struct fv_column_def option_columns[] = {
     { "value", "value", "", "As it was set; of a switch, 1 is on.", FV_FIELD(struct fv_option_view, value) },
     { "rank_count", "ranks", "", "Ranks that had it so.", FV_FIELD(struct fv_option_view, ranks) },
 };
-const struct fv_relation fv_options_relation = {
+static const struct fv_relation options_relation = {
     .name = "options",
     .key = "options",
     .title = "Options",
@@ -486,7 +487,7 @@ static bool has_locks(void *subject, const void *row, const struct fv_column_def
 {
     const struct fv_model *m = fv_tables_model(subject);
 
-    return m->locks.recorded && m->locks.ranks[(const struct fv_rank *)row - m->ranks].recorded;
+    return fv_model_locks(m)->recorded && fv_model_locks(m)->ranks[(const struct fv_rank *)row - m->ranks].recorded;
 }
 
 static void get_thread_wait(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -494,7 +495,7 @@ static void get_thread_wait(void *subject, const void *row, const struct fv_colu
     const struct fv_model *m = fv_tables_model(subject);
     const struct fv_rank *r = row;
 
-    v->real = r->app_time_s > 0 ? m->locks.ranks[r - m->ranks].main_s / r->app_time_s : NAN;
+    v->real = r->app_time_s > 0 ? fv_model_locks(m)->ranks[r - m->ranks].main_s / r->app_time_s : NAN;
 }
 
 static void get_caused(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -702,7 +703,7 @@ const struct fv_column_def fv_problem_columns[FV_PROBLEM_COLUMNS] = {
       FV_FIELD(struct fv_problem, file), .flags = FV_NULLABLE },
     { "text", "text", "", "In words.", FV_FIELD(struct fv_problem, text) },
 };
-const struct fv_relation fv_problems_relation = {
+static const struct fv_relation problems_relation = {
     .name = "problems",
     .key = "problems",
     .title = "Problems",
@@ -710,4 +711,20 @@ const struct fv_relation fv_problems_relation = {
     FV_COLUMNS(fv_problem_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, problems.items, problems.count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_remarks, fv_track_interpreters;
+extern const struct fv_relation fv_findings_relation, fv_hang_relation;
+
+const struct fv_subject fv_run_subject = {
+    .name = "run",
+    .tracks = { &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows, &fv_track_remarks, &fv_track_interpreters },
+    .relations = { &run_relation, &fv_findings_relation, &programs_relation, &options_relation },
+};
+
+const struct fv_subject fv_unfinished_subject = {
+    .name = "unfinished",
+    .relations = { &fv_hang_relation, &problems_relation },
 };

@@ -74,5 +74,10 @@ static void finish_shadows(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_shadows = {
-    "shadows", FV_VISIT_CALLS, { FV_CHUNK_SHADOWS }, begin_shadows, read_shadows, finish_shadows,
+    .name = "shadows",
+    .visit = FV_VISIT_CALLS,
+    .types = { FV_CHUNK_SHADOWS },
+    .begin = begin_shadows,
+    .read = read_shadows,
+    .finish = finish_shadows,
 };

@@ -102,5 +102,9 @@ static void read_timeline(struct fv_build *b, void *state, uint32_t rank)
 }
 
 const struct fv_track fv_track_timeline = {
-    "timeline", FV_VISIT_REST, { FV_CHUNK_TIME_BINS, FV_CHUNK_BINS }, begin_timeline, read_timeline, NULL,
+    .name = "timeline",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_TIME_BINS, FV_CHUNK_BINS },
+    .begin = begin_timeline,
+    .read = read_timeline,
 };

@@ -594,5 +594,10 @@ static void finish_traced(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_traced = {
-    "traced", FV_VISIT_REST, { FV_CHUNK_EVENTS, FV_CHUNK_PACKED }, begin_traced, read_traced, finish_traced,
+    .name = "traced",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_EVENTS, FV_CHUNK_PACKED },
+    .begin = begin_traced,
+    .read = read_traced,
+    .finish = finish_traced,
 };

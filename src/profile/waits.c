@@ -243,7 +243,12 @@ static void finish_bounds(struct fv_build *b, void *join)
 }
 
 const struct fv_track fv_track_bounds = {
-    "bounds of clocks", FV_VISIT_BOUNDS, { FV_CHUNK_COLLECTIVES }, begin_bounds, read_bounds, finish_bounds,
+    .name = "bounds of clocks",
+    .visit = FV_VISIT_BOUNDS,
+    .types = { FV_CHUNK_COLLECTIVES },
+    .begin = begin_bounds,
+    .read = read_bounds,
+    .finish = finish_bounds,
 };
 
 /* A wait for another clock's rank that may be the clocks' error is not taken for one. */
@@ -535,7 +540,11 @@ static void read_notes(struct fv_build *b, void *join, uint32_t rank)
 }
 
 const struct fv_track fv_track_notes = {
-    "wait log, noted", FV_VISIT_NOTES, { FV_CHUNK_COLLECTIVES }, begin_notes, read_notes, NULL,
+    .name = "wait log, noted",
+    .visit = FV_VISIT_NOTES,
+    .types = { FV_CHUNK_COLLECTIVES },
+    .begin = begin_notes,
+    .read = read_notes,
 };
 
 /* ---- point to point ---- */
@@ -641,5 +650,9 @@ static void finish_charges(struct fv_build *b, void *join)
 }
 
 const struct fv_track fv_track_charges = {
-    "waiting", FV_VISIT_CHARGES, { 0 }, begin_charges, read_charges, finish_charges,
+    .name = "waiting",
+    .visit = FV_VISIT_CHARGES,
+    .begin = begin_charges,
+    .read = read_charges,
+    .finish = finish_charges,
 };

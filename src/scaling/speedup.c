@@ -69,8 +69,8 @@ static double delayed_share(const struct fv_model *m)
 
     for (size_t i = 0; i < m->rank_count; i++)
         delayed_s += m->ranks[i].ready_s + m->ranks[i].others_ready_s;
-    for (size_t i = 0; i < m->phases.count; i++)
-        time_s += m->phases.items[i].sums.time_s;
+    for (size_t i = 0; i < fv_model_phases(m)->count; i++)
+        time_s += fv_model_phases(m)->items[i].sums.time_s;
     return time_s > 0 ? delayed_s / time_s : NAN;
 }
 
@@ -102,12 +102,12 @@ static void add_profile(struct fv_speedup *s, const char *path, const struct fv_
 {
     const struct fv_model *m = profile->model;
     struct fv_speedup_times all = { 0 };
-    bool is_alone = m->phases.alone.is;
+    bool is_alone = fv_model_phases(m)->alone.is;
     size_t threads = 1;
     char name[1200];
 
-    for (size_t i = 0; i < m->phases.count; i++) {
-        const struct fv_phase *phase = &m->phases.items[i];
+    for (size_t i = 0; i < fv_model_phases(m)->count; i++) {
+        const struct fv_phase *phase = &fv_model_phases(m)->items[i];
         struct fv_speedup_times times = times_of(m, phase);
 
         if (!phase->sums.threads_max || !(times.longest_s > 0))
@@ -115,7 +115,7 @@ static void add_profile(struct fv_speedup *s, const char *path, const struct fv_
         threads = phase->sums.threads_max > threads ? phase->sums.threads_max : threads;
         fv_view_phase_label(profile, phase, true, name, sizeof(name));
         if (is_alone) {
-            fv_alone_add(phase_of(s, name, fv_phase_kind_name(phase->kind)), &m->phases.alone, phase);
+            fv_alone_add(phase_of(s, name, fv_phase_kind_name(phase->kind)), &fv_model_phases(m)->alone, phase);
             continue;
         }
         add_run(phase_of(s, name, fv_phase_kind_name(phase->kind)), phase->sums.threads_max, &times, times.longest_s, 0);
@@ -126,7 +126,7 @@ static void add_profile(struct fv_speedup *s, const char *path, const struct fv_
     if (!is_alone)
         add_run(phase_of(s, NULL, "program"), threads, &all, all.elapsed_s, parallel_s <= all.elapsed_s ? all.elapsed_s - parallel_s : NAN);
     FV_GROW(s->runs, s->run_room, s->run_count + 1);
-    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path), fv_arena_string(&s->arena, m->command), threads, all.elapsed_s, is_alone ? m->phases.alone.part : NAN, m->phases.count > 0 };
+    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path), fv_arena_string(&s->arena, m->command), threads, all.elapsed_s, is_alone ? fv_model_phases(m)->alone.part : NAN, fv_model_phases(m)->count > 0 };
 }
 
 int fv_speedup_load(struct fv_speedup *s, const char *path)

@@ -1,6 +1,7 @@
 /* See throughput.h. */
 #include "scaling/throughput.h"
 #include "base/solo.h"
+#include "profile/threads/locks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,19 +84,19 @@ static enum fv_alone_verdict judge_all(const struct fv_throughput_run *run)
 
 static const struct fv_rank_turns *turns_of(const struct fv_model *m, size_t rank)
 {
-    for (size_t i = 0; i < m->phases.turn_count; i++)
-        if (m->phases.turns[i].rank == rank)
-            return &m->phases.turns[i];
+    for (size_t i = 0; i < fv_model_phases(m)->turn_count; i++)
+        if (fv_model_phases(m)->turns[i].rank == rank)
+            return &fv_model_phases(m)->turns[i];
     return NULL;
 }
 
 /* Of all ranks; of those with MPI outside of it. */
 static double counted(const struct fv_model *m, const char *quantity, enum fv_throughput_kind kind)
 {
-    double sum = m->counted.event_count ? 0 : NAN;
+    double sum = fv_model_counted(m)->event_count ? 0 : NAN;
 
     for (uint32_t i = 0; i < m->rank_count && isfinite(sum); i++)
-        sum += fv_counted_of(&m->counted, 0, i, quantity, kind == FV_THROUGHPUT_RANKS);
+        sum += fv_counted_of(fv_model_counted(m), 0, i, quantity, kind == FV_THROUGHPUT_RANKS);
     return sum;
 }
 
@@ -116,7 +117,7 @@ static bool is_crowded(const struct fv_model *m, const struct fv_throughput_run 
 {
     double cpu_s = 0, threads_s = 0;
 
-    if (run->kind != FV_THROUGHPUT_COPIES || m->locks.recorded)
+    if (run->kind != FV_THROUGHPUT_COPIES || fv_model_locks(m)->recorded)
         return false;
     for (size_t i = 0; i < m->rank_count; i++) {
         cpu_s += or_zero(m->ranks[i].cpu_s);
@@ -127,10 +128,10 @@ static bool is_crowded(const struct fv_model *m, const struct fv_throughput_run 
 
 void fv_throughput_load(struct fv_throughput *t, const struct fv_model *m)
 {
-    bool is_alone = m->phases.alone.is && m->phases.turn_count;
-    struct fv_throughput_run run = { .kind = strcmp(m->mpi, "none") ? FV_THROUGHPUT_RANKS : FV_THROUGHPUT_COPIES, .count = m->rank_count, .alone = m->phases.alone };
+    bool is_alone = fv_model_phases(m)->alone.is && fv_model_phases(m)->turn_count;
+    struct fv_throughput_run run = { .kind = strcmp(m->mpi, "none") ? FV_THROUGHPUT_RANKS : FV_THROUGHPUT_COPIES, .count = m->rank_count, .alone = fv_model_phases(m)->alone };
 
-    if ((m->phases.alone.is && !is_alone) || (!is_alone && m->rank_count < 2))
+    if ((fv_model_phases(m)->alone.is && !is_alone) || (!is_alone && m->rank_count < 2))
         return;
     run.ranks = fv_xcalloc(m->rank_count, sizeof(*run.ranks));
     for (size_t i = 0; i < m->rank_count; i++) {

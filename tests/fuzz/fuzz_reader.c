@@ -53,7 +53,7 @@ static void compare(const struct fv_profile *view, const struct fv_text_options 
 static void show_stacks(const struct fv_profile *view, const struct fv_text_options *text, FILE *out)
 {
     fv_view_stacks(view, &(struct fv_stacks_options){ .text = *text }, out);
-    if (view->model->phases.count)
+    if (fv_model_phases(view->model)->count)
         fv_view_stacks(view, &(struct fv_stacks_options){ .text = *text, .phase = 1, .t1_s = 1e-3 }, out);
 }
 

@@ -3,7 +3,9 @@
 #include "base/perf_fd.h"
 #include "counters/counters.h"
 #include "fvr_builder.h"
+#include "profile/counters/counted.h"
 #include "profile/model.h"
+#include "profile/threads/phases.h"
 #include "scaling/scaling.h"
 
 #include <linux/perf_event.h>
@@ -372,9 +374,9 @@ static void add_thread(struct fvr *f, uint32_t thread, uint32_t flags, uint64_t 
 
 static const struct fv_counted_value *value_of(const struct fv_model *m, uint32_t event, uint32_t rank)
 {
-    for (size_t i = 0; i < m->counted.value_count; i++)
-        if (!m->counted.values[i].scope && m->counted.values[i].event == event && m->counted.values[i].rank == rank)
-            return &m->counted.values[i];
+    for (size_t i = 0; i < fv_model_counted(m)->value_count; i++)
+        if (!fv_model_counted(m)->values[i].scope && fv_model_counted(m)->values[i].event == event && fv_model_counted(m)->values[i].rank == rank)
+            return &fv_model_counted(m)->values[i];
     fail();
     return NULL;
 }
@@ -419,13 +421,13 @@ static void parts(void **state)
             if (!is(v->value, wanted[event][rank].value) || v->threads != wanted[event][rank].threads || v->missing != wanted[event][rank].missing || v->kind != wanted[event][rank].kind)
                 fail_msg("event %u of rank %u: %g of %u threads, without %u, kind %u", event, rank, v->value, v->threads, v->missing, v->kind);
         }
-    const struct fv_counted_sum *sum = &m.counted.sums[0];
+    const struct fv_counted_sum *sum = &fv_model_counted(&m)->sums[0];
     assert_true(is(sum->sum, 4700));
     assert_int_equal(sum->missing, 3);
     assert_int_equal(sum->kind, FV_COUNTED_PART);
     assert_int_equal(sum->of.min_rank, 3);
-    assert_true(isnan(fv_counted_of(&m.counted, 0, 0, "instructions", false)));
-    assert_true(is(fv_counted_of(&m.counted, 0, 3, "instructions", false), 1400));
+    assert_true(isnan(fv_counted_of(fv_model_counted(&m), 0, 0, "instructions", false)));
+    assert_true(is(fv_counted_of(fv_model_counted(&m), 0, 3, "instructions", false), 1400));
     fv_model_release(&m);
     fv_experiment_release(&experiment);
     for (int rank = 0; rank < 4; rank++)
@@ -444,10 +446,10 @@ static void add_phase(struct fvr *f, uint32_t thread, uint32_t kind, uint32_t of
 
 static void expect_phase(const struct fv_model *m, enum fv_phase_kind kind, double value, uint32_t threads, uint32_t missing)
 {
-    for (size_t i = 0; i < m->phase_counted.value_count; i++) {
-        const struct fv_counted_value *v = &m->phase_counted.values[i];
+    for (size_t i = 0; i < fv_model_phase_counted(m)->value_count; i++) {
+        const struct fv_counted_value *v = &fv_model_phase_counted(m)->values[i];
 
-        if (m->phases.items[v->scope - 1].kind != kind)
+        if (fv_model_phases(m)->items[v->scope - 1].kind != kind)
             continue;
         assert_true(is(v->value, value) && is(v->in_mpi, value / 10));
         assert_int_equal(v->threads, threads);
@@ -489,7 +491,7 @@ static void of_phases(void **state)
     fvr_join(&f, &experiment);
     fv_model_build(&m, &experiment);
     fv_counted_phases(&m);
-    assert_int_equal(m.phases.count, 2);
+    assert_int_equal(fv_model_phases(&m)->count, 2);
     expect_phase(&m, FV_PHASE_THREADS, 300, 2, 1);
     expect_phase(&m, FV_PHASE_OMP, 120, 4, 1);
     fv_counted_phases(&m); /* the same again */
@@ -730,7 +732,7 @@ static void read_sections(uint32_t sections)
     }
     fvr_join(&f, &experiment);
     fv_model_build(&m, &experiment);
-    assert_int_equal(m.counted.value_count, sections);
+    assert_int_equal(fv_model_counted(&m)->value_count, sections);
     fv_model_release(&m);
     fv_experiment_release(&experiment);
     fvr_release(&f);

@@ -12,7 +12,12 @@
 
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/machine/facts.h"
+#include "profile/memory/allocated.h"
 #include "profile/profile.h"
+#include "profile/samples/costs.h"
+#include "profile/samples/sampled.h"
+#include "profile/threads/phases.h"
 
 #define RUN_S  100.0 /* of each rank */
 #define TICK_S 0.01
@@ -102,17 +107,14 @@ static void judge(const struct example *e, const double own[2])
         { .rank = 1, .ticks = (uint64_t)(e->sampled[1] / tick_s), .tick_s = tick_s, .cpu_tick_s = cpu_tick_s },
     };
     struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
+    struct fv_costs clock_samples = { .threads = threads, .thread_count = 2, .ticks = threads[0].ticks + threads[1].ticks, .tick_s = tick_s };
     const struct fv_symbols symbols = { 0 };
     const struct fv_profile profile = { &model, &symbols, &costs, &none, 0 };
     struct fv_findings findings;
     char found[200] = "";
 
-    if (sampled) {
-        model.costs.threads = threads;
-        model.costs.thread_count = 2;
-        model.costs.ticks = threads[0].ticks + threads[1].ticks;
-        model.costs.tick_s = tick_s;
-    }
+    if (sampled)
+        model.data[FV_SUBJECT_costs] = &clock_samples;
     fv_findings_make(&findings, &profile);
     for (size_t i = 0; i < findings.count; i++)
         snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", i ? " " : "", findings.items[i].def->name);
@@ -291,8 +293,7 @@ static void who_works_longest(void **state)
         const struct fv_profile profile = { &model, &symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
-        model.phases.items = &phase;
-        model.phases.count = 1;
+        model.data[FV_SUBJECT_phases] = &(struct fv_phases){ .items = &phase, .count = 1 };
         fv_findings_make(&findings, &profile);
         const struct fv_finding *f = fv_findings_named(&findings, "thread_imbalance");
         assert_int_equal(f != NULL, cases[i].evidence != NULL);
@@ -341,7 +342,7 @@ static void who_shares_the_processors(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct fv_facts_host host = { .host = "host", .processors = 2 };
         struct fv_rank ranks[4];
-        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 4, .efficiency = { .total_s = 4 * RUN_S }, .facts = { .hosts = &host, .host_count = 1 } };
+        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 4, .efficiency = { .total_s = 4 * RUN_S }, .data[FV_SUBJECT_facts] = &(struct fv_facts){ .hosts = &host, .host_count = 1 } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -487,9 +488,10 @@ static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, doub
 
     for (unsigned i = 0; i < FV_MEMORY_OCTAVES; i++)
         part.at[i] = NAN; /* all of it came since */
+    struct fv_allocated allocated = { .ranks = &recorded, .rank_count = 1, .parts = &part, .part_count = 1 };
     if (mode) {
         model.clocks = &clock;
-        model.allocated = (struct fv_allocated){ .ranks = &recorded, .rank_count = 1, .parts = &part, .part_count = 1 };
+        model.data[FV_SUBJECT_memory] = &allocated;
     }
     rank.resident_eighth = eighth_mib << 20;
     rank.eighth_s = quarter_s / 2;
@@ -551,7 +553,7 @@ static struct fv_finding rare_calls(const double seconds[4], char text[300])
     function.rare = (struct fv_rare_calls){ .count = 20, .exact = true, .length_s = all_s / 20, .time_s = all_s, .calls = 1000 };
     function.rare.rank = rank_s[1] > rank_s[0];
     function.rare.rank_s = rank_s[function.rare.rank];
-    model.samples = (struct fv_samples){ .functions = &function, .function_count = 1, .parts = parts, .part_count = 4, .threads = 8 };
+    model.data[FV_SUBJECT_samples] = &(struct fv_samples){ .functions = &function, .function_count = 1, .parts = parts, .part_count = 4, .threads = 8 };
     fv_findings_make(&findings, &profile);
     const struct fv_finding *f = fv_findings_named(&findings, "rare_slow_calls");
     assert_non_null(f);
@@ -601,7 +603,7 @@ static double varying_s(double rare_s)
 
     for (unsigned i = 0; i < 8; i++)
         instances[i].cpu_s = i < 5 ? 1 : 11.0 / 3;
-    model.samples = (struct fv_samples){ .functions = &function, .function_count = 1, .items = &context, .count = 1, .parts = &part, .part_count = 1,
+    model.data[FV_SUBJECT_samples] = &(struct fv_samples){ .functions = &function, .function_count = 1, .items = &context, .count = 1, .parts = &part, .part_count = 1,
                                          .instances = instances, .instance_count = 8, .threads = 1, .computing_s = RUN_S };
     fv_findings_make(&findings, &profile);
     const struct fv_finding *f = fv_findings_named(&findings, "varying_function");
@@ -634,7 +636,7 @@ static double varying_by_chance_s(double by_caller)
 
     for (unsigned i = 0; i < 16; i++)
         instances[i].cpu_s = i < 2 || (i >= 8 && i < 13) ? 9 : 1;
-    model.samples = (struct fv_samples){ .functions = &function, .function_count = 1, .items = contexts, .count = 2, .parts = &part, .part_count = 1,
+    model.data[FV_SUBJECT_samples] = &(struct fv_samples){ .functions = &function, .function_count = 1, .items = contexts, .count = 2, .parts = &part, .part_count = 1,
                                          .instances = instances, .instance_count = 16, .threads = 1, .computing_s = RUN_S };
     fv_findings_make(&findings, &profile);
     const struct fv_finding *f = fv_findings_named(&findings, "varying_function");
@@ -665,7 +667,7 @@ static const char *most_of_ranks(struct fv_rank ranks[2], const uint64_t ticks[3
         parts[i] = (struct fv_cost_part){ .owner = i % 2, .sum.total.ticks = ticks[i / 2][i % 2] };
     for (size_t i = 0; i < 3; i++)
         procedures[i] = (struct fv_cost_procedure){ .name = names[i], .of_program = i < 2 || is_program, .first_part = 2 * i, .parts = 2 };
-    struct fv_model model = { .ranks = ranks, .rank_count = 2, .costs = { .threads = threads, .thread_count = 2, .ticks = 160 } };
+    struct fv_model model = { .ranks = ranks, .rank_count = 2, .data[FV_SUBJECT_costs] = &(struct fv_costs){ .threads = threads, .thread_count = 2, .ticks = 160 } };
     const struct fv_cost_profile costs = { .parts = parts, .procedures = procedures, .procedure_count = 3 };
     const struct fv_profile profile = { &model, &no_symbols, &costs, &none, 0 };
     const struct fv_excess excess = fv_excess_of(&profile, 1);

@@ -20,6 +20,7 @@
 #include "json_rows.h"
 #include "base/options.h"
 #include "base/solo.h"
+#include "profile/threads/phases.h"
 #include "views/views.h"
 
 #define MS    UINT64_C(1000000)
@@ -303,8 +304,8 @@ static void unifies_static_locks(void **state)
     (void)state;
     contended_lock();
     build(2);
-    assert_int_equal(model.locks.count, 2);
-    const struct fv_lock *k = &model.locks.items[0];
+    assert_int_equal(fv_model_locks(&model)->count, 2);
+    const struct fv_lock *k = &fv_model_locks(&model)->items[0];
     assert_int_equal(k->n.acquired, 4 * 101);
     assert_int_equal(k->n.contended, 40);
     assert_int_equal(k->n.failed, 16);
@@ -320,10 +321,10 @@ static void unifies_static_locks(void **state)
     assert_int_equal(k->parts, 4);
     assert_int_equal(k->histogram[3], 40);
     assert_int_equal(k->worst.rank, 1);
-    assert_int_equal(model.locks.items[1].n.acquired, 4000);
-    assert_near(model.locks.kind_s[FV_SYNC_MUTEX], 0.080, 1e-9);
-    assert_near(model.locks.wait_s, 0.080, 1e-9);
-    assert_near(model.locks.in_mpi_s, 0.008, 1e-9);
+    assert_int_equal(fv_model_locks(&model)->items[1].n.acquired, 4000);
+    assert_near(fv_model_locks(&model)->kind_s[FV_SYNC_MUTEX], 0.080, 1e-9);
+    assert_near(fv_model_locks(&model)->wait_s, 0.080, 1e-9);
+    assert_near(fv_model_locks(&model)->in_mpi_s, 0.008, 1e-9);
 }
 
 static void tells_roles_of_sites(void **state)
@@ -404,15 +405,15 @@ static void joins_heap_locks_of_one_path(void **state)
                                                 .contended = 1,
                                                 .wait_sum = (o == 2 && !r ? 8 : 4) * MS });
     build(2);
-    assert_int_equal(model.locks.count, 3);
-    assert_int_equal(model.locks.items[0].objects, 3);
-    assert_near(model.locks.items[0].n.wait_s, 0.016, 1e-9);
-    assert_int_equal(model.locks.items[0].worst.address, 0xb000);
-    fv_view_lock_name(&view, &model.locks.items[0], name, sizeof(name));
+    assert_int_equal(fv_model_locks(&model)->count, 3);
+    assert_int_equal(fv_model_locks(&model)->items[0].objects, 3);
+    assert_near(fv_model_locks(&model)->items[0].n.wait_s, 0.016, 1e-9);
+    assert_int_equal(fv_model_locks(&model)->items[0].worst.address, 0xb000);
+    fv_view_lock_name(&view, &fv_model_locks(&model)->items[0], name, sizeof(name));
     assert_string_equal(name, "3 mutexes first used in app+0x300 <- app+0x200 <- app+0x100");
-    fv_view_lock_name(&view, &model.locks.items[1], name, sizeof(name));
+    fv_view_lock_name(&view, &fv_model_locks(&model)->items[1], name, sizeof(name));
     assert_string_equal(name, "0xd000 first used in app+0x400 <- app+0x200 <- app+0x100");
-    fv_view_lock_name(&view, &model.locks.items[2], name, sizeof(name));
+    fv_view_lock_name(&view, &fv_model_locks(&model)->items[2], name, sizeof(name));
     assert_non_null(strstr(name, "0xe000 first used"));
 }
 
@@ -435,10 +436,10 @@ static void locks_inside_mpi_come_last(void **state)
                                             .contended = 1,
                                             .wait_sum = (o == 1 ? 8 : 4) * MS });
     build(1);
-    assert_int_equal(model.locks.count, 2);
-    assert_near(model.locks.items[0].n.wait_s, 0.004, 1e-9);
-    assert_false(model.locks.items[0].inside_mpi);
-    assert_true(model.locks.items[1].inside_mpi);
+    assert_int_equal(fv_model_locks(&model)->count, 2);
+    assert_near(fv_model_locks(&model)->items[0].n.wait_s, 0.004, 1e-9);
+    assert_false(fv_model_locks(&model)->items[0].inside_mpi);
+    assert_true(fv_model_locks(&model)->items[1].inside_mpi);
 }
 
 /* A thread of MPI's own, which was there before recording began, is no part of the program: neither its life nor its waiting. The main thread is, all the time, though its life was
@@ -465,9 +466,9 @@ static void threads_of_mpi_do_not_count(void **state)
     add_thread(0, 0, (struct fv_sync_thread){ .wait_ticks = { [FV_SYNC_COND] = 80 * MS, [FV_SYNC_MUTEX] = 30 * MS }, .in_mpi_ticks = 80 * MS });
     add_thread(0, 1, (struct fv_sync_thread){ .wait_ticks[FV_SYNC_COND] = 900 * MS });
     build(1);
-    assert_near(model.locks.wait_s, 1.010, 1e-9);
-    assert_near(model.locks.own_wait_s, 0.030, 1e-9);
-    assert_near(model.locks.thread_s, 1 + 0.300, 1e-9);
+    assert_near(fv_model_locks(&model)->wait_s, 1.010, 1e-9);
+    assert_near(fv_model_locks(&model)->own_wait_s, 0.030, 1e-9);
+    assert_near(fv_model_locks(&model)->thread_s, 1 + 0.300, 1e-9);
     assert_non_null(strstr(text(100), "threads waited 30.0 ms, 2.3 % of their 1.30 s: mutex 2.3 %; 80.0 ms more inside MPI calls"));
 }
 
@@ -493,7 +494,7 @@ static void names_who_comes_last(void **state)
         add_thread(0, t, (struct fv_sync_thread){ .wait_ticks[FV_SYNC_BARRIER] = (10 - last) * MS });
     }
     build(1);
-    assert_int_equal(model.locks.items[0].n.last, 10);
+    assert_int_equal(fv_model_locks(&model)->items[0].n.last, 10);
     root = json();
     lock = json_array_get(json_object_get(root, "locks"), 0);
     assert_int_equal(json_array_size(json_object_get(lock, "per_thread")), 4);
@@ -524,8 +525,8 @@ static void tells_signals_from_waits(void **state)
                                         .operation = FV_SYNC_BROADCAST,
                                         .acquired = 3 });
     build(1);
-    assert_int_equal(model.locks.items[0].n.acquired, 7);
-    assert_int_equal(model.locks.items[0].n.signals, 3);
+    assert_int_equal(fv_model_locks(&model)->items[0].n.acquired, 7);
+    assert_int_equal(fv_model_locks(&model)->items[0].n.signals, 3);
     root = json();
     lock = json_array_get(json_object_get(root, "locks"), 0);
     assert_int_equal(number(site(lock, "holds", 0x400, true), "count"), 3);
@@ -554,9 +555,9 @@ static void keeps_what_had_no_room(void **state)
     add_thread(0, 1,
                (struct fv_sync_thread){ .missed = 1, .overflow = 13, .holds_lost = 4, .lives_lost = 2 });
     build(1);
-    assert_int_equal(model.locks.count, 2);
-    assert_true(model.locks.items[0].rest);
-    assert_int_equal(model.locks.items[0].n.acquired, 11);
+    assert_int_equal(fv_model_locks(&model)->count, 2);
+    assert_true(fv_model_locks(&model)->items[0].rest);
+    assert_int_equal(fv_model_locks(&model)->items[0].n.acquired, 11);
     text(100);
     assert_non_null(strstr(output, "mutexes without a record of their own"));
     assert_non_null(strstr(output, "1 operation in signal handlers"));
@@ -582,7 +583,7 @@ static void shows_threads_that_wait(void **state)
                                                 .wait_operation = FV_SYNC_LOCK });
     }
     build(2);
-    assert_int_equal(model.locks.now_count, 3); /* of the rank that finalized there are none */
+    assert_int_equal(fv_model_locks(&model)->now_count, 3); /* of the rank that finalized there are none */
     root = json();
     now = json_object_get(json_object_get(root, "thread_waiting"), "now");
     assert_int_equal(number(json_array_get(now, 0), "rank"), 1);
@@ -646,10 +647,10 @@ static void names_variables(void **state)
         (struct fv_sync_record){
             .object = 3, .path = SITE, .kind = FV_SYNC_JOIN, .operation = FV_SYNC_WAIT, .acquired = 1 });
     build(1);
-    assert_string_equal(fv_view_lock_name(&view, &model.locks.items[0], name, sizeof(name)), "named_by_test");
-    assert_string_equal(fv_view_lock_name(&view, &model.locks.items[1], name, sizeof(name)),
+    assert_string_equal(fv_view_lock_name(&view, &fv_model_locks(&model)->items[0], name, sizeof(name)), "named_by_test");
+    assert_string_equal(fv_view_lock_name(&view, &fv_model_locks(&model)->items[1], name, sizeof(name)),
                         "named_by_test+0x8");
-    assert_string_equal(fv_view_lock_name(&view, &model.locks.items[2], name, sizeof(name)),
+    assert_string_equal(fv_view_lock_name(&view, &fv_model_locks(&model)->items[2], name, sizeof(name)),
                         "threads of tear_down()");
 }
 
@@ -669,8 +670,8 @@ static void bounds_the_speedup(void **state)
     (void)state;
     one_phase(0, 10);
     build(1);
-    assert_int_equal(model.phases.count, 1);
-    const struct fv_phase_sums *s = &model.phases.items[0].sums;
+    assert_int_equal(fv_model_phases(&model)->count, 1);
+    const struct fv_phase_sums *s = &fv_model_phases(&model)->items[0].sums;
     struct fv_phase_bound b = fv_phase_bound(s);
     assert_near(s->longest_s, 0.100, 1e-9);
     assert_near(s->useful_longest_s, 0.080, 1e-9);
@@ -692,14 +693,14 @@ static void makes_a_stack_with_t1(void **state)
     one_phase(0, 10);
     one_phase(1, 10);
     build(2);
-    struct fv_stack s = fv_phase_stack(&model.phases.items[0], 0.2);
+    struct fv_stack s = fv_phase_stack(&fv_model_phases(&model)->items[0], 0.2);
     assert_near(s.measured, 2, 1e-9);
     assert_near(s.waitless, 2.5, 1e-9);
     assert_near(s.synchronisation, 0.5, 1e-9);
     assert_near(s.rest, 1.5, 1e-9);
     assert_false(s.rejected);
-    assert_false(fv_phase_stack(&model.phases.items[0], 4.2 * 0.0799).rejected);
-    assert_true(fv_phase_stack(&model.phases.items[0], 4.2 * 0.0801).rejected);
+    assert_false(fv_phase_stack(&fv_model_phases(&model)->items[0], 4.2 * 0.0799).rejected);
+    assert_true(fv_phase_stack(&fv_model_phases(&model)->items[0], 4.2 * 0.0801).rejected);
 }
 
 /* Two times on one rank, once on another; a thread of another function that runs all the time is no part of
@@ -714,15 +715,15 @@ static void tells_phases_apart(void **state)
     one_phase(0, 300);
     one_phase(1, 20);
     build(2);
-    assert_int_equal(model.phases.count, 2);
-    const struct fv_phase *p = &model.phases.items[model.phases.items[0].sums.threads_max > 1 ? 0 : 1];
+    assert_int_equal(fv_model_phases(&model)->count, 2);
+    const struct fv_phase *p = &fv_model_phases(&model)->items[fv_model_phases(&model)->items[0].sums.threads_max > 1 ? 0 : 1];
     assert_int_equal(p->sums.instances, 3);
     assert_int_equal(p->ranks, 2);
-    assert_int_equal(model.phases.parts[p->first].sums.instances, 2);
+    assert_int_equal(fv_model_phases(&model)->parts[p->first].sums.instances, 2);
     assert_near(fv_phase_bound(&p->sums).bound, 2.1, 1e-9);
     assert_near(fv_phase_bound(&p->sums).threads, 4, 1e-9);
     root = json();
-    phase = json_array_get(json_object_get(root, "phases"), (size_t)(p - model.phases.items));
+    phase = json_array_get(json_object_get(root, "phases"), (size_t)(p - fv_model_phases(&model)->items));
     assert_int_equal(number(phase, "instance_count"), 3);
     assert_near(number(json_object_get(phase, "speedup"), "without_waiting"), 1.25, 1e-9);
     assert_int_equal(json_array_size(json_object_get(phase, "per_rank")), 2);
@@ -745,12 +746,12 @@ static void counts_threads_that_live(void **state)
                                         .wait_kind = FV_SYNC_COND,
                                         .wait_ticks[FV_SYNC_COND] = 57 * MS });
     build(1);
-    assert_true(model.phases.items[0].open);
-    const struct fv_life *l = &model.phases.lives[1];
+    assert_true(fv_model_phases(&model)->items[0].open);
+    const struct fv_life *l = &fv_model_phases(&model)->lives[1];
     assert_true(l->alive);
     assert_near(l->end_s, model.ranks[0].end_s, 1e-9);
     assert_near(l->wait_s, 0.050 + model.ranks[0].end_s - 0.4, 1e-6);
-    assert_true(isnan(model.phases.items[0].sums.off_cpu_s));
+    assert_true(isnan(fv_model_phases(&model)->items[0].sums.off_cpu_s));
 }
 
 /* The same on two processors: C = 210 ms, less 140 off the CPU. 70 ms of CPU time keep two processors busy
@@ -770,7 +771,7 @@ static void bounds_it_by_processors(void **state)
         add_life_of(r, 4, 0x700, 10, 50, 0, 114, 10);
     }
     build(2);
-    const struct fv_phase_sums *s = &model.phases.parts[0].sums;
+    const struct fv_phase_sums *s = &fv_model_phases(&model)->parts[0].sums;
     struct fv_phase_bound b = fv_phase_bound(s);
     assert_int_equal(s->cpus, 2);
     assert_near(s->off_cpu_s, 0.140, 1e-9);
@@ -780,11 +781,11 @@ static void bounds_it_by_processors(void **state)
     assert_near(b.few_cpus, 2.625 - 1.75, 1e-9);
     assert_near(b.imbalance, 1.375, 1e-9);
     assert_near(b.bound + b.synchronisation + b.imbalance + b.few_cpus, 4, 1e-9);
-    b = fv_phase_bound(&model.phases.parts[1].sums); /* enough of them */
-    assert_near(model.phases.parts[1].sums.queue_s, 0, 0);
+    b = fv_phase_bound(&fv_model_phases(&model)->parts[1].sums); /* enough of them */
+    assert_near(fv_model_phases(&model)->parts[1].sums.queue_s, 0, 0);
     assert_near(b.bound, 2.1, 1e-9);
     assert_near(b.few_cpus, 0, 1e-9);
-    assert_int_equal(model.phases.items[0].sums.cpus, 2);
+    assert_int_equal(fv_model_phases(&model)->items[0].sums.cpus, 2);
     root = json();
     phase = json_array_get(json_object_get(root, "phases"), 0);
     assert_string_equal(json_string_value(json_object_get(phase, "kind")), "threads");
@@ -806,7 +807,7 @@ static void one_processor_is_no_speedup(void **state)
     for (uint32_t i = 0; i < 4; i++)
         add_life_of(0, i + 1, 0x700, 10, 110, 0, 111, 25);
     build(1);
-    struct fv_phase_bound b = fv_phase_bound(&model.phases.items[0].sums);
+    struct fv_phase_bound b = fv_phase_bound(&fv_model_phases(&model)->items[0].sums);
     assert_near(b.bound, 1, 1e-9);
     assert_near(b.bound_waitless, 1, 1e-9);
     assert_near(b.without_waiting, 1, 1e-9);
@@ -824,7 +825,7 @@ static void busy_processors_are_told_from_sleep(void **state)
     }
     build(1);
     for (size_t i = 0; i < 2; i++) {
-        const struct fv_phase_sums *s = &model.phases.items[i].sums;
+        const struct fv_phase_sums *s = &fv_model_phases(&model)->items[i].sums;
         bool sleeps = s->cpu_s < 0.010;
 
         assert_near(s->queue_s, sleeps ? 0.012 : 0.300, 1e-9);
@@ -873,8 +874,8 @@ static void regions_are_phases(void **state)
     }
     one_phase(0, 10); /* by the same path, but threads */
     build(2);
-    assert_int_equal(model.phases.count, 2);
-    const struct fv_phase *p = &model.phases.items[0];
+    assert_int_equal(fv_model_phases(&model)->count, 2);
+    const struct fv_phase *p = &fv_model_phases(&model)->items[0];
     struct fv_phase_bound b = fv_phase_bound(&p->sums);
     assert_int_equal(p->kind, FV_PHASE_OMP);
     assert_int_equal(p->sums.instances, 4);
@@ -913,7 +914,7 @@ static void regions_that_look_the_same_are_one_phase(void **state)
     }
     one_phase(1, 10);
     build(3);
-    struct fv_phases *s = &model.phases;
+    struct fv_phases *s = fv_model_phases(&model);
     assert_int_equal(s->count, 3);
     assert_int_equal(s->items[0].kind, FV_PHASE_OMP); /* the longest: that of three ranks */
     s->items[1].node = s->items[0].node;
@@ -943,9 +944,9 @@ static void alone_is(uint32_t how, uint64_t part_ppm, bool is)
     one_phase(0, 10);
     fvr_add(&file[0], FV_CHUNK_SOLO, FV_NO_THREAD, &process, sizeof(process));
     build(1);
-    assert_int_equal(model.phases.alone.is, is);
+    assert_int_equal(fv_model_phases(&model)->alone.is, is);
     if (is)
-        assert_near(model.phases.alone.part, (double)part_ppm * 1e-6, 1e-9);
+        assert_near(fv_model_phases(&model)->alone.part, (double)part_ppm * 1e-6, 1e-9);
 }
 
 static void damaged_runs_alone_are_none(void **state)
@@ -965,7 +966,7 @@ static void instances_are_numbered_anew(void **state)
     one_phase(0, 10);
     one_phase(0, 500);
     build(1);
-    struct fv_phases *s = &model.phases;
+    struct fv_phases *s = fv_model_phases(&model);
     assert_int_equal(s->count, 1);
     /* what would be, had the second another path */
     s->items = realloc(s->items, 2 * sizeof(*s->items));
@@ -1000,12 +1001,12 @@ static void bounds_regions_by_processors(void **state)
     file[0].header.cpus = 2;
     add_region(0, region_of(0, WORKER));
     build(1);
-    struct fv_phase_bound b = fv_phase_bound(&model.phases.items[0].sums);
+    struct fv_phase_bound b = fv_phase_bound(&fv_model_phases(&model)->items[0].sums);
     assert_near(b.bound, 2, 1e-9);
     assert_near(b.bound_waitless, 2, 1e-9);
     assert_near(b.synchronisation, 0, 1e-9);
     assert_near(b.few_cpus, 0.625, 1e-9);
-    assert_near(model.phases.items[0].sums.queue_s, 0.020, 1e-9);
+    assert_near(fv_model_phases(&model)->items[0].sums.queue_s, 0.020, 1e-9);
     assert_non_null(strstr(stacks(), "2.5 % of their time counts as waiting"));
     assert_non_null(strstr(output, "their CPU time"));
 }
@@ -1027,7 +1028,7 @@ static void regions_tell_what_they_miss(void **state)
     add_region(0, r);
     add_region(0, (struct fv_omp_region){ .id = 3 });
     build(1);
-    assert_int_equal(model.phases.count, 3);
+    assert_int_equal(fv_model_phases(&model)->count, 3);
     stacks();
     assert_non_null(strstr(output, "a region had not ended"));
     assert_non_null(strstr(output, "left out 3 times"));
@@ -1056,9 +1057,9 @@ static void threads_of_libgomp_are_no_phase(void **state)
     }
     add_region(0, region_of(0, WORKER));
     build(1);
-    assert_int_equal(model.phases.count, 1);
-    assert_int_equal(model.phases.items[0].kind, FV_PHASE_OMP);
-    assert_int_equal(model.phases.life_count, 3);
+    assert_int_equal(fv_model_phases(&model)->count, 1);
+    assert_int_equal(fv_model_phases(&model)->items[0].kind, FV_PHASE_OMP);
+    assert_int_equal(fv_model_phases(&model)->life_count, 3);
 }
 
 /* A function of the program's own that takes its locks: who calls it is what matters. */
@@ -1099,10 +1100,10 @@ static void waits_belong_to_who_waited(void **state)
         fvr_add(&file[0], FV_CHUNK_SYNC, 0, &r, sizeof(r));
     }
     build(1);
-    assert_int_equal(model.locks.items[0].threads, 2);
-    assert_int_equal(model.locks.items[0].parts, 2);
-    assert_int_equal(model.locks.parts[1].thread, 1);
-    assert_near(model.locks.parts[1].n.wait_s, 0.002, 1e-9);
+    assert_int_equal(fv_model_locks(&model)->items[0].threads, 2);
+    assert_int_equal(fv_model_locks(&model)->items[0].parts, 2);
+    assert_int_equal(fv_model_locks(&model)->parts[1].thread, 1);
+    assert_near(fv_model_locks(&model)->parts[1].n.wait_s, 0.002, 1e-9);
 }
 
 /* ---- damage and size ---- */
@@ -1167,13 +1168,13 @@ static void many_locks(void **state)
     json_decref(json());
     text(100);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-    print_message("# %zu records: %.2f s of CPU time\n", model.locks.part_count,
+    print_message("# %zu records: %.2f s of CPU time\n", fv_model_locks(&model)->part_count,
                   (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
-    assert_int_equal(model.locks.count, 200);
-    assert_int_equal(model.locks.part_count, 4 * 64 * 200);
-    assert_near(model.locks.wait_s, 4 * 64 * 0.2, 1e-6);
-    assert_near(model.locks.items[0].n.wait_s, 4 * 64 * 0.001, 1e-9);
-    assert_near(model.locks.thread_s, 4 * (63 * 0.890 + 1), 1e-6);
+    assert_int_equal(fv_model_locks(&model)->count, 200);
+    assert_int_equal(fv_model_locks(&model)->part_count, 4 * 64 * 200);
+    assert_near(fv_model_locks(&model)->wait_s, 4 * 64 * 0.2, 1e-6);
+    assert_near(fv_model_locks(&model)->items[0].n.wait_s, 4 * 64 * 0.001, 1e-9);
+    assert_near(fv_model_locks(&model)->thread_s, 4 * (63 * 0.890 + 1), 1e-6);
     assert_non_null(strstr(output, "190 more rows of locks"));
 }
 

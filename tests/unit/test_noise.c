@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "profile/model.h"
+#include "profile/noise/noise.h"
 #include "profile/noise/shares.h"
 
 enum { MANY = 1000 };
@@ -149,7 +150,7 @@ static void loss_is_of_one_kind(void **state)
 {
     struct fv_rank ranks[3] = { { .off = { .preempted_s = 0.184 } }, { .off = { .preempted_s = 0.006 } }, { .off = { .preempted_s = NAN } } };
     struct fv_noise_rank costs[3] = { { .rank = 0, .cost_s = 0.003 }, { .rank = 1, .cost_s = 0.011 }, { .rank = 2, .cost_s = NAN } };
-    struct fv_model m = { .ranks = ranks, .rank_count = 3, .noise = { .ranks = costs, .rank_count = 3 } };
+    struct fv_model m = { .ranks = ranks, .rank_count = 3, .data[FV_SUBJECT_noise] = &(struct fv_noise_view){ .ranks = costs, .rank_count = 3 } };
     (void)state;
 
     struct fv_noise_loss loss = fv_noise_loss(&m);
@@ -161,7 +162,7 @@ static void loss_is_of_one_kind(void **state)
     assert_near(loss.seconds, 0.403, 1e-12);
     assert_near(loss.rank_s, 0.4, 1e-12);
     assert_true(loss.is_of_calls && loss.rank == 1);
-    m.noise.rank_count = 0;
+    fv_model_noise(&m)->rank_count = 0;
     assert_int_equal(fv_noise_loss(&m).rank, 0);
     ranks[0].off.preempted_s = ranks[1].off.preempted_s = NAN;
     assert_true(isnan(fv_noise_loss(&m).seconds));

@@ -17,6 +17,8 @@
 #include "profile/verdict.h"
 #include "views/text/text.h"
 
+extern fv_text_section fv_text_waiting, fv_text_ranks;
+
 #define MS UINT64_C(1000000)
 #define PART(rank, count, time, wait, before, caused, delay, critical)                                       \
     "{\"rank\":" #rank ",\"count\":" #count ",\"time_s\":" #time ",\"wait_s\":" #wait                        \

@@ -17,6 +17,8 @@
 #include "fvr_builder.h"
 #include "json_rows.h"
 #include "profile/samples/cost_profile.h"
+#include "profile/samples/costs.h"
+#include "profile/samples/sampled.h"
 #include "symbols/loop_graph.h"
 #include "views/views.h"
 
@@ -188,7 +190,7 @@ static void procedures(void **state)
     sample_ranks();
     build(2);
     make_profile(FV_COST_ALL_RANKS);
-    assert_int_equal(model.costs.ticks, 156);
+    assert_int_equal(fv_model_costs(&model)->ticks, 156);
     expect_sum(&profile.all, 156, 10, 6);
     assert_near(profile.tick_s * 156, 0.56 + 0.1, 1e-12); /* each thread's at its own rate */
     assert_int_equal(profile.procedure_count, 4);
@@ -306,7 +308,7 @@ static void damaged(void **state)
     expect_sum(&profile.all, 30, 4, 0);
     expect_sum(&procedure("main")->sum.self, 4, 4, 0);
     assert_int_equal(profile.procedure_count, 2); /* all that is lost is one */
-    assert_int_equal(model.samples.items[0].all.count, 0);
+    assert_int_equal(fv_model_samples(&model)->items[0].all.count, 0);
     assert_true(isfinite(profile.tick_s));
 }
 
@@ -324,10 +326,10 @@ static void time_in_the_kernel(void **state)
         fvr_cost(&file[i], 1, fvr_sample_path(&file[i], 1, 0, i ? 2 : 1, MAIN), 50, 0);
     }
     build(2);
-    assert_int_equal(model.costs.thread_count, 2);
+    assert_int_equal(fv_model_costs(&model)->thread_count, 2);
     for (int i = 0; i < 2; i++) {
-        assert_near(model.costs.threads[i].tick_s, 0.01, 1e-12);
-        assert_near(model.costs.threads[i].cpu_tick_s, i ? 0.01 : 0.02, 1e-12);
+        assert_near(fv_model_costs(&model)->threads[i].tick_s, 0.01, 1e-12);
+        assert_near(fv_model_costs(&model)->threads[i].cpu_tick_s, i ? 0.01 : 0.02, 1e-12);
     }
 }
 
@@ -713,12 +715,12 @@ static const struct fv_sampled *sampled(uint64_t offset, uint32_t parent_offset)
 {
     const struct fv_sampled *found = NULL;
 
-    for (size_t i = 0; i < model.samples.count; i++) {
-        const struct fv_node *n = &model.tree.nodes[model.samples.items[i].node];
+    for (size_t i = 0; i < fv_model_samples(&model)->count; i++) {
+        const struct fv_node *n = &model.tree.nodes[fv_model_samples(&model)->items[i].node];
 
         if (n->offset == offset && model.tree.nodes[n->parent].offset == parent_offset) {
             assert_null(found);
-            found = &model.samples.items[i];
+            found = &fv_model_samples(&model)->items[i];
         }
     }
     assert_non_null(found);
@@ -741,7 +743,7 @@ static void merged(void **state)
         fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, b, app(i), 0x201), few, 3, 0, NULL);
     }
     build(2);
-    assert_int_equal(model.samples.count, 2);
+    assert_int_equal(fv_model_samples(&model)->count, 2);
     const struct fv_sampled *s = sampled(0x201, CALLS_F);
     assert_int_equal(s->all.count, 8);
     assert_int_equal(s->ranks, 2);
@@ -752,7 +754,7 @@ static void merged(void **state)
     assert_near(s->window.mean[FV_METRIC_TIME], 5.5e-9, 1e-18);
     assert_int_equal(s->parts, 2);
     assert_int_equal(s->instances, 8);
-    assert_near(model.samples.instances[s->first_instance + 7].cpu_s, 9e-9, 1e-18);
+    assert_near(fv_model_samples(&model)->instances[s->first_instance + 7].cpu_s, 9e-9, 1e-18);
     assert_int_equal(sampled(0x201, CALLS_G)->all.count, 6);
     assert_false(s->judged); /* no thread has enough */
 }
@@ -767,7 +769,7 @@ static void not_merged(void **state)
     fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 3, 0, NULL);
     fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, other, 0x201), ns, 3, 0, NULL);
     build(1);
-    assert_int_equal(model.samples.count, 2);
+    assert_int_equal(fv_model_samples(&model)->count, 2);
 }
 
 /* The function's own label is its entry, where it has no name. */
@@ -801,7 +803,7 @@ static void pooled(void **state)
         fvr_cost(&file[0], i, fvr_sample_path(&file[0], i, 0, 1, IN_F), 10, 0);
     }
     build(1);
-    const struct fv_sampled *s = &model.samples.items[0];
+    const struct fv_sampled *s = &fv_model_samples(&model)->items[0];
     assert_true(s->judged);
     assert_true(s->pooled);
     assert_near(s->within, 0.5, 1e-9);
@@ -858,24 +860,24 @@ static void guidance(void **state)
         fvr_cost(&file[i], 0, fvr_sample_path(&file[i], 0, mpi, app(i), IN_G), 30, 30);
     }
     build(2);
-    const struct fv_sampled *s = &model.samples.items[0], *main_ = sampled(0x101, 0),
+    const struct fv_sampled *s = &fv_model_samples(&model)->items[0], *main_ = sampled(0x101, 0),
                             *in_mpi = sampled(0x301, CALLS_G);
     assert_ptr_equal(s, sampled(0x201, CALLS_F)); /* though the other has more ticks */
     assert_near(s->share, 1, 1e-12); /* of what is outside of MPI */
     assert_near(in_mpi->share, 0, 1e-12);
-    assert_near(model.samples.computing_s, 0.4, 1e-12);
+    assert_near(fv_model_samples(&model)->computing_s, 0.4, 1e-12);
     assert_int_equal(s->mpi_ticks, 0);
     assert_near(s->within, sqrt(10.0 / 9) / 2, 1e-9);
     assert_int_equal(s->varies, FV_VARIES_BOTH);
     assert_int_equal(s->with, FV_METRIC_FAULTS);
-    fv_sampled_advice(&model.samples, s, advice, sizeof(advice));
+    fv_sampled_advice(fv_model_samples(&model), s, advice, sizeof(advice));
     assert_non_null(strstr(advice, "varies from call to call (cov 0.53) and from thread to thread (cov 0."));
     assert_non_null(strstr(advice, "; its page faults vary, too (cov 0."));
     assert_near(main_->share, 1, 1e-12);
     assert_int_equal(main_->varies, FV_VARIES_NOT);
     assert_true(main_->judged);
     assert_true(in_mpi->inside_mpi);
-    assert_ptr_equal(in_mpi, &model.samples.items[2]);
+    assert_ptr_equal(in_mpi, &fv_model_samples(&model)->items[2]);
     char *text = shown(text_view);
     assert_non_null(strstr(text, "100.0 % of the CPU time outside of MPI, varies from call to call"));
     assert_null(strstr(text, "\n  g;h, "));
@@ -941,7 +943,7 @@ static void too_short(void **state)
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 60, 0);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_G), 40, 0);
     build(1);
-    assert_near(model.samples.resolution_s, 1e-6, 1e-15);
+    assert_near(fv_model_samples(&model)->resolution_s, 1e-6, 1e-15);
     assert_true(fv_sampled_is_brief(sampled(0x201, 0), FV_METRIC_CPU));
     assert_int_equal(sampled(0x201, 0)->varies, FV_VARIES_NOT);
     assert_int_equal(sampled(0x301, 0)->varies, FV_VARIES_WITHIN);
@@ -1013,8 +1015,8 @@ static void spinning(void **state)
     assert_true(spins->waits);
     assert_int_equal(spins->varies, FV_VARIES_NOT);
     assert_int_equal(spins->sync_ticks, 120);
-    assert_ptr_equal(spins, &model.samples.items[1]);
-    assert_near(model.samples.computing_s, 0.8, 1e-12);
+    assert_ptr_equal(spins, &fv_model_samples(&model)->items[1]);
+    assert_near(fv_model_samples(&model)->computing_s, 0.8, 1e-12);
 }
 
 /* The ten calls that were measured, of 100 or so, take 20 us; samples met 4 of 50 ms. */
@@ -1034,7 +1036,7 @@ static void rare_long_calls(void **state)
         fvr_add(&file[0], FV_CHUNK_LONG_CALLS, 0, is_damaged ? &damaged : &met, sizeof(met));
         fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, IN_F), 20, 0);
         build(1);
-        const struct fv_rare_calls *rare = &model.samples.functions[0].rare;
+        const struct fv_rare_calls *rare = &fv_model_samples(&model)->functions[0].rare;
         assert_int_equal(rare->count, is_damaged ? 0 : 4);
         if (is_damaged)
             break;
@@ -1042,7 +1044,7 @@ static void rare_long_calls(void **state)
         assert_near(rare->length_s, 0.05, 1e-9);
         assert_near(rare->calls, 100, 1e-9);
         assert_near(rare->typical_s, 20e-6, 1e-9);
-        assert_near(model.samples.functions[0].calls, 100, 1e-9);
+        assert_near(fv_model_samples(&model)->functions[0].calls, 100, 1e-9);
         tear_down(state);
         set_up(state);
     }
@@ -1064,7 +1066,7 @@ static void long_calls_met_by_chance(void **state)
         fvr_add(&file[0], FV_CHUNK_LONG_CALLS, 0, &met, sizeof(met));
         fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 400, 0);
         build(1);
-        const struct fv_rare_calls *rare = &model.samples.functions[0].rare;
+        const struct fv_rare_calls *rare = &fv_model_samples(&model)->functions[0].rare;
         if (fourth_is_long) {
             assert_int_equal(rare->count, 0);
             break;
@@ -1094,7 +1096,7 @@ static void rare_and_little(void **state)
     fvr_add(&file[0], FV_CHUNK_LONG_CALLS, 0, &met, sizeof(met));
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 100, 0);
     build(1);
-    assert_int_equal(model.samples.functions[0].rare.count, 0);
+    assert_int_equal(fv_model_samples(&model)->functions[0].rare.count, 0);
 }
 
 static void events(void **state)
@@ -1115,10 +1117,10 @@ static void events(void **state)
     fvr_sampler(&file[1], 0, 100, 10);
     fvr_instances(&file[1], 0, fvr_sample_path(&file[1], 0, 0, app(1), 0x201), ns, 3, 0, NULL);
     build(2);
-    assert_string_equal(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0), "INSTRUCTIONS");
-    assert_int_equal(model.samples.items[0].all.count, 6);
-    assert_null(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0 + 1));
-    assert_null(fv_sampled_metric(&model.samples, FV_METRIC_EVENT_0 + 2));
+    assert_string_equal(fv_sampled_metric(fv_model_samples(&model), FV_METRIC_EVENT_0), "INSTRUCTIONS");
+    assert_int_equal(fv_model_samples(&model)->items[0].all.count, 6);
+    assert_null(fv_sampled_metric(fv_model_samples(&model), FV_METRIC_EVENT_0 + 1));
+    assert_null(fv_sampled_metric(fv_model_samples(&model), FV_METRIC_EVENT_0 + 2));
     char *text = shown(json_view);
     json_t *j = json_plainly(json_loads(text, 0, NULL)), *functions = json_object_get(j, "functions");
     json_t *metrics = json_object_get(json_array_get(functions, 0), "metrics");
@@ -1168,7 +1170,7 @@ static void events_by_name(void **state)
     add_event(2, "MIGRATIONS");
     add_counted(2, 7, 8);
     build(3);
-    const struct fv_samples *s = &model.samples;
+    const struct fv_samples *s = fv_model_samples(&model);
     const struct fv_sampled_stat *all = &s->items[0].all;
     const char *const names[] = { "CYCLES", "INSTRUCTIONS", "CS", "FAULTS" };
     const double means[] = { 20, 40, 14, 16 };
@@ -1198,7 +1200,7 @@ static void events_lost(void **state)
     counts = (struct fv_event_counts){ 1000, 1000 }; /* damaged: more than there are */
     fvr_add(&file[1], FV_CHUNK_EVENT_COUNTS, 0, &counts, sizeof(counts));
     build(2);
-    const struct fv_sampled_part *part = model.samples.parts;
+    const struct fv_sampled_part *part = fv_model_samples(&model)->parts;
     assert_int_equal(part[0].all.count, 3);
     assert_int_equal(fv_sampled_count(&part[0].all, FV_METRIC_EVENT_0), 2);
     assert_int_equal(fv_sampled_count(&part[0].window, FV_METRIC_EVENT_0), 1);
@@ -1247,7 +1249,7 @@ static void nearest_context(void **state)
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, 0x800), 10, 0); /* before all */
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 2, 0x800), 10, 0); /* likewise, behind the other's */
     build(1);
-    const struct fv_samples *s = &model.samples;
+    const struct fv_samples *s = fv_model_samples(&model);
     uint64_t ticks = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct fv_node *n = &model.tree.nodes[s->items[i].node];
@@ -1276,8 +1278,8 @@ static void path_without_instances(void **state)
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, elsewhere, 1, IN_G), 20, 0); /* another's */
     build(1);
     assert_int_equal(sampled(0x201, CALLS_F)->ticks, 30);
-    assert_int_equal(model.samples.functions[0].ticks, 80);
-    assert_near(model.samples.functions[0].share, 0.8, 1e-12);
+    assert_int_equal(fv_model_samples(&model)->functions[0].ticks, 80);
+    assert_near(fv_model_samples(&model)->functions[0].share, 0.8, 1e-12);
 }
 
 /* Lines that are there only where there is something to say. */

@@ -2,6 +2,7 @@
  * write. */
 #include "fvr_builder.h"
 #include "profile/model.h"
+#include "profile/sections/sections.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -35,9 +36,9 @@ static void add_octave(struct fvr *f, uint32_t thread, uint32_t section, uint64_
 
 static const struct fv_section_view *view_of(const struct fv_model *m, const char *name)
 {
-    for (size_t i = 0; i < m->sections.count; i++)
-        if (!strcmp(m->sections.items[i].name, name) && !m->sections.items[i].whole)
-            return &m->sections.items[i];
+    for (size_t i = 0; i < fv_model_sections(m)->count; i++)
+        if (!strcmp(fv_model_sections(m)->items[i].name, name) && !fv_model_sections(m)->items[i].whole)
+            return &fv_model_sections(m)->items[i];
     return NULL;
 }
 
@@ -112,7 +113,7 @@ static void over_ranks(void **state)
     const struct fv_section_view *a = view_of(&m, "a"), *b = view_of(&m, "b");
     assert_non_null(a);
     assert_non_null(b);
-    assert_true(m.sections.items[0].whole);
+    assert_true(fv_model_sections(&m)->items[0].whole);
     assert_int_equal(a->count, 5);
     assert_true(fabs(a->value[FV_SECTION_THREADS_TIME].sum - 0.7) < 1e-9);
     assert_int_equal(a->instances.count, 5);
@@ -120,7 +121,7 @@ static void over_ranks(void **state)
     assert_true(fabs(a->instances.m2 - 0.037) < 1e-9); /* of 0.05, 0.15, 0.1, 0.3 and 0.1 */
     assert_true(fabs(a->percentile_s[0] - 0.1) <= 0.1 / 8);
     assert_true(fabs(a->percentile_s[1] - 0.3) <= 0.3 / 8);
-    assert_true(fabs(m.sections.ranks[a->first].percentile_s[0] - 0.05) <= 0.05 / 8);
+    assert_true(fabs(fv_model_sections(&m)->ranks[a->first].percentile_s[0] - 0.05) <= 0.05 / 8);
     assert_true(isnan(b->percentile_s[0]));
     assert_int_equal(b->instances.count, 0);
     assert_true(fabs(a->value[FV_SECTION_ELAPSED].mean - 0.3) < 1e-9);
@@ -137,8 +138,8 @@ static void over_ranks(void **state)
     assert_true(fabs(b->value[FV_SECTION_ELAPSED].sum - 0.5) < 1e-9);
     assert_int_equal(b->value[FV_SECTION_CALLS].sum, 1);
     assert_true(isnan(b->value[FV_SECTION_USER].sum));
-    assert_int_equal(m.sections.items[0].value[FV_SECTION_CALLS].sum, 16);
-    assert_int_equal(m.sections.items[0].value[FV_SECTION_SENT].sum, 10);
+    assert_int_equal(fv_model_sections(&m)->items[0].value[FV_SECTION_CALLS].sum, 16);
+    assert_int_equal(fv_model_sections(&m)->items[0].value[FV_SECTION_SENT].sum, 10);
     fv_model_release(&m);
     fv_experiment_release(&e);
     for (int i = 0; i < 2; i++)
@@ -176,7 +177,7 @@ static void damaged(void **state)
     fvr_thread(&f, 0, true, 4, 400, NULL);
     fvr_join(&f, &e);
     fv_model_build(&m, &e);
-    assert_int_equal(m.sections.count, 2);
+    assert_int_equal(fv_model_sections(&m)->count, 2);
     assert_int_equal(view_of(&m, "good")->count, 1);
     assert_int_equal(view_of(&m, "good")->functions[0].calls, 2);
     assert_true(isnan(view_of(&m, "good")->percentile_s[0])); /* no instance's times made sense */

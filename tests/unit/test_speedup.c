@@ -1,5 +1,6 @@
 /* Stacks of runs on several numbers of threads, with numbers that were chosen so that the answers are known. */
 #include "scaling/speedup.h"
+#include "profile/threads/locks.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -292,9 +293,8 @@ static void load(struct fv_throughput *t, const struct job *job)
                                            { .measured = job->turns, .time_s = job->alone_s, .cpu_s = job->alone_s * (job->cpu_share > 0 ? job->cpu_share : 1), .probes = 1000, .misses = 10 },
                                            .fill_s = 0.001 };
     }
-    m.phases.alone = (struct fv_alone_run){ job->part > 0, job->part < 1, 8, (uint64_t)(8 * job->part), job->part };
-    m.phases.turns = turns;
-    m.phases.turn_count = job->part > 0 ? job->ranks : 0;
+    m.data[FV_SUBJECT_phases] = &(struct fv_phases){ .alone = { job->part > 0, job->part < 1, 8, (uint64_t)(8 * job->part), job->part },
+                                                     .turns = turns, .turn_count = job->part > 0 ? job->ranks : 0 };
     fv_throughput_load(t, &m);
 }
 
@@ -341,7 +341,7 @@ static void threads_of_copies(void **state)
     for (int recorded = 0; recorded < 2; recorded++) {
         struct fv_throughput t = { 0 };
         struct fv_rank ranks[2];
-        struct fv_model m = { .mpi = "none", .ranks = ranks, .rank_count = 2, .locks.recorded = recorded };
+        struct fv_model m = { .mpi = "none", .ranks = ranks, .rank_count = 2, .data[FV_SUBJECT_locks] = &(struct fv_locks){ .recorded = recorded } };
 
         for (int i = 0; i < 2; i++)
             ranks[i] = (struct fv_rank){ .world_rank = i, .app_time_s = 4, .cpu_s = 4, .own_threads_s = 2, .cpus = 2, .ready_s = 0, .others_ready_s = NAN };

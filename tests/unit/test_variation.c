@@ -94,9 +94,9 @@ static uint32_t place(int rank, unsigned number)
 
 static const struct fv_sampled *function_of(uint64_t offset)
 {
-    for (size_t i = 0; i < model.samples.function_count; i++)
-        if (model.tree.nodes[model.samples.functions[i].node].offset == offset)
-            return &model.samples.functions[i];
+    for (size_t i = 0; i < fv_model_samples(&model)->function_count; i++)
+        if (model.tree.nodes[fv_model_samples(&model)->functions[i].node].offset == offset)
+            return &fv_model_samples(&model)->functions[i];
     fail_msg("no function at %#lx", (unsigned long)offset);
     return NULL;
 }
@@ -122,7 +122,7 @@ static void off_the_processor(void **state)
     assert_int_equal(f->instances, 2 * FV_RESERVOIR);
     assert_near(f->off.share, 0.8, 1e-9);
     assert_true(f->off.low > 0.6 && f->off.low < 0.8 && f->off.high > 0.8 && f->off.high < 0.95);
-    assert_near(model.samples.items[f->first_context].off.share, 0.8, 1e-9);
+    assert_near(fv_model_samples(&model)->items[f->first_context].off.share, 0.8, 1e-9);
 }
 
 /* Six places have 6 % each: none would be looked at by itself. */
@@ -134,8 +134,8 @@ static void six_places(void **state)
     called(0, place(0, 6), G, (const uint64_t[]){ 200, 200 }, 64);
     build(1);
     const struct fv_sampled *f = function_of(F);
-    assert_int_equal(model.samples.function_count, 2);
-    assert_ptr_equal(f, &model.samples.functions[0]);
+    assert_int_equal(fv_model_samples(&model)->function_count, 2);
+    assert_ptr_equal(f, &fv_model_samples(&model)->functions[0]);
     assert_int_equal(f->contexts, 6);
     assert_int_equal(f->returns, 6 * CALLS);
     assert_int_equal(f->instances, 6 * CALLS);
@@ -144,7 +144,7 @@ static void six_places(void **state)
     assert_near(f->within, cov_of(100, 300), 1e-9); /* of each, whatever its mean */
     assert_int_equal(f->varies, FV_VARIES_WITHIN);
     for (size_t i = 0; i < 6; i++) {
-        const struct fv_sampled *c = &model.samples.items[f->first_context + i];
+        const struct fv_sampled *c = &fv_model_samples(&model)->items[f->first_context + i];
 
         assert_int_equal(c->function, 0);
         assert_near(c->share, 0.06, 1e-12);
@@ -168,7 +168,7 @@ static void by_caller(void **state)
     assert_near(f->by_caller, 240 / 180.0, 1e-9);
     assert_int_equal(f->varies, FV_VARIES_NOT);
     assert_true(fv_sampled_cov(&f->all, FV_SAMPLED_COMPUTING) > 0.7); /* in one heap */
-    fv_sampled_advice(&model.samples, f, advice, sizeof(advice));
+    fv_sampled_advice(fv_model_samples(&model), f, advice, sizeof(advice));
     assert_non_null(strstr(advice, "differs by caller (cov 1.33), not from call to call"));
 }
 
@@ -203,8 +203,8 @@ static void short_and_long(void **state)
     called(0, place(0, 4), G + 0x100, (const uint64_t[]){ 3, 3 }, 14);
     called(0, place(0, 5), G + 0x100, (const uint64_t[]){ 100, 100 }, 15);
     build(1);
-    assert_near(model.samples.resolution_s, 10e-6, 1e-12);
-    assert_near(model.samples.long_s, 60e-6, 1e-12);
+    assert_near(fv_model_samples(&model)->resolution_s, 10e-6, 1e-12);
+    assert_near(fv_model_samples(&model)->long_s, 60e-6, 1e-12);
     const struct fv_sampled *f = function_of(F);
     assert_int_equal(f->varies, FV_VARIES_WITHIN);
     assert_near(f->within, cov_of(3, 100), 1e-9);
@@ -275,13 +275,13 @@ static void event(void **state)
         called(0, place(0, i), F, (const uint64_t[]){ 100, 100 }, 8);
     build(1);
     const struct fv_sampled *f = function_of(F);
-    assert_ptr_equal(f, &model.samples.functions[0]);
+    assert_ptr_equal(f, &fv_model_samples(&model)->functions[0]);
     assert_int_equal(f->varies, FV_VARIES_NOT);
     assert_true(f->event_varies);
     assert_int_equal(f->event[0].varies, FV_VARIES_WITHIN);
     double stddev = sqrt(CALLS * (CALLS + 1) / 12.0), mean = (CALLS + 1) / 2.0; /* of 1, 2, ... */
     assert_near(f->event[0].within, sqrt(stddev * stddev / mean / mean - 1 / (1000 * mean)), 1e-9);
-    fv_sampled_event_advice(&model.samples, f, words, sizeof(words));
+    fv_sampled_event_advice(fv_model_samples(&model), f, words, sizeof(words));
     assert_string_equal(words, "CACHE-MISSES varies from call to call (cov 0.57)");
     assert_false(function_of(G)->event_varies);
 }
@@ -313,14 +313,14 @@ static void trend(void **state)
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, from, 1, F + 0x10), 50, 0);
     called(0, place(0, 1), G, (const uint64_t[]){ 100, 300 }, 50);
     build(1);
-    struct fv_trend t = fv_sampled_trend(&model.samples, function_of(F), FV_METRIC_CPU);
+    struct fv_trend t = fv_sampled_trend(fv_model_samples(&model), function_of(F), FV_METRIC_CPU);
     assert_near(t.change, 1, 1e-3);
     assert_true(t.significant && t.error < 0.01);
-    fv_sampled_trend_words(&model.samples, function_of(F), words, sizeof(words));
+    fv_sampled_trend_words(fv_model_samples(&model), function_of(F), words, sizeof(words));
     assert_non_null(strstr(words, "grows by 100.0 % of its mean over the run"));
-    t = fv_sampled_trend(&model.samples, function_of(G), FV_METRIC_CPU);
+    t = fv_sampled_trend(fv_model_samples(&model), function_of(G), FV_METRIC_CPU);
     assert_true(!t.significant && t.error > 0.2);
-    assert_true(isnan(fv_sampled_trend(&model.samples, function_of(F), FV_METRIC_FAULTS).change));
+    assert_true(isnan(fv_sampled_trend(fv_model_samples(&model), function_of(F), FV_METRIC_FAULTS).change));
 }
 
 /* Equal calls on a machine that is slower for a part of the run, early or late: no trend. */
@@ -335,7 +335,7 @@ static void slower_for_a_while(void **state)
     fvr_instances(&file[0], 0, path, calls, CALLS, 0, NULL);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, from, 1, F + 0x10), 50, 0);
     build(1);
-    struct fv_trend t = fv_sampled_trend(&model.samples, function_of(F), FV_METRIC_CPU);
+    struct fv_trend t = fv_sampled_trend(fv_model_samples(&model), function_of(F), FV_METRIC_CPU);
     assert_true(t.change > 0.1 && !t.significant);
 }
 
@@ -348,7 +348,7 @@ static void histogram(void **state)
 
     called(0, place(0, 0), F, (const uint64_t[]){ 100, 300 }, 50);
     build(1);
-    assert_int_equal(fv_sampled_values(&model.samples, function_of(F), FV_METRIC_CPU, &values, &room), CALLS);
+    assert_int_equal(fv_sampled_values(fv_model_samples(&model), function_of(F), FV_METRIC_CPU, &values, &room), CALLS);
     assert_int_equal(fv_sampled_bucket(values, CALLS, FV_METRIC_CPU, 17), 30);
     assert_near(fv_sampled_bucket_begin(FV_METRIC_CPU, 17), 65.536e-6, 1e-12);
     assert_int_equal(fv_sampled_bucket(values, CALLS, FV_METRIC_CPU, 19), 10);
@@ -380,17 +380,17 @@ static void recent(void **state)
     fvr_add(&file[0], FV_CHUNK_RECENT_INSTANCES, 0, &ring, sizeof(ring));
     fvr_add(&file[0], FV_CHUNK_INSTANCE_EVENTS, 0, &counts, sizeof(counts));
     build(1);
-    const struct fv_sampled *c = &model.samples.items[function_of(F)->first_context];
+    const struct fv_sampled *c = &fv_model_samples(&model)->items[function_of(F)->first_context];
     assert_int_equal(c->recents, CALLS);
     for (unsigned i = 0; i < CALLS; i++) {
-        const struct fv_sampled_instance *r = &model.samples.recent[c->first_recent + i];
+        const struct fv_sampled_instance *r = &fv_model_samples(&model)->recent[c->first_recent + i];
 
         assert_near(r->event[1], i, 0);
         assert_true(isnan(r->event[0]));
     }
     double *values = NULL;
     size_t room = 0;
-    assert_int_equal(fv_sampled_values(&model.samples, c, FV_METRIC_EVENT_0 + 1, &values, &room), 20);
+    assert_int_equal(fv_sampled_values(fv_model_samples(&model), c, FV_METRIC_EVENT_0 + 1, &values, &room), 20);
     assert_near(values[19], 19, 0);
     free(values);
 }

@@ -1,6 +1,7 @@
 /* See counted.h: the track, and sums over ranks. */
 #include "profile/counters/counted.h"
 #include "profile/build.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -159,7 +160,7 @@ static void add_reading(struct fv_counted_value *sum, const struct reading *got,
 
 static void add_values(struct fv_build *b, struct gather *g, uint32_t rank, uint32_t thread, const struct fv_counter_values *r)
 {
-    struct fv_counted_view *v = &b->model->counted;
+    struct fv_counted_view *v = fv_model_counted(b->model);
     uint32_t scope = scope_of(v, g, r->section);
     double s = fv_build_seconds(b->model, rank, r->ticks);
 
@@ -184,17 +185,17 @@ static void add_parts(struct fv_counted_value *sum, const struct reading *got, d
 }
 
 /* FV_NONE: damaged, or of a thread whose life is in none. */
-static uint32_t phase_of(const struct fv_build_file *f, const struct fv_counter_phase *r)
+static uint32_t phase_of(struct fv_build_file *f, const struct fv_counter_phase *r)
 {
-    const struct fv_numbers *in = r->kind == FV_COUNTER_LIFE ? &f->lives : r->kind == FV_COUNTER_REGION ? &f->omp_regions : r->kind == FV_COUNTER_ALONE ? &f->alone : NULL;
+    uint32_t in = r->kind == FV_COUNTER_LIFE ? FV_CHUNK_LIVES : r->kind == FV_COUNTER_REGION ? FV_CHUNK_OMP : r->kind == FV_COUNTER_ALONE ? FV_CHUNK_SOLO : 0;
 
-    return in ? fv_numbers_get(in, r->of) : FV_NONE;
+    return !in ? FV_NONE : fv_numbers_get(fv_build_numbers(f, in), r->of);
 }
 
 /* Of a thread that ran alone: what its curve by cache is made of. */
 static void add_alone(struct fv_build *b, const struct gather *g, uint32_t phase, const struct fv_counter_values *r)
 {
-    const struct fv_counted_view *v = &b->model->counted;
+    const struct fv_counted_view *v = fv_model_counted(b->model);
 
     for (unsigned i = 0; i < g->count; i++) {
         const struct fv_quantity *of = g->event[i] == FV_NONE ? NULL : v->events[g->event[i]].quantity;
@@ -202,15 +203,15 @@ static void add_alone(struct fv_build *b, const struct gather *g, uint32_t phase
 
         for (unsigned k = 0; k < FV_ALONE_QUANTITIES && got.is_counted; k++)
             if (of == fv_quantity_named(fv_alone_quantities[k], strlen(fv_alone_quantities[k])))
-                b->model->phases.items[phase].alone.counted[k] += got.value;
+                fv_model_phases(b->model)->items[phase].alone.counted[k] += got.value;
     }
 }
 
 static void read_in_phases(struct fv_build *b, struct gather *g, uint32_t rank)
 {
-    const struct fv_build_file *f = &b->files[rank];
+    struct fv_build_file *f = &b->files[rank];
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COUNTER_PHASES);
-    struct fv_phases *to = &b->model->phases;
+    struct fv_phases *to = fv_model_phases(b->model);
     struct fv_counter_phase r;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
@@ -224,7 +225,7 @@ static void read_in_phases(struct fv_build *b, struct gather *g, uint32_t rank)
         for (unsigned i = 0; i < g->count && phase != FV_NONE; i++) {
             if (g->event[i] == FV_NONE)
                 continue;
-            struct reading got = read_value(&b->model->counted, g, i, &r.sum);
+            struct reading got = read_value(fv_model_counted(b->model), g, i, &r.sum);
             struct fv_counted_value *sum = FV_INTERNED(g->in_phases, to->counted, to->counted_count, to->counted_room, (uint32_t[]){ phase, g->event[i], rank });
 
             add_parts(sum, &got, fv_build_seconds(b->model, rank, r.sum.ticks), parts);
@@ -234,7 +235,7 @@ static void read_in_phases(struct fv_build *b, struct gather *g, uint32_t rank)
 
 static void read_counted(struct fv_build *b, void *state, uint32_t rank)
 {
-    struct fv_counted_view *v = &b->model->counted;
+    struct fv_counted_view *v = fv_model_counted(b->model);
     struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_COUNTER_VALUES);
     struct gather *g = state;
     struct fv_counter_values r;
@@ -669,7 +670,7 @@ static void mark(const struct fv_counted_view *v, struct fv_counted_metric *m)
 
 static void *begin_counted(struct fv_build *b)
 {
-    find_scope(&b->model->counted, "all", 0);
+    find_scope(fv_model_counted(b->model), "all", 0);
     return fv_xcalloc(1, sizeof(struct gather));
 }
 
@@ -677,7 +678,7 @@ static void finish_counted(struct fv_build *b, void *state)
 {
     struct gather *g = state;
 
-    fv_counted_finish(&b->model->counted, b->model->rank_count);
+    fv_counted_finish(fv_model_counted(b->model), b->model->rank_count);
     fv_index_release(&g->values);
     fv_index_release(&g->in_phases);
     free(g->sections);
@@ -740,7 +741,15 @@ void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *f
     }
 }
 
-const struct fv_track fv_track_counted = { "counters", FV_VISIT_REST, { FV_CHUNK_COUNTER_EVENTS, FV_CHUNK_COUNTER_VALUES, FV_CHUNK_COUNTER_PHASES }, begin_counted, read_counted, finish_counted };
+const struct fv_track fv_track_counted = {
+    .name = "counters",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_COUNTER_EVENTS, FV_CHUNK_COUNTER_VALUES, FV_CHUNK_COUNTER_PHASES },
+    .begin = begin_counted,
+    .read = read_counted,
+    .finish = finish_counted,
+    .needs = { "phases of threads" },
+};
 
 double fv_counted_of(const struct fv_counted_view *v, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi)
 {

@@ -4,6 +4,7 @@
 #define FV_PROFILE_COUNTED_H
 
 #include "counters/counters.h"
+#include "profile/model.h"
 #include "tool/vec.h"
 #include "trace/format.h"
 
@@ -123,5 +124,20 @@ void fv_counted_join_phases(struct fv_model *to, const struct fv_model *from, co
 
 /* What was counted of a quantity on a rank in a scope, outside of MPI if that is wanted; NAN: it is not known. */
 double fv_counted_of(const struct fv_counted_view *view, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi);
+
+/* Over whole threads and sections; events 0: nothing was counted. In phases of threads (fv_counted_phases()): scope 0 is none, then
+ * fv_phases.items in their order; it has no threads. */
+struct fv_counters {
+    struct fv_counted_view counted, phases;
+};
+FV_SUBJECT_DATA(struct fv_counters, counters, counters)
+static inline struct fv_counted_view *fv_model_counted(const struct fv_model *model)
+{
+    return &fv_model_counters(model)->counted;
+}
+static inline struct fv_counted_view *fv_model_phase_counted(const struct fv_model *model)
+{
+    return &fv_model_counters(model)->phases;
+}
 
 #endif

@@ -1,5 +1,7 @@
 /* See counted.h: what was counted in phases of threads. Phases are numbered anew when their call paths are known, so sums are made last. */
 #include "profile/model.h"
+#include "profile/counters/counted.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +10,12 @@
 static void begin_view(struct fv_counted_view *v, const struct fv_model *m)
 {
     fv_counted_release(v);
-    v->processor = m->counted.processor;
-    v->event_count = v->event_room = m->counted.event_count;
+    v->processor = fv_model_counted(m)->processor;
+    v->event_count = v->event_room = fv_model_counted(m)->event_count;
     v->events = fv_xcalloc(v->event_count + 1, sizeof(*v->events));
     for (size_t i = 0; i < v->event_count; i++)
-        v->events[i] = m->counted.events[i];
-    v->scope_count = v->scope_room = m->phases.count + 1;
+        v->events[i] = fv_model_counted(m)->events[i];
+    v->scope_count = v->scope_room = fv_model_phases(m)->count + 1;
     v->scopes = fv_xcalloc(v->scope_count, sizeof(*v->scopes));
     for (size_t i = 0; i < v->scope_count; i++)
         v->scopes[i] = (struct fv_counted_scope){ "", (int32_t)i };
@@ -39,10 +41,10 @@ static bool has_counted(const struct fv_counted_view *all, const struct fv_count
 
 static void add_places(struct fv_counted_view *v, struct fv_index *index, const struct fv_model *m)
 {
-    for (size_t i = 0; i < m->phases.part_count; i++)
-        for (size_t k = 0; k < m->counted.whole_count; k++)
-            if (has_counted(&m->counted, &m->counted.sums[k], m->phases.parts[i].rank))
-                add_place(v, index, &m->phases.parts[i], m->counted.sums[k].event);
+    for (size_t i = 0; i < fv_model_phases(m)->part_count; i++)
+        for (size_t k = 0; k < fv_model_counted(m)->whole_count; k++)
+            if (has_counted(fv_model_counted(m), &fv_model_counted(m)->sums[k], fv_model_phases(m)->parts[i].rank))
+                add_place(v, index, &fv_model_phases(m)->parts[i], fv_model_counted(m)->sums[k].event);
 }
 
 /* What was counted is not missing. */
@@ -59,15 +61,15 @@ static void add_counted(struct fv_counted_value *to, const struct fv_counted_val
 
 void fv_counted_phases(struct fv_model *m)
 {
-    struct fv_counted_view *v = &m->phase_counted;
+    struct fv_counted_view *v = fv_model_phase_counted(m);
     struct fv_index index = { 0 };
 
-    if (!m->phases.counted_count)
+    if (!fv_model_phases(m)->counted_count)
         return;
     begin_view(v, m);
     add_places(v, &index, m);
-    for (size_t i = 0; i < m->phases.counted_count; i++) {
-        const struct fv_counted_value *from = &m->phases.counted[i];
+    for (size_t i = 0; i < fv_model_phases(m)->counted_count; i++) {
+        const struct fv_counted_value *from = &fv_model_phases(m)->counted[i];
         uint32_t at = FV_FIND(index, v->values, (uint32_t[]){ from->scope + 1, from->event, from->rank });
 
         if (at != FV_NONE)
@@ -96,21 +98,21 @@ static uint64_t key_of(const struct fv_model *m, const struct fv_phase *p)
 
 static uint32_t phase_with(const struct fv_model *m, uint64_t key)
 {
-    for (uint32_t i = 0; i < m->phases.count; i++)
-        if (key_of(m, &m->phases.items[i]) == key)
+    for (uint32_t i = 0; i < fv_model_phases(m)->count; i++)
+        if (key_of(m, &fv_model_phases(m)->items[i]) == key)
             return i;
     return FV_NONE;
 }
 
 void fv_counted_join_phases(struct fv_model *m, const struct fv_model *from, const uint32_t *ranks, const uint32_t *events)
 {
-    struct fv_phases *to = &m->phases;
-    uint32_t *phases = fv_xcalloc(from->phases.count + 1, sizeof(*phases));
+    struct fv_phases *to = fv_model_phases(m);
+    uint32_t *phases = fv_xcalloc(fv_model_phases(from)->count + 1, sizeof(*phases));
 
-    for (size_t i = 0; i < from->phases.count; i++)
-        phases[i] = phase_with(m, key_of(from, &from->phases.items[i]));
-    for (size_t i = 0; i < from->phases.counted_count; i++) {
-        struct fv_counted_value value = from->phases.counted[i];
+    for (size_t i = 0; i < fv_model_phases(from)->count; i++)
+        phases[i] = phase_with(m, key_of(from, &fv_model_phases(from)->items[i]));
+    for (size_t i = 0; i < fv_model_phases(from)->counted_count; i++) {
+        struct fv_counted_value value = fv_model_phases(from)->counted[i];
 
         value.scope = phases[value.scope];
         value.event = events[value.event];

@@ -1,15 +1,21 @@
 /* Events that were counted: relations counters, counter_sections, counter_metrics, and of phases of threads counter_phases, counter_phase_metrics. */
+#include "profile/build.h"
+#include "profile/counters/counted.h"
 #include "profile/relations.h"
 #include "profile/threads/lock_words.h"
 #include "base/perf_events.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
+
+FV_DATA_BASE(counted)
+FV_DATA_BASE(phase_counted)
 
 #define RECORDED_BY "fvmpi run --counters"
 
 static const struct fv_counted_view *view_of(const void *subject)
 {
-    return &fv_tables_model(subject)->counted;
+    return fv_model_counted(fv_tables_model(subject));
 }
 
 /* A count that is kept as a double; `argument`: where the row says that it is scaled. */
@@ -123,8 +129,8 @@ static const struct fv_relation ranks = {
     .by_rank = true,
     FV_COLUMNS(rank_columns),
     FV_OUTER(outer_columns),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, counted.values, S, first, ranks),
+    .base = counted_base,
+    FV_SLICE(struct fv_counted_view, values, S, first, ranks),
 };
 
 #define T struct fv_counted_thread
@@ -145,8 +151,8 @@ static const struct fv_relation threads = {
     .of_ranks = true,
     FV_COLUMNS(thread_columns),
     FV_OUTER(outer_columns),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, counted.threads, S, first_thread, threads),
+    .base = counted_base,
+    FV_SLICE(struct fv_counted_view, threads, S, first_thread, threads),
 };
 
 static const struct fv_column_def counter_columns[] = {
@@ -159,7 +165,7 @@ static const struct fv_column_def counter_columns[] = {
     { "per_rank", "by rank", "", "By rank.", FV_NEST(ranks) },
     { "per_thread", "by thread", "", "By thread.", FV_NEST(threads) },
 };
-const struct fv_relation fv_counters_relation = {
+static const struct fv_relation counters_relation = {
     .name = "counters",
     .key = "counters",
     .title = "Counters",
@@ -168,8 +174,8 @@ const struct fv_relation fv_counters_relation = {
     .shown = "event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(counter_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, counted.sums, counted.whole_count),
+    .base = counted_base,
+    FV_ITEMS(struct fv_counted_view, sums, whole_count),
 };
 
 /* ---- sections ---- */
@@ -203,8 +209,8 @@ static const struct fv_relation section_ranks = {
     .by_rank = true,
     FV_COLUMNS(rank_columns),
     FV_OUTER(section_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, counted.values, S, first, ranks),
+    .base = counted_base,
+    FV_SLICE(struct fv_counted_view, values, S, first, ranks),
 };
 static const struct fv_column_def section_columns[] = {
     SECTION(S),
@@ -223,7 +229,7 @@ static const void *section_row(void *subject, const void *parent, size_t i)
     return &view_of(subject)->sums[view_of(subject)->whole_count + i];
 }
 
-const struct fv_relation fv_counter_sections_relation = {
+static const struct fv_relation counter_sections_relation = {
     .name = "counter_sections",
     .key = "counter_sections",
     .title = "Counters in sections, of the threads that opened them",
@@ -272,8 +278,8 @@ static const struct fv_relation metric_threads = {
     .of_ranks = true,
     FV_COLUMNS(metric_thread_columns),
     FV_OUTER(metric_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, counted.thread_metrics, M, first_thread, threads),
+    .base = counted_base,
+    FV_SLICE(struct fv_counted_view, thread_metrics, M, first_thread, threads),
 };
 
 #define METRIC_COLUMNS                                                                                                                                            \
@@ -294,7 +300,7 @@ static const struct fv_column_def metric_columns[] = {
     METRIC_COLUMNS,
     { "per_thread", "by thread", "", "By thread.", FV_NEST(metric_threads) },
 };
-const struct fv_relation fv_counter_metrics_relation = {
+static const struct fv_relation counter_metrics_relation = {
     .name = "counter_metrics",
     .key = "counter_metrics",
     .title = "Metrics",
@@ -303,8 +309,8 @@ const struct fv_relation fv_counter_metrics_relation = {
     .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(metric_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, counted.metrics, counted.metric_count),
+    .base = counted_base,
+    FV_ITEMS(struct fv_counted_view, metrics, metric_count),
 };
 
 /* ---- phases of threads: scope 0 is none ---- */
@@ -316,7 +322,7 @@ static uint32_t phase_number(const void *row, const struct fv_column_def *c)
 
 static const struct fv_phase *phase_of(const void *subject, const void *row, const struct fv_column_def *c)
 {
-    return &fv_tables_model(subject)->phases.items[phase_number(row, c)];
+    return &fv_model_phases(fv_tables_model(subject))->items[phase_number(row, c)];
 }
 
 static void get_phase(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -376,8 +382,8 @@ static const struct fv_relation phase_ranks = {
     .by_rank = true,
     FV_COLUMNS(phase_rank_columns),
     FV_OUTER(phase_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, phase_counted.values, S, first, ranks),
+    .base = phase_counted_base,
+    FV_SLICE(struct fv_counted_view, values, S, first, ranks),
 };
 static const struct fv_column_def phase_columns[] = {
     PHASE(S),
@@ -389,19 +395,19 @@ static const struct fv_column_def phase_columns[] = {
 
 static size_t phase_count(void *subject, const void *parent)
 {
-    const struct fv_counted_view *v = &fv_tables_model(subject)->phase_counted;
+    const struct fv_counted_view *v = fv_model_phase_counted(fv_tables_model(subject));
 
     return v->sum_count - v->whole_count;
 }
 
 static const void *phase_row(void *subject, const void *parent, size_t i)
 {
-    const struct fv_counted_view *v = &fv_tables_model(subject)->phase_counted;
+    const struct fv_counted_view *v = fv_model_phase_counted(fv_tables_model(subject));
 
     return &v->sums[v->whole_count + i];
 }
 
-const struct fv_relation fv_counter_phases_relation = {
+static const struct fv_relation counter_phases_relation = {
     .name = "counter_phases",
     .key = "counter_phases",
     .title = "Counters in phases of threads",
@@ -420,7 +426,7 @@ static const struct fv_column_def phase_metric_columns[] = {
     PHASE_LABEL(M),
     METRIC_COLUMNS,
 };
-const struct fv_relation fv_counter_phase_metrics_relation = {
+static const struct fv_relation counter_phase_metrics_relation = {
     .name = "counter_phase_metrics",
     .key = "counter_phase_metrics",
     .title = "Metrics of phases of threads",
@@ -428,6 +434,26 @@ const struct fv_relation fv_counter_phase_metrics_relation = {
     .shown = "label metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
     .recorded_by = PHASES_RECORDED_BY,
     FV_COLUMNS(phase_metric_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, phase_counted.metrics, phase_counted.metric_count),
+    .base = phase_counted_base,
+    FV_ITEMS(struct fv_counted_view, metrics, metric_count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_counted;
+
+static void release_counters(void *data)
+{
+    struct fv_counters *counters = data;
+
+    fv_counted_release(&counters->counted);
+    fv_counted_release(&counters->phases);
+}
+
+const struct fv_subject fv_counters_subject = {
+    .name = "counters",
+    .bytes = sizeof(struct fv_counters),
+    .tracks = { &fv_track_counted },
+    .relations = { &counters_relation, &counter_sections_relation, &counter_metrics_relation, &counter_phases_relation, &counter_phase_metrics_relation },
+    .release = release_counters,
 };

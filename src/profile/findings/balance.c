@@ -3,6 +3,7 @@
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/places.h"
+#include "profile/samples/costs.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -148,7 +149,7 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
         if (fv_excess_is_interpreted(v))
             fv_finding_next(f, finding, "samples name the interpreter's functions, none of Python: cProfile on that rank names these");
         else
-            fv_finding_next(f, finding, "%s", v->model->costs.ticks ? FV_FINDING_COMMAND(v->model, "report", "--table", "cpu_procedures") :
+            fv_finding_next(f, finding, "%s", fv_model_costs(v->model)->ticks ? FV_FINDING_COMMAND(v->model, "report", "--table", "cpu_procedures") :
                                                                       "fvmpi run --sample names the function");
         return;
     }
@@ -176,7 +177,7 @@ static void say_not_computing(const struct fv_profile *v, struct fv_findings *f,
     }
     fv_finding_say(f, finding, "%s%s; how much of that it computed is not known: it was off its processor for much of it", times,
                    region);
-    fv_finding_next(f, finding, v->model->costs.ticks ? "run it again where it is alone" :
+    fv_finding_next(f, finding, fv_model_costs(v->model)->ticks ? "run it again where it is alone" :
                                                         "run it again where it is alone, or with fvmpi run --sample");
 }
 
@@ -265,7 +266,7 @@ void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
             add_imbalance(v, f, &cpu);
         if (m->rank_count < 2 || isfinite(fv_excess_computing(v, 0))) /* CPU time tells all */
             return;
-        fv_findings_leave(f, "whether ranks compute alike: how much CPU time each had outside of MPI is not known%s", m->costs.ticks ? "" : "; fvmpi run --sample tells it");
+        fv_findings_leave(f, "whether ranks compute alike: how much CPU time each had outside of MPI is not known%s", fv_model_costs(m)->ticks ? "" : "; fvmpi run --sample tells it");
     }
     if (is_longer && l.doing != FV_IS_BLOCKED && !(l.doing == FV_IS_DISTURBED && fv_finding_is_disturbance(f, l.lost_s)))
         add_imbalance(v, f, &l);

@@ -1,5 +1,6 @@
 /* See findings.h: the rows of the catalogue. */
 #include "profile/profile.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ static void put_back_machine(struct fv_findings *f)
 void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
 {
     *out = (struct fv_findings){ 0 };
-    if (profile->model->phases.alone.is) /* who waits there does it for its turn */
+    if (fv_model_phases(profile->model)->alone.is) /* who waits there does it for its turn */
         return;
     for (size_t i = 0; i < fv_finding_def_count; i++) {
         out->current = &fv_finding_defs[i];

@@ -1,6 +1,7 @@
 /* Instruction balance: does the rank that is outside of MPI longest have more work, or slower work? By what was counted outside of MPI (--counters), which is
  * the only place where instructions are work: who waits in MPI polls. */
 #include "profile/findings/excess.h"
+#include "profile/counters/counted.h"
 #include "profile/findings/findings.h"
 #include "profile/places.h"
 #include "profile/profile.h"
@@ -60,7 +61,7 @@ static bool add_counts(const struct fv_model *m, struct longest *l)
     double others = 0, others_cycles = 0, own_cycles = 0;
 
     for (uint32_t i = 0; i < m->rank_count; i++) {
-        double instructions = fv_counted_of(&m->counted, 0, i, "instructions", true), cycles = fv_counted_of(&m->counted, 0, i, "cycles", true);
+        double instructions = fv_counted_of(fv_model_counted(m), 0, i, "instructions", true), cycles = fv_counted_of(fv_model_counted(m), 0, i, "cycles", true);
 
         if (!(instructions > 0))
             return false;
@@ -73,7 +74,7 @@ static bool add_counts(const struct fv_model *m, struct longest *l)
         }
     }
     l->others_instructions = others / (double)(m->rank_count - 1);
-    l->is_scaled = is_scaled(&m->counted);
+    l->is_scaled = is_scaled(fv_model_counted(m));
     l->ipc = ipc_of(l->instructions, own_cycles);
     l->others_ipc = ipc_of(others, others_cycles);
     return true;
@@ -85,7 +86,7 @@ static bool find_longest(const struct fv_profile *v, struct longest *l)
     double all = 0;
 
     *l = (struct longest){ .rank_s = -1 };
-    if (m->rank_count < 2 || !m->counted.event_count)
+    if (m->rank_count < 2 || !fv_model_counted(m)->event_count)
         return false;
     for (uint32_t i = 0; i < m->rank_count; i++) {
         double s = fv_outside_s(m, i);
@@ -98,7 +99,7 @@ static bool find_longest(const struct fv_profile *v, struct longest *l)
     }
     l->others_s = (all - l->rank_s) / (double)(m->rank_count - 1);
     l->lost_s = l->rank_s * (double)m->rank_count - all;
-    return l->others_s > 0 && l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s) && !has_team(&m->counted) && add_counts(m, l);
+    return l->others_s > 0 && l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s) && !has_team(fv_model_counted(m)) && add_counts(m, l);
 }
 
 /* " in react() at heat.c:31"; "": samples tell no single function. */

@@ -1,6 +1,9 @@
 /* See excess.h. */
 #include "profile/findings/excess.h"
 
+#include "profile/functions/instrumented.h"
+#include "profile/samples/costs.h"
+#include "profile/threads/locks.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -40,7 +43,7 @@ static const struct fv_cost_thread *first_thread(const struct fv_costs *costs, u
 
 static double raw_by_samples(const struct fv_model *m, uint32_t rank)
 {
-    const struct fv_costs *costs = &m->costs;
+    const struct fv_costs *costs = fv_model_costs(m);
     double sum = 0;
 
     if (!costs->ticks)
@@ -80,7 +83,7 @@ static double by_samples(const struct fv_model *m, uint32_t rank)
 
 static struct times times_of(const struct fv_profile *v, const struct fv_cost_procedure *p, uint32_t rank)
 {
-    const struct fv_costs *costs = &v->model->costs;
+    const struct fv_costs *costs = fv_model_costs(v->model);
     struct times t = { 0 };
 
     for (size_t i = 0; i < p->parts; i++) {
@@ -176,7 +179,7 @@ static double own_more(const struct fv_model *m, uint32_t rank)
     double more = 0;
 
     for (size_t i = 0; i < m->rank_count; i++) {
-        double s = !m->locks.recorded ? m->ranks[i].others_cpu_s + m->ranks[i].others_ready_s : m->locks.ranks[i].recorded ? m->locks.ranks[i].main_s : NAN;
+        double s = !fv_model_locks(m)->recorded ? m->ranks[i].others_cpu_s + m->ranks[i].others_ready_s : fv_model_locks(m)->ranks[i].recorded ? fv_model_locks(m)->ranks[i].main_s : NAN;
 
         more += s * (i == rank ? 1 : -1 / (double)(m->rank_count - 1));
     }
@@ -197,12 +200,12 @@ static enum fv_doing blocked_for(const struct fv_profile *v, uint32_t rank, doub
 {
     if (!(own_more(v->model, rank) > MOST * blocked))
         return FV_IS_BLOCKED;
-    return are_sampled(&v->model->costs, rank) ? FV_COMPUTES : FV_AWAITS_OWN;
+    return are_sampled(fv_model_costs(v->model), rank) ? FV_COMPUTES : FV_AWAITS_OWN;
 }
 
 double fv_computing_error(const struct fv_profile *v, uint32_t rank)
 {
-    const struct fv_costs *costs = &v->model->costs;
+    const struct fv_costs *costs = fv_model_costs(v->model);
     uint64_t ticks = 0;
 
     if (is_measured(&v->model->ranks[rank]))
@@ -367,7 +370,7 @@ static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, 
 /* A function of a library that the program's function calls, such as exp(), is no place to look at. */
 struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
-    double whole = v->model->instrumented.function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, by_samples);
+    double whole = fv_model_instrumented(v->model)->function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, by_samples);
 
     /* Of what it computes in the kernel there are no samples, which then do not tell what most of it is. */
     if (whole > 0 && fv_excess_is_measured(v->model))
@@ -395,7 +398,7 @@ static struct times calls_of(const struct fv_model *m, const struct fv_instrumen
     struct times t = { .all_s = f->mean_s * (double)m->rank_count };
 
     for (uint32_t i = 0; i < f->ranks; i++) {
-        const struct fv_instrumented_rank *r = &m->instrumented.ranks[f->first + i];
+        const struct fv_instrumented_rank *r = &fv_model_instrumented(m)->ranks[f->first + i];
 
         if (r->rank == rank)
             t.rank_s = fmax(r->sum.self_s - r->sum.mpi_self_s, 0);
@@ -416,12 +419,12 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     struct fv_path path = { 0 };
     char name[300], mine[FV_WORD], others[FV_WORD];
 
-    for (size_t i = 0; i < m->instrumented.function_count; i++) {
-        struct times t = calls_of(m, &m->instrumented.functions[i], rank);
+    for (size_t i = 0; i < fv_model_instrumented(m)->function_count; i++) {
+        struct times t = calls_of(m, &fv_model_instrumented(m)->functions[i], rank);
 
         if (found && more_of(m, &t) <= more_of(m, &best))
             continue;
-        found = &m->instrumented.functions[i];
+        found = &fv_model_instrumented(m)->functions[i];
         best = t;
     }
     if (!found || !(more_of(m, &best) > MOST * excess_of(m, rank, fv_outside_s)))

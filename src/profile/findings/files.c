@@ -1,6 +1,7 @@
 /* Finding of files: time in functions for them that no other finding tells, as where all ranks have it, or there is one. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/io/files.h"
 #include "profile/places.h"
 #include "profile/profile.h"
 #include "tool/words.h"
@@ -40,7 +41,7 @@ static const struct fv_io_call_view *longest_call(const struct fv_io_view *io)
 static void say(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, double sum)
 {
     const struct fv_model *m = v->model;
-    const struct fv_io_call_view *call = longest_call(&m->io);
+    const struct fv_io_call_view *call = longest_call(fv_model_io(m));
     char part[FV_WORD], seconds[FV_WORD], calls[FV_WORD], where[400] = "";
     struct fv_path path = { 0 };
 
@@ -54,7 +55,7 @@ static void say(const struct fv_profile *v, struct fv_findings *f, struct fv_fin
         fv_frame_words(frame, v->symbols, where + strlen(where), sizeof(where) - strlen(where));
     }
     fv_finding_say(f, finding, "functions for files take %s of the time; longest %s()%s%s, %s in %s call%s%s", fv_words_percent(sum, m->efficiency.total_s, part),
-                   fv_io_function_name(call->place.function), call->place.file == FV_NONE ? "" : " of ", call->place.file == FV_NONE ? "" : m->io.files[call->place.file].path,
+                   fv_io_function_name(call->place.function), call->place.file == FV_NONE ? "" : " of ", call->place.file == FV_NONE ? "" : fv_model_io(m)->files[call->place.file].path,
                    fv_words_seconds(call->sum.seconds, seconds), fv_words_count(call->sum.calls, calls), fv_words_s(call->sum.calls), where);
     fv_finding_next(f, finding, "%s", fv_io_advice(call->place.function));
     fv_path_release(&path);
@@ -62,7 +63,7 @@ static void say(const struct fv_profile *v, struct fv_findings *f, struct fv_fin
 
 void fv_find_files(const struct fv_profile *v, struct fv_findings *f)
 {
-    const struct fv_io_view *io = &v->model->io;
+    const struct fv_io_view *io = fv_model_io(v->model);
     uint32_t most = FV_NONE;
     double sum = 0, most_s = 0;
 

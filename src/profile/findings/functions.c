@@ -1,6 +1,8 @@
 /* Findings of sampled functions (fvmpi run --sample): rare long calls among short ones; calls of different times. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/samples/sampled.h"
+#include "profile/samples/sampled_variation.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -23,7 +25,7 @@ static double measured_of(const struct fv_sampled_part *part)
  * all threads; seconds_of: those of a thread. */
 static double part_of_ranks(const struct fv_profile *v, const struct fv_sampled *f, double (*seconds_of)(const struct fv_sampled_part *))
 {
-    const struct fv_sampled_part *parts = v->model->samples.parts + f->first_part;
+    const struct fv_sampled_part *parts = fv_model_samples(v->model)->parts + f->first_part;
     double all_s = 0, ranks_s = 0, longest_s = 0;
 
     for (size_t i = 0; i < f->parts; i++) {
@@ -68,7 +70,7 @@ static void say_rare(const struct fv_profile *v, struct fv_findings *findings, c
     const struct fv_rare_calls *rare = &f->rare;
     struct fv_finding *finding = fv_finding_add(findings, lost_s, FV_EVIDENCE_SAMPLES);
     char where[1600], all[FV_WORD] = "", length[FV_WORD], typical[FV_WORD], on[60] = "";
-    bool brief = rare->typical_s < m->samples.resolution_s;
+    bool brief = rare->typical_s < fv_model_samples(m)->resolution_s;
 
     place(v, finding, f, where, sizeof(where));
     if (isfinite(rare->calls))
@@ -79,7 +81,7 @@ static void say_rare(const struct fv_profile *v, struct fv_findings *findings, c
     }
     fv_finding_say(findings, finding, "%s: %s%llu%s%s calls took %s on average, the others %s%s%s", where, rare->exact ? "" : "about ",
                    (unsigned long long)rare->count, *all ? " of about " : " of its", all, fv_words_seconds(rare->length_s, length),
-                   brief ? "less than " : "", fv_words_seconds(brief ? m->samples.resolution_s : rare->typical_s, typical), on);
+                   brief ? "less than " : "", fv_words_seconds(brief ? fv_model_samples(m)->resolution_s : rare->typical_s, typical), on);
     if (finding->file)
         fv_finding_next(findings, finding, "its lines: %s", FV_FINDING_COMMAND(m, "report", "--source", finding->file));
 }
@@ -95,7 +97,7 @@ static double lost_by_rare(const struct fv_profile *v, const struct fv_sampled *
 
 void fv_find_rare_slow_calls(const struct fv_profile *v, struct fv_findings *findings)
 {
-    const struct fv_samples *s = &v->model->samples;
+    const struct fv_samples *s = fv_model_samples(v->model);
 
     for (size_t i = 0; i < s->function_count; i++) {
         double lost_s = lost_by_rare(v, &s->functions[i]);
@@ -124,7 +126,7 @@ static double typical_of(const struct fv_samples *s, const struct fv_sampled *f,
  * few calls for a median count as the others do. */
 static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
 {
-    const struct fv_samples *s = &v->model->samples;
+    const struct fv_samples *s = fv_model_samples(v->model);
     double longer_s = 0, all_s = 0;
 
     for (size_t i = 0; i < f->contexts; i++) {
@@ -143,7 +145,7 @@ static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
 
 static void say(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled *f, double lost_s)
 {
-    const struct fv_samples *s = &v->model->samples;
+    const struct fv_samples *s = fv_model_samples(v->model);
     struct fv_finding *finding = fv_finding_add(findings, lost_s, FV_EVIDENCE_SAMPLES);
     char median_word[FV_WORD], mean_word[FV_WORD], where[1600], paths[64] = "";
     double median_s = fv_sampled_median(s, f);
@@ -160,7 +162,7 @@ static void say(const struct fv_profile *v, struct fv_findings *findings, const 
 /* The first that varies, in the order of the functions: its callers, which vary because it does, stand behind it. */
 void fv_find_varying_function(const struct fv_profile *v, struct fv_findings *findings)
 {
-    const struct fv_samples *s = &v->model->samples;
+    const struct fv_samples *s = fv_model_samples(v->model);
 
     for (size_t i = 0; i < s->function_count; i++) {
         const struct fv_sampled *f = &s->functions[i];

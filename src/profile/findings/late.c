@@ -2,8 +2,10 @@
  * progress for what they had posted. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/noise/noise.h"
 #include "profile/places.h"
 #include "profile/profile.h"
+#include "profile/samples/costs.h"
 #include "tool/words.h"
 
 #include <stdio.h>
@@ -194,14 +196,14 @@ static double preempted_for(const struct fv_profile *v, const struct fv_findings
 static void say_preempted(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *ranks, const char *where, double had_s)
 {
     const struct fv_model *m = v->model;
-    const struct fv_noise_rank *noise = m->noise.rank_count ? &m->noise.ranks[finding->rank] : NULL;
+    const struct fv_noise_rank *noise = fv_model_noise(m)->rank_count ? &fv_model_noise(m)->ranks[finding->rank] : NULL;
     char had[FV_WORD], who[100] = "other programs";
 
     finding->by_machine = true;
     if (fv_ranks_crowd(m, finding->rank))
         snprintf(who, sizeof(who), "other ranks");
     else if (noise && noise->by != FV_NONE)
-        snprintf(who, sizeof(who), "most likely `%.60s`", m->noise.others[noise->by].name);
+        snprintf(who, sizeof(who), "most likely `%.60s`", fv_model_noise(m)->others[noise->by].name);
     fv_finding_say(f, finding, "%s made others wait, by preemption: %s had the processor of rank %d for %s; %s", ranks, who, m->ranks[finding->rank].world_rank, fv_words_seconds(had_s, had), where);
     fv_finding_next(f, finding, "no fault of the program; what else disturbs: fvmpi doctor");
 }
@@ -332,7 +334,7 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         return;
     }
     fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
-    fv_finding_next(f, finding, "%s", m->costs.ticks ? FV_FINDING_COMMAND(m, "report", "--table", "culprits") : "fvmpi run --trace --sample names the function");
+    fv_finding_next(f, finding, "%s", fv_model_costs(m)->ticks ? FV_FINDING_COMMAND(m, "report", "--table", "culprits") : "fvmpi run --trace --sample names the function");
 }
 
 /* One of the two kinds. */

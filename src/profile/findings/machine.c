@@ -1,8 +1,12 @@
 /* Findings of the run rather than of the program: processors, start and end, names. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/functions/instrumented.h"
 #include "profile/hang/hang.h"
+#include "profile/machine/facts.h"
+#include "profile/noise/noise.h"
 #include "profile/profile.h"
+#include "profile/threads/phases.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -20,8 +24,8 @@ uint32_t fv_threads_at_least(const struct fv_model *m, const struct fv_rank *r)
 {
     uint32_t threads = r->own_threads_s > DISTURBED * r->app_time_s ? 2 : 1;
 
-    for (size_t i = 0; i < m->phases.count; i++)
-        threads = m->phases.items[i].sums.threads_max > threads ? m->phases.items[i].sums.threads_max : threads;
+    for (size_t i = 0; i < fv_model_phases(m)->count; i++)
+        threads = fv_model_phases(m)->items[i].sums.threads_max > threads ? fv_model_phases(m)->items[i].sums.threads_max : threads;
     return threads;
 }
 
@@ -68,20 +72,20 @@ bool fv_ranks_crowd(const struct fv_model *m, uint32_t rank)
 /* "other programs had them; the ranks used 2.44 s of the 14.0 s that these processors can do, `hog` used 9.38 s" */
 static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why, size_t bytes)
 {
-    const struct fv_noise_rank *noise = m->noise.rank_count ? &m->noise.ranks[r - m->ranks] : NULL;
+    const struct fv_noise_rank *noise = fv_model_noise(m)->rank_count ? &fv_model_noise(m)->ranks[r - m->ranks] : NULL;
     char had[FV_WORD], all[FV_WORD], by[FV_WORD];
 
     snprintf(why, bytes, "other programs had %s; %s used %s of the %s that %s can do", r->cpus == 1 ? "it" : "them", c->ranks == 1 ? "the rank" : "the ranks",
              fv_words_seconds(c->cpu_s, had), fv_words_seconds((double)r->cpus * r->app_time_s, all), r->cpus == 1 ? "this processor" : "these processors");
-    if (noise && noise->by != FV_NONE && m->noise.others[noise->by].rank == FV_NONE)
-        fv_words_add(why, bytes, ", `%.60s` used %s", m->noise.others[noise->by].name, fv_words_seconds(noise->by_cpu_s, by));
+    if (noise && noise->by != FV_NONE && fv_model_noise(m)->others[noise->by].rank == FV_NONE)
+        fv_words_add(why, bytes, ", `%.60s` used %s", fv_model_noise(m)->others[noise->by].name, fv_words_seconds(noise->by_cpu_s, by));
 }
 
 static unsigned processors_of(const struct fv_model *m, const char *host)
 {
-    for (size_t i = 0; i < m->facts.host_count; i++)
-        if (!strcmp(m->facts.hosts[i].host, host))
-            return m->facts.hosts[i].processors;
+    for (size_t i = 0; i < fv_model_facts(m)->host_count; i++)
+        if (!strcmp(fv_model_facts(m)->hosts[i].host, host))
+            return fv_model_facts(m)->hosts[i].processors;
     return 0;
 }
 
@@ -258,7 +262,7 @@ void fv_find_own_cost(const struct fv_profile *v, struct fv_findings *f)
 
     if (!is_costly(v, &own_s, &all_s))
         return;
-    const struct fv_instrumented_function *most = most_called(&v->model->instrumented, own_s);
+    const struct fv_instrumented_function *most = most_called(fv_model_instrumented(v->model), own_s);
     struct fv_finding *finding = fv_finding_add(f, own_s, fv_samples_are_ours(v) ? FV_EVIDENCE_SAMPLES : FV_EVIDENCE_ESTIMATE);
     if (most)
         say_most_called(v, finding, most, why, sizeof(why));

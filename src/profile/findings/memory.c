@@ -1,5 +1,6 @@
 /* Findings of memory: whose grows, and time in the allocator. */
 #include "profile/findings/findings.h"
+#include "profile/memory/allocated.h"
 #include "profile/profile.h"
 #include "tool/words.h"
 
@@ -52,8 +53,8 @@ static double *allocated_since(const struct fv_model *m)
 {
     double *sums = fv_xcalloc(m->rank_count + 1, sizeof(*sums));
 
-    for (size_t i = 0; i < m->allocated.part_count; i++) {
-        const struct fv_allocated_part *part = &m->allocated.parts[i];
+    for (size_t i = 0; i < fv_model_allocated(m)->part_count; i++) {
+        const struct fv_allocated_part *part = &fv_model_allocated(m)->parts[i];
         sums[part->rank] += fmax(growth_since(part, mark_of(m, &m->ranks[part->rank])), 0);
     }
     return sums;
@@ -71,8 +72,8 @@ static uint64_t *growths_of(const struct fv_model *m)
 
         growths[i] = before && peak > before ? peak - before : 0;
     }
-    for (size_t i = 0; i < m->allocated.rank_count; i++) {
-        const struct fv_allocated_rank *a = &m->allocated.ranks[i];
+    for (size_t i = 0; i < fv_model_allocated(m)->rank_count; i++) {
+        const struct fv_allocated_rank *a = &fv_model_allocated(m)->ranks[i];
 
         if (a->mode == FV_MEMORY_EXACT)
             growths[a->rank] = (uint64_t)fmin((double)growths[a->rank], allocated[a->rank]);
@@ -97,7 +98,7 @@ static bool is_growing(const struct fv_rank *r, uint64_t growth)
 /* The call path that most of the growth is of, and its bytes; NULL: it is of none, or that is not known well enough. */
 static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, uint64_t all_growth, double *bytes)
 {
-    const struct fv_allocated *all = &m->allocated;
+    const struct fv_allocated *all = fv_model_allocated(m);
     const struct fv_allocated_part *most = NULL;
     unsigned mark = mark_of(m, r);
     double sum = 0;
@@ -124,7 +125,7 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
     double growth;
 
     who[0] = '\0';
-    if (!m->allocated.rank_count) {
+    if (!fv_model_allocated(m)->rank_count) {
         fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
         return;
     }
@@ -218,17 +219,17 @@ void fv_find_allocator(const struct fv_profile *v, struct fv_findings *f)
     char part[FV_WORD], count[FV_WORD], where[300], who[400] = "";
     struct fv_frame frame;
 
-    for (size_t i = 0; i < m->allocated.rank_count; i++) {
-        const struct fv_allocated_rank *a = &m->allocated.ranks[i];
+    for (size_t i = 0; i < fv_model_allocated(m)->rank_count; i++) {
+        const struct fv_allocated_rank *a = &fv_model_allocated(m)->ranks[i];
         double error = allocator_s(m, a, a->allocator_error_s);
 
         sum += allocator_s(m, a, a->allocator_s);
         variance += error * error;
     }
-    if (allocations_of(&m->allocated) < REPEATED || !fv_finding_worth(v, sum - 2 * sqrt(variance)))
+    if (allocations_of(fv_model_allocated(m)) < REPEATED || !fv_finding_worth(v, sum - 2 * sqrt(variance)))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_ESTIMATE);
-    const struct fv_allocated_place *most = most_often(&m->allocated);
+    const struct fv_allocated_place *most = most_often(fv_model_allocated(m));
     if (most && fv_path_first(v->symbols, most->node, &frame)) {
         finding->function = frame.function;
         finding->file = frame.file;

@@ -1,5 +1,7 @@
 /* A run that others disturbed: what their preemption of ranks cost, before which call, and who it was. */
 #include "profile/findings/findings.h"
+#include "profile/machine/facts.h"
+#include "profile/noise/noise.h"
 #include "profile/places.h"
 #include "profile/profile.h"
 #include "tool/words.h"
@@ -10,7 +12,7 @@
 /* " by `python3`, most likely: process 123 had 3.10 s of CPU time meanwhile and may run there"; "": it is not known. */
 static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
 {
-    uint32_t by = m->noise.ranks[rank].by;
+    uint32_t by = fv_model_noise(m)->ranks[rank].by;
     char cpu[FV_WORD];
 
     out[0] = '\0';
@@ -21,12 +23,12 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
     }
     if (by == FV_NONE)
         return out;
-    const struct fv_noise_other *o = &m->noise.others[by];
+    const struct fv_noise_other *o = &fv_model_noise(m)->others[by];
     if (o->rank != FV_NONE)
         snprintf(out, bytes, " by rank %d, most likely: it is bound to the same processor", m->ranks[o->rank].world_rank);
-    else if (m->noise.ranks[rank].by_count > 1)
-        snprintf(out, bytes, " by `%s`, most likely: %u processes of that name had %s of CPU time meanwhile and may run there", o->name, m->noise.ranks[rank].by_count,
-                 fv_words_seconds(m->noise.ranks[rank].by_cpu_s, cpu));
+    else if (fv_model_noise(m)->ranks[rank].by_count > 1)
+        snprintf(out, bytes, " by `%s`, most likely: %u processes of that name had %s of CPU time meanwhile and may run there", o->name, fv_model_noise(m)->ranks[rank].by_count,
+                 fv_words_seconds(fv_model_noise(m)->ranks[rank].by_cpu_s, cpu));
     else
         snprintf(out, bytes, " by `%s`, most likely: process %u had %s of CPU time meanwhile and may run there", o->name, o->pid, fv_words_seconds(o->cpu_s, cpu));
     return out;
@@ -35,7 +37,7 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
 /* ", most of it before MPI_Allreduce in solve() at cg.c:212"; "": of no single place. Of what the loss is of. */
 static char *say_where(const struct fv_profile *v, struct fv_finding *finding, const struct fv_noise_loss *loss, char *out, size_t bytes)
 {
-    const struct fv_noise_view *n = &v->model->noise;
+    const struct fv_noise_view *n = fv_model_noise(v->model);
     char place[400];
 
     out[0] = '\0';
@@ -49,9 +51,9 @@ static char *say_where(const struct fv_profile *v, struct fv_finding *finding, c
 
 static const struct fv_facts_host *host_of(const struct fv_model *m, uint32_t rank)
 {
-    for (size_t i = 0; i < m->facts.host_count; i++)
-        if (!strcmp(m->facts.hosts[i].host, m->ranks[rank].host))
-            return &m->facts.hosts[i];
+    for (size_t i = 0; i < fv_model_facts(m)->host_count; i++)
+        if (!strcmp(fv_model_facts(m)->hosts[i].host, m->ranks[rank].host))
+            return &fv_model_facts(m)->hosts[i];
     return NULL;
 }
 
@@ -74,7 +76,7 @@ void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
 {
     const struct fv_model *m = v->model;
     struct fv_noise_loss loss = fv_noise_loss(m);
-    uint32_t rank = m->noise.rank_count ? loss.rank : FV_NONE;
+    uint32_t rank = fv_model_noise(m)->rank_count ? loss.rank : FV_NONE;
     char own[FV_WORD], who[300], where[600];
 
     bool is_throttled = rank != FV_NONE && fv_throttled_s(m, rank) > 0.5 * fv_noise_preempted_of(m, rank);

@@ -2,6 +2,8 @@
 #include "profile/findings/findings.h"
 #include "profile/profile.h"
 #include "profile/threads/lock_words.h"
+#include "profile/threads/locks.h"
+#include "profile/threads/phases.h"
 #include "tool/words.h"
 
 #include <stdio.h>
@@ -11,7 +13,7 @@
 /* Threads wait side by side: of the ranks' time it is the same part as of the threads'. */
 static double of_ranks(const struct fv_profile *v, double wait_s)
 {
-    const struct fv_locks *locks = &v->model->locks;
+    const struct fv_locks *locks = fv_model_locks(v->model);
 
     return locks->thread_s > 0 ? wait_s * v->model->efficiency.total_s / locks->thread_s : 0;
 }
@@ -33,7 +35,7 @@ static const char *place(const struct fv_profile *v, struct fv_finding *finding,
     const struct fv_lock_site *most = NULL;
 
     for (uint32_t i = 0; i < k->sites; i++) {
-        const struct fv_lock_site *site = &v->model->locks.sites[k->first_site + i];
+        const struct fv_lock_site *site = &fv_model_locks(v->model)->sites[k->first_site + i];
 
         most = site->n.wait_s > (most ? most->n.wait_s : 0) ? site : most;
     }
@@ -60,7 +62,7 @@ static bool is_lock(const struct fv_locks *locks, const struct fv_lock *k)
 
 void fv_find_contended_lock(const struct fv_profile *v, struct fv_findings *f)
 {
-    const struct fv_locks *locks = &v->model->locks;
+    const struct fv_locks *locks = fv_model_locks(v->model);
     const struct fv_lock *most = NULL;
     char name[600], where[1600], waited[FV_WORD], part[FV_WORD], held[FV_WORD], count[FV_WORD], by[100] = "";
 
@@ -86,14 +88,14 @@ static uint32_t largest_pool(const struct fv_model *m)
 {
     uint32_t most = 0;
 
-    for (size_t i = 0; m->locks.recorded && i < m->rank_count; i++)
-        most = m->locks.ranks[i].idlers > most ? m->locks.ranks[i].idlers : most;
+    for (size_t i = 0; fv_model_locks(m)->recorded && i < m->rank_count; i++)
+        most = fv_model_locks(m)->ranks[i].idlers > most ? fv_model_locks(m)->ranks[i].idlers : most;
     return most;
 }
 
 void fv_find_idle_workers(const struct fv_profile *v, struct fv_findings *f)
 {
-    const struct fv_locks *locks = &v->model->locks;
+    const struct fv_locks *locks = fv_model_locks(v->model);
     const struct fv_lock *most = NULL;
     uint32_t workers = largest_pool(v->model);
     char where[1600], idle[FV_WORD], part[FV_WORD];
@@ -130,7 +132,7 @@ static bool is_team(const struct fv_phase *phase)
 /* Times of threads hold what they had no processor for: on a run that lost more by that than by the team, nothing is known of the team. */
 void fv_find_thread_imbalance(const struct fv_profile *v, struct fv_findings *f)
 {
-    const struct fv_phases *phases = &v->model->phases;
+    const struct fv_phases *phases = fv_model_phases(v->model);
     const struct fv_phase *most = NULL;
     double most_s = 0;
     char where[1600], longest[FV_WORD], mean[FV_WORD];

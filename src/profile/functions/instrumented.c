@@ -290,7 +290,7 @@ static void *begin_instrumented(struct fv_build *b)
     struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    g->out = &b->model->instrumented;
+    g->out = fv_model_instrumented(b->model);
     return g;
 }
 
@@ -517,11 +517,18 @@ static void finish_instrumented(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_instrumented = {
-    "instrumented", FV_VISIT_REST, { FV_CHUNK_FUNCTION_CALLS, FV_CHUNK_FUNCTION_LOSSES }, begin_instrumented, read_instrumented, finish_instrumented,
+    .name = "instrumented",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_FUNCTION_CALLS, FV_CHUNK_FUNCTION_LOSSES },
+    .begin = begin_instrumented,
+    .read = read_instrumented,
+    .finish = finish_instrumented,
 };
 
-void fv_instrumented_release(struct fv_instrumented *i)
+void fv_instrumented_release(void *data)
 {
+    struct fv_instrumented *i = data;
+
     free(i->places);
     free(i->functions);
     free(i->ranks);

@@ -3,6 +3,7 @@
 #ifndef FV_INSTRUMENTED_H
 #define FV_INSTRUMENTED_H
 
+#include "profile/model.h"
 #include "tool/vec.h"
 #include "trace/format.h"
 
@@ -61,6 +62,9 @@ struct fv_instrumented {
 };
 /* When nodes of paths have changed: places that have become equal are added up. */
 void fv_instrumented_fold(struct fv_instrumented *instrumented);
-void fv_instrumented_release(struct fv_instrumented *instrumented);
+void fv_instrumented_release(void *data); /* struct fv_instrumented */
+
+/* functions 0: none. */
+FV_SUBJECT_DATA(struct fv_instrumented, instrumented, instrumented)
 
 #endif

@@ -1,8 +1,12 @@
 /* What the functions did that the compiler instrumented: relations instrumented, instrumented_paths, instrumented_lost. */
+#include "profile/build.h"
+#include "profile/functions/instrumented.h"
 #include "profile/relations.h"
 
 #include <math.h>
 #include <stdio.h>
+
+FV_DATA_BASE(instrumented)
 
 static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -68,7 +72,7 @@ static bool has_ended(void *subject, const void *row, const struct fv_column_def
 /* ---- by rank ---- */
 
 static const struct fv_column_def function_outer[] = {
-    FV_ID_COLUMN("function_id", instrumented.functions, "Index in instrumented, from 0."),
+    FV_DATA_ID_COLUMN(instrumented, struct fv_instrumented, "function_id", functions, "Index in instrumented, from 0."),
     FUNCTION_COLUMN(struct fv_instrumented_function),
 };
 static const struct fv_column_def rank_columns[] = {
@@ -86,14 +90,14 @@ static const struct fv_relation ranks = {
     .by_rank = true,
     FV_COLUMNS(rank_columns),
     FV_OUTER(function_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, instrumented.ranks, struct fv_instrumented_function, first, ranks),
+    .base = instrumented_base,
+    FV_SLICE(struct fv_instrumented, ranks, struct fv_instrumented_function, first, ranks),
 };
 
 /* ---- functions ---- */
 
 static const struct fv_column_def function_columns[] = {
-    FV_ID_COLUMN("id", instrumented.functions, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(instrumented, struct fv_instrumented, "id", functions, "Index in this list, from 0."),
     FUNCTION_COLUMN(struct fv_instrumented_function),
     FILE_COLUMNS(struct fv_instrumented_function),
     FV_SHARE_COLUMN("share", "of all", struct fv_instrumented_function, sum.self_s, FV_OF_RANKS, 0, "self_s of the time of all ranks; of several threads more than 1."),
@@ -106,7 +110,7 @@ static const struct fv_column_def function_columns[] = {
       FV_FIELD(struct fv_instrumented_function, imbalance_s) },
     { "per_rank", "by rank", "", "", FV_NEST(ranks) },
 };
-const struct fv_relation fv_instrumented_relation = {
+static const struct fv_relation instrumented_relation = {
     .name = "instrumented",
     .key = "instrumented",
     .title = "Instrumented functions",
@@ -116,8 +120,8 @@ const struct fv_relation fv_instrumented_relation = {
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(function_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, instrumented.functions, instrumented.function_count),
+    .base = instrumented_base,
+    FV_ITEMS(struct fv_instrumented, functions, function_count),
 };
 
 /* ---- call paths ---- */
@@ -148,7 +152,7 @@ static void get_call(void *subject, const void *row, const struct fv_column_def 
 }
 
 static const struct fv_column_def place_columns[] = {
-    FV_ID_COLUMN("id", instrumented.places, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(instrumented, struct fv_instrumented, "id", places, "Index in this list, from 0."),
     { "parent_id", "parent", "id", "The caller's, which is smaller; null: nobody that is instrumented.", FV_FIELD(struct fv_instrumented_place, parent),
       .flags = FV_UNLESS_NONE },
     { "function_id", "function", "id", "Index in instrumented.", FV_FIELD(struct fv_instrumented_place, function) },
@@ -161,7 +165,7 @@ static const struct fv_column_def place_columns[] = {
     { "rank_max_s", "max rank", "s", "time_s of the rank with most.", FV_FIELD(struct fv_instrumented_place, rank_max_s) },
     FV_RANK_OR_NULL_COLUMN(struct fv_instrumented_place, max_rank, "max_rank", "rank", "That rank; null: none is known, of damaged files."),
 };
-const struct fv_relation fv_instrumented_paths_relation = {
+static const struct fv_relation instrumented_paths_relation = {
     .name = "instrumented_paths",
     .key = "instrumented_paths",
     .title = "Instrumented functions by call path",
@@ -171,15 +175,15 @@ const struct fv_relation fv_instrumented_paths_relation = {
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(place_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, instrumented.places, instrumented.place_count),
+    .base = instrumented_base,
+    FV_ITEMS(struct fv_instrumented, places, place_count),
 };
 
 /* ---- losses ---- */
 
 static const void *the_losses(void *subject, const void *parent)
 {
-    const struct fv_instrumented *i = &fv_tables_model(subject)->instrumented;
+    const struct fv_instrumented *i = fv_model_instrumented(fv_tables_model(subject));
 
     return i->function_count ? &i->losses : NULL;
 }
@@ -193,7 +197,7 @@ static const struct fv_column_def lost_columns[] = {
       FV_FIELD(struct fv_function_losses, interrupted) },
     { "untraced", "untraced", "", "Begins and ends that are not in the trace.", FV_FIELD(struct fv_function_losses, untraced) },
 };
-const struct fv_relation fv_instrumented_lost_relation = {
+static const struct fv_relation instrumented_lost_relation = {
     .name = "instrumented_lost",
     .key = "instrumented_lost",
     .title = "Losses of instrumented functions",
@@ -203,4 +207,26 @@ const struct fv_relation fv_instrumented_lost_relation = {
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(lost_columns),
     .base = the_losses,
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_instrumented;
+
+static void fold_instrumented(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_instrumented *instrumented = fv_model_instrumented(m);
+
+    for (size_t i = 0; i < instrumented->place_count; i++)
+        instrumented->places[i].node = fv_alike(alikes, instrumented->places[i].node);
+    fv_instrumented_fold(instrumented);
+}
+
+const struct fv_subject fv_instrumented_subject = {
+    .name = "instrumented",
+    .bytes = sizeof(struct fv_instrumented),
+    .tracks = { &fv_track_instrumented },
+    .relations = { &instrumented_relation, &instrumented_paths_relation, &instrumented_lost_relation },
+    .fold = fold_instrumented,
+    .release = fv_instrumented_release,
 };

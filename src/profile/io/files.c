@@ -67,6 +67,7 @@ static void read_files(struct gather *g)
 {
     struct fv_build_file *file = &g->build->files[g->rank];
     struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_IO_FILES);
+    struct fv_numbers *files = fv_build_numbers(file, FV_CHUNK_IO_FILES);
     struct fv_io_view *out = g->out;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
@@ -76,7 +77,7 @@ static void read_files(struct gather *g)
         out->files[at].kind = f->kind;
         out->files[at].filesystem = f->filesystem;
         if (fv_number_is_id(file->reader, f->id))
-            fv_numbers_set(&file->io_files, f->id, at);
+            fv_numbers_set(files, f->id, at);
     }
 }
 
@@ -104,6 +105,7 @@ static void read_records(struct gather *g, struct fv_io_rank_view *rank)
 {
     struct fv_build_file *file = &g->build->files[g->rank];
     struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_IO);
+    const struct fv_numbers *files = fv_build_numbers(file, FV_CHUNK_IO_FILES);
     struct fv_io_view *out = g->out;
     struct fv_io_record r;
 
@@ -111,7 +113,7 @@ static void read_records(struct gather *g, struct fv_io_rank_view *rank)
         memcpy(&r, p, sizeof(r));
         if (!makes_sense(&r))
             continue;
-        uint32_t at = fv_numbers_get(&file->io_files, r.file), node = fv_build_node_of(g->build, file, r.path);
+        uint32_t at = fv_numbers_get(files, r.file), node = fv_build_node_of(g->build, file, r.path);
         struct fv_io_part *part = FV_INTERNED(g->parts, out->parts, out->part_count, out->part_room,
                                               (uint32_t[]){ at, node, r.function, r.flags & FV_IO_IN_MPI, g->rank });
         enum fv_io_operation operation = fv_io_operation_of(r.function);
@@ -154,7 +156,7 @@ static void *begin_io(struct fv_build *b)
     struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    g->out = &b->model->io;
+    g->out = fv_model_io(b->model);
     return g;
 }
 
@@ -237,7 +239,14 @@ static void finish_io(struct fv_build *b, void *state)
     free(g);
 }
 
-const struct fv_track fv_track_io = { "io", FV_VISIT_REST, { FV_CHUNK_IO, FV_CHUNK_IO_FILES, FV_CHUNK_IO_THREAD, FV_CHUNK_IO_PROCESS }, begin_io, read_io, finish_io };
+const struct fv_track fv_track_io = {
+    .name = "io",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_IO, FV_CHUNK_IO_FILES, FV_CHUNK_IO_THREAD, FV_CHUNK_IO_PROCESS },
+    .begin = begin_io,
+    .read = read_io,
+    .finish = finish_io,
+};
 
 /* ---- over the ranks ---- */
 
@@ -305,8 +314,10 @@ void fv_io_fold(struct fv_io_view *out)
         qsort(out->calls, out->call_count, sizeof(*out->calls), by_call);
 }
 
-void fv_io_view_release(struct fv_io_view *view)
+void fv_io_view_release(void *data)
 {
+    struct fv_io_view *view = data;
+
     free(view->parts);
     free(view->calls);
     free(view->files);

@@ -3,6 +3,7 @@
 #ifndef FV_PROFILE_IO_H
 #define FV_PROFILE_IO_H
 
+#include "profile/model.h"
 #include "tool/vec.h"
 #include "trace/format.h"
 
@@ -69,6 +70,9 @@ struct fv_io_view {
 
 /* Makes the calls anew, of the parts, of which some may be at one place now. */
 void fv_io_fold(struct fv_io_view *view);
-void fv_io_view_release(struct fv_io_view *view);
+void fv_io_view_release(void *data); /* struct fv_io_view */
+
+/* calls 0: none. */
+FV_SUBJECT_DATA(struct fv_io_view, io, files)
 
 #endif

@@ -1,7 +1,11 @@
 /* What the program did to files: relations io, io_files, io_ranks. */
+#include "profile/build.h"
+#include "profile/io/files.h"
 #include "profile/relations.h"
 
 #include <stdio.h>
+
+FV_DATA_BASE(io)
 
 #define RECORDED_BY "fvmpi run --io"
 
@@ -13,7 +17,7 @@ static void get_file(void *subject, const void *row, const struct fv_column_def 
     const struct fv_model *m = fv_tables_model(subject);
     uint32_t file = ((const struct fv_io_call_view *)row)->place.file;
 
-    v->text = file == FV_NONE ? NULL : m->io.files[file].path;
+    v->text = file == FV_NONE ? NULL : fv_model_io(m)->files[file].path;
 }
 
 static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -105,7 +109,7 @@ static const struct fv_column_def call_columns[] = {
     { "rank_max_s", "max rank", "s", "Time of the rank with most, in MPI too.", FV_FIELD(C, ranks.max_s) },
     FV_RANK_COLUMN(C, ranks.max_rank, "max_rank", "rank", "That rank."),
 };
-const struct fv_relation fv_io_relation = {
+static const struct fv_relation io_relation = {
     .name = "io",
     .key = "io",
     .title = "I/O by call path",
@@ -115,8 +119,8 @@ const struct fv_relation fv_io_relation = {
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(call_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, io.calls, io.call_count),
+    .base = io_base,
+    FV_ITEMS(struct fv_io_view, calls, call_count),
 };
 
 /* ---- files ---- */
@@ -154,17 +158,17 @@ static const struct fv_column_def file_columns[] = {
 
 static size_t count_files(void *subject, const void *parent)
 {
-    return fv_tables_model(subject)->io.file_count;
+    return fv_model_io(fv_tables_model(subject))->file_count;
 }
 
 /* What was opened for nothing that is recorded is left out. */
 static const void *file_at(void *subject, const void *parent, size_t index)
 {
-    const struct fv_io_file_view *f = &fv_tables_model(subject)->io.files[index];
+    const struct fv_io_file_view *f = &fv_model_io(fv_tables_model(subject))->files[index];
 
     return f->ranks.count ? f : NULL;
 }
-const struct fv_relation fv_io_files_relation = {
+static const struct fv_relation io_files_relation = {
     .name = "io_files",
     .key = "io_files",
     .title = "Files",
@@ -198,7 +202,7 @@ static const struct fv_column_def rank_columns[] = {
     COUNTED("device_read_bytes", "from disk", "bytes", device_read, "Bytes that storage moved for it: what the page cache had is not in it, nor network file systems."),
     COUNTED("device_written_bytes", "to disk", "bytes", device_written, "Likewise, or that storage will move."),
 };
-const struct fv_relation fv_io_ranks_relation = {
+static const struct fv_relation io_ranks_relation = {
     .name = "io_ranks",
     .key = "io_ranks",
     .title = "I/O by rank",
@@ -207,6 +211,28 @@ const struct fv_relation fv_io_ranks_relation = {
     .shown = "rank time_s read_bytes written_bytes device_read_bytes/2 device_written_bytes/2",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(rank_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, io.ranks, io.rank_count),
+    .base = io_base,
+    FV_ITEMS(struct fv_io_view, ranks, rank_count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_io;
+
+static void fold_files(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_io_view *io = fv_model_io(m);
+
+    for (size_t i = 0; i < io->part_count; i++)
+        io->parts[i].place.node = fv_alike(alikes, io->parts[i].place.node);
+    fv_io_fold(io);
+}
+
+const struct fv_subject fv_files_subject = {
+    .name = "files",
+    .bytes = sizeof(struct fv_io_view),
+    .tracks = { &fv_track_io },
+    .relations = { &io_relation, &io_files_relation, &io_ranks_relation },
+    .fold = fold_files,
+    .release = fv_io_view_release,
 };

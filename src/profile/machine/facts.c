@@ -315,7 +315,7 @@ static void *begin_facts(struct fv_build *b)
     struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    g->out = &b->model->facts;
+    g->out = fv_model_facts(b->model);
     return g;
 }
 
@@ -347,11 +347,17 @@ static void finish_facts(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_facts = {
-    "facts", FV_VISIT_REST, { 0 }, begin_facts, read_facts, finish_facts,
+    .name = "facts",
+    .visit = FV_VISIT_REST,
+    .begin = begin_facts,
+    .read = read_facts,
+    .finish = finish_facts,
 };
 
-void fv_facts_release(struct fv_facts *f)
+void fv_facts_release(void *data)
 {
+    struct fv_facts *f = data;
+
     for (size_t i = 0; i < f->host_count; i++)
         free(f->hosts[i].ranks.runs);
     for (size_t i = 0; i < f->variable_count; i++)

@@ -3,6 +3,7 @@
 #ifndef FV_PROFILE_FACTS_H
 #define FV_PROFILE_FACTS_H
 
+#include "profile/model.h"
 #include "trace/format.h"
 
 #include <stdbool.h>
@@ -57,9 +58,12 @@ struct fv_facts {
     uint32_t crowded_count; /* of those processors */
 };
 
-void fv_facts_release(struct fv_facts *facts);
+void fv_facts_release(void *data); /* struct fv_facts */
 
 /* A host in a line: "2 x Intel ..., 16 processors, SMT on, governor powersave, Linux 6.1"; "": nothing is known. Returns out. */
 char *fv_facts_words(const struct fv_facts_host *host, char *out, size_t bytes);
+
+/* hosts 0: none recorded them. */
+FV_SUBJECT_DATA(struct fv_facts, facts, facts)
 
 #endif

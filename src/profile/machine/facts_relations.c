@@ -1,8 +1,12 @@
 /* What a run's times depend on and its program does not say: relations machines, environment, affinity. */
+#include "profile/build.h"
+#include "profile/machine/facts.h"
 #include "profile/relations.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+FV_DATA_BASE(facts)
 
 static void put_runs(const struct fv_facts_ranks *ranks, struct fv_value *v)
 {
@@ -78,15 +82,15 @@ static const struct fv_column_def machine_columns[] = {
     WORDS("hypervisor", "hypervisor", FV_FACT_HYPERVISOR, "The name of the hypervisor, as it gives it; null: none that tells."),
     WORDS("address", "address", FV_FACT_ADDRESS, "Of the node in the network, SLURM_TOPOLOGY_ADDR: switches and node, with points between them."),
 };
-const struct fv_relation fv_machines_relation = {
+static const struct fv_relation machines_relation = {
     .name = "machines",
     .key = "machines",
     .title = "Machines",
     .doc = "The node of each host, by its first rank, as one of its ranks saw it when recording began. Empty in experiments of versions that did not store it.",
     .shown = "host rank_count/9 processor/8 socket_count/7 processor_count/7 smt/6 mhz/3 governor/5 turbo/4 memory_bytes/4 hugepages/3 kernel/5 hypervisor/2",
     FV_COLUMNS(machine_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, facts.hosts, facts.host_count),
+    .base = facts_base,
+    FV_ITEMS(struct fv_facts, hosts, host_count),
 };
 
 /* ---- the environment ---- */
@@ -104,15 +108,15 @@ static const struct fv_column_def environment_columns[] = {
     VARIABLE("rank_count", "ranks", ranks.count, "Ranks that had it so."),
     { "rank_runs", "which", "", "Which ranks.", FV_GET(FV_TYPE_RUNS, get_variable_runs) },
 };
-const struct fv_relation fv_environment_relation = {
+static const struct fv_relation environment_relation = {
     .name = "environment",
     .key = "environment",
     .title = "Environment",
     .doc = "Variables that steer MPI, OpenMP, their networks and libraries, and the placement of processes, by name and value: what people set, without what launchers tell their "
            "processes, and without names that may be secret (TOKEN, KEY, PASS, SECRET, CRED, AUTH, COOKIE). At most 64 a rank.",
     FV_COLUMNS(environment_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, facts.variables, facts.variable_count),
+    .base = facts_base,
+    FV_ITEMS(struct fv_facts, variables, variable_count),
 };
 
 /* ---- where threads may run ---- */
@@ -144,7 +148,7 @@ static const struct fv_column_def affinity_columns[] = {
     AFFINITY("numa_node", "of node", node, FV_UNLESS_NONE, "That one's NUMA node."),
     AFFINITY("other_ranks", "others", others, FV_BLANK, "Other ranks of the node that may run on one of the processors, as their processes began."),
 };
-const struct fv_relation fv_affinity_relation = {
+static const struct fv_relation affinity_relation = {
     .name = "affinity",
     .key = "affinity",
     .title = "Where threads may run",
@@ -152,6 +156,18 @@ const struct fv_relation fv_affinity_relation = {
     .of_ranks = true,
     .shown = "rank thread host/2 processors processor_count/3 is_bound/4 processors_last/5 numa_nodes/3 cpu/2 other_ranks/6",
     FV_COLUMNS(affinity_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, facts.affinities, facts.affinity_count),
+    .base = facts_base,
+    FV_ITEMS(struct fv_facts, affinities, affinity_count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_facts;
+
+const struct fv_subject fv_facts_subject = {
+    .name = "facts",
+    .bytes = sizeof(struct fv_facts),
+    .tracks = { &fv_track_facts },
+    .relations = { &machines_relation, &environment_relation, &affinity_relation },
+    .release = fv_facts_release,
 };

@@ -227,7 +227,7 @@ static void *begin_machine(struct fv_build *b)
     struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    g->out = &b->model->machine;
+    g->out = fv_model_machine(b->model);
     g->sections.build = b;
     g->sections.out = &g->names;
     return g;
@@ -267,13 +267,18 @@ static void finish_machine(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_machine = {
-    "machine", FV_VISIT_REST,
-    { FV_CHUNK_SENSOR_PROCESS, FV_CHUNK_SENSOR_SERIES, FV_CHUNK_SENSOR_SAMPLES, FV_CHUNK_SECTIONS, FV_CHUNK_SECTION_SETS },
-    begin_machine, read_machine, finish_machine,
+    .name = "machine",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_SENSOR_PROCESS, FV_CHUNK_SENSOR_SERIES, FV_CHUNK_SENSOR_SAMPLES, FV_CHUNK_SECTIONS, FV_CHUNK_SECTION_SETS },
+    .begin = begin_machine,
+    .read = read_machine,
+    .finish = finish_machine,
 };
 
-void fv_machine_release(struct fv_machine *m)
+void fv_machine_release(void *data)
 {
+    struct fv_machine *m = data;
+
     free(m->nodes);
     free(m->series);
     free(m->points);

@@ -5,6 +5,8 @@
 #ifndef FV_PROFILE_MACHINE_H
 #define FV_PROFILE_MACHINE_H
 
+#include "profile/model.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +51,9 @@ struct fv_machine {
     size_t section_count, section_room;
 };
 
-void fv_machine_release(struct fv_machine *machine);
+void fv_machine_release(void *data); /* struct fv_machine */
+
+/* nodes 0: nobody read its sensors. */
+FV_SUBJECT_DATA(struct fv_machine, machine, sensors)
 
 #endif

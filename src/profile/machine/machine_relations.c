@@ -1,7 +1,13 @@
 /* What happened meanwhile: relations labels, sensors, sensor_nodes, sensor_series, sensor_sections. */
+#include "profile/build.h"
+#include "profile/labels.h"
+#include "profile/machine/machine.h"
 #include "profile/relations.h"
 
 #include <stdio.h>
+
+FV_DATA_BASE(machine)
+FV_DATA_BASE(labels)
 
 #define RECORDED_BY "fvmpi run --sensors"
 
@@ -20,29 +26,29 @@ static const struct fv_column_def label_columns[] = {
     FV_RANK_COLUMN(struct fv_label_view, rank, "rank", "rank", "The rank that called fvmpi_label(), or whose node's reader of sensors was told."),
     { "origin", "by", "", "program: fvmpi_label(); outside: fvmpi label.", FV_GET(FV_TYPE_TEXT, get_origin), .words = origins },
 };
-const struct fv_relation fv_labels_relation = {
+static const struct fv_relation labels_relation = {
     .name = "labels",
     .key = "labels",
     .title = "Labels",
     .doc = "Moments that the program marked (fvmpi_label()), or who ran it (fvmpi label), by time.",
     .recorded_by = "fvmpi_label() in the program, or fvmpi run --sensors and fvmpi label",
     FV_COLUMNS(label_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, labels, label_count),
+    .base = labels_base,
+    FV_ITEMS(struct fv_labels, items, count),
 };
 
 static const char *const kinds[] = { "counter", "gauge", NULL };
 
 static const struct fv_machine_series *series_at(void *subject, uint32_t index)
 {
-    return &fv_tables_model(subject)->machine.series[index];
+    return &fv_model_machine(fv_tables_model(subject))->series[index];
 }
 
 static void put_host(void *subject, const struct fv_machine_series *s, struct fv_value *v)
 {
     const struct fv_model *m = fv_tables_model(subject);
 
-    v->text = m->ranks[m->machine.nodes[s->node].rank].host;
+    v->text = m->ranks[fv_model_machine(m)->nodes[s->node].rank].host;
 }
 
 /* Of what is counted, in a second; of a gauge as it is. */
@@ -73,7 +79,7 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
 
 #define SERIES(k, t, m, f, d) { k, t, "", d, FV_FIELD(struct fv_machine_series, m), .flags = (f) | FV_NULLABLE }
 static const struct fv_column_def series_columns[] = {
-    FV_ID_COLUMN("id", machine.series, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(sensors, struct fv_machine, "id", series, "Index in this list, from 0."),
     { "host", "node", "", "The node.", FV_GET(FV_TYPE_TEXT, get_host), .flags = FV_NAME },
     { "event", "event", "", "Its name, as fvmpi stat --list has it; @ and a source: of that alone, else of all sources together.", FV_FIELD(struct fv_machine_series, label),
       .flags = FV_NAME },
@@ -85,7 +91,7 @@ static const struct fv_column_def series_columns[] = {
     { "kind", "kind", "", "counter, or gauge.", FV_GET(FV_TYPE_TEXT, get_kind), .words = kinds },
     { "intervals", "intervals", "", "Times between two samples that these are of.", FV_FIELD(struct fv_machine_series, intervals) },
 };
-const struct fv_relation fv_sensors_relation = {
+static const struct fv_relation sensors_relation = {
     .name = "sensors",
     .key = "sensors",
     .title = "Sensors of the machine",
@@ -94,8 +100,8 @@ const struct fv_relation fv_sensors_relation = {
     .shown = "host/1 event mean least/2 most/2 unit total/3",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(series_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, machine.series, machine.series_count),
+    .base = machine_base,
+    FV_ITEMS(struct fv_machine, series, series_count),
 };
 
 /* ---- the nodes ---- */
@@ -129,15 +135,15 @@ static const struct fv_column_def node_columns[] = {
     NODE("cpu_s", "CPU time", "s", cpu_s, 0, "CPU time of the thread that read them, which is in that of its rank."),
     { "cpu_share", "of a processor", "share", "The same of the time between the first and the last sample.", FV_GET(FV_TYPE_REAL, get_cpu_share), .flags = FV_NULLABLE },
 };
-const struct fv_relation fv_sensor_nodes_relation = {
+static const struct fv_relation sensor_nodes_relation = {
     .name = "sensor_nodes",
     .key = "sensor_nodes",
     .title = "Nodes whose sensors were read",
     .doc = "How the sensors of each node were read.",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(node_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, machine.nodes, machine.node_count),
+    .base = machine_base,
+    FV_ITEMS(struct fv_machine, nodes, node_count),
 };
 
 /* ---- along time ---- */
@@ -176,7 +182,7 @@ static const struct fv_column_def point_columns[] = {
     POINT("mean", "mean", "", mean, "Of a counter what it grew by in a second, of a gauge what it was at the end of each interval between two samples; the mean over time."),
     POINT("most", "most", "", max, "The most of one interval between two samples."),
 };
-const struct fv_relation fv_sensor_series_relation = {
+static const struct fv_relation sensor_series_relation = {
     .name = "sensor_series",
     .key = "sensor_series",
     .title = "Sensors along time",
@@ -184,8 +190,8 @@ const struct fv_relation fv_sensor_series_relation = {
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     FV_COLUMNS(point_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, machine.points, machine.point_count),
+    .base = machine_base,
+    FV_ITEMS(struct fv_machine, points, point_count),
 };
 
 /* ---- by section ---- */
@@ -208,7 +214,7 @@ static const struct fv_column_def section_columns[] = {
     { "total", "in all", "", "mean x seconds: what a counter grew by then, of the whole node: energy in J, bytes; null: a gauge.", FV_GET(FV_TYPE_REAL, get_section_total),
       .flags = FV_NULLABLE | FV_ESTIMATE },
 };
-const struct fv_relation fv_sensor_sections_relation = {
+static const struct fv_relation sensor_sections_relation = {
     .name = "sensor_sections",
     .key = "sensor_sections",
     .title = "Sensors by section",
@@ -217,6 +223,26 @@ const struct fv_relation fv_sensor_sections_relation = {
     .shown = "section event mean unit seconds total/2 host/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(section_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, machine.sections, machine.section_count),
+    .base = machine_base,
+    FV_ITEMS(struct fv_machine, sections, section_count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_labels, fv_track_machine;
+
+const struct fv_subject fv_labels_subject = {
+    .name = "labels",
+    .bytes = sizeof(struct fv_labels),
+    .tracks = { &fv_track_labels },
+    .relations = { &labels_relation },
+    .release = fv_labels_release,
+};
+
+const struct fv_subject fv_sensors_subject = {
+    .name = "sensors",
+    .bytes = sizeof(struct fv_machine),
+    .tracks = { &fv_track_machine },
+    .relations = { &sensors_relation, &sensor_nodes_relation, &sensor_series_relation, &sensor_sections_relation },
+    .release = fv_machine_release,
 };

@@ -197,7 +197,7 @@ static void *begin_allocated(struct fv_build *b)
     struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    g->out = &b->model->allocated;
+    g->out = fv_model_allocated(b->model);
     return g;
 }
 
@@ -225,9 +225,12 @@ static void finish_allocated(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_allocated = {
-    "memory", FV_VISIT_REST,
-    { FV_CHUNK_MEMORY_PROCESS, FV_CHUNK_MEMORY_SUMS, FV_CHUNK_MEMORY_SITES, FV_CHUNK_MEMORY_PATHS, FV_CHUNK_MEMORY_SERIES },
-    begin_allocated, read_allocated, finish_allocated,
+    .name = "memory",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_MEMORY_PROCESS, FV_CHUNK_MEMORY_SUMS, FV_CHUNK_MEMORY_SITES, FV_CHUNK_MEMORY_PATHS, FV_CHUNK_MEMORY_SERIES },
+    .begin = begin_allocated,
+    .read = read_allocated,
+    .finish = finish_allocated,
 };
 
 /* ---- over the ranks ---- */
@@ -314,8 +317,10 @@ void fv_allocated_fold(struct fv_allocated *out)
         qsort(out->places, out->place_count, sizeof(*out->places), by_peak);
 }
 
-void fv_allocated_release(struct fv_allocated *a)
+void fv_allocated_release(void *data)
 {
+    struct fv_allocated *a = data;
+
     free(a->places);
     free(a->parts);
     free(a->ranks);

@@ -3,6 +3,7 @@
 #ifndef FV_ALLOCATED_H
 #define FV_ALLOCATED_H
 
+#include "profile/model.h"
 #include "tool/vec.h"
 #include "trace/format.h"
 
@@ -89,6 +90,9 @@ static inline bool fv_allocated_is_exact(const struct fv_allocated_sum *s)
 
 /* When nodes of paths have changed: parts that have become equal are added up. */
 void fv_allocated_fold(struct fv_allocated *allocated);
-void fv_allocated_release(struct fv_allocated *allocated);
+void fv_allocated_release(void *data); /* struct fv_allocated */
+
+/* ranks 0: none recorded it. */
+FV_SUBJECT_DATA(struct fv_allocated, allocated, memory)
 
 #endif

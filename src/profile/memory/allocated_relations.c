@@ -1,10 +1,14 @@
 /* What the program allocates: relations memory, memory_ranks, memory_series. */
+#include "profile/build.h"
+#include "profile/memory/allocated.h"
 #include "profile/relations.h"
 #include "tool/words.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+FV_DATA_BASE(allocated)
 
 #define RECORDED_BY "fvmpi run --memory"
 
@@ -97,7 +101,7 @@ static void get_place(void *subject, const void *row, const struct fv_column_def
 }
 
 static const struct fv_column_def place_outer[] = {
-    FV_ID_COLUMN("memory_id", allocated.places, "Index in memory, from 0."),
+    FV_DATA_ID_COLUMN(memory, struct fv_allocated, "memory_id", places, "Index in memory, from 0."),
 };
 static const struct fv_column_def part_columns[] = {
     FV_RANK_COLUMN(struct fv_allocated_part, rank, "rank", "rank", "The rank."),
@@ -114,16 +118,16 @@ static const struct fv_relation parts = {
     .by_rank = true,
     FV_COLUMNS(part_columns),
     FV_OUTER(place_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, allocated.parts, struct fv_allocated_place, first, ranks),
+    .base = allocated_base,
+    FV_SLICE(struct fv_allocated, parts, struct fv_allocated_place, first, ranks),
 };
 
 static double at_peak_of_all(const struct fv_model *m)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < m->allocated.rank_count; i++)
-        sum += m->allocated.ranks[i].peak > 0 ? (double)m->allocated.ranks[i].peak : 0;
+    for (size_t i = 0; i < fv_model_allocated(m)->rank_count; i++)
+        sum += fv_model_allocated(m)->ranks[i].peak > 0 ? (double)fv_model_allocated(m)->ranks[i].peak : 0;
     return sum;
 }
 
@@ -136,7 +140,7 @@ static void get_share_of_peak(void *subject, const void *row, const struct fv_co
 }
 
 static const struct fv_column_def place_columns[] = {
-    FV_ID_COLUMN("id", allocated.places, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(memory, struct fv_allocated, "id", places, "Index in this list, from 0."),
     { "function", "allocated in", "", "The function that allocates: the innermost of the call path that is not of C++'s library.", FV_GET(FV_TYPE_TEXT, get_function),
       .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
     { "called_by", "called by", "", "The two functions that called it, the nearest first; null: none is known.", FV_GET(FV_TYPE_TEXT, get_callers), .flags = FV_FLAT | FV_NULLABLE },
@@ -150,7 +154,7 @@ static const struct fv_column_def place_columns[] = {
     FV_RANK_COLUMN(struct fv_allocated_place, max_rank, "max_rank", "rank", "That rank."),
     { "per_rank", "by rank", "", "", FV_NEST(parts) },
 };
-const struct fv_relation fv_memory_relation = {
+static const struct fv_relation memory_relation = {
     .name = "memory",
     .key = "memory",
     .title = "Memory by call path",
@@ -161,8 +165,8 @@ const struct fv_relation fv_memory_relation = {
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(place_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, allocated.places, allocated.place_count),
+    .base = allocated_base,
+    FV_ITEMS(struct fv_allocated, places, place_count),
 };
 
 /* ---- ranks ---- */
@@ -221,7 +225,7 @@ static const struct fv_column_def rank_columns[] = {
     PAGES("far_bytes", "far", far, "Of that, on other nodes; null: there is one node."),
     { "allocator", "allocator", "", "The file that has the allocator; null: not known.", FV_FIELD(struct fv_allocated_rank, allocator), .flags = FV_NULLABLE },
 };
-const struct fv_relation fv_memory_ranks_relation = {
+static const struct fv_relation memory_ranks_relation = {
     .name = "memory_ranks",
     .key = "memory_ranks",
     .title = "Memory by rank",
@@ -230,8 +234,8 @@ const struct fv_relation fv_memory_ranks_relation = {
     .recorded_by = RECORDED_BY,
     .of_ranks = true,
     FV_COLUMNS(rank_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, allocated.ranks, allocated.rank_count),
+    .base = allocated_base,
+    FV_ITEMS(struct fv_allocated, ranks, rank_count),
 };
 
 /* ---- the series ---- */
@@ -243,7 +247,7 @@ static const struct fv_column_def bin_columns[] = {
     { "most_bytes", "most", "bytes", "The most that was live in it, in the allocator's bytes.", FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocated_bin, most) },
     { "last_bytes", "last", "bytes", "What was live last in it.", FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocated_bin, last) },
 };
-const struct fv_relation fv_memory_series_relation = {
+static const struct fv_relation memory_series_relation = {
     .name = "memory_series",
     .key = "memory_series",
     .title = "Memory along time",
@@ -252,6 +256,28 @@ const struct fv_relation fv_memory_series_relation = {
     .shape = FV_ROWS,
     .of_ranks = true,
     FV_COLUMNS(bin_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, allocated.bins, allocated.bin_count),
+    .base = allocated_base,
+    FV_ITEMS(struct fv_allocated, bins, bin_count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_allocated;
+
+static void fold_memory(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_allocated *allocated = fv_model_allocated(m);
+
+    for (size_t i = 0; i < allocated->part_count; i++)
+        allocated->parts[i].node = fv_alike(alikes, allocated->parts[i].node);
+    fv_allocated_fold(allocated);
+}
+
+const struct fv_subject fv_memory_subject = {
+    .name = "memory",
+    .bytes = sizeof(struct fv_allocated),
+    .tracks = { &fv_track_allocated },
+    .relations = { &memory_relation, &memory_ranks_relation, &memory_series_relation },
+    .fold = fold_memory,
+    .release = fv_allocated_release,
 };

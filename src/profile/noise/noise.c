@@ -1,6 +1,7 @@
 /* See noise.h: what rank files tell. */
 #include "profile/noise/noise.h"
 #include "profile/build.h"
+#include "profile/machine/machine.h"
 #include "profile/noise/noise_log.h"
 
 #include <math.h>
@@ -81,7 +82,7 @@ static void keep(struct fv_noise_series *s, const struct fv_noise_interval *inte
 static void add_interval(struct gather *g, uint32_t rank, const struct call *before, const struct call *c)
 {
     const struct fv_model *m = g->build->model;
-    struct fv_noise_view *n = &g->build->model->noise;
+    struct fv_noise_view *n = fv_model_noise(g->build->model);
     const struct fv_noise_record *r = fv_noise_log_at(&g->log, c->thread, c->begin);
     struct fv_noise_interval i = { .time_s = fv_build_seconds(m, rank, c->begin - before->end), .rank = rank };
 
@@ -104,8 +105,8 @@ static void read_intervals(struct gather *g, uint32_t rank)
     const struct fv_rank *r = &g->build->model->ranks[rank];
 
     fv_noise_log_read(&g->log, g->build->files[rank].reader);
-    g->build->model->noise.whole = g->build->model->noise.whole && g->log.whole;
-    g->build->model->noise.ranks[rank].recorded = g->log.recorded;
+    fv_model_noise(g->build->model)->whole = fv_model_noise(g->build->model)->whole && g->log.whole;
+    fv_model_noise(g->build->model)->ranks[rank].recorded = g->log.recorded;
     if (!g->log.recorded || r->thinned || r->dropped[FV_DROP_COLLECTIVES])
         return;
     read_calls(g, rank);
@@ -118,7 +119,7 @@ static void read_intervals(struct gather *g, uint32_t rank)
 
 static bool is_told(const struct gather *g, const char *host, uint32_t pid)
 {
-    const struct fv_noise_view *n = &g->build->model->noise;
+    const struct fv_noise_view *n = fv_model_noise(g->build->model);
 
     for (size_t i = 0; i < n->other_count; i++)
         if (n->others[i].pid == pid && fv_same_text(n->others[i].host, host))
@@ -138,7 +139,7 @@ static uint32_t rank_of(const struct fv_model *m, const char *host, uint32_t pid
 static void add_other(struct gather *g, uint32_t rank, const struct fv_fact *f)
 {
     struct fv_model *m = g->build->model;
-    struct fv_noise_view *n = &m->noise;
+    struct fv_noise_view *n = fv_model_noise(m);
     struct fv_noise_other o = { .host = m->ranks[rank].host, .pid = f->index };
     char list[1024];
     double ms;
@@ -179,7 +180,7 @@ static int by_host_and_most(const void *a, const void *b)
 /* Of the node's control group: a counter of microseconds, summed up while its sensors were read. */
 static double throttled_of(const struct fv_model *m, const char *host)
 {
-    const struct fv_machine *machine = &m->machine;
+    const struct fv_machine *machine = fv_model_machine(m);
 
     for (size_t i = 0; i < machine->series_count; i++) {
         const struct fv_machine_series *s = &machine->series[i];
@@ -193,7 +194,7 @@ static double throttled_of(const struct fv_model *m, const char *host)
 static void add_rank(struct gather *g, uint32_t rank)
 {
     const struct fv_file_header *h = g->build->files[rank].header;
-    struct fv_noise_view *n = &g->build->model->noise;
+    struct fv_noise_view *n = fv_model_noise(g->build->model);
 
     if (!n->ranks) {
         n->rank_count = g->build->model->rank_count;
@@ -211,7 +212,7 @@ static void *begin_noise(struct fv_build *b)
     struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    b->model->noise.whole = true;
+    fv_model_noise(b->model)->whole = true;
     return g;
 }
 
@@ -225,7 +226,7 @@ static void read_noise(struct fv_build *b, void *state, uint32_t rank)
 
 static void finish_noise(struct fv_build *b, void *state)
 {
-    struct fv_noise_view *n = &b->model->noise;
+    struct fv_noise_view *n = fv_model_noise(b->model);
     struct gather *g = state;
 
     if (n->other_count)
@@ -241,10 +242,18 @@ static void finish_noise(struct fv_build *b, void *state)
     free(g);
 }
 
-const struct fv_track fv_track_noise = { "noise", FV_VISIT_REST, { 0 }, begin_noise, read_noise, finish_noise };
+const struct fv_track fv_track_noise = {
+    .name = "noise",
+    .visit = FV_VISIT_REST,
+    .begin = begin_noise,
+    .read = read_noise,
+    .finish = finish_noise,
+};
 
-void fv_noise_release(struct fv_noise_view *n)
+void fv_noise_release(void *data)
 {
+    struct fv_noise_view *n = data;
+
     for (size_t i = 0; i < n->series_count; i++)
         free(n->series[i].items);
     free(n->series);

@@ -13,6 +13,7 @@
 #ifndef FV_NOISE_H
 #define FV_NOISE_H
 
+#include "profile/model.h"
 #include "profile/noise/shares.h"
 #include "tool/cpus.h"
 
@@ -89,7 +90,7 @@ struct fv_noise_view {
     size_t rank_count;
     bool whole; /* each preemption had room in the logs */
 };
-void fv_noise_release(struct fv_noise_view *noise);
+void fv_noise_release(void *data); /* struct fv_noise_view */
 
 /* Seconds of a rank, by its index, in which another thread had its processor: outside of MPI by the kernel's switches; NAN: not known. */
 struct fv_model;
@@ -103,5 +104,8 @@ struct fv_noise_loss {
     double rank_s;    /* its part of the seconds */
 };
 struct fv_noise_loss fv_noise_loss(const struct fv_model *model);
+
+/* ranks 0: nothing is known of it. */
+FV_SUBJECT_DATA(struct fv_noise_view, noise, noise)
 
 #endif

@@ -1,5 +1,7 @@
 /* See noise.h: what is made of the intervals, once call sites have their numbers, and who had a rank's processors. */
 #include "profile/build.h"
+#include "profile/noise/noise.h"
+#include "profile/noise/shares.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +75,7 @@ static void find_shares(struct fv_noise_place *p, struct intervals *all)
 static void project(struct fv_model *m, uint32_t place, struct intervals *all)
 {
     const uint64_t ranks[FV_NOISE_PROJECTIONS] = { m->rank_count, 64, 512, 4096, 32768 };
-    struct fv_noise_view *n = &m->noise;
+    struct fv_noise_view *n = fv_model_noise(m);
     struct fv_noise_place *p = &n->places[place];
     double sum = 0;
 
@@ -97,7 +99,7 @@ static void project(struct fv_model *m, uint32_t place, struct intervals *all)
 
 static void finish_place(struct fv_model *m, uint32_t place, struct intervals *all)
 {
-    struct fv_noise_view *n = &m->noise;
+    struct fv_noise_view *n = fv_model_noise(m);
     struct fv_noise_place *p = &n->places[place];
     size_t warm_count = 0;
     double warm_s = 0;
@@ -124,7 +126,7 @@ static bool is_computed(const struct fv_model *m, uint32_t site)
 
 static struct fv_noise_place *place_of(struct fv_model *m, struct fv_index *index, uint32_t site)
 {
-    struct fv_noise_view *n = &m->noise;
+    struct fv_noise_view *n = fv_model_noise(m);
     size_t before = n->place_count;
     struct fv_noise_place *p = FV_INTERNED(*index, n->places, n->place_count, n->place_room, site);
 
@@ -175,7 +177,7 @@ static int by_site(const void *a, const void *b)
 
 static void add_costs(struct fv_model *m, struct fv_index *index)
 {
-    struct fv_noise_view *n = &m->noise;
+    struct fv_noise_view *n = fv_model_noise(m);
 
     for (size_t i = 0; i < n->rank_count; i++)
         n->ranks[i].cost_s = m->causes.source == FV_CAUSES_NONE || !n->ranks[i].recorded ? NAN : 0;
@@ -217,7 +219,7 @@ struct fv_noise_loss fv_noise_loss(const struct fv_model *m)
     for (uint32_t i = 0; i < m->rank_count; i++) {
         known = known || fv_noise_preempted_of(m, i) >= 0;
         add_loss(&preempted, i, fv_noise_preempted_of(m, i));
-        add_loss(&of_calls, i, m->noise.rank_count ? m->noise.ranks[i].cost_s : 0);
+        add_loss(&of_calls, i, fv_model_noise(m)->rank_count ? fv_model_noise(m)->ranks[i].cost_s : 0);
     }
     if (!known)
         return (struct fv_noise_loss){ .seconds = NAN, .rank = FV_NONE };
@@ -247,7 +249,7 @@ static bool is_of_group(const struct fv_noise_other *o, const struct fv_noise_ot
 /* Adds up the processes with the name of another one that may have had the rank's processors. */
 static void add_group(const struct fv_model *m, const struct fv_noise_other *of, struct fv_noise_rank *r)
 {
-    const struct fv_noise_view *n = &m->noise;
+    const struct fv_noise_view *n = fv_model_noise(m);
 
     r->by_count = 0;
     r->by_cpu_s = 0;
@@ -261,7 +263,7 @@ static void add_group(const struct fv_model *m, const struct fv_noise_other *of,
 /* Which program's processes had most of the CPU time that others had on the rank's processors, and enough of it; else it is not known. */
 static void find_who(const struct fv_model *m, struct fv_noise_rank *r)
 {
-    const struct fv_noise_view *n = &m->noise;
+    const struct fv_noise_view *n = fv_model_noise(m);
     double lost_s = fv_noise_preempted_of(m, r->rank), all_s = 0;
     struct fv_noise_rank most = { .by = FV_NONE };
 
@@ -285,7 +287,7 @@ static void find_who(const struct fv_model *m, struct fv_noise_rank *r)
 
 void fv_build_noise(struct fv_model *m)
 {
-    struct fv_noise_view *n = &m->noise;
+    struct fv_noise_view *n = fv_model_noise(m);
     struct intervals all = { 0 };
     struct fv_index index = { 0 };
 

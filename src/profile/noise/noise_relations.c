@@ -1,8 +1,13 @@
 /* What noise of the machine cost: relations noise, noise_projection, noise_ranks, other_processes. */
 #include "profile/places.h"
+#include "profile/build.h"
+#include "profile/noise/noise.h"
+#include "profile/noise/shares.h"
 #include "profile/relations.h"
 
 #include <math.h>
+
+FV_DATA_BASE(noise)
 
 /* ---- before collective calls ---- */
 
@@ -41,8 +46,8 @@ static const struct fv_relation projection = {
            "intervals, or nobody was preempted.",
     FV_COLUMNS(projection_columns),
     FV_OUTER(projection_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, noise.projections, struct fv_noise_place, first_projection, projections),
+    .base = noise_base,
+    FV_SLICE(struct fv_noise_view, projections, struct fv_noise_place, first_projection, projections),
 };
 
 #define PLACE(k, t, u, m, f, d) { k, t, u, d, FV_FIELD(struct fv_noise_place, m), .flags = (f) }
@@ -81,7 +86,7 @@ static const struct fv_column_def place_columns[] = {
     SHARE("rest", "by the rest", FV_NOISE_REST, "the rest: different work, and what slows it"),
     { "projection", "projection", "", "What this noise would cost on more ranks.", FV_NEST(projection) },
 };
-const struct fv_relation fv_noise_relation = {
+static const struct fv_relation noise_relation = {
     .name = "noise",
     .key = "noise",
     .title = "Noise before collective calls",
@@ -89,8 +94,8 @@ const struct fv_relation fv_noise_relation = {
            "such calls, and in experiments of versions that did not record it.",
     .shown = "place function/9 callsite_number/4 cost_s cost_share/5 preempted_s/8 rank/7 mean_s/3 p99_s/3 variance_preempted_share/6 variance_preempted_low/2 variance_preempted_high/2",
     FV_COLUMNS(place_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, noise.places, noise.place_count),
+    .base = noise_base,
+    FV_ITEMS(struct fv_noise_view, places, place_count),
 };
 
 /* ---- by rank ---- */
@@ -104,7 +109,7 @@ static const struct fv_noise_other *by_at(void *subject, const void *row)
 {
     const struct fv_noise_rank *r = row;
 
-    return r->by == FV_NONE ? NULL : &fv_tables_model(subject)->noise.others[r->by];
+    return r->by == FV_NONE ? NULL : &fv_model_noise(fv_tables_model(subject))->others[r->by];
 }
 
 static void get_preempted(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -168,15 +173,15 @@ static const struct fv_column_def rank_columns[] = {
     { "by_count", "processes", "", "Processes of that name that may run on processors that it may run on.", FV_GET(FV_TYPE_WHOLE, get_by_count), .flags = FV_NULLABLE },
     { "by_cpu_s", "their CPU time", "s", "Of them all, while the rank that looked was recorded.", FV_GET(FV_TYPE_REAL, get_by_cpu), .flags = FV_NULLABLE },
 };
-const struct fv_relation fv_noise_ranks_relation = {
+static const struct fv_relation noise_ranks_relation = {
     .of_ranks = true,
     .name = "noise_ranks",
     .key = "noise_ranks",
     .title = "Noise by rank",
     .doc = "What each rank lost to others, and to whom, by rank.",
     FV_COLUMNS(rank_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, noise.ranks, noise.rank_count),
+    .base = noise_base,
+    FV_ITEMS(struct fv_noise_view, ranks, rank_count),
 };
 
 /* ---- who ran ---- */
@@ -191,7 +196,7 @@ static const struct fv_column_def other_columns[] = {
     OTHER("cpu", "last on", "", cpu, 0, "The processor that it was on last."),
     FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, rank, "rank", "rank", "The rank that it is; null: none of this run."),
 };
-const struct fv_relation fv_other_processes_relation = {
+static const struct fv_relation other_processes_relation = {
     .of_ranks = true,
     .name = "other_processes",
     .key = "other_processes",
@@ -200,6 +205,31 @@ const struct fv_relation fv_other_processes_relation = {
            "those that ended before are not known. At most 256.",
     .shown = "host/2 name pid/3 cpu_s processors cpu/1 rank",
     FV_COLUMNS(other_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, noise.others, noise.other_count),
+    .base = noise_base,
+    FV_ITEMS(struct fv_noise_view, others, other_count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_noise;
+
+static void renumber_noise(struct fv_model *m, const uint32_t *sites)
+{
+    struct fv_noise_view *noise = fv_model_noise(m);
+
+    for (size_t i = 0; i < noise->series_count; i++) {
+        struct fv_noise_series *s = &noise->series[i];
+
+        s->site = sites[s->site];
+        s->from = s->from == FV_NONE ? FV_NONE : sites[s->from];
+    }
+}
+
+const struct fv_subject fv_noise_subject = {
+    .name = "noise",
+    .bytes = sizeof(struct fv_noise_view),
+    .tracks = { &fv_track_noise },
+    .relations = { &noise_relation, &noise_ranks_relation, &other_processes_relation },
+    .renumber = renumber_noise,
+    .release = fv_noise_release,
 };

@@ -1,5 +1,6 @@
 /* See cost_profile.h: procedures, lines, loops, parts and stacks in the order that they are shown in. */
 #include "profile/samples/cost_profile_parts.h"
+#include "profile/samples/costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static void merge_stacks(struct fv_cost_profile *c)
 /* A rank's share of a procedure; ranks that were never there have none. */
 static void spread(struct fv_cost_profile *c, const struct fv_model *m, struct fv_cost_procedure *p)
 {
-    const struct fv_cost_thread *threads = m->costs.threads;
+    const struct fv_cost_thread *threads = fv_model_costs(m)->threads;
     uint32_t ranks = 0;
     size_t next, end = p->first_part + p->parts;
 
@@ -178,7 +179,7 @@ static void spread(struct fv_cost_profile *c, const struct fv_model *m, struct f
 
 void fv_cost_profile_order(struct fv_cost_profile *c, const struct fv_model *m, uint32_t rank)
 {
-    const struct fv_costs *costs = &m->costs;
+    const struct fv_costs *costs = fv_model_costs(m);
     uint32_t last = FV_NONE;
 
     order_procedures(c);

@@ -3,6 +3,8 @@
  * to these. So symbols and recursion are looked at once for a path, however many threads were there. */
 #include "profile/samples/cost_profile.h"
 #include "profile/samples/cost_profile_parts.h"
+#include "profile/samples/costs.h"
+#include "profile/sections/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -285,12 +287,12 @@ static void take_parts(struct parts *parts, uint32_t owner, struct fv_cost_part 
 
 static bool is_wanted(const struct maker *k, const struct fv_cost_leaf *l)
 {
-    return k->rank == FV_COST_ALL_RANKS || k->model->costs.threads[l->thread].rank == k->rank;
+    return k->rank == FV_COST_ALL_RANKS || fv_model_costs(k->model)->threads[l->thread].rank == k->rank;
 }
 
 static void add_threads(struct maker *k)
 {
-    const struct fv_costs *costs = &k->model->costs;
+    const struct fv_costs *costs = fv_model_costs(k->model);
     struct fv_cost_profile *c = k->out;
     struct parts parts = parts_new(c->procedure_count);
 
@@ -312,7 +314,7 @@ static void add_threads(struct maker *k)
 /* Lines and loops of each rank, whose leaves stand together. */
 static void add_ranks(struct maker *k)
 {
-    const struct fv_costs *costs = &k->model->costs;
+    const struct fv_costs *costs = fv_model_costs(k->model);
     struct fv_cost_profile *c = k->out;
     struct parts lines = parts_new(c->line_count), loops = parts_new(c->loop_count);
 
@@ -339,7 +341,7 @@ static void add_ranks(struct maker *k)
 
 static void add_sections(struct maker *k)
 {
-    const struct fv_sections_view *s = &k->model->sections;
+    const struct fv_sections_view *s = fv_model_sections(k->model);
     struct fv_cost_profile *c = k->out;
     struct parts parts = parts_new(c->procedure_count);
 
@@ -354,7 +356,7 @@ static void add_sections(struct maker *k)
 /* Behind which call, and in what that is put down to; where that is nothing, in what it was. */
 static void add_regions(struct maker *k)
 {
-    const struct fv_costs *costs = &k->model->costs;
+    const struct fv_costs *costs = fv_model_costs(k->model);
     struct fv_cost_profile *c = k->out;
 
     for (size_t i = 0; i < costs->leaf_count; i++) {
@@ -383,13 +385,13 @@ static void add_paths(struct maker *k)
     struct fv_path path = { 0 };
     double seconds = 0;
 
-    for (size_t i = 0; i < m->costs.leaf_count; i++)
-        if (is_wanted(k, &m->costs.leaves[i])) {
-            const struct fv_cost_leaf *l = &m->costs.leaves[i];
+    for (size_t i = 0; i < fv_model_costs(m)->leaf_count; i++)
+        if (is_wanted(k, &fv_model_costs(m)->leaves[i])) {
+            const struct fv_cost_leaf *l = &fv_model_costs(m)->leaves[i];
 
             sums[l->node].ticks += l->ticks;
             sums[l->node].in_mpi += l->in_mpi;
-            seconds += (double)l->ticks * m->costs.threads[l->thread].tick_s;
+            seconds += (double)l->ticks * fv_model_costs(m)->threads[l->thread].tick_s;
         }
     k->loop_at = fv_cost_loops(k->out, m, k->symbols, sums);
     FV_GROW(k->out->branches, k->out->branch_room, 1);

@@ -83,7 +83,7 @@ static uint32_t behind_of(const struct behinds *b, const struct fv_cursor *c)
 void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv_sample_trees *trees,
                     uint32_t rank)
 {
-    struct fv_costs *costs = &b->model->costs;
+    struct fv_costs *costs = fv_model_costs(b->model);
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COSTS);
     struct fv_callers callers = fv_build_callers(b->model, rank);
     struct behinds behinds = { 0 };
@@ -130,8 +130,10 @@ void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv
     fv_callers_release(&callers);
 }
 
-void fv_costs_release(struct fv_costs *c)
+void fv_costs_release(void *data)
 {
+    struct fv_costs *c = data;
+
     free(c->threads);
     free(c->leaves);
     *c = (struct fv_costs){ 0 };

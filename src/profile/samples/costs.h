@@ -5,6 +5,7 @@
 #define FV_COSTS_H
 
 #include "base/base.h"
+#include "profile/model.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,6 +39,9 @@ struct fv_sample_trees;
 /* Adds a rank's; ranks in order. */
 void fv_build_costs(struct fv_build *build, struct fv_build_file *file, const struct fv_sample_trees *trees,
                     uint32_t rank);
-void fv_costs_release(struct fv_costs *costs);
+void fv_costs_release(void *data); /* struct fv_costs */
+
+/* ticks 0: none. */
+FV_SUBJECT_DATA(struct fv_costs, costs, costs)
 
 #endif

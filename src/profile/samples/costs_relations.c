@@ -1,4 +1,6 @@
 /* Where CPU time is, by clock samples: relation costs. */
+#include "profile/build.h"
+#include "profile/samples/costs.h"
 #include "profile/samples/costs_relations.h"
 #include "tool/words.h"
 
@@ -12,7 +14,7 @@ static const struct fv_cost_profile *costs_of(const void *subject)
 
 static const void *the_costs(void *subject, const void *parent)
 {
-    return fv_tables_model(subject)->costs.thread_count ? costs_of(subject) : NULL;
+    return fv_model_costs(fv_tables_model(subject))->thread_count ? costs_of(subject) : NULL;
 }
 
 void fv_get_cost_s(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -37,7 +39,7 @@ void fv_get_cost_s(void *subject, const void *row, const struct fv_column_def *c
 
 static const void *the_threads(void *subject, const void *parent)
 {
-    return &fv_tables_model(subject)->costs;
+    return fv_model_costs(fv_tables_model(subject));
 }
 
 static void get_thread_s(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -73,7 +75,7 @@ static const struct fv_relation threads = {
 static void get_part_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_model *m = fv_tables_model(subject);
-    const struct fv_cost_thread *t = &m->costs.threads[((const struct fv_cost_part *)row)->owner];
+    const struct fv_cost_thread *t = &fv_model_costs(m)->threads[((const struct fv_cost_part *)row)->owner];
 
     if (c->argument)
         v->whole = t->thread;
@@ -395,7 +397,7 @@ static void get_fvmpi_share(void *subject, const void *row, const struct fv_colu
 
 static void get_lost(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->whole = fv_tables_model(subject)->costs.lost;
+    v->whole = fv_model_costs(fv_tables_model(subject))->lost;
 }
 
 static const struct fv_column_def cost_columns[] = {
@@ -415,7 +417,7 @@ static const struct fv_column_def cost_columns[] = {
     { "lines", "lines", "", "", FV_NEST(lines) },
     { "call_tree", "call tree", "", "", FV_NEST(call_tree) },
 };
-const struct fv_relation fv_costs_relation = {
+static const struct fv_relation costs_relation = {
     .recorded_by = "fvmpi run --sample",
     .key = "costs",
     .title = "CPU time",
@@ -424,4 +426,28 @@ const struct fv_relation fv_costs_relation = {
     .nullable = true,
     FV_COLUMNS(cost_columns),
     .base = the_costs,
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_traced_samples;
+
+static void renumber_costs(struct fv_model *m, const uint32_t *sites)
+{
+    struct fv_costs *costs = fv_model_costs(m);
+
+    for (size_t i = 0; i < costs->leaf_count; i++) {
+        struct fv_cost_leaf *leaf = &costs->leaves[i];
+
+        leaf->from = leaf->from == FV_NONE ? FV_NONE : sites[leaf->from];
+    }
+}
+
+const struct fv_subject fv_costs_subject = {
+    .name = "costs",
+    .bytes = sizeof(struct fv_costs),
+    .tracks = { &fv_track_traced_samples },
+    .relations = { &costs_relation },
+    .renumber = renumber_costs,
+    .release = fv_costs_release,
 };

@@ -2,6 +2,7 @@
 #include "profile/build.h"
 #include "profile/samples/costs.h"
 #include "profile/samples/sample_paths.h"
+#include "profile/samples/sampled.h"
 #include "profile/samples/sampled_gather.h"
 
 #include <math.h>
@@ -435,7 +436,7 @@ static void *begin_samples(struct fv_build *b)
     struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    g->out = &b->model->samples;
+    g->out = fv_model_samples(b->model);
     return g;
 }
 
@@ -471,5 +472,21 @@ static void finish_samples(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_samples = {
-    "samples", FV_VISIT_CALLS, { 0 }, begin_samples, read_samples, finish_samples,
+    .name = "samples",
+    .visit = FV_VISIT_CALLS,
+    .begin = begin_samples,
+    .read = read_samples,
+    .finish = finish_samples,
+    .needs = { "calls" },
 };
+
+void fv_samples_release(void *data)
+{
+    struct fv_samples *s = data;
+
+    free(s->items);
+    free(s->functions);
+    free(s->parts);
+    free(s->instances);
+    free(s->recent);
+}

@@ -3,6 +3,7 @@
 #ifndef FV_SAMPLED_H
 #define FV_SAMPLED_H
 
+#include "profile/model.h"
 #include "profile/noise/shares.h"
 #include "trace/format.h"
 
@@ -206,5 +207,10 @@ size_t fv_sampled_path(struct fv_path *path, const struct fv_symbols *symbols,
                        const struct fv_sampled *sampled);
 /* That index in a path that has been made, whose own frame has one past its entry. */
 size_t fv_sampled_own_frame(const struct fv_path *path);
+
+void fv_samples_release(void *data); /* struct fv_samples */
+
+/* count 0: none. */
+FV_SUBJECT_DATA(struct fv_samples, samples, samples)
 
 #endif

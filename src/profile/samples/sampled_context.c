@@ -28,7 +28,7 @@ static int by_place(const void *a, const void *b)
 
 void fv_sampled_contexts_init(struct fv_sampled_contexts *c, const struct fv_model *m)
 {
-    const struct fv_samples *s = &m->samples;
+    const struct fv_samples *s = fv_model_samples(m);
 
     *c = (struct fv_sampled_contexts){ .model = m, .by_place = fv_xcalloc(s->count + 1, sizeof(*c->by_place)) };
     for (uint32_t i = 0; i < s->count; i++)
@@ -48,7 +48,7 @@ void fv_sampled_contexts_release(struct fv_sampled_contexts *c)
 uint32_t fv_sampled_contexts_of(const struct fv_sampled_contexts *c, const struct fv_node *frame)
 {
     const struct fv_node *nodes = c->model->tree.nodes, *found;
-    const struct fv_samples *s = &c->model->samples;
+    const struct fv_samples *s = fv_model_samples(c->model);
     size_t before = FV_COUNT_BEFORE(i, s->count, compare_nodes(&nodes[s->items[c->by_place[i]].node], frame) <= 0);
 
     if (!before)
@@ -60,7 +60,7 @@ uint32_t fv_sampled_contexts_of(const struct fv_sampled_contexts *c, const struc
 uint32_t fv_sampled_contexts_function(const struct fv_sampled_contexts *c, const struct fv_symbols *symbols, size_t frame)
 {
     const struct fv_node *nodes = c->model->tree.nodes;
-    const struct fv_samples *s = &c->model->samples;
+    const struct fv_samples *s = fv_model_samples(c->model);
     const struct fv_symbol *symbol = &symbols->of_node[frame];
     const struct fv_node entry = { .module = nodes[frame].module, .offset = symbol->begin + 1 };
     size_t before = FV_COUNT_BEFORE(i, s->function_count, fv_sampled_contexts_compare(&nodes[s->functions[i].node], &entry) < 0);

@@ -3,7 +3,7 @@
 #ifndef FV_SAMPLED_GATHER_H
 #define FV_SAMPLED_GATHER_H
 
-#include "profile/model.h"
+#include "profile/samples/sampled.h"
 
 /* The contexts of model->samples by the place that they are called from; as long as their order stays. */
 struct fv_sampled_contexts {

@@ -1,6 +1,7 @@
 /* See sampled.h: which functions vary, in what order to look at them, and what to say of them. What counts is CPU time that
  * is computing: outside of MPI, and not waiting for threads, in which libraries spin as long as others let them. */
 #include "profile/samples/cost_profile_parts.h"
+#include "profile/samples/costs.h"
 #include "profile/samples/sampled_gather.h"
 #include "profile/samples/sampled_variation.h"
 #include "tool/words.h"
@@ -39,15 +40,15 @@ static struct fv_cost_sum *sums_of_leaves(struct fv_model *m, const struct fv_sy
     uint32_t node = FV_NONE;
     bool sync = false;
 
-    m->samples.computing_ticks = m->samples.ticks > m->costs.ticks ? m->samples.ticks - m->costs.ticks : 0; /* without a path */
-    m->samples.computing_s = (double)m->samples.computing_ticks * m->costs.tick_s;
-    for (size_t i = 0; i < m->costs.leaf_count; i++) {
-        const struct fv_cost_leaf *l = &m->costs.leaves[i];
+    fv_model_samples(m)->computing_ticks = fv_model_samples(m)->ticks > fv_model_costs(m)->ticks ? fv_model_samples(m)->ticks - fv_model_costs(m)->ticks : 0; /* without a path */
+    fv_model_samples(m)->computing_s = (double)fv_model_samples(m)->computing_ticks * fv_model_costs(m)->tick_s;
+    for (size_t i = 0; i < fv_model_costs(m)->leaf_count; i++) {
+        const struct fv_cost_leaf *l = &fv_model_costs(m)->leaves[i];
 
         if (l->node != node)
             sync = fv_cost_waits(&path, m, symbols, l->node);
         node = l->node;
-        add_leaf(&m->samples, &sums[node], l, m->costs.threads[l->thread].tick_s, sync);
+        add_leaf(fv_model_samples(m), &sums[node], l, fv_model_costs(m)->threads[l->thread].tick_s, sync);
     }
     fv_path_release(&path);
     return sums;
@@ -78,18 +79,18 @@ static void charge_costs(const struct fv_sampled_contexts *contexts, struct fv_m
         struct fv_cost_sum *caller = &sums[m->tree.nodes[i].parent];
         uint32_t context = sums[i].ticks ? fv_sampled_contexts_of(contexts, &m->tree.nodes[i]) : FV_NONE;
 
-        functions[i] = context != FV_NONE ? m->samples.items[context].function
+        functions[i] = context != FV_NONE ? fv_model_samples(m)->items[context].function
                        : sums[i].ticks    ? fv_sampled_contexts_function(contexts, symbols, i)
                                           : FV_NONE;
         if (context != FV_NONE)
-            charge(&m->samples.items[context], &sums[i]);
+            charge(&fv_model_samples(m)->items[context], &sums[i]);
         caller->ticks += sums[i].ticks;
         caller->in_mpi += sums[i].in_mpi;
         caller->in_sync += sums[i].in_sync;
     }
     for (size_t i = 1; i < m->tree.node_count; i++)
         if (functions[i] != FV_NONE && is_outermost(m, functions, i))
-            charge(&m->samples.functions[functions[i]], &sums[i]);
+            charge(&fv_model_samples(m)->functions[functions[i]], &sums[i]);
     free(functions);
     free(sums);
 }
@@ -472,7 +473,7 @@ static double variation(const struct fv_sampled *s)
  * weighed with, by its own number and one. */
 static void weigh_with_callers(const struct fv_sampled_contexts *contexts, struct fv_sampled *f, uint32_t node, uint32_t *counted)
 {
-    const struct fv_samples *all = &contexts->model->samples;
+    const struct fv_samples *all = fv_model_samples(contexts->model);
     const struct fv_node *nodes = contexts->model->tree.nodes;
     uint32_t number = (uint32_t)(f - all->functions) + 1;
 
@@ -558,12 +559,12 @@ void fv_samples_judge(struct fv_model *m, const struct fv_symbols *symbols, cons
     fv_sampled_find_functions(m);
     fv_sampled_contexts_init(&contexts, m);
     charge_costs(&contexts, m, symbols);
-    find_looping(m, m->samples.items, m->samples.count, costs);
-    find_looping(m, m->samples.functions, m->samples.function_count, costs);
-    judge_all(&contexts, &m->samples);
+    find_looping(m, fv_model_samples(m)->items, fv_model_samples(m)->count, costs);
+    find_looping(m, fv_model_samples(m)->functions, fv_model_samples(m)->function_count, costs);
+    judge_all(&contexts, fv_model_samples(m));
     fv_sampled_contexts_release(&contexts);
-    fv_sampled_order(&m->samples, by_guidance);
-    fv_samples_find_off(&m->samples);
+    fv_sampled_order(fv_model_samples(m), by_guidance);
+    fv_samples_find_off(fv_model_samples(m));
 }
 
 /* ---- words ---- */

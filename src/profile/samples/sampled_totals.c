@@ -37,7 +37,7 @@ static void move_contexts(struct fv_samples *s)
 
 void fv_sampled_find_functions(struct fv_model *m)
 {
-    struct fv_samples *s = &m->samples;
+    struct fv_samples *s = fv_model_samples(m);
 
     sort_nodes = m->tree.nodes;
     for (size_t i = 0; i < s->count; i++)

@@ -1,4 +1,5 @@
 /* What was sampled of functions' calls: relations functions, and function_totals over all their calling contexts. */
+#include "profile/build.h"
 #include "profile/relations.h"
 #include "profile/samples/sampled_shape.h"
 
@@ -7,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+FV_DATA_BASE(samples)
+
 static const struct fv_samples *samples_of(const void *subject)
 {
-    return &fv_tables_model(subject)->samples;
+    return fv_model_samples(fv_tables_model(subject));
 }
 
 /* ---- what functions are ---- */
@@ -114,7 +117,7 @@ struct part_row {
 static void find_shape(struct fv_tables *t, struct metric_row *row)
 {
     static const double parts[] = { 0.5, 0.9, 0.99 };
-    const struct fv_samples *samples = &t->model->samples;
+    const struct fv_samples *samples = fv_model_samples(t->model);
 
     row->kept = fv_sampled_values(samples, row->s, row->metric, &t->reals, &t->reals_room);
     row->trend = fv_sampled_trend(samples, row->s, row->metric);
@@ -485,8 +488,8 @@ static const struct fv_relation instances = {
     .shape = FV_ROWS,
     FV_COLUMNS(instance_columns),
     FV_OUTER(function_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, samples.instances, struct fv_sampled, first_instance, instances),
+    .base = samples_base,
+    FV_SLICE(struct fv_samples, instances, struct fv_sampled, first_instance, instances),
 };
 static const struct fv_relation recent = {
     .of_ranks = true,
@@ -498,8 +501,8 @@ static const struct fv_relation recent = {
     .shape = FV_ROWS,
     FV_COLUMNS(instance_columns),
     FV_OUTER(function_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, samples.recent, struct fv_sampled, first_recent, recents),
+    .base = samples_base,
+    FV_SLICE(struct fv_samples, recent, struct fv_sampled, first_recent, recents),
 };
 
 /* ---- functions ---- */
@@ -720,7 +723,7 @@ static const struct fv_column_def function_columns[] = {
     { "instances", "instances", "", "", FV_NEST(instances) },
     { "recent", "recent", "", "", FV_NEST(recent) },
 };
-const struct fv_relation fv_functions_relation = {
+static const struct fv_relation functions_relation = {
     .recorded_by = "fvmpi run --sample",
     .name = "sampled_functions",
     .key = "functions",
@@ -734,8 +737,8 @@ const struct fv_relation fv_functions_relation = {
              "sample_count/6 window_sample_count/1 bias/1 abandoned_count/1",
     .share = "time_share",
     FV_COLUMNS(function_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, samples.items, samples.count),
+    .base = samples_base,
+    FV_ITEMS(struct fv_samples, items, count),
 };
 
 /* ---- over all contexts ---- */
@@ -786,7 +789,7 @@ static const struct fv_column_def total_columns[] = {
     OFF_COLUMNS,
     { "metrics", "metrics", "", "", FV_NEST(total_metrics) },
 };
-const struct fv_relation fv_function_totals_relation = {
+static const struct fv_relation function_totals_relation = {
     .recorded_by = "fvmpi run --sample",
     .name = "sampled_totals",
     .key = "function_totals",
@@ -797,6 +800,20 @@ const struct fv_relation fv_function_totals_relation = {
              "mpi_share/2 sample_count/6 window_sample_count/1 bias/1 abandoned_count/1",
     .share = "time_share",
     FV_COLUMNS(total_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, samples.functions, samples.function_count),
+    .base = samples_base,
+    FV_ITEMS(struct fv_samples, functions, function_count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_samples;
+
+extern const struct fv_relation fv_sampling_relation;
+
+const struct fv_subject fv_samples_subject = {
+    .name = "samples",
+    .bytes = sizeof(struct fv_samples),
+    .tracks = { &fv_track_samples },
+    .relations = { &fv_sampling_relation, &functions_relation, &function_totals_relation },
+    .release = fv_samples_release,
 };

@@ -8,7 +8,7 @@
 
 static const void *the_samples(void *subject, const void *parent)
 {
-    const struct fv_samples *samples = &fv_tables_model(subject)->samples;
+    const struct fv_samples *samples = fv_model_samples(fv_tables_model(subject));
 
     return samples->threads || samples->stopped_threads ? samples : NULL;
 }

@@ -67,5 +67,9 @@ static void read_traced_samples(struct fv_build *b, void *state, uint32_t rank)
 }
 
 const struct fv_track fv_track_traced_samples = {
-    "traced samples", FV_VISIT_CALLS, { FV_CHUNK_SAMPLE_LOG }, NULL, read_traced_samples, NULL,
+    .name = "traced samples",
+    .visit = FV_VISIT_CALLS,
+    .types = { FV_CHUNK_SAMPLE_LOG },
+    .read = read_traced_samples,
+    .needs = { "calls" },
 };

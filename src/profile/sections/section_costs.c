@@ -48,7 +48,7 @@ static void finish_threads(struct fv_section_gather *g, struct threads *threads,
 /* The leaves of a rank stand together. */
 void fv_section_read_costs(struct fv_section_gather *g, uint32_t rank)
 {
-    const struct fv_costs *costs = &g->build->model->costs;
+    const struct fv_costs *costs = fv_model_costs(g->build->model);
     uint32_t chain[FV_SECTION_CHAIN];
     struct threads threads = { 0 };
     unsigned count;

@@ -1,6 +1,7 @@
 /* See sections.h. Names, times and counters of sections, and their sums over ranks. Calls inside are in
  * section_calls.c, clock samples in section_costs.c. */
 #include "profile/sections/section_gather.h"
+#include "profile/samples/sampled.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static void no_usage(struct fv_section_rank *r)
 
 static double sampled_s(const struct fv_section_gather *g, double samples)
 {
-    double rate = (double)g->build->model->samples.rate;
+    double rate = (double)fv_model_samples(g->build->model)->rate;
 
     return rate > 0 ? samples / rate : NAN;
 }
@@ -313,7 +314,7 @@ static void *begin_sections(struct fv_build *b)
     struct fv_section_gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    g->out = &b->model->sections;
+    g->out = fv_model_sections(b->model);
     g->locks = has_locks(b);
     return g;
 }
@@ -354,11 +355,17 @@ static void finish_sections(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_sections = {
-    "sections", FV_VISIT_REST, { 0 }, begin_sections, read_sections, finish_sections,
+    .name = "sections",
+    .visit = FV_VISIT_REST,
+    .begin = begin_sections,
+    .read = read_sections,
+    .finish = finish_sections,
 };
 
-void fv_sections_release(struct fv_sections_view *s)
+void fv_sections_release(void *data)
 {
+    struct fv_sections_view *s = data;
+
     for (size_t i = 0; i < s->count; i++) {
         fv_distribution_release(&s->items[i].durations);
         free(s->items[i].functions);

@@ -4,6 +4,7 @@
 #ifndef FV_PROFILE_SECTIONS_H
 #define FV_PROFILE_SECTIONS_H
 
+#include "profile/model.h"
 #include "profile/samples/costs.h"
 #include "tool/distribution.h"
 #include "trace/format.h"
@@ -147,6 +148,8 @@ struct fv_sections_view {
 void fv_section_fold(struct fv_section_view *section);
 /* Are there clock samples in any of them? */
 bool fv_sections_are_sampled(const struct fv_sections_view *sections);
-void fv_sections_release(struct fv_sections_view *sections);
+void fv_sections_release(void *data); /* struct fv_sections_view */
+
+FV_SUBJECT_DATA(struct fv_sections_view, sections, sections)
 
 #endif

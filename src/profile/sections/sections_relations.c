@@ -1,11 +1,16 @@
 /* What the program did in its sections: relations sections, sections_lost. */
+#include "profile/build.h"
+#include "profile/samples/costs.h"
 #include "profile/samples/costs_relations.h"
+#include "profile/sections/sections.h"
 
 #include <math.h>
 
+FV_DATA_BASE(sections)
+
 static const struct fv_sections_view *sections_of(const void *subject)
 {
-    return &fv_tables_model(subject)->sections;
+    return fv_model_sections(fv_tables_model(subject));
 }
 
 /* A count that is kept as a double; null where it is not known. */
@@ -34,7 +39,7 @@ static void get_wait_kind(void *subject, const void *row, const struct fv_column
     }
 
 static const struct fv_column_def section_outer[] = {
-    FV_ID_COLUMN("section_id", sections.items, "Index in sections, from 0."),
+    FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "section_id", items, "Index in sections, from 0."),
     { "section", "section", "", "The section's name.", FV_FIELD(struct fv_section_view, name) },
     { "number", "no.", "", "Its number.", FV_FIELD(struct fv_section_view, number) },
 };
@@ -192,8 +197,8 @@ static const struct fv_relation ranks = {
     .by_rank = true,
     FV_COLUMNS(rank_columns),
     FV_OUTER(section_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, sections.ranks, struct fv_section_view, first, ranks),
+    .base = sections_base,
+    FV_SLICE(struct fv_sections_view, ranks, struct fv_section_view, first, ranks),
 };
 
 /* ---- MPI calls ---- */
@@ -323,8 +328,8 @@ static const struct fv_relation function_ranks = {
     .shape = FV_ROWS,
     FV_COLUMNS(function_rank_columns),
     FV_OUTER(section_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, sections.function_ranks, struct fv_section_view, first_function_rank, function_ranks),
+    .base = sections_base,
+    FV_SLICE(struct fv_sections_view, function_ranks, struct fv_section_view, first_function_rank, function_ranks),
 };
 static const struct fv_relation functions = {
     .name = "section_functions",
@@ -604,7 +609,7 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
     FAULT_COLUMNS(struct fv_section_view)
 
 static const struct fv_column_def section_columns[] = {
-    FV_ID_COLUMN("id", sections.items, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "id", items, "Index in this list, from 0."),
     { "section", "section", "", "Its name, cut to 63 bytes; that of the whole program is all.",
       FV_FIELD(struct fv_section_view, name) },
     { "number", "no.", "", "Its number.", FV_FIELD(struct fv_section_view, number) },
@@ -620,7 +625,7 @@ static const struct fv_column_def section_columns[] = {
     { "costpaths", "cost paths", "", "", FV_NEST(costpaths) },
     { "per_rank", "by rank", "", "", FV_NEST(ranks) },
 };
-const struct fv_relation fv_sections_relation = {
+static const struct fv_relation sections_relation = {
     .recorded_by = "sections in the program, fvmpi_section_begin()",
     .name = "sections",
     .key = "sections",
@@ -637,8 +642,8 @@ const struct fv_relation fv_sections_relation = {
         "messages_1m_and_above/3 lock_wait_mean_s/4 sampled_cpu_mean_s/2",
     .share = "elapsed_share",
     FV_COLUMNS(section_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, sections.items, sections.count),
+    .base = sections_base,
+    FV_ITEMS(struct fv_sections_view, items, count),
 };
 
 /* ---- sections of one name ---- */
@@ -650,7 +655,7 @@ static const struct fv_column_def name_columns[] = {
       FV_FIELD(struct fv_section_view, longest_number) },
     SECTION_VALUES,
 };
-const struct fv_relation fv_section_names_relation = {
+static const struct fv_relation section_names_relation = {
     .recorded_by = "sections in the program, fvmpi_section_begin()",
     .name = "section_names",
     .key = "section_names",
@@ -661,8 +666,8 @@ const struct fv_relation fv_section_names_relation = {
              "instance_p99_s/7 mpi_share wait_share mpi_calls_sum/5",
     .share = "elapsed_share",
     FV_COLUMNS(name_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, sections.names, sections.name_count),
+    .base = sections_base,
+    FV_ITEMS(struct fv_sections_view, names, name_count),
 };
 
 /* ---- what was lost ---- */
@@ -689,7 +694,7 @@ static const struct fv_column_def lost_columns[] = {
     LOSS("untraced", untraced,
          "Begins and ends that the trace has too late or not: in a call, or without room."),
 };
-const struct fv_relation fv_sections_lost_relation = {
+static const struct fv_relation sections_lost_relation = {
     .name = "sections_lost",
     .key = "sections_lost",
     .title = "Sections that were not measured",
@@ -697,4 +702,30 @@ const struct fv_relation fv_sections_lost_relation = {
     .shape = FV_ONE,
     FV_COLUMNS(lost_columns),
     .base = the_losses,
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_sections;
+
+static void fold_sections(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_sections_view *sections = fv_model_sections(m);
+
+    for (size_t i = 0; i < sections->count; i++) {
+        struct fv_section_view *s = &sections->items[i];
+
+        for (size_t k = 0; k < s->path_count; k++)
+            s->paths[k].node = fv_alike(alikes, s->paths[k].node);
+        fv_section_fold(s);
+    }
+}
+
+const struct fv_subject fv_sections_subject = {
+    .name = "sections",
+    .bytes = sizeof(struct fv_sections_view),
+    .tracks = { &fv_track_sections },
+    .relations = { &sections_relation, &section_names_relation, &sections_lost_relation },
+    .fold = fold_sections,
+    .release = fv_sections_release,
 };

@@ -2,6 +2,7 @@
  * formulas have it: one thread of a rank calls MPI, between regions. */
 #include "profile/build.h"
 #include "profile/relations.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ void fv_build_hybrid(struct fv_model *m)
 
     for (size_t i = 0; i < m->rank_count && hybrid.known; i++) {
         const struct fv_rank *r = &m->ranks[i];
-        struct fv_rank_regions regions = m->phases.regions[i];
+        struct fv_rank_regions regions = fv_model_phases(m)->regions[i];
 
         teams |= regions.sums.threads > 1;
         regions_of_one |= regions.sums.threads == 1;

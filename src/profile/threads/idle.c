@@ -1,5 +1,6 @@
 /* See locks.h: workers that have nothing to do, told apart from threads that are in each other's way. */
 #include "profile/build.h"
+#include "profile/threads/locks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static bool is_for_work(const struct fv_model *m, struct fv_lock *k)
     uint64_t signals = 0, own = 0;
 
     for (uint32_t i = 0; i < k->parts; i++) {
-        const struct fv_lock_part *part = &m->locks.parts[k->first_part + i];
+        const struct fv_lock_part *part = &fv_model_locks(m)->parts[k->first_part + i];
 
         signals += part->n.signals;
         own += is_main(m, part) ? 0 : part->n.signals;
@@ -35,7 +36,7 @@ static bool is_for_work(const struct fv_model *m, struct fv_lock *k)
 
 void fv_locks_find_idle(struct fv_model *m)
 {
-    struct fv_locks *l = &m->locks;
+    struct fv_locks *l = fv_model_locks(m);
     bool *seen = fv_xcalloc(m->thread_count, sizeof(*seen));
 
     for (size_t i = 0; i < l->count; i++) {

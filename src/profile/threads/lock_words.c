@@ -28,7 +28,7 @@ char *fv_view_lock_name(const struct fv_profile *v, const struct fv_lock *k, cha
 /* A region that OMPT told of is known by its place in the function that forks it. Locks within a struct have such names, too. */
 static char *find_place(const struct fv_profile *v, const struct fv_lock *k, char *name)
 {
-    const struct fv_locks *l = &v->model->locks;
+    const struct fv_locks *l = fv_model_locks(v->model);
     char *plus = strrchr(name, '+');
 
     if (!k->sites || k->address == FV_NONE || !v->model->addresses[k->address].name) /* a module's name and an offset */

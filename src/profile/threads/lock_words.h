@@ -3,6 +3,8 @@
 #define FV_LOCK_WORDS_H
 
 #include "profile/profile.h"
+#include "profile/threads/locks.h"
+#include "profile/threads/phases.h"
 
 /* As fv_lock_words() has it. Returns out. */
 char *fv_view_lock_name(const struct fv_profile *view, const struct fv_lock *lock, char *out, size_t bytes);

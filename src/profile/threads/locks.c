@@ -1,6 +1,8 @@
 /* See locks.h. Each file's objects become locks of the model, by what makes them the same on all ranks; then
  * its records are added to their lock, their call site there, and their thread. */
 #include "profile/build.h"
+#include "profile/threads/locks.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -311,7 +313,7 @@ static bool is_inside_mpi(const struct fv_model *m, uint32_t node)
 /* Used by nobody else, as far as is known. */
 static void find_inside_mpi(struct fv_model *m)
 {
-    struct fv_locks *l = &m->locks;
+    struct fv_locks *l = fv_model_locks(m);
     bool *outside = fv_xcalloc(l->count, sizeof(*outside));
 
     for (size_t i = 0; i < l->count; i++)
@@ -346,11 +348,11 @@ static struct waiter *waiter_of(struct waiters *w, uint32_t rank, uint32_t threa
 
 static void sum_by_thread(const struct fv_model *m, struct waiters *w)
 {
-    for (size_t i = 0; i < m->locks.part_count; i++) {
-        const struct fv_lock_part *p = &m->locks.parts[i];
+    for (size_t i = 0; i < fv_model_locks(m)->part_count; i++) {
+        const struct fv_lock_part *p = &fv_model_locks(m)->parts[i];
         struct waiter *of = waiter_of(w, p->rank, p->thread);
 
-        *(m->locks.items[p->lock].inside_mpi ? &of->inside_s : &of->outside_s) += p->n.wait_s;
+        *(fv_model_locks(m)->items[p->lock].inside_mpi ? &of->inside_s : &of->outside_s) += p->n.wait_s;
     }
 }
 
@@ -372,10 +374,10 @@ static bool is_of_mpi(const struct fv_model *m, const struct fv_life *life, cons
 /* Lives are exact; the main thread, which nobody created, is there all the time, whatever else was seen first. MPI's own are no part of what the program does. */
 static void sum_lives(struct fv_model *m, struct waiters *w)
 {
-    struct fv_locks *l = &m->locks;
+    struct fv_locks *l = fv_model_locks(m);
 
-    for (size_t i = 0; i < m->phases.life_count; i++) {
-        const struct fv_life *life = &m->phases.lives[i];
+    for (size_t i = 0; i < fv_model_phases(m)->life_count; i++) {
+        const struct fv_life *life = &fv_model_phases(m)->lives[i];
         struct waiter *of = waiter_of(w, life->rank, life->thread);
 
         if (is_main_thread(m, life->rank, life->thread))
@@ -392,7 +394,7 @@ static void sum_lives(struct fv_model *m, struct waiters *w)
 /* What the program's own threads waited for each other outside of MPI. Threads know what they waited in MPI calls, locks who else uses them. */
 static void sum_own_waits(struct fv_model *m)
 {
-    struct fv_locks *l = &m->locks;
+    struct fv_locks *l = fv_model_locks(m);
     struct waiters w = { 0 };
 
     sum_by_thread(m, &w);
@@ -534,7 +536,7 @@ static void *begin_locks(struct fv_build *b)
     if (!g)
         return NULL;
     g->build = b;
-    g->out = &b->model->locks;
+    g->out = fv_model_locks(b->model);
     g->out->ranks = fv_xcalloc(b->model->rank_count, sizeof(*g->out->ranks));
     return g;
 }
@@ -572,8 +574,13 @@ static void finish_locks(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_locks = {
-    "locks",     FV_VISIT_REST, { FV_CHUNK_SYNC_OBJECTS, FV_CHUNK_SYNC, FV_CHUNK_SYNC_THREAD },
-    begin_locks, read_locks,    finish_locks,
+    .name = "locks",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_SYNC_OBJECTS, FV_CHUNK_SYNC, FV_CHUNK_SYNC_THREAD },
+    .begin = begin_locks,
+    .read = read_locks,
+    .finish = finish_locks,
+    .needs = { "phases of threads" },
 };
 
 static int by_key(const void *a, const void *b)
@@ -603,8 +610,10 @@ void fv_locks_fold(struct fv_locks *l)
         order_sites(l);
 }
 
-void fv_locks_release(struct fv_locks *l)
+void fv_locks_release(void *data)
 {
+    struct fv_locks *l = data;
+
     free(l->items);
     free(l->sites);
     free(l->parts);

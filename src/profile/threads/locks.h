@@ -8,6 +8,7 @@
 #ifndef FV_PROFILE_LOCKS_H
 #define FV_PROFILE_LOCKS_H
 
+#include "profile/model.h"
 #include "symbols/symbols.h"
 #include "trace/format.h"
 
@@ -125,6 +126,8 @@ static inline double fv_lock_hold_share(const struct fv_lock *lock)
 
 /* When nodes of paths have changed: sites that have become equal are added up. */
 void fv_locks_fold(struct fv_locks *locks);
-void fv_locks_release(struct fv_locks *locks);
+void fv_locks_release(void *data); /* struct fv_locks */
+
+FV_SUBJECT_DATA(struct fv_locks, locks, locks)
 
 #endif

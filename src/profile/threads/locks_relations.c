@@ -1,13 +1,17 @@
 /* What threads waited for: relations locks, thread_waiting. */
 #include "base/options.h"
+#include "profile/build.h"
 #include "profile/relations.h"
 #include "profile/threads/lock_words.h"
+#include "profile/threads/locks.h"
 
 #include <math.h>
 
+FV_DATA_BASE(locks)
+
 static const struct fv_locks *locks_of(const void *subject)
 {
-    return &fv_tables_model(subject)->locks;
+    return fv_model_locks(fv_tables_model(subject));
 }
 
 /* Numbers that take --threads=hold or --threads=owner, which `argument` says: null without. */
@@ -56,7 +60,7 @@ static void get_name(void *subject, const void *row, const struct fv_column_def 
 }
 
 static const struct fv_column_def lock_outer[] = {
-    FV_ID_COLUMN("lock_id", locks.items, "Index in locks, from 0."),
+    FV_DATA_ID_COLUMN(locks, struct fv_locks, "lock_id", items, "Index in locks, from 0."),
     KIND_COLUMN(struct fv_lock, kind),
     { "name", "name", "", "As in locks.", FV_GET(FV_TYPE_TEXT, get_name) },
 };
@@ -352,7 +356,7 @@ static void get_hold_share(void *subject, const void *row, const struct fv_colum
 }
 
 static const struct fv_column_def lock_columns[] = {
-    FV_ID_COLUMN("id", locks.items, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(locks, struct fv_locks, "id", items, "Index in this list, from 0."),
     { "key", "key", "", "Its number in each report of the same program, on any run.",
       FV_GET(FV_TYPE_HEX, get_lock_key) },
     KIND_COLUMN(struct fv_lock, kind),
@@ -434,7 +438,7 @@ static const struct fv_column_def lock_columns[] = {
     { "per_rank", "by rank", "", "", FV_NEST(lock_ranks) },
     { "per_thread", "by thread", "", "", FV_NEST(lock_threads) },
 };
-const struct fv_relation fv_locks_relation = {
+static const struct fv_relation locks_relation = {
     .recorded_by = "fvmpi run --threads",
     .name = "locks",
     .key = "locks",
@@ -449,8 +453,8 @@ const struct fv_relation fv_locks_relation = {
              "thread_count/2",
     .share = "wait_share",
     FV_COLUMNS(lock_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, locks.items, locks.count),
+    .base = locks_base,
+    FV_ITEMS(struct fv_locks, items, count),
 };
 
 /* ---- threads ---- */
@@ -504,7 +508,7 @@ static void get_waiting_rank(void *subject, const void *row, const struct fv_col
 {
     const struct fv_model *m = fv_tables_model(subject);
 
-    v->number = m->ranks[(const struct fv_lock_rank *)row - m->locks.ranks].world_rank;
+    v->number = m->ranks[(const struct fv_lock_rank *)row - fv_model_locks(m)->ranks].world_rank;
 }
 
 #define THREAD_TIME_COLUMNS(S)                                                                               \
@@ -604,7 +608,7 @@ static const void *the_locks(void *subject, const void *parent)
     return l->recorded ? l : NULL;
 }
 
-const struct fv_relation fv_thread_waiting_relation = {
+static const struct fv_relation thread_waiting_relation = {
     .recorded_by = "fvmpi run --threads",
     .name = "thread_waiting",
     .key = "thread_waiting",
@@ -614,4 +618,26 @@ const struct fv_relation fv_thread_waiting_relation = {
     .nullable = true,
     FV_COLUMNS(thread_waiting_columns),
     .base = the_locks,
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_locks;
+
+static void fold_locks(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_locks *locks = fv_model_locks(m);
+
+    for (size_t i = 0; i < locks->site_count; i++)
+        locks->sites[i].node = fv_alike(alikes, locks->sites[i].node);
+    fv_locks_fold(locks);
+}
+
+const struct fv_subject fv_locks_subject = {
+    .name = "locks",
+    .bytes = sizeof(struct fv_locks),
+    .tracks = { &fv_track_locks },
+    .relations = { &locks_relation, &thread_waiting_relation },
+    .fold = fold_locks,
+    .release = fv_locks_release,
 };

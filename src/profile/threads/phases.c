@@ -2,6 +2,7 @@
  * is created. Regions of OpenMP are summed up in the file already. */
 #include "base/solo.h"
 #include "profile/build.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -277,7 +278,7 @@ static void add_instance(struct gather *g, struct fv_life *lives, size_t count)
         lives[i].phase = phase;
         lives[i].instance = (uint32_t)part->sums.instances;
         if (fv_number_is_id(f->reader, lives[i].id))
-            fv_numbers_set(&f->lives, lives[i].id, phase);
+            fv_numbers_set(fv_build_numbers(f, FV_CHUNK_LIVES), lives[i].id, phase);
         g->out->items[phase].open = g->out->items[phase].open || lives[i].alive;
     }
     fv_phase_sums_add(&part->sums, &sums);
@@ -437,13 +438,13 @@ static void read_regions(struct gather *g)
         struct fv_phase_sums sums = sum_regions(g, &r);
 
         if (fv_number_is_id(f->reader, r.id))
-            fv_numbers_set(&f->omp_regions, r.id, phase);
+            fv_numbers_set(fv_build_numbers(f, FV_CHUNK_OMP), r.id, phase);
 
         g->out->items[phase].open = g->out->items[phase].open || r.open;
         fv_phase_sums_add(&part_of(g, phase)->sums, &sums);
         fv_phase_sums_add(&g->out->items[phase].sums, &sums);
     }
-    read_members(g, &f->omp_regions);
+    read_members(g, fv_build_numbers(f, FV_CHUNK_OMP));
 }
 
 /* ---- alone ---- */
@@ -507,7 +508,7 @@ static void add_alone(struct gather *g, const struct fv_solo_record *r, uint32_t
     struct fv_phase_alone alone = alone_of(g, r);
 
     fv_phase_alone_add(&g->out->items[phase].alone, &alone);
-    fv_numbers_set(&f->alone, number, phase);
+    fv_numbers_set(fv_build_numbers(f, FV_CHUNK_SOLO), number, phase);
 }
 
 /* What makes no sense is left out: a damaged file's. */
@@ -595,7 +596,7 @@ static void *begin_phases(struct fv_build *b)
     struct gather *g = fv_xcalloc(1, sizeof(*g));
 
     g->build = b;
-    g->out = &b->model->phases;
+    g->out = fv_model_phases(b->model);
     g->out->regions = fv_xcalloc(b->model->rank_count, sizeof(*g->out->regions));
     return g;
 }
@@ -626,7 +627,11 @@ static void finish_phases(struct fv_build *b, void *state)
 }
 
 const struct fv_track fv_track_phases = {
-    "phases of threads", FV_VISIT_REST, { 0 }, begin_phases, read_phases, finish_phases,
+    .name = "phases of threads",
+    .visit = FV_VISIT_REST,
+    .begin = begin_phases,
+    .read = read_phases,
+    .finish = finish_phases,
 };
 
 /* ---- numbers ---- */
@@ -680,8 +685,10 @@ struct fv_stack fv_phase_stack(const struct fv_phase *phase, double t1_s)
     return out;
 }
 
-void fv_phases_release(struct fv_phases *s)
+void fv_phases_release(void *data)
 {
+    struct fv_phases *s = data;
+
     free(s->items);
     free(s->parts);
     free(s->lives);

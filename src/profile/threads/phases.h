@@ -60,6 +60,7 @@
 #define FV_PROFILE_PHASES_H
 
 #include "profile/counters/counted.h"
+#include "profile/model.h"
 #include "tool/pop.h"
 
 #include <stdbool.h>
@@ -199,6 +200,8 @@ void fv_phase_sums_add(struct fv_phase_sums *to, const struct fv_phase_sums *fro
 void fv_phases_order(struct fv_phases *phases);
 /* When nodes of paths have changed: phases that have become equal are added up. */
 void fv_phases_fold(struct fv_phases *phases);
-void fv_phases_release(struct fv_phases *phases);
+void fv_phases_release(void *data); /* struct fv_phases */
+
+FV_SUBJECT_DATA(struct fv_phases, phases, phases)
 
 #endif

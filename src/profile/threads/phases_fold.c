@@ -1,6 +1,7 @@
 /* Phases that look the same become one: of a loop that the compiler unrolled, each pass is a call path of its
  * own, which nothing in the source tells from the next. */
 #include "profile/build.h"
+#include "profile/threads/phases.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,10 @@
 /* Parallel phases of threads: relation phases. */
+#include "profile/build.h"
 #include "profile/relations.h"
 #include "profile/threads/lock_words.h"
 #include "profile/threads/phases.h"
+
+FV_DATA_BASE(phases)
 
 /* Columns of a phase and of a rank's part of it are alike: both have `sums`, but only the phase its kind. A
  * getter's `argument` says which it is given. */
@@ -9,7 +12,7 @@
 static bool is_omp(void *subject, const void *row, const struct fv_column_def *c)
 {
     const struct fv_phase *p =
-        c->argument ? &fv_tables_model(subject)->phases.items[((const struct fv_phase_part *)row)->phase] : row;
+        c->argument ? &fv_model_phases(fv_tables_model(subject))->items[((const struct fv_phase_part *)row)->phase] : row;
 
     return p->kind == FV_PHASE_OMP;
 }
@@ -143,7 +146,7 @@ static const struct fv_column_def part_columns[] = {
     SUM_COLUMNS(struct fv_phase_part, OF_PART),
 };
 static const struct fv_column_def phase_outer[] = {
-    FV_ID_COLUMN("phase_id", phases.items, "Index in phases, from 0."),
+    FV_DATA_ID_COLUMN(phases, struct fv_phases, "phase_id", items, "Index in phases, from 0."),
     KIND,
     FUNCTION,
 };
@@ -156,8 +159,8 @@ static const struct fv_relation parts = {
     .by_rank = true,
     FV_COLUMNS(part_columns),
     FV_OUTER(phase_outer),
-    .base = fv_tables_base,
-    FV_SLICE(struct fv_model, phases.parts, struct fv_phase, first, ranks),
+    .base = phases_base,
+    FV_SLICE(struct fv_phases, parts, struct fv_phase, first, ranks),
 };
 
 /* ---- all ---- */
@@ -183,7 +186,7 @@ static void get_busiest_rank(void *subject, const void *row, const struct fv_col
 }
 
 static const struct fv_column_def phase_columns[] = {
-    FV_ID_COLUMN("id", phases.items, "Index in this list, from 0."),
+    FV_DATA_ID_COLUMN(phases, struct fv_phases, "id", items, "Index in this list, from 0."),
     KIND,
     FUNCTION,
     { "rank_count", "ranks", "", "Ranks that had it.", FV_FIELD(struct fv_phase, ranks) },
@@ -208,7 +211,7 @@ static const struct fv_column_def phase_columns[] = {
     FV_PATH_COLUMNS(struct fv_phase, node),
     { "per_rank", "by rank", "", "", FV_NEST(parts) },
 };
-const struct fv_relation fv_phases_relation = {
+static const struct fv_relation phases_relation = {
     .recorded_by = "fvmpi run --threads",
     .name = "phases",
     .key = "phases",
@@ -224,6 +227,28 @@ const struct fv_relation fv_phases_relation = {
              "speedup_bound/5 speedup_lost_to_waiting/5 speedup_lost_to_imbalance/1",
     .share = "time_share",
     FV_COLUMNS(phase_columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, phases.items, phases.count),
+    .base = phases_base,
+    FV_ITEMS(struct fv_phases, items, count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_phases;
+
+static void fold_phases(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_phases *phases = fv_model_phases(m);
+
+    for (size_t i = 0; i < phases->count; i++)
+        phases->items[i].node = fv_alike(alikes, phases->items[i].node);
+    fv_phases_fold(phases);
+}
+
+const struct fv_subject fv_phases_subject = {
+    .name = "phases",
+    .bytes = sizeof(struct fv_phases),
+    .tracks = { &fv_track_phases },
+    .relations = { &phases_relation },
+    .fold = fold_phases,
+    .release = fv_phases_release,
 };

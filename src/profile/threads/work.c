@@ -33,7 +33,7 @@ static bool makes_sense(const struct fv_omp_work *r)
 
 static uint32_t work_of(struct fv_build *b, struct gather *g, unsigned kind, uint32_t node)
 {
-    struct fv_works *out = &b->model->works;
+    struct fv_works *out = fv_model_works(b->model);
     const struct fv_node *n = &b->model->tree.nodes[node];
     size_t before = out->count;
     uint32_t i = FV_INTERN(g->works, out->items, out->count, out->room, (uint32_t[]){ kind, n->module, (uint32_t)n->offset, (uint32_t)(n->offset >> 32) });
@@ -56,7 +56,7 @@ static void read_works(struct fv_build *b, void *state, uint32_t rank)
         if (!makes_sense(&r))
             continue;
         uint32_t at = work_of(b, g, r.kind, fv_build_node_of(b, &b->files[rank], r.path));
-        struct fv_work *w = &b->model->works.items[at];
+        struct fv_work *w = &fv_model_works(b->model)->items[at];
         double seconds = fv_build_seconds(b->model, rank, r.time);
 
         w->executed += r.executed;
@@ -132,7 +132,7 @@ static void *begin_works(struct fv_build *b)
 
 static void finish_works(struct fv_build *b, void *state)
 {
-    struct fv_works *works = &b->model->works;
+    struct fv_works *works = fv_model_works(b->model);
     struct gather *g = state;
 
     if (g->part_count)
@@ -145,10 +145,19 @@ static void finish_works(struct fv_build *b, void *state)
     free(g);
 }
 
-const struct fv_track fv_track_works = { "worksharing", FV_VISIT_REST, { FV_CHUNK_OMP_WORK }, begin_works, read_works, finish_works };
+const struct fv_track fv_track_works = {
+    .name = "worksharing",
+    .visit = FV_VISIT_REST,
+    .types = { FV_CHUNK_OMP_WORK },
+    .begin = begin_works,
+    .read = read_works,
+    .finish = finish_works,
+};
 
-void fv_works_release(struct fv_works *works)
+void fv_works_release(void *data)
 {
+    struct fv_works *works = data;
+
     free(works->items);
     *works = (struct fv_works){ 0 };
 }

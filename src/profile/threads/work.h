@@ -3,6 +3,7 @@
 #ifndef FV_PROFILE_WORK_H
 #define FV_PROFILE_WORK_H
 
+#include "profile/model.h"
 #include "tool/vec.h"
 #include "trace/format.h"
 
@@ -26,6 +27,8 @@ struct fv_works {
 extern const char *const fv_work_kind_names[FV_OMP_WORK_KINDS]; /* by kind - 1, as OpenMP's directives; ends with NULL */
 /* Mean of its threads over the one with most. NAN: it was not timed. */
 double fv_work_balance(const struct fv_work *work);
-void fv_works_release(struct fv_works *works);
+void fv_works_release(void *data); /* struct fv_works */
+
+FV_SUBJECT_DATA(struct fv_works, works, worksharing)
 
 #endif

@@ -1,6 +1,9 @@
 /* Worksharing of OpenMP: relation worksharing. */
+#include "profile/build.h"
 #include "profile/relations.h"
 #include "profile/threads/work.h"
+
+FV_DATA_BASE(works)
 
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -37,7 +40,7 @@ static const struct fv_column_def columns[] = {
     FV_RANK_OR_NULL_COLUMN(W, max_rank, "max_rank", "rank", "The rank of the thread with most; null: none was timed."),
     TIMED("max_thread", "thread", "", max_thread, "That thread, as in the table of threads."),
 };
-const struct fv_relation fv_works_relation = {
+static const struct fv_relation works_relation = {
     .name = "worksharing",
     .key = "worksharing",
     .title = "Worksharing",
@@ -47,6 +50,18 @@ const struct fv_relation fv_works_relation = {
     .shown = "construct place function time_s balance times thread_count/2 thread_max_s/3 wait_s/3 max_rank/1",
     .recorded_by = "fvmpi run --threads",
     FV_COLUMNS(columns),
-    .base = fv_tables_base,
-    FV_ITEMS(struct fv_model, works.items, works.count),
+    .base = works_base,
+    FV_ITEMS(struct fv_works, items, count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_works;
+
+const struct fv_subject fv_worksharing_subject = {
+    .name = "worksharing",
+    .bytes = sizeof(struct fv_works),
+    .tracks = { &fv_track_works },
+    .relations = { &works_relation },
+    .release = fv_works_release,
 };

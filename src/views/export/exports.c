@@ -1,6 +1,7 @@
 /* Samples of the CPU clock for other people's viewers: folded stacks (flame graphs), and speedscope's file
  * format. */
 #include "profile/samples/cost_profile.h"
+#include "profile/samples/costs.h"
 #include "tool/json_stream.h"
 #include "views/views.h"
 #include "tool/words.h"
@@ -53,7 +54,7 @@ int fv_view_folded(const struct fv_profile *v, FILE *out)
     uint32_t *procedures = fv_xcalloc(DEPTH_MAX, sizeof(*procedures));
 
     for (size_t i = 0; i < c->stack_count; i++) {
-        const struct fv_cost_thread *t = &v->model->costs.threads[c->stacks[i].thread];
+        const struct fv_cost_thread *t = &fv_model_costs(v->model)->threads[c->stacks[i].thread];
         size_t depth = stack_of(c, c->stacks[i].branch, procedures);
 
         fprintf(out, "rank %d;thread %u", v->model->ranks[t->rank].world_rank, t->thread);
@@ -88,7 +89,7 @@ static void put_frames(struct fv_json *j, const struct fv_cost_profile *c)
 static void put_thread(struct fv_json *j, const struct fv_model *m, const struct fv_cost_profile *c,
                        size_t first, size_t end, uint32_t *procedures)
 {
-    const struct fv_cost_thread *t = &m->costs.threads[c->stacks[first].thread];
+    const struct fv_cost_thread *t = &fv_model_costs(m)->threads[c->stacks[first].thread];
     char name[80];
 
     snprintf(name, sizeof(name), "rank %d thread %u%s", m->ranks[t->rank].world_rank, t->thread,

@@ -2,6 +2,7 @@
 #include "views/page/page_timeline.h"
 
 #include "profile/samples/cost_profile.h"
+#include "profile/samples/costs.h"
 #include "tool/json_stream.h"
 
 #include <math.h>
@@ -198,10 +199,10 @@ static int64_t sample_ticks(const void *sample)
 /* CPU time that a tick of the thread stands for; 0: it has none. */
 static double tick_of(const struct fv_model *m, const struct row *row)
 {
-    for (size_t i = 0; i < m->costs.thread_count; i++)
-        if (m->costs.threads[i].rank == row->rank && m->costs.threads[i].thread == row->thread)
-            return m->costs.threads[i].tick_s;
-    return m->costs.tick_s;
+    for (size_t i = 0; i < fv_model_costs(m)->thread_count; i++)
+        if (fv_model_costs(m)->threads[i].rank == row->rank && fv_model_costs(m)->threads[i].thread == row->thread)
+            return fv_model_costs(m)->threads[i].tick_s;
+    return fv_model_costs(m)->tick_s;
 }
 
 static void put_samples(struct paths *p, const struct row *row, struct fv_json *out)

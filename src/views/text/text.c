@@ -48,27 +48,28 @@ static void put_metrics(const struct fv_page *p, const struct fv_profile *v, con
     fv_text_table_end(&t, NULL, NULL);
 }
 
-static void put_efficiency(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(efficiency)
 {
+    if (fv_text_serial(v->model))
+        return;
     put_metrics(p, v, "efficiency", "01122", "POP metrics; 80 % and more is called acceptable");
     if (v->model->hybrid.known)
         put_metrics(p, v, "hybrid_efficiency", "01221222", "the same of all threads: POP's hybrid metrics");
 }
 
-/* What to read first. */
-static void put_summary(const struct fv_page *p, const struct fv_profile *v)
-{
-    fv_text_first(p, v);
-    putc('\n', p->out);
-    fv_text_identity(p, v->model);
-    fv_text_notes(p, v);
-    fv_text_unfinished(p, v);
-    fv_text_hang(p, v->model);
-    fv_text_thread_waits(p, v);
-    if (!fv_text_serial(v->model))
-        put_efficiency(p, v);
-    fv_text_waiting(p, v);
-}
+/* ---- the order ---- */
+
+/* Behind what is to be read first. */
+#define SECTIONS(X)                                                                                          \
+    X(identity) X(notes) X(unfinished) X(hang) X(thread_waits) X(efficiency) X(waiting) X(samples) X(costs)  \
+    X(instrumented) X(io) X(counters) X(memory) X(machine) X(noise) X(sections) X(locks) X(phases)           \
+    X(worksharing) X(functions) X(sites) X(sizes) X(peers) X(comms) X(ranks)
+
+#define DECLARE(name) extern fv_text_section fv_text_##name;
+DECLARE(first)
+SECTIONS(DECLARE)
+#define ROW(name) fv_text_##name,
+static fv_text_section *const sections[] = { SECTIONS(ROW) };
 
 int fv_view_first(const struct fv_profile *v, const struct fv_text_options *o, FILE *out)
 {
@@ -82,28 +83,9 @@ int fv_view_text(const struct fv_profile *v, const struct fv_text_options *o, FI
 {
     const struct fv_page page = fv_text_page(o, out);
 
-    put_summary(&page, v);
-    fv_text_samples(&page, v);
-    fv_text_costs(&page, v);
-    fv_text_instrumented(&page, v);
-    fv_text_io(&page, v);
-    fv_text_counters(&page, v);
-    fv_text_memory(&page, v);
-    fv_text_machine(&page, v);
-    fv_text_noise(&page, v);
-    fv_text_sections(&page, v);
-    fv_text_locks(&page, v);
-    fv_text_phases(&page, v);
-    fv_text_relation(&page, v, "worksharing", "construct",
-                     "OpenMP's loops, sections, singles and tasks, without the barrier at their end; balance: of their threads, the mean over the one with most");
-    if (!fv_text_serial(v->model) || v->model->site_count) {
-        fv_text_functions(&page, v);
-        fv_text_sites(&page, v);
-    }
-    fv_text_sizes(&page, v);
-    fv_text_peers(&page, v);
-    fv_text_comms(&page, v);
-    if (!fv_text_serial(v->model) || v->model->rank_count > 1)
-        fv_text_ranks(&page, v);
+    fv_text_first(&page, v);
+    putc('\n', page.out);
+    for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+        sections[i](&page, v);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;
 }

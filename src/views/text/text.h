@@ -1,4 +1,4 @@
-/* What the parts of the text report share. Each prints one section. */
+/* What the sections of the text report share. */
 #ifndef FV_TEXT_H
 #define FV_TEXT_H
 
@@ -62,53 +62,10 @@ bool fv_text_serial(const struct fv_model *model);
 /* How many lines tell what went wrong, also with a small --top. */
 size_t fv_text_losses_shown(const struct fv_page *page);
 
-/* text_verdict.c */
-void fv_text_verdict(const struct fv_page *page, const struct fv_profile *view);
-/* text_findings.c: the verdict and the findings */
-void fv_text_first(const struct fv_page *page, const struct fv_profile *view);
-/* text_identity.c */
-void fv_text_identity(const struct fv_page *page, const struct fv_model *model);
-/* text_notes.c: problems of the input, then what makes the numbers say less */
-void fv_text_notes(const struct fv_page *page, const struct fv_profile *view);
-/* text_unfinished.c */
-void fv_text_unfinished(const struct fv_page *page, const struct fv_profile *view);
-/* text_hang.c */
-void fv_text_hang(const struct fv_page *page, const struct fv_model *model);
-/* text_waiting.c */
-void fv_text_waiting(const struct fv_page *page, const struct fv_profile *view);
-/* text_calls.c */
-void fv_text_functions(const struct fv_page *page, const struct fv_profile *view);
-void fv_text_sites(const struct fv_page *page, const struct fv_profile *view);
-/* text_memory.c; nothing where it was not recorded */
-void fv_text_memory(const struct fv_page *page, const struct fv_profile *view);
-/* text_counters.c; nothing without --counters */
-void fv_text_counters(const struct fv_page *page, const struct fv_profile *view);
-/* text_machine.c; nothing where no sensors were read */
-void fv_text_machine(const struct fv_page *page, const struct fv_profile *view);
-/* text_noise.c; nothing where it cost less than a hundredth of the time */
-void fv_text_noise(const struct fv_page *page, const struct fv_profile *view);
-/* text_instrumented.c; nothing where nothing was instrumented */
-void fv_text_instrumented(const struct fv_page *page, const struct fv_profile *view);
-/* text_io.c; nothing without --io */
-void fv_text_io(const struct fv_page *page, const struct fv_profile *view);
-/* text_samples.c; nothing where nothing was sampled */
-void fv_text_samples(const struct fv_page *page, const struct fv_profile *view);
-/* text_costs.c; the same */
-void fv_text_costs(const struct fv_page *page, const struct fv_profile *view);
-/* text_sections.c */
-void fv_text_sections(const struct fv_page *page, const struct fv_profile *view);
-/* text_phases.c; nothing where threads were not watched */
-void fv_text_phases(const struct fv_page *page, const struct fv_profile *view);
-/* text_locks.c; the same */
-void fv_text_locks(const struct fv_page *page, const struct fv_profile *view);
-/* Of the verdict: how long threads waited for each other, and for what most. */
-char *fv_text_threads_waited(const struct fv_profile *view, char *out, size_t bytes);
-void fv_text_thread_waits(const struct fv_page *page,
-                          const struct fv_profile *view); /* of a run that hangs, or was killed */
-/* text_ranks.c */
-void fv_text_sizes(const struct fv_page *page, const struct fv_profile *view);
-void fv_text_peers(const struct fv_page *page, const struct fv_profile *view);
-void fv_text_comms(const struct fv_page *page, const struct fv_profile *view);
-void fv_text_ranks(const struct fv_page *page, const struct fv_profile *view);
+/* A section of the report: FV_TEXT_SECTION(io) { ... } defines fv_text_io(p, v), which prints it, or nothing where nothing was recorded. text.c has their order. */
+typedef void fv_text_section(const struct fv_page *p, const struct fv_profile *v);
+#define FV_TEXT_SECTION(name)                                                                                \
+    fv_text_section fv_text_##name;                                                                          \
+    void fv_text_##name(const struct fv_page *p, const struct fv_profile *v)
 
 #endif

@@ -4,11 +4,19 @@
 #include <math.h>
 #include <string.h>
 
-void fv_text_functions(const struct fv_page *p, const struct fv_profile *v)
+/* MPI calls are what the report is about, unless the program made none. */
+static bool are_told(const struct fv_model *m)
+{
+    return !fv_text_serial(m) || m->site_count;
+}
+
+FV_TEXT_SECTION(functions)
 {
     const struct fv_model *m = v->model;
     struct fv_text_table t;
 
+    if (!are_told(m))
+        return;
     fv_text_table_begin(&t, p, v, "mpi_functions");
     for (size_t i = 0; i < m->function_count; i++)
         if (m->functions[i].sites)
@@ -80,7 +88,7 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
                 fv_words_bytes(s->time.bytes_received, b));
 }
 
-void fv_text_sites(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(sites)
 {
     const struct fv_model *m = v->model;
     struct fv_path path = { 0 };
@@ -88,6 +96,8 @@ void fv_text_sites(const struct fv_page *p, const struct fv_profile *v)
     double rest = 0;
     char part[FV_WORD], text[128];
 
+    if (!are_told(m))
+        return;
     fv_page_heading(
         p, "Call sites",
         "an MPI function and the path of calls that leads to it, innermost first. cov: standard deviation of "

@@ -2,6 +2,7 @@
  * main down. Numbers that chance could as well have made otherwise come with how far. */
 #include "symbols/loops.h"
 #include "profile/samples/cost_profile.h"
+#include "profile/samples/costs.h"
 #include "views/text/text.h"
 
 #include <math.h>
@@ -253,7 +254,7 @@ static const char *of_all_cpu(const struct fv_model *m, char out[80])
 static void put_summary(const struct section *s)
 {
     const struct fv_cost_profile *c = s->c;
-    const struct fv_costs *costs = &s->view->model->costs;
+    const struct fv_costs *costs = fv_model_costs(s->view->model);
     char a[FV_WORD], b[FV_WORD], d[FV_WORD], e[FV_WORD], all[80], own[60] = "";
 
     if (c->fvmpi_ticks)
@@ -279,11 +280,11 @@ static void put_summary(const struct section *s)
                                           : "fvmpi was built without libopcodes");
 }
 
-void fv_text_costs(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(costs)
 {
     const struct section s = { p, v, v->costs };
 
-    if (!v->model->costs.ticks)
+    if (!fv_model_costs(v->model)->ticks)
         return;
     fv_page_heading(p, "CPU time", "self: in the procedure itself; total: with what it calls");
     put_summary(&s);

@@ -2,6 +2,7 @@
 #include "views/text/text.h"
 
 #include "base/perf_events.h"
+#include "profile/counters/counted.h"
 #include "tool/words.h"
 
 static void put_too_short(const struct fv_page *p, const struct fv_counted_view *all)
@@ -16,7 +17,7 @@ static void put_too_short(const struct fv_page *p, const struct fv_counted_view 
 
 static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_counted_view *all = &v->model->counted;
+    const struct fv_counted_view *all = fv_model_counted(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_metrics");
@@ -30,7 +31,7 @@ static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
 
 static void put_events(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_counted_view *all = &v->model->counted;
+    const struct fv_counted_view *all = fv_model_counted(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counters");
@@ -42,7 +43,7 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v)
 
 static void put_sections(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_counted_view *all = &v->model->counted;
+    const struct fv_counted_view *all = fv_model_counted(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_sections");
@@ -56,7 +57,7 @@ static void put_sections(const struct fv_page *p, const struct fv_profile *v)
 /* Of parallel threads. */
 static void put_phases(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_counted_view *all = &v->model->phase_counted;
+    const struct fv_counted_view *all = fv_model_phase_counted(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_phase_metrics");
@@ -115,9 +116,9 @@ static void put_missing(const struct fv_page *p, const struct fv_counted_view *a
         }
 }
 
-void fv_text_counters(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(counters)
 {
-    const struct fv_counted_view *all = &v->model->counted;
+    const struct fv_counted_view *all = fv_model_counted(v->model);
 
     if (!all->event_count)
         return;

@@ -1,6 +1,7 @@
 /* What a reader should know first: how the run ended, the verdict, and what it lost most time by. With at most three
  * findings these are not more lines than one takes in at once. */
-#include "views/text/text.h"
+#include "views/text/verdict.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,14 +111,14 @@ static void put_none(const struct fv_page *p, const struct fv_profile *v)
     double own_s = 0;
     char cpu[FV_WORD];
 
-    if (m->phases.alone.is)
+    if (fv_model_phases(m)->alone.is)
         fv_page_item(p, FV_YELLOW, 0, "no findings: threads, or ranks, worked one at a time in this run (fvmpi run --solo, --throughput), so that its times are not the program's; fvmpi stacks reads such runs");
-    if (m->phases.alone.is || m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
+    if (fv_model_phases(m)->alone.is || m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
         return;
     put_rest(p, v, 0);
     for (size_t i = 0; i < m->rank_count; i++)
         own_s += m->ranks[i].own_threads_s;
-    if (!m->locks.recorded && own_s > THREADED * m->efficiency.total_s)
+    if (!fv_model_locks(m)->recorded && own_s > THREADED * m->efficiency.total_s)
         fv_page_item(p, FV_DIM, 0, "threads beside the main ones took %s of CPU time: fvmpi run --threads tells what threads wait for",
                      fv_words_seconds(own_s, cpu));
 }
@@ -151,7 +152,7 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
     put_if_short(p, room, put_rest, v, 0);
 }
 
-void fv_text_first(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(first)
 {
     size_t lines = put_if_short(p, SIZE_MAX, put_top, v, 0);
 

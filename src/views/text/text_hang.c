@@ -67,8 +67,9 @@ static void put_others(const struct fv_page *p, const struct fv_model *m)
         fprintf(p->out, "  ... %u more ranks wait; --json has all\n", others - shown);
 }
 
-void fv_text_hang(const struct fv_page *p, const struct fv_model *m)
+FV_TEXT_SECTION(hang)
 {
+    const struct fv_model *m = v->model;
     const struct fv_hang *h = m->hang;
     char text[700];
 

@@ -1,6 +1,8 @@
 /* What run it was: command, ranks, MPI, time, what fvmpi took of it, and whether all of it was recorded. */
 #include "views/text/text.h"
 #include "base/shell.h"
+#include "profile/machine/facts.h"
+#include "profile/samples/sampled.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,7 +149,7 @@ static void put_programs(const struct fv_page *p, const struct fv_model *m)
 /* The machine of the first rank's host. */
 static void put_machine(const struct fv_page *p, const struct fv_model *m)
 {
-    const struct fv_facts *f = &m->facts;
+    const struct fv_facts *f = fv_model_facts(m);
     char text[600], other[600], more[80] = "";
     size_t others = 0;
 
@@ -181,11 +183,11 @@ static void put_options(const struct fv_page *p, const struct fv_model *m)
 
 static void put_samples(const struct fv_page *p, const struct fv_model *m)
 {
-    const char *why = fv_sampled_stopped(&m->samples);
+    const char *why = fv_sampled_stopped(fv_model_samples(m));
 
     if (why)
-        fv_text_field(p, NAMES, "samples", "%s: %s%s", m->samples.ticks ? "not of all CPU time" : "none", why,
-                      m->samples.stopped == FV_SAMPLER_NOT_HERE ? "" : "; fvmpi run --sample takes them in another way");
+        fv_text_field(p, NAMES, "samples", "%s: %s%s", fv_model_samples(m)->ticks ? "not of all CPU time" : "none", why,
+                      fv_model_samples(m)->stopped == FV_SAMPLER_NOT_HERE ? "" : "; fvmpi run --sample takes them in another way");
 }
 
 /* How it ended. */
@@ -232,8 +234,9 @@ static void put_cpu_time(const struct fv_page *p, const struct fv_model *m)
                       fv_words_seconds(system_s, kernel), m->rank_count > 1 ? ", over all ranks" : "");
 }
 
-void fv_text_identity(const struct fv_page *p, const struct fv_model *m)
+FV_TEXT_SECTION(identity)
 {
+    const struct fv_model *m = v->model;
     char start[FV_WORD], elapsed[FV_WORD], text[1400];
     size_t hosts = count_hosts(m);
 

@@ -1,5 +1,6 @@
 /* Functions that the compiler instrumented: where their time went, by function and by call path. */
 #include "views/text/text.h"
+#include "profile/functions/instrumented.h"
 
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 static void put_functions(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_instrumented *all = &v->model->instrumented;
+    const struct fv_instrumented *all = fv_model_instrumented(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "instrumented");
@@ -26,7 +27,7 @@ static void put_functions(const struct fv_page *p, const struct fv_profile *v)
 
 static void put_paths(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_instrumented *all = &v->model->instrumented;
+    const struct fv_instrumented *all = fv_model_instrumented(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "instrumented_paths");
@@ -40,7 +41,7 @@ static void put_paths(const struct fv_page *p, const struct fv_profile *v)
 /* Whose time is not in the table, and whose calls are not all in a trace. */
 static void put_counted(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_instrumented *all = &v->model->instrumented;
+    const struct fv_instrumented *all = fv_model_instrumented(v->model);
     const struct fv_instrumented_function *most = NULL;
     struct fv_path path = { 0 };
     char name[300], calls[FV_WORD], more[FV_WORD];
@@ -76,21 +77,21 @@ static void put_losses(const struct fv_page *p, const struct fv_function_losses 
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
 
-void fv_text_instrumented(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(instrumented)
 {
     const char *filter = fv_model_option(v->model, "FVMPI_FUNCTIONS_FILTER");
 
-    if (!v->model->instrumented.function_count && fv_model_option(v->model, "FVMPI_FUNCTIONS")) {
+    if (!fv_model_instrumented(v->model)->function_count && fv_model_option(v->model, "FVMPI_FUNCTIONS")) {
         fv_page_heading(p, "Instrumented functions", "");
         if (filter)
             fv_text_note(p, FV_YELLOW, "--functions: none was called that the filter %s leaves in; if a run without it has none, either, compile the program with -finstrument-functions", filter);
         else
             fv_text_note(p, FV_YELLOW, "--functions: none was called; compile the program with -finstrument-functions");
     }
-    if (!v->model->instrumented.function_count)
+    if (!fv_model_instrumented(v->model)->function_count)
         return;
     put_functions(p, v);
     put_paths(p, v);
     put_counted(p, v);
-    put_losses(p, &v->model->instrumented.losses);
+    put_losses(p, &fv_model_instrumented(v->model)->losses);
 }

@@ -1,9 +1,10 @@
 /* Files: which, from where, by which rank. */
 #include "views/text/text.h"
+#include "profile/io/files.h"
 
-void fv_text_io(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(io)
 {
-    const struct fv_io_view *io = &v->model->io;
+    const struct fv_io_view *io = fv_model_io(v->model);
     const struct fv_text_loss rows[] = {
         { io->no_room, "call", "of functions for files counted without file and call path, for want of room" },
         { io->interrupted, "call", "of functions for files in signal handlers that interrupted another's record: not recorded" },

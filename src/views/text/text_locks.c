@@ -1,7 +1,8 @@
 /* Locks and barriers: what threads waited for, where, and who kept them waiting. Most of it is one table; of
  * the worst the sites follow. */
-#include "views/text/text.h"
+#include "views/text/verdict.h"
 #include "base/options.h"
+#include "profile/threads/locks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 
 static void put_totals(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_locks *l = &v->model->locks;
+    const struct fv_locks *l = fv_model_locks(v->model);
     char text[1000], seconds[FV_WORD], part[FV_WORD], all[FV_WORD];
     bool done[FV_SYNC_KINDS] = { false };
 
@@ -81,11 +82,11 @@ static void add_main(const struct fv_model *m, char *out, size_t bytes)
     char waited[FV_WORD], cpu[FV_WORD];
     double others_s = 0;
 
-    if (!(m->locks.main_s > MAIN * m->locks.own_wait_s))
+    if (!(fv_model_locks(m)->main_s > MAIN * fv_model_locks(m)->own_wait_s))
         return;
     for (size_t i = 0; i < m->rank_count; i++)
         others_s += m->ranks[i].own_threads_s;
-    fv_words_add(out, bytes, "; %s of it main threads", fv_words_seconds(m->locks.main_s, waited));
+    fv_words_add(out, bytes, "; %s of it main threads", fv_words_seconds(fv_model_locks(m)->main_s, waited));
     if (others_s > 0)
         fv_words_add(out, bytes, ", while the other threads computed for %s", fv_words_seconds(others_s, cpu));
 }
@@ -94,7 +95,7 @@ static void add_main(const struct fv_model *m, char *out, size_t bytes)
  * nobody's fault of theirs. */
 char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes)
 {
-    const struct fv_locks *l = &v->model->locks;
+    const struct fv_locks *l = fv_model_locks(v->model);
     const struct fv_lock *most = most_contended(l);
     char seconds[FV_WORD], part[FV_WORD], name[NAME_BYTES];
 
@@ -121,7 +122,7 @@ static bool is_held(const struct fv_lock *k)
  * rows are few they are left out. */
 static void put_table(const struct fv_page *p, const struct fv_profile *v, bool *shown)
 {
-    const struct fv_locks *l = &v->model->locks;
+    const struct fv_locks *l = fv_model_locks(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "locks");
@@ -209,7 +210,7 @@ static double weight_of(const struct fv_lock_site *s, enum role role, bool owner
  * as far as the paths are known. Those of an OpenMP region are the library's. */
 static void find_places(struct places *g, const struct fv_profile *v, const struct fv_lock *k, enum role role)
 {
-    const struct fv_locks *l = &v->model->locks;
+    const struct fv_locks *l = fv_model_locks(v->model);
     bool owners = l->modes & FV_THREADS_OWNER;
     unsigned most = k->kind == FV_SYNC_OMP ? 0 : MOST_CALLERS;
 
@@ -254,7 +255,7 @@ static char *name_thread(const struct fv_model *m, const struct fv_lock_part *pa
 /* The thread that is last most often, of those of its rank, keeps the others waiting. */
 static void put_last(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock *k)
 {
-    const struct fv_lock_part *part = k->parts ? &v->model->locks.parts[k->first_part] : NULL, *last = part, *least = part,
+    const struct fv_lock_part *part = k->parts ? &fv_model_locks(v->model)->parts[k->first_part] : NULL, *last = part, *least = part,
                               *most = part;
     uint64_t rounds = 0;
     char text[400], low[FV_WORD], high[FV_WORD], name[3][60];
@@ -294,7 +295,7 @@ static void put_shares(const struct fv_page *p, const struct fv_lock *k)
 /* Of those that the table shows. */
 static void put_worst(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
-    const struct fv_locks *l = &v->model->locks;
+    const struct fv_locks *l = fv_model_locks(v->model);
     size_t shown = 0, most = p->brief && p->top > WORST ? WORST : p->top;
     char name[NAME_BYTES];
 
@@ -331,9 +332,9 @@ static void put_lost(const struct fv_page *p, const struct fv_locks *l)
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
 
-void fv_text_locks(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(locks)
 {
-    const struct fv_locks *l = &v->model->locks;
+    const struct fv_locks *l = fv_model_locks(v->model);
 
     if (!l->recorded)
         return;
@@ -387,13 +388,13 @@ static void put_group(const struct fv_page *p, const struct fv_profile *v, const
                  fv_words_seconds(longest, seconds));
     fv_page_item(p, FV_PLAIN, 2, "%s: %s %s, in %s%s", who, fv_sync_kind_name(w->kind),
                  w->lock == FV_NONE ? ""
-                                    : fv_view_lock_words(v, &m->locks.items[w->lock], name, sizeof(name)),
+                                    : fv_view_lock_words(v, &fv_model_locks(m)->items[w->lock], name, sizeof(name)),
                  fv_path_words(v->symbols, w->node, 2, place, sizeof(place)), time);
 }
 
-void fv_text_thread_waits(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(thread_waits)
 {
-    const struct fv_locks *l = &v->model->locks;
+    const struct fv_locks *l = fv_model_locks(v->model);
     struct fv_lock_wait *sorted = fv_xcalloc(l->now_count, sizeof(*sorted));
     size_t groups = 0, shown = 0, end;
 

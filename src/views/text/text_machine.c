@@ -1,5 +1,6 @@
 /* What the machine did meanwhile, and moments that were marked. */
 #include "views/text/text.h"
+#include "profile/machine/machine.h"
 
 /* What was read badly. */
 static void put_losses(const struct fv_page *p, const struct fv_machine *m)
@@ -24,16 +25,16 @@ static void put_labels(const struct fv_page *p, const struct fv_profile *v)
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "labels");
-    for (size_t i = 0; i < v->model->label_count; i++)
-        fv_text_table_add(&t, &v->model->labels[i], FV_PLAIN);
+    for (size_t i = 0; i < fv_model_labels(v->model)->count; i++)
+        fv_text_table_add(&t, &fv_model_labels(v->model)->items[i], FV_PLAIN);
     if (t.sheet.table.rows)
         fv_page_heading(p, "Labels", "moments that were marked");
     fv_text_table_end(&t, "label", "");
 }
 
-void fv_text_machine(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(machine)
 {
-    const struct fv_machine *m = &v->model->machine;
+    const struct fv_machine *m = fv_model_machine(v->model);
     struct fv_text_table t;
 
     put_labels(p, v);

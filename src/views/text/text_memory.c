@@ -1,12 +1,13 @@
 /* Memory that the program allocates: what makes the peak, what is live at the end, and what each rank had. */
 #include "views/text/text.h"
+#include "profile/memory/allocated.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static void put_peak(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_allocated *all = &v->model->allocated;
+    const struct fv_allocated *all = fv_model_allocated(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "memory");
@@ -36,7 +37,7 @@ static void put_live(const struct fv_page *p, const struct fv_profile *v)
 
 static void put_ranks(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_allocated *all = &v->model->allocated;
+    const struct fv_allocated *all = fv_model_allocated(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "memory_ranks");
@@ -88,9 +89,9 @@ static void put_allocators(const struct fv_page *p, const struct fv_allocated *a
                      other->allocator ? other->allocator : "the allocator");
 }
 
-void fv_text_memory(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(memory)
 {
-    const struct fv_allocated *all = &v->model->allocated;
+    const struct fv_allocated *all = fv_model_allocated(v->model);
 
     if (!all->rank_count)
         return;

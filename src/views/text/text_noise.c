@@ -1,5 +1,6 @@
 /* What noise of the machine cost, where it is worth a look. */
 #include "tool/words.h"
+#include "profile/noise/noise.h"
 #include "views/text/text.h"
 
 #define WORTH_A_LOOK 0.01 /* of the ranks' time */
@@ -23,7 +24,7 @@ static void put_projection(const struct fv_page *p, const struct fv_noise_view *
 /* Without calls before which nobody was preempted. */
 static void put_places(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_noise_view *n = &v->model->noise;
+    const struct fv_noise_view *n = fv_model_noise(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "noise");
@@ -48,9 +49,9 @@ static bool is_unknown(const struct fv_model *m)
     return !told && ready_s > WORTH_A_LOOK * m->efficiency.total_s;
 }
 
-void fv_text_noise(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(noise)
 {
-    const struct fv_noise_view *n = &v->model->noise;
+    const struct fv_noise_view *n = fv_model_noise(v->model);
 
     if (is_unknown(v->model))
         fv_text_note(p, FV_YELLOW, "noise: which calls lost their processor is not known: the kernel told no context switches (a container, kernel.perf_event_paranoid above 2, or Linux before 4.17)");

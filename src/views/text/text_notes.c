@@ -1,6 +1,7 @@
 /* How far the report can be trusted: what is lost or left out, and what makes its numbers say less. */
 #include "views/text/text.h"
 #include "profile/hang/hang.h"
+#include "profile/machine/facts.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
                      fv_words_percent(init, total, part));
     if (!fv_findings_named(v->findings, FV_FINDING_DISTURBED))
         put_crowded(p, m);
-    put_crowded_masks(p, &m->facts);
+    put_crowded_masks(p, fv_model_facts(m));
     if (threaded)
         fv_text_note(p, FV_YELLOW,
                      "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "
@@ -70,7 +71,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
                      fv_words_seconds(paused, part));
 }
 
-void fv_text_notes(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(notes)
 {
     put_problems(p, v->model);
     put_remarks(p, v);

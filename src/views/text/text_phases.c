@@ -1,6 +1,7 @@
 /* Phases of parallel threads: how much waiting takes from their speedup. As a section of the report, and as
  * the stacks of `fvmpi stacks`. Formulas: phases.h. */
 #include "views/text/text.h"
+#include "profile/threads/phases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static void threads_word(const struct fv_phase_sums *s, char *out, size_t bytes)
 /* Nothing of it would look as if there were nothing. */
 static void put_unseen(const struct fv_page *p, const struct fv_profile *v, bool has_heading)
 {
-    const struct fv_phases *s = &v->model->phases;
+    const struct fv_phases *s = fv_model_phases(v->model);
     const char *module = NULL;
 
     for (size_t i = 0; i < s->count && !module; i++)
@@ -100,9 +101,9 @@ static void put_unseen(const struct fv_page *p, const struct fv_profile *v, bool
         module);
 }
 
-void fv_text_phases(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(phases)
 {
-    const struct fv_phases *s = &v->model->phases;
+    const struct fv_phases *s = fv_model_phases(v->model);
     bool crowded = false, off = false;
     struct fv_text_table t;
     char word[FV_WORD];
@@ -209,7 +210,7 @@ static bool is_chosen(const struct fv_phases *s, size_t i, size_t chosen)
 int fv_view_stacks(const struct fv_profile *v, const struct fv_stacks_options *o, FILE *out)
 {
     const struct fv_page page = fv_text_page(&o->text, out), *p = &page;
-    const struct fv_phases *s = &v->model->phases;
+    const struct fv_phases *s = fv_model_phases(v->model);
     char name[1200], threads[FV_WORD], times[FV_WORD], elapsed[FV_WORD], longest[FV_WORD], waitless[FV_WORD];
     bool rejected = false;
     size_t shown = 0;
@@ -242,4 +243,10 @@ int fv_view_stacks(const struct fv_profile *v, const struct fv_stacks_options *o
     if (fflush(out) || ferror(out))
         return -FV_EIO;
     return rejected ? -FV_EFORMAT : 0;
+}
+
+FV_TEXT_SECTION(worksharing)
+{
+    fv_text_relation(p, v, "worksharing", "construct",
+                     "OpenMP's loops, sections, singles and tasks, without the barrier at their end; balance: of their threads, the mean over the one with most");
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fv_text_sizes(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(sizes)
 {
     struct fv_text_table t;
     const struct fv_relation *r;
@@ -21,7 +21,7 @@ void fv_text_sizes(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, NULL, NULL);
 }
 
-void fv_text_peers(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(peers)
 {
     struct fv_text_table t;
     size_t count;
@@ -37,7 +37,7 @@ void fv_text_peers(const struct fv_page *p, const struct fv_profile *v)
     free(pairs);
 }
 
-void fv_text_comms(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(comms)
 {
     size_t count, used = 0;
     struct fv_text_table t;
@@ -92,9 +92,11 @@ static int by_score(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-void fv_text_ranks(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(ranks)
 {
     const struct fv_model *m = v->model;
+    if (fv_text_serial(m) && m->rank_count < 2)
+        return;
     struct ranked *order = fv_xcalloc(m->rank_count, sizeof(*order));
     bool *chosen = fv_xcalloc(m->rank_count, sizeof(*chosen)), threads = false, ended = true;
     struct fv_text_table t;

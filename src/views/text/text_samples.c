@@ -129,7 +129,7 @@ static void put_summary(const struct fv_page *p, const struct fv_samples *s)
 static void put_advice(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path,
                        size_t count)
 {
-    const struct fv_samples *s = &v->model->samples;
+    const struct fv_samples *s = fv_model_samples(v->model);
     char name[512], percent[FV_WORD], advice[400], events[400], trend[120];
     size_t said = 0;
     bool judged = false, untold = false;
@@ -169,7 +169,7 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
 static void put_events(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path,
                        const bool *shown)
 {
-    const struct fv_samples *s = &v->model->samples;
+    const struct fv_samples *s = fv_model_samples(v->model);
     char name[512], text[1600];
     bool said = false;
 
@@ -235,7 +235,7 @@ static void put_buckets(const struct fv_samples *s, const double *values, size_t
 /* CPU times of the calls that were kept: percentiles, and which part of them is how long. */
 static void put_distributions(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, const bool *shown)
 {
-    const struct fv_samples *s = &v->model->samples;
+    const struct fv_samples *s = fv_model_samples(v->model);
     char name[512], text[2400], a[FV_WORD], b[FV_WORD], c[FV_WORD];
     double *values = NULL;
     size_t room = 0;
@@ -274,9 +274,9 @@ static void put_contexts(struct fv_text_table *t, const struct fv_samples *s, co
     }
 }
 
-void fv_text_samples(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(samples)
 {
-    const struct fv_samples *s = &v->model->samples;
+    const struct fv_samples *s = fv_model_samples(v->model);
     size_t count = that_compute(s);
     struct fv_path path = { 0 };
     struct fv_text_table t;

@@ -1,5 +1,6 @@
 /* Sections that the program marks, and the whole program. */
 #include "profile/samples/cost_profile.h"
+#include "profile/sections/sections.h"
 #include "views/text/text.h"
 
 #include <math.h>
@@ -81,7 +82,7 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
 /* Where the CPU time of the sections goes that the table shows. */
 static void put_costs(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
-    const struct fv_sections_view *s = &v->model->sections;
+    const struct fv_sections_view *s = fv_model_sections(v->model);
     const struct fv_cost_profile *c = v->costs;
     struct fv_text_table t;
 
@@ -111,7 +112,7 @@ static void put_costs(const struct fv_page *p, const struct fv_profile *v, const
 /* By function, of the sections that the table shows. */
 static void put_calls(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
 {
-    const struct fv_sections_view *s = &v->model->sections;
+    const struct fv_sections_view *s = fv_model_sections(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "section_functions");
@@ -199,9 +200,9 @@ static bool *told_of(const struct fv_sections_view *s, const struct rows *rows)
 }
 
 /* Without sections of its own, a program's whole is in the first lines of the report already. */
-void fv_text_sections(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(sections)
 {
-    const struct fv_sections_view *s = &v->model->sections;
+    const struct fv_sections_view *s = fv_model_sections(v->model);
     const struct fv_section_losses *l = &s->losses;
     struct fv_text_table t;
 

@@ -130,7 +130,7 @@ static void gather_place(const struct fv_model *m, size_t i, bool *done, struct 
              fv_rank_list_text(&list));
 }
 
-void fv_text_unfinished(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(unfinished)
 {
     const struct fv_model *m = v->model;
     bool *done = fv_xcalloc(m->rank_count, sizeof(*done));

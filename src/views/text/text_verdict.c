@@ -1,6 +1,7 @@
 /* The verdict: how the run ended, where its time went, and whether it had its processors. */
-#include "views/text/text.h"
+#include "views/text/verdict.h"
 #include "profile/fatal.h"
+#include "profile/samples/sampled.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,10 +66,10 @@ static void put_serial_verdict(const struct fv_page *p, const struct fv_profile 
              fv_words_seconds(m->elapsed_s, elapsed));
     if (isfinite(cpu_s))
         fv_words_add(text, sizeof(text), ", CPU time %s", fv_words_seconds(cpu_s, cpu));
-    else if (m->samples.cpu_s > 0)
+    else if (fv_model_samples(m)->cpu_s > 0)
         fv_words_add(text, sizeof(text), ", CPU time %s (by samples)",
-                     fv_words_seconds(m->samples.cpu_s, cpu));
-    if (m->locks.recorded)
+                     fv_words_seconds(fv_model_samples(m)->cpu_s, cpu));
+    if (fv_model_locks(m)->recorded)
         fv_words_add(text, sizeof(text), "; %s", fv_text_threads_waited(v, waited, sizeof(waited)));
     fv_page_item(p, FV_BOLD, 0, "%s", text);
 }
@@ -89,7 +90,7 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
     const struct fv_efficiency *e = &m->efficiency;
-    double threads_s = fmin(m->locks.main_s, e->compute_s); /* of main threads: neither computing nor in MPI */
+    double threads_s = fmin(fv_model_locks(m)->main_s, e->compute_s); /* of main threads: neither computing nor in MPI */
     char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500], told[60] = "", transfer[60];
 
     if (fv_text_serial(m)) {
@@ -108,7 +109,7 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
     put_bar(p, (const double[PARTS]){ e->compute_s - threads_s, threads_s, e->mpi_s - e->wait_s, e->wait_s });
-    if (m->locks.recorded && m->locks.own_wait_s > 0.01 * m->locks.thread_s)
+    if (fv_model_locks(m)->recorded && fv_model_locks(m)->own_wait_s > 0.01 * fv_model_locks(m)->thread_s)
         fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
 }
 

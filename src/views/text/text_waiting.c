@@ -274,7 +274,7 @@ static void put_cut_short(const struct fv_page *p, const struct fv_causes *c)
             fv_words_count(c->cut_short, word), fv_words_s(c->cut_short));
 }
 
-void fv_text_waiting(const struct fv_page *p, const struct fv_profile *v)
+FV_TEXT_SECTION(waiting)
 {
     const struct fv_model *m = v->model;
     const struct fv_causes *c = &m->causes;

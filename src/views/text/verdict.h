@@ -1,0 +1,11 @@
+/* The verdict: the first sentence of the report, and what it says of threads. */
+#ifndef FV_TEXT_VERDICT_H
+#define FV_TEXT_VERDICT_H
+
+#include "views/text/text.h"
+
+void fv_text_verdict(const struct fv_page *page, const struct fv_profile *view);
+/* How long threads waited for each other, and for what most. */
+char *fv_text_threads_waited(const struct fv_profile *view, char *out, size_t bytes);
+
+#endif
