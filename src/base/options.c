@@ -453,7 +453,7 @@ const struct fv_option fv_option_table[] = {
     { NULL, "--throughput", 0, NULL, "0",
       "run 1, 2, 4 ... copies of the program at once ({N}: how many, {I}: which one), or, through a launcher, its ranks, together and one at a time, and say what sharing the node's "
       "caches and memory costs; --throughput=2,3: so many", FV_USE_RUN, parse_numbers, FV_NO_FIELD, 0, 0 },
-    { NULL, "--repeats", 0, NULL, "1", "with --stacks, --solo and --throughput: each run so many times, in turn; the shortest counts", FV_USE_RUN, parse_number, FV_NO_FIELD, 1, 100 },
+    { NULL, "--repeats", 0, "N", "1", "with --stacks, --solo and --throughput: each run so many times, in turn; the shortest counts", FV_USE_RUN, parse_number, FV_NO_FIELD, 1, 100 },
     { NULL, "--dry-run", 0, NULL, "0", "print the environment and the command, do nothing", FV_USE_RUN,
       parse_flag, FV_NO_FIELD, 0, 0 },
     { NULL, "--print-config", 0, NULL, "0", "print each option, its value and where it comes from",

@@ -6,7 +6,7 @@
 
 #if FV_MICROHTTPD
 #include "live/metrics.h"
-#include "live/page_html.h"
+#include "live/live_html.h"
 #include "tool/vec.h"
 
 #include <arpa/inet.h>

@@ -3,7 +3,7 @@
  * looked up: there is no program. Prints seconds; no test gates on them. */
 #include "base/experiment.h"
 #include "views/views.h"
-#include "unit/fvr_builder.h"
+#include "tests/unit/fvr_builder.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Not under AddressSanitizer: the stand-in for a processor's counters must be the first library.
 """fvmpi run --counters: what is counted over whole threads and in sections. Page faults, against getrusage(), of C and Fortran, of threads, under both MPIs and without; events of a processor that is
 not there (fake_pmu.c): in MPI and outside, by thread, rank and section, in groups that take turns, with too many of them, after a fork(), a kill and MPI_Pcontrol(2); who has more work, and
 who slower work; and the processor's own instructions, where it tells them."""
@@ -9,7 +10,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 import otf2_print
 from report import check, close, equal, plainly

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Not under AddressSanitizer: the stand-in for a processor's counters must be the first library.
 """fvmpi run --counters --threads: what is counted in phases of parallel threads, with known answers by a processor that is not there (fake_pmu.c) and by page faults: of created threads, also where later
 ones have their predecessors' places, of regions of OpenMP, by libgomp and by OMPT, with tasks at their ends and regions in them; after _exit(), a kill and MPI_Pcontrol(2), without descriptors,
 and what that costs; with events that take turns, and of runs that are joined."""
@@ -8,7 +9,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, close, equal, plainly
 

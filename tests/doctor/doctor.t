@@ -2,7 +2,6 @@
 """fvmpi doctor on trees of files that stand in for /proc, /sys and /boot (FVMPI_SENSORS_ROOT): each check once good, bad and unknown; --apply and --restore; masks of
 made processes and of real ranks; damaged, huge and odd files; wrong words; and this machine itself."""
 import gzip
-import json
 import os
 import re
 import shutil
@@ -10,8 +9,7 @@ import stat
 import sys
 
 sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 

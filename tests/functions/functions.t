@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Not under ThreadSanitizer: it slows what is measured.
 """Functions that the compiler instrumented: their calls are counted exactly, by function and call path, of C, C++ and Fortran, threads, recursion, exceptions and longjmp(), alone and
 under both MPIs; times of a tree add up; a killed run tells what it was in; and the program prints what it prints alone."""
 import collections
@@ -9,7 +10,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, close, equal
 

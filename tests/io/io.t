@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# Not under ThreadSanitizer: it slows what is measured.
+# Not under AddressSanitizer: its functions stand between the program and those for files.
 """Files (--io): known calls and bytes by file, function and call path, of POSIX, stdio, C++ and Fortran, threads, children; MPI's own reads and writes apart; whose I/O others wait for; the
 archive; and the program writes what it writes alone."""
 import os
@@ -8,7 +10,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 import otf2_print
 from report import check, close, equal

@@ -13,19 +13,37 @@ for name in deps build tests browser_driver part summary say die as_root progres
     called=$(grep -vE "^$name\(\)" "$dev" | grep -cE "(^|[^a-z_\$/.-])$name( |\)|;|\$)")
     check "$name() is called, and defined" test "$called" -ge 1 -a "$(grep -cE "^$name\(\)" "$dev")" = 1
 done
-listed=$(cat "$source"/tests/local.am)
-out=$(cd "$source" && find tests -name '*.t' -not -path '*/node_modules/*' | while read -r test; do grep -qF "$test" <<< "$listed" || echo "$test"; done)
-check 'each test is in tests/local.am, so that it is run' test -z "$out"
+out=$(cd "$source" && find tests -name '*.t' -not -path '*/node_modules/*' -not -path 'tests/*/*.t' -o -path 'tests/*/*/*.t' -not -path '*/node_modules/*')
+check 'each test is where make finds it, tests/*/*.t' test -z "$out"
 out=$(cd "$source" && find tests -name '*.t' -not -path '*/node_modules/*' ! -perm -1)
 check 'each test can be run' test -z "$out"
 [ -z "$out" ] || sed 's/^/# /' <<< "$out"
-# By name, or by a folder that EXTRA_DIST names.
-out=$(cd "$source" && words=$(cat Makefile.am ./*/local.am | grep -oE '[A-Za-z0-9_./+-]+' | sort -u) &&
-    find tests -type f -not -path '*/node_modules/*' -not -path '*/__pycache__/*' | sort | while read -r file; do
-        above=$file
-        while [ "$above" != tests ] && ! grep -qxF "$above" <<< "$words"; do above=${above%/*}; done
-        [ "$above" != tests ] || echo "$file"
-    done)
-check 'each file of the tests is in the tarball' test -z "$out"
+
+# A script that fails beside others and passes by itself is flaky; three of them fail. One that says so is skipped under a sanitizer.
+mkdir tests
+for name in a b c; do
+    printf '#!/bin/sh\n# Not under ThreadSanitizer: it slows.\necho 1..1\n[ -e "%s" ] && echo ok 1 || { echo not ok 1; : > "%s"; exit 1; }\n' \
+        "$work/$name" "$work/$name" > "tests/$name.t"
+done
+printf '#!/bin/sh\necho 1..1\necho ok 1\n' > tests/good.t
+chmod +x tests/*.t
+eval "$(sed -n '/^summary() {/,/^}/p' "$dev")"
+tests() { # NAMES...: as ./dev check runs and judges them
+    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$build" check-local TESTS_TOGETHER="$(printf "$work/tests/%s.t " "$@")" TESTS_ALONE= TESTS= "check_log=$work/together.log" SANITIZE_FLAGS=
+    echo "status $?"
+}
+out=$(tests good 2>&1)
+check 'nothing is flaky' eval 'lacks "$out" "flaky" && has "$out" "^status 0$"'
+out=$(tests good a b 2>&1)
+check 'two flaky tests are named, and pass' eval 'has "$out" "^== flaky: $work/tests/a.t $work/tests/b.t$" && has "$out" "^status 0$"'
+summed=$(summary <(echo "$out") 0)
+check 'so says the summary' eval 'has "$summed" "^3 passed, 0 failed" && has "$summed" "^flaky, .*: $work/tests/a.t $work/tests/b.t$"'
+rm -f a b
+out=$(tests good a b c 2>&1)
+check 'three flaky tests fail' eval 'has "$out" "^== 3 flaky" && has "$out" "^status [1-9]"'
+skipped=$(SANITIZE_FLAGS=-fsanitize=thread "$source/tests/limit" tests/a.t; SANITIZE_FLAGS=-fsanitize=address "$source/tests/limit" tests/a.t)
+check 'a test is skipped under the sanitizer that it names' eval 'has "$skipped" "SKIP Not under ThreadSanitizer: it slows" && [ "$(grep -c SKIP <<< "$skipped")" = 1 ]'
+out=$(cd "$source" && grep -nE '^(#|/\*) *[Nn]ot under' tests/*/*.t tests/unit/*.c | grep -vE ':(#|/\*) Not under (Address|Thread)Sanitizer: [a-z]')
+check 'the mark of a test names a sanitizer and why' test -z "$out"
 [ -z "$out" ] || sed 's/^/# /' <<< "$out"
 finish

@@ -11,6 +11,9 @@ unknown=$(grep -oE '(^|[^a-z-])--[a-z][a-z-]+|FVMPI_[A-Z]+(_[A-Z]+)*' <<< "$page
     while read -r word; do grep -qF -- "$word" <<< "$help" || echo "$word"; done)
 out=$unknown
 check 'fvmpi-run(1) describes nothing else' test -z "$unknown"
+grep -oE '^\.BI --[a-z-]+ " ' <<< "$page" | cut -d ' ' -f 2 > page.values
+out=$(while read -r option; do "$fvmpi" run "$option" 2>&1 | grep -q 'its value is missing' || echo "$option"; done < page.values)
+check 'what fvmpi-run(1) shows with a value takes one in the next word' test -z "$out" -a -s page.values
 
 # The other commands: the options that --help lists have an entry each in the page, and the reverse.
 options_in() { grep -oE -- '--[a-z][a-z-]+' | sort -u; }

@@ -10,8 +10,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 

@@ -14,8 +14,7 @@ import urllib.request
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'sensors'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, close, equal
 from trees import NODE, tree, write

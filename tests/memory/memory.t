@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Not under AddressSanitizer: it has an allocator of its own.
 """What a program allocates (--memory): leaks of known size and place, the peak and who makes it, realloc() chains, aligned ones, frees by other threads, C++'s new,
 Fortran's allocate, fork(), handlers, a killed run; alone and under both MPIs; and the program prints and returns what it does alone."""
 import itertools
@@ -11,7 +12,7 @@ import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 import otf2_print
 from report import Mismatch, check, equal

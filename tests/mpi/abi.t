@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 import standard_abi
 import standin
@@ -14,7 +14,7 @@ from report import check, equal
 
 def recorded(tap, soname):
     """Known counts in C and the three bindings of Fortran."""
-    run = harness.run([sys.executable, os.path.join(harness.HERE, 'counts.t'), 'p2p.c', 'collectives.c', 'persistent.c', 'file.c'],
+    run = harness.run([sys.executable, os.path.join(harness.PROGRAMS, 'counts.t'), 'p2p.c', 'collectives.c', 'persistent.c', 'file.c'],
                       env={'FVMPI_TEST_MPI': soname, 'FVMPI_BUILD': harness.BUILD})
     lines = run.out.splitlines()
     check(run.rc == 0 and lines[-1] == '1..9', '{}\n{}', run.err[-2000:], '\n'.join(l for l in lines if not l.startswith('ok'))[:2000])
@@ -136,7 +136,7 @@ def without(tap, mpi):
         os.makedirs(mpi.folder, exist_ok=True)
         program = os.path.join(mpi.folder, 'without')
         flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
-        harness.run(['cc', '-fPIE', '-pie', '-DWITHOUT', *flags, os.path.join(harness.HERE, 'abi.c'), '-o', program]).ended(0)
+        harness.run(['cc', '-fPIE', '-pie', '-DWITHOUT', *flags, os.path.join(harness.PROGRAMS, 'abi.c'), '-o', program]).ended(0)
         run = harness.run(['env', 'LD_PRELOAD=' + mpi.preload, program]).ended(0)
         equal('said', run.out + run.err, '0 0\n')
     with tap.test('mpich: linked with -lfvmpi by a linker that drops what nobody needs'):

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Not under ThreadSanitizer: it slows what is measured.
 """fvunify's analysis.json (share/analysis.md): each kind of waiting has the right length, on the right rank and
 call path, with the right cause; delays, critical paths and efficiencies of programs that are known. The programs
 (waitstates.c, waitpaths.c) say when they called and worked. That the trace tells their calls with these times is judged
@@ -10,7 +11,7 @@ import statistics
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from analysis_json import Analysis
 from measured import Measured

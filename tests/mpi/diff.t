@@ -9,7 +9,7 @@ import statistics
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, close, equal
 
@@ -102,7 +102,7 @@ def changed(mpi, program, base):
 def built_anew(mpi, base):
     """Four lines more at its top, in another folder: the same functions at other places."""
     folder = harness.scratch('moved')
-    with open(os.path.join(harness.HERE, 'diff.c')) as f:
+    with open(os.path.join(harness.PROGRAMS, 'diff.c')) as f:
         source = f.read()
     with open(os.path.join(folder, 'diff.c'), 'w') as f:
         f.write('/*\n *\n *\n */\n' + source)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Error codes are MPI's own: more than 200 calls that fail return the same numbers, byte for byte, without
 fvmpi, with it, and paused; and what they were charged with is nothing. And requests in unusual company."""
-import os
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 

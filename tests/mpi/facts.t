@@ -10,6 +10,7 @@ import sys
 import tarfile
 
 sys.dont_write_bytecode = True
+sys.path.append(sys.path[0] + '/../harness')
 HERE = os.path.dirname(os.path.abspath(__file__))
 import harness
 from report import check, equal

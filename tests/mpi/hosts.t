@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Not under ThreadSanitizer: it slows what is measured.
 """Ranks of several hosts merged. Each host is a network, host name, mount and time namespace of this machine, whose
 monotonic clock is days away from the others'. After fvunify no message goes backwards, and each interval, also between
 hosts, is what CLOCK_REALTIME says, which namespaces share, to 50 us. Where a host's wall clock is wrong, messages say
@@ -11,7 +12,7 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from harness import Skip
 from report import check, equal
@@ -97,7 +98,7 @@ class Hosts:
         """mpiexec runs on the first host, which has an entry of its own, so that it takes none for local. The programs end
         without MPI_Finalize: whoever is first must not make it kill the others."""
         hosts = ','.join(address(i) for i in range(len(self.pids)))
-        enter = os.path.join(harness.HERE, 'enter_host')
+        enter = os.path.join(harness.PROGRAMS, 'enter_host')
         start = ['nsenter', '--target', self.pids[0], '--net', '--uts', '--mount', '--time', mpi.exec, '-launcher', 'ssh',
                  '-launcher-exec', enter, '-disable-auto-cleanup', '-iface', 'fv0', '-hosts', hosts, '-n', str(ranks)]
         return harness.run(start + command, {'FVTEST_HOSTS': self.where, 'UCX_TLS': 'tcp,self', 'UCX_NET_DEVICES': 'fv0'})

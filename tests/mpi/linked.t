@@ -6,7 +6,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 import standin
 from report import check, equal, problems
@@ -25,7 +25,7 @@ def compiled(mpi, name, words):
     """Links by hand, so that the order is ours: the program, then the words."""
     os.makedirs(mpi.folder, exist_ok=True)
     path = os.path.join(mpi.folder, name)
-    harness.run(['cc', '-O2', '-g', '-DPROGRAM', *flags_of(mpi)[0], os.path.join(harness.HERE, 'tool.c'), '-o', path, *words,
+    harness.run(['cc', '-O2', '-g', '-DPROGRAM', *flags_of(mpi)[0], os.path.join(harness.PROGRAMS, 'tool.c'), '-o', path, *words,
                  *os.environ.get('SANITIZE_FLAGS', '').split()]).ended(0)
     return path
 

@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal, problems
 
@@ -96,7 +96,7 @@ def rules(tap, mpi):
     folder = os.path.join(mpi.folder, 'lookup_rules')
     hidden = os.path.join(folder, 'hidden')
     os.makedirs(hidden, exist_ok=True)
-    source = os.path.join(harness.HERE, 'lookup_rules.c')
+    source = os.path.join(harness.PROGRAMS, 'lookup_rules.c')
     for path, name in (folder, 'librules.so'), (hidden, 'libhidden_rules.so'):
         harness.run(['cc', '-O2', '-DLIBRARY', '-shared', '-fPIC', source, '-o', os.path.join(path, name), '-ldl']).ended(0)
     for own in ([], ['-DOWN']):

@@ -6,9 +6,8 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
-from harness import HERE
 from report import check, equal
 
 REDUCE = 'MPI_Allreduce'

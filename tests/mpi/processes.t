@@ -3,11 +3,10 @@
 import glob
 import os
 import re
-import shutil
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from harness import Skip
 from report import check, equal
@@ -72,7 +71,7 @@ def children(tap, mpi):
 
 
 def python(tap, mpi):
-    interpreter, script, native = '/usr/bin/python3', os.path.join(harness.HERE, 'python_ring.py'), None
+    interpreter, script, native = '/usr/bin/python3', os.path.join(harness.PROGRAMS, 'python_ring.py'), None
     with tap.test('{}: mpi4py'.format(mpi)):
         probe = harness.run([interpreter, '-c', 'import mpi4py.MPI; print(mpi4py.MPI.__file__)']) if os.path.exists(interpreter) else None
         if not probe or probe.rc:

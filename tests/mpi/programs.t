@@ -6,7 +6,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 
@@ -40,7 +40,7 @@ def main():
     for ranks in (2, 4):
         with tap.test('LAMMPS on {} ranks'.format(ranks)):
             program, mpi = harness.packaged('lmp', mpis)
-            arguments = ['-in', os.path.join(harness.HERE, 'melt.in'), '-log', 'none']
+            arguments = ['-in', os.path.join(harness.PROGRAMS, 'melt.in'), '-log', 'none']
             native = mpi.native(program, ranks, arguments).ended(0)
             check(len(results(native.out)) > 12, 'LAMMPS alone prints\n{}', native.out[-2000:])
             run = mpi.profile(program, ranks, arguments).ended(0)
@@ -51,7 +51,7 @@ def main():
         found = []
         for profiled in (False, True):
             cwd = harness.scratch('cwd')
-            shutil.copy(os.path.join(harness.HERE, 'hpccinf.txt'), cwd)
+            shutil.copy(os.path.join(harness.PROGRAMS, 'hpccinf.txt'), cwd)
             run = (mpi.profile if profiled else mpi.native)(program, 2, cwd=cwd)
             run.ended(0)
             with open(os.path.join(cwd, 'hpccoutf.txt')) as f:

@@ -12,14 +12,14 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from harness import Skip
 from report import check, equal
 
 RANKS = 2
 KNOWN = ['3.{}'.format(n) for n in range(8, 14)]
-PROGRAM = os.path.join(harness.HERE, 'python_paths.py')
+PROGRAM = os.path.join(harness.PROGRAMS, 'python_paths.py')
 INTERPRETER = re.compile(r'libpython|/lib-dynload/|libffi|mpi4py/MPI\.')
 
 
@@ -106,7 +106,7 @@ def samples_in(report, rank, name):
 def samples(tap, mpi, python, label, options):
     """Where a Python program computes: its own functions and lines, as much as they measured themselves."""
     library = mpi.build('python_library.c', '-shared', '-fPIC', output='python_library.so')
-    program = os.path.join(harness.HERE, 'python_compute.py')
+    program = os.path.join(harness.PROGRAMS, 'python_compute.py')
     with open(program) as text:
         lines = {re.search('LINE (.*)', line).group(1): n for n, line in enumerate(text, 1) if '# LINE' in line}
     for option in options:
@@ -180,7 +180,7 @@ def other_versions(tap, mpi, python, version):
 
 def unknown_version(tap, mpi):
     with tap.test('{}: Python of a version to come'.format(mpi)):
-        program = mpi.build('p2p.c', os.path.join(harness.HERE, 'python_version.c'), '-rdynamic', output='p2p_python')
+        program = mpi.build('p2p.c', os.path.join(harness.PROGRAMS, 'python_version.c'), '-rdynamic', output='p2p_python')
         run = mpi.profile(program, RANKS, env={'VERSION_OF_PYTHON': '3.99.0+ (main)'}).ended(0)
         told(run, '3.99.0+')
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# Not under ThreadSanitizer: it slows what is measured.
 """Who made others wait, in the report: text, JSON and tables, from the trace and from the profile alone, for programs
 in which that is known (late_sender.c: rank 0; waitpaths.c: rank 0 in `imbalance`). An analysis.json that is not
 of the rank files is left out, with one note."""
@@ -9,7 +10,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from harness import FVMPI
 from report import check, close, equal

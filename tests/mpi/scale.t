@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from analysis_json import Analysis
 from harness import Skip
@@ -94,7 +94,7 @@ def program(tap, mpis, binary, arguments=(), data=None):
         path, mpi = needs(binary, mpis, 'libmpi')
         cwd = harness.scratch('cwd')
         if data:
-            shutil.copy(os.path.join(harness.HERE, data), cwd)
+            shutil.copy(os.path.join(harness.PROGRAMS, data), cwd)
         run = mpi.profile(path, 4, arguments, ['--trace'], cwd=cwd).ended(0)
         directory, calls = merged(run.directory, mpi)
         wanted = calls_of(run.report())
@@ -164,7 +164,7 @@ def main():
             raise Skip('built without OTF2')
         tap.done()
     mpis = list(harness.mpis(tap))
-    melt = program(tap, mpis, 'lmp', ['-in', os.path.join(harness.HERE, 'melt.in'), '-log', 'none'])
+    melt = program(tap, mpis, 'lmp', ['-in', os.path.join(harness.PROGRAMS, 'melt.in'), '-log', 'none'])
     program(tap, mpis, 'hpcc', data='hpccinf.txt')
     for mpi in mpis:
         many(tap, mpi, 16 if str(mpi) == 'mpich' and not LONG else 64) # MPICH's ranks poll while others have the processor

@@ -7,7 +7,7 @@ import statistics
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, close, equal
 
@@ -122,7 +122,7 @@ def uneven(mpi, program):
 def by_threads(mpi):
     """Threads of one rank and of two: work that all divide, and work of the main thread, at which the others wait. The run on one thread has no team of OpenMP."""
     if harness.SANITIZER and str(mpi) == 'mpich':
-        raise harness.Skip("MPICH's libraries lock before AddressSanitizer is there: tests/local.am")
+        raise harness.Skip("MPICH's libraries lock before AddressSanitizer is there")
     program, runs, reports = mpi.build('scaling_omp.c', '-fopenmp'), [], []
     for ranks, threads in ((1, 1), (1, 2), (2, 2)):
         runs.append(mpi.profile(program, ranks, [str(WORK), str(COPIED)], ['--threads'], env={'OMP_NUM_THREADS': str(threads)}).ended(0).directory)

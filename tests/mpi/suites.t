@@ -12,7 +12,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from harness import Skip
 from report import check, equal, problems
@@ -121,7 +121,7 @@ def hdf5(tap, mpi):
             raise Skip('not installed: libhdf5-{}-dev, gfortran'.format(mpi))
         folder = harness.scratch('build')
         program = os.path.join(folder, 'suites_hdf5')
-        harness.run([compiler, '-g', os.path.join(harness.HERE, 'suites_hdf5.F90'), '-o', program], cwd=folder).ended(0)
+        harness.run([compiler, '-g', os.path.join(harness.PROGRAMS, 'suites_hdf5.F90'), '-o', program], cwd=folder).ended(0)
         run = both(mpi, program)
         equal('output', run.out.strip(), 'wrong elements: 0')
         report = whole(run, RANKS, program)

@@ -11,7 +11,7 @@ import struct
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 
@@ -49,7 +49,7 @@ def count(text, event):
 
 def real_programs(tap, mpi):
     for program in PROGRAMS:
-        if not os.path.exists(os.path.join(harness.HERE, program)):
+        if not os.path.exists(os.path.join(harness.PROGRAMS, program)):
             continue
         with tap.test('{}: {} merged and checked'.format(mpi, program)):
             with open(os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h')) as f:

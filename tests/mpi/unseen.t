@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 
@@ -66,7 +66,7 @@ def within(tap, mpi):
             raise harness.Skip('no archive of it')
         flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
         program = os.path.join(mpi.folder, 'within')
-        harness.run(['cc', '-O2', '-DPROGRAM', *flags, os.path.join(harness.HERE, 'tool.c'), '-o', program, archive, '-s', '-lhwloc', '-lucp', '-lucs',
+        harness.run(['cc', '-O2', '-DPROGRAM', *flags, os.path.join(harness.PROGRAMS, 'tool.c'), '-o', program, archive, '-s', '-lhwloc', '-lucp', '-lucs',
                      '-lm', '-lpthread', '-ldl', '-lrt']).ended(0)
         text = 'seems to have an MPI library linked into it, whose calls fvmpi cannot see'
         for options in [], ['--mpi', 'mpich']:

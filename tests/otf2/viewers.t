@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# Not under ThreadSanitizer: programs that read archives are not instrumented.
+# Not under AddressSanitizer: programs that read archives are not instrumented.
 """Archives in free viewers: ViTE draws the regions, with samples of the CPU clock as without; otf2-print warns of nothing, whatever was recorded."""
 import os
 import re
@@ -7,7 +9,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 import otf2_print
 from harness import Skip

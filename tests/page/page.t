@@ -15,7 +15,7 @@ import zlib
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 
@@ -106,11 +106,11 @@ def sampled(folder, mpi):
 def programs(tap, folder):
     """Pages of programs that nobody here wrote, and of ranks with threads: traced, with all that samples tell."""
     mpis, pages = list(harness.mpis(tap, quiet=True)), []
-    for binary, ranks, arguments in (('lmp', 4, ['-in', os.path.join(harness.HERE, 'melt.in'), '-log', 'none']), ('hpcc', 2, [])):
+    for binary, ranks, arguments in (('lmp', 4, ['-in', os.path.join(harness.PROGRAMS, 'melt.in'), '-log', 'none']), ('hpcc', 2, [])):
         with tap.test('a run of ' + binary):
             program, mpi = harness.packaged(binary, mpis)
             cwd = harness.scratch('cwd')
-            shutil.copy(os.path.join(harness.HERE, 'hpccinf.txt'), cwd)
+            shutil.copy(os.path.join(harness.PROGRAMS, 'hpccinf.txt'), cwd)
             run = mpi.profile(program, ranks, arguments, ['--trace', '--sample'], cwd=cwd).ended(0)
             pages.append(write(folder, ['report', run.directory], page_of(binary, csv=True)))
     hybrid = os.path.join(os.path.dirname(HERE), 'planted', 'hybrid.c')

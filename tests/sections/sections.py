@@ -1,9 +1,8 @@
 """What fvmpi report --json says of sections against what is known: sections.py PROFILE WHAT < program's output."""
-import os
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'mpi'))
+sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import plainly
 

@@ -1,4 +1,6 @@
 #!/usr/bin/env python3
+# Not under ThreadSanitizer: it slows what is measured.
+# Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """One thread at a time, the others parked (threads/gate.h, fvmpi run --stacks --solo): programs print the same and never hang, whatever their threads wait for; what ran alone is
 counted, and what is not separable is told with its reason."""
 import mmap
@@ -11,7 +13,7 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 from threads import HERE, TSAN, build, dump, harness, record
 from report import check, equal
 

@@ -1,6 +1,5 @@
 """Judges of what is recorded of omp.c: a program that measures what its OpenMP threads wait. For libgomp and for runtimes with OMPT."""
 import threads
-import harness
 from measured import Measured
 from report import check, equal
 from threads import total

@@ -7,7 +7,7 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.append(sys.path[0] + '/../harness')
 import threads
 import harness
 import otf2_print

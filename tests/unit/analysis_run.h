@@ -4,15 +4,7 @@
 
 #include "analysis/analysis.h"
 #include "trace_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #define RANKS_MAX 33
 static uint64_t memory; /* of the analysis: little makes many pieces */

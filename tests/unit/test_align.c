@@ -1,14 +1,6 @@
 /* Clocks of hosts aligned by made operations, of which the true times are known. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
 #include "profile/align.h"
+#include "unit.h"
 
 #define US 1e-6
 #define MS 1e-3
@@ -134,7 +126,7 @@ static void together(void **state)
         for (uint32_t k = 0; k < 2; k++)
             call(i, k, i * MS, i * MS + 200 * US, true, true);
     solve();
-    assert_true(apart(0, 1, 0.05) < 1 * US);
+    assert_that(apart(0, 1, 0.05), <, 1 * US);
     expect_error(201 * US);
 }
 
@@ -195,7 +187,7 @@ static void one_sided(void **state)
         call(i, 1, i * 0.01 + 1 * MS, i * 0.01 + 2 * MS, false, true);
     }
     solve();
-    assert_true(fabs(apart(0, 1, 0.1) - 2 * MS) < 1e-8);
+    assert_near(apart(0, 1, 0.1), 2 * MS, 1e-8);
     assert_true(isinf(run.found.error_s));
     assert_int_equal(run.found.linked, 2);
 }
@@ -212,7 +204,7 @@ static void inside_the_bounds(void **state)
         call(i, !root, i * 0.01, i * 0.01 + 4 * MS, false, true);
     }
     solve();
-    assert_true(fabs(apart(0, 1, 0.1) - 1 * MS) < 1e-8);
+    assert_near(apart(0, 1, 0.1), 1 * MS, 1e-8);
     assert_true(run.found.error_s > 4.9 * MS &&
                 run.found.error_s < 5.1 * MS); /* -4 to 4 ms, the wall clock at 1 */
 }
@@ -244,7 +236,7 @@ static void from_neighbour_to_neighbour(void **state)
     solve();
     assert_int_equal(run.found.groups, 1);
     expect_error(40 * 40 * US);
-    assert_true(apart(0, 39, 1) < 200 * US);
+    assert_that(apart(0, 39, 1), <, 200 * US);
 }
 
 static void nothing_in_common(void **state)
@@ -260,7 +252,7 @@ static void nothing_in_common(void **state)
     assert_int_equal(run.found.groups, 3);
     assert_int_equal(run.found.linked, 4);
     assert_true(isinf(fv_align_error(run.align, 1, 2)));
-    assert_true(fv_align_error(run.align, 2, 3) < 1 * MS);
+    assert_that(fv_align_error(run.align, 2, 3), <, 1 * MS);
 }
 
 /* A wall clock that was set while the program ran. */
@@ -273,12 +265,12 @@ static void a_step(void **state)
         barrier(i * 0.01, 0, 2, 50 * US, FV_NONE, 0);
     }
     run.found = fv_align_solve(run.align);
-    assert_true(run.found.contradiction_s > 0);
-    assert_true(run.found.error_s >= run.found.contradiction_s);
+    assert_that(run.found.contradiction_s, >, 0);
+    assert_that(run.found.error_s, >=, run.found.contradiction_s);
     run.wrong_s[1] = 0;
-    assert_true(apart(0, 1, 1) <= run.found.error_s);
+    assert_that(apart(0, 1, 1), <=, run.found.error_s);
     run.wrong_s[1] = 50 * MS;
-    assert_true(apart(0, 1, 9) <= run.found.error_s);
+    assert_that(apart(0, 1, 9), <=, run.found.error_s);
 }
 
 /* Contradictions from one end only: nothing is known. */
@@ -294,7 +286,7 @@ static void contradicting_roots(void **state)
     }
     run.found = fv_align_solve(run.align);
     assert_true(isinf(run.found.error_s));
-    assert_true(run.found.contradiction_s > 0.9 * MS);
+    assert_that(run.found.contradiction_s, >, 0.9 * MS);
 }
 
 static void of_a_sample(void **state)

@@ -2,18 +2,12 @@
  * is waiting, and who is to blame. Times count from tick 1,000,000,000. */
 #include "analysis_run.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static uint64_t waits(const struct run *r, const char *function, int rank, enum fv_wait_state kind)
 {
@@ -273,7 +267,7 @@ static void no_room_for_an_answer_is_a_failure(void **state)
     setrlimit(RLIMIT_FSIZE, &limit);
     bool good = fv_analyse(&r.analysis, &r.merge, &options);
     setrlimit(RLIMIT_FSIZE, &was);
-    assert_true(r.analysis.steps.lines[0].count > 0);
+    assert_that(r.analysis.steps.lines[0].count, >, 0);
     assert_false(good);
     end_run(&r);
 }
@@ -380,7 +374,7 @@ static void send_to_pair(const struct fv_transport *t, int to, const void *data,
     for (size_t at = 0; at < bytes;) {
         ssize_t n = write(pair->socket, (const char *)data + at, bytes - at);
 
-        assert_true(n > 0);
+        assert_that(n, >, 0);
         at += (size_t)n;
     }
 }
@@ -394,7 +388,7 @@ static void receive_from_pair(const struct fv_transport *t, int from, void *data
     for (size_t at = 0; at < bytes;) {
         ssize_t n = read(pair->socket, (char *)data + at, bytes - at);
 
-        assert_true(n > 0);
+        assert_that(n, >, 0);
         at += (size_t)n;
     }
 }
@@ -436,7 +430,7 @@ static struct outcome analyse_in_two(size_t ranks, fill_function fill, uint64_t 
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
     pid_t child = fork();
-    assert_true(child >= 0);
+    assert_that(child, >=, 0);
     struct pair pair = { .socket = sockets[!child] };
     struct fv_transport t = {
         .rank = !child, .size = 2, .context = &pair, .send = send_to_pair, .receive = receive_from_pair
@@ -495,7 +489,7 @@ static void ideal_network_finds_causes_fast(void **state)
 
     (void)state;
     assert_int_equal(analyse_in_two(2, fill_at_once, 400000).ideal_ns, 1000000000);
-    assert_true(clock() - begin < 20 * CLOCKS_PER_SEC);
+    assert_that(clock() - begin, <, 20 * CLOCKS_PER_SEC);
 }
 
 #define SITES_EACH 60
@@ -530,7 +524,7 @@ static void fill_many_places(struct run *r, uint64_t rank, uint64_t count)
 static void delays_take_little_memory(void **state)
 {
     (void)state;
-    assert_true(analyse_in_two(RANKS_MAX, fill_many_places, 1000).pair.largest < 2 << 20);
+    assert_that(analyse_in_two(RANKS_MAX, fill_many_places, 1000).pair.largest, <, 2 << 20);
 }
 
 /* What a rank file says of its begin and end may be no time that a step can have. */
@@ -545,8 +539,8 @@ static void ideal_network_with_damaged_times(void **state)
     r.files[0].header.end_ticks = UINT64_MAX / 4;
     analyse(&r);
     for (uint32_t i = 0; i < r.analysis.steps.line_count; i++)
-        assert_true(r.analysis.steps.lines[i].end_ns <= FV_STEP_TIME_MAX);
-    assert_true(r.analysis.graph.ideal_ns <= FV_STEP_TIME_MAX);
+        assert_that(r.analysis.steps.lines[i].end_ns, <=, FV_STEP_TIME_MAX);
+    assert_that(r.analysis.graph.ideal_ns, <=, FV_STEP_TIME_MAX);
     end_run(&r);
 }
 

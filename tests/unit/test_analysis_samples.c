@@ -2,8 +2,6 @@
  * no more come to the first process than it can hold. */
 #include "analysis_run.h"
 
-#include <stdlib.h>
-
 #define COMMON 0x100 /* offsets of sampled places */
 #define SLOW   0x200
 
@@ -78,9 +76,9 @@ static void samples_go_back_along_chains(void **state)
     SAMPLES(&r, 1, { 95, 1, 100 });
     analyse(&r);
     uint64_t cost = sum(&r, FV_TALLY_DIRECT, "MPI_Send", 2, FV_COMPUTING) + sum(&r, FV_TALLY_PROPAGATED, "MPI_Send", 2, FV_COMPUTING);
-    assert_true(cost > 300);
-    assert_true(llabs(sampled(&r, FV_TALLY_DELAY_AT, "MPI_Send", 2, SLOW) - (int64_t)(cost * 3 / 4)) <= 1);
-    assert_true(llabs(sampled(&r, FV_TALLY_DELAY_AT, "MPI_Send", 2, COMMON) - (int64_t)(cost / 4)) <= 1);
+    assert_that(cost, >, 300);
+    assert_that(llabs(sampled(&r, FV_TALLY_DELAY_AT, "MPI_Send", 2, SLOW) - (int64_t)(cost * 3 / 4)), <=, 1);
+    assert_that(llabs(sampled(&r, FV_TALLY_DELAY_AT, "MPI_Send", 2, COMMON) - (int64_t)(cost / 4)), <=, 1);
     assert_int_equal(sampled(&r, FV_TALLY_CRITICAL_AT, "MPI_Send", 2, SLOW), 300);
     end_run(&r);
 }

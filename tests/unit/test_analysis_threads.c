@@ -4,13 +4,7 @@
 #include "analysis/analysis.h"
 #include "merge/threads.h"
 #include "trace_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #define T0         UINT64_C(1000000000)
 #define CALL(k, o) (FV_SYNC_##k | FV_SYNC_##o << 4)
@@ -313,7 +307,7 @@ static void no_more_than_all(void **state)
     (void)state;
     for (uint64_t ns = 1; ns < UINT64_MAX / 3; ns = ns * 3 + 1) {
         assert_true(fv_locked_part(FV_LOCKED, ns) == ns);
-        assert_true(fv_locked_part(FV_LOCKED - 1, ns) <= ns);
+        assert_that(fv_locked_part(FV_LOCKED - 1, ns), <=, ns);
     }
 }
 

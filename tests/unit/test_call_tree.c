@@ -1,18 +1,11 @@
 /* The numbers of rank files become one numbering: what is the same module, the same call path, the same
  * communicator, and what becomes of damage; and items that begin with their key, which all of it is made of.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
 #include "experiment/call_tree.h"
 #include "experiment/definitions.h"
 #include "experiment/keys.h"
-#include "unit/fvr_builder.h"
+#include "fvr_builder.h"
+#include "unit.h"
 
 #define BUILD_ID "0123456789abcdef0123"
 
@@ -125,7 +118,7 @@ static void damaged_paths(void **state)
     assert_int_equal(t.nodes[c].module, FV_MODEL_CUT);
     assert_int_equal(t.nodes[c].parent, a);
     for (uint32_t i = 1; i < t.node_count; i++)
-        assert_true(t.nodes[i].parent < i);
+        assert_that(t.nodes[i].parent, <, i);
     fv_numbers_release(&paths);
     fv_call_tree_release(&t);
 }

@@ -1,13 +1,7 @@
 /* Calling contexts: nodes and unwind distances of made-up events, with known answers and of random ones, and one numbering of all
  * locations, whatever the processes. */
 #include "merge/calling.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 /* Regions; source lines are the nodes' own. */
 enum { SEND, PHASE, STEP, MAIN, SOLVE, KERNEL, REGIONS };
@@ -253,7 +247,7 @@ static void from_other(const struct fv_transport *t, int from, void *data, size_
     struct other *o = t->context;
 
     assert_int_equal(from, 1);
-    assert_true(o->at + bytes <= o->sends.count);
+    assert_that(o->at + bytes, <=, o->sends.count);
     memcpy(data, o->sends.data + o->at, bytes);
     o->at += bytes;
 }

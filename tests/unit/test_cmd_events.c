@@ -1,16 +1,10 @@
 /* Performance events: words to encodings and back, names by libpfm4, as if on an Intel processor. */
 #include "base/perf_events.h"
 #include "cmd/events.h"
+#include "unit.h"
 
 #include <linux/perf_event.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static int parse(const char *word, struct fv_perf_event *out)
 {

@@ -7,18 +7,11 @@
 #include "profile/model.h"
 #include "profile/threads/phases.h"
 #include "scaling/scaling.h"
+#include "unit.h"
 
 #include <linux/perf_event.h>
-#include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #if FV_LIBPFM
 #include <perfmon/pfmlib.h>
@@ -85,7 +78,7 @@ static void events(void **state)
     assert_non_null(look_up("skl", "NO_SUCH_EVENT"));
     for (unsigned kind = 1; kind < FV_PROCESSOR_KINDS; kind++)
         events_of((enum fv_processor_kind)kind, &checked);
-    assert_true(checked > 50);
+    assert_that(checked, >, 50);
 }
 #else
 static void events(void **state)
@@ -104,7 +97,7 @@ static void names(void **state)
 
             if (!event)
                 continue;
-            assert_true(strlen(event) < FV_PERF_EVENT_NAME);
+            assert_that(strlen(event), <, FV_PERF_EVENT_NAME);
             assert_true(kind || is_generic(event));
             if (fv_quantity_of_event(event) != &fv_quantities[i])
                 fail_msg("%s counts %s and %s", event, fv_quantities[i].name, fv_quantity_of_event(event)->name);
@@ -221,13 +214,13 @@ static void arithmetic(void **state)
     static const struct known values[] = { { "a", 3 }, { "b", 4 }, { "zero", 0 }, { NULL, 0 } };
 
     (void)state;
-    assert_true(fabs(fv_formula_value("1 - (a + b) / 2 * 3", known, values) + 9.5) < 1e-12);
-    assert_true(fabs(fv_formula_value("a / b / 2", known, values) - 0.375) < 1e-12);
+    assert_that(fabs(fv_formula_value("1 - (a + b) / 2 * 3", known, values) + 9.5), <, 1e-12);
+    assert_near(fv_formula_value("a / b / 2", known, values), 0.375, 1e-12);
     assert_true(isnan(fv_formula_value("a / zero", known, values)));
     assert_true(isnan(fv_formula_value("a + c", known, values)));
     assert_true(isnan(fv_formula_value("(a", known, values)));
     assert_true(isnan(fv_formula_value("a b", known, values)));
-    assert_true(fabs(fv_formulas_value("c; b; a", known, values, NULL) - 4) < 1e-12);
+    assert_near(fv_formulas_value("c; b; a", known, values, NULL), 4, 1e-12);
 }
 
 /* Top-down of each way of counting adds up to 1. */
@@ -744,7 +737,7 @@ static void grows(const char *what, void (*work)(uint32_t), uint32_t size)
     double small = cpu_time(work, size / 4), large = cpu_time(work, size);
 
     print_message("# %s: %u take %.1f times as long as %u\n", what, size, large / small, size / 4);
-    assert_true(large < 8 * small);
+    assert_that(large, <, 8 * small);
 }
 
 static void many(void **state)

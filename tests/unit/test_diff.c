@@ -1,22 +1,13 @@
 /* fvmpi diff: Student's t and Welch's interval with known answers, the join of call paths, what several runs
  * of different numbers of ranks add up to, waiting from analysis.json, and the two views. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <cmocka.h>
-
-#include <jansson.h>
-
 #include "fvr_builder.h"
 #include "diff/diff.h"
 #include "profile/relations.h"
 #include "views/views.h"
+#include "unit.h"
+
+#include <unistd.h>
+#include <jansson.h>
 
 #define MS UINT64_C(1000000)
 
@@ -63,7 +54,7 @@ static void welch(void **state)
     const double wide[] = { 8, 12, 40 };
     fv_change_of(&c, a, 3, wide, 3); /* 8 of change, but a spread of 17 */
     assert_false(c.significant);
-    assert_true(c.half > fabs(c.change));
+    assert_that(c.half, >, fabs(c.change));
 }
 
 static void few_runs(void **state)

@@ -2,13 +2,7 @@
  * of the true one. */
 #include "base/histogram.h"
 #include "tool/distribution.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 static void every_duration_has_a_bucket(void **state)
 {
@@ -64,7 +58,7 @@ static void expect_percentiles(struct known *k)
         double known = k->s[(size_t)ceil(shares[i] * (double)k->count) - 1];
         double found = fv_distribution_quantile(&k->of, shares[i], k->s[0], k->s[k->count - 1]);
 
-        assert_true(fabs(found - known) <= known / 8 + 1e-9); /* the ticks are of 1 ns, ... */
+        assert_near(found, known, known / 8 + 1e-9); /* the ticks are of 1 ns, ... */
     }
     fv_distribution_release(&k->of);
 }
@@ -97,7 +91,7 @@ static void equal_ones(void **state)
 
     for (int i = 0; i < 10; i++)
         add(&k, 12345, 1e-9);
-    assert_true(fabs(fv_distribution_quantile(&k.of, 0.9, 12345e-9, 12345e-9) - 12345e-9) < 1e-15);
+    assert_near(fv_distribution_quantile(&k.of, 0.9, 12345e-9, 12345e-9), 12345e-9, 1e-15);
     assert_int_equal(k.of.count, 1);
     fv_distribution_release(&k.of);
 }

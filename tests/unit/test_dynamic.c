@@ -3,18 +3,12 @@
 #include "cmd/flavour.h"
 #include "cmd/loader.h"
 #include "symbols/elf_file.h"
+#include "unit.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static Elf64_Half our_machine; /* what this test's own file says */
 #define OTHER_MACHINE (our_machine == EM_X86_64 ? EM_AARCH64 : EM_X86_64)
@@ -237,7 +231,7 @@ static void no_file(void **state)
     struct fv_elf elf = { 0 };
     (void)state;
 
-    assert_true(fv_elf_open(&elf, "/nowhere/libc.so") < 0);
+    assert_that(fv_elf_open(&elf, "/nowhere/libc.so"), <, 0);
     assert_null(fv_elf_code(&elf, 0x1000, 16));
     assert_null(fv_elf_data(&elf, 0x1000, 16));
     assert_null(fv_elf_section(&elf, ".text").data);

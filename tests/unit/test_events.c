@@ -1,14 +1,9 @@
 /* Events: what is put is what is got, for every kind and for values of every length; and the decoder stays
  * in its bytes. The runtime's side: a call and its details are written together, chunks follow each other,
  * the budget ends the trace and is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "rt_stub.h"
 #include "trace/reader.h"
+#include "unit.h"
 
 static const uint64_t values[] = { 0,
                                    1,
@@ -102,7 +97,7 @@ static void test_garbage(void **state)
             exact[i] = (uint8_t)(fv_mix(seed * UINT64_C(1000) + i) >> 17) & (i % 3 ? 0xff : 0x1f);
         struct fv_event_cursor c = fv_event_cursor(exact, used);
         while (fv_event_next(&c, &e))
-            assert_true(e.kind < FV_EV_COUNT);
+            assert_that(e.kind, <, FV_EV_COUNT);
         free(exact);
     }
 }
@@ -174,7 +169,7 @@ static void test_written(void **state)
     assert_int_equal(s.bytes, (uint64_t)CALLS * (CALLS - 1) / 2);
     assert_true(s.ordered);
     assert_false(s.damaged);
-    assert_true(s.sites <= 2);
+    assert_that(s.sites, <=, 2);
     assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_EVENTS], 0);
 }
 
@@ -189,9 +184,9 @@ static void test_budget(void **state)
         traced_send(1);
     struct seen s = read_back();
     uint64_t dropped = fv_rt.writer.header->dropped[FV_DROP_EVENTS];
-    assert_true(dropped > 0);
+    assert_that(dropped, >, 0);
     assert_int_equal(s.calls + dropped, before + CALLS);
-    assert_true(fv_rt.writer.header->trace_stop_ticks > 0);
+    assert_that(fv_rt.writer.header->trace_stop_ticks, >, 0);
     assert_true(s.ordered && !s.damaged);
 }
 

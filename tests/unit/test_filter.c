@@ -1,12 +1,6 @@
 /* Filter files as Score-P has them: which functions they leave out, and what is wrong with them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "cmd/filter.h"
+#include "unit.h"
 
 static bool leaves_out(const char *text, const char *mangled, const char *name, const char *file)
 {

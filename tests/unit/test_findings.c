@@ -1,15 +1,5 @@
 /* What is found where two ranks are outside of MPI for different times: who computes, who is blocked, and who only had no
  * processor. The profiles are made up. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/machine/facts.h"
@@ -18,6 +8,7 @@
 #include "profile/samples/costs.h"
 #include "profile/samples/sampled.h"
 #include "profile/threads/phases.h"
+#include "unit.h"
 
 #define RUN_S  100.0 /* of each rank */
 #define TICK_S 0.01
@@ -232,7 +223,7 @@ static void startup_alone(void **state)
     fv_findings_make(&findings, &profile);
     assert_int_equal(findings.count, 1);
     assert_string_equal(findings.items[0].def->name, "startup");
-    assert_true(fabs(findings.items[0].lost_s - RUN_S) < 1e-9);
+    assert_near(findings.items[0].lost_s, RUN_S, 1e-9);
     fv_findings_release(&findings);
 }
 
@@ -583,9 +574,9 @@ static void whose_rare_calls_cost(void **state)
     (void)state;
     char text[300];
 
-    assert_true(fabs(rare_calls((const double[]){ 0, 0, 20, 0 }, text).lost_s - 20) < 1e-9);
-    assert_true(fabs(rare_calls((const double[]){ 10, 10, 10, 10 }, text).lost_s - 20) < 1e-9);
-    assert_true(fabs(rare_calls((const double[]){ 4, 6, 12, 0 }, text).lost_s - 18) < 1e-9);
+    assert_near(rare_calls((const double[]){ 0, 0, 20, 0 }, text).lost_s, 20, 1e-9);
+    assert_near(rare_calls((const double[]){ 10, 10, 10, 10 }, text).lost_s, 20, 1e-9);
+    assert_near(rare_calls((const double[]){ 4, 6, 12, 0 }, text).lost_s, 18, 1e-9);
 }
 
 /* What a function is told to lose whose calls take 1 s in the median and 2 s on average, 100 s in all, of which rare long calls of its callee take some. */
@@ -616,8 +607,8 @@ static double varying_s(double rare_s)
 static void what_varying_calls_cost(void **state)
 {
     (void)state;
-    assert_true(fabs(varying_s(0) - 50) < 1e-9); /* the median is 1 s, the mean 2 s */
-    assert_true(fabs(varying_s(60) - 20) < 1e-9);
+    assert_near(varying_s(0), 50, 1e-9); /* the median is 1 s, the mean 2 s */
+    assert_near(varying_s(60), 20, 1e-9);
 }
 
 /* A function of two contexts with 8 calls each, of 1 s or 9 s: 2 and 5 of them are long. */
@@ -649,8 +640,8 @@ static double varying_by_chance_s(double by_caller)
 static void what_is_typical(void **state)
 {
     (void)state;
-    assert_true(fabs(varying_by_chance_s(0) - 100 * 3.5 / 4.5) < 1e-9);
-    assert_true(varying_by_chance_s(0.5) < 1e-9); /* the second's are long: 5 of 8 are its own median */
+    assert_near(varying_by_chance_s(0), 100 * 3.5 / 4.5, 1e-9);
+    assert_that(varying_by_chance_s(0.5), <, 1e-9); /* the second's are long: 5 of 8 are its own median */
 }
 
 /* Ticks of 10 ms, of rank 0 and rank 1: all is in main(), and some of it in two functions, the first of the program, the second as told. */

@@ -1,19 +1,11 @@
 /* Threads that are let through one at a time: that the one is alone between fork, barriers and end; and that all go on, whatever one waits for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "threads/gate.h"
 #include "threads/solo.h"
-#include "unit/rt_stub.h"
+#include "rt_stub.h"
+#include "unit.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

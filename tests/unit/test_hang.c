@@ -1,14 +1,7 @@
 /* Who waits for whom, in made states with known answers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "fvr_builder.h"
 #include "profile/hang/hang.h"
+#include "unit.h"
 
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)

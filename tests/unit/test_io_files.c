@@ -2,12 +2,10 @@
 #include "io/io.h"
 #include "rt/process.h"
 #include "rt_stub.h"
+#include "unit.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 enum { THREADS = 4, ROUNDS = 3000, FILES = 3 };
 

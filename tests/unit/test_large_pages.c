@@ -1,16 +1,13 @@
 /* Pages of the kernel that are larger than those of the rank file, as AArch64 often has: played by a sysconf() and a syscall() of our own. */
 #include "rt_stub.h"
 #include "trace/writer.h"
+#include "unit.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-
-#include <cmocka.h>
 
 #define LARGE 65536
 

@@ -1,11 +1,6 @@
 /* Launchers on a command line and in the environment; MPIs by their libraries' names. */
 #include "cmd/flavour.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #define RANKS(...) fv_launcher_ranks((char *[]){ __VA_ARGS__, NULL })
 

@@ -2,14 +2,11 @@
  * what dladdr() says, over dlopen() and dlclose(), and while others write the table. */
 #include "rt_stub.h"
 #include "rt/loaded.h"
+#include "unit.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 /* Small, of the C library's own package, and not linked with. */
 static const char *const plugins[] = { "libBrokenLocale.so.1", "libanl.so.1", "libnss_hesiod.so.2" };
@@ -62,7 +59,7 @@ static void all_objects(void **state)
 
     assert_int_not_equal(fv_loaded_generation(), 0);
     dl_iterate_phdr(check_object, &checked);
-    assert_true(checked > 8);
+    assert_that(checked, >, 8);
     assert_false(fv_loaded_find((uintptr_t)&local, &found));
     assert_false(fv_loaded_find(0, &found));
     assert_false(fv_loaded_find(16, &found));
@@ -131,7 +128,7 @@ static void while_it_is_written(void **state)
     pthread_join(writer, NULL);
     printf("# %u generations meanwhile, %u times no answer\n", fv_loaded_generation() - before, missed);
     assert_int_equal(wrong, 0);
-    assert_true(missed < 2000);
+    assert_that(missed, <, 2000);
 }
 
 int main(int argc, char **argv)

@@ -1,37 +1,22 @@
 /* Locks, barriers and phases of threads of synthetic runs with known answers: the same lock on several ranks,
  * who waits and who holds, losses, damage, speedup bounds by hand. */
 #define _GNU_SOURCE /* dl_iterate_phdr() */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-#include <cmocka.h>
-
-#include <jansson.h>
-#include <link.h>
-
 #include "fvr_builder.h"
 #include "json_rows.h"
 #include "base/options.h"
 #include "base/solo.h"
 #include "profile/threads/phases.h"
 #include "views/views.h"
+#include "unit.h"
+
+#include <time.h>
+#include <unistd.h>
+#include <jansson.h>
+#include <link.h>
 
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
 #define RANKS 4
-#define assert_near(a, b, within)                                                                            \
-    do {                                                                                                     \
-        if (!(fabs((double)(a) - (double)(b)) <= (within)))                                                  \
-            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b));                             \
-    } while (0)
-
 enum {
     MAIN = 1,
     WORKER,
@@ -621,7 +606,7 @@ static void names_variables(void **state)
     uint64_t bias = 0;
     (void)state;
 
-    assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+    assert_that(readlink("/proc/self/exe", path, sizeof(path) - 1), >, 0);
     dl_iterate_phdr(own_bias, &bias);
     uint32_t own = fvr_module(&file[0], path, bias, NULL);
     for (uint32_t i = 0; i < 2; i++) {

@@ -2,14 +2,9 @@
 #include "doctor/measure/kernel.h"
 #include "doctor/measure/measure.h"
 #include "doctor/measure/memory.h"
+#include "unit.h"
 
-#include <math.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define NEAR(found, wanted, within) assert_true(fabs((found) - (wanted)) <= (within))
 
@@ -181,13 +176,13 @@ static void one_period(void **state)
     NEAR(remainder(found[0].first - 1.2e6, found[0].period), 0, 1e5);
 
     count = add_random(times, count, 2e9, 500); /* as many that come whenever */
-    assert_true(find(times, count, 2e9, found) >= 1);
+    assert_that(find(times, count, 2e9, found), >=, 1);
     NEAR(found[0].period, 4e6, 4e6 * 1e-3);
     NEAR(found[0].part, 0.6, 0.08); /* half of them, and a fifth of the others by chance */
 
     count = add_periodic(times, 0, 60e9, 2e9, 1e6); /* a script, each two seconds */
     count = add_random(times, count, 60e9, 10);
-    assert_true(find(times, count, 60e9, found) >= 1);
+    assert_that(find(times, count, 60e9, found), >=, 1);
     NEAR(found[0].period, 2e9, 2e9 * 5e-3);
 }
 
@@ -199,7 +194,7 @@ static void two_periods(void **state)
 
     (void)state;
     count = add_periodic(times, count, 2e9, 7.3e6, 1e4);
-    assert_true(find(times, count, 2e9, found) >= 2);
+    assert_that(find(times, count, 2e9, found), >=, 2);
     NEAR(found[0].period, 4e6, 4e6 * 1e-3);
     NEAR(found[1].period, 7.3e6, 7.3e6 * 2e-3);
 }

@@ -1,11 +1,9 @@
 /* Objects that are known by their address (memory/memory.h): put in by one thread and taken out by it or another, by many at once, in the same shards. */
 #include "memory/memory.h"
 #include "rt_stub.h"
+#include "unit.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 enum { TAKEN = 1, THREADS = 4, ROUNDS = 200, OBJECTS = 500 };
 

@@ -3,15 +3,9 @@
 #include "merge/correct.h"
 #include "merge/requests.h"
 #include "trace_builder.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 #include <zstd.h>
 
 /* ---- a sink that writes words ---- */
@@ -579,9 +573,9 @@ static void many_rounds_with_little_memory(void **state)
     if (getenv("FVMPI_TEST_EMULATED"))
         skip(); /* it is the emulator's time */
     struct fv_correction little = correct_drift(messages, 1 << 19);
-    assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
+    assert_that(clock() - begin, <, 10 * CLOCKS_PER_SEC);
     struct fv_correction much = correct_drift(messages, 1 << 26);
-    assert_true(little.rounds > 8);
+    assert_that(little.rounds, >, 8);
     assert_int_equal(little.rounds, much.rounds);
     assert_int_equal(little.early, much.early);
     assert_int_equal(little.left, much.left);

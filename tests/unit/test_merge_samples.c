@@ -3,14 +3,7 @@
 #include "merge/weave.h"
 #include "merge/weave_samples.h"
 #include "trace_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #define BEGIN UINT64_C(1000000000) /* tick of time 0 */
 
@@ -64,7 +57,7 @@ static void say(struct words *w, const char *what, uint64_t time)
 {
     w->used += (size_t)snprintf(w->text + w->used, sizeof(w->text) - w->used, "%s%llu ", what,
                                 (unsigned long long)time);
-    assert_true(w->used < sizeof(w->text));
+    assert_that(w->used, <, sizeof(w->text));
 }
 
 static const char *function_of(const struct fv_merge *m, uint32_t node)
@@ -81,7 +74,7 @@ static bool put_words(struct fv_sink *sink, uint32_t slot, const struct fv_recor
 {
     struct words *w = sink->context;
 
-    assert_true(r->time_ns >= w->locations[slot].first_ns);
+    assert_that(r->time_ns, >=, w->locations[slot].first_ns);
     w->told++;
     if (slot && (r->kind == FV_REC_INSTANCE || r->kind == FV_REC_INSTANCE_END))
         say(w, "thread", slot);
@@ -491,7 +484,7 @@ static void late_modules(void **state)
     instance(&f, 0, 0, 10, 20);
     merge_files(&m, &f, 1);
     const struct fv_node *node = &m.defs.tree.nodes[m.files[0].map.entries[0]];
-    assert_true(node->module >= FV_MODEL_FIRST_MODULE);
+    assert_that(node->module, >=, FV_MODEL_FIRST_MODULE);
     assert_int_equal(node->offset, 0x501);
     fv_merge_close(&m);
     fvr_release(&f);
@@ -734,7 +727,7 @@ static void long_log(void **state)
         assert_true(fv_instance_log_next(log, &got, &counts));
         assert_int_equal(counts.count[0], got.begin);
         assert_int_equal(counts.count[1], got.end);
-        assert_true(got.begin >= last);
+        assert_that(got.begin, >=, last);
         last = got.begin;
         if (m.items[i].begin == m.items[i].end || (i && m.items[i - 1].begin == m.items[i].begin))
             continue; /* without length, or together with others, there are several orders */

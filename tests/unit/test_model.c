@@ -1,29 +1,15 @@
 /* The profile of synthetic runs with known answers: sums, unified call sites, waits, states, choices. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
-
 #include "fvr_builder.h"
 #include "profile/profile.h"
 #include "tool/pop.h"
+#include "unit.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
-#define assert_near(a, b, within)                                                                            \
-    do {                                                                                                     \
-        if (!(fabs((double)(a) - (double)(b)) <= (within)))                                                  \
-            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b));                             \
-    } while (0)
-
 enum { F_SEND = 3, F_BARRIER, F_ALLREDUCE, F_BCAST, F_REDUCE, F_SCAN, F_RECV, F_GETNAME };
 
 static struct fvr file[4];
@@ -218,7 +204,7 @@ static void path_cycles_are_cut(void **state)
         unsigned depth = 0;
 
         for (uint32_t node = model.sites[i].node; node; node = model.tree.nodes[node].parent)
-            assert_true(depth++ < 10);
+            assert_that(depth++, <, 10);
     }
     assert_true(has_problem(FV_PROBLEM_DAMAGED, "call paths of"));
 }
@@ -513,7 +499,7 @@ static void the_late_one_behind_a_wrong_clock(void **state)
                             120 * model.alignment.error_s);
             }
             assert_int_equal(model.ranks[model.causes.culprits[0].rank].world_rank, late);
-            assert_true(model.alignment.error_s < 300e-6);
+            assert_that(model.alignment.error_s, <, 300e-6);
         }
 }
 
@@ -825,7 +811,7 @@ static __attribute__((unused)) void cells_of_high_numbers(void **state)
     fvr_finish(&file[0]);
     fflush(NULL);
     pid_t child = fork();
-    assert_true(child >= 0);
+    assert_that(child, >=, 0);
     if (!child) {
         struct rlimit all;
         char line[200] = "";

@@ -1,23 +1,10 @@
 /* What makes intervals differ, and what the longest of many would be, by series with known answers. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
 #include "profile/model.h"
 #include "profile/noise/noise.h"
 #include "profile/noise/shares.h"
+#include "unit.h"
 
 enum { MANY = 1000 };
-#define assert_near(a, b, within)                                                                            \
-    do {                                                                                                     \
-        if (!(fabs((double)(a) - (double)(b)) <= (within)))                                                  \
-            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b));                             \
-    } while (0)
-
 static struct fv_noise_interval all[MANY];
 static struct fv_noise_share share[FV_NOISE_SOURCES];
 

@@ -3,20 +3,14 @@
 #include "base/near.h"
 #include "base/options.h"
 #include "trace/format.h"
+#include "unit.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void sizes(void **state)
 {
@@ -169,7 +163,7 @@ static void names(void **state)
     }
     assert_int_equal(fv_experiment_name_at(name, sizeof(name), "./a b/\xc3\xa4 $x", 1, 0), 0);
     assert_string_equal(name, "fvmpi-____x-1p-19700101T000000Z");
-    assert_true(fv_experiment_name_at(name, 10, "app", 1, 0) < 0);
+    assert_that(fv_experiment_name_at(name, 10, "app", 1, 0), <, 0);
 }
 
 static int claim_of(char out[FV_EXPERIMENT_MAX], const char *wanted)

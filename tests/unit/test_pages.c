@@ -1,12 +1,7 @@
 /* What the kernel tells of a process's pages, by texts of it: sizes, large pages, NUMA nodes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "memory/memory.h"
-#include "unit/rt_stub.h"
+#include "rt_stub.h"
+#include "unit.h"
 
 static const char rollup[] = "555500000000-7fff00000000 ---p 00000000 00:00 0                          [rollup]\n"
                              "Rss:              10240 kB\nPss:               9000 kB\nAnonHugePages:      4096 kB\nShmemPmdMapped:     2048 kB\n"

@@ -1,17 +1,16 @@
+/* Not under ThreadSanitizer: it does not support programs that switch stacks. */
 /* Call paths: what the cache of verified paths says must be what unwinding says, call for call, in the
  * stack shapes that could fool it: one call site at one depth reached over different ways, alloca,
  * recursion, stale frames, threads on reused stacks, coroutines. */
 #include "rt_stub.h"
+#include "unit.h"
 
 #include <errno.h>
 #include <alloca.h>
 #include <execinfo.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include <cmocka.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
 
@@ -47,6 +46,7 @@ static int unwound(void **expected, int most)
     return n;
 }
 
+void wrapper(void);
 NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) void wrapper(void)
 {
     struct fv_call call;
@@ -148,7 +148,7 @@ static void test_paths_equal_unwinding(void **state)
     (void)state;
     calls = wrong = 0;
     mixture(1, 20000);
-    assert_true(calls > 10000);
+    assert_that(calls, >, 10000);
     assert_int_equal(wrong, 0);
 }
 
@@ -192,7 +192,7 @@ static void test_threads_one_after_another(void **state)
         pthread_join(thread, &result);
         assert_null(result);
     }
-    assert_true(fv_rt.thread_count - before <= 1); /* ended threads hand their slot on */
+    assert_that(fv_rt.thread_count - before, <=, 1); /* ended threads hand their slot on */
 }
 
 static void test_threads_at_once(void **state)
@@ -237,7 +237,7 @@ static void test_coroutine_stacks(void **state)
         makecontext(&coroutine, coroutine_main, 0);
         swapcontext(&back, &coroutine);
     }
-    assert_true(calls > 50);
+    assert_that(calls, >, 50);
     assert_int_equal(wrong, 0);
     assert_int_equal(changed, 0);
 }
@@ -348,7 +348,7 @@ static void test_paths_in_use_stay(void **state)
             outer(i);
         misses += round ? fv_self->record->path_misses - before : 0;
     }
-    assert_true(fv_self->record->path_evictions > evicted);
+    assert_that(fv_self->record->path_evictions, >, evicted);
     assert_int_equal(misses, 0);
 }
 
@@ -363,7 +363,7 @@ static void test_many_paths_evict_others(void **state)
                 pad[0] = 1;
                 recurse(depth, n);
             }
-    assert_true(fv_self->record->path_evictions > 0);
+    assert_that(fv_self->record->path_evictions, >, 0);
     assert_int_equal(wrong, 0);
 }
 

@@ -3,20 +3,17 @@
 #include "rt_stub.h"
 #include "base/sigtrap.h"
 #include "sampler/perf.h"
+#include "unit.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 /* ---- the kernel's part ---- */
 

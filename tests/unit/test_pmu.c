@@ -2,13 +2,9 @@
  * what was not counted at all is unknown. Readings are made up: no counter is needed. */
 #include "rt_stub.h"
 #include "sampler/pmu.h"
+#include "unit.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static struct fv_pmu pmu;
 static struct fv_pmu_mark mark;

@@ -2,10 +2,7 @@
  * call of the interpreter's loop, and memory that is not what the layout says. tests/mpi/python.t has real interpreters. */
 #include "rt_stub.h"
 #include "rt/python_frames.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "unit.h"
 
 /* ---- an interpreter's memory ---- */
 

@@ -1,21 +1,14 @@
 /* The reader of rank files: what it takes, what it refuses and why, and that damage costs one chunk. */
+#include "fvr_builder.h"
+#include "profile/model.h"
+#include "unit.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zstd.h>
-#include <cmocka.h>
-
-#include "fvr_builder.h"
-#include "profile/model.h"
 
 static struct fvr file;
 
@@ -361,7 +354,7 @@ static void small_chunks_share_a_page(void **state)
     char why[200];
     (void)state;
 
-    assert_true(sizeof(struct fv_cell) + sizeof(struct fv_chunk_header) <= 4 * FV_CHUNK_ALIGN);
+    assert_that(sizeof(struct fv_cell) + sizeof(struct fv_chunk_header), <=, 4 * FV_CHUNK_ALIGN);
     assert_int_equal(open_with(size, &r, why), 0);
     assert_int_equal(damages(r, NULL), 0);
     assert_int_equal(count(r, FV_CHUNK_CELLS), 45 + 3);
@@ -415,7 +408,7 @@ static void files(void **state)
     assert_int_equal(fv_reader_open(path, &r, why, sizeof(why)), 0);
     assert_int_equal(fv_reader_bytes(r), file.size);
     assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
-    assert_true(count(r, FV_CHUNK_MODULES) > 0);
+    assert_that(count(r, FV_CHUNK_MODULES), >, 0);
     fv_reader_rest(r);
     fv_reader_rest(r);
     assert_int_equal(fv_reader_header(r)->world_rank, file.header.world_rank);
@@ -450,7 +443,7 @@ static void write_sparse(const char *path, uint64_t bytes, uint64_t offset, uint
     int fd = open(path, O_WRONLY);
 
     chunk.check = fv_chunk_check(&chunk);
-    assert_true(fd >= 0);
+    assert_that(fd, >=, 0);
     assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
     assert_int_equal(pwrite(fd, &chunk, sizeof(chunk), (off_t)offset), sizeof(chunk));
     close(fd);

@@ -1,12 +1,7 @@
 /* Receives that the analysis holds back until it is known which message each of them took. */
 #include "analysis/receives.h"
 #include "trace/format.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #define POSTED 2000
 
@@ -139,7 +134,7 @@ static void many_receives_beside_an_open_one(void **state)
         fv_receives_come(&r, fv_receives_post(&r, e, &(struct fv_item){ .ns = i }), e);
     }
     assert_int_equal(count, many);
-    assert_true(r.count <= 2);
+    assert_that(r.count, <=, 2);
     fv_receives_release(&r);
 }
 

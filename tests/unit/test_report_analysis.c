@@ -1,21 +1,13 @@
 /* What the report takes from fvunify's analysis.json: a good one, ones that are damaged in every way, ones of
  * other rank files; and what the lists of culprits, kinds and regions make of it. */
 #define _GNU_SOURCE
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <cmocka.h>
-
 #include "fvr_builder.h"
 #include "profile/verdict.h"
 #include "views/text/text.h"
+#include "unit.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 extern fv_text_section fv_text_waiting, fv_text_ranks;
 
@@ -158,7 +150,7 @@ static char *changed(const char *from, const char *to)
     char *text = NULL;
 
     assert_non_null(at);
-    assert_true(asprintf(&text, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from)) > 0);
+    assert_that(asprintf(&text, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from)), >, 0);
     return text;
 }
 
@@ -265,7 +257,7 @@ static void survives_damage(void **state)
         taken += !read_text(text, strlen(good), &a);
         fv_analysed_release(&a);
     }
-    assert_true(taken < length / 2);
+    assert_that(taken, <, length / 2);
 }
 
 static void absent_or_no_file(void **state)

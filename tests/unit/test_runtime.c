@@ -4,21 +4,19 @@
 #include "rt/layers.h"
 #include "trace/bins.h"
 #include "rt_stub.h"
+#include "unit.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <cmocka.h>
 
 /* A call from this very place, that "took" the given ticks. */
 __attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
@@ -208,7 +206,7 @@ static void test_a_region_behind_a_call_that_was_left(void **state)
     uint64_t slept = fv_ticks() - since;
     call_here(&call);
     assert_int_not_equal(call.cell->from, call.path->path);
-    assert_true(call.cell->before_ticks < slept / 2);
+    assert_that(call.cell->before_ticks, <, slept / 2);
 }
 
 static __attribute__((noinline)) void pause_times(int times)
@@ -254,7 +252,7 @@ static void test_pause(void **state)
     fv_resume();
     assert_int_equal(fv_self->record->calls, before);
     assert_int_equal(fv_rt.writer.header->paused_since, 0);
-    assert_true(fv_rt.writer.header->paused_ticks > 0);
+    assert_that(fv_rt.writer.header->paused_ticks, >, 0);
     fv_resume();
     call_as(&call, 0, NULL, 5, 0, 10);
     assert_int_equal(fv_self->record->calls, before + 1);
@@ -352,17 +350,17 @@ static void test_scattered_members_are_listed_by_some(void **state)
     }
     assert_in_range(listers, 4, 9);
     assert_in_range(first_half, 2, listers - 2);
-    assert_true(bytes < MEMBERS * (sizeof(struct fv_comm_record) + 64));
+    assert_that(bytes, <, MEMBERS * (sizeof(struct fv_comm_record) + 64));
     info.rank = 1;
     info.remote_size = MEMBERS;
     info.remote_world_ranks = others; /* of another MPI_COMM_WORLD, whose files are not among these */
-    assert_true(fv_comm_new(&info)->record->remote_runs > 0);
+    assert_that(fv_comm_new(&info)->record->remote_runs, >, 0);
     info.remote_world_ranks = ranks;
     assert_int_equal(fv_comm_new(&info)->record->remote_runs, 0);
     assert_int_equal(fv_comm_peer_world(fv_comm_find(0x18), 77), ranks[77]);
     info.flags = FV_COMM_INFERRED;
     info.handle = 0x1a;
-    assert_true(fv_comm_new(&info)->record->runs > 0); /* the uid is this rank's alone */
+    assert_that(fv_comm_new(&info)->record->runs, >, 0); /* the uid is this rank's alone */
 }
 
 static void test_duplicate_of_an_intercommunicator(void **state)
@@ -400,7 +398,7 @@ static void test_thousands_of_communicators(void **state)
         assert_ptr_equal(fv_comm_find(0x1000 + (uint64_t)(i % 3)), c);
         fv_comm_freed(c, fv_ticks());
     }
-    assert_true(fv_rt.writer.header->dropped[FV_DROP_COMMS] > 0); /* over budget, counted, still working */
+    assert_that(fv_rt.writer.header->dropped[FV_DROP_COMMS], >, 0); /* over budget, counted, still working */
 }
 
 /* Counts of cells have 32 bits, and a program may receive for hours: a second cell goes on. */
@@ -716,7 +714,7 @@ static void test_log_is_thinned_by_sequence(void **state)
         fv_call_collective(&call, sequence, FV_COLL_SENDS);
     }
     const struct fv_wait_log *log = &fv_self->log;
-    assert_true(log->shift > 0);
+    assert_that(log->shift, >, 0);
     for (unsigned k = 0; k < log->chunks; k++) {
         const struct fv_coll_record *r = fv_chunk_records(log->chunk[k]);
 
@@ -725,7 +723,7 @@ static void test_log_is_thinned_by_sequence(void **state)
     }
     assert_int_equal(logged, (calls + (1u << log->shift) - 1) >> log->shift);
     assert_int_equal(logged + fv_rt.writer.header->dropped[FV_DROP_COLLECTIVES], calls);
-    assert_true(log->bytes <= fv_rt.options.collectives_max);
+    assert_that(log->bytes, <=, fv_rt.options.collectives_max);
 }
 
 static void test_cell_budget(void **state)
@@ -737,7 +735,7 @@ static void test_cell_budget(void **state)
     for (uint32_t i = 0; i < 3000; i++)
         before += fv_cell_find(fv_self, 1000 + i, 7, 0, 3, 0).cell->path == 1000 + i;
     assert_true(before > 500 && before < 3000); /* 1 MiB holds fewer */
-    assert_true(fv_rt.writer.header->dropped[FV_DROP_CELLS] > 0);
+    assert_that(fv_rt.writer.header->dropped[FV_DROP_CELLS], >, 0);
     uint64_t calls = fv_self->record->calls;
     call_as(&call, 0, NULL, UINT64_C(1) << 50, 0, 77);
     after = fv_self->record->calls;
@@ -800,7 +798,7 @@ static void test_full_disk_costs_no_system_calls(void **state)
     uint64_t *dropped = w->header->dropped, disk = dropped[FV_DROP_DISK], cells = dropped[FV_DROP_CELLS];
     w->retry_ns = INT64_MAX; /* however slow this machine is */
     unsigned long held = mask_calls;
-    assert_true(held > 0); /* our syscall() is in use */
+    assert_that(held, >, 0); /* our syscall() is in use */
     for (uint32_t i = 0; i < TIMES; i++) {
         fv_cell_find(fv_self, path + i, 7, 0, 3, 0);
         assert_null(fv_writer_chunk(w, FV_CHUNK_EVENTS, 0, 0, LARGE));
@@ -947,7 +945,7 @@ static void test_rehearsed_calls_are_not_in_the_file(void **state)
     assert_int_equal(fv_self->record->calls, before.calls);
     assert_memory_equal(fv_self->cells.rest.cell, &rest, sizeof(rest));
     assert_int_equal(fv_self->bins->bank.width, bins);
-    assert_true(fv_rt.writer.header->tool_call_ticks > 0);
+    assert_that(fv_rt.writer.header->tool_call_ticks, >, 0);
 }
 
 /* ---- handlers that jump away, and threads that must not be waited for by spinning ---- */
@@ -1062,7 +1060,7 @@ static void test_a_lock_of_who_has_less_priority(void **state)
     pthread_join(holder, NULL);
     if (!result)
         skip(); /* no right to real-time priorities here */
-    assert_true(seconds < 0.3);
+    assert_that(seconds, <, 0.3);
 }
 
 static void *asks(void *arg)

@@ -1,3 +1,4 @@
+/* Not under ThreadSanitizer: it delays the sampler's signals. */
 /* The sampler's own unwinder against libunwind, frame by frame, and its statistics with known answers.
  * Nothing is sampled here: instances are made up. */
 #define UNW_LOCAL_ONLY
@@ -6,19 +7,16 @@
 #include "rt/loaded.h"
 #include "rt/stack.h"
 #include "sampler/sampler.h"
+#include "unit.h"
 
 #include <alloca.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <libunwind.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define FRAMES   64
 #define NOINLINE __attribute__((noinline, noclone))
@@ -130,7 +128,7 @@ static void frames(void **state)
     assert_int_equal(with_room(40) + with_room(4000), 2);
     assert_int_equal(compared, 5);
     qsort(v, 3, sizeof(*v), order); /* the C library's frames between ours */
-    assert_true(compared > 6);
+    assert_that(compared, >, 6);
     compared = 0;
     signal(SIGUSR1, on_signal);
     raise(SIGUSR1);
@@ -293,7 +291,7 @@ static void instructions(void **state)
     sigaction(SIGTRAP, &old, NULL);
     assert_true(sum != 0 && v[0] == 1);
     printf("# %d instructions, %d in frames that take expressions, %d differ\n", steps, complex_rows, differ);
-    assert_true(steps > 300);
+    assert_that(steps, >, 300);
     assert_int_equal(differ, 0);
 }
 
@@ -528,7 +526,7 @@ static void foreign_descriptors(void **state)
     for (volatile int i = 0; i < 1000000; i++)
         ;
     assert_true(fv_perf_read(&theirs, &after, sizeof(after)));
-    assert_true(after > before);
+    assert_that(after, >, before);
     close(ours.fd);
     close(own);
     fv_perf_close(&theirs);

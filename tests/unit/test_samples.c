@@ -1,19 +1,5 @@
 /* Samples of synthetic runs with known answers: where CPU time is, exports, the annotated source, sampled
  * functions, loops. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <cmocka.h>
-
-#include <jansson.h>
-
 #include "fvr_builder.h"
 #include "json_rows.h"
 #include "profile/samples/cost_profile.h"
@@ -21,14 +7,13 @@
 #include "profile/samples/sampled.h"
 #include "symbols/loop_graph.h"
 #include "views/views.h"
+#include "unit.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <jansson.h>
 
 #define ID "0123456789abcdef0123"
-#define assert_near(a, b, within)                                                                            \
-    do {                                                                                                     \
-        if (!(fabs((double)(a) - (double)(b)) <= (within)))                                                  \
-            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b));                             \
-    } while (0)
-
 enum {
     MAIN = 0x100,
     CALLS_F = 0x110,
@@ -249,7 +234,7 @@ static void call_tree(void **state)
     make_profile(FV_COST_ALL_RANKS);
     assert_int_equal(profile.branch_count, 6); /* root main f f g lock */
     for (uint32_t i = 1; i < profile.branch_count; i++)
-        assert_true(profile.branches[i].parent < i);
+        assert_that(profile.branches[i].parent, <, i);
     expect_sum(&profile.branches[0].sum.total, 156, 10, 6);
     expect_sum(&profile.branches[1].sum.total, 156, 10, 6);
     expect_sum(&profile.branches[2].sum.total, 154, 10, 6);
@@ -895,7 +880,7 @@ static enum fv_varies when_longer(uint64_t longer_ns, unsigned every)
     fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, 0x201), ns, 100, 0, NULL);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 100, 0);
     build(1);
-    assert_true(sampled(0x201, 0)->within > FV_SAMPLED_WITHIN);
+    assert_that(sampled(0x201, 0)->within, >, FV_SAMPLED_WITHIN);
     return sampled(0x201, 0)->varies;
 }
 
@@ -954,7 +939,7 @@ static void too_short(void **state)
     json_t *cpu = json_object_get(json_object_get(f, "metrics"), "cpu_time_s");
     assert_true(json_is_null(json_object_get(cpu, "mean")));
     assert_true(json_is_null(json_object_get(cpu, "p50")));
-    assert_true(json_real_value(json_object_get(cpu, "p99")) > 100e-6);
+    assert_that(json_real_value(json_object_get(cpu, "p99")), >, 100e-6);
     assert_int_equal(json_integer_value(json_object_get(cpu, "sample_count")), 10);
     json_decref(j);
     free(text);

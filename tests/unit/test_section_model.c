@@ -3,12 +3,7 @@
 #include "fvr_builder.h"
 #include "profile/model.h"
 #include "profile/sections/sections.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 static void add_section(struct fvr *f, const char *name, int number)
 {
@@ -115,17 +110,17 @@ static void over_ranks(void **state)
     assert_non_null(b);
     assert_true(fv_model_sections(&m)->items[0].whole);
     assert_int_equal(a->count, 5);
-    assert_true(fabs(a->value[FV_SECTION_THREADS_TIME].sum - 0.7) < 1e-9);
+    assert_near(a->value[FV_SECTION_THREADS_TIME].sum, 0.7, 1e-9);
     assert_int_equal(a->instances.count, 5);
-    assert_true(fabs(a->instances.mean_s - 0.14) < 1e-9);
-    assert_true(fabs(a->instances.m2 - 0.037) < 1e-9); /* of 0.05, 0.15, 0.1, 0.3 and 0.1 */
-    assert_true(fabs(a->percentile_s[0] - 0.1) <= 0.1 / 8);
-    assert_true(fabs(a->percentile_s[1] - 0.3) <= 0.3 / 8);
-    assert_true(fabs(fv_model_sections(&m)->ranks[a->first].percentile_s[0] - 0.05) <= 0.05 / 8);
+    assert_near(a->instances.mean_s, 0.14, 1e-9);
+    assert_near(a->instances.m2, 0.037, 1e-9); /* of 0.05, 0.15, 0.1, 0.3 and 0.1 */
+    assert_near(a->percentile_s[0], 0.1, 0.1 / 8);
+    assert_near(a->percentile_s[1], 0.3, 0.3 / 8);
+    assert_near(fv_model_sections(&m)->ranks[a->first].percentile_s[0], 0.05, 0.05 / 8);
     assert_true(isnan(b->percentile_s[0]));
     assert_int_equal(b->instances.count, 0);
-    assert_true(fabs(a->value[FV_SECTION_ELAPSED].mean - 0.3) < 1e-9);
-    assert_true(fabs(a->value[FV_SECTION_ELAPSED].min - 0.2) < 1e-9);
+    assert_near(a->value[FV_SECTION_ELAPSED].mean, 0.3, 1e-9);
+    assert_near(a->value[FV_SECTION_ELAPSED].min, 0.2, 1e-9);
     assert_int_equal(a->value[FV_SECTION_ELAPSED].max_rank, 1);
     assert_true(fabs(a->value[FV_SECTION_SYSTEM].sum - 0.02) <
                 1e-9);                                      /* not measured on that thread of rank 1 */
@@ -135,7 +130,7 @@ static void over_ranks(void **state)
     assert_int_equal(b->functions[0].calls, 2);
     assert_int_equal(b->count, 1);
     assert_int_equal(b->faults.open, 1);
-    assert_true(fabs(b->value[FV_SECTION_ELAPSED].sum - 0.5) < 1e-9);
+    assert_near(b->value[FV_SECTION_ELAPSED].sum, 0.5, 1e-9);
     assert_int_equal(b->value[FV_SECTION_CALLS].sum, 1);
     assert_true(isnan(b->value[FV_SECTION_USER].sum));
     assert_int_equal(fv_model_sections(&m)->items[0].value[FV_SECTION_CALLS].sum, 16);

@@ -2,12 +2,9 @@
 #include "fvmpi.h"
 #include "rt_stub.h"
 #include "trace/reader.h"
+#include "unit.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 __attribute__((noinline, optimize("no-omit-frame-pointer"))) static struct fv_call
 call_as(unsigned function, uint64_t sent, uint64_t received, uint64_t ticks)
@@ -116,8 +113,8 @@ static void instances_deviate(void **state)
     range = (double)(t.ticks_max - t.ticks_min);
     assert_int_equal(t.count, 2);
     assert_int_equal(t.ticks, t.ticks_min + t.ticks_max);
-    assert_true(range > 0);
-    assert_true(fabs(t.ticks_m2 - range * range / 2) <= range * range * 1e-9);
+    assert_that(range, >, 0);
+    assert_near(t.ticks_m2, range * range / 2, range * range * 1e-9);
 }
 
 static void sets_of_overlapping(void **state)

@@ -1,14 +1,7 @@
 /* Commands that are printed: what a shell makes of them is what they were made of, and a terminal gets no control character. Words that are secret. */
 #include "base/secret.h"
 #include "base/shell.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 static const char *const words[] = {
     "fvmpi", "exp", "a b", "", "it's", "\"", "$(touch pwned)", "`touch pwned`", "$HOME", "a\\b", "\\033[31m", "%s%n", "!x", "~", "*", "#", "a;b", "a&b", "a=b", "=ls",

@@ -1,14 +1,7 @@
 /* Stacks of runs on several numbers of threads, with numbers that were chosen so that the answers are known. */
 #include "scaling/speedup.h"
 #include "profile/threads/locks.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 /* A run: seconds of its one phase, and of all of it. */
 struct run {

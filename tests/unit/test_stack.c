@@ -1,13 +1,10 @@
 /* Bounds of a thread's stack (rt/stack.h), against what the C library says. */
 #include "rt_stub.h"
 #include "rt/stack.h"
+#include "unit.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 struct bounds {
     uintptr_t low, high, known_low, known_high, frame;
@@ -44,9 +41,9 @@ static struct bounds of_thread(const pthread_attr_t *attributes)
 /* Frames are in it, and nothing above the stack; below there may be more, where no page parts it from what is there. */
 static void holds(const struct bounds *b)
 {
-    assert_true(b->low <= b->known_low);
+    assert_that(b->low, <=, b->known_low);
     assert_true(b->low < b->frame && b->frame < b->high);
-    assert_true(b->high <= b->known_high);
+    assert_that(b->high, <=, b->known_high);
 }
 
 static bool is_parted(void)

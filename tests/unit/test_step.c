@@ -3,12 +3,10 @@
  * own, in which all its ranks meet. Here each rank of each program is a child of this process, which stands
  * for the launcher. */
 #include "rt_stub.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
 enum { RANKS = 3, PROGRAMS = 4 };
 

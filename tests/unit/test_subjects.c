@@ -1,14 +1,10 @@
 /* The rows of subjects, which only the linker holds together: names are names of one thing, and what a track needs is there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "profile/build.h"
 #include "profile/relations.h"
 #include "profile/samples/costs.h"
+#include "unit.h"
+
+#include <string.h>
 
 static const struct fv_track *track_named(const char *name, size_t *count)
 {

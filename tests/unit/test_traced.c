@@ -1,15 +1,7 @@
 /* The calls and messages of a trace, as the page's timeline has them, of two ranks made in memory. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "profile/model.h"
 #include "trace_builder.h"
+#include "unit.h"
 
 #define BEGIN UINT64_C(1000000000)
 #define MS    UINT64_C(1000000)

@@ -1,17 +1,8 @@
 /* Functions that several places call: each is judged over all its contexts, of files with known instances. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "fvr_builder.h"
 #include "profile/profile.h"
 #include "profile/samples/sampled_shape.h"
+#include "unit.h"
 
 #define ID    "0123456789abcdef0123"
 #define F     0x2001 /* one past a function's entry, as its node has it */
@@ -19,12 +10,6 @@
 #define PLACE 0x100 /* of the first call, in main */
 #define CALLS 40
 #define US    1000u
-#define assert_near(a, b, within)                                                                            \
-    do {                                                                                                     \
-        if (!(fabs((double)(a) - (double)(b)) <= (within)))                                                  \
-            fail_msg("%s is %.12g, wanted %.12g", #a, (double)(a), (double)(b));                             \
-    } while (0)
-
 static struct fvr file[2];
 static double counted; /* of the first event, by the n-th call: n times this */
 static struct fv_experiment experiment;
@@ -167,7 +152,7 @@ static void by_caller(void **state)
     assert_near(f->within, 0, 1e-12);
     assert_near(f->by_caller, 240 / 180.0, 1e-9);
     assert_int_equal(f->varies, FV_VARIES_NOT);
-    assert_true(fv_sampled_cov(&f->all, FV_SAMPLED_COMPUTING) > 0.7); /* in one heap */
+    assert_that(fv_sampled_cov(&f->all, FV_SAMPLED_COMPUTING), >, 0.7); /* in one heap */
     fv_sampled_advice(fv_model_samples(&model), f, advice, sizeof(advice));
     assert_non_null(strstr(advice, "differs by caller (cov 1.33), not from call to call"));
 }

@@ -1,24 +1,6 @@
 /* Views: every key of the JSON contract is there and parses, text keeps its width and says what it cuts,
  * CSV quotes, names are made harmless, and symbols of this very program are found. */
 #define _GNU_SOURCE /* dl_iterate_phdr() */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
-
-#include <elf.h>
-#include <jansson.h>
-#include <link.h>
-
 #include "fvr_builder.h"
 #include "json_rows.h"
 #include "symbols/module_files.h"
@@ -27,6 +9,15 @@
 #include "views/flat.h"
 #include "views/views.h"
 #include "tool/words.h"
+#include "unit.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <elf.h>
+#include <jansson.h>
+#include <link.h>
 
 #define MS UINT64_C(1000000)
 
@@ -288,7 +279,7 @@ static void rank_lists(void **state)
         fv_rank_list_add(&many, 2 * i);
     const char *text = fv_rank_list_text(&many);
     assert_memory_equal(text, "0, 2, 4, ", 9);
-    assert_true(strlen(text) < sizeof(many.text));
+    assert_that(strlen(text), <, sizeof(many.text));
     assert_string_equal(text + strlen(text) - 8, " 98, ...");
 }
 
@@ -430,9 +421,9 @@ static void csv_of_deep_paths(void **state)
     snprintf(path, sizeof(path), "%s/callsites.csv", directory);
     FILE *in = fopen(path, "r");
     assert_non_null(in);
-    assert_true(getline(&line[0], &room[0], in) > 0);
+    assert_that(getline(&line[0], &room[0], in), >, 0);
     for (unsigned i = 0; i < 2; i++)
-        assert_true(getline(&line[i], &room[i], in) > 8000);
+        assert_that(getline(&line[i], &room[i], in), >, 8000);
     assert_true(strstr(line[0], "file+0x10000") || strstr(line[1], "file+0x10000"));
     assert_true(strstr(line[0], "file+0x10001") || strstr(line[1], "file+0x10001"));
     fclose(in);
@@ -488,7 +479,7 @@ static void own_symbols(void **state)
     struct fv_path path = { 0 };
     (void)state;
 
-    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    assert_that(readlink("/proc/self/exe", self, sizeof(self) - 1), >, 0);
     dl_iterate_phdr(find_bias, NULL);
     assert_int_equal(fv_elf_open(&object, self), 0);
     char id[21] = "";
@@ -521,7 +512,7 @@ static void debug_path_is_a_list(void **state)
     size_t n;
     (void)state;
 
-    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    assert_that(readlink("/proc/self/exe", self, sizeof(self) - 1), >, 0);
     dl_iterate_phdr(find_bias, NULL);
     assert_int_equal(fv_elf_open(&object, self), 0);
     if (object.build_id_bytes != 20) {
@@ -613,7 +604,7 @@ static void same_line_is_one_site(void **state)
     uint32_t nodes[3], first = 0, first_of_copy = 0;
     (void)state;
 
-    assert_true(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    assert_that(readlink("/proc/self/exe", self, sizeof(self) - 1), >, 0);
     assert_non_null(mkdtemp(directory));
     snprintf(copy, sizeof(copy), "%s/copy", directory);
     snprintf(command, sizeof(command), "cp '%s' %s", self, copy);

@@ -1,13 +1,7 @@
 /* Sections as regions that nest: what the sink tells of made-up records, with known answers, and of random
  * ones. */
 #include "merge/weave_sections.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
 /* Sections 1 to 3 are functions 11 to 13. Sets: 1 {1}, 2 {1 2}, 3 {2}, 4 {1 2 3}, 5 {2 3}, 6 {1 3}, 7 {3}. */
 static uint32_t functions[] = { FV_NONE, 11, 12, 13 };
@@ -38,7 +32,7 @@ static bool take(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
         stack[depth++] = number;
         entered[number] = r->time_ns;
     } else {
-        assert_true(depth > 0);
+        assert_that(depth, >, 0);
         assert_int_equal(stack[--depth], number);
         sums[number] += r->time_ns - entered[number];
     }

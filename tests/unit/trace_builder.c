@@ -1,12 +1,7 @@
 /* See trace_builder.h. */
 #include "trace_builder.h"
 #include "trace/events.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 static const char *const names[FUNCTIONS] = { "MPI_Send",      "MPI_Recv",     "MPI_Irecv",  "MPI_Wait",
                                               "MPI_Allreduce", "MPI_Comm_dup", "MPI_Reduce", "MPI_Probe",

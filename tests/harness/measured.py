@@ -7,7 +7,6 @@ An assertion holds within its tolerance. Only where it does not, and the machine
 run is made again, at most TRIES times in all. The last is judged by what its program says that it lost. What is wrong by more
 than that is wrong at once, on any machine.
 """
-import os
 
 from report import Mismatch, check
 

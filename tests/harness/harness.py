@@ -1,4 +1,4 @@
-"""Builds and runs the programs of this directory, with and without fvmpi, and prints TAP.
+"""Builds and runs the programs of tests/mpi, with and without fvmpi, and prints TAP.
 
     for mpi in harness.mpis():
         with tap.test('%s: ring' % mpi):
@@ -38,8 +38,8 @@ try:
 except ImportError:
     fastjsonschema = None  # tests/lint/schema.t says that nothing was held against it
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.dirname(os.path.dirname(HERE))
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAMS = os.path.join(SOURCE, 'tests', 'mpi')
 BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'build'))
 FVMPI = os.path.join(BUILD, 'fvmpi')
 LIBS = os.path.join(BUILD, '.libs')
@@ -319,18 +319,18 @@ class Mpi:
         """Compiles unless that was done since the source changed. output=: another file name."""
         output = more.get('output') or os.path.splitext(os.path.basename(source))[0]
         os.makedirs(self.folder, exist_ok=True)
-        path, text = os.path.join(self.folder, output), os.path.join(HERE, source)
+        path, text = os.path.join(self.folder, output), os.path.join(PROGRAMS, source)
         if source.endswith(('.F90', '.f90')): # legacy: choice buffers without an interface
             modules = os.path.join(self.folder, output + '.mod')
             os.makedirs(modules, exist_ok=True)
             command = [self.fc, '-O0', '-g', '-std=legacy', '-ffree-line-length-none', '-J', modules, text]
         else:
             compiler = self.cxx if source.endswith('.cpp') else self.cc
-            command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow', '-I', HERE, text]
+            command = [compiler, '-O2', '-g', '-Wall', '-Wextra', '-Wno-stringop-overflow', '-I', PROGRAMS, text]
         command += list(flags) + ['-o', path]
         if any('libfvmpi' in flag for flag in flags):  # a sanitized library wants its run-time first
             command += os.environ.get('SANITIZE_FLAGS', '').split()
-        newest = max(os.path.getmtime(f) for f in (text, os.path.join(HERE, 'known.h'), os.path.join(HERE, 'lost.h')))
+        newest = max(os.path.getmtime(f) for f in (text, os.path.join(PROGRAMS, 'known.h'), os.path.join(PROGRAMS, 'lost.h')))
         note = path + '.cmd'
         if os.path.exists(path) and os.path.getmtime(path) > newest and os.path.exists(note):
             with open(note) as f:
@@ -416,13 +416,13 @@ def otf2_events(directory):
     python = otf2_python()
     if not python:
         raise Skip('merged and checked; no python3-otf2 to read it with')
-    return run([python, os.path.join(HERE, 'otf2_events.py'), os.path.join(directory, 'traces.otf2')], cwd='/').ended(0).out
+    return run([python, os.path.join(SOURCE, 'tests', 'harness', 'otf2_events.py'), os.path.join(directory, 'traces.otf2')], cwd='/').ended(0).out
 
 
 def sources(*names):
     found = {}
     for name in names:
-        with open(os.path.join(HERE, name)) as f:
+        with open(os.path.join(PROGRAMS, name)) as f:
             found[name] = f.read().splitlines()
     return found
 
