@@ -28,4 +28,12 @@ out=$(cd "$source" && words=$(cat Makefile.am ./*/local.am | grep -oE '[A-Za-z0-
     done)
 check 'each file of the tests is in the tarball' test -z "$out"
 [ -z "$out" ] || sed 's/^/# /' <<< "$out"
+# make dist copies such a folder from the build as well.
+out=$(cd "$source" && for folder in tests/*/; do ! grep -qwE "EXTRA_DIST.* ${folder%/}( .*|$)" tests/local.am || [ ! -d "$build/$folder" ] || echo "$build/$folder: remove it"; done)
+if [ "$(cd "$build" && pwd)" = "$(cd "$source" && pwd)" ]; then
+    skip 'nothing that was built is in the tarball' 'it was built in the source tree'
+else
+    check 'nothing that was built is in the tarball' test -z "$out"
+    [ -z "$out" ] || sed 's/^/# /' <<< "$out"
+fi
 finish
