@@ -1,11 +1,12 @@
 # FV_DW: elfutils' libdw reads lines and inlined frames for the report, in more forms of debug information than libbfd does. It is linked
 # with what libbfd is linked with: the tools.
 AC_DEFUN([FV_DW], [
+AC_REQUIRE([FV_PKG_CONFIG])
 AC_ARG_WITH([libdw], [AS_HELP_STRING([--without-libdw], [read debug information by libbfd alone])], [], [with_libdw=check])
 fv_have_dw=no
 AC_MSG_CHECKING([for libdw])
-fv_dw_cflags=`${PKG_CONFIG:-pkg-config} --cflags libdw 2>/dev/null`
-fv_dw_libs=`${PKG_CONFIG:-pkg-config} --libs libdw 2>/dev/null`
+fv_dw_cflags=`$PKG_CONFIG --cflags libdw 2>/dev/null`
+fv_dw_libs=`$PKG_CONFIG --libs libdw 2>/dev/null`
 test -n "$fv_dw_libs" || fv_dw_libs=-ldw
 fv_saved_libs=$LIBS
 fv_saved_cppflags=$CPPFLAGS
