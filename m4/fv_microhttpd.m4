@@ -1,10 +1,11 @@
 # FV_MICROHTTPD: libmicrohttpd, by which `fvmpi live` serves its page; without it the command says what to install. Its header is needed only: it is
 # loaded when it is used (src/live/http.h).
 AC_DEFUN([FV_MICROHTTPD], [
+AC_REQUIRE([FV_PKG_CONFIG])
 AC_ARG_WITH([libmicrohttpd], [AS_HELP_STRING([--without-libmicrohttpd], [no fvmpi live])], [],
             [with_libmicrohttpd=check])
 fv_have_microhttpd=no
-fv_microhttpd_cflags=`${PKG_CONFIG:-pkg-config} --cflags libmicrohttpd 2>/dev/null`
+fv_microhttpd_cflags=`$PKG_CONFIG --cflags libmicrohttpd 2>/dev/null`
 fv_saved_cppflags=$CPPFLAGS
 CPPFLAGS="$CPPFLAGS $fv_microhttpd_cflags"
 AC_MSG_CHECKING([for libmicrohttpd])

@@ -1,8 +1,8 @@
 # FV_OTF2: the library that writes and reads OTF2 archives; without it `fvmpi check` says that it is missing.
-# otf2-config, where there is one, knows an installation in a place of its own.
+# otf2-config, where there is one, knows an installation in a place of its own. That of this machine knows none for another processor.
 AC_DEFUN([FV_OTF2], [
 AC_ARG_WITH([otf2], [AS_HELP_STRING([--without-otf2], [do not check OTF2 archives])], [], [with_otf2=check])
-AC_PATH_PROG([OTF2_CONFIG], [otf2-config])
+AS_IF([test "$cross_compiling" != yes], [AC_PATH_PROG([OTF2_CONFIG], [otf2-config])])
 OTF2_CPPFLAGS=
 OTF2_LIBS=-lotf2
 AS_IF([test -n "$OTF2_CONFIG"],

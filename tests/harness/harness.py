@@ -303,7 +303,7 @@ class Mpi:
         self.exec = 'mpiexec.' + name
         self.library = os.path.join(LIBS, 'libfvmpi-' + name + '.so')
         self.preload = in_front(self.library) # when it is set by hand
-        self.folder = os.path.join(BUILD, 'tests', 'mpi', name)
+        self.folder = os.path.join(BUILD, 'tests', 'programs', name)
         self.options = ['--allow-run-as-root', '--oversubscribe', '--bind-to', 'none'] if name == 'openmpi' else []
 
     def __str__(self):

@@ -46,4 +46,12 @@ check 'a test is skipped under the sanitizer that it names' eval 'has "$skipped"
 out=$(cd "$source" && grep -nE '^(#|/\*) *[Nn]ot under' tests/*/*.t tests/unit/*.c | grep -vE ':(#|/\*) Not under (Address|Thread)Sanitizer: [a-z]')
 check 'the mark of a test names a sanitizer and why' test -z "$out"
 [ -z "$out" ] || sed 's/^/# /' <<< "$out"
+# make dist copies such a folder from the build as well.
+out=$(cd "$source" && for folder in tests/*/; do ! grep -qwE "EXTRA_DIST.* ${folder%/}( .*|$)" tests/local.am || [ ! -d "$build/$folder" ] || echo "$build/$folder: remove it"; done)
+if [ "$(cd "$build" && pwd)" = "$(cd "$source" && pwd)" ]; then
+    skip 'nothing that was built is in the tarball' 'it was built in the source tree'
+else
+    check 'nothing that was built is in the tarball' test -z "$out"
+    [ -z "$out" ] || sed 's/^/# /' <<< "$out"
+fi
 finish

@@ -93,7 +93,7 @@ def functions_of(mpi, binding, folder):
 class Program:
     def __init__(self, mpi, binding):
         self.mpi, self.binding = mpi, binding
-        self.folder = os.path.join(harness.BUILD, 'tests', 'mpi', mpi.name, 'every', binding)
+        self.folder = os.path.join(harness.BUILD, 'tests', 'programs', mpi.name, 'every', binding)
         self.path = os.path.join(self.folder, 'every')
         os.makedirs(self.folder, exist_ok=True)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """fvunify at a size: programs that nobody here wrote on 4 ranks, 64 ranks of a small one (MPICH: 16; with FVMPI_TEST_LONG 64, and 256),
 merged by one process and by two into the same archive, which the strict checker, python3-otf2 and ViTE read. What they
-find is what the report says. ViTE's picture stays in the build directory, tests/mpi/vite.png."""
+find is what the report says. ViTE's picture stays in the build directory, tests/programs/vite.png."""
 import collections
 import hashlib
 import os
@@ -20,7 +20,7 @@ from report import check, equal
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
 LONG = os.environ.get('FVMPI_TEST_LONG')
 PER_RANK = 58  # calls of scale.c
-PICTURE = os.path.join(harness.BUILD, 'tests', 'mpi', 'vite.png')
+PICTURE = os.path.join(harness.BUILD, 'tests', 'programs', 'vite.png')
 
 
 def needs(binary, mpis, library):

@@ -71,7 +71,7 @@ class StandIn(harness.Mpi):
     def __init__(self, soname):
         super().__init__('mpich')
         self.soname, (self.fortran, self.lacks) = soname, KNOWN[soname]
-        self.folder = os.path.join(harness.BUILD, 'tests', 'mpi', soname)
+        self.folder = os.path.join(harness.BUILD, 'tests', 'programs', soname)
 
     def __str__(self):
         return self.soname
@@ -118,7 +118,7 @@ class StandardAbi(harness.Mpi):
 
     def __init__(self):
         super().__init__('mpich')
-        self.folder = os.path.join(harness.BUILD, 'tests', 'mpi', self.soname)
+        self.folder = os.path.join(harness.BUILD, 'tests', 'programs', self.soname)
         self.library = os.path.join(harness.LIBS, 'libfvmpi-abi.so')
         self.preload = harness.in_front(self.library)
         self.mpicc, self.cc, self.fc = self.cc, os.path.join(self.folder, 'mpicc_abi'), 'mpifort_abi'

@@ -4,6 +4,11 @@
 #include "rt/python_frames.h"
 #include "unit.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
 /* ---- an interpreter's memory ---- */
 
 static char code_type, text_type, bytes_type; /* only their addresses matter */
@@ -366,6 +371,24 @@ static void damaged_memory_harms_nothing(void **state)
     assert_in_range(refused, 100, 20000);
 }
 
+/* The last test: there is no way back. */
+static void as_where_a_container_forbids_reading(void **state)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+        skip();
+    lines_by_ranges(state);
+    frames_of_a_call_of_the_loop(state);
+    samples_of_code_that_is_another(state);
+}
+
 static int start(void **state)
 {
     const struct fv_start_info info = { .world_size = 1, .mpi = "none", .thread_level = "" };
@@ -385,8 +408,8 @@ int main(void)
         cmocka_unit_test(names_are_utf8),
         cmocka_unit_test(frames_of_a_call_of_the_loop),
         cmocka_unit_test(samples_of_code_that_is_another), cmocka_unit_test(long_chains_are_cut),
-        cmocka_unit_test(other_types_are_refused),
-        cmocka_unit_test(damaged_memory_harms_nothing),
+        cmocka_unit_test(other_types_are_refused), cmocka_unit_test(damaged_memory_harms_nothing),
+        cmocka_unit_test(as_where_a_container_forbids_reading),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     int failed = cmocka_run_group_tests_name("frames of Python", tests, start, NULL);

@@ -137,14 +137,19 @@ __attribute__((noinline, optimize("no-omit-frame-pointer"))) static void leave_b
     longjmp(before_call, 1); /* as from an error handler */
 }
 
+static __attribute__((noinline)) void enter_and_leave(void)
+{
+    if (!setjmp(before_call))
+        leave_by_longjmp();
+}
+
 static void test_abandoned_calls(void **state)
 {
     struct fv_call call;
     uint64_t calls = fv_self->record->calls, lost = fv_rt.writer.header->dropped[FV_DROP_CALLS];
     (void)state;
 
-    if (!setjmp(before_call))
-        leave_by_longjmp();
+    enter_and_leave();
     call_as(&call, 0, NULL, 1, 0, 10);
     assert_int_equal(fv_self->record->calls, calls + 1);
     assert_int_equal(fv_rt.writer.header->dropped[FV_DROP_CALLS], lost + 1);
@@ -200,8 +205,7 @@ static void test_a_region_behind_a_call_that_was_left(void **state)
 
     call_here(&call);
     uint64_t since = fv_ticks();
-    if (!setjmp(before_call))
-        leave_by_longjmp();
+    enter_and_leave();
     usleep(20000);
     uint64_t slept = fv_ticks() - since;
     call_here(&call);

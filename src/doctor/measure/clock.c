@@ -2,6 +2,7 @@
 #include "doctor/measure/clock.h"
 #include "doctor/files.h"
 
+#if defined __x86_64__ || defined __i386__
 static bool has_word(const char *line, const char *word)
 {
     size_t length = strlen(word);
@@ -15,17 +16,19 @@ static bool has_word(const char *line, const char *word)
 /* The counter's pace is constant, in sleep too, and the kernel has not found it to be off. */
 static bool is_invariant(struct fv_doctor *d)
 {
-#if defined __x86_64__ || defined __i386__
     const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/cpuinfo"), *flags = text ? strstr(text, "\nflags") : NULL;
     char *line = flags ? fv_arena_bytes(&d->arena, flags + 1, strcspn(flags + 1, "\n")) : NULL;
 
     return line && has_word(line, "constant_tsc") && has_word(line, "nonstop_tsc") &&
            has_word(fv_doctor_value(d, "sys/devices/system/clocksource/clocksource0/available_clocksource"), "tsc");
+}
 #else
+static bool is_invariant(struct fv_doctor *d)
+{
     (void)d;
     return false;
-#endif
 }
+#endif
 
 void fv_measure_clock_init(struct fv_doctor *d, struct fv_measure_clock *out)
 {
