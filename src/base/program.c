@@ -14,12 +14,12 @@ struct file {
     size_t size;
 };
 
-/* size 0: it is no ELF file, or cannot be read. */
+/* size 0: it is no ELF file, or cannot be read. What is no regular file is not opened: that may wait (a FIFO), or do something (a device). */
 static struct file map_file(const char *path)
 {
     struct stat st;
     void *bytes = MAP_FAILED;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = !stat(path, &st) && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
     if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (size_t)st.st_size > sizeof(ElfW(Ehdr)))
         bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
