@@ -86,11 +86,23 @@ static void write_slot(void **slot, void *value)
     fv_unlock_sigrestore(&protection, signals);
 }
 
+/* A program that is not position-independent, and points to a function, has an address for it that is its own, and leads there by this slot. */
+static void *defined_behind(const struct link_map *program, const char *name)
+{
+    void *found = NULL;
+
+    for (const struct link_map *o = program->l_next; o && !found; o = o->l_next)
+        found = fv_linked_function(o, name);
+    return found;
+}
+
 /* What a call that is not bound yet would be bound to: by an object's own libraries, or by all; NULL: none of our business. */
 static void *bound_to(const struct object *o, const char *name)
 {
     void *own = fv_lookup_plain(o->handle, name), *first = dlsym(RTLD_DEFAULT, name);
 
+    if (own && fv_linked_object(own) == o->map && !fv_linked_function(o->map, name))
+        own = first = defined_behind(o->map, name);
     return own && (!first || first == own || fv_next_is_ours(first)) ? own : NULL;
 }
 
