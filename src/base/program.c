@@ -52,8 +52,18 @@ static bool has_loader(struct file file)
     return false;
 }
 
+/* Dynamic linkers start programs that are named to them: ld-linux-x86-64.so.2 */
+static bool is_linker(const char *path)
+{
+    const char *name = fv_base_name(path);
+
+    return !strncmp(name, "ld", 2) && strstr(name, ".so");
+}
+
 bool fv_program_is_static(const char *path)
 {
+    if (is_linker(path))
+        return false;
     struct file file = map_file(path);
     bool is_static = file.size && file.bytes[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) && !has_loader(file);
 

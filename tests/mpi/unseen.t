@@ -16,6 +16,11 @@ def library_of(mpi):
     return [path for path in found if os.path.basename(path).startswith(('libmpi.so', 'libmpich.so'))][0]
 
 
+def linker_of(program):
+    """The dynamic linker, which is a command as well."""
+    return next(line.split()[0] for line in harness.run(['ldd', program]).ended(0).out.splitlines() if line.split()[0].startswith('/'))
+
+
 def said(mpi, command, ranks, text, options=(), recorded=False):
     """Runs it without and with fvmpi: what it printed is the same, and this is the one line that the library said; None: none."""
     native = harness.run(mpi.command(ranks, command))
@@ -43,7 +48,7 @@ def no_mpi(tap, mpi):
         said(mpi, ['/bin/sh', '-c', 'exec ' + program], 1, 'static: statically linked, so fvmpi cannot be in it and nothing was recorded')
     with tap.test('{}: a script that starts a program is no program without MPI'.format(mpi)):
         program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
-        for script in program, program + '; true', 'true; ' + program:
+        for script in program, program + '; true', 'true; ' + program, 'exec {} {}'.format(linker_of(program), program):
             run = said(mpi, ['/bin/sh', '-c', script], 2 if script == program else 1, None, recorded=True)
             equal('MPI_Barrier', run.report().total('MPI_Barrier'), 6 if script == program else 3)
 
