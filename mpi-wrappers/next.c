@@ -80,6 +80,8 @@ static void find_shadows(void)
 
         if (!first || is_own(first) || first == *(void **)f->next || first == fv_linked_behind(f->name) || !(object = foreign_object(first)))
             continue;
+        if (fv_linked_function(fv_linked_object(first), f->name) != first) /* a program that is not position-independent points to a way to it */
+            continue;
         snprintf(profiled_name, sizeof(profiled_name), "P%s", f->name);
         fv_shadow_add(object, first, f->name, fv_linked_needs(fv_linked_object(first), profiled_name));
     }

@@ -6,6 +6,7 @@
 #include "next.h"
 
 #include "base/linked.h"
+#include "base/lock.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -29,32 +30,70 @@ struct object {
     const char *strings;
 };
 
-/* What has been made read-only when it was filled (PT_GNU_RELRO)? The headers are the object's first bytes. */
-static bool is_protected(const void *slot)
+enum access { NEVER, WRITABLE, PROTECTED };
+
+/* PROTECTED: made read-only when it was filled (PT_GNU_RELRO), in whole pages as the dynamic linker does it: what is before the first of them
+ * is, too, what is behind the last is not. NEVER: in code or constants (DT_TEXTREL), or across words. The headers are the object's first bytes. */
+static enum access access_of(const void *slot, uintptr_t page)
 {
     Dl_info info;
-    const ElfW(Ehdr) *header = dladdr(slot, &info) ? info.dli_fbase : NULL;
     struct link_map *map = NULL;
+    const ElfW(Ehdr) *header = dladdr1(slot, &info, (void **)&map, RTLD_DL_LINKMAP) ? info.dli_fbase : NULL;
+    enum access access = NEVER;
 
-    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) || !dladdr1(slot, &info, (void **)&map, RTLD_DL_LINKMAP))
-        return true;
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) || (uintptr_t)slot % sizeof(slot))
+        return NEVER;
     const ElfW(Phdr) *part = (const ElfW(Phdr) *)((const char *)header + header->e_phoff);
-    for (unsigned i = 0; i < header->e_phnum; i++)
-        if (part[i].p_type == PT_GNU_RELRO && (uintptr_t)slot - map->l_addr - part[i].p_vaddr < part[i].p_memsz)
-            return true;
-    return false;
+    const uintptr_t at = (uintptr_t)slot - map->l_addr, at_page = at & ~(page - 1);
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        const uintptr_t begin = part[i].p_vaddr & ~(page - 1), end = (part[i].p_vaddr + part[i].p_memsz) & ~(page - 1);
+
+        if (part[i].p_type == PT_GNU_RELRO && at_page >= begin && at_page < end)
+            return PROTECTED;
+        if (part[i].p_type == PT_LOAD && part[i].p_flags & PF_W && at - part[i].p_vaddr < part[i].p_memsz)
+            access = WRITABLE;
+    }
+    return access;
+}
+
+static struct fv_lock protection; /* of pages: other threads lead slots in them, too */
+
+static void forget_lock(void)
+{
+    protection.held = 0;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, forget_lock);
 }
 
 static void write_slot(void **slot, void *value)
 {
-    uintptr_t page = getauxval(AT_PAGESZ), at = (uintptr_t)slot & ~(page - 1);
-    bool locked = is_protected(slot);
+    const uintptr_t page = getauxval(AT_PAGESZ);
+    void *at = (void *)((uintptr_t)slot & ~(page - 1));
+    const enum access access = access_of(slot, page);
 
-    if (locked && mprotect((void *)at, page, PROT_READ | PROT_WRITE))
+    if (access == WRITABLE)
+        __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+    if (access != PROTECTED)
         return;
-    __atomic_store_n(slot, value, __ATOMIC_RELEASE);
-    if (locked)
-        mprotect((void *)at, page, PROT_READ);
+    uint64_t signals = fv_lock_sigsave(&protection);
+    if (!mprotect(at, page, PROT_READ | PROT_WRITE)) {
+        __atomic_store_n(slot, value, __ATOMIC_RELEASE);
+        mprotect(at, page, PROT_READ);
+    }
+    fv_unlock_sigrestore(&protection, signals);
+}
+
+/* A program that is not position-independent, and points to a function, has an address for it that is its own, and leads there by this slot. */
+static void *defined_behind(const struct link_map *program, const char *name)
+{
+    void *found = NULL;
+
+    for (const struct link_map *o = program->l_next; o && !found; o = o->l_next)
+        found = fv_linked_function(o, name);
+    return found;
 }
 
 /* What a call that is not bound yet would be bound to: by an object's own libraries, or by all; NULL: none of our business. */
@@ -62,6 +101,8 @@ static void *bound_to(const struct object *o, const char *name)
 {
     void *own = fv_lookup_plain(o->handle, name), *first = dlsym(RTLD_DEFAULT, name);
 
+    if (own && fv_linked_object(own) == o->map && !fv_linked_function(o->map, name))
+        own = first = defined_behind(o->map, name);
     return own && (!first || first == own || fv_next_is_ours(first)) ? own : NULL;
 }
 

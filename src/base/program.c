@@ -14,12 +14,12 @@ struct file {
     size_t size;
 };
 
-/* size 0: it is no ELF file, or cannot be read. */
+/* size 0: it is no ELF file, or cannot be read. What is no regular file is not opened: that may wait (a FIFO), or do something (a device). */
 static struct file map_file(const char *path)
 {
     struct stat st;
     void *bytes = MAP_FAILED;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = !stat(path, &st) && S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
     if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && (size_t)st.st_size > sizeof(ElfW(Ehdr)))
         bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -52,8 +52,18 @@ static bool has_loader(struct file file)
     return false;
 }
 
+/* Dynamic linkers start programs that are named to them: ld-linux-x86-64.so.2 */
+static bool is_linker(const char *path)
+{
+    const char *name = fv_base_name(path);
+
+    return !strncmp(name, "ld", 2) && strstr(name, ".so");
+}
+
 bool fv_program_is_static(const char *path)
 {
+    if (is_linker(path))
+        return false;
     struct file file = map_file(path);
     bool is_static = file.size && file.bytes[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) && !has_loader(file);
 

@@ -120,8 +120,10 @@ static char *gather_command(char out[FV_SHELL_COMMAND], const struct places *p, 
         return fv_shell_command(out, FV_SHELL_COMMAND, (const char *const[]){ "fvmpi", "gather", path, NULL });
     if (getenv("SLURM_JOB_ID"))
         return fv_shell_command(out, FV_SHELL_COMMAND, (const char *const[]){ "srun", "--ntasks-per-node=1", "--nodelist", hosts, "fvmpi", "gather", path, NULL });
-    snprintf(out, FV_SHELL_COMMAND, "mpiexec -n %s -host %s ", number, hosts);
-    fv_shell_command(out + strlen(out), FV_SHELL_COMMAND - strlen(out), (const char *const[]){ "fvmpi", "gather", path, NULL });
+    size_t used = (size_t)snprintf(out, FV_SHELL_COMMAND, "mpiexec -n %s -host", number);
+    fv_shell_add(out, FV_SHELL_COMMAND, &used, hosts);
+    out[used++] = ' ';
+    fv_shell_command(out + used, FV_SHELL_COMMAND - used, (const char *const[]){ "fvmpi", "gather", path, NULL });
     return out;
 }
 

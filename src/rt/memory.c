@@ -161,9 +161,8 @@ static unsigned gather_some(const uintptr_t *at, unsigned count, size_t bytes, c
     ssize_t done = process_vm_readv(fv_rt.pid, &to, 1, from, count, 0);
     if (done >= 0)
         return (unsigned)((size_t)done / bytes);
-    const bool refused = errno == ENOSYS || errno == EPERM;
-
-    for (i = 0; i < count && refused && copy(at[i], out + i * bytes, bytes);)
+    const bool is_refused = errno == ENOSYS || errno == EPERM;
+    for (i = 0; i < count && is_refused && copy(at[i], out + i * bytes, bytes);)
         i++;
     return i;
 }

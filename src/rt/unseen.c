@@ -22,6 +22,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #ifdef PIC
 
@@ -34,7 +35,11 @@ struct shared {
 static struct shared *shared;
 static unsigned experiments; /* that there were at the start */
 static pid_t process;
-static int kept_stderr = -1; /* of programs that close it before they end, as many small ones do */
+static struct {
+    int fd; /* -1: none */
+    dev_t device;
+    ino_t inode;
+} kept = { .fd = -1 }; /* stderr, of programs that close it before they end, as many small ones do */
 
 static bool is_watched(void)
 {
@@ -199,11 +204,31 @@ static bool is_forked(void)
     return process != getpid();
 }
 
+/* The program may have closed it, and have a file of its own by that number. */
+static bool is_kept(void)
+{
+    struct stat st;
+
+    return kept.fd >= 0 && fcntl(kept.fd, F_GETFD) == FD_CLOEXEC && !fstat(kept.fd, &st) && st.st_dev == kept.device && st.st_ino == kept.inode;
+}
+
+static void keep_stderr(void)
+{
+    struct stat st;
+
+    if (fstat(STDERR_FILENO, &st))
+        return;
+    kept.device = st.st_dev;
+    kept.inode = st.st_ino;
+    kept.fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 48);
+}
+
 /* Who reads stderr waits until all have closed it. */
 static void close_kept(void)
 {
-    close(kept_stderr);
-    kept_stderr = -1;
+    if (is_kept())
+        close(kept.fd);
+    kept.fd = -1;
 }
 
 __attribute__((constructor)) static void share(void)
@@ -213,16 +238,15 @@ __attribute__((constructor)) static void share(void)
         return;
     void *page = fv_map_pages(sizeof(*shared), MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared = page == MAP_FAILED ? NULL : page;
-    kept_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 48);
-    if (kept_stderr >= 0)
+    keep_stderr();
+    if (kept.fd >= 0)
         pthread_atfork(NULL, NULL, close_kept);
 }
 
-/* A number that was closed may be a file of the application's by now: the log looks. */
 static void open_stderr(void)
 {
-    if (kept_stderr >= 0 && fcntl(STDERR_FILENO, F_GETFD) < 0)
-        dup2(kept_stderr, STDERR_FILENO);
+    if (fcntl(STDERR_FILENO, F_GETFD) < 0 && is_kept())
+        dup2(kept.fd, STDERR_FILENO);
 }
 
 void fv_unseen_end(bool may_ask)

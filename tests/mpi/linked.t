@@ -12,6 +12,7 @@ import standin
 from report import check, equal, problems
 
 OURS = ['-L' + harness.LIBS, '-Wl,-rpath,' + harness.LIBS]
+ADDRESSES = ['-DPOINTS=2', '-fno-pie', '-no-pie'] # the program's own ones
 WANTED = {'MPI_Init': 1, 'MPI_Barrier': 3, 'MPI_Allreduce': 5, 'MPI_Bcast': 1, 'MPI_Finalize': 1}
 
 
@@ -48,7 +49,8 @@ def orders(tap, mpi):
     libraries = flags_of(mpi)[1]
     first, last = OURS + ['-lfvmpi'] + libraries, libraries + ['-Wl,--no-as-needed'] + OURS + ['-lfvmpi']
     ways = {'first': first, 'first, --as-needed': ['-Wl,--as-needed'] + first, 'last': last, 'last, bound at once': ['-Wl,-z,now'] + last,
-            'last, not position-independent': ['-no-pie'] + last}
+            'last, not position-independent': ['-no-pie'] + last,
+            'first, with addresses of functions': ADDRESSES + first, 'last, with addresses of functions': ADDRESSES + last}
     for way, words in ways.items():
         with tap.test('{}: -lfvmpi {}'.format(mpi, way)):
             program = compiled(mpi, 'linked-' + way.replace(' ', '').replace(',', ''), words)

@@ -1,9 +1,12 @@
 /* A program that is not linked with MPI, and calls MPI_Barrier by every way to find it: NUMBER times by the NUMBERth way, each in
  * a function of its own. With -DPLUGIN=NAME the plug-in that it opens: a library of code that calls MPI.
+ * With -DSLOTS a library that points to functions of MPI many times, by which MPI_Barrier is called; with -DTHREADS a program of MPI that opens such
+ * libraries, a thread each, ROUNDS times.
  * Arguments: MPI's C library, flags of dlopen() (or `space`: dlmopen(), and the first way alone), plug-ins bound at each first call and bound at once, MPI's Fortran library or "". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +22,69 @@ void PLUGIN(int times)
     for (int i = 1; i < times; i++)
         MPI_Barrier(MPI_COMM_WORLD);
     pointed_to(MPI_COMM_WORLD);
+}
+
+#elif defined(SLOTS)
+
+#ifdef IN_CODE /* where the dynamic linker writes, and nobody else may */
+__asm__(".pushsection .rodata.slots,\"a\"\n.p2align 3\nslots: .quad MPI_Barrier\n.popsection");
+extern int (*const slots[])(MPI_Comm) __attribute__((visibility("hidden")));
+#else
+static int (*const slots[SLOTS])(MPI_Comm) = { [0 ... SLOTS - 1] = MPI_Barrier };
+#endif
+
+int barriers(int times);
+int barriers(int times)
+{
+    for (int i = 0; i < times; i++)
+        slots[i % SLOTS](MPI_COMM_WORLD);
+#ifdef CALLED
+    MPI_Barrier(MPI_COMM_WORLD);
+#endif
+    return 1 + times;
+}
+
+#elif defined(THREADS)
+
+static pthread_barrier_t all;
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+static int rounds;
+
+static void *open_often(void *file)
+{
+    for (int i = 0; i < rounds; i++) {
+        pthread_barrier_wait(&all);
+        void *library = dlopen(file, RTLD_NOW | RTLD_DEEPBIND);
+        int (*barriers)(int) = NULL;
+
+        if (library)
+            *(void **)&barriers = dlsym(library, "barriers");
+        pthread_mutex_lock(&one);
+        if (!barriers || barriers(1) != 2)
+            exit(3);
+        pthread_mutex_unlock(&one);
+        pthread_barrier_wait(&all);
+        dlclose(library);
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t threads[THREADS];
+    int level, count = argc - 2;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    rounds = atoi(argv[1]);
+    pthread_barrier_init(&all, NULL, (unsigned)count);
+    for (int i = 0; i < count && i < THREADS; i++)
+        pthread_create(&threads[i], NULL, open_often, argv[2 + i]);
+    for (int i = 0; i < count && i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    puts("done");
+    fflush(stdout);
+    MPI_Finalize();
+    return 0;
 }
 
 #else

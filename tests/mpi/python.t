@@ -103,7 +103,7 @@ def samples_in(report, rank, name):
     return sum(row['exclusive_ticks'] for row in found[0]['per_thread'] if row['rank'] == rank)
 
 
-def samples(tap, mpi, python, label, options):
+def samples(tap, mpi, python, label, options, under=()):
     """Where a Python program computes: its own functions and lines, as much as they measured themselves."""
     library = mpi.build('python_library.c', '-shared', '-fPIC', output='python_library.so')
     program = os.path.join(harness.PROGRAMS, 'python_compute.py')
@@ -113,7 +113,7 @@ def samples(tap, mpi, python, label, options):
         with tap.test('{}: samples{}'.format(label, ''.join(' ' + o for o in option))):
             directory = os.path.join(harness.scratch('exp'), 'e')
             command = mpi.profiled([python, program, library, '0.5'], directory, ['--mpi', mpi.name] + option)
-            run = harness.run(mpi.command(RANKS, command), directory=directory, cwd='/').ended(0)
+            run = harness.run(mpi.command(RANKS, list(under) + command), directory=directory, cwd='/').ended(0)
             report = run.report()
             for said in map(json.loads, run.out.splitlines()):
                 found = samples_in(report, said['rank'], 'heavy')
@@ -236,6 +236,12 @@ def main():
                 known_answer(tap, case, '{}: Python {}, mpi4py'.format(mpi, version))
                 options(tap, case, '{}: Python {}, mpi4py'.format(mpi, version))
         for version, python in sorted(every.items())[:1]:
+            refused = '{}: Python {}, where the kernel reads no memory'.format(mpi, version)
+            if harness.run([mpi.build('refuse_reads.c'), 'true']).rc:
+                with tap.test(refused):
+                    raise Skip('no filters of system calls')
+            else:
+                samples(tap, mpi, python, refused, [[]], [mpi.build('refuse_reads.c')])
             options(tap, Case(mpi, python), '{}: Python {}'.format(mpi, version))
             crash(tap, mpi, python)
             embedded(tap, mpi, python)

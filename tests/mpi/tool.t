@@ -47,6 +47,11 @@ def behind(tap, mpi, library):
 
 
 def in_front(tap, mpi):
+    with tap.test('{}: a program that has an address of a function defines none'.format(mpi)):
+        run = mpi.profile(mpi.build('tool.c', '-DPROGRAM', '-DPOINTS=1', '-fno-pie', '-no-pie', output='tool-points'), 1).ended(0)
+        check('fvmpi: ' not in run.err, 'said: {}', run.err)
+        equal('problems', run.report().data['problems'], [])
+        equal('counts', counts(run.report()).get('MPI_Barrier'), [3])
     with tap.test('{}: a tool linked into the program hides what it defines'.format(mpi)):
         program = mpi.build('tool.c', '-DPROGRAM', '-DTOOL', output='tool-inside')
         equal('without fvmpi', mpi.native(program, 2).ended(0).out, TOLD)

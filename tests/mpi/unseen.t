@@ -16,6 +16,11 @@ def library_of(mpi):
     return [path for path in found if os.path.basename(path).startswith(('libmpi.so', 'libmpich.so'))][0]
 
 
+def linker_of(program):
+    """The dynamic linker, which is a command as well."""
+    return next(line.split()[0] for line in harness.run(['ldd', program]).ended(0).out.splitlines() if line.split()[0].startswith('/'))
+
+
 def said(mpi, command, ranks, text, options=(), recorded=False):
     """Runs it without and with fvmpi: what it printed is the same, and this is the one line that the library said; None: none."""
     native = harness.run(mpi.command(ranks, command))
@@ -43,9 +48,21 @@ def no_mpi(tap, mpi):
         said(mpi, ['/bin/sh', '-c', 'exec ' + program], 1, 'static: statically linked, so fvmpi cannot be in it and nothing was recorded')
     with tap.test('{}: a script that starts a program is no program without MPI'.format(mpi)):
         program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
-        for script in program, program + '; true', 'true; ' + program:
+        for script in program, program + '; true', 'true; ' + program, 'exec {} {}'.format(linker_of(program), program):
             run = said(mpi, ['/bin/sh', '-c', script], 2 if script == program else 1, None, recorded=True)
             equal('MPI_Barrier', run.report().total('MPI_Barrier'), 6 if script == program else 3)
+
+
+def of_files(tap, mpi):
+    """Nothing of what looks at the end, and at exec(), is in the way of the program's own files."""
+    text = 'nothing was recorded: no call of MPI_Init came to fvmpi'
+    with tap.test('{}: a program that closes what it has not opened, and forks'.format(mpi)):
+        said(mpi, ['/usr/bin/python3', '-c', CLOSES], 1, text)
+    with tap.test('{}: exec() of what is no file'.format(mpi)):
+        fifo = os.path.join(harness.scratch('fifo'), 'fifo')
+        os.makedirs(os.path.dirname(fifo), exist_ok=True)
+        os.mkfifo(fifo, 0o755)
+        said(mpi, ['/usr/bin/python3', '-c', BECOMES, fifo], 1, text)
 
 
 def without_preload(tap, mpi):
@@ -96,6 +113,26 @@ def opened(tap, mpi, others):
         check("was used, and nothing of it was recorded: fvmpi's library is for programs without MPI; say fvmpi run --mpi {}".format(mpi) in run.err, '{}', run.err)
 
 
+CLOSES = """
+import os
+os.closerange(3, 256)
+files = [os.open('/dev/null', os.O_WRONLY) for i in range(80)]
+child = os.fork()
+if not child:
+    for file in files:
+        os.write(file, b'good')
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+BECOMES = """
+import os, sys
+try:
+    os.execv(sys.argv[1], ['fifo'])
+except OSError as e:
+    print(e.strerror)
+"""
+
 PROGRAM = """
 import ctypes, sys
 mpi = ctypes.CDLL(sys.argv[1])
@@ -111,6 +148,7 @@ def main():
     found = list(harness.mpis(tap))
     for mpi in found:
         no_mpi(tap, mpi)
+        of_files(tap, mpi)
         without_preload(tap, mpi)
         within(tap, mpi)
         opened(tap, mpi, [other for other in found if other is not mpi])

@@ -69,6 +69,9 @@ for mpi in $(mpis | tail -1); do
     check "$mpi: files left on several nodes: one command gathers them" has "$out$err" 'run: mpiexec -n 2 -host nodea,nodeb fvmpi gather again'
     capture env SLURM_JOB_ID=1 "$fvmpi" report again
     check "$mpi: by Slurm's launcher in its job" has "$out$err" 'run: srun --ntasks-per-node=1 --nodelist nodea,nodeb fvmpi gather again'
+    ln -s /tmp/nowhere-4 "again/.local-\$(touch pwned)-4"
+    capture "$fvmpi" report again --width 1000
+    check "$mpi: a host's name runs nothing" has "$out" "mpiexec -n 3 -host '\\$\\(touch pwned\\),nodea,nodeb' fvmpi gather again"
 
     mkdir back fuse
     if [ -r /dev/fuse ] && command -v bindfs > /dev/null && bindfs -o direct_io back fuse 2> bindfs.err; then
