@@ -19,6 +19,8 @@ function drawIdentity(tables) {
     complete.before(...run.ended.split("\n").map(line => make("p", { class: "verdict bad" }, line)));
   complete.textContent = (run.complete ? "\u2713 complete: " : "\u26a0 INCOMPLETE: ") + run.reported_count + " of " + plural(run.rank_count, "rank") + cost;
   complete.className = run.complete ? "" : "bad";
+  if (run.not_recorded)
+    complete.after(make("p", { class: "note" }, run.not_recorded));
 }
 
 function drawFindings(tables) {

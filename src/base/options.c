@@ -568,8 +568,22 @@ const char *fv_options_complaint(void)
     return *first_complaint ? first_complaint : NULL;
 }
 
+/* Modules, packagers and scripts tell by such a name where fvmpi is. */
+static bool is_place(const char *name, size_t length)
+{
+    static const char *const places[] = { "PREFIX", "ROOT", "HOME", "DIR", "BASE", "PATH", "BIN", "BINDIR", "BUILD", "LIB", "INC", "INCLUDE", "SOURCE", "SRC", "VERSION" };
+    const size_t stem = strlen("FVMPI_");
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+        if (is_word(places[i], name + stem, length - stem))
+            return true;
+    return false;
+}
+
 static void report_unknown(const char *name, size_t length)
 {
+    if (is_place(name, length))
+        return;
     const struct fv_option *option = fv_option_by_variable(name, length);
     const struct fv_option *near = option ? NULL : fv_option_near_variable(name, length);
     int shown = length > 200 ? 200 : (int)length;

@@ -575,7 +575,7 @@ static void print_remark(const struct fv_cursor *c, const void *record)
     const struct fv_remark_record *r = record;
     (void)c;
 
-    printf("remark");
+    printf("remark kind=%u", r->kind);
     PRINT_TEXT(r, text);
 }
 

@@ -1,5 +1,6 @@
 /* Where a rank ran an interpreter of Python whose frames are in no call path, it is said so. */
 #include "profile/build.h"
+#include "profile/samples/cost_profile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,12 @@ static void read_interpreters(struct fv_build *b, void *state, uint32_t rank)
     s->unread_ranks += r->unread > 0;
 }
 
+/* A sample may come while the interpreter changes its frames. As few of them as chance has of all samples change nothing that they tell. */
+static bool is_much(const struct fv_costs *costs, uint64_t unread)
+{
+    return (double)unread > fv_cost_error(costs->ticks);
+}
+
 static void finish_interpreters(struct fv_build *b, void *state)
 {
     const struct interpreters *s = state;
@@ -41,7 +48,7 @@ static void finish_interpreters(struct fv_build *b, void *state)
                        "Python %.*s: fvmpi does not know how its frames are read; call sites are shown by the interpreter's own functions "
                        "(%u %s)",
                        (int)strnlen(version, sizeof(s->unknown.version)), version, s->ranks, s->ranks == 1 ? "rank" : "ranks");
-    if (s->unread)
+    if (is_much(&b->model->costs, s->unread))
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
                        "the frames of Python could not be read %llu %s on %u %s: these call paths, or samples, have the interpreter's own functions",
                        (unsigned long long)s->unread, s->unread == 1 ? "time" : "times", s->unread_ranks,

@@ -181,6 +181,7 @@ struct fv_rank {
     struct fv_signal_view signal;
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
+    bool has_children; /* by fork(), or waited for */
     bool never_on; /* recording was off from the start to the end */
     double waited_s; /* the main thread, in recording its calls, for pages of the file; in none of these */
     double forgotten_s; /* before begin_s: MPI_Pcontrol(2) */
@@ -405,6 +406,7 @@ struct fv_model {
     bool calls_left_out; /* --mpi-calls 0, on some rank: MPI's time counts as computing */
     bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
     struct fv_problems problems;
+    const char *not_recorded; /* what the program did that is recorded of no program, a sentence; NULL: nothing */
     struct fv_alignment
         alignment; /* of clocks, where there are several: only what compares ranks by their wait logs */
     uint64_t waits_in_doubt; /* waits for ranks of other clocks, shorter than the clocks' error, which count

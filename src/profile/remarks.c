@@ -29,6 +29,10 @@ static void read_remarks(struct fv_build *b, void *state, uint32_t rank)
     for (const struct fv_remark_record *r; (r = fv_cursor_next(&c));) {
         size_t i = 0;
 
+        b->model->ranks[rank].has_children |= r->kind != FV_REMARK_LOSS;
+        if (r->kind == FV_REMARK_CHILDREN)
+            continue;
+
         while (i < all->count && memcmp(&all->items[i].record, r, sizeof(*r)))
             i++;
         if (i == all->count) {
@@ -46,10 +50,14 @@ static void finish_remarks(struct fv_build *b, void *state)
     struct remarks *all = state;
 
     for (size_t i = 0; i < all->count; i++) {
-        const char *text = all->items[i].record.text;
+        const struct fv_remark_record *r = &all->items[i].record;
+        const char *text = fv_arena_printf(&b->model->arena, "%.*s (%u %s)", (int)strnlen(r->text, sizeof(r->text)), r->text, all->items[i].ranks,
+                                           all->items[i].ranks == 1 ? "rank" : "ranks");
 
-        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "%.*s (%u %s)", (int)strnlen(text, sizeof(all->items[i].record.text)), text, all->items[i].ranks,
-                       all->items[i].ranks == 1 ? "rank" : "ranks");
+        if (r->kind == FV_REMARK_FORKS)
+            b->model->not_recorded = text;
+        else
+            fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "%s", text);
     }
     free(all->items);
     free(all);

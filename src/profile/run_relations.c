@@ -163,6 +163,7 @@ static const struct fv_column_def run_columns[] = {
       FV_FIELD(struct fv_model, complete) },
     { "ended", "ended", "", "Of a run that did not end well, or still runs, the first lines of the text report; null: nothing is to be said.", FV_GET(FV_TYPE_TEXT, get_end), .flags = FV_NULLABLE },
     { "not_judged", "not judged", "", "What the findings say nothing of because it could not be judged, and why; null: all was judged.", FV_GET(FV_TYPE_TEXT, get_not_judged), .flags = FV_NULLABLE },
+    { "not_recorded", "not recorded", "", "What the program did that fvmpi records of no program, as work of child processes by fork(); null: nothing.", FV_FIELD(struct fv_model, not_recorded), .flags = FV_NULLABLE },
     { "start", "start", "",
       "When the first rank began, UTC, as 2026-11-21T05:00:00Z. Other points in time count from it.",
       FV_GET(FV_TYPE_TEXT, get_start) },

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define REMARKS ((FV_PAGE - sizeof(struct fv_chunk_header)) / sizeof(struct fv_remark_record)) /* a page of them */
 
@@ -48,6 +49,19 @@ static void keep(const struct fv_remark_record *remark)
         fv_unlock(&lock);
     }
     fv_scope_leave(&scope);
+}
+
+void fv_remark_forks(void)
+{
+    keep(&(struct fv_remark_record){ .text = "it made child processes by fork(): what they did is not recorded", .kind = FV_REMARK_FORKS });
+}
+
+void fv_remark_children(void)
+{
+    struct rusage u;
+
+    if (!getrusage(RUSAGE_CHILDREN, &u) && u.ru_minflt + u.ru_majflt > 0)
+        keep(&(struct fv_remark_record){ .text = "it waited for child processes", .kind = FV_REMARK_CHILDREN });
 }
 
 void fv_remark(bool aloud, const char *format, ...)

@@ -84,7 +84,7 @@ static void in_forked_child(void)
 static void in_parent_of_fork(void)
 {
     if (fv_rt_on())
-        fv_remark(false, "it made child processes by fork(): what they did is not recorded");
+        fv_remark_forks();
 }
 
 /* Handlers of forks run in the order in which they were given: before those of others that came to be before
@@ -442,6 +442,7 @@ static void end(enum fv_file_state state)
     h->others_ready_ns[1] = fv_usage_others_ready();
     h->stolen_ns[1] = fv_usage_stolen();
     h->throttled_ns[1] = fv_usage_throttled();
+    fv_remark_children();
     fv_remarks_write();
     fv_memory_settle();
     __atomic_store_n(&h->end_ticks, now, __ATOMIC_RELEASE);

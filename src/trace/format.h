@@ -658,8 +658,15 @@ struct fv_shadow_record {
 _Static_assert(sizeof(struct fv_shadow_record) == 512, "on-disk size");
 
 /* What the process could not record, in the words that it said, where no counter tells it. */
+enum fv_remark_kind {
+    FV_REMARK_LOSS,
+    FV_REMARK_FORKS,    /* no loss: it made children by fork(), and no child of any program is recorded */
+    FV_REMARK_CHILDREN, /* it waited for children, however it made them */
+};
 struct fv_remark_record {
-    char text[448]; /* NUL-padded; cut, if it is longer */
+    char text[440]; /* NUL-padded; cut, if it is longer */
+    uint32_t kind;  /* enum fv_remark_kind */
+    uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_remark_record) == 448, "on-disk size");
 

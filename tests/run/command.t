@@ -81,6 +81,12 @@ capture env FVMPI_DEPHT=8 FVMPI_CLOCK=sundial "$fvmpi" run --print-config
 check 'an unknown variable: suggestion' has "$err" 'fvmpi: FVMPI_DEPHT: no such variable; did you mean FVMPI_DEPTH\?'
 check 'a bad value: the default is taken' has "$err" 'fvmpi: FVMPI_CLOCK=sundial: not one of the choices'
 check '... and shown' has "$out" '^--clock +FVMPI_CLOCK +default +auto$'
+silent=
+for place in PREFIX ROOT HOME DIR BASE PATH BIN LIB INCLUDE VERSION; do
+    silent+=" FVMPI_$place=/opt/fvmpi"
+done
+capture env $silent "$fvmpi" run --print-config
+check 'variables that tell where fvmpi is installed are no options' test "$rc:$err" = 0:
 
 # ---- what would be run ----
 ln -s "$(type -P true)" 'a program'

@@ -625,7 +625,10 @@ def own_malloc(p):
 
 @way('children by fork()')
 def fork(p):
-    yield p.record('fork')
+    result = p.record('fork')
+    yield result
+    check('fork()' in result.profile()['run']['not_recorded'], 'run.not_recorded does not say it')
+    equal('problems', [of['text'] for of in result.profile()['problems'] if 'fork' in of['text']], [])
 
 
 # ---- what they need ----

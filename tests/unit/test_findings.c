@@ -69,6 +69,8 @@ static const struct {
     { { "it sleeps, and threads of both compute", { 10, 50 }, { 100, 140 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40, { 38, 0 }, { 1, 0 }, 0, 0 }, { 40, 40 } },
 };
 
+static bool has_children;
+
 static struct fv_rank rank_of(const struct example *e, const double own[2], unsigned i)
 {
     struct fv_rank r = { .world_rank = (int)i, .host = "host", .threads = 1 };
@@ -80,6 +82,7 @@ static struct fv_rank rank_of(const struct example *e, const double own[2], unsi
     r.others_cpu_s = own ? own[i] : 0;
     r.off.blocked_s = e->preempted[0] > 0 ? e->blocked[i] : NAN;
     r.off.preempted_s = e->preempted[0] > 0 ? e->preempted[i] : NAN;
+    r.has_children = has_children;
     return r;
 }
 
@@ -157,6 +160,20 @@ static void what_is_said(void **state)
     judge(&more[1], NULL);
     assert_string_equal(said, "rank 0 computes 40.0 s of CPU time, the other 25.0 s: 1.6 times as much");
     assert_int_equal(evidence, FV_EVIDENCE_EXACT);
+}
+
+/* Who starts programs waits for them. */
+static void why_it_is_blocked(void **state)
+{
+    (void)state;
+    static const struct example sleeps = { "one sleeps", { 10, 50 }, { 60, 100 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40, { 0 }, { 0 }, 0, 0 };
+
+    judge(&sleeps, NULL);
+    assert_non_null(strstr(said, "it sleeps, or does I/O"));
+    has_children = true;
+    judge(&sleeps, NULL);
+    has_children = false;
+    assert_non_null(strstr(said, "it sleeps, does I/O, or waits for child processes"));
 }
 
 /* Samples name none of a Python program's functions: no table of procedures helps. */
@@ -709,6 +726,7 @@ int main(void)
         cmocka_unit_test(who_is_longer_outside),
         cmocka_unit_test(what_is_said),
         cmocka_unit_test(what_is_next),
+        cmocka_unit_test(why_it_is_blocked),
         cmocka_unit_test(what_disturbs),
         cmocka_unit_test(others_disturb),
         cmocka_unit_test(hypervisor_disturbs),

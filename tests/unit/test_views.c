@@ -752,6 +752,39 @@ static void unread_python_is_told(void **state)
     assert_non_null(strstr(problem("could not be read"), " 7 times on 1 rank:"));
 }
 
+/* Of many samples chance has more. */
+static void few_unread_frames_are_no_problem(void **state)
+{
+    struct fv_interpreter_record record = { .version = "3.12.1", .state = FV_INTERPRETER_READ, .unread = 7 };
+    (void)state;
+
+    fvr_add(&file[0], FV_CHUNK_INTERPRETER, FV_NO_THREAD, &record, sizeof(record));
+    fvr_sampler(&file[0], 0, 100, 100);
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, FV_NONE, fvr_module(&file[0], "/a/app", 0, NULL), 0x10), 100, 0);
+    build(false);
+    assert_int_equal(model.costs.ticks, 100);
+    assert_string_equal(problem("could not be read"), "");
+}
+
+/* What no run records is said, and is no problem of this one. */
+static void children_are_no_problem(void **state)
+{
+    struct fv_remark_record record = { .text = "it made child processes by fork()", .kind = FV_REMARK_FORKS };
+    (void)state;
+
+    fvr_add(&file[0], FV_CHUNK_REMARKS, FV_NO_THREAD, &record, sizeof(record));
+    record = (struct fv_remark_record){ .text = "it waited", .kind = FV_REMARK_CHILDREN };
+    fvr_add(&file[1], FV_CHUNK_REMARKS, FV_NO_THREAD, &record, sizeof(record));
+    record = (struct fv_remark_record){ .text = "no room", .kind = FV_REMARK_LOSS };
+    fvr_add(&file[1], FV_CHUNK_REMARKS, FV_NO_THREAD, &record, sizeof(record));
+    build(false);
+    assert_string_equal(model.not_recorded, "it made child processes by fork() (1 rank)");
+    assert_true(model.ranks[0].has_children && model.ranks[1].has_children);
+    assert_string_equal(problem("fork()"), "");
+    assert_string_equal(problem("waited"), "");
+    assert_string_equal(problem("no room"), "no room (1 rank)");
+}
+
 /* A relation too deep for a place is a mistake of whoever wrote it: nobody is to look for its table in vain. */
 static void deep_relations_fail(void **state)
 {
@@ -837,6 +870,8 @@ int main(void)
         TEST(long_lists_are_whole),
         TEST(long_lists_are_counted),
         TEST(unread_python_is_told),
+        TEST(few_unread_frames_are_no_problem),
+        TEST(children_are_no_problem),
         TEST(deep_relations_fail),
         TEST(names),
         TEST(own_symbols),

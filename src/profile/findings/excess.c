@@ -291,15 +291,23 @@ const char *fv_io_advice(uint32_t function)
     }
 }
 
+static const char *blocked_why(bool has_threads, bool has_children)
+{
+    static const char *const why[2][2] = { { "sleeps, or does I/O", "sleeps, does I/O, or waits for child processes" },
+                                           { "sleeps, does I/O, or waits for its other threads", "sleeps, does I/O, or waits for its other threads or child processes" } };
+
+    return why[has_threads][has_children];
+}
+
 char *fv_blocked_words(const struct fv_model *m, uint32_t rank, const struct fv_region *region, char out[200])
 {
     const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : &m->ranks[rank].off;
     double blocked, preempted, own = off_more(m, rank, &blocked, &preempted) ? own_more(m, rank) : NAN;
-    const char *why = own > MOST * blocked ? "waits for its other threads, which compute" :
-                      own > PART * blocked ? "sleeps, does I/O, or waits for its other threads" :
-                                             "sleeps, or does I/O";
+    const char *why = blocked_why(own > PART * blocked, m->ranks[rank].has_children);
     char seconds[FV_WORD], times[FV_WORD];
 
+    if (own > MOST * blocked)
+        why = "waits for its other threads, which compute";
     if (fv_off_is_known(off))
         snprintf(out, 200, "was blocked for %s of that, %s time%s: it %s", fv_words_seconds(off->blocked_s, seconds),
                  fv_words_count(off->blocked, times), fv_words_s(off->blocked), why);

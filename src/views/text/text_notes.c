@@ -17,6 +17,8 @@ static void put_problems(const struct fv_page *p, const struct fv_model *m)
                      problem->file ? problem->file : "", problem->file ? ": " : "", problem->text);
     }
     fv_page_cut(p, shown, m->problems.count, "remark", "");
+    if (m->not_recorded)
+        fv_text_note(p, FV_YELLOW, "%s", m->not_recorded);
 }
 
 /* Of the first rank's host. */
