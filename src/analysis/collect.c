@@ -93,7 +93,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_IRECEIVE_END: fv_collect_receive_end(r, t, m); break;
     case FV_REC_CANCEL: fv_collect_cancel(r, m); break;
     case FV_REC_COLL_END: fv_collect_collective(r, t, m, NULL); break;
-    case FV_REC_ICOLL_BEGIN: fv_collect_request(r, t, m->id); break;
+    case FV_REC_ICOLL_BEGIN: fv_collect_request(r, t, m->id, 0); break;
     case FV_REC_ICOLL_END: fv_collect_request_end(r, t, m); break;
     case FV_REC_RMA_COLL_END: fv_collect_window(r, t, m); break;
     case FV_REC_RMA_GROUP: fv_collect_epoch(r, t, m); break;
@@ -105,6 +105,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_RMA_PUT:
     case FV_REC_RMA_GET:
     case FV_REC_RMA_ATOMIC: fv_collect_operation(r, m); break;
+    case FV_REC_RMA_END: fv_collect_operation_end(r, t, m); break;
     case FV_REC_RMA_SYNC: /* of MPI_Win_sync, too, which waits for nothing */
         if (r->all->merge->calls[t->function].sync != FV_RMA_OTHER)
             fv_collect_flush(r, t, m);
@@ -112,6 +113,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:
     case FV_REC_IO_BEGIN: fv_collect_file(r, t, m); break;
+    case FV_REC_IO_END: fv_collect_file_end(r, t, m); break;
     default: break;
     }
     return !r->all->steps->failed;

@@ -5,7 +5,7 @@
 /* ---- groups ---- */
 
 /* The operation was entered where its request was made. */
-static void set_begun(struct fv_item *item, const struct fv_pending *begun)
+void fv_collect_set_begun(struct fv_item *item, const struct fv_pending *begun)
 {
     item->ns = begun->sent;
     item->line = begun->ref;
@@ -104,7 +104,7 @@ static void put_neighbourhood(struct fv_rank_collect *r, struct fv_call_thread *
         item.key = ~fv_collect_channel(m->ref, send ? r->world : peer, send ? peer : r->world, m->aux);
         item.member = send ? peer : r->world;
         if (begun)
-            set_begun(&item, begun);
+            fv_collect_set_begun(&item, begun);
         if (!send) {
             fv_collect_dependency(r, t, &number)->kind = t->traits & FV_CALL_TEST ? FV_WS_NONE : FV_WS_NXN;
             item.extra = t->line;
@@ -129,7 +129,7 @@ void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, 
         return;
     }
     if (begun)
-        set_begun(&item, begun);
+        fv_collect_set_begun(&item, begun);
     else
         item.flags |= FV_ITEM_BLOCKING;
     uint32_t root = m->peer == FV_PEER_SELF   ? r->world
@@ -155,11 +155,11 @@ void fv_collect_withheld(struct fv_steps *steps, struct fv_step *s, const struct
         fv_step_withhold(steps, s, a->ns, a->cause_line, a->cause_step, a->cause_site);
 }
 
-void fv_collect_request(struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t id)
+void fv_collect_request(struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t id, uint64_t key)
 {
     fv_pendings_add(&r->begun,
                     &(struct fv_pending){
-                        .number = id, .sent = t->begin, .ref = t->line, .peer = t->site, .tag = t->first });
+                        .number = id, .sent = t->begin, .received = key, .ref = t->line, .peer = t->site, .tag = t->first });
 }
 
 void fv_collect_request_end(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)

@@ -115,15 +115,19 @@ void fv_collect_group(struct fv_rank_collect *r, struct fv_call_thread *t, struc
 void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m,
                            const struct fv_pending *begun);
 void fv_collect_withheld(struct fv_steps *steps, struct fv_step *s, const struct fv_answer *a);
-void fv_collect_request(struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t id);
+/* key: of what it belongs to, where its end does not say. */
+void fv_collect_request(struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t id, uint64_t key);
+void fv_collect_set_begun(struct fv_item *item, const struct fv_pending *begun);
 void fv_collect_request_end(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 
 /* ---- collect_windows.c ---- */
 void fv_collect_whole(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t end);
 void fv_collect_window(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_file(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
+void fv_collect_file_end(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_epoch(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_operation(struct fv_rank_collect *r, const struct fv_record *m);
+void fv_collect_operation_end(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_flush(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_lock(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);
 void fv_collect_unlock(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m);

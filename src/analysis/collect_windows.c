@@ -15,6 +15,8 @@ static uint64_t count(struct fv_rank_collect *r, uint64_t key)
     return 0;
 }
 
+#define OF_FILE (UINT64_C(1) << 63) /* number of a file's operation, beside those of requests */
+
 enum space {
     SPACE_WINDOW = 1,
     SPACE_FILE,
@@ -26,17 +28,30 @@ enum space {
     SPACE_LOCK
 };
 
-/* An operation that all ranks of a communicator take part in and that has no number: they are counted. */
-static void put_together(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t what, uint32_t comm,
-                         enum fv_wait_state wait, uint64_t end)
+static struct fv_item item_of_all(const struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t key, uint32_t comm, enum fv_wait_state wait)
 {
-    struct fv_item item = fv_collect_item(t, FV_ITEM_GROUP, fv_mix2(fv_mix(what), count(r, what)));
+    struct fv_item item = fv_collect_item(t, FV_ITEM_GROUP, key);
 
     item.form = FV_FORM_ALL;
     item.wait = (uint8_t)wait;
-    item.flags = FV_ITEM_GIVES | FV_ITEM_TAKES | FV_ITEM_BLOCKING;
+    item.flags = FV_ITEM_GIVES | FV_ITEM_TAKES;
     item.member = r->world;
     item.expected = comm == FV_NONE ? r->all->traced : fv_groups_traced(r->all->groups, comm);
+    return item;
+}
+
+/* An operation that all ranks of a communicator take part in and that has no number: they are counted. */
+static uint64_t key_of(struct fv_rank_collect *r, uint64_t what)
+{
+    return fv_mix2(fv_mix(what), count(r, what));
+}
+
+static void put_together(struct fv_rank_collect *r, struct fv_call_thread *t, uint64_t what, uint32_t comm,
+                         enum fv_wait_state wait, uint64_t end)
+{
+    struct fv_item item = item_of_all(r, t, key_of(r, what), comm, wait);
+
+    item.flags |= FV_ITEM_BLOCKING;
     fv_collect_group(r, t, item, comm, end);
 }
 
@@ -80,11 +95,29 @@ void fv_collect_file(struct fv_rank_collect *r, struct fv_call_thread *t, const 
 {
     const struct fv_def_handle *h = &r->all->merge->defs.handles[m->ref];
     bool moves = m->kind == FV_REC_IO_BEGIN;
+    uint64_t what = (uint64_t)SPACE_FILE << 56 | (uint64_t)moves << 32 | m->ref;
 
-    if (h->owner != FV_NOBODY || (moves && (m->op & (FV_IO_COLLECTIVE | FV_IO_ASYNC)) != FV_IO_COLLECTIVE))
+    if (h->owner != FV_NOBODY || (moves && !(m->op & FV_IO_COLLECTIVE)))
         return;
-    put_together(r, t, (uint64_t)SPACE_FILE << 56 | (uint64_t)moves << 32 | m->ref, h->comm,
-                 moves ? FV_WS_IO : FV_WS_CREATE, UINT64_MAX);
+    if (moves && m->op & FV_IO_ASYNC)
+        fv_collect_request(r, t, OF_FILE | m->id, key_of(r, what));
+    else
+        put_together(r, t, what, h->comm, moves ? FV_WS_IO : FV_WS_CREATE, UINT64_MAX);
+}
+
+/* Of a non-blocking operation of all ranks: its call waits as that of other collective operations. */
+void fv_collect_file_end(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
+{
+    const struct fv_def_handle *h = &r->all->merge->defs.handles[m->ref];
+    struct fv_pending *p = fv_pendings_find(&r->begun, OF_FILE | m->id);
+
+    if (!p)
+        return;
+    struct fv_pending begun = *p;
+    fv_pendings_remove(&r->begun, p);
+    struct fv_item item = item_of_all(r, t, begun.received, h->comm, FV_WS_IO);
+    fv_collect_set_begun(&item, &begun);
+    fv_collect_group(r, t, item, h->comm, m->time_ns);
 }
 
 /* ---- epochs of windows: tokens from one rank to another, as messages ---- */
@@ -169,6 +202,15 @@ void fv_collect_operation(struct fv_rank_collect *r, const struct fv_record *m)
         i++;
     if (i == u->count && i < USED_TARGETS)
         u->of[u->count++] = (struct used_target){ m->ref, m->peer };
+}
+
+/* Of a request, for which a call may have waited. */
+void fv_collect_operation_end(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
+{
+    uint32_t number;
+
+    if (m->aux && !(t->traits & FV_CALL_TEST))
+        needs_target(r, t, m, m->peer, &number);
 }
 
 /* A call that waits for operations on one target, or on all of them. */

@@ -3,6 +3,7 @@
 #include "base/shell.h"
 #include "experiment/experiment.h"
 #include "fvmpi.h"
+#include "trace/format_words.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -88,6 +89,7 @@ bool fv_unify_has_traces(struct fv_unify *r)
 static struct missing {
     uint64_t calls, instances, samples, of_threads, of_files;
     bool disk, budget; /* why: of some rank */
+    uint32_t error;    /* of the disk */
 } missing_of(const struct fv_unify *r)
 {
     struct missing m = { 0 };
@@ -97,6 +99,7 @@ static struct missing {
         bool any = rank->dropped || rank->dropped_instances || rank->dropped_samples || rank->dropped_of_threads || rank->dropped_of_files;
 
         m.disk |= any && rank->refused;
+        m.error = any && rank->refused_error ? rank->refused_error : m.error;
         m.budget |= any && !rank->refused;
         m.calls += r->merge.defs.ranks[i].dropped;
         m.instances += r->merge.defs.ranks[i].dropped_instances;
@@ -108,11 +111,11 @@ static struct missing {
 }
 
 /* Why a trace ends early, and what to do. */
-static const char *full_of(const struct missing *m)
+static const char *full_of(const struct missing *m, char out[300])
 {
-    return m->disk && m->budget ? "the trace's budget was used up, or the disk was full; raise FVMPI_TRACE_MAX, and record to a directory with more room"
-           : m->disk            ? "the disk was full; record to a directory with more room (-o)"
-                                : "the trace's budget was used up; raise FVMPI_TRACE_MAX";
+    snprintf(out, 300, "%s%s%s", m->budget || !m->disk ? "the trace's budget was used up; raise FVMPI_TRACE_MAX" : "", m->budget && m->disk ? "; or " : "",
+             m->disk ? fv_refused_words(m->error) : "");
+    return out;
 }
 
 static uint32_t count_unlisted(const struct fv_defs *d)
@@ -133,7 +136,8 @@ void fv_unify_say_missing(struct fv_unify *r)
     const uint64_t damaged_samples =
         r->samples.damaged > r->analysis.samples.damaged ? r->samples.damaged : r->analysis.samples.damaged;
     const char *where = r->options.output ? r->options.output : r->options.directory;
-    const char *full = full_of(&m);
+    char why[300];
+    const char *full = full_of(&m, why);
 
     if (m.calls)
         fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls, full);

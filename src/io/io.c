@@ -224,7 +224,7 @@ static void trace(struct fv_io *io, const struct fv_io_call *call, const struct 
 {
     uint64_t field[] = { 0, 0, call->path, call->function, handle_of(call->open), result_of(call, done) };
 
-    if (!trace_event(io, call->begin, end, field))
+    if (!trace_event(io, call->begin, end, field) && (__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) || fv_rt_here()))
         io->state->untraced++;
 }
 

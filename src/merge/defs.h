@@ -74,6 +74,7 @@ struct fv_def_rank {
     uint64_t dropped_of_threads;         /* ... and what threads did between calls */
     uint64_t dropped_of_files;           /* ... and calls of functions for files (--io) */
     uint64_t refused;                    /* pieces that its file did not get: the disk was full or failed */
+    uint32_t refused_error;              /* errno of the last; 0: not known */
     uint64_t sample_rate;                /* samples in a second of CPU time, on average; 0: none are taken */
     uint32_t thread_objects;             /* numbers of locks and such; 0: threads are not in the trace */
     uint32_t first_object; /* number of the first of them, over all ranks in their final order */

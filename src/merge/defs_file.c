@@ -507,6 +507,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .dropped_of_threads = count_lost_of_threads(reader),
                              .dropped_of_files = fv_files_lost(reader),
                              .refused = h->dropped[FV_DROP_DISK],
+                             .refused_error = h->refused_error,
                              .thread_objects = fv_threads_objects(reader),
                              .omp_objects = fv_threads_use_omp(reader) };
     struct fv_clock_point *points = NULL;

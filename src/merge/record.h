@@ -39,7 +39,7 @@
     X(RMA_PUT)      /* ref, peer, sent, id */                                                                \
     X(RMA_GET)      /* ref, peer, received, id */                                                            \
     X(RMA_ATOMIC)   /* ref, peer, sent, received, id; op: enum fv_atomic */                                  \
-    X(RMA_END)      /* ref, id; op: 1 remote completion, 0 local of a request */                             \
+    X(RMA_END)      /* ref, id; op: 1 remote completion, 0 local; aux: 1 of a request, to peer */            \
     X(IO_OPEN)      /* ref: handle */                                                                        \
     X(IO_CLOSE)     /* ref */                                                                                \
     X(IO_SEEK)      /* ref, op: whence, sent: offset */                                                      \

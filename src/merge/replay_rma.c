@@ -59,7 +59,7 @@ void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv
     if (request) {
         fv_pendings_add(&r->pending,
                         &(struct fv_pending){
-                            .number = request, .kind = FV_PENDING_RMA, .ref = window, .sent = record.id });
+                            .number = request, .kind = FV_PENDING_RMA, .ref = window, .peer = record.peer, .sent = record.id });
         return;
     }
     struct fv_rma_window *w = state_of(r, d->field[0]);
@@ -69,7 +69,7 @@ void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv
 
 void fv_rma_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was)
 {
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_END, .ref = was->ref, .id = was->sent },
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_END, .ref = was->ref, .peer = was->peer, .id = was->sent, .aux = 1 },
                 s->end);
 }
 

@@ -7,8 +7,8 @@
 #include "profile/sections/sections.h"
 #include "tool/pop.h"
 #include "tool/words.h"
+#include "trace/format_words.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -323,13 +323,7 @@ static const char *disk_words(const struct fv_model *m)
 
     for (size_t i = 0; i < m->rank_count; i++)
         error = m->ranks[i].refused_error ? m->ranks[i].refused_error : error;
-    switch (error) {
-    case EFBIG: return "the limit on file sizes was reached: ulimit -f unlimited where ranks are started";
-    case ENOSPC: return "the disk was full: choose another with -o";
-    case EDQUOT: return "the quota of the file system was used up: choose another with -o";
-    case ENOMEM: return "there was no memory or address space for them: ulimit -v";
-    }
-    return "the disk was full or failed";
+    return fv_refused_words(error);
 }
 
 static void say_drops(struct fv_model *m)

@@ -78,8 +78,8 @@ static FV_COLD struct fv_chunk_header *new_chunk(struct fv_thread *t, enum fv_ch
         return NULL;
     }
     struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, type, t->id, first, payload);
-    if (!chunk)
-        stop("no room for it on the disk");
+    if (!chunk && fv_rt_here()) /* a child of vfork(), which has our memory, gets none */
+        stop(fv_rt.writer.header->refused_error == EFBIG ? fv_writer_why(EFBIG) : "no room for it on the disk");
     return chunk;
 }
 

@@ -105,7 +105,7 @@ void fv_page_cut(const struct fv_page *p, size_t shown, size_t all, const char *
 
     if (shown < all)
         fv_page_paragraph(p, FV_DIM, 2, "... %s%s %s%s%s; %s shows %s", fv_words_count(all - shown, count),
-                          shown ? " more" : "", noun, fv_words_s(all - shown), more, fv_page_more(p, shown),
+                          shown ? " more" : "", noun, fv_words_plural(noun, all - shown), more, fv_page_more(p, shown),
                           all - shown == 1 ? "it" : "them");
 }
 

@@ -262,6 +262,13 @@ const char *fv_words_s(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+const char *fv_words_plural(const char *noun, uint64_t count)
+{
+    size_t length = strlen(noun);
+
+    return count == 1 ? "" : length && noun[length - 1] == 's' ? "es" : "s";
+}
+
 char *fv_words_percent(double part, double whole, char out[FV_WORD])
 {
     double percent = whole > 0 ? 100 * part / whole : 0;

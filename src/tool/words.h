@@ -41,6 +41,8 @@ uint64_t fv_words_whole(double value);
 char *fv_words_percent(double part, double whole, char out[FV_WORD]);
 /* "s" unless there is one: for nouns. */
 const char *fv_words_s(uint64_t count);
+/* The same of any noun: "es" of "process". */
+const char *fv_words_plural(const char *noun, uint64_t count);
 /* Wall clock, UTC: "2026-11-21T05:00:00Z". */
 char *fv_words_time(int64_t realtime_ns, char out[FV_WORD]);
 

@@ -1,6 +1,7 @@
 /* See format_words.h. */
 #include "trace/format_words.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 const struct fv_chunk_kind *fv_chunk_kind(unsigned type)
@@ -199,4 +200,15 @@ enum fv_io_operation fv_io_operation_of(uint32_t function)
 enum fv_io_layer fv_io_layer_of(uint32_t function)
 {
     return (enum fv_io_layer)io_functions[known(function)].layer;
+}
+
+const char *fv_refused_words(uint32_t error)
+{
+    switch (error) {
+    case EFBIG: return "the limit on file sizes was reached: ulimit -f unlimited where ranks are started";
+    case ENOSPC: return "the disk was full: choose another with -o";
+    case EDQUOT: return "the quota of the file system was used up: choose another with -o";
+    case ENOMEM: return "there was no memory or address space for them: ulimit -v";
+    }
+    return "the disk was full or failed";
 }

@@ -24,6 +24,8 @@ const char *fv_class_name(unsigned class);
 const char *fv_wait_rule_name(unsigned rule);
 const char *fv_fact_name(unsigned key); /* enum fv_fact_key */
 const char *fv_drop_name(unsigned drop); /* enum fv_drop */
+/* Why pieces of a rank file could not be had (fv_file_header.refused_error), and what to do. */
+const char *fv_refused_words(uint32_t error);
 /* The functions for files; unknown ones are "?" and do nothing. */
 const char *fv_io_function_name(uint32_t function); /* enum fv_io_function */
 enum fv_io_operation fv_io_operation_of(uint32_t function);

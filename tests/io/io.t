@@ -277,6 +277,33 @@ def closed_by_others(tap, place):
         equal('opened', sum(map(len, changes.values())), 2 * (3 + 2 * 2000))
 
 
+BY_A_CHILD = """#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void writes(int file, int count) { while (count--) if (write(file, "x", 1) != 1) _exit(9); }
+int main(void) {
+    int file = open("/dev/null", O_WRONLY), status;
+    writes(file, 10);
+    if (!vfork()) {
+        writes(file, 20000);
+        execl("/bin/true", "true", (char *)0);
+        _exit(8);
+    }
+    if (wait(&status) < 0 || status) return 1;
+    writes(file, 30000);
+    return 0;
+}
+"""
+
+
+def by_a_child(tap, place):
+    with tap.test('what a child of vfork() does, which has our memory, ends no trace'):
+        run = recorded(compiled(place, 'by_a_child', BY_A_CHILD, '-O0'), options=['--trace', '--sample=off'])
+        written = [e for e in otf2_print.events(otf2_print.merge(run.directory)) if e.kind == 'ENTER' and e.region == '"write"']
+        check(len(written) >= 30010, '{} writes are in the trace', len(written))
+
+
 PIPED = """#define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/mman.h>
@@ -434,6 +461,7 @@ def main():
     jumps(tap, place)
     closed_by_others(tap, place)
     piped(tap, place)
+    by_a_child(tap, place)
     languages(tap, place)
     a_library(tap, place)
     slow(tap, place)

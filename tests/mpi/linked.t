@@ -110,7 +110,7 @@ def installed(tap):
         harness.run(['make', '-s', '-C', harness.BUILD, 'install', 'prefix=' + place]).ended(0)
         with open(os.path.join(place, 'lib', 'pkgconfig', 'fvmpi.pc')) as f:
             words = next(line for line in f if line.startswith('Libs:')).split()
-        equal('pkg-config', words[-2:], ['-Wl,--no-as-needed', '-lfvmpi'])
+        equal('pkg-config', words[-3:], ['-Wl,-rpath,${libdir}', '-Wl,--no-as-needed', '-lfvmpi'])
         said = harness.run([os.path.join(place, 'bin', 'fvcc'), '--fv:link', '--fv:show', 'a.c']).ended(0).out
         lib = os.path.realpath(os.path.join(place, 'lib'))
         check(said.endswith(' a.c -L{0} -Wl,-rpath,{0} -Wl,--no-as-needed -lfvmpi\n'.format(lib)), 'fvcc: {}', said)

@@ -125,6 +125,8 @@ def samples(tap, mpi, python, label, options, under=()):
             procedures = {p['procedure']: p for p in report.data['costs']['procedures']}
             equal('heavy is in', os.path.basename(procedures['heavy']['file']), 'python_compute.py')
             equal('they are the program\'s', [procedures[name]['library'] for name in ('heavy', 'light', 'compute')], [False] * 3)
+            named = {f['function'] for f in report.data['findings'] if f['name'] == 'load_imbalance'}
+            check(named <= {'heavy', 'timed', 'compute'}, 'computing longer is said of {}', named)
             interpreter = sum(p['exclusive']['ticks'] for p in procedures.values() if p['procedure'].startswith('_PyEval'))
             check(interpreter <= report.data['costs']['all']['ticks'] / 20, '{} samples are in the interpreter', interpreter)
             on = [l for l in report.data['costs']['lines'] if l['procedure_id'] == procedures['heavy']['id']]

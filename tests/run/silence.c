@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -80,6 +81,14 @@ static void calls(void)
 {
     for (long i = 0; i < count; i++)
         probe();
+}
+
+static void small_files(void)
+{
+    const struct rlimit limit = { 160 << 10, 160 << 10 };
+
+    setrlimit(RLIMIT_FSIZE, &limit);
+    calls();
 }
 
 static void collectives(void)
@@ -271,7 +280,7 @@ static const struct way {
     const char *name;
     void (*before)(void), (*within)(void);
 } ways[] = {
-    { "plain", NULL, NULL }, { "paths", NULL, paths }, { "calls", NULL, calls }, { "collectives", NULL, collectives },
+    { "plain", NULL, NULL }, { "paths", NULL, paths }, { "calls", NULL, calls }, { "small-files", NULL, small_files }, { "collectives", NULL, collectives },
     { "comms", NULL, comms }, { "jump", NULL, jump }, { "trap", trap_blocked, NULL }, { "prof", prof_ignored, NULL },
     { "no-perf", no_perf, NULL }, { "no-timer", no_timer, NULL }, { "labels", NULL, labels }, { "sections", NULL, sections },
     { "many-sections", NULL, many_sections }, { "paused", NULL, paused }, { "threads", NULL, threads },

@@ -449,6 +449,14 @@ def trace_on_a_full_disk(p):
     equal('dropped', p.record('calls 60000', '--trace').dropped('events'), 0)
 
 
+@way('a trace at the limit on file sizes')
+def trace_at_the_limit(p):
+    result = p.record('small-files 60000', '--trace')
+    yield result
+    result.lacks('fvunify', 'disk was full|raise FVMPI_TRACE_MAX')
+    equal('dropped', p.record('calls 60000', '--trace').dropped('events'), 0)
+
+
 @way('a trace without calls')
 def no_calls(p):
     result = p.record('calls 10', '--trace', '--off-at-start')

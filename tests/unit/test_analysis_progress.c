@@ -249,6 +249,56 @@ static void target_computes(void **state)
     end_run(&r);
 }
 
+/* The same by a request: MPI_Rput and its kin. A test does not wait. */
+static void target_computes_for_a_request(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 2);
+    for (uint64_t i = 0; i < 2; i++)
+        EVENT(at_us(&r, i, WIN_CREATE, 100, 200), WIN_NEW, 1, 1, 0);
+    EVENT(at_us(&r, 0, PUT, 300, 301), PUT, 1, 1, 8, 5);
+    EVENT(at_us(&r, 0, WAIT, 302, 1002), DONE, 5);
+    EVENT(at_us(&r, 1, RECV, 1000, 1100), RECV, 1, 0, 7, 8);
+    EVENT(at_us(&r, 0, SEND, 1010, 1020), SEND, 1, 1, 7, 8);
+    EVENT(at_us(&r, 0, PUT, 1200, 1201), PUT, 1, 1, 8, 6);
+    EVENT(at_us(&r, 0, TEST, 1300, 1800), DONE, 6);
+    EVENT(at_us(&r, 1, SEND, 1790, 1795), SEND, 1, 0, 7, 8);
+    EVENT(at_us(&r, 0, RECV, 1801, 1802), RECV, 1, 1, 7, 8);
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Wait", 0, FV_WS_NO_PROGRESS), 698 * US);
+    assert_int_equal(waits(&r, NULL, -1, FV_WS_NO_PROGRESS), 698 * US);
+    end_run(&r);
+}
+
+/* All write to a file together; rank 2 begins it late, and computes. */
+static void writing_without_progress(void **state)
+{
+    struct {
+        struct fv_file_record record;
+        char name[8];
+    } file = { { .bytes = sizeof(file), .id = 1, .comm = 1, .name_bytes = 3 }, "out" };
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 3);
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t begin = i == 2 ? 400 : 100;
+
+        fvr_add(&r.files[i], FV_CHUNK_FILES, FV_NO_THREAD, &file, sizeof(file));
+        EVENT(at_us(&r, i, IWRITE_ALL, begin, begin + 5), WRITE, 1, 8, 5);
+        EVENT(at_us(&r, i, WAIT, i == 2 ? 1000 : 300, 1010 + i), DONE, 5);
+    }
+    analyse(&r);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(waits(&r, "MPI_Wait", i, FV_WS_IO), 100 * US);
+        assert_int_equal(waits(&r, "MPI_Wait", i, FV_WS_NO_PROGRESS), 600 * US);
+    }
+    nothing_else(&r, 1400);
+    end_run(&r);
+}
+
 static int with_much(void **state)
 {
     (void)state;
@@ -280,6 +330,8 @@ int main(void)
         BOTH(ideal_network_needs_no_progress),
         BOTH(barrier_without_progress),
         BOTH(target_computes),
+        BOTH(target_computes_for_a_request),
+        BOTH(writing_without_progress),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -462,6 +462,41 @@ static void who_was_late(void **state)
     fv_index_release(&sampled.names);
 }
 
+/* Rank 1 computes in react(), in the whole run. By the samples of the trace that is before the call that it came late to, before another one, or not known. */
+static void who_is_slow_elsewhere(void **state)
+{
+    static const char *const texts[] = { "slow in react() in a.c, where rank 1 takes 40.0 s", "slow in a call path that was not recorded, before MPI_Allreduce", "slow in react() in a.c, where rank 1 takes 40.0 s" };
+    struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
+    struct fv_site sites[2] = { { .function = 0 }, { .function = 0 } };
+    struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = 40 };
+    struct fv_cost_procedure react = { .name = "react", .file = "a.c", .of_program = true, .parts = 1 };
+    struct fv_cost_thread threads[] = { { .rank = 0, .tick_s = 0.01, .cpu_tick_s = 0.01 }, { .rank = 1, .ticks = 4000, .tick_s = 0.01, .cpu_tick_s = 0.01 } };
+    struct fv_cost_part part = { .owner = 1, .sum.total.ticks = 4000 };
+    struct fv_cost_profile sampled = { .procedures = &react, .procedure_count = 1, .parts = &part };
+    struct fv_rank ranks[2] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50, .cpu_s = RUN_S, .off.blocked_s = NAN } };
+    (void)state;
+
+    fv_index_add(&sampled.names, fv_hash_text(react.name), 0);
+    ranks[1] = ranks[0];
+    ranks[1].world_rank = 1;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct fv_late_procedure late = { .rank = 1, .site = i, .function = "react", .file = "a.c", .cpu_s = 40 };
+        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .functions = &function, .function_count = 1, .sites = sites, .site_count = 2,
+                                  .costs = { .threads = threads, .thread_count = 2, .ticks = 4000 }, .efficiency = { .total_s = 2 * RUN_S },
+                                  .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1, .late = &late, .late_count = i < 2 } };
+        const struct fv_profile profile = { &model, &no_symbols, &sampled, &none, 0 };
+        struct fv_findings findings;
+
+        fv_findings_make(&findings, &profile);
+        const struct fv_finding *f = fv_findings_named(&findings, "late_rank");
+        assert_non_null(f);
+        if (!strstr(f->text, texts[i]))
+            fail_msg("%u: '%s': wanted '%s'", i, f->text, texts[i]);
+        fv_findings_release(&findings);
+    }
+    fv_index_release(&sampled.names);
+}
+
 /* Of two ranks that had a processor for a hundredth of their time: 0.3 s of 1 s of CPU time are fvmpi's. */
 static void what_fvmpi_itself_costs(void **state)
 {
@@ -697,6 +732,7 @@ static void whose_function(void **state)
     (void)state;
     assert_string_equal(most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 50, 90 }, { 20, 50 } }, "react", "pow", false), "react");
     assert_string_equal(most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 0, 0 }, { 20, 50 } }, "react", "pow", false), "pow"); /* main() would say nothing */
+    assert_string_equal(most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 60, 100 }, { 58, 97 } }, "<module>", "compute", true), "compute"); /* nor does Python's */
 }
 
 /* Samples may, by chance, tell more of a function that all use than the rank has more: it is the function that is called more. */
@@ -735,6 +771,7 @@ int main(void)
         cmocka_unit_test(who_shares_the_processors),
         cmocka_unit_test(what_ranks_wait_for),
         cmocka_unit_test(who_was_late),
+        cmocka_unit_test(who_is_slow_elsewhere),
         cmocka_unit_test(what_fvmpi_itself_costs),
         cmocka_unit_test(startup),
         cmocka_unit_test(startup_alone),

@@ -297,6 +297,9 @@ static void words(void **state)
     assert_string_equal(fv_words_region(".omp_outlined..2", region, sizeof(region)), "OpenMP region 2");
     assert_string_equal(fv_words_region("omp_fn", region, sizeof(region)), "omp_fn");
     assert_string_equal(fv_words_brief("a::b::solve(int) [clone ._omp_fn.0]", region, sizeof(region)), "OpenMP region in b::solve()");
+    assert_string_equal(fv_words_plural("call path", 2), "s");
+    assert_string_equal(fv_words_plural("process", 2), "es");
+    assert_string_equal(fv_words_plural("process", 1), "");
     assert_string_equal(fv_words_seconds(0, out), "0 s");
     assert_string_equal(fv_words_seconds(12e-9, out), "12.0 ns");
     assert_string_equal(fv_words_seconds(999.6e-6, out), "1.00 ms");

@@ -6,7 +6,7 @@
 static const char *const names[FUNCTIONS] = { "MPI_Send",      "MPI_Recv",     "MPI_Irecv",  "MPI_Wait",
                                               "MPI_Allreduce", "MPI_Comm_dup", "MPI_Reduce", "MPI_Probe",
                                               "MPI_Cancel",    "MPI_Bcast",    "MPI_Isend",  "MPI_Test",
-                                              "MPI_Ibarrier",  "MPI_Win_create", "MPI_Put", "MPI_Win_flush" };
+                                              "MPI_Ibarrier",  "MPI_Win_create", "MPI_Put", "MPI_Win_flush", "MPI_File_iwrite_all" };
 
 void begin_events(struct events *e, uint64_t ticks)
 {
@@ -39,7 +39,7 @@ void rank_file(struct fvr *f, int rank, int ranks)
                                                 FV_CLASS_COMPLETION, FV_CLASS_COLLECTIVE, FV_CLASS_COMM,
                                                 FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_P2P,
                                                 FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_COMPLETION,
-                                                FV_CLASS_COLLECTIVE, FV_CLASS_RMA, FV_CLASS_RMA, FV_CLASS_RMA };
+                                                FV_CLASS_COLLECTIVE, FV_CLASS_RMA, FV_CLASS_RMA, FV_CLASS_RMA, FV_CLASS_IO };
     static const uint8_t rules[FUNCTIONS] = { [ALLREDUCE] = FV_RULE_NXN, [REDUCE] = FV_RULE_TO_ROOT, [BCAST] = FV_RULE_FROM_ROOT };
 
     fvr_init(f, rank, ranks);

@@ -6,7 +6,7 @@
 #include "merge/merge.h"
 
 /* Each has a call site, of its own number. */
-enum { SEND, RECV, IRECV, WAIT, ALLREDUCE, DUP, REDUCE, PROBE, CANCEL, BCAST, ISEND, TEST, IBARRIER, WIN_CREATE, PUT, FLUSH, FUNCTIONS };
+enum { SEND, RECV, IRECV, WAIT, ALLREDUCE, DUP, REDUCE, PROBE, CANCEL, BCAST, ISEND, TEST, IBARRIER, WIN_CREATE, PUT, FLUSH, IWRITE_ALL, FUNCTIONS };
 
 struct events {
     uint8_t bytes[4096];

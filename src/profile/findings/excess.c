@@ -335,7 +335,7 @@ bool fv_excess_is_interpreted(const struct fv_profile *v)
 
 bool fv_excess_is_of_program(const struct fv_cost_procedure *p)
 {
-    return p->of_program && strcmp(p->name, "main") && strcmp(p->name, "MAIN__");
+    return p->of_program && strcmp(p->name, "main") && strcmp(p->name, "MAIN__") && strcmp(p->name, "<module>");
 }
 
 bool fv_samples_are_ours(const struct fv_profile *v)

@@ -19,7 +19,7 @@ bool fv_samples_are_ours(const struct fv_profile *profile);
  * It becomes the finding's place. False: there is no single one. */
 #define FV_EXCESS_WORDS 600
 bool fv_excess_by_calls(const struct fv_profile *profile, struct fv_findings *findings, struct fv_finding *finding, uint32_t rank, char out[FV_EXCESS_WORDS]);
-/* Of the program's own, but main(), which holds all of it. */
+/* Of the program's own, but main() and Python's <module>, which hold all of it. */
 bool fv_excess_is_of_program(const struct fv_cost_procedure *procedure);
 /* CPython's own, with names or stripped: a Python program is not helped by them. */
 bool fv_excess_is_interpreter(const struct fv_cost_procedure *procedure);

@@ -208,6 +208,15 @@ static void say_preempted(const struct fv_profile *v, struct fv_findings *f, str
     fv_finding_next(f, finding, "no fault of the program; what else disturbs: fvmpi doctor");
 }
 
+/* May the function, in which the rank computes longer in the whole run, do so before that call? Where the trace has samples, they say. */
+static bool may_be_before(const struct fv_causes *c, const struct group *g, const struct fv_cost_procedure *procedure)
+{
+    for (size_t i = 0; i < c->late_count; i++)
+        if (c->late[i].rank == g->most && c->late[i].site == g->site && c->late[i].function && !strcmp(c->late[i].function, procedure->name))
+            return true;
+    return !c->late_count;
+}
+
 /* What is known of the function that made the rank slow; the best first. False: nothing. `how`: "in f() at a.c:3, where ..." */
 static bool say_function(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct group *g,
                          char *how, size_t bytes)
@@ -225,7 +234,7 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
     }
     if (g->where == FV_PLACE_COMPUTING)
         by_samples = fv_excess_of(v, g->most);
-    if (!by_samples.procedure)
+    if (!by_samples.procedure || !may_be_before(&v->model->causes, g, by_samples.procedure))
         return false;
     fv_excess_place(v, f, finding, &by_samples);
     snprintf(how, bytes, "in %s, where rank %d takes %s of CPU time, else %s (by samples)",
