@@ -1,6 +1,7 @@
 /* Where a rank ran an interpreter of Python whose frames are in no call path, it is said so. */
 #include "profile/build.h"
 #include "profile/samples/cost_profile.h"
+#include "profile/samples/costs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static void finish_interpreters(struct fv_build *b, void *state)
                        "Python %.*s: fvmpi does not know how its frames are read; call sites are shown by the interpreter's own functions "
                        "(%u %s)",
                        (int)strnlen(version, sizeof(s->unknown.version)), version, s->ranks, s->ranks == 1 ? "rank" : "ranks");
-    if (is_much(&b->model->costs, s->unread))
+    if (is_much(fv_model_costs(b->model), s->unread))
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
                        "the frames of Python could not be read %llu %s on %u %s: these call paths, or samples, have the interpreter's own functions",
                        (unsigned long long)s->unread, s->unread == 1 ? "time" : "times", s->unread_ranks,

@@ -482,7 +482,7 @@ static void who_is_slow_elsewhere(void **state)
     for (uint32_t i = 0; i < 3; i++) {
         struct fv_late_procedure late = { .rank = 1, .site = i, .function = "react", .file = "a.c", .cpu_s = 40 };
         struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .functions = &function, .function_count = 1, .sites = sites, .site_count = 2,
-                                  .costs = { .threads = threads, .thread_count = 2, .ticks = 4000 }, .efficiency = { .total_s = 2 * RUN_S },
+                                  .data[FV_SUBJECT_costs] = &(struct fv_costs){ .threads = threads, .thread_count = 2, .ticks = 4000 }, .efficiency = { .total_s = 2 * RUN_S },
                                   .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1, .late = &late, .late_count = i < 2 } };
         const struct fv_profile profile = { &model, &no_symbols, &sampled, &none, 0 };
         struct fv_findings findings;

@@ -765,7 +765,7 @@ static void few_unread_frames_are_no_problem(void **state)
     fvr_sampler(&file[0], 0, 100, 100);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, FV_NONE, fvr_module(&file[0], "/a/app", 0, NULL), 0x10), 100, 0);
     build(false);
-    assert_int_equal(model.costs.ticks, 100);
+    assert_int_equal(fv_model_costs(&model)->ticks, 100);
     assert_string_equal(problem("could not be read"), "");
 }
 
