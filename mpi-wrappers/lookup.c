@@ -147,6 +147,8 @@ FV_EARLY static void *versioned_of_handle(void *handle, const char *name, const 
 {
     if (FV_UNLIKELY(!fv_next_dlvsym))
         fv_lookup_find();
+    if (FV_UNLIKELY(__atomic_load_n(&to_be_led, __ATOMIC_RELAXED)))
+        lead_now();
     void *found = fv_next_dlvsym(handle, name, version);
     return found && is_mpi_name(name) ? answer(name, found) : found;
 }

@@ -24,6 +24,7 @@
 #include "cmd/written.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,18 @@ static void overrule(struct fv_finding *finding, enum fv_flavour forced)
     finding->flavour = forced;
 }
 
+/* Its interpreter has its caller's rights, whatever the script's file says. */
+static bool is_script(const char *path)
+{
+    char begin[2] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool is = fd >= 0 && read(fd, begin, sizeof(begin)) == sizeof(begin) && !memcmp(begin, "#!", sizeof(begin));
+
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
 /* As the kernel decides it for AT_SECURE; mounted nosuid, and under no_new_privs, there are no such rights. */
 static bool gives_rights(const char *path)
 {
@@ -131,7 +144,7 @@ static void say_rights(struct run *run)
 {
     const char *path = *run->finding.program_path ? run->finding.program_path : run->program;
 
-    run->has_rights = gives_rights(path);
+    run->has_rights = gives_rights(path) && !is_script(path);
     if (run->has_rights && fv_first_rank())
         fv_log("%s: has rights that you have not (setuid, setgid or capabilities), and will not be recorded; to record it, run a copy without them", path);
 }

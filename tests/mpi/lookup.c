@@ -139,9 +139,9 @@ WAY by_program(void *mpi)
 
 static void by_plugin(const char *file, int mode, const char *name, int times)
 {
-    void *plugin = need(dlopen(file, mode), file);
+    void *plugin = need(dlopen(file, mode), file), *found = dlvsym(plugin, name, "PLUGIN");
 
-    ((void (*)(int))get(plugin, name))(times);
+    ((void (*)(int))(found ? found : get(plugin, name)))(times);
 }
 
 WAY by_fortran(const char *library)

@@ -49,5 +49,8 @@ else
     unset 'user[-3]' 'user[-2]' 'user[-1]'
     capture "${user[@]}" "$fvmpi" run -q ./copy
     check "$mpi: the remedy: a copy without them is recorded" [ -e open/exp/rank-000000.fvr ]
+    printf '#!/bin/sh\nexec ./copy\n' > script && chmod 4755 script
+    capture "${user[@]}" "$fvmpi" run --mpi "$mpi" ./script
+    check "$mpi: a script has none by its mode" lacks "$err" 'has rights that you have not'
 fi
 finish
