@@ -74,6 +74,7 @@ static const struct {
 };
 
 static bool has_children;
+static double ready_part; /* 0: they ended */
 
 static struct fv_rank rank_of(const struct example *e, const double own[2], unsigned i)
 {
@@ -87,6 +88,9 @@ static struct fv_rank rank_of(const struct example *e, const double own[2], unsi
     r.off.blocked_s = e->preempted[0] > 0 ? e->blocked[i] : NAN;
     r.off.preempted_s = e->preempted[0] > 0 ? e->preempted[i] : NAN;
     r.has_children = has_children;
+    r.ready_part = ready_part;
+    if (ready_part > 0)
+        r.ready_s = r.cpu_s = NAN;
     return r;
 }
 
@@ -181,6 +185,18 @@ static void why_it_is_blocked(void **state)
     judge(&sleeps, NULL);
     has_children = false;
     assert_non_null(strstr(said, "it sleeps, does I/O, or waits for child processes"));
+}
+
+static void killed_ranks_had_no_processor(void **state)
+{
+    (void)state;
+    static const struct example killed = { "half of the time", { 50, 50 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, "no_processor", RUN_S, { 0 }, { 0 }, 0, 0 };
+
+    ready_part = 0.5;
+    judge(&killed, NULL);
+    ready_part = 0;
+    assert_non_null(strstr(said, "had no processor for 50.0 % of their time"));
+    assert_int_equal(evidence, FV_EVIDENCE_ESTIMATE);
 }
 
 /* Samples name none of a Python program's functions: no table of procedures helps. */
@@ -716,6 +732,7 @@ int main(void)
         cmocka_unit_test(what_is_said),
         cmocka_unit_test(what_is_next),
         cmocka_unit_test(why_it_is_blocked),
+        cmocka_unit_test(killed_ranks_had_no_processor),
         cmocka_unit_test(what_disturbs),
         cmocka_unit_test(others_disturb),
         cmocka_unit_test(hypervisor_disturbs),
