@@ -1,7 +1,5 @@
 /* Where a rank ran an interpreter of Python whose frames are in no call path, it is said so. */
 #include "profile/build.h"
-#include "profile/samples/cost_profile.h"
-#include "profile/samples/costs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +31,10 @@ static void read_interpreters(struct fv_build *b, void *state, uint32_t rank)
     s->unread_ranks += r->unread > 0;
 }
 
-/* A sample may come while the interpreter changes its frames. As few of them as chance has of all samples change nothing that they tell. */
+/* A sample may come while the interpreter changes its frames. As few of them as chance has of all samples (2 sqrt(n)) change nothing that they tell. */
 static bool is_much(const struct fv_costs *costs, uint64_t unread)
 {
-    return (double)unread > fv_cost_error(costs->ticks);
+    return (double)unread * (double)unread > 4 * (double)costs->ticks;
 }
 
 static void finish_interpreters(struct fv_build *b, void *state)

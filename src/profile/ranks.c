@@ -305,6 +305,23 @@ static double own_threads_s(const struct fv_model *m, const struct fv_rank *r)
     return isfinite(r->others_cpu_s) ? fmax(recorded, r->others_cpu_s - r->init_s) : NAN;
 }
 
+/* A rank that is killed has it of half of its time, at least. */
+static void set_ready(struct fv_build *b, uint32_t rank)
+{
+    struct fv_rank *r = &b->model->ranks[rank];
+    const struct fv_file_header *h = b->files[rank].header;
+    const struct fv_usage_process *first = &h->process_first, *last = &h->process_last;
+    double ready_s = (double)(last->ready_ns - first->ready_ns) * 1e-9;
+
+    r->ready_s = r->ready_part = NAN;
+    if (!first->ready_known || !last->ready_known || last->ready_ns < first->ready_ns)
+        return;
+    if (h->state == FV_STATE_FINALIZED || h->state == FV_STATE_EXITED)
+        r->ready_s = ready_s;
+    else if (h->state == FV_STATE_RUNNING && h->usage_ticks > h->begin_ticks)
+        r->ready_part = fmin(ready_s / fv_build_seconds(b->model, rank, h->usage_ticks - h->begin_ticks), 1);
+}
+
 /* What the kernel told of the process: waiting for a processor, and memory. */
 static void set_usage(struct fv_build *b, uint32_t rank)
 {
@@ -314,10 +331,8 @@ static void set_usage(struct fv_build *b, uint32_t rank)
 
     set_cpu_time(r, h);
     r->others_cpu_s = others_cpu_s(b->model, r);
-    r->ready_s = NAN;
+    set_ready(b, rank);
     r->off.blocked_s = r->off.preempted_s = NAN;
-    if (first->ready_known && last->ready_known && last->ready_ns >= first->ready_ns)
-        r->ready_s = (double)(last->ready_ns - first->ready_ns) * 1e-9;
     if (h->others_ready_ns[1] >= h->others_ready_ns[0])
         r->others_ready_s = (double)(h->others_ready_ns[1] - h->others_ready_ns[0]) * 1e-9;
     if (h->stolen_ns[1] >= h->stolen_ns[0])

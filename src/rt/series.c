@@ -47,6 +47,7 @@ static FV_COLD void fold(struct fv_thread *t)
     if (t->id == 0) { /* the run is twice as long as when this was done last */
         fv_clock_point(&fv_rt.writer.header->last);
         fv_usage_update();
+        fv_usage_read_ready(&fv_rt.writer.header->process_last);
     }
 }
 

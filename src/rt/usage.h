@@ -10,7 +10,7 @@ void fv_usage_read(struct fv_usage *out, struct fv_usage_process *more);
 void fv_usage_read_thread(struct fv_usage *out);
 
 /* How long the main thread was ready to run and had no processor, from /proc: opens a file, so that it is for start and
- * end alone. */
+ * end, and for moments as rare. */
 void fv_usage_read_ready(struct fv_usage_process *out);
 /* How long threads but the process's first one were ready to run and had no processor, ns: those that live, and whose ends were seen. */
 uint64_t fv_usage_others_ready(void);

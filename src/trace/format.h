@@ -154,7 +154,7 @@ struct fv_file_header {
     struct fv_fatal fatal;       /* the signal that ended the process, if it was seen */
     uint64_t forgotten_ticks;    /* before begin_ticks: MPI_Pcontrol(2), ... */
     uint64_t era;                /* ... so many times. What a thread of an earlier era recorded is forgotten */
-    struct fv_usage_process process_first, process_last; /* as usage_first, usage_last; `ready_*` at start and end alone */
+    struct fv_usage_process process_first, process_last; /* as usage_first, usage_last; `ready_*` at start and end, and when time bins were folded last */
     uint64_t resident_peak_at[64]; /* the same: when the run was 2^i ticks old, or a little more; 0: not known */
     uint64_t others_ready_ns[2]; /* as `ready_ns`, of the other threads that live, or whose ends were seen: at start and end */
     uint64_t stolen_ns[2]; /* that a hypervisor took of a processor of this machine, the mean of all, since it booted: at start and end; 0: none, or not known */

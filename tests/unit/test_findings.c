@@ -70,6 +70,7 @@ static const struct {
 };
 
 static bool has_children;
+static double ready_part; /* 0: they ended */
 
 static struct fv_rank rank_of(const struct example *e, const double own[2], unsigned i)
 {
@@ -83,6 +84,9 @@ static struct fv_rank rank_of(const struct example *e, const double own[2], unsi
     r.off.blocked_s = e->preempted[0] > 0 ? e->blocked[i] : NAN;
     r.off.preempted_s = e->preempted[0] > 0 ? e->preempted[i] : NAN;
     r.has_children = has_children;
+    r.ready_part = ready_part;
+    if (ready_part > 0)
+        r.ready_s = r.cpu_s = NAN;
     return r;
 }
 
@@ -174,6 +178,36 @@ static void why_it_is_blocked(void **state)
     judge(&sleeps, NULL);
     has_children = false;
     assert_non_null(strstr(said, "it sleeps, does I/O, or waits for child processes"));
+}
+
+static void killed_ranks_had_no_processor(void **state)
+{
+    (void)state;
+    static const struct example killed = { "half of the time", { 50, 50 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, "no_processor", RUN_S, { 0 }, { 0 }, 0, 0 };
+
+    ready_part = 0.5;
+    judge(&killed, NULL);
+    ready_part = 0;
+    assert_non_null(strstr(said, "had no processor for 50.0 % of their time"));
+    assert_int_equal(evidence, FV_EVIDENCE_ESTIMATE);
+}
+
+/* Nothing of a team is denied. */
+static void disturbed_teams_are_not_judged(void **state)
+{
+    (void)state;
+    struct fv_rank ranks[1] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .cpu_s = 20, .ready_s = 60, .ready_part = NAN } };
+    struct fv_phase phase = { .kind = FV_PHASE_OMP, .node = 1, .sums = { .threads = 2, .threads_max = 2, .instances = 1, .time_s = 80, .wait_s = 30, .useful_longest_s = 40 } };
+    struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 1, .efficiency = { .total_s = RUN_S }, .phases = { .items = &phase, .count = 1 } };
+    const struct fv_symbols symbols = { 0 };
+    const struct fv_profile profile = { &model, &symbols, &costs, &none, 0 };
+    struct fv_findings findings;
+
+    fv_findings_make(&findings, &profile);
+    assert_int_equal(findings.count, 1);
+    assert_int_equal(findings.left_count, 1);
+    assert_non_null(strstr(findings.left[0], "whether the threads of a team work alike"));
+    fv_findings_release(&findings);
 }
 
 /* Samples name none of a Python program's functions: no table of procedures helps. */
@@ -763,6 +797,8 @@ int main(void)
         cmocka_unit_test(what_is_said),
         cmocka_unit_test(what_is_next),
         cmocka_unit_test(why_it_is_blocked),
+        cmocka_unit_test(disturbed_teams_are_not_judged),
+        cmocka_unit_test(killed_ranks_had_no_processor),
         cmocka_unit_test(what_disturbs),
         cmocka_unit_test(others_disturb),
         cmocka_unit_test(hypervisor_disturbs),

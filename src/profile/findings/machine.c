@@ -172,8 +172,10 @@ void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
         const struct fv_rank *r = &m->ranks[i];
         double unseen = r->paused_s + r->forgotten_s, s = r->ready_s;
 
-        if (!isfinite(s) && fv_off_is_known(&r->off)) { /* killed: what the kernel told in computing alone */
-            s = r->off.preempted_s;
+        if (!isfinite(s)) { /* killed */
+            s = r->ready_part * r->app_time_s;
+            if (fv_off_is_known(&r->off) && !(s > r->off.preempted_s)) /* in computing alone */
+                s = r->off.preempted_s;
             evidence = FV_EVIDENCE_ESTIMATE;
         }
         if (!isfinite(s))

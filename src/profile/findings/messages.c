@@ -97,14 +97,21 @@ static double computed_between(const struct fv_model *m, uint64_t messages)
     return sum;
 }
 
-/* Where ranks take turns, one waits while another computes. What the others compute between these messages, each waits for at most, and for
- * processors: is there much besides? Where there is an analysis of the trace, its late ranks tell. */
-static bool is_latency(const struct fv_model *m, const struct fv_findings *f, uint64_t messages, double lost_s)
+/* Where ranks take turns, one waits while another computes. What the others compute between these messages, each waits for at most: is there much
+ * besides? Where there is an analysis of the trace, its late ranks tell. */
+static bool is_latency(const struct fv_model *m, uint64_t messages, double lost_s)
 {
-    const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
-    double for_others_s = (double)(m->rank_count - 1) * computed_between(m, messages) + (disturbed ? disturbed->lost_s : 0);
+    double for_others_s = (double)(m->rank_count - 1) * computed_between(m, messages);
 
     return m->causes.source == FV_CAUSES_TRACE || lost_s - for_others_s >= MUCH * m->efficiency.total_s;
+}
+
+/* Who waits for a processor makes the rank wait that is to get its messages. */
+static double without_processor_s(const struct fv_findings *f)
+{
+    const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
+
+    return disturbed ? 2 * disturbed->lost_s : 0;
 }
 
 void fv_find_small_messages(const struct fv_profile *v, struct fv_findings *f)
@@ -118,14 +125,18 @@ void fv_find_small_messages(const struct fv_profile *v, struct fv_findings *f)
 
     if (site == FV_NONE || !s.count || !(total_s > 0) || !(lost_s >= MUCH * total_s) || (double)s.count < MANY * total_s)
         return;
+    lost_s -= without_processor_s(f);
+    if (lost_s < MUCH * total_s) {
+        fv_findings_leave(f, "what %s messages of %s on average cost: others had processors of the ranks", fv_words_count(s.count, count), fv_words_bytes(s.bytes / s.count, size));
+        return;
+    }
     struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_ESTIMATE);
     fv_places_add(&places, site);
     fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
     finding->site = site;
-    bool latency = is_latency(m, f, s.count, lost_s);
-    fv_finding_say(f, finding, "%s messages of %s on average: their latency%s%s; most in %s", fv_words_count(s.count, count),
-                   fv_words_bytes(s.bytes / s.count, size), latency ? "" : ", or ranks that take turns",
-                   fv_findings_named(f, FV_FINDING_DISTURBED) ? ", with waiting for a processor" : "", where);
+    bool latency = is_latency(m, s.count, lost_s);
+    fv_finding_say(f, finding, "%s messages of %s on average: their latency%s; most in %s", fv_words_count(s.count, count),
+                   fv_words_bytes(s.bytes / s.count, size), latency ? "" : ", or ranks that take turns", where);
     if (latency)
         fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: %s", FV_FINDING_COMMAND(m, "report", "--table", "message_sizes"));
     else

@@ -67,7 +67,7 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus)
         return "more processors for each rank (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, -bind-to none under MPICH), or fewer threads";
     if (r->cpus && host && r->cpus < host->processors)
-        return "it has processors of its own already: keep others from them, what they are fvmpi doctor tells; or a quieter machine";
+        return "the rank is bound already: keep other programs off its processors, or use a quieter machine; fvmpi doctor shows what disturbs";
     return "what else disturbs: fvmpi doctor; keep ranks on processors of their own: fvmpi run --pin cores";
 }
 

@@ -145,8 +145,12 @@ void fv_find_thread_imbalance(const struct fv_profile *v, struct fv_findings *f)
         most = &phases->items[i];
         most_s = s->useful_longest_s - mean_work_s(s);
     }
-    if (!most || !fv_finding_worth(v, most_s) || fv_finding_is_disturbance(f, most_s))
+    if (!most || !fv_finding_worth(v, most_s))
         return;
+    if (fv_finding_is_disturbance(f, most_s)) {
+        fv_findings_leave(f, "whether the threads of a team work alike: others had processors for longer than threads differ");
+        return;
+    }
     struct fv_finding *finding =
         fv_finding_add(f, most_s, fv_findings_named(f, FV_FINDING_DISTURBED) ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     set_function(v, finding, most->node);
