@@ -1,4 +1,4 @@
-# FV_UNWIND: libunwind, the only thing besides libc and MPI that the libraries depend on.
+# FV_UNWIND: libunwind, the only thing besides libc, libgcc_s and MPI that the libraries depend on.
 AC_DEFUN([FV_UNWIND], [
 fv_saved_libs=$LIBS
 LIBS="-lunwind $LIBS"
