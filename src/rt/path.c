@@ -22,6 +22,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libunwind.h>
+
+#ifdef PIC
+/* libunwind also defines the functions that throw C++ exceptions. Where the program's own libraries come after ours, as those that are
+ * opened by dlopen(), they would be taken: a thousand times slower, and blind to code that was registered with libgcc. So libgcc's library
+ * stands before libunwind (UNWIND_LIBS), and this keeps a linker from dropping it. */
+extern int _Unwind_Backtrace(void);
+__attribute__((used)) static int (*const libgcc)(void) = _Unwind_Backtrace;
+#endif
 #include <string.h>
 #include <unistd.h>
 

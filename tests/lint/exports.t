@@ -21,8 +21,10 @@ for library in "$build"/.libs/libfvmpi-*.so; do
     fi
     check "$name exports nothing else" test -z "$out"
     out=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
-        grep -vE '^(libc|libpthread|libdl|ld-linux-.*|libunwind|libmpi|libmpich)\.so(\.[0-9]+)?$')
+        grep -vE '^(libc|libpthread|libdl|ld-linux-.*|libgcc_s|libunwind|libmpi|libmpich)\.so(\.[0-9]+)?$')
     check "$name needs nothing else" test -z "$out"
+    out=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(libgcc_s\|libunwind\)\.so.*/\1/p' | head -n 1)
+    check "$name: libgcc throws exceptions, not libunwind" test "$out" != libunwind
     case $name in *mpich*|*-abi*) # whose MPI is found at run time; MPI_Wtime is for the linker alone
         check "$name needs no MPI" lacks "$(readelf -d "$library")" 'NEEDED.*libmpi'
         out=$(nm -D --undefined-only "$library" | awk '$1 != "w" && $NF !~ /@|^_UL?x86_64_|^_UL?aarch64_|^unw_/ { print $NF }')

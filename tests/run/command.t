@@ -222,6 +222,39 @@ ends 'quick_exit()' 5 ./ends q
 ends '_exit() of children' 8 ./ends children
 ends 'a shell' 3 /bin/sh -c 'exit 3'
 
+# ---- C++ in a library that a C program opens: whose functions throw (libunwind, which ours needs, has some, too) ----
+cat > throws.cpp <<'C'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unwind.h>
+extern "C" int throws()
+{
+    Dl_info by;
+    try {
+        throw 1;
+    } catch (int) {
+        puts(dladdr((void *)_Unwind_RaiseException, &by) ? by.dli_fname : "?");
+    }
+    return 0;
+}
+C
+cat > opens.c <<'C'
+#include <dlfcn.h>
+int main(void)
+{
+    void *library = dlopen("./throws.so", RTLD_NOW);
+    int (*throws)(void) = library ? (int (*)(void))dlsym(library, "throws") : 0;
+    return throws ? throws() : 1;
+}
+C
+if c++ -shared -fPIC throws.cpp -o throws.so 2> /dev/null && cc opens.c -o opens -ldl; then
+    wanted=$(./opens)
+    capture "$fvmpi" run -q -o opens.d --mpi serial ./opens
+    check 'C++ exceptions are thrown by what throws them without fvmpi' test "$rc:$out" = "0:$wanted"
+else
+    skip 'C++ exceptions in a library that is opened' 'no C++ compiler'
+fi
+
 capture "$fvmpi" run -q -o good --mpi serial true
 check 'a run to take from' test "$rc" -eq 0 -a -s good/rank-000000.fvr
 mkdir nothing empty cut version locked
