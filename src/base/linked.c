@@ -108,7 +108,7 @@ bool fv_linked_needs(const struct link_map *object, const char *name)
     return n.symbols && n.strings && (is_in(&n, name, DT_JMPREL, DT_PLTRELSZ) || is_in(&n, name, DT_RELA, DT_RELASZ));
 }
 
-const struct link_map *fv_linked_object(const void *address)
+FV_EARLY const struct link_map *fv_linked_object(const void *address)
 {
     Dl_info info;
     struct link_map *object = NULL;

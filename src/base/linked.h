@@ -23,7 +23,7 @@ FV_EARLY void *fv_linked_function(const struct link_map *object, const char *nam
 bool fv_linked_needs(const struct link_map *object, const char *name);
 
 /* The object that holds an address; NULL: none does. */
-const struct link_map *fv_linked_object(const void *address);
+FV_EARLY const struct link_map *fv_linked_object(const void *address);
 
 /* What stands behind this library in the order of search: the next library's function of that name, at last the C library's. */
 FV_EARLY void *fv_linked_next(const char *name);

@@ -193,12 +193,20 @@ void fv_path_init(void)
     accessors->access_mem = access_memory;
 }
 
-/* Of a frame that has no table libunwind says that it is a byte long. */
-static bool has_table(unw_cursor_t *cursor)
+/* Of a frame that has no table libunwind says that it is a byte long. It searches the loader's list for that, with a lock and signals held: addresses that
+ * have a table are remembered, by any thread. */
+static bool has_table(unw_cursor_t *cursor, uintptr_t address)
 {
+    static uintptr_t with_table[1024];
+    uintptr_t *known = &with_table[fv_mix(address) % (sizeof(with_table) / sizeof(*with_table))];
     unw_proc_info_t info;
 
-    return !unw_get_proc_info(cursor, &info) && info.end_ip > info.start_ip + 1;
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) == address)
+        return true;
+    if (unw_get_proc_info(cursor, &info) || info.end_ip <= info.start_ip + 1)
+        return false;
+    __atomic_store_n(known, address, __ATOMIC_RELAXED);
+    return true;
 }
 
 /* Of a frame that was found by the frame pointer libunwind knows address and registers, but on x86-64 not the stack pointer. It begins anew from what is
@@ -238,7 +246,7 @@ static int step(struct walk *walk, unw_cursor_t *cursor, unw_context_t *context)
     read_frame(cursor, to);
     if (to->saved_at - (uintptr_t)context < sizeof(*context))
         to->saved_at = walk->guessed_at;
-    if (at < from->sp || access_memory(unw_local_addr_space, at, &found, 0, NULL) || to->address != found || has_table(&walk->before))
+    if (at < from->sp || access_memory(unw_local_addr_space, at, &found, 0, NULL) || to->address != found || has_table(&walk->before, from->address))
         return more;
     if (!fv_is_return_address(found))
         return 0;

@@ -44,15 +44,21 @@ struct fv_runtime {
 };
 extern struct fv_runtime fv_rt;
 
+/* Threads may ask while another one starts. */
+static inline struct fv_here *fv_here(void)
+{
+    return __atomic_load_n(&fv_rt.here, __ATOMIC_ACQUIRE);
+}
+
 static inline uint32_t fv_rt_state(void)
 {
-    return __atomic_load_n(&fv_rt.here->state, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&fv_here()->state, __ATOMIC_ACQUIRE);
 }
 
 /* 0: this is a child. */
 static inline uint32_t fv_recording(void)
 {
-    return __atomic_load_n(&fv_rt.here->recording, __ATOMIC_RELAXED);
+    return __atomic_load_n(&fv_here()->recording, __ATOMIC_RELAXED);
 }
 
 /* Or in a child. */

@@ -7,12 +7,17 @@
 
 #include <errno.h>
 #include <alloca.h>
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
+#define UNW_LOCAL_ONLY
+#include <libunwind.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
+#define STRING(name) #name
+#define NAME(name) STRING(name) /* what a macro makes of it */
 
 static volatile unsigned sink;
 static _Thread_local int calls, wrong;
@@ -367,6 +372,37 @@ static void test_many_paths_evict_others(void **state)
     assert_int_equal(wrong, 0);
 }
 
+static unsigned asked; /* libunwind's answers that search the loader's list */
+int unw_get_proc_info(unw_cursor_t *cursor, unw_proc_info_t *info)
+{
+    int (*next)(unw_cursor_t *, unw_proc_info_t *) = (int (*)(unw_cursor_t *, unw_proc_info_t *))dlsym(RTLD_NEXT, NAME(unw_get_proc_info));
+
+    asked++;
+    return next(cursor, info);
+}
+
+NOINLINE __attribute__((optimize("no-omit-frame-pointer"))) static void with_frame_pointers(int depth)
+{
+    if (depth)
+        with_frame_pointers(depth - 1);
+    else
+        wrapper();
+    sink += (unsigned)depth;
+}
+
+/* Whether a frame has a table is asked once for each place in the code, however often a path is new. */
+static void test_tables_are_asked_for_once(void **state)
+{
+    uint64_t misses = fv_self->record->path_misses;
+    (void)state;
+
+    asked = 0;
+    for (int depth = 0; depth < 100; depth++)
+        with_frame_pointers(depth);
+    assert_int_equal(fv_self->record->path_misses - misses, 100);
+    assert_in_range(asked, 1, 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,6 +411,7 @@ int main(void)
         cmocka_unit_test(test_threads_at_once),         cmocka_unit_test(test_coroutine_stacks),
         cmocka_unit_test(test_many_callers_are_cached), cmocka_unit_test(test_coroutines_take_no_entries),
         cmocka_unit_test(test_paths_in_use_stay),       cmocka_unit_test(test_many_paths_evict_others),
+        cmocka_unit_test(test_tables_are_asked_for_once),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     stub_start();
