@@ -1,5 +1,6 @@
 /* Where a rank ran an interpreter of Python whose frames are in no call path, it is said so. */
 #include "profile/build.h"
+#include "profile/samples/costs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -198,7 +198,7 @@ static void disturbed_teams_are_not_judged(void **state)
     (void)state;
     struct fv_rank ranks[1] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .cpu_s = 20, .ready_s = 60, .ready_part = NAN } };
     struct fv_phase phase = { .kind = FV_PHASE_OMP, .node = 1, .sums = { .threads = 2, .threads_max = 2, .instances = 1, .time_s = 80, .wait_s = 30, .useful_longest_s = 40 } };
-    struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 1, .efficiency = { .total_s = RUN_S }, .phases = { .items = &phase, .count = 1 } };
+    struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 1, .efficiency = { .total_s = RUN_S }, .data[FV_SUBJECT_phases] = &(struct fv_phases){ .items = &phase, .count = 1 } };
     const struct fv_symbols symbols = { 0 };
     const struct fv_profile profile = { &model, &symbols, &costs, &none, 0 };
     struct fv_findings findings;
