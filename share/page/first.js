@@ -70,7 +70,7 @@ function drawEfficiency(tables) {
   const table = tables.get("efficiency"), place = document.getElementById("efficiency");
   const tree = table && table.rows ? drawBranch(TREE, table) : null;
 
-  place.append(make("h2", null, "Efficiency"), make("p", { class: "note" }, "POP metrics; 80 % and more (the mark) is called acceptable"),
+  place.append(make("h2", null, "Efficiency"), make("p", { class: "note" }, "POP metrics; " + 100 * GOOD + " % and more (the mark) is called acceptable"),
                tree ? make("ul", { class: "tree" }, tree) : make("p", null, "Not known: there are no ranks with times."));
 }
 

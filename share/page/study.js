@@ -107,7 +107,7 @@ function drawScaling(tables) {
                lost.length ? make("h3", null, "What stops scaling") : null,
                lost.length ? make("ol", null, ...lost.map(part => make("li", null, make("b", null, seconds(part.lost_s)), " more than ideal, of a rank: " + part.name + (part.place ? " at " + part.place : "") + " (" + part.table.replaceAll("_", " ") + "): " +
                  seconds(part.last_s) + ", ideal " + seconds(part.ideal_s)))) : null);
-  document.getElementById("efficiency").append(make("h2", null, "Efficiency by size"), make("p", { class: "note" }, "POP metrics, each the product of those below it; 80 % and more is called acceptable"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Efficiency by size" }, efficiencyBySize(points)));
+  document.getElementById("efficiency").append(make("h2", null, "Efficiency by size"), make("p", { class: "note" }, "POP metrics, each the product of those below it; " + 100 * GOOD + " % and more is called acceptable"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Efficiency by size" }, efficiencyBySize(points)));
   document.getElementById("strip").append(make("h2", null, "Speedup"), speedupCurve(points));
 }
 

@@ -11,7 +11,6 @@
 #define ONE_PLACE  0.9  /* of what a rank is charged: then there is nothing else to tell */
 #define STANDS_OUT 1.5  /* times what each rank had if all were alike */
 #define ENOUGH     0.25 /* of all waiting: then collectives may speak for it */
-#define BALANCED   0.8  /* load balance that is called acceptable */
 #define TOLD_APART 10   /* culprits */
 #define SENTENCE   2400
 
@@ -98,7 +97,7 @@ bool fv_verdict_tells_enough(const struct fv_model *m)
 
 bool fv_verdict_unbalanced(const struct fv_model *m)
 {
-    return m->efficiency.load_balance < BALANCED;
+    return m->efficiency.load_balance < FV_POP_GOOD;
 }
 
 /* "load balance is 62.0 %: rank 3 computes longest, 4.20 s; a rank 2.60 s on average". Where others had processors, time outside of MPI is not computing. */

@@ -53,7 +53,7 @@ enum fv_alone_verdict fv_alone_judge(const struct fv_alone_run *run, const struc
         return FV_ALONE_UNPROBED;
     if (run->how == FV_SOLO_PIRATE && ((double)a->misses > FV_SOLO_MISSES * (double)a->probes || a->lost_s > FV_ALONE_LOST_SHARE * a->time_s))
         return FV_ALONE_LOST;
-    return a->time_s - a->cpu_s > FV_ALONE_OFF * a->time_s ? FV_ALONE_OFF_CPU : FV_ALONE_GOOD;
+    return a->time_s - a->cpu_s > FV_OFF_CPU * a->time_s ? FV_ALONE_OFF_CPU : FV_ALONE_GOOD;
 }
 
 static double ratio(double a, double b)

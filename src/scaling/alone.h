@@ -40,7 +40,7 @@ extern const char *const fv_alone_hows[];                            /* "whole",
 
 #define FV_ALONE_LINE   64 /* bytes of a cache line */
 #define FV_ALONE_SPREAD 0.10 /* (second least - least) / mean */
-#define FV_ALONE_OFF    0.02 /* of the time, without a processor */
+#define FV_OFF_CPU      0.02 /* of the time, without waits: more without a processor is said, and a measurement is dropped */
 #define FV_ALONE_SAME   1.05 /* times as long, without being longer */
 #define FV_ALONE_LOST_SHARE 0.10
 #define FV_ALONE_UNEQUAL_RATIO 1.25 /* of the longest thread to the mean, without waits */

@@ -28,7 +28,6 @@
 #include "tool/vec.h"
 
 #define FV_T1_SPREAD 0.05 /* (second least - least) / mean */
-#define FV_OFF_CPU   0.02 /* of the threads' time without waits */
 
 enum fv_speedup_reject {
     FV_SPEEDUP_GOOD,

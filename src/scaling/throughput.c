@@ -214,7 +214,7 @@ static void finish_together(struct fv_throughput_point *p)
         p->sums.queue_s += p->shares[i].queue_s;
         p->sums.off_cpu_s += p->shares[i].off_cpu_s;
     }
-    p->is_off_cpu |= p->sums.off_cpu_s > FV_ALONE_OFF * p->sums.together_s;
+    p->is_off_cpu |= p->sums.off_cpu_s > FV_OFF_CPU * p->sums.together_s;
 }
 
 /* ---- alone ---- */

@@ -15,6 +15,9 @@
 
 #include <stdbool.h>
 
+#define FV_POP_GOOD       0.8 /* POP calls an efficiency acceptable from there on */
+#define FV_POP_GOOD_WORDS "80 % and more is called acceptable"
+
 struct fv_pop_sums {
     double ranks, useful_s, most_useful_s, elapsed_s; /* P, sum U, max U, T */
 };

@@ -106,7 +106,7 @@ char *fv_findings_rest(const struct fv_profile *v, char *out, size_t bytes)
     if (!own)
         fv_words_add(out, bytes, "no %sfindings", f->count ? "other " : "");
     if (!own && !f->left_count && m->complete)
-        fv_words_add(out, bytes, ": nothing %sthat fvmpi knows the cause of costs %g %% of the ranks' time", f->count ? "else " : "", 100 * FV_FINDING_WORTH);
+        fv_words_add(out, bytes, ": nothing %sthat fvmpi knows the cause of costs %s", f->count ? "else " : "", FV_FINDING_WORTH_WORDS);
     for (size_t i = 0; i < f->left_count; i++)
         fv_words_add(out, bytes, "%s%s", i ? "; and " : own ? "not judged: " : "; not judged: ", f->left[i]);
     if (!m->complete && (!own || f->left_count))

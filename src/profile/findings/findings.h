@@ -70,7 +70,8 @@ const struct fv_finding *fv_findings_named(const struct fv_findings *findings, c
 bool fv_finding_is_disturbance(const struct fv_findings *findings, double lost_s);
 
 /* A finding is worth a reader's time from this part of the ranks' time on. */
-#define FV_FINDING_WORTH 0.02
+#define FV_FINDING_WORTH       0.02
+#define FV_FINDING_WORTH_WORDS "2 % of the ranks' time"
 bool fv_finding_worth(const struct fv_profile *profile, double lost_s);
 /* CPU time, likewise: of the time that ranks had a processor. */
 bool fv_finding_worth_cpu(const struct fv_profile *profile, const struct fv_findings *findings, double lost_s);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 
-#define GOOD 0.8 /* POP calls an efficiency acceptable from there on */
 #define NAME "parallel efficiency"
 #define NAME_WIDTH 122 /* pixels of the two words, with 6 on each side; the text is stretched to it where a font is wider */
 #define VALUE_WIDTH 58
@@ -25,7 +24,7 @@ int fv_view_badge(const struct fv_profile *view, FILE *out)
             "<text x=\"%d\" y=\"14\" textLength=\"%d\">" NAME "</text><text x=\"%d\" y=\"14\">%s</text>\n"
             "</g>\n"
             "</svg>\n",
-            NAME_WIDTH + VALUE_WIDTH, value, value, NAME_WIDTH, NAME_WIDTH, VALUE_WIDTH, !known ? "#6e7781" : parallel >= GOOD ? "#00724f" : "#b34700", NAME_WIDTH / 2,
+            NAME_WIDTH + VALUE_WIDTH, value, value, NAME_WIDTH, NAME_WIDTH, VALUE_WIDTH, !known ? "#6e7781" : parallel >= FV_POP_GOOD ? "#00724f" : "#b34700", NAME_WIDTH / 2,
             NAME_WIDTH - 12, NAME_WIDTH + VALUE_WIDTH / 2, value);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;
 }

@@ -107,7 +107,7 @@ static void put_points(const struct fv_page *p, const struct fv_scaling *s)
         fv_sheet_hide(&sheet, "thread_count");
     for (size_t i = 0; i < s->point_count; i++)
         fv_sheet_add(&sheet, NULL, &s->points[i], FV_PLAIN);
-    fv_page_heading(p, "Sizes", "efficiencies are POP's: global = parallel x computation; 80 % and more is called acceptable");
+    fv_page_heading(p, "Sizes", "efficiencies are POP's: global = parallel x computation; " FV_POP_GOOD_WORDS);
     fv_sheet_print(&sheet);
     fv_sheet_release(&sheet);
 }

@@ -38,7 +38,7 @@ static void put_metrics(const struct fv_page *p, const struct fv_profile *v, con
         fprintf(p->out, "  %*s%-*s %s%8s%s", indent, "", 20 - indent,
                 r->columns[i].title,
                 fv_page_on(p, !known             ? FV_PLAIN
-                              : value.real < 0.8 ? FV_YELLOW
+                              : value.real < FV_POP_GOOD ? FV_YELLOW
                                                  : FV_GREEN),
                 known ? fv_words_percent(value.real, 1, percent) : "-", fv_page_off(p));
         if (p->width >= 40 + strlen(meaning))
@@ -52,7 +52,7 @@ FV_TEXT_SECTION(efficiency)
 {
     if (fv_text_serial(v->model))
         return;
-    put_metrics(p, v, "efficiency", "01122", "POP metrics; 80 % and more is called acceptable");
+    put_metrics(p, v, "efficiency", "01122", "POP metrics; " FV_POP_GOOD_WORDS);
     if (v->model->hybrid.known)
         put_metrics(p, v, "hybrid_efficiency", "01221222", "the same of all threads: POP's hybrid metrics");
 }

@@ -18,7 +18,7 @@ static const struct {
     { NULL, "cov", "Coefficient of variation: standard deviation over mean. 0: all are the same." },
     { NULL, "share, of all, of time", "The part of the whole that the section's heading names." },
 
-    { "Findings", "finding", "A cause that costs 2 % of the ranks' time or more, with the place, the rank and what to do next. Findings may overlap." },
+    { "Findings", "finding", "A cause that costs " FV_FINDING_WORTH_WORDS " or more, with the place, the rank and what to do next. Findings may overlap." },
     { NULL, "seconds of a finding", "Time of all ranks that would be spared if the cause were not there, other things equal." },
     { NULL, "blocked, preempted", "Outside of MPI, a rank had no processor: it waited for a sleep, I/O, a page or a lock; or another thread had it." },
     { NULL, "not a quiet run", "Ranks were ready to run and had no processor for 5 % of their time or more: all other times hold that." },

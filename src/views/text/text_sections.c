@@ -180,7 +180,7 @@ static void put_row(struct fv_text_table *t, const struct row *row)
         snprintf(words, sizeof(words), "%s (%u, longest %d)", told.name, told.numbers, told.longest_number);
         told.name = words;
     }
-    fv_sheet_put(&t->sheet, NULL, &told, elapsed->max > 0 && elapsed->mean < 0.8 * elapsed->max ? FV_YELLOW : FV_PLAIN);
+    fv_sheet_put(&t->sheet, NULL, &told, elapsed->max > 0 && elapsed->mean < FV_POP_GOOD * elapsed->max ? FV_YELLOW : FV_PLAIN);
 }
 
 /* Of which sections more is told: those that have a row, and the longest of those that share one. */
