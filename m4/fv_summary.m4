@@ -6,6 +6,11 @@ fv_fortran() {
     fv_line "  Fortran" "$[]1"
     test -z "$[]2" || echo "$[]2" | fold -s -w 90 | $SED 's/^/                             /'
 }
+# fv_lost NAME WITH OPTION PACKAGE WHAT
+fv_lost() {
+    AS_IF([test "x$[]2" = xno], [fv_line "$[]1" "$[]5: switched off by --without-$[]3"],
+          [fv_line "$[]1" "$[]5: the library is missing; its package is $[]4"])
+}
 echo
 echo "fvmpi $PACKAGE_VERSION"
 AS_IF([test -n "$MPICH_MPICC"],
@@ -21,13 +26,13 @@ AS_IF([test -n "$ABI_MPICC"],
     [fv_line "MPI's standard ABI" "libfvmpi-abi is not built: $ABI_WHY"])
 fv_line "libbfd" "$BFD_LIBS"
 AS_IF([test "$fv_have_dw" = yes], [fv_line "libdw" "$fv_dw_libs"],
-      [fv_line "libdw" "some debug information is not read (DWARF 5 of clang, -gsplit-dwarf, -flto): the library is missing; its package is libdw-dev"])
+      [fv_lost "libdw" "$with_libdw" libdw libdw-dev "some debug information is not read (DWARF 5 of clang, -gsplit-dwarf, -flto)"])
 AS_IF([test "$fv_have_otf2" = yes], [fv_line "OTF2" "$OTF2_LIBS"],
-      [fv_line "OTF2" "fvmpi check is not built: the library is missing; its package is libotf2-trace-dev"])
+      [fv_lost "OTF2" "$with_otf2" otf2 libotf2-trace-dev "fvmpi check is not built"])
 AS_IF([test "$fv_have_pfm" = yes], [fv_line "libpfm4" "$PFM_LIBS"],
-      [fv_line "libpfm4" "--events knows the generic names only: the library is missing; its package is libpfm4-dev"])
+      [fv_lost "libpfm4" "$with_libpfm4" libpfm4 libpfm4-dev "--events knows the generic names only"])
 AS_IF([test "$fv_have_microhttpd" = yes], [fv_line "libmicrohttpd" "found, for fvmpi live"],
-      [fv_line "libmicrohttpd" "fvmpi live cannot serve: the library is missing; its package is libmicrohttpd-dev"])
+      [fv_lost "libmicrohttpd" "$with_libmicrohttpd" libmicrohttpd libmicrohttpd-dev "fvmpi live cannot serve"])
 AS_IF([test "$fv_have_cmocka" != yes], [fv_line "unit tests" "not built: cmocka is missing; its package is libcmocka-dev"])
 AS_IF([test "x$PROVE" = xno], [fv_line "make check" "cannot run: prove is missing; its package is perl"])
 AS_IF([test "x$PYTHON" = xno], [fv_line "Python" "not found: generated files are used as shipped, some tests are skipped"])
