@@ -78,14 +78,10 @@ static int check_identity(const struct fv_reader *r, char *why, size_t why_bytes
         say(why, why_bytes, "damaged header: byte order mark is 0x%08x", h->byte_order);
         return -FV_EFORMAT;
     }
-    if (h->version > FV_FILE_VERSION) {
-        say(why, why_bytes, "written by a newer fvmpi (%.31s, file version %u; this one reads up to %u)",
+    if (h->version != FV_FILE_VERSION) {
+        say(why, why_bytes, "recorded by another version of fvmpi (%.31s, file version %u; this one reads %u)",
             h->fvmpi, h->version, FV_FILE_VERSION);
         return -FV_EVERSION;
-    }
-    if (h->version == 0) {
-        say(why, why_bytes, "damaged header: file version 0");
-        return -FV_EFORMAT;
     }
     return 0;
 }
@@ -150,53 +146,11 @@ static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk
 
 static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t bytes)
 {
-    if (type == FV_CHUNK_MODULES) {
-        const struct fv_module_record *m = (const void *)record;
+    const struct fv_neighbours *n = (const void *)record;
 
-        return bytes >= sizeof(*m) && m->build_id_bytes <= sizeof(m->build_id) &&
-               m->path_bytes < bytes - sizeof(*m) && m->path[m->path_bytes] == '\0';
-    }
-    if (type == FV_CHUNK_FILES) {
-        const struct fv_file_record *f = (const void *)record;
-
-        return bytes >= sizeof(*f) && f->name_bytes < bytes - sizeof(*f) && f->name[f->name_bytes] == '\0';
-    }
-    if (type == FV_CHUNK_NEIGHBOURS) {
-        const struct fv_neighbours *n = (const void *)record;
-
-        return bytes >= sizeof(*n) && (!n->listed || n->listed == (uint64_t)n->sources + n->destinations) &&
-               (uint64_t)n->listed * sizeof(n->rank[0]) <= bytes - sizeof(*n);
-    }
-    if (type == FV_CHUNK_GRIDS) {
-        const struct fv_grid *g = (const void *)record;
-
-        return bytes >= sizeof(*g) && (uint64_t)g->dimensions * sizeof(g->dimension[0]) <= bytes - sizeof(*g);
-    }
-    if (type == FV_CHUNK_IO_FILES) {
-        const struct fv_io_file *f = (const void *)record;
-
-        return bytes > sizeof(*f) && f->path_bytes < bytes - sizeof(*f) && !f->path[f->path_bytes];
-    }
-    if (type == FV_CHUNK_SENSOR_SERIES) {
-        const struct fv_sensor_series *s = (const void *)record;
-
-        return bytes > sizeof(*s) && s->label_bytes < bytes - sizeof(*s) && !s->label[s->label_bytes] && !s->unit[sizeof(s->unit) - 1];
-    }
-    if (type == FV_CHUNK_LABELS) {
-        const struct fv_label_record *l = (const void *)record;
-
-        return bytes > sizeof(*l) && l->text_bytes < bytes - sizeof(*l) && !l->text[l->text_bytes];
-    }
-    if (type == FV_CHUNK_FACTS) {
-        const struct fv_fact *f = (const void *)record;
-
-        return bytes > sizeof(*f) && f->value_bytes < bytes - sizeof(*f) && !f->value[f->value_bytes];
-    }
-    if (type == FV_CHUNK_SENSOR_SAMPLES)
-        return bytes >= sizeof(struct fv_sensor_sample);
-    const struct fv_comm_record *c = (const void *)record;
-    return bytes >= sizeof(*c) &&
-           ((uint64_t)c->runs + c->remote_runs) * sizeof(struct fv_rank_run) <= bytes - sizeof(*c);
+    if (!fv_record_is_whole(fv_chunk_kind(type)->layout, record, bytes))
+        return false;
+    return type != FV_CHUNK_NEIGHBOURS || !n->listed || n->listed == (uint64_t)n->sources + n->destinations;
 }
 
 /* How many bytes of a chunk of variable records are whole records. */
@@ -267,8 +221,7 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
                 fv_chunk_kind(c->type)->name, (unsigned long long)c->first);
         return;
     }
-    if (c->version != 1 &&
-        (size || fv_chunk_kind(c->type)->varies || c->type == FV_CHUNK_EVENTS || c->type == FV_CHUNK_PACKED)) {
+    if (c->version != 1 && fv_chunk_kind(c->type)->number) {
         damaged(r, offset, "%s chunk: records of version %u are unknown here, chunk left out",
                 fv_chunk_kind(c->type)->name, c->version);
         return;
@@ -397,15 +350,6 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
 
 /* ---- what was forgotten ---- */
 
-/* What MPI_Pcontrol(2) makes forget. */
-static bool is_forgettable(unsigned type)
-{
-    return type == FV_CHUNK_CELLS || type == FV_CHUNK_REGIONS || type == FV_CHUNK_SWITCHES || type == FV_CHUNK_NOISE || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
-           type == FV_CHUNK_BINS || type == FV_CHUNK_TIME_BINS || type == FV_CHUNK_SECTION_TIMES ||
-           type == FV_CHUNK_SECTION_OCTAVES || type == FV_CHUNK_SECTION_PROCESS ||
-           type == FV_CHUNK_FUNCTION_CALLS || type == FV_CHUNK_IO || type == FV_CHUNK_IO_REGIONS || type == FV_CHUNK_SAMPLER || type == FV_CHUNK_COSTS || type == FV_CHUNK_COST_REGIONS;
-}
-
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -444,7 +388,7 @@ static bool leave_out_forgotten(struct fv_reader *r)
     for (size_t i = 0; i < r->chunk_count; i++) {
         const struct fv_chunk *c = &r->chunks[i];
 
-        if (!is_forgettable(c->type) || !bsearch(&c->thread, threads, count, sizeof(*threads), by_number))
+        if (!fv_chunk_kind(c->type)->forgotten || !bsearch(&c->thread, threads, count, sizeof(*threads), by_number))
             r->chunks[kept++] = *c;
     }
     r->chunk_count = kept;
@@ -745,7 +689,7 @@ const void *fv_cursor_next(struct fv_cursor *c)
         uint32_t bytes;
 
         if (!fv_chunk_kind(c->type)->varies)
-            return NULL; /* a type that only later versions know */
+            return NULL; /* a type that only other versions know */
         memcpy(&bytes, r->data + c->at, sizeof(bytes));
         size = bytes;
         /* It was whole when the file was opened. One that has changed since ends here. */

@@ -42,7 +42,7 @@ def run(program, seconds, what='all', rate=500, env=None):
     done = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample={}'.format(rate),
                         program, str(seconds), what], directory=directory, env=env).ended(0)
     harness.needs_instances(done)
-    rank, = samples.read(harness.FVMPI, directory)
+    rank, = samples.read(directory)
     accounts(rank)
     equal('by breakpoints alone', [s['by_breakpoints'] for s in rank.samplers], [int(bool(env) or os.uname().machine == 'aarch64')])
     return Truth(done.out), rank
