@@ -21,13 +21,6 @@ static bool is_new(struct seen *s, const void *item)
     return item != NULL;
 }
 
-/* In a cell of a table. */
-static void print_words(const char *text)
-{
-    for (; *text; text++)
-        printf(*text == '|' ? "\\%c" : "%c", *text);
-}
-
 static void print_type(const struct fv_member *m)
 {
     if (m->kind == FV_MEMBER_TEXT)
@@ -56,9 +49,7 @@ static void print_layout(const struct fv_layout *layout, struct seen *parts, str
 
         printf("| `%s` | ", m->name);
         print_type(m);
-        fputs(" | ", stdout);
-        print_words(m->doc);
-        puts(" |");
+        printf(" | %s |\n", m->doc);
         is_new(parts, m->of);
         is_new(enums, m->words);
         is_new(enums, m->by);
@@ -68,11 +59,8 @@ static void print_layout(const struct fv_layout *layout, struct seen *parts, str
 static void print_enum(const struct fv_enum *of)
 {
     printf("\n### %s\n\n%s%s| value | word | what |\n|---|---|---|\n", of->name, of->doc, *of->doc ? "\n\n" : "");
-    for (unsigned i = 0; i < of->count; i++) {
-        printf("| %llu | `%s` | ", (unsigned long long)of->list[i].value, of->list[i].word);
-        print_words(of->list[i].doc);
-        puts(" |");
-    }
+    for (unsigned i = 0; i < of->count; i++)
+        printf("| %llu | `%s` | %s |\n", (unsigned long long)of->list[i].value, of->list[i].word, of->list[i].doc);
 }
 
 static void print_kind(const struct fv_chunk_kind *kind, struct seen *layouts, struct seen *parts, struct seen *enums)

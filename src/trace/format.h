@@ -267,7 +267,7 @@ struct fv_chunk_header {
     uint16_t type;    /* enum fv_chunk_type; unknown types are skipped */
     uint16_t version; /* of the record, 1 */
     uint64_t bytes;   /* whole chunk, header included; a multiple of FV_CHUNK_ALIGN */
-    uint64_t used;    /* bytes of whole records behind this header */
+    uint64_t used;    /* [bytes] of whole records behind this header */
     uint32_t thread;  /* index of the owner (fv_thread_record.id); ~0: the process */
     uint32_t pad;
     uint64_t first; /* index of the chunk's first record among its type and thread (fixed-size types) */

@@ -36,6 +36,8 @@ def plain(comment):
 
 
 def quoted(text):
+    if '|' in text:
+        raise Bad('a | would end a cell of a table of share/format.md: ' + text)
     return '"{}"'.format(text.replace('\\', '\\\\').replace('"', '\\"').replace('??', '?\\?'))
 
 
@@ -246,11 +248,7 @@ def kinds_of(headers):
 
 def main():
     out, paths = sys.argv[1], sys.argv[2:]
-    try:
-        headers = Headers(paths)
-    except Bad as bad:
-        raise SystemExit('gen_records.py: {}'.format(bad))
-    ordered, done = [], set()
+    headers, ordered, done = Headers(paths), [], set()
 
     def order(struct):
         if struct.name not in done:
@@ -270,4 +268,7 @@ def main():
                     if s.name not in HEADERS else struct_of(s) for s in ordered] + [kinds_of(headers)]))
 
 
-main()
+try:
+    main()
+except Bad as bad:
+    raise SystemExit('gen_records.py: {}'.format(bad))
