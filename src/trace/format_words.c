@@ -3,29 +3,17 @@
 
 #include <string.h>
 
-static uint64_t number_at(const void *record, uint32_t offset, uint32_t bytes)
+static inline uint64_t number_at(const void *record, uint32_t offset, uint32_t bytes)
 {
-    const uint8_t *at = (const uint8_t *)record + offset;
-    uint64_t value = 0;
+    const void *at = (const char *)record + offset;
 
-    if (bytes == sizeof(uint64_t))
-        return *(const uint64_t *)(const void *)at;
     if (bytes == sizeof(uint32_t))
-        return *(const uint32_t *)(const void *)at;
-    memcpy(&value, at, bytes); /* of the reader's byte order, which is the file's */
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-    value >>= 8 * (sizeof(value) - bytes);
-#endif
-    return value;
-}
-
-static uint64_t room_of(const struct fv_elements *e, uint64_t bytes)
-{
-    return e->room ? e->room : (bytes - e->offset) / e->element;
+        return *(const uint32_t *)at;
+    return bytes == sizeof(uint16_t) ? *(const uint16_t *)at : bytes == sizeof(uint8_t) ? *(const uint8_t *)at : *(const uint64_t *)at;
 }
 
 /* How many there are to be. */
-static uint64_t asked_of(const struct fv_elements *e, const void *record)
+static inline uint64_t asked_of(const struct fv_elements *e, const void *record)
 {
     uint64_t count = number_at(record, e->by[0].offset, e->by[0].bytes);
 
@@ -34,7 +22,7 @@ static uint64_t asked_of(const struct fv_elements *e, const void *record)
 
 uint64_t fv_elements(const struct fv_elements *e, const void *record, uint64_t bytes)
 {
-    uint64_t room = room_of(e, bytes), asked = e->by[0].bytes ? asked_of(e, record) : room;
+    uint64_t room = e->room ? e->room : (bytes - e->offset) / e->element, asked = e->by[0].bytes ? asked_of(e, record) : room;
 
     return asked < room ? asked : room;
 }
@@ -45,9 +33,15 @@ bool fv_record_is_whole(const struct fv_layout *layout, const void *record, uint
         return false;
     for (const struct fv_elements *e = layout->elements; e < layout->elements + layout->counts; e++) {
         const char *at = (const char *)record + e->offset;
-        uint64_t room = room_of(e, bytes), asked = e->by[0].bytes ? asked_of(e, record) : 0;
+        const uint64_t room = e->room ? (uint64_t)e->room * e->element : bytes - e->offset;
 
-        if (e->text ? e->by[0].bytes ? asked >= room || at[asked] : !memchr(at, '\0', room) : asked > room)
+        if (!e->by[0].bytes) {
+            if (e->text && !memchr(at, '\0', room))
+                return false;
+            continue;
+        }
+        const uint64_t asked = asked_of(e, record);
+        if (asked > bytes || (e->text ? asked >= room || at[asked] : asked * e->element > room))
             return false;
     }
     return true;

@@ -47,7 +47,7 @@ struct fv_layout {
     const char *name, *doc; /* of the struct */
     const struct fv_member *member;
     unsigned members;
-    const struct fv_elements *elements; /* arrays that a reader checks, if the record has a length of its own */
+    const struct fv_elements *elements; /* arrays; of a record with a length of its own a reader checks the first `counts` */
     unsigned counts;
     uint32_t bytes;
 };

@@ -200,6 +200,7 @@ def counted_of(struct, f):
 
 def struct_of(struct):
     counted = [f for f in struct.fields if f.counts or (f.kind == 'char' and struct.is_variable())]
+    counted.sort(key=lambda f: f.counts == ['rest']) # there is nothing to check of these
     out = ''
     if counted:
         out += 'static const struct fv_elements {}_elements[] = {{\n{}}};\n'.format(struct.name, ''.join('    {}\n'.format(counted_of(struct, f)) for f in counted))
@@ -227,7 +228,7 @@ def struct_of(struct):
             what.append('.of = &{}_layout'.format(f.kind[7:]))
         out += '    {{ {} }},\n'.format(', '.join(what))
     return out + '}};\nconst struct fv_layout {0}_layout = {{ "{0}", {1}, {0}_members, COUNT({0}_members), {2}, {3}, sizeof(struct {0}) }};\n'.format(
-        struct.name, quoted(struct.doc), *(('{}_elements'.format(struct.name), len(counted)) if counted else ('NULL', 0)))
+        struct.name, quoted(struct.doc), '{}_elements'.format(struct.name) if counted else 'NULL', sum(f.counts != ['rest'] for f in counted))
 
 
 def kinds_of(headers):

@@ -144,18 +144,19 @@ static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk
            out->bytes % FV_CHUNK_ALIGN == 0;
 }
 
-static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t bytes)
+static bool variable_record_ok(const struct fv_chunk_kind *kind, const uint8_t *record, uint64_t bytes)
 {
     const struct fv_neighbours *n = (const void *)record;
 
-    if (!fv_record_is_whole(fv_chunk_kind(type)->layout, record, bytes))
+    if (!fv_record_is_whole(kind->layout, record, bytes))
         return false;
-    return type != FV_CHUNK_NEIGHBOURS || !n->listed || n->listed == (uint64_t)n->sources + n->destinations;
+    return kind->number != FV_CHUNK_NEIGHBOURS || !n->listed || n->listed == (uint64_t)n->sources + n->destinations;
 }
 
 /* How many bytes of a chunk of variable records are whole records. */
 static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begin, uint64_t used)
 {
+    const struct fv_chunk_kind *kind = fv_chunk_kind(type);
     uint64_t at = 0;
 
     while (used - at >= 8) {
@@ -163,10 +164,10 @@ static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begi
 
         memcpy(&bytes, r->data + begin + at, sizeof(bytes));
         if (bytes < 8 || bytes % 8 || bytes > used - at ||
-            !variable_record_ok(type, r->data + begin + at, bytes)) {
+            !variable_record_ok(kind, r->data + begin + at, bytes)) {
             damaged(r, begin + at,
                     "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
-                    fv_chunk_kind(type)->name, bytes);
+                    kind->name, bytes);
             return at;
         }
         at += bytes;
@@ -676,7 +677,8 @@ struct fv_cursor fv_cursor_chunk(const struct fv_reader *reader, size_t chunk)
 const void *fv_cursor_next(struct fv_cursor *c)
 {
     const struct fv_reader *r = c->reader;
-    uint64_t size = fv_chunk_kind(c->type)->record_bytes;
+    const struct fv_chunk_kind *kind = fv_chunk_kind(c->type);
+    uint64_t size = kind->record_bytes;
 
     while (c->at >= c->end) {
         while (c->chunk < r->chunk_count && r->chunks[c->chunk].type != c->type)
@@ -688,12 +690,12 @@ const void *fv_cursor_next(struct fv_cursor *c)
     if (!size) {
         uint32_t bytes;
 
-        if (!fv_chunk_kind(c->type)->varies)
+        if (!kind->varies)
             return NULL; /* a type that only other versions know */
         memcpy(&bytes, r->data + c->at, sizeof(bytes));
         size = bytes;
         /* It was whole when the file was opened. One that has changed since ends here. */
-        if (size < 8 || size > c->end - c->at || !variable_record_ok(c->type, r->data + c->at, size)) {
+        if (size < 8 || size > c->end - c->at || !variable_record_ok(kind, r->data + c->at, size)) {
             c->at = c->end;
             return fv_cursor_next(c);
         }
