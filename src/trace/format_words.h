@@ -79,10 +79,7 @@ uint64_t fv_elements(const struct fv_elements *array, const void *record, uint64
 const char *fv_enum_word(const struct fv_enum *words, uint64_t value);
 #define fv_sync_kind_name(kind) fv_enum_word(&fv_sync_kind_enum, kind)
 #define fv_sync_operation_name(operation) fv_enum_word(&fv_sync_operation_enum, operation)
-#define fv_state_name(state) fv_enum_word(&fv_file_state_enum, state)
 #define fv_class_name(class) fv_enum_word(&fv_function_class_enum, class)
-#define fv_fact_name(key) fv_enum_word(&fv_fact_key_enum, key)
-#define fv_drop_name(drop) fv_enum_word(&fv_drop_enum, drop)
 /* The functions for files; unknown ones are "?" and do nothing. */
 const char *fv_io_function_name(uint32_t function); /* enum fv_io_function */
 enum fv_io_operation fv_io_operation_of(uint32_t function);
