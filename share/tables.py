@@ -3,6 +3,7 @@
 
     fvmpi report --schema | share/tables.py share/fvmpi-profile-2.md
 
+What is no JSON is taken as it is (fvmpi dump --records | share/tables.py share/format.md).
 What stands in the document up to the line GENERATED is kept."""
 import json
 import sys
@@ -83,7 +84,12 @@ def main():
     with open(sys.argv[1]) as f:
         kept = f.read().split(GENERATED)[0]
     out = [GENERATED]
-    schema = json.load(sys.stdin)
+    text = sys.stdin.read()
+    if not text.startswith('{'):
+        with open(sys.argv[1], 'w') as f:
+            f.write(kept + GENERATED + '\n\n' + text)
+        return
+    schema = json.loads(text)
     path = schema['properties'].get('callsites', {}).get('items', {}).get('properties', {}).get('path')
     if path:
         lines('path', path, 2, out)

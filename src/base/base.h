@@ -21,7 +21,7 @@
 enum fv_error {
     FV_EIO = 1,     /* the system said no; errno tells */
     FV_EFORMAT,     /* not a file of ours, or damaged beyond use */
-    FV_EVERSION,    /* written by a newer fvmpi */
+    FV_EVERSION,    /* written by another version of fvmpi */
     FV_ENOMEM,      /* memory, or a budget, is used up */
     FV_ENOENT,      /* no such thing */
     FV_EINVAL,      /* the caller's words are off */

@@ -58,7 +58,6 @@ static void add_part(struct fv_analysed_part *to, const struct fv_analysed_part 
     to->count += from->count;
     to->time_s += from->time_s;
     to->wait_s += from->wait_s;
-    to->before_s += from->before_s;
     to->caused_s += from->caused_s;
     to->no_progress_s += from->no_progress_s;
     to->withheld_s += from->withheld_s;
@@ -182,7 +181,6 @@ static void take_site_rank(const struct join *j, struct fv_site_rank *s)
     struct fv_blame *blame = &fv_build_more(j->model, s)->blame;
     blame->caused_s = share->sum.caused_s * part;
     blame->withheld_s = share->sum.withheld_s * part;
-    s->before_s = share->sum.before_s * part;
     for (unsigned k = 0; k < FV_PLACES; k++) {
         blame->delay_s[k] = share->sum.delay_s[k] * part;
         blame->direct_s[k] = share->direct_s[k] * part;

@@ -122,7 +122,6 @@ static void add_part(struct fv_model *m, struct fv_site_rank *to, const struct f
     else if (from->time.calls)
         to->wait_kind = (uint8_t)fv_wait_kind_of(1u << to->wait_kind | 1u << from->wait_kind);
     to->wait_s += from->wait_s;
-    to->before_s += from->before_s;
     if (from->more) {
         struct fv_site_more *more = fv_build_more(m, to);
         const struct fv_site_more *of = fv_site_more(m, from);

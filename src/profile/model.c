@@ -348,7 +348,7 @@ static void say_drops(struct fv_model *m)
                                "too many at a time, or made while recording was paused" },
         [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
                              "FVMPI_TRACE_MAX was used up, or the disk was full" },
-        [FV_DROP_LABELS] = { "label was not recorded", "labels were not recorded", "there is room for 1 MiB of them in a rank file" },
+        [FV_DROP_MARKS] = { "label was not recorded", "labels were not recorded", "there is room for 1 MiB of them in a rank file" },
     };
 
     for (unsigned d = 0; d < FV_DROP_COUNT; d++) {
@@ -362,7 +362,7 @@ static void say_drops(struct fv_model *m)
         }
         if (!sum)
             continue;
-        const bool by_disk = d == FV_DROP_DISK || (full == ranks && d != FV_DROP_REQUESTS && d != FV_DROP_LABELS); /* a budget that is full asks for no more */
+        const bool by_disk = d == FV_DROP_DISK || (full == ranks && d != FV_DROP_REQUESTS && d != FV_DROP_MARKS); /* a budget that is full asks for no more */
         if (words[d].many)
             fv_problem_add(
                 &m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,

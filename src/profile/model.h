@@ -98,7 +98,6 @@ struct fv_site_rank {
     uint32_t site, rank;
     struct fv_stat time;
     double wait_s;
-    double before_s; /* outside of MPI, before the calls */
     uint32_t more; /* in fv_model.site_more; 0: nothing. fv_site_more() */
     uint8_t wait_kind;
     uint8_t size_least, size_most; /* 1 + buckets of the smallest and the largest message; 0: there was none */

@@ -138,7 +138,6 @@ static void take_part(struct source *s, const json_t *row)
                                   .count = count(s, row, "count"),
                                   .time_s = number(s, row, "time_s"),
                                   .wait_s = number(s, row, "wait_s"),
-                                  .before_s = number(s, row, "before_s"),
                                   .caused_s = number(s, row, "caused_s"),
                                   .withheld_s = number(s, row, "withheld_s"),
                                   .no_progress_s = number_or_0(s, json_object_get(row, "kinds"), "no_progress") };

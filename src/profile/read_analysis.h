@@ -18,7 +18,7 @@ struct fv_analysed_site {
 struct fv_analysed_part {
     uint32_t rank; /* world rank */
     uint64_t count;
-    double time_s, wait_s, before_s, caused_s, delay_s[FV_PLACES], critical_s[FV_PLACES];
+    double time_s, wait_s, caused_s, delay_s[FV_PLACES], critical_s[FV_PLACES];
     double no_progress_s, withheld_s; /* parts of wait_s and of caused_s */
 };
 struct fv_analysed_rank {

@@ -1,6 +1,5 @@
 /* Computing between calls: how long each rank was outside of MPI, and of that without a processor, by the call before and the call behind. Rank files have
- * it exactly, as ticks of pairs of a call path and a cell; of files of before, an analysis of the trace tells it by the call
- * behind alone. */
+ * it exactly, as ticks of pairs of a call path and a cell. */
 #include "profile/build.h"
 #include "profile/io/files.h"
 
@@ -61,7 +60,7 @@ static struct fv_off_processor nothing_off(const struct fv_rank *r)
     return (struct fv_off_processor){ .blocked_s = seconds, .preempted_s = seconds };
 }
 
-/* In files of before there are no ticks. No pair took longer than the rank: else it is damage. */
+/* No pair took longer than the rank: else it is damage. */
 static void add_pair(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place, uint32_t from,
                      uint64_t count, uint64_t ticks)
 {
@@ -172,29 +171,11 @@ static void read_regions(struct fv_build *b, void *state, uint32_t rank)
     fv_callers_release(&callers);
 }
 
-/* Where no file has any, what the analysis of the trace says stands for it. */
-static void finish_regions(struct fv_build *b, void *state)
-{
-    struct fv_model *m = b->model;
-    (void)state;
-
-    for (size_t i = 0, recorded = m->region_rank_count; !recorded && i < m->site_rank_count; i++) {
-        const struct fv_site_rank *s = &m->site_ranks[i];
-
-        if (s->before_s <= 0)
-            continue;
-        FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
-        m->region_ranks[m->region_rank_count++] =
-            (struct fv_region_rank){ s->site, FV_NONE, s->rank, s->time.calls, s->before_s, { .blocked_s = NAN, .preempted_s = NAN }, { .seconds = 0 } };
-    }
-}
-
 const struct fv_track fv_track_regions = {
     .name = "regions",
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_CELLS },
     .read = read_regions,
-    .finish = finish_regions,
     .needs = { "io" },
 };
 

@@ -629,7 +629,7 @@ static const struct fv_column_def rank_columns[] = {
     DROPPED("disk", FV_DROP_DISK, "Times that a file could not be made larger."),
     DROPPED("requests", FV_DROP_REQUESTS, "Requests that were not followed."),
     DROPPED("events", FV_DROP_EVENTS, "Calls that are counted but not in the trace."),
-    DROPPED("marks", FV_DROP_LABELS, "Labels that there was no room for."),
+    DROPPED("marks", FV_DROP_MARKS, "Labels that there was no room for."),
     { "trace", "trace", "", "", FV_NEST(trace) },
     { "aborted", "aborted", "", "Did it call MPI_Abort?", FV_FIELD(struct fv_rank, aborted) },
     { "exit_code", "abort code", "", "What it gave MPI_Abort; null: it did not.",

@@ -84,9 +84,7 @@ static void read_timeline(struct fv_build *b, void *state, uint32_t rank)
 {
     uint32_t thread = main_thread(b->model, rank);
     struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_TIME_BINS);
-    struct fv_cursor early = fv_cursor(b->files[rank].reader, FV_CHUNK_BINS);
     struct fv_bin_bank bank;
-    struct fv_bins bins;
     (void)state;
 
     for (const void *p; (p = fv_cursor_next(&c));)
@@ -94,17 +92,12 @@ static void read_timeline(struct fv_build *b, void *state, uint32_t rank)
             fv_bins_read(p, &bank);
             add_bank(b, rank, &bank);
         }
-    for (const void *p; (p = fv_cursor_next(&early));)
-        if (early.thread == thread) {
-            memcpy(&bins, p, sizeof(bins));
-            add_bank(b, rank, &bins.bank[bins.active & 1]);
-        }
 }
 
 const struct fv_track fv_track_timeline = {
     .name = "timeline",
     .visit = FV_VISIT_REST,
-    .types = { FV_CHUNK_TIME_BINS, FV_CHUNK_BINS },
+    .types = { FV_CHUNK_TIME_BINS },
     .begin = begin_timeline,
     .read = read_timeline,
 };

@@ -390,8 +390,7 @@ static const struct fv_relation regions = {
     .name = "regions",
     .key = "regions",
     .title = "Computing between calls",
-    .doc = "Computing between two calls of a thread, outside of MPI, by its longest rank, longest first. Of files and traces of "
-           "before fvmpi recorded that: before the calls of a call site.",
+    .doc = "Computing between two calls of a thread, outside of MPI, by its longest rank, longest first.",
     .shown = "label place callsite_number/3 mean_s/1 max_s max_rank imbalance_s critical_share/2",
     .share = "share",
     FV_COLUMNS(region_columns),

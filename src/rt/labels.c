@@ -28,7 +28,7 @@ static void put(const char *text, size_t length, enum fv_label_origin origin)
         memcpy(label->text, text, kept); /* the rest is zeros */
         fv_tail_commit(&tail, bytes);
     } else {
-        fv_dropped(FV_DROP_LABELS);
+        fv_dropped(FV_DROP_MARKS);
     }
     fv_unlock(&lock);
 }

@@ -98,7 +98,7 @@ bool fv_tracing(void);
 uint64_t fv_event_numbers(uint64_t count);
 /* Records a window that was made. Its number. */
 uint32_t fv_event_window(uint32_t comm, uint64_t sequence);
-/* Records a file that was opened (mode: enum fv_file_mode). Its number. */
+/* Records a file that was opened (mode: enum fv_file_mode_flags). Its number. */
 uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name);
 
 /* For a function that ended in a communicator being created or freed, PMPI_* queries of the wrapper

@@ -18,16 +18,16 @@ struct fv_counter_event {
     char name[64];          /* as asked for, NUL-padded */
     char processor[16];     /* short name of the microarchitecture that `fvmpi run` saw, NUL-padded; "": none that it knows */
     uint32_t type, refusal; /* of perf_event_open(); errno where it could not be had: its counts are 0 then */
-    uint64_t config, config1, config2;
-    uint32_t flags; /* enum fv_counter_flags */
+    uint64_t config, config1, config2; /* [hex] of perf_event_open() */
+    uint32_t flags; /* [enum fv_counter_flags] */
     uint32_t group; /* events of one group are counted at the same time */
 };
 _Static_assert(sizeof(struct fv_counter_event) == 120, "on-disk size");
 
 struct fv_counter_value {
-    uint64_t count;
+    uint64_t count;            /* what was counted */
     uint64_t in_mpi;           /* of it, in MPI calls, with what fvmpi does in them */
-    uint64_t enabled, running; /* ns: how long it was to be counted, and how long it was, where others had the registers */
+    uint64_t enabled, running; /* [ns] how long it was to be counted, and how long it was, where others had the registers */
 };
 
 enum fv_counter_values_flags {
@@ -40,9 +40,9 @@ enum fv_counter_values_flags {
  * then, too, when time bins go on to the next (some hundred times in a run), when it ends, and when the process does, unless that is killed. Pauses are included. */
 struct fv_counter_values {
     uint32_t section; /* SECTIONS; 0: the whole thread */
-    uint32_t flags;   /* enum fv_counter_values_flags */
+    uint32_t flags;   /* [enum fv_counter_values_flags] */
     uint64_t ticks;   /* of the instances, pauses included, as in the counts; of the whole thread from the begin of counting to `last` */
-    uint64_t last;    /* ticks: when it was updated; 0: it never was */
+    uint64_t last;    /* [ticks] when it was updated; 0: it never was */
     struct fv_counter_value at[FV_COUNTERS]; /* by event */
 };
 _Static_assert(sizeof(struct fv_counter_values) == 536, "on-disk size");
@@ -55,7 +55,7 @@ enum fv_counter_phase_kind {
 
 /* What a thread counted in a phase of threads (--threads). */
 struct fv_counter_phase {
-    uint32_t kind;  /* enum fv_counter_phase_kind */
+    uint32_t kind;  /* [enum fv_counter_phase_kind] */
     uint32_t of;    /* fv_thread_life.id; fv_omp_region.id; which fv_solo_record of the file, from 0 */
     uint64_t count; /* of parts that are in it; of a life 1; of a thread that ran alone, intervals */
     struct fv_counter_values sum; /* its section is 0 */

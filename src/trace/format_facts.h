@@ -31,7 +31,7 @@ enum fv_fact_key {
     FV_FACT_NUMA_BALANCING = 22, /* 0: off */
     FV_FACT_ADDRESS = 23,       /* of the node in the network, as Slurm tells it: "switch1.node7" */
     FV_FACT_RANDOMIZED = 24,    /* 1: this process and its libraries are at other addresses each time */
-    FV_FACT_MACHINE_KEYS,
+    FV_FACT_MACHINE_KEYS, /* [count] */
     /* of the process */
     FV_FACT_VARIABLE = 64,  /* of the environment: "NAME=VALUE" */
     FV_FACT_LEFT_OUT = 65,  /* variables that there was no room for: how many */
@@ -43,11 +43,11 @@ enum fv_fact_flags { FV_FACT_CUT = 1 /* the value was longer */ };
 
 struct fv_fact {
     uint32_t bytes; /* of this record, a multiple of 8 */
-    uint16_t key;   /* enum fv_fact_key; what later versions know is passed by */
-    uint16_t flags;
-    uint32_t index;
+    uint16_t key;   /* [enum fv_fact_key] what later versions know is passed by */
+    uint16_t flags; /* [enum fv_fact_flags] */
+    uint32_t index; /* of which of several, from 0 */
     uint32_t value_bytes; /* without the final NUL, which is there */
-    char value[];
+    char value[]; /* [count value_bytes] */
 };
 _Static_assert(sizeof(struct fv_fact) == 16, "on-disk size");
 
@@ -57,8 +57,8 @@ struct fv_affinity {
     uint32_t thread;    /* fv_thread_record.id */
     uint32_t tid;       /* of the last one that had this slot: the record is about it alone */
     uint32_t cpu, node; /* it ran on when it began to be recorded, and that one's NUMA node; all bits: not known */
-    uint64_t first[FV_MASK_WORDS]; /* then: bit i of word j is processor 64 j + i; 0s: not known */
-    uint64_t last[FV_MASK_WORDS];  /* at its end, or at MPI_Finalize; 0s: nobody looked */
+    uint64_t first[FV_MASK_WORDS]; /* [hex] then: bit i of word j is processor 64 j + i; 0s: not known */
+    uint64_t last[FV_MASK_WORDS];  /* [hex] at its end, or at MPI_Finalize; 0s: nobody looked */
 };
 _Static_assert(sizeof(struct fv_affinity) == 272, "on-disk size");
 

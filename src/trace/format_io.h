@@ -16,13 +16,13 @@ enum fv_io_operation {
     FV_IO_OP_MAP,         /* mmap() of a file: what is then read and written is not seen */
     FV_IO_OP_ASYNC_READ,  /* the call that begins it: its bytes are those asked for, its time is not that of the transfer */
     FV_IO_OP_ASYNC_WRITE,
-    FV_IO_OPERATIONS
+    FV_IO_OPERATIONS /* [count] */
 };
 
 enum fv_io_layer {
     FV_IO_POSIX, /* the system's own: read(), write() */
     FV_IO_STDIO, /* buffered: fread(), fprintf(); what it asks of the system is not seen */
-    FV_IO_LAYERS
+    FV_IO_LAYERS /* [count] */
 };
 
 /* The functions that are recorded, of src/front/io.tbl: {name, enum fv_io_operation, enum fv_io_layer}. */
@@ -31,7 +31,7 @@ enum fv_io_function {
 #define FV_IO_FUNCTION(name, operation, layer) FV_IO_FN_##name,
 #include "trace/io-list.h"
 #undef FV_IO_FUNCTION
-    FV_IO_FUNCTIONS
+    FV_IO_FUNCTIONS /* [count] */
 };
 
 enum fv_io_kind {
@@ -42,7 +42,7 @@ enum fv_io_kind {
     FV_IO_KIND_PIPE,     /* all of a process are one file, ... */
     FV_IO_KIND_SOCKET,   /* ... as are these ... */
     FV_IO_KIND_OTHER,    /* ... and these: events, timers */
-    FV_IO_KINDS
+    FV_IO_KINDS /* [count] */
 };
 
 /* A file, by its name; of pipes, sockets and such one for all. */
@@ -50,10 +50,10 @@ struct fv_io_file {
     uint32_t bytes; /* of this record, path included, a multiple of 8 */
     uint32_t id;    /* from 1 */
     uint64_t device, inode; /* when it was first seen */
-    uint64_t filesystem; /* statfs()'s f_type; 0: not known */
-    uint32_t kind;       /* enum fv_io_kind */
+    uint64_t filesystem; /* [hex] statfs()'s f_type; 0: not known */
+    uint32_t kind;       /* [enum fv_io_kind] */
     uint32_t path_bytes; /* without the final NUL, which is there */
-    char path[];
+    char path[]; /* [count path_bytes] */
 };
 _Static_assert(sizeof(struct fv_io_file) == 40, "on-disk size");
 
@@ -68,7 +68,7 @@ enum fv_io_handle_flags {
 struct fv_io_handle {
     uint32_t id; /* from 1 */
     uint32_t file;  /* fv_io_file.id */
-    uint32_t flags; /* enum fv_io_handle_flags */
+    uint32_t flags; /* [enum fv_io_handle_flags] */
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_io_handle) == 16, "on-disk size");
@@ -85,8 +85,8 @@ enum fv_io_record_flags {
 struct fv_io_record {
     uint32_t file;     /* fv_io_file.id; 0: by name alone (stat(), or an open() that failed), or there was no room for it */
     uint32_t path;     /* PATHS; 0: not known */
-    uint32_t function; /* enum fv_io_function */
-    uint32_t flags;    /* enum fv_io_record_flags */
+    uint32_t function; /* [enum fv_io_function] */
+    uint32_t flags;    /* [enum fv_io_record_flags] */
     uint64_t calls, failed; /* failed: of calls */
     uint64_t bytes;    /* read, written, mapped */
     uint64_t ticks, ticks_max;
@@ -96,15 +96,15 @@ struct fv_io_record {
     uint64_t consecutive; /* of reads and writes that moved bytes: it began where the last one of its kind ended, ... */
     uint64_t forward;     /* ... or behind that; ... */
     uint64_t placed;      /* ... of so many where that can be told: a file has places, and it was not the first */
-    uint64_t first, last; /* begin of the first call, end of the last */
+    uint64_t first, last; /* [ticks] begin of the first call, end of the last */
     uint64_t sizes[FV_IO_SIZES]; /* of calls that moved bytes, by bytes */
 };
 _Static_assert(sizeof(struct fv_io_record) == 200, "on-disk size");
 
 /* A thread: the call that it is in, and what is missing. */
 struct fv_io_thread {
-    uint64_t begin;   /* ticks; 0: it is in none */
-    uint32_t function, file, path;
+    uint64_t begin;   /* [ticks] 0: it is in none */
+    uint32_t function, file, path; /* of that call, as in struct fv_io_record */
     uint32_t pad;
     uint64_t ticks;   /* of all calls that are not in MPI: what records add up to */
     uint64_t no_room; /* calls in records with file 0 or path 0, for want of room */
@@ -116,18 +116,18 @@ _Static_assert(sizeof(struct fv_io_thread) == 56, "on-disk size");
 /* I/O between two calls of MPI: part of that pair's time (struct fv_region_record). */
 struct fv_io_region {
     uint32_t from, cell; /* as in struct fv_region_record */
-    uint64_t calls, ticks;
+    uint64_t calls, ticks; /* of functions for files */
     uint32_t file, path, function; /* of what has most of it, if one has the majority of ticks */
     uint32_t pad;
-    uint64_t weight;     /* of that: ticks by which it is ahead of all others, at least */
+    uint64_t weight;     /* [ticks] of that: those by which it is ahead of all others, at least */
 };
 _Static_assert(sizeof(struct fv_io_region) == 48, "on-disk size");
 
 /* What the kernel counts of the process: /proc/self/io. */
 struct fv_io_counts {
-    uint64_t asked_read, asked_written;  /* bytes of read() and write(), whatever file it is */
+    uint64_t asked_read, asked_written;  /* [bytes] of read() and write(), whatever file it is */
     uint64_t reads, writes;              /* system calls */
-    uint64_t device_read, device_written; /* bytes that storage moved, or will, on its behalf; not of network file systems */
+    uint64_t device_read, device_written; /* [bytes] that storage moved, or will, on its behalf; not of network file systems */
 };
 struct fv_io_process {
     struct fv_io_counts first, last; /* at the start and at `ticks` */

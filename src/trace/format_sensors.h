@@ -13,20 +13,20 @@ enum fv_sensor_flags {
 /* One event that is recorded. Its values are in the samples at its index in this list. */
 struct fv_sensor_series {
     uint32_t bytes; /* of this record, a multiple of 8 */
-    uint32_t flags; /* enum fv_sensor_flags */
+    uint32_t flags; /* [enum fv_sensor_flags] */
     uint32_t every; /* so many samples: it is read by the first of them, because it changes no faster, or costs too much; before they were thinned */
     uint32_t label_bytes; /* without the final NUL, which is there */
-    char unit[16];        /* of its values, ends with NUL; "": so many */
-    char label[];         /* "net.rx_bytes@eth0" */
+    char unit[16];        /* of its values; "": so many */
+    char label[];         /* [count label_bytes] "net.rx_bytes@eth0" */
 };
 _Static_assert(sizeof(struct fv_sensor_series) == 32, "on-disk size");
 
 struct fv_sensor_sample {
-    uint32_t bytes;
-    uint32_t section_set; /* that was open in the thread that began the recording: 0 none */
+    uint32_t bytes;       /* of this record */
+    uint32_t section_set; /* SECTION_SETS: that was open in the thread that began the recording: 0 none */
     uint64_t ticks;       /* when its first sensor was read; grows from sample to sample: where it does not, the record is an old one */
     uint64_t late_ns;     /* after its time */
-    double values[];      /* of each series; NAN: not read by this sample, or not known */
+    double values[];      /* [count rest] of each series; NAN: not read by this sample, or not known */
 };
 _Static_assert(sizeof(struct fv_sensor_sample) == 24, "on-disk size");
 

@@ -78,14 +78,10 @@ static int check_identity(const struct fv_reader *r, char *why, size_t why_bytes
         say(why, why_bytes, "damaged header: byte order mark is 0x%08x", h->byte_order);
         return -FV_EFORMAT;
     }
-    if (h->version > FV_FILE_VERSION) {
-        say(why, why_bytes, "written by a newer fvmpi (%.31s, file version %u; this one reads up to %u)",
+    if (h->version != FV_FILE_VERSION) {
+        say(why, why_bytes, "recorded by another version of fvmpi (%.31s, file version %u; this one reads %u)",
             h->fvmpi, h->version, FV_FILE_VERSION);
         return -FV_EVERSION;
-    }
-    if (h->version == 0) {
-        say(why, why_bytes, "damaged header: file version 0");
-        return -FV_EFORMAT;
     }
     return 0;
 }
@@ -148,60 +144,19 @@ static bool chunk_at(const struct fv_reader *r, uint64_t offset, struct fv_chunk
            out->bytes % FV_CHUNK_ALIGN == 0;
 }
 
-static bool variable_record_ok(unsigned type, const uint8_t *record, uint64_t bytes)
+static bool variable_record_ok(const struct fv_chunk_kind *kind, const uint8_t *record, uint64_t bytes)
 {
-    if (type == FV_CHUNK_MODULES) {
-        const struct fv_module_record *m = (const void *)record;
+    const struct fv_neighbours *n = (const void *)record;
 
-        return bytes >= sizeof(*m) && m->build_id_bytes <= sizeof(m->build_id) &&
-               m->path_bytes < bytes - sizeof(*m) && m->path[m->path_bytes] == '\0';
-    }
-    if (type == FV_CHUNK_FILES) {
-        const struct fv_file_record *f = (const void *)record;
-
-        return bytes >= sizeof(*f) && f->name_bytes < bytes - sizeof(*f) && f->name[f->name_bytes] == '\0';
-    }
-    if (type == FV_CHUNK_NEIGHBOURS) {
-        const struct fv_neighbours *n = (const void *)record;
-
-        return bytes >= sizeof(*n) && (!n->listed || n->listed == (uint64_t)n->sources + n->destinations) &&
-               (uint64_t)n->listed * sizeof(n->rank[0]) <= bytes - sizeof(*n);
-    }
-    if (type == FV_CHUNK_GRIDS) {
-        const struct fv_grid *g = (const void *)record;
-
-        return bytes >= sizeof(*g) && (uint64_t)g->dimensions * sizeof(g->dimension[0]) <= bytes - sizeof(*g);
-    }
-    if (type == FV_CHUNK_IO_FILES) {
-        const struct fv_io_file *f = (const void *)record;
-
-        return bytes > sizeof(*f) && f->path_bytes < bytes - sizeof(*f) && !f->path[f->path_bytes];
-    }
-    if (type == FV_CHUNK_SENSOR_SERIES) {
-        const struct fv_sensor_series *s = (const void *)record;
-
-        return bytes > sizeof(*s) && s->label_bytes < bytes - sizeof(*s) && !s->label[s->label_bytes] && !s->unit[sizeof(s->unit) - 1];
-    }
-    if (type == FV_CHUNK_LABELS) {
-        const struct fv_label_record *l = (const void *)record;
-
-        return bytes > sizeof(*l) && l->text_bytes < bytes - sizeof(*l) && !l->text[l->text_bytes];
-    }
-    if (type == FV_CHUNK_FACTS) {
-        const struct fv_fact *f = (const void *)record;
-
-        return bytes > sizeof(*f) && f->value_bytes < bytes - sizeof(*f) && !f->value[f->value_bytes];
-    }
-    if (type == FV_CHUNK_SENSOR_SAMPLES)
-        return bytes >= sizeof(struct fv_sensor_sample);
-    const struct fv_comm_record *c = (const void *)record;
-    return bytes >= sizeof(*c) &&
-           ((uint64_t)c->runs + c->remote_runs) * sizeof(struct fv_rank_run) <= bytes - sizeof(*c);
+    if (!fv_record_is_whole(kind->layout, record, bytes))
+        return false;
+    return kind->number != FV_CHUNK_NEIGHBOURS || !n->listed || n->listed == (uint64_t)n->sources + n->destinations;
 }
 
 /* How many bytes of a chunk of variable records are whole records. */
 static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begin, uint64_t used)
 {
+    const struct fv_chunk_kind *kind = fv_chunk_kind(type);
     uint64_t at = 0;
 
     while (used - at >= 8) {
@@ -209,10 +164,10 @@ static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begi
 
         memcpy(&bytes, r->data + begin + at, sizeof(bytes));
         if (bytes < 8 || bytes % 8 || bytes > used - at ||
-            !variable_record_ok(type, r->data + begin + at, bytes)) {
+            !variable_record_ok(kind, r->data + begin + at, bytes)) {
             damaged(r, begin + at,
                     "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
-                    fv_chunk_kind(type)->name, bytes);
+                    kind->name, bytes);
             return at;
         }
         at += bytes;
@@ -267,8 +222,7 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
                 fv_chunk_kind(c->type)->name, (unsigned long long)c->first);
         return;
     }
-    if (c->version != 1 &&
-        (size || fv_chunk_kind(c->type)->varies || c->type == FV_CHUNK_EVENTS || c->type == FV_CHUNK_PACKED)) {
+    if (c->version != 1 && fv_chunk_kind(c->type)->number) {
         damaged(r, offset, "%s chunk: records of version %u are unknown here, chunk left out",
                 fv_chunk_kind(c->type)->name, c->version);
         return;
@@ -397,15 +351,6 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
 
 /* ---- what was forgotten ---- */
 
-/* What MPI_Pcontrol(2) makes forget. */
-static bool is_forgettable(unsigned type)
-{
-    return type == FV_CHUNK_CELLS || type == FV_CHUNK_REGIONS || type == FV_CHUNK_SWITCHES || type == FV_CHUNK_NOISE || type == FV_CHUNK_PEERS || type == FV_CHUNK_COLLECTIVES ||
-           type == FV_CHUNK_BINS || type == FV_CHUNK_TIME_BINS || type == FV_CHUNK_SECTION_TIMES ||
-           type == FV_CHUNK_SECTION_OCTAVES || type == FV_CHUNK_SECTION_PROCESS ||
-           type == FV_CHUNK_FUNCTION_CALLS || type == FV_CHUNK_IO || type == FV_CHUNK_IO_REGIONS || type == FV_CHUNK_SAMPLER || type == FV_CHUNK_COSTS || type == FV_CHUNK_COST_REGIONS;
-}
-
 static int by_number(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -444,7 +389,7 @@ static bool leave_out_forgotten(struct fv_reader *r)
     for (size_t i = 0; i < r->chunk_count; i++) {
         const struct fv_chunk *c = &r->chunks[i];
 
-        if (!is_forgettable(c->type) || !bsearch(&c->thread, threads, count, sizeof(*threads), by_number))
+        if (!fv_chunk_kind(c->type)->forgotten || !bsearch(&c->thread, threads, count, sizeof(*threads), by_number))
             r->chunks[kept++] = *c;
     }
     r->chunk_count = kept;
@@ -732,7 +677,8 @@ struct fv_cursor fv_cursor_chunk(const struct fv_reader *reader, size_t chunk)
 const void *fv_cursor_next(struct fv_cursor *c)
 {
     const struct fv_reader *r = c->reader;
-    uint64_t size = fv_chunk_kind(c->type)->record_bytes;
+    const struct fv_chunk_kind *kind = fv_chunk_kind(c->type);
+    uint64_t size = kind->record_bytes;
 
     while (c->at >= c->end) {
         while (c->chunk < r->chunk_count && r->chunks[c->chunk].type != c->type)
@@ -744,12 +690,12 @@ const void *fv_cursor_next(struct fv_cursor *c)
     if (!size) {
         uint32_t bytes;
 
-        if (!fv_chunk_kind(c->type)->varies)
-            return NULL; /* a type that only later versions know */
+        if (!kind->varies)
+            return NULL; /* a type that only other versions know */
         memcpy(&bytes, r->data + c->at, sizeof(bytes));
         size = bytes;
         /* It was whole when the file was opened. One that has changed since ends here. */
-        if (size < 8 || size > c->end - c->at || !variable_record_ok(c->type, r->data + c->at, size)) {
+        if (size < 8 || size > c->end - c->at || !variable_record_ok(kind, r->data + c->at, size)) {
             c->at = c->end;
             return fv_cursor_next(c);
         }

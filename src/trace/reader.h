@@ -28,7 +28,7 @@ struct fv_chunk {
     uint64_t used;
     uint64_t first; /* index of its first record among its type and thread */
     uint32_t thread;
-    uint16_t type; /* enum fv_chunk_type, or one of a later version */
+    uint16_t type; /* enum fv_chunk_type, or one of another version */
     uint16_t version;
 };
 
@@ -36,7 +36,7 @@ struct fv_chunk {
  * one clear line, without the file's name, and
  *   -FV_EIO       cannot be opened or read; errno tells
  *   -FV_EFORMAT   foreign, of the other byte order, or shorter than a header
- *   -FV_EVERSION  written by a newer fvmpi
+ *   -FV_EVERSION  recorded by another version of fvmpi
  *   -FV_ENOMEM
  * One reader, one thread. */
 int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t why_bytes);
@@ -95,9 +95,8 @@ void fv_reader_forget(const struct fv_reader *reader, const struct fv_chunk *chu
  *     for (const struct fv_cell *cell; (cell = fv_cursor_next(&c));)
  *         ... c.thread, c.index, c.bytes ...
  *
- * Records lie in the file, are 8-byte aligned and whole. Of variable records, `bytes` is checked, and so
- * are the parts that it must hold: a module's path ends with NUL, a communicator's runs are all there, and so
- * are listed neighbours (as many as sources and destinations; their ranks are not checked). */
+ * Records lie in the file, are 8-byte aligned and whole. Of records with a length of their own it is checked, and that all elements that they count
+ * are there and their texts end with NUL; of neighbours, that as many are listed as there are sources and destinations. */
 struct fv_cursor {
     const struct fv_reader *reader;
     size_t chunk;     /* the next one to enter */

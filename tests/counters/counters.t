@@ -178,8 +178,7 @@ def turns(tap, kind, env):
             close('scaled', found, INSTRUCTIONS + OF_THREAD + in_mpi, 8)
         for found in by_rank(sections['work', 'INSTRUCTIONS']):
             close('scaled in the section', found, INSTRUCTIONS, 8)
-        groups = [re.search(r'group=(\d+)', line).group(1) for line in
-                  harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out.splitlines() if line.startswith('counter name=')]
+        groups = [event['group'] for event in harness.dumped(run.directory, 'counter_events')]
         equal('groups', groups[:5], ['0'] * 4 + ['1'])
     with tap.test('{}: what was never counted is not known'.format(kind)):
         run = kind.profile(['even'], ['--counters', 'INSTRUCTIONS'], dict(env, FAKE_PMU_RUNNING='0')).ended(0)
@@ -286,7 +285,7 @@ def lives(tap, kind, env):
         costs = []
         for options in (['--counters-mpi=0'], []):
             run = kind.profile(['even'], ['--counters', 'INSTRUCTIONS,CYCLES', *options], env).ended(0)
-            costs.append(min(int(ticks) for ticks in re.findall(r'tool_call_256th=(\d+)', harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out)))
+            costs.append(min(int(header['tool_call_ticks']) for header in harness.dumped(run.directory, 'header')))
         check(costs[1] > 2 * costs[0], 'eight system calls and more, beside a call without any: {}', costs)
     with tap.test('{}: a child counts nothing, and what was forgotten is'.format(kind)):
         run = kind.profile(['even', 'child'], ['--counters', 'INSTRUCTIONS'], env).ended(0)

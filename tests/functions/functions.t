@@ -287,8 +287,7 @@ def wrappers(tap):
 
 def under_way(directory):
     """Records of calls that are under way, of a file that is being written."""
-    records = [line for line in harness.run([harness.FVMPI, 'dump', directory]).out.splitlines() if line.startswith('calls of functions')]
-    return [line for line in records if not line.endswith(' opened=0')]
+    return [fields for fields in harness.dumped(directory, 'function_calls') if fields['opened'] != '0']
 
 
 def unhindered(mpi, program, options):

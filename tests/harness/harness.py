@@ -268,6 +268,17 @@ def valid(text, command='report'):
     return data
 
 
+def dump(path):
+    """The lines of `fvmpi dump`: their type, and their fields, as text and by name."""
+    return [(line.partition(' ')[0], {key: value.strip('"') for key, value in re.findall(r'([\w.\[\]]+)=("(?:[^"\\]|\\.)*"|\S*)', line)})
+            for line in run([FVMPI, 'dump', path]).ended(0).out.splitlines()]
+
+
+def dumped(path, *types):
+    """The fields of the lines of these types."""
+    return [fields for of, fields in dump(path) if of in types]
+
+
 def profile_of(directory, *options):
     """What `fvmpi report --json` says, with rows as dictionaries."""
     return plainly(valid(run([FVMPI, 'report', directory, '--json', '-'] + list(options)).ended(0).out))

@@ -120,7 +120,7 @@ def alone(tap, place):
     with tap.test('text, dump and tables show it'):
         text = harness.run([harness.FVMPI, 'report', '--width', '200', '--all', run.directory]).ended(0).out
         check(re.search(r'^Files ', text, re.M) and re.search(r'fprintf +\S+/stdio .* write_stdio\(\) at known.c:\d+', text), '{}', text)
-        check('I/O thread=' in harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out, 'dump')
+        check('io thread=' in harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out, 'dump')
         check({r['called_by'].split('()')[0] for r in report['io'] if r['called_by']} <= {f['function'] for r in report['io'] for f in r['path']}, 'a function of the path')
         check(harness.run([harness.FVMPI, 'report', '--table', 'io_files', run.directory]).ended(0).out.count('/posix') == 1, 'table')
     with tap.test('switched off'):
@@ -184,7 +184,7 @@ def killed(tap, place):
         directory = os.path.join(harness.scratch('exp'), 'e')
         process = harness.start([harness.FVMPI, 'run', '-q', '--io', '--trace', '--sample=off', '-o', directory, '--mpi', 'serial', program])
         check(b'reads' in process.stdout.readline(), 'its output')
-        harness.wait_until(lambda: 'I/O thread=' in harness.run([harness.FVMPI, 'dump', directory]).out, what='the write')
+        harness.wait_until(lambda: 'io thread=' in harness.run([harness.FVMPI, 'dump', directory]).out, what='the write')
         harness.kill_all()
         harness.finish(process)
         report = harness.profile_of(directory)

@@ -113,7 +113,7 @@ def one_process(tap, program):
     with tap.test('text and dump show it'):
         check('Live at the end' in harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out, 'report')
         dump = harness.run([harness.FVMPI, 'dump', os.path.join(run.directory, 'rank-000000.fvr')]).ended(0).out
-        check('memory site' in dump and 'memory mode=2' in dump, '{}', dump[-2000:])
+        check('memory_sites' in dump and 'memory_process mode=exact' in dump, '{}', dump[-2000:])
 
 
 def loader(tap, program):

@@ -75,7 +75,7 @@ def listers(directory, name):
     text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
     found = {}
     for part in text.split('file name="rank-')[1:]:
-        found[int(part[:6])] = [runs != '-' for runs in re.findall(r'^comm .* ranks=(\S+) .*name="{}"'.format(name), part, re.M)]
+        found[int(part[:6])] = [runs != '-' for runs in re.findall(r'^comms .*name="{}" run=(\S+)'.format(name), part, re.M)]
     return [rank for rank, lists in found.items() if any(lists)]
 
 

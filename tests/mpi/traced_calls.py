@@ -19,7 +19,7 @@ class Calls:
         path = os.path.join(directory, 'rank-{:06d}.fvr'.format(rank))
         lines = harness.run([harness.FVMPI, 'dump', path]).ended(0).out.splitlines()
         header, = (fields(line) for line in lines if line.startswith('header '))
-        (first, _, first_ns), (last, _, last_ns) = (map(int, header[key].split(',')) for key in ('first', 'last'))
+        first, first_ns, last, last_ns = (int(header[key]) for key in ('first.ticks', 'first.monotonic_ns', 'last.ticks', 'last.monotonic_ns'))
         events = (fields(line) for line in lines if line.startswith('event ') and 'kind="call"' in line)
         self.calls = sorted(tuple(1e-9 * (first_ns + (int(e[key]) - first) * (last_ns - first_ns) / (last - first))
                                   for key in ('begin', 'end')) for e in events)

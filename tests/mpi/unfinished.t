@@ -45,7 +45,7 @@ def early(tap, mpi, program):
         run = harness.run([mpi.exec] + mpi.options + ['-n', '1'] + with_us + [':', '-n', '1', program, 'early'])
         check(run.rc != 0 and os.path.isdir(directory), 'it was not aborted: {}', run.err)
         head = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
-        if re.search('^cell ', head, re.M):
+        if re.search('^cells ', head, re.M):
             raise Skip('it made a call before')
         said = harness.run([UNIFY, directory]).err
         check('--trace' not in said and 'no events' not in said and 'not in the trace' not in said, 'fvunify: {}', said)

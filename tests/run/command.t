@@ -277,7 +277,7 @@ bad_input() { # NAME COMMAND...: it takes an experiment directory as its last ar
     refused 1 'nothing: no rank files \(\*\.fvr\) in it; give the experiment directory' "$name: an empty directory" "$@" nothing
     refused 1 '(.*: )?rank-000000.fvr: truncated: 0 bytes' "$name: an empty file" "$@" empty
     refused 1 '(.*: )?rank-000000.fvr: truncated: 3000 bytes' "$name: a cut file" "$@" cut
-    refused 1 '(.*: )?rank-000000.fvr: written by a newer fvmpi .*file version 99; this one reads up to' "$name: another version" "$@" version
+    refused 1 '(.*: )?rank-000000.fvr: recorded by another version of fvmpi .*file version 99; this one reads' "$name: another version" "$@" version
     if [ "$(id -u)" -eq 0 ]; then
         skip "$name: no permission" 'root may read everything'
     else

@@ -273,8 +273,8 @@ def damaged(p):
     yield changed(p.two(), lambda e: write(rank_file(e), 4096, b'\xff' * 20000))
 
 
-@way('a file of a newer fvmpi')
-def newer(p):
+@way('a file of another version of fvmpi')
+def another_version(p):
     yield changed(p.two(), lambda e: write(rank_file(e), 8, b'\x09'))
 
 

@@ -72,9 +72,7 @@ def made_resctrl():
 
 def alone_of(directory):
     """The records of ranks that took turns."""
-    text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
-    rows = [dict(word.split('=') for word in line.split()[1:]) for line in text.splitlines() if line.startswith('alone ')]
-    return [{key: int(value, 0) for key, value in row.items()} for row in rows if row['kind'] == '3']
+    return [{key: int(value, 0) for key, value in row.items() if key != 'kind'} for row in harness.dumped(directory, 'solo') if row['kind'] == 'rank']
 
 
 def turns(mpi, program, mode, page=None, **more):

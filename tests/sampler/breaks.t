@@ -18,7 +18,7 @@ def run(command, output, rate=500, before=(), environ=None):
     """The rank of a run that printed what is expected, and nothing else."""
     done = sampled(command, rate, before, env=environ or {}).ended(0)
     equal('output', done.out, output)
-    rank, = samples.read(harness.FVMPI, done.directory)
+    rank, = samples.read(done.directory)
     accounts(rank)
     rank.err = done.err
     return rank
@@ -43,7 +43,7 @@ def threads(tap, breaks, cxx):
             program = compile_with(mpi.cxx, 'threads.cpp', '-pthread', '-fopenmp', '-DWITH_MPI', name='threads.' + mpi.name)
             done = mpi.profile(program, 2, ['omp'], options=['--sample=500', '-q']).ended(0)
             equal('output', done.out, 'done 12\n' * 2)
-            for rank in samples.read(harness.FVMPI, done.directory):
+            for rank in samples.read(done.directory):
                 accounts(rank)
                 computing(rank, 4)
     with tap.test('400 short threads: few records, and all adds up'):
@@ -200,7 +200,7 @@ def traced(holder, held, how, breaks):
     done = harness.run([holder, str(held), how, preload, breaks, 'busy'],
                        env={'FVMPI_OUTPUT': directory, 'FVMPI_SAMPLE': '500', 'FVMPI_QUIET': '1'}).ended(0)
     equal('output', done.out, 'tasks 1\n')
-    rank, = samples.read(harness.FVMPI, directory)
+    rank, = samples.read(directory)
     accounts(rank)
     return rank, done.err
 

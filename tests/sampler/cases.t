@@ -118,7 +118,7 @@ def lammps(mpi):
     harness.needs_instances(run)
     equal('results', results(run.out), results(native.out))
     equal('messages', run.err, native.err)
-    ranks = samples.read(harness.FVMPI, run.directory)
+    ranks = samples.read(run.directory)
     equal('ranks', len(ranks), 4)
     for rank in ranks:
         s, = rank.samplers

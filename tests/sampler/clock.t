@@ -12,7 +12,7 @@ import samples
 from report import check, equal
 from samples import CLOCK, accounts, compile_with, sampled
 
-GOES_ON, SIGPROF_USED, SIGPROF_BLOCKED, _, SMALL_STACK, NO_TIMER, NOT_HERE = range(7)  # enum fv_sampler_stop
+GOES_ON, SIGPROF_USED, SIGPROF_BLOCKED, SMALL_STACK, NO_TIMER, NOT_HERE = 'goes_on', 'sigprof_used', 'sigprof_blocked', 'small_stack', 'no_timer', 'not_here'  # enum fv_sampler_stop
 
 
 NO_SIGNALS = 'import os, resource, sys; resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0)); os.execv(sys.argv[1], sys.argv[1:])'
@@ -25,7 +25,7 @@ def run(command, ticks, stopped=GOES_ON, before=(), environ=None):
     equal('output', done.out, native.out)
     equal('messages', done.err, native.err)
     equal('status', done.rc, native.rc if native.rc >= 0 else 128 - native.rc)
-    rank = samples.read(harness.FVMPI, done.directory)[0]
+    rank = samples.read(done.directory)[0]
     accounts(rank)
     equal('why it stopped', [s['stopped'] for s in rank.samplers], [stopped])
     check(rank.samplers[0]['ticks'] >= ticks, 'ticks: {}', rank.samplers)

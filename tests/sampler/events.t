@@ -23,7 +23,7 @@ def fvmpi_run(command, *options, **more):
 
 def counted(command, events, *options, **more):
     run = fvmpi_run(command, '--sample=400', '--events=' + events, *options, **more).ended(0)
-    rank, = samples.read(harness.FVMPI, run.directory)
+    rank, = samples.read(run.directory)
     samples.accounts(rank)
     return run, rank
 
@@ -95,8 +95,7 @@ def counts(tap, program):
         equal('histogram', [(row['begin'], row['end']) for row in uneven['metrics']['PAGE-FAULTS']['histogram']], [(4, 8), (64, 128)])
     with tap.test('trace: counts beside its log of calls'):
         traced, logged = counted([program, '0.5'], 'PAGE-FAULTS', '--trace')
-        dump = harness.run([harness.FVMPI, 'dump', os.path.join(traced.directory, 'rank-000000.fvr')]).ended(0).out
-        counts = [line.split('counts=')[1].split(',')[0] for line in dump.splitlines() if line.startswith('logged_events ')]
+        counts = [fields['count'].split(',')[0] for fields in harness.dumped(os.path.join(traced.directory, 'rank-000000.fvr'), 'logged_events')]
         equal('records', len(counts), len(logged.logged))
         names = [next(c.name for i, c in enumerate(logged.contexts) if i == entry[1]) for entry in logged.logged]
         equal('faults', {count for count, name in zip(counts, names) if name == 'fresh'}, {'64'})
@@ -113,7 +112,7 @@ def counts(tap, program):
 def refusals(tap, program):
     with tap.test('--events alone turns sampling on'):
         run = fvmpi_run([program, '0.3'], '--events=PAGE-FAULTS').ended(0)
-        equal('rates', [s['rate'] for s in samples.read(harness.FVMPI, run.directory)[0].samplers], [100])
+        equal('rates', [s['rate'] for s in samples.read(run.directory)[0].samplers], [100])
     for words, line in ((['PAGE-FAULT'], 'PAGE-FAULT: no such event; did you mean PAGE-FAULTS?'),
                         (['CYCLES', 'QQQQQQQ'], 'QQQQQQQ: no such event on this processor'),
                         (['CS', 'FAULTS', 'TASK-CLOCK', 'MIGRATIONS', 'CPU-CLOCK'], 'more than 4 events'),
@@ -126,7 +125,7 @@ def refusals(tap, program):
         run, rank = counted([program, '0.5'], 'CONTEXT-SWITCHES:u,PAGE-FAULTS:u')
         check(run.err.count('CONTEXT-SWITCHES:u: happens in the kernel only') == 1 and run.err.count('\n') == 1, run.err)
         equal('events', {(e['name'], e['refusal'], e['user_only']) for e in rank.metric_events},
-              {('"CONTEXT-SWITCHES:u"', '13', '1'), ('"PAGE-FAULTS:u"', '0', '1')})
+              {('CONTEXT-SWITCHES:u', '13', '1'), ('PAGE-FAULTS:u', '0', '1')})
         equal('faults', {c.mean('event_1') for c in of(rank, 'fresh')}, {64.0})
     with tap.test('kernel.perf_event_paranoid = 2, unprivileged: in user mode, and what that leaves out is said'):
         env = harness.fake_pmu(FAKE_PMU_PARANOID='1')
@@ -134,7 +133,7 @@ def refusals(tap, program):
         check(run.err.count('CS: happens in the kernel only, where counting is not permitted') == 1 and
               run.err.count('\n') == 1, run.err)
         equal('events', {(e['name'], e['refusal'], e['user_only']) for e in rank.metric_events},
-              {('"PAGE-FAULTS"', '0', '1'), ('"CS"', '13', '1')})
+              {('PAGE-FAULTS', '0', '1'), ('CS', '13', '1')})
         equal('faults', {c.mean('event_0') for c in of(rank, 'fresh')}, {64.0})
     with tap.test('a name that only libpfm4 knows, without `fvmpi run`; a list of too many'):
         library = os.path.join(harness.BUILD, '.libs', 'libfvmpi-serial.so')
@@ -152,9 +151,9 @@ def refusals(tap, program):
         equal('pipes', run.out, 'whole 2 of 2\n')
         s, = rank.samplers
         check(0 < s['events_lost'] < s['returns'], 'lost: {}', s)
-        equal('faults', {c.mean('event_0') for c in of(rank, 'fresh') if not c.flags & 4}, {64.0})
+        equal('faults', {c.mean('event_0') for c in of(rank, 'fresh') if 'uncounted' not in c.flags}, {64.0})
         equal('counted', sum(c.counted for c in rank.contexts), s['returns'] - s['events_lost'])
-        check(all(c.flags & 2 and not c.mean('event_0') for c in rank.contexts if c.flags & 4), 'not counted, but 0')
+        check(all('scaled' in c.flags and not c.mean('event_0') for c in rank.contexts if 'uncounted' in c.flags), 'not counted, but 0')
 
 
 def pmu(tap, program):

@@ -43,7 +43,7 @@ def run(program, seconds, what='all', rate=500, env=None):
     done = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample={}'.format(rate),
                         program, str(seconds), what], directory=directory, env=env).ended(0)
     harness.needs_instances(done)
-    rank, = samples.read(harness.FVMPI, directory)
+    rank, = samples.read(directory)
     accounts(rank)
     equal('by breakpoints alone', [s['by_breakpoints'] for s in rank.samplers], [int(bool(env) or os.uname().machine == 'aarch64')])
     return Truth(done.out), rank
@@ -72,7 +72,7 @@ def off(rank, c, truth, variation):
     as CPU time, adds to the variation. What a trap costs is subtracted as it was calibrated, which the sampler says how well
     it knows: of a function that calls itself, the traps that look for its gaps are within its instances, too."""
     sampler, = rank.samplers
-    trap = sampler['trap_spread'] * sampler['trap_ns'] / max(sampler['trap'], 1)
+    trap = sampler['trap_spread_ticks'] * sampler['trap_ns'] / max(sampler['trap_ticks'], 1)
     traps = 1 + GAP_CHAIN if c.name == 'recurse' else 1
     error = max(variation, c.variation(which='in_window')) / c.window ** 0.5
     return abs(c.mean(which='in_window') - truth) > (TOLERANCE + 2.5 * error) * truth + traps * trap

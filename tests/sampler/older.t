@@ -15,7 +15,7 @@ NO_FIND = {'FVMPI_WITHOUT': 'find_object'}
 
 
 def rank_of(done):
-    rank, = samples.read(harness.FVMPI, done.ended(0).directory)
+    rank, = samples.read(done.ended(0).directory)
     accounts(rank)
     return rank
 

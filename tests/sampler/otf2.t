@@ -122,7 +122,7 @@ def generated(tap):
 
 
 def ranks_of(run):
-    ranks = samples.read(harness.FVMPI, run.directory)
+    ranks = samples.read(run.directory)
     if all(s['mode'] == samples.COSTS for r in ranks for s in r.samplers):
         raise harness.Skip('no instances here: ' + run.err.strip())
     return ranks
@@ -187,7 +187,7 @@ def counted_events(tap):
 
         def attempt(seconds):
             run = samples.sampled([program, str(seconds)], options=['--trace', '--events=PAGE-FAULTS']).ended(0)
-            return run, samples.read(harness.FVMPI, run.directory)
+            return run, samples.read(run.directory)
 
         def calls(found):
             return logged(found[1])[0, 'fresh']
@@ -195,8 +195,7 @@ def counted_events(tap):
         run, ranks = found = samples.enough(lambda found: calls(found) > 5, attempt, 0.5)
         if all(s['mode'] == samples.COSTS for r in ranks for s in r.samplers):
             raise harness.Skip('no instances here')
-        dump = harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
-        wanted = [int(n) for n in re.findall(r'^logged_events .* counts=(\d+)', dump, re.M)]
+        wanted = [int(fields['count'].split(',')[0]) for fields in harness.dumped(run.directory, 'logged_events')]
         if not wanted:
             raise harness.Skip('PAGE-FAULTS cannot be counted here')
         unify(run.directory, '-q')
@@ -269,9 +268,9 @@ def archive_of_samples(directory, said, logged, late):
 def after_the_end(dump):
     """Samples of what ranks did when MPI had ended."""
     late, end = 0, None
-    for what, ticks in re.findall(r'^(header|logged_sample) .*?\b(?:end|ticks)=(\d+)', dump, re.M):
-        end = int(ticks) if what == 'header' else end
-        late += what == 'logged_sample' and int(ticks) > end
+    for what, fields in dump:
+        end = int(fields['end_ticks']) if what == 'header' else end
+        late += what == 'sample_log' and int(fields['ticks']) > end
     return late
 
 
@@ -287,10 +286,10 @@ def clock_samples(tap):
 
             def attempt(seconds):
                 run = mpi.profile(program, 2, [str(seconds), '0.1'], options=['--trace', '--sample=400', '-q']).ended(0)
-                return run, harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
+                return run, harness.dump(run.directory)
 
             def logged(found):
-                return len(re.findall(r'^logged_sample ', found[1], re.M))
+                return sum(what == 'sample_log' for what, _ in found[1])
 
             run, dump = found = samples.enough(lambda found: logged(found) > 1100, attempt, 1.5) # 508 are a chunk
             told = unify(run.directory)
@@ -303,11 +302,11 @@ def clock_samples(tap):
             checked(in_contexts)
             archive_of_samples(in_contexts, said, logged(found), after_the_end(dump))
             both_forms(run.directory, in_contexts)
-            equal('ticks', sum(int(n) for n in re.findall(r'^sampler .* ticks=(\d+)', dump, re.M)),
-                  logged(found) + sum(int(n) for n in re.findall(r' (?:lost_paths|samples_lost)=(\d+)', dump)))
+            equal('ticks', sum(int(fields['ticks']) for what, fields in dump if what == 'sampler'),
+                  logged(found) + sum(int(fields[key]) for what, fields in dump if what == 'sampler' for key in ('lost_paths', 'samples_lost')))
             equal('samples', said['count'] + said['elsewhere'], logged(found))
             equal('lost, damaged', (said['lost'], said['damaged']), (0, 0))
-            weights = [int(n) / 1e9 for n in re.findall(r'^logged_sample .* cpu_ns=(\d+)', dump, re.M)]
+            weights = [int(fields['cpu_ns']) / 1e9 for what, fields in dump if what == 'sample_log']
             check(said['cpu_s'] <= sum(weights) + 1e-9, '{} of {} s', said['cpu_s'], sum(weights))
             check({'compute', 'main'} <= {p['function'] for p in said['procedures']}, '{}', said['procedures'])
             for p in said['procedures']:
@@ -395,7 +394,7 @@ def threads(tap):
             with_them = analysis(run.directory)
             for number in range(2):
                 without_log(os.path.join(run.directory, 'rank-{:06}.fvr'.format(number)))
-            equal('left', [r.logged for r in samples.read(harness.FVMPI, run.directory)], [[], []])
+            equal('left', [r.logged for r in samples.read(run.directory)], [[], []])
             unify(run.directory, '-q')
             equal('CPU times', cpu_times(run.directory), [])
             check(analysis(run.directory) == with_them, 'the analysis differs')

@@ -1,15 +1,15 @@
 """Runs programs under --sample, and reads what `fvmpi dump` says of them; functions by name."""
 import bisect
 import collections
+import itertools
 import os
-import re
 import subprocess
 
 import harness
 from report import Mismatch, check, equal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BREAKPOINTS, CALLS, COSTS, CLOCK = range(4)  # enum fv_sampler_mode
+BREAKPOINTS, CALLS, COSTS, CLOCK = 'breakpoints', 'calls', 'costs', 'clock'  # enum fv_sampler_mode
 
 METRICS = ('time', 'cpu', 'mpi', 'mpi_calls', 'faults', 'switches', 'migrations', 'mpi_bytes', 'event_0', 'event_1',
            'event_2', 'event_3')
@@ -98,14 +98,15 @@ class Context:
 
     def __init__(self, fields, name, callers):
         self.name, self.callers = name, callers
-        for key in ('entries', 'returns', 'abandoned', 'window', 'flags', 'thread'):
+        for key in ('entries', 'returns', 'abandoned', 'window', 'thread'):
             setattr(self, key, int(fields[key]))
+        self.flags = fields['flags'].split('+')
         self.counted = None  # instances whose events are known, where there are events
         self.moments = {}
         for which in ('all', 'in_window'):
-            for metric, pair in zip(METRICS, fields[which].split(';')):
+            for metric, pair in itertools.zip_longest(METRICS, fields[which].split(';'), fillvalue='0,0'):
                 self.moments[which, metric] = tuple(float(x) for x in pair.split(','))
-        self.reservoir = [tuple(int(x) for x in i.split(',')) for i in fields['reservoir'].split(';') if i]
+        self.reservoir = [tuple(int(x) for x in i.split(',')) for i in fields['reservoir'].split(';') if i != '-']
 
     def count(self, which='all'):
         return self.returns if which == 'all' else self.window
@@ -141,9 +142,9 @@ class Names:
     tables = {}
 
     def __init__(self, records):
-        self.nodes = {(f['thread'], f['id']): f for kind, f in records if kind == 'sample_path'}
-        self.modules = [(int(f['begin'], 16), int(f['end'], 16), int(f['bias'], 16), f['path'].strip('"'), f['id'])
-                        for kind, f in records if kind == 'module']
+        self.nodes = {(f['thread'], f['id']): f for kind, f in records if kind == 'sample_paths'}
+        self.modules = [(int(f['begin'], 16), int(f['end'], 16), int(f['bias'], 16), f['path'], f['id'])
+                        for kind, f in records if kind == 'modules']
         self.known = {}
 
     def find(self, module, address):
@@ -178,16 +179,16 @@ def rank_of(records):
     by_index, of_instances, counts = {}, [], []
     for kind, fields in records:
         if kind == 'sampler':
-            rank.samplers.append({k: int(v) for k, v in fields.items()})
-        elif kind == 'logged_instance':
-            rank.logged.append(tuple(int(fields[k]) for k in ('thread', 'context', 'begin', 'end', 'cpu_ns', 'flags')))
-        elif kind == 'thread':
+            rank.samplers.append({k: int(v) if v.isdigit() else v for k, v in fields.items()})
+        elif kind == 'instance_log':
+            rank.logged.append(tuple(int(fields[k]) for k in ('thread', 'context', 'begin', 'end', 'cpu_ns')) + (fields['flags'],))
+        elif kind == 'threads':
             rank.threads.append(fields)
-        elif kind == 'metric_event':
+        elif kind == 'metric_events':
             rank.metric_events.append(fields)
         elif kind == 'damage':
             rank.damages.append(fields)
-        elif kind == 'cost':
+        elif kind == 'costs':
             rank.costs[tuple(names.path(fields))] += int(fields['ticks'])
         elif kind == 'instances':
             path = names.path(fields)
@@ -197,18 +198,15 @@ def rank_of(records):
         elif kind == 'event_counts':
             counts.append(fields)
     for fields in counts:
-        by_index[fields['thread'], int(fields['context'])].counted = int(fields['all'])
+        by_index[fields['thread'], int(fields['index'])].counted = int(fields['all'])
     return rank
 
 
-def read(fvmpi, experiment):
+def read(experiment):
     """The ranks of an experiment, in order."""
-    text = subprocess.run([fvmpi, 'dump', experiment], stdout=subprocess.PIPE, universal_newlines=True,
-                          check=True).stdout
     files = []
-    for line in text.splitlines():
-        kind, _, rest = line.partition(' ')
+    for kind, fields in harness.dump(experiment):
         if kind == 'file':
             files.append([])
-        files[-1].append((kind, dict(re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)', rest))))
+        files[-1].append((kind, fields))
     return [rank_of(records) for records in files]

@@ -62,11 +62,6 @@ def events(report):
     return {row['event']: row for row in report.data['sensors']}
 
 
-def dumped(run, kind):
-    out = harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
-    return [dict(re.findall(r'(\w+)=(\S*)', line)) for line in out.splitlines() if line.startswith(kind + ' ')]
-
-
 def driven(tap, kind):
     """What is added while a section is open is that section's, and all."""
     root = tree(FILES)
@@ -100,10 +95,10 @@ def driven(tap, kind):
                 close('in all, of {}'.format(event), row['total'], row['mean'] * row['seconds'], 1e-6 * (1 + row['total']))
         close('of one source', sections['busy', 'net.rx_bytes@eth1']['mean'] * sections['busy', 'net.rx_bytes@eth1']['seconds'], 500, 1e-3)
     with tap.test('{}: one reader a node, whose thread is none of the program'.format(kind)):
-        with_sensors = dumped(run, 'sensors')
+        with_sensors = harness.dumped(run.directory, 'sensor_process')
         equal('files with sensors', len(with_sensors), 1)
-        equal('samples', len(dumped(run, 'sensor sample')) , int(with_sensors[0]['samples']))
-        equal('threads', len(dumped(run, 'thread')), len(dumped(kind.profile(words, ['-q']).ended(0), 'thread')))
+        equal('samples', len(harness.dumped(run.directory, 'sensor_samples')) , int(with_sensors[0]['samples']))
+        equal('threads', len(harness.dumped(run.directory, 'threads')), len(harness.dumped(kind.profile(words, ['-q']).ended(0).directory, 'threads')))
         check(0 < node['cpu_s'] < span, 'CPU time of the reader: {}', node)
         text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '120']).ended(0).out
         check(re.search(r'^Machine  ', text, re.M) and 'net.rx_bytes@eth1' in text, 'text: {}', text)
@@ -123,7 +118,7 @@ def archived(tap, kind):
         equal('members', members, [('net.rx_bytes', 'ACCUMULATED_START', 'bytes'), ('net.rx_bytes@eth1', 'ACCUMULATED_START', 'bytes'),
                                    ('vmstat.nr_free_pages', 'ABSOLUTE_POINT', '#'), ('temperature.temp1_input', 'ABSOLUTE_POINT', 'C')])
         found = re.findall(r'^METRIC +{} +(\d+) +Metric: \d+, 1 Value: \("([^"]*)" <\d+>; DOUBLE; ([^)]*)\)'.format(location), harness.run(['otf2-print', path]).ended(0).out, re.M)
-        values = [[name, float(value)] for sample in dumped(run, 'sensor sample') for (name, _, _), value in zip(members, sample['values'].split(',')) if value.strip('-') != 'nan']
+        values = [[name, float(value)] for sample in harness.dumped(run.directory, 'sensor_samples') for (name, _, _), value in zip(members, sample['values'].split(',')) if value.strip('-') != 'nan']
         equal('values', [[name, float(value)] for _, name, value in found], values)
         equal('in all', [value for name, value in values if name == 'net.rx_bytes'][-1], 3000)
         check([int(time) for time, _, _ in found] == sorted(int(time) for time, _, _ in found), 'times go backwards')
@@ -174,11 +169,11 @@ def thinned(tap, kind):
         run = kind.profile(words, ['-q', '--sensors', 'vmstat,meminfo,numastat,net.rx_bytes@eth0', '--sensors-hz', '1000'], root).ended(0)
         report = run.report()
         node, = report.data['sensor_nodes']
-        kept = len(dumped(run, 'sensor sample'))
+        kept = len(harness.dumped(run.directory, 'sensor_samples'))
         check(node['thinned'] > 0, 'too few samples to be thinned: {}', node)
         close('kept', kept, node['samples'] >> node['thinned'], 2)
         equal('in all', events(report)['net.rx_bytes@eth0']['total'], 700)
-        times = [int(s['ticks']) for s in dumped(run, 'sensor sample')]
+        times = [int(s['ticks']) for s in harness.dumped(run.directory, 'sensor_samples')]
         equal('in time', times, sorted(times))
 
 

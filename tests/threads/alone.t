@@ -14,13 +14,13 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
-from threads import HERE, TSAN, build, dump, harness, record
+from threads import HERE, TSAN, build, harness, record
 from report import check, equal
 
 GOOD, WAITS, STILL, LONG, BARRIERS, CREATOR, NESTED, LARGE, LATE, LEFT, CUT = range(11)
 WHOLE, PIRATE = 0, 1
 THREADS, ROUNDS, TIMES = 3, 5, 4
-RUN, OF_THREADS, OF_OMP = 0, 1, 2
+RUN, OF_THREADS, OF_OMP = 'process', 'threads', 'omp'
 
 
 class Page:
@@ -58,13 +58,8 @@ def alone(program, mode, page=None, rc=0, **env):
     done = record([program, mode], '--threads', env=dict(env, FVMPI_SOLO=page.path), limit=120)
     page.over = True
     equal('exit status', done.rc, rc)
-    rows = [{key: int(value, 0) for key, value in row.items() if key != 'kind' or value != 'alone'} for row in dump_alone(done.directory)]
+    rows = [{key: value if key == 'kind' else int(value, 0) for key, value in row.items()} for row in harness.dumped(done.directory, 'solo')]
     return done, rows[0] if rows else None, rows[1:]
-
-
-def dump_alone(directory):
-    text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
-    return [dict(word.split('=') for word in line.split()[1:]) for line in text.splitlines() if line.startswith('alone ')]
 
 
 def plain(program, mode, rc=0, **env):
@@ -194,7 +189,7 @@ def pages(tap, program):
                     f.write(bytes_of)
             done = record([program, 'barriers'], '--threads', env={'FVMPI_SOLO': place}, limit=60).ended(0)
             equal('output', done.out, plain(program, 'barriers'))
-            equal('records', dump_alone(done.directory), [])
+            equal('records', harness.dumped(done.directory, 'solo'), [])
     with tap.test('a process that comes second is not measured'):
         page = Page()
         struct.pack_into('<I', page.map, 64, 1)

@@ -22,7 +22,7 @@ def main():
             run = threads.record([program], *options).ended(0)
             equal('output', sorted(run.out.splitlines()), sorted(plain.splitlines())) # a thread prints before who made it, or after
             equal('output of C++', threads.record([classes], *options).ended(0).out, plain_classes)
-            slots = threads.dump(run.directory, 'thread')
+            slots = harness.dumped(run.directory, 'threads')
             if options:
                 check(sum(int(s['threads']) for s in slots) >= 4 + 2 + 20 + 1 + 20 + 2, 'threads: {}', slots)
                 check(len(slots) < 30, 'slots of ended threads are used again: {}', len(slots))
@@ -32,7 +32,7 @@ def main():
         run = threads.record([program, '0.2'], '--sample=500')
         if 'nothing is sampled' in run.err:
             raise harness.Skip(run.err.strip())
-        rank, = samples.read(harness.FVMPI, run.ended(0).directory)
+        rank, = samples.read(run.ended(0).directory)
         in_worker = [n for path, n in rank.costs.items() if 'worker' in path]
         check(sum(in_worker) > 200, 'ticks below worker: {} of {}', sum(in_worker), sum(rank.costs.values()))
         check(sum(1 for s in rank.samplers if s['ticks'] > 40) >= 4, 'samplers: {}', rank.samplers)
@@ -42,12 +42,12 @@ def main():
             program = threads.build('create_mpi.c', compiler=mpi.cc, output='create_mpi.' + str(mpi))
             run = mpi.profile(program, 2, options=['-q', '--sample']).ended(0)
             equal('output', run.out, 'sum 6\n')
-            slots = threads.dump(run.directory, 'thread')
+            slots = harness.dumped(run.directory, 'threads')
             equal('threads', sum(int(s['threads']) for s in slots), 2 * (1 + 3))
         with tap.test('{}: threads from before MPI_Init'.format(mpi)):
             run = mpi.profile(program, 2, options=['-q', '--threads']).ended(0)
             equal('output', run.out, 'sum 6\n')
-            slots = threads.dump(run.directory, 'thread')
+            slots = harness.dumped(run.directory, 'threads')
             equal('threads', sum(int(s['threads']) for s in slots), 2 * (1 + 1 + 3))
             early = [r for rank in (0, 1) for r in threads.Waits(run.directory, rank).of('early_lock')]
             equal('locks', [(r.acquired, r.names[0]) for r in early], [(5, 'early')] * 2)

@@ -23,7 +23,7 @@ def main():
             run = threads.record([program, case], '--threads=hold', '--clock=monotonic').ended(0)
             equal('output', (run.out, run.err), (plain.out, ''))
             runs[case] = run
-            equal('damages', threads.dump(run.directory, 'damage'), [])
+            equal('damages', harness.dumped(run.directory, 'damage'), [])
     with tap.test('a handler that jumps out of what writes the trace: the thread goes on to be recorded'):
         run = threads.record([program, 'jumps'], '--threads', '--trace', '--clock=monotonic').ended(0)
         equal('output', (run.out, run.err), (runs['jumps'].out, ''))

@@ -91,7 +91,7 @@ def main():
         with tap.test('C11: the same output, {}'.format(' '.join(options))):
             run = threads.record([program], '--clock=monotonic', *options).ended(0)
             equal('output', run.out, plain.out)
-            equal('threads', sum(int(s['threads']) for s in threads.dump(run.directory, 'thread')), 4)
+            equal('threads', sum(int(s['threads']) for s in harness.dumped(run.directory, 'threads')), 4)
             if options == ['--threads=hold,owner', '--trace']:
                 waits = threads.Waits(run.directory)
     with tap.test('C11: locks, conditions and joins'):

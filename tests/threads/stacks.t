@@ -211,8 +211,8 @@ def with_counters(tap, place):
             close('cycles', c['cycles_per_instruction'], 2, 1e-9)
             close('lines', c['lines_per_1000'], 64, 1e-9)
             close('bandwidth', c['bytes_per_s'], 64 * 5 * 64000 / c['alone_s'], 1e-3 * c['bytes_per_s'])
-        said = harness.run([harness.FVMPI, 'dump', os.path.join(directory, 'threads-2-alone-100')]).ended(0).out
-        check(sum('kind=alone' in line for line in said.splitlines()) == 1, 'one thread ran alone: {}', [line for line in said.splitlines() if 'phase' in line])
+        phases = harness.dumped(os.path.join(directory, 'threads-2-alone-100'), 'counter_phases')
+        check(sum(of['kind'] == 'alone' for of in phases) == 1, 'one thread ran alone: {}', phases)
 
 
 def many_runs(tap, program):

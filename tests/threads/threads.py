@@ -34,23 +34,15 @@ def record(command, *options, **more):
                        directory=directory, **more)
 
 
-def dump(directory, *kinds):
-    """Records of some kinds as dictionaries of text, in order."""
-    text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
-    found = []
-    for line in text.splitlines():
-        kind, _, rest = line.partition(' ')
-        if kind in kinds:
-            found.append(dict(re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)', rest), kind=kind))
-    return found
-
-
 def symbols(path):
     """Sorted (address, name) of an ELF file's functions and variables."""
     text = subprocess.run(['nm', '--defined-only', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           universal_newlines=True).stdout
     return sorted((int(f[0], 16), f[2]) for f in (line.split() for line in text.splitlines())
                   if len(f) == 3 and f[1] in 'tTbBdDrR')
+
+
+KINDS = ('mutex', 'rwlock', 'spin', 'barrier', 'cond', 'sem', 'join', 'once', 'omp')  # enum fv_sync_kind
 
 
 class Record(dict):
@@ -64,16 +56,14 @@ class Waits:
     """What one rank's file says of synchronisation. With --clock=monotonic, ticks are ns."""
 
     def __init__(self, directory, rank=0):
-        done = harness.run([harness.FVMPI, 'dump', os.path.join(directory, 'rank-{:06d}.fvr'.format(rank))]).ended(0)
         modules, nodes, tables = {}, {}, {}
         self.objects, self.records, self.threads, self.lives, self.damages = {}, [], [], [], []
         self.regions, self.team = [], []
-        lines = [(line.partition(' ')[0], dict(re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S*)', line)))
-                 for line in done.out.splitlines()]
+        lines = harness.dump(os.path.join(directory, 'rank-{:06d}.fvr'.format(rank)))
         for kind, f in lines:
-            if kind == 'module':
-                modules[f['id']] = f['path'].strip('"')
-            elif kind == 'path':
+            if kind == 'modules':
+                modules[f['id']] = f['path']
+            elif kind == 'paths':
                 nodes[f['id']] = f
             elif kind == 'damage':
                 self.damages.append(f)
@@ -92,25 +82,28 @@ class Waits:
             return found
 
         for kind, f in lines:
-            if kind not in ('sync_object', 'sync', 'sync_thread', 'life', 'omp', 'omp_thread'):
+            if kind not in ('sync_objects', 'sync', 'sync_thread', 'lives', 'omp', 'omp_threads'):
                 continue
             r = Record({k: int(v, 0) if re.fullmatch(r'-?(0x[0-9a-f]+|\d+)', v) else v for k, v in f.items()})
-            if kind == 'sync_object':
-                r['name'] = name(f['module'], r.offset, 0) if r.flags & 1 else None
+            r.update((k, -1) for k, v in r.items() if v == 0xffffffff)  # FV_NO_THREAD
+            if kind == 'sync_objects':
+                r['name'] = name(f['module'], r.offset, 0) if 'static' in str(r.flags) else None
                 r['names'] = names(f['path'])
                 self.objects[r.id] = r
             elif kind == 'sync':
                 r['names'] = names(f['path'])
+                r.update(wait=r.wait_sum, holds=r.hold_count, hold=r.hold_sum)
                 self.records.append(r)
             elif kind == 'sync_thread':
+                r.update(dict.fromkeys(KINDS, 0), **{k: int(v) for k, _, v in (word.partition(':') for word in f['wait_ticks'].split(',')) if v})
                 self.threads.append(r)
             elif kind == 'omp':
                 r['names'] = names(f['path'])
                 self.regions.append(r)
-            elif kind == 'omp_thread':
+            elif kind == 'omp_threads':
                 self.team.append(r)
-            elif kind == 'life':
-                r['routine'] = name(f['module'], r.offset, 0) if f['module'] in modules else None
+            elif kind == 'lives':
+                r['routine'] = name(f['routine_module'], r.routine_offset, 0) if f['routine_module'] in modules else None
                 r['create_names'], r['join_names'] = names(f['create_path']), names(f['join_path'])
                 self.lives.append(r)
 

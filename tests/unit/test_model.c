@@ -763,23 +763,19 @@ static void older_files_are_left_out(void **state)
 
 static void peers_and_timeline(void **state)
 {
-    struct fv_bins *bins = calloc(1, sizeof(*bins));
-    struct fv_time_bins *now = calloc(1, sizeof(*now));
+    struct fv_time_bins *bins = calloc(1, sizeof(*bins));
     (void)state;
 
     fvr_peer(&file[0], 0, 2, 3, 300);
     fvr_peer(&file[0], 0, 1, 1, 100);
     fvr_peer(&file[0], 4, 2, 1, 50);
     fvr_thread(&file[0], 0, true, 1, 250 * MS, NULL);
-    bins->active = 1; /* MPI from 0.25 s to 0.5 s */
-    bins->bank[1].origin = START;
-    bins->bank[1].width = 250 * MS;
-    bins->bank[1].ticks[1][FV_CLASS_P2P] = 250 * MS;
-    fvr_add(&file[0], FV_CHUNK_BINS, 0, bins, sizeof(*bins)); /* as early versions wrote them */
-    now->bank = bins->bank[1];
-    fvr_add(&file[1], FV_CHUNK_TIME_BINS, 0, now, sizeof(*now));
+    bins->bank.origin = START; /* MPI from 0.25 s to 0.5 s */
+    bins->bank.width = 250 * MS;
+    bins->bank.ticks[1][FV_CLASS_P2P] = 250 * MS;
+    fvr_add(&file[0], FV_CHUNK_TIME_BINS, 0, bins, sizeof(*bins));
+    fvr_add(&file[1], FV_CHUNK_TIME_BINS, 0, bins, sizeof(*bins));
     free(bins);
-    free(now);
     build(4);
     assert_int_equal(model.edge_count, 2);
     assert_int_equal(model.edges[1].to, 2);

@@ -185,7 +185,7 @@ static void refuses(void **state)
     strcpy(file.header.fvmpi, "9.9");
     fvr_finish(&file);
     assert_int_equal(open_with(file.size, &r, why), -FV_EVERSION);
-    assert_non_null(strstr(why, "newer"));
+    assert_non_null(strstr(why, "recorded by another version"));
     assert_non_null(strstr(why, "9.9"));
     file.header.byte_order = __builtin_bswap32(FV_BYTE_ORDER);
     fvr_finish(&file);
@@ -247,6 +247,40 @@ static void bad_variable_records(void **state)
     assert_int_equal(count(r, FV_CHUNK_COMMS), 0);
     assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
     fv_reader_free(r);
+}
+
+/* Of each type of records with a length of their own: what counts more than there is, and text without an end, is refused. */
+static void every_count(void **state)
+{
+    unsigned checked = 0;
+    (void)state;
+
+    for (const struct fv_chunk_kind *kind = fv_chunk_kinds; kind < fv_chunk_kinds + FV_CHUNK_KINDS; kind++) {
+        uint64_t record[64] = { 0 };
+        const struct fv_layout *of = kind->layout;
+
+        if (!kind->varies)
+            continue;
+        assert_true(of->bytes + 16 <= sizeof(record));
+        assert_true(fv_record_is_whole(of, record, of->bytes + 16));
+        assert_false(fv_record_is_whole(of, record, of->bytes - 8));
+        for (const struct fv_elements *e = of->elements; e < of->elements + of->counts; e++) {
+            if (e->by[0].bytes) {
+                memset((char *)record + e->by[0].offset, 0xff, e->by[0].bytes);
+                assert_false(fv_record_is_whole(of, record, of->bytes + 16));
+                assert_true(fv_elements(e, record, of->bytes + 16) <= of->bytes + 16);
+                memset(record, 0, sizeof(record));
+                checked++;
+            }
+            if (e->text) {
+                memset((char *)record + e->offset, 'x', e->room ? e->room : 16);
+                assert_false(fv_record_is_whole(of, record, of->bytes + 16));
+                memset(record, 0, sizeof(record));
+                checked++;
+            }
+        }
+    }
+    assert_true(checked >= 18);
 }
 
 static const struct fv_neighbours *neighbours_of(const struct fv_reader *r, uint32_t comm)
@@ -533,6 +567,7 @@ int main(void)
         TEST(bad_chunk_header_costs_that_chunk),
         TEST(bad_used),
         TEST(bad_variable_records),
+        TEST(every_count),
         TEST(neighbours),
         TEST(truncated_at_any_byte),
         TEST(reserved_space_is_no_damage),

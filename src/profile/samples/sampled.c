@@ -26,10 +26,10 @@ struct computing {
 /* Single instances, in the file. */
 struct kept {
     uint64_t record[2]; /* thread, index */
-    const struct fv_recent_instances *recent; /* NULL: files of before have none */
-    const struct fv_instance_events *events;  /* NULL: none were counted, likewise */
+    const struct fv_recent_instances *recent; /* NULL: there was no room */
+    const struct fv_instance_events *events;  /* NULL: none were counted, or there was no room */
 };
-/* Long calls, likewise. */
+/* Long calls of a context. */
 struct long_calls {
     uint64_t record[2]; /* thread, index */
     struct fv_long_calls of;
@@ -172,7 +172,7 @@ static void take_instances(struct gather *g, const struct fv_sampled_part *part,
     }
 }
 
-/* Of how many instances the moments of events are: counted apart, or, in files of before, all of them. */
+/* Of how many instances the moments of events are: counted apart, or, without a count, all of them. */
 static struct fv_event_counts event_counts(const struct gather *g, const struct fv_cursor *c,
                                            const struct fv_instances *r)
 {
@@ -242,7 +242,7 @@ static const struct kept *kept_of(const struct gather *g, const struct fv_cursor
     return i == FV_NONE ? NULL : &g->kept[i];
 }
 
-/* Files of before do not have it: the CPU time then. */
+/* Without it, the CPU time. */
 static struct fv_instance_computing computing_of(const struct gather *g, const struct fv_cursor *c, const struct fv_instances *r)
 {
     uint32_t i = FV_FIND(g->computing_by_record, g->computing, (uint64_t[]){ c->thread, c->index });

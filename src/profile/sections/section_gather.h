@@ -66,7 +66,7 @@ void fv_section_threads_add(struct fv_section_threads *to, const struct fv_secti
 /* section_sums.c */
 void fv_section_add_faults(struct fv_section_faults *to, const struct fv_section_faults *from);
 void fv_section_add_instances(struct fv_section_instances *to, const struct fv_section_instances *from);
-/* Files of before have no histogram: NAN. */
+/* Without a histogram, which needs room: NAN. */
 void fv_section_percentiles(double *out, const struct fv_distribution *durations, uint64_t count, double shortest_s,
                             double longest_s);
 /* What a rank did in one more section, or number of it. */

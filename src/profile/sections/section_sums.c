@@ -63,7 +63,7 @@ void fv_section_rank_add(struct fv_section_rank *to, const struct fv_section_ran
     fv_section_add_faults(&to->faults, &from->faults);
 }
 
-/* Files of before have no histogram. It may have an instance that is not counted yet. */
+/* Where there was no room there is no histogram. It may have an instance that is not counted yet. */
 void fv_section_percentiles(double *out, const struct fv_distribution *durations, uint64_t count,
                              double shortest_s, double longest_s)
 {

@@ -71,7 +71,7 @@ static double add_open(struct fv_section_gather *g, struct fv_section_rank *r, c
 }
 
 /* Chan, Golub, LeVeque (1979), as for calls in sums.c. */
-/* Files of before have no deviation. Unequal instances have one. */
+/* Unequal instances have a deviation within their range: else it is not known. */
 static struct fv_section_instances instances_of(const struct fv_section_times *t, double tick_s)
 {
     double range = (double)(t->ticks_max - t->ticks_min), count = (double)t->count;
@@ -100,7 +100,7 @@ static void read_cpu(struct fv_section_gather *g, const struct fv_build_file *f)
     }
 }
 
-/* Files of before do not have it. What several threads measured is no sum. */
+/* Not known where there was no room for it. What several threads measured is no sum. */
 static double process_s(const struct fv_section_gather *g, const struct fv_cursor *c, const struct fv_section_rank *r)
 {
     uint32_t i = FV_FIND(g->cpu_by_record, g->cpu, (uint64_t[]){ c->thread, c->index });
