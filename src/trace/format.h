@@ -2,7 +2,7 @@
  * the tools (which read) share; share/format.md is its prose.
  *
  *     page 0      struct fv_file_header, rewritten in place
- *     page 1..    chunks, each a whole number of pages: struct fv_chunk_header, then records of one type
+ *     page 1..    chunks, each a multiple of FV_CHUNK_ALIGN bytes: struct fv_chunk_header, then records of one type
  *
  * The file is mapped shared and its space is reserved before it is mapped, so a store into it outlives
  * SIGKILL and a full disk is an error code, never SIGBUS. A chunk is valid from the moment its header is
@@ -12,9 +12,9 @@
  *
  * Each subject has a header of its own: format_samples.h, format_threads.h and so on.
  *
- * A record is described here and nowhere else. gen_records.py reads these headers; of them it makes the names and sizes of chunks, the reader's checks, fvmpi dump,
- * the words of enumerations and the tables of share/format.md. So a new record is its struct and its row in enum fv_chunk_type. What the C says is not
- * repeated. The rest stands in brackets at the begin of a field's comment, several with commas between:
+ * A record is described here and nowhere else. gen_records.py reads these headers and makes a table of them (format_words.h). From that
+ * come the names and sizes of chunks, the reader's checks, fvmpi dump, the words of enumerations and the tables of share/format.md. So a new record is its struct and its row in enum fv_chunk_type. What the C says is not
+ * repeated. The rest stands in brackets at the beginning of a field's comment, several with commas between:
  *
  *     [ticks]          the unit, unless the name ends with it: ticks, ns, bytes, hz, ppm. [number]: none, although the name is like one
  *     [hex]            printed in hexadecimal: addresses, hashes, masks
