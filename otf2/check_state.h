@@ -7,6 +7,7 @@
 #include "otf2/check.h"
 #include "otf2/check_fault.h"
 #include "otf2/check_map.h"
+#include "base/list.h"
 #include "tool/vec.h"
 
 #include <otf2/otf2.h>
@@ -200,7 +201,10 @@ enum fv_active {
     FV_ACTIVE_LOCK,
     FV_ACTIVE_IO_LOCK
 };
-enum fv_request { FV_REQUEST_SEND = 1, FV_REQUEST_RECEIVE, FV_REQUEST_COLLECTIVE } /* fv_entry.what */;
+/* fv_entry.what: X(kind, words) */
+#define FV_REQUESTS(X)         X(NONE, "nothing") X(SEND, "a send") X(RECEIVE, "a receive") X(COLLECTIVE, "a collective")
+#define FV_REQUEST(name, word) FV_REQUEST_##name,
+enum fv_request { FV_REQUESTS(FV_REQUEST) };
 
 struct fv_check {
     struct fv_faults faults;

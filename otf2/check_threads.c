@@ -71,8 +71,10 @@ static OTF2_CallbackCode on_ThreadTeamEnd(FV_EVENT, OTF2_CommRef team)
 
 /* ---- creation: four events of one contingent and sequence count, on two locations ---- */
 
-enum { CREATE, BEGIN, END, WAIT };
-static const char *const link_names[] = { "ThreadCreate", "ThreadBegin", "ThreadEnd", "ThreadWait" };
+#define LINKS(X)         X(CREATE, "ThreadCreate") X(BEGIN, "ThreadBegin") X(END, "ThreadEnd") X(WAIT, "ThreadWait")
+#define LINK(name, word) name,
+enum { LINKS(LINK) };
+static const char *const link_names[] = { LINKS(FV_LIST_WORD) };
 
 static void link_thread(struct fv_check *c, unsigned what, OTF2_CommRef contingent, uint64_t sequence)
 {

@@ -7,12 +7,31 @@
 #define FV_OPTIONS_H
 
 #include "base/base.h"
+#include "base/list.h"
 
 #define FV_EVENTS_MOST 4 /* of --events */
 #define FV_COUNTERS_MOST 16 /* of --counters */
 
 /* Of fv_options.sample, below any rate: clock samples alone, as often as they cost little. */
 #define FV_SAMPLE_CLOCK 1
+
+/* Choices: X(NAME, word), numbered from 0. The table lists the words, and the values of options are the numbers. The rank file has the
+ * same ones, as rt/barrier.c, rt/clock.c and memory/layer.c assert. */
+#define FV_BARRIER_CHOICES(X) X(OFF, "off") X(BEFORE, "before") X(AFTER, "after")
+#define FV_CLOCK_CHOICES(X)   X(AUTO, "auto") X(TSC, "tsc") X(MONOTONIC, "monotonic")
+#define FV_ON_OFF_CHOICES(X)  X(ON, "on") X(OFF, "off")
+#define FV_FLAVOUR_CHOICES(X) X(MPICH, "mpich") X(OPENMPI, "openmpi") X(ABI, "abi") X(SERIAL, "serial")
+#define FV_PIN_CHOICES(X)     X(CORES, "cores") X(SOCKETS, "sockets") X(NUMA, "numa") X(THREADS, "threads")
+
+#define FV_BARRIER_CHOICE(name, word) FV_BARRIER_CHOICE_##name,
+#define FV_CLOCK_CHOICE(name, word)   FV_CLOCK_CHOICE_##name,
+#define FV_ON_OFF_CHOICE(name, word)  FV_CHOICE_##name,
+#define FV_PIN_CHOICE(name, word)     FV_PIN_##name,
+enum fv_barrier_choice { FV_BARRIER_CHOICES(FV_BARRIER_CHOICE) };
+enum fv_clock_choice { FV_CLOCK_CHOICES(FV_CLOCK_CHOICE) };
+enum fv_on_off { FV_ON_OFF_CHOICES(FV_ON_OFF_CHOICE) };
+enum fv_pin { FV_PIN_CHOICES(FV_PIN_CHOICE) FV_PINS };
+enum fv_memory_choice { FV_MEMORY_CHOICE_OFF, FV_MEMORY_CHOICE_ON, FV_MEMORY_CHOICE_EXACT };
 
 enum fv_functions_mode { FV_FUNCTIONS_ON = 1, FV_FUNCTIONS_ALL };
 enum fv_threads_mode { FV_THREADS_ON = 1, FV_THREADS_HOLD = 2, FV_THREADS_OWNER = 4 };
@@ -26,17 +45,17 @@ struct fv_options {
     uint64_t trace_zstd;                   /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
     bool share; /* others may read the experiment, as the umask says */
-    int clock; /* 0 as the kernel does, else an enum fv_clock_kind */
-    int barrier;           /* enum fv_barrier_mode */
+    int clock;             /* enum fv_clock_choice; auto: as the kernel does */
+    int barrier;           /* enum fv_barrier_choice */
     uint64_t barrier_wait; /* seconds */
     int threads;           /* of enum fv_threads_mode; 0: threads are not looked at */
     bool mpi_calls;        /* MPI's own calls are recorded */
     bool io;               /* files */
     int functions;         /* enum fv_functions_mode; 0: those that the compiler instrumented are not looked at */
-    int memory;            /* enum fv_memory_mode; 0: what is allocated is not looked at */
+    int memory;            /* enum fv_memory_choice; off: what is allocated is not looked at */
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */
-    int annotations;        /* 0: of Kokkos, NVTX and ITT become sections */
+    int annotations;        /* enum fv_on_off; on: those of Kokkos, NVTX and ITT become sections */
     uint64_t sample;       /* ticks per second of a thread's CPU time, with instances; 0: none; FV_SAMPLE_CLOCK */
     uint64_t sample_budget; /* percent of a thread's CPU time that measuring instances may take */
     const char *sensors;   /* of the machine, that one rank of a node reads meanwhile, with commas between; in static storage; NULL: none */

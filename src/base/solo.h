@@ -3,6 +3,8 @@
 #ifndef FV_SOLO_H
 #define FV_SOLO_H
 
+#include "base/list.h"
+
 #include <linux/futex.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,12 +16,12 @@
 #define FV_SOLO_MAGIC UINT64_C(0x31306f6c6f737666) /* "fvsolo01" */
 
 /* How the cache is made smaller. In the rank file, too. */
-enum fv_solo_how {
-    FV_SOLO_WHOLE,   /* it is not */
-    FV_SOLO_PIRATE,  /* another process holds the rest, and says whether it does */
-    FV_SOLO_RESCTRL, /* the kernel's cache allocation: part of the ways */
-    FV_SOLO_HOWS
-};
+#define FV_SOLO_HOW_LIST(X)                                                                                  \
+    X(WHOLE, "whole")     /* it is not */                                                                    \
+    X(PIRATE, "pirate")   /* another process holds the rest, and says whether it does */                     \
+    X(RESCTRL, "resctrl") /* the kernel's cache allocation: part of the ways */
+#define FV_SOLO_HOW(name, word) FV_SOLO_##name,
+enum fv_solo_how { FV_SOLO_HOW_LIST(FV_SOLO_HOW) FV_SOLO_HOWS };
 
 /* Why a phase of threads (threads/gate.h), or the ranks that took turns (rt/turns.h), were let go; in the rank file (fv_solo_record.why), too. */
 enum fv_gate_why {

@@ -50,10 +50,10 @@ static int say_unknown(const struct fv_arguments *a, const char *word)
 int fv_arguments_take(const struct fv_arguments *a, int argc, char **argv, void *options,
                       struct fv_operands *operands)
 {
-    char letters[16];
+    char letters[strlen(a->letters) + 2];
     int option;
 
-    snprintf(letters, sizeof(letters), ":%s", a->letters); /* tells what is missing from what is unknown */
+    strcat(strcpy(letters, ":"), a->letters); /* the colon tells what is missing from what is unknown */
     opterr = 0;
     optind = 0; /* anew */
     while ((option = getopt_long(argc, argv, letters, a->table, NULL)) != -1) {

@@ -188,7 +188,7 @@ int fv_config_resolve(struct fv_config *config)
 
 void fv_config_print(const struct fv_config *config)
 {
-    static const char *const origins[] = { "default", "environment", "command line" };
+    static const char *const origins[] = { FV_ORIGINS(FV_LIST_WORD) };
 
     printf("%-22s %-22s %-12s %s\n", "option", "variable", "from", "value");
     for (size_t i = 0; i < fv_option_count; i++) {

@@ -4,7 +4,10 @@
 
 #include "base/options.h"
 
-enum fv_origin { FV_FROM_DEFAULT, FV_FROM_ENVIRONMENT, FV_FROM_COMMAND };
+/* X(origin, words) */
+#define FV_ORIGINS(X)         X(DEFAULT, "default") X(ENVIRONMENT, "environment") X(COMMAND, "command line")
+#define FV_ORIGIN(name, word) FV_FROM_##name,
+enum fv_origin { FV_ORIGINS(FV_ORIGIN) };
 
 struct fv_config {
     const char **values; /* [fv_option_count], never NULL; not owned, unless they are `output` */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const flavour_names[] = { "", "mpich", "openmpi", "abi", "serial" };
+static const char *const flavour_names[] = { "", FV_FLAVOUR_CHOICES(FV_LIST_WORD) };
 
 const char *fv_flavour_name(enum fv_flavour flavour)
 {

@@ -4,8 +4,10 @@
 #define FV_LAUNCHER_H
 
 #include "base/base.h"
+#include "base/options.h"
 
-enum fv_flavour { FV_FLAVOUR_NONE, FV_FLAVOUR_MPICH, FV_FLAVOUR_OPENMPI, FV_FLAVOUR_ABI, FV_FLAVOUR_SERIAL };
+#define FV_FLAVOUR(name, word) FV_FLAVOUR_##name,
+enum fv_flavour { FV_FLAVOUR_NONE, FV_FLAVOUR_CHOICES(FV_FLAVOUR) };
 
 /* "mpich", ...: as in libfvmpi-<name>.so; "" for none. */
 const char *fv_flavour_name(enum fv_flavour flavour);

@@ -1,6 +1,7 @@
 /* See placement.h. */
 #include "cmd/placement.h"
 #include "base/base.h"
+#include "base/options.h"
 #include "cmd/launcher.h"
 
 #include <errno.h>
@@ -11,16 +12,16 @@
 /* A launcher that fvmpi knows to bind ranks. */
 struct binder {
     const char *option;      /* in front of: */
-    const char *to[4];       /* as in `pins`; option NULL: it is one word */
+    const char *to[FV_PINS];       /* as in `pins`; option NULL: it is one word */
     const char *given[6];    /* options that a user would say it by, NULL behind the last */
     const char *variable[2]; /* ... and variables */
 };
-static const char *const pins[] = { "cores", "sockets", "numa", "threads" };
+static const char *const pins[] = { FV_PIN_CHOICES(FV_LIST_WORD) };
 static const struct binder
-    open_mpi = { "--bind-to", { "core", "socket", "numa", "hwthread" }, { "--bind-to", "-bind-to", "--bind-to-core", "--bind-to-socket", "--cpu-set" },
+    open_mpi = { "--bind-to", { [FV_PIN_CORES] = "core", [FV_PIN_SOCKETS] = "socket", [FV_PIN_NUMA] = "numa", [FV_PIN_THREADS] = "hwthread" }, { "--bind-to", "-bind-to", "--bind-to-core", "--bind-to-socket", "--cpu-set" },
                  { "OMPI_MCA_hwloc_base_binding_policy", "PRTE_MCA_hwloc_default_binding_policy" } },
-    hydra = { "-bind-to", { "core", "socket", "numa", "hwthread" }, { "-bind-to", "--bind-to", "-binding", "--binding" }, { "HYDRA_BINDING" } },
-    slurm = { NULL, { "--cpu-bind=cores", "--cpu-bind=sockets", "--cpu-bind=ldoms", "--cpu-bind=threads" }, { "--cpu-bind", "--cpu_bind" }, { "SLURM_CPU_BIND" } };
+    hydra = { "-bind-to", { [FV_PIN_CORES] = "core", [FV_PIN_SOCKETS] = "socket", [FV_PIN_NUMA] = "numa", [FV_PIN_THREADS] = "hwthread" }, { "-bind-to", "--bind-to", "-binding", "--binding" }, { "HYDRA_BINDING" } },
+    slurm = { NULL, { [FV_PIN_CORES] = "--cpu-bind=cores", [FV_PIN_SOCKETS] = "--cpu-bind=sockets", [FV_PIN_NUMA] = "--cpu-bind=ldoms", [FV_PIN_THREADS] = "--cpu-bind=threads" }, { "--cpu-bind", "--cpu_bind" }, { "SLURM_CPU_BIND" } };
 
 static bool is_of_slurm(const char *launcher)
 {

@@ -49,8 +49,10 @@ static char *new_name(struct throughput *t, const char *what)
 /* So many of them, in the experiment WHAT. Its exit status. */
 static int run_once(struct throughput *t, size_t count, const char *what)
 {
-    if (t->made_count == RUNS)
+    if (t->made_count == RUNS) {
+        fv_log("run: --throughput: more than %d runs; name fewer numbers of copies, or take a smaller --repeats", RUNS);
         return FV_EXIT_FAILED;
+    }
     const char *const own[] = { "--throughput=0", "--quiet", "-o", new_name(t, what), NULL };
     char number[24];
 

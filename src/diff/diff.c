@@ -8,36 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct fv_diff_metric_word fv_diff_metrics[FV_DIFF_METRICS] = {
-    [FV_DIFF_TIME] = { "time_s", "time", FV_UNIT_SECONDS },
-    [FV_DIFF_WAIT] = { "wait_s", "waiting", FV_UNIT_SECONDS },
-    [FV_DIFF_CALLS] = { "count", "calls", FV_UNIT_COUNT },
-    [FV_DIFF_BYTES] = { "bytes", "bytes", FV_UNIT_BYTES },
-    [FV_DIFF_EFFICIENCY] = { "efficiency", "not waiting", FV_UNIT_SHARE },
-    [FV_DIFF_BALANCE] = { "balance", "balance of ranks", FV_UNIT_SHARE },
-};
-
-const struct fv_diff_metric_word fv_diff_run_metrics[FV_DIFF_RUN_METRICS] = {
-    [FV_RUN_ELAPSED] = { "elapsed_s", "elapsed", FV_UNIT_SECONDS },
-    [FV_RUN_COMPUTE] = { "compute_s", "computing", FV_UNIT_SECONDS },
-    [FV_RUN_MPI] = { "mpi_s", "MPI", FV_UNIT_SECONDS },
-    [FV_RUN_WAIT] = { "wait_s", "  waiting", FV_UNIT_SECONDS },
-    [FV_RUN_CALLS] = { "count", "MPI calls", FV_UNIT_COUNT },
-    [FV_RUN_BYTES] = { "bytes", "bytes", FV_UNIT_BYTES },
-    [FV_RUN_PARALLEL] = { "parallel", "parallel efficiency", FV_UNIT_SHARE },
-    [FV_RUN_LOAD_BALANCE] = { "load_balance", "  load balance", FV_UNIT_SHARE },
-    [FV_RUN_COMMUNICATION] = { "communication", "  communication", FV_UNIT_SHARE },
-    [FV_RUN_SERIALIZATION] = { "serialization", "    serialization", FV_UNIT_SHARE },
-    [FV_RUN_TRANSFER] = { "transfer", "    transfer", FV_UNIT_SHARE },
-};
-
-const struct fv_diff_metric_word fv_diff_entry_metrics[FV_ENTRY_METRICS] = {
-    [FV_ENTRY_TIME] = { "time_s", "time", FV_UNIT_SECONDS },
-    [FV_ENTRY_COUNT] = { "count", "count", FV_UNIT_COUNT },
-    [FV_ENTRY_MEAN] = { "mean_s", "mean", FV_UNIT_SECONDS },
-};
-
-const char *const fv_diff_join_names[FV_DIFF_JOINS + 1] = { "position", "names", "only_a", "only_b", NULL };
+const struct fv_diff_metric_word fv_diff_metrics[] = { FV_DIFF_METRIC_LIST(FV_DIFF_METRIC_WORD) };
+const struct fv_diff_metric_word fv_diff_run_metrics[] = { FV_RUN_METRIC_LIST(FV_DIFF_METRIC_WORD) };
+const struct fv_diff_metric_word fv_diff_entry_metrics[] = { FV_ENTRY_METRIC_LIST(FV_DIFF_METRIC_WORD) };
+const char *const fv_diff_join_names[] = { FV_DIFF_JOIN_KINDS(FV_LIST_WORD) NULL };
 
 /* ---- one run ---- */
 

@@ -6,6 +6,7 @@
 #ifndef FV_DIFF_H
 #define FV_DIFF_H
 
+#include "base/list.h"
 #include "diff/diff_facts.h"
 #include "diff/diff_join.h"
 #include "diff/diff_stats.h"
@@ -13,37 +14,42 @@
 #include "profile/profile.h"
 #include "tool/words.h"
 
-enum fv_diff_metric {
-    FV_DIFF_TIME, /* seconds in MPI */
-    FV_DIFF_WAIT, /* of these, waiting */
-    FV_DIFF_CALLS,
-    FV_DIFF_BYTES,      /* sent and received */
-    FV_DIFF_EFFICIENCY, /* part of the time that is not waiting */
-    FV_DIFF_BALANCE,    /* mean over longest time of a rank */
-    FV_DIFF_METRICS
-};
+/* How a value is said, and whether less of it is better: X(unit, word). */
+#define FV_DIFF_UNITS(X)         X(SECONDS, "s") X(COUNT, "count") X(BYTES, "bytes") X(SHARE, "share")
+#define FV_DIFF_UNIT(name, word) FV_UNIT_##name,
+enum fv_diff_unit { FV_DIFF_UNITS(FV_DIFF_UNIT) };
 
-enum fv_diff_run_metric {
-    FV_RUN_ELAPSED,
-    FV_RUN_COMPUTE,
-    FV_RUN_MPI,
-    FV_RUN_WAIT,
-    FV_RUN_CALLS,
-    FV_RUN_BYTES,
-    FV_RUN_PARALLEL,
-    FV_RUN_LOAD_BALANCE,
-    FV_RUN_COMMUNICATION,
-    FV_RUN_SERIALIZATION, /* this and the next: of analysis.json */
-    FV_RUN_TRANSFER,
-    FV_DIFF_RUN_METRICS
-};
+/* X(metric, key, name, unit) */
+#define FV_DIFF_METRIC_LIST(X)                                                                               \
+    X(TIME, "time_s", "time", SECONDS)    /* in MPI */                                                       \
+    X(WAIT, "wait_s", "waiting", SECONDS) /* of these, waiting */                                            \
+    X(CALLS, "count", "calls", COUNT)                                                                        \
+    X(BYTES, "bytes", "bytes", BYTES)                   /* sent and received */                              \
+    X(EFFICIENCY, "efficiency", "not waiting", SHARE)   /* part of the time that is not waiting */           \
+    X(BALANCE, "balance", "balance of ranks", SHARE)    /* mean over longest time of a rank */
+#define FV_DIFF_METRIC(name, ...) FV_DIFF_##name,
+enum fv_diff_metric { FV_DIFF_METRIC_LIST(FV_DIFF_METRIC) FV_DIFF_METRICS };
 
-/* How a value is said, and whether less of it is better. */
-enum fv_diff_unit { FV_UNIT_SECONDS, FV_UNIT_COUNT, FV_UNIT_BYTES, FV_UNIT_SHARE };
+#define FV_RUN_METRIC_LIST(X)                                                                                \
+    X(ELAPSED, "elapsed_s", "elapsed", SECONDS)                                                              \
+    X(COMPUTE, "compute_s", "computing", SECONDS)                                                            \
+    X(MPI, "mpi_s", "MPI", SECONDS)                                                                          \
+    X(WAIT, "wait_s", "  waiting", SECONDS)                                                                  \
+    X(CALLS, "count", "MPI calls", COUNT)                                                                    \
+    X(BYTES, "bytes", "bytes", BYTES)                                                                        \
+    X(PARALLEL, "parallel", "parallel efficiency", SHARE)                                                    \
+    X(LOAD_BALANCE, "load_balance", "  load balance", SHARE)                                                 \
+    X(COMMUNICATION, "communication", "  communication", SHARE)                                              \
+    X(SERIALIZATION, "serialization", "    serialization", SHARE) /* this and the next: of analysis.json */  \
+    X(TRANSFER, "transfer", "    transfer", SHARE)
+#define FV_RUN_METRIC(name, ...) FV_RUN_##name,
+enum fv_diff_run_metric { FV_RUN_METRIC_LIST(FV_RUN_METRIC) FV_DIFF_RUN_METRICS };
+
 struct fv_diff_metric_word {
     const char *key, *name;
     enum fv_diff_unit unit;
 };
+#define FV_DIFF_METRIC_WORD(name, key, words, unit) { key, words, FV_UNIT_##unit },
 extern const struct fv_diff_metric_word fv_diff_metrics[FV_DIFF_METRICS];
 extern const struct fv_diff_metric_word fv_diff_run_metrics[FV_DIFF_RUN_METRICS];
 extern const struct fv_diff_metric_word fv_diff_entry_metrics[FV_ENTRY_METRICS];

@@ -75,7 +75,9 @@ void fv_diff_paths_join(const struct fv_diff_paths *a, const struct fv_diff_path
 
 
 /* How rows of A and B were joined. */
-enum fv_diff_join { FV_JOIN_POSITION, FV_JOIN_NAMES, FV_JOIN_ONLY_A, FV_JOIN_ONLY_B, FV_DIFF_JOINS };
+#define FV_DIFF_JOIN_KINDS(X)  X(POSITION, "position") X(NAMES, "names") X(ONLY_A, "only_a") X(ONLY_B, "only_b")
+#define FV_DIFF_JOIN_KIND(name, word) FV_JOIN_##name,
+enum fv_diff_join { FV_DIFF_JOIN_KINDS(FV_DIFF_JOIN_KIND) FV_DIFF_JOINS };
 extern const char *const fv_diff_join_names[FV_DIFF_JOINS + 1]; /* NULL behind the last */
 static inline bool fv_diff_only(enum fv_diff_join join)
 {

@@ -211,7 +211,7 @@ static void get_name(void *subject, const void *row, const struct fv_column_def 
         k, t, "", d, FV_GET(FV_TYPE_TEXT, getter), .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT,               \
                                                    .argument = (which)                                       \
     }
-static const char *const unit_words[] = { "s", "count", "bytes", "share", NULL };
+static const char *const unit_words[] = { FV_DIFF_UNITS(FV_LIST_WORD) NULL };
 #define BY(k, t, m, d)                                                                                       \
     {                                                                                                        \
         k, t, "", d, FV_FIELD(struct fv_diff_changed, by.m), .flags = FV_NULLABLE                            \
@@ -252,11 +252,7 @@ static const char *const unit_words[] = { "s", "count", "bytes", "share", NULL }
         SAID("a_stddev_words", "spread A", get_word, WORD_STDDEV_A, "a_stddev with its unit."),              \
         SAID("b_stddev_words", "spread B", get_word, WORD_STDDEV_B, "b_stddev with its unit.")
 
-static const char *const run_metric_words[] = { "elapsed_s",     "compute_s",     "mpi_s",    "wait_s",
-                                                "count",         "bytes",         "parallel", "load_balance",
-                                                "communication", "serialization", "transfer", NULL };
-_Static_assert(sizeof(run_metric_words) / sizeof(*run_metric_words) == FV_DIFF_RUN_METRICS + 1,
-               "as fv_diff_run_metrics");
+static const char *const run_metric_words[] = { FV_RUN_METRIC_LIST(FV_LIST_WORD) NULL };
 static const struct fv_column_def run_change_columns[] = { CHANGE_COLUMNS(run_metric_words, "") };
 
 static size_t run_change_count(void *subject, const void *parent)
@@ -282,9 +278,7 @@ const struct fv_relation fv_diff_run_changes = {
     .row = run_change_at,
 };
 
-static const char *const metric_words[] = { "time_s",     "wait_s",  "count", "bytes",
-                                            "efficiency", "balance", NULL };
-_Static_assert(sizeof(metric_words) / sizeof(*metric_words) == FV_DIFF_METRICS + 1, "as fv_diff_metrics");
+static const char *const metric_words[] = { FV_DIFF_METRIC_LIST(FV_LIST_WORD) NULL };
 static const struct fv_column_def change_columns[] = { CHANGE_COLUMNS(
     metric_words, ", and is it one of those that Benjamini and Hochberg's procedure keeps in the list") };
 
@@ -499,8 +493,7 @@ static const struct fv_relation callsites = {
 
 /* ---- rows of the other tables ---- */
 
-static const char *const entry_metric_words[] = { "time_s", "count", "mean_s", NULL };
-_Static_assert(sizeof(entry_metric_words) / sizeof(*entry_metric_words) == FV_ENTRY_METRICS + 1, "as fv_diff_entry_metrics");
+static const char *const entry_metric_words[] = { FV_ENTRY_METRIC_LIST(FV_LIST_WORD) NULL };
 static const struct fv_column_def entry_change_columns[] = { CHANGE_COLUMNS(
     entry_metric_words, ", and is it one of those that Benjamini and Hochberg's procedure keeps in the table") };
 

@@ -37,7 +37,10 @@ struct fv_diff_table {
 #define FV_DIFF_TABLES 6
 extern const struct fv_diff_table fv_diff_tables[FV_DIFF_TABLES];
 
-enum fv_diff_entry_metric { FV_ENTRY_TIME, FV_ENTRY_COUNT, FV_ENTRY_MEAN, FV_ENTRY_METRICS };
+/* X(metric, key, name, unit): diff.h */
+#define FV_ENTRY_METRIC_LIST(X)    X(TIME, "time_s", "time", SECONDS) X(COUNT, "count", "count", COUNT) X(MEAN, "mean_s", "mean", SECONDS)
+#define FV_ENTRY_METRIC(name, ...) FV_ENTRY_##name,
+enum fv_diff_entry_metric { FV_ENTRY_METRIC_LIST(FV_ENTRY_METRIC) FV_ENTRY_METRICS };
 
 /* A row of one side, over its runs. */
 struct fv_diff_entry {

@@ -6,12 +6,15 @@
 #ifndef FV_DOCTOR_H
 #define FV_DOCTOR_H
 
+#include "base/list.h"
 #include "tool/cpus.h"
 #include "tool/vec.h"
 
 #include <stdio.h>
 
-enum fv_doctor_state { FV_DOCTOR_GOOD, FV_DOCTOR_NOTE, FV_DOCTOR_UNKNOWN, FV_DOCTOR_BAD, FV_DOCTOR_STATES };
+#define FV_DOCTOR_STATE_LIST(X)        X(GOOD, "good") X(NOTE, "note") X(UNKNOWN, "unknown") X(BAD, "bad")
+#define FV_DOCTOR_STATE(name, word) FV_DOCTOR_##name,
+enum fv_doctor_state { FV_DOCTOR_STATE_LIST(FV_DOCTOR_STATE) FV_DOCTOR_STATES };
 extern const char *const fv_doctor_states[]; /* their names; NULL behind the last */
 
 /* A file's value that would be good. Path below the root. */

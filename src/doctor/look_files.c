@@ -12,7 +12,7 @@ struct seen {
 };
 struct tally {
     struct seen seen[VALUES];
-    size_t kinds, good, bad, other;
+    size_t kinds, more, good, bad, other; /* more: values that `seen` has no room for */
 };
 
 static const char *word_in(const char *words, const char *word)
@@ -43,8 +43,10 @@ static void note(struct tally *t, const char *path, const char *value)
 
     while (i < t->kinds && (strcmp(t->seen[i].file, file) || strcmp(t->seen[i].value, value)))
         i++;
-    if (i == VALUES)
+    if (i == VALUES) {
+        t->more++;
         return;
+    }
     snprintf(t->seen[i].file, sizeof(t->seen[i].file), "%s", file);
     snprintf(t->seen[i].value, sizeof(t->seen[i].value), "%s", value);
     t->seen[i].count++;
@@ -85,6 +87,8 @@ static void describe(const struct tally *t, struct fv_string *out)
         if (t->seen[i].count > 1)
             fv_string_add(out, " (%zu times)", t->seen[i].count);
     }
+    if (t->more)
+        fv_string_add(out, ", and other values (%zu times)", t->more);
 }
 
 void fv_doctor_look_files(struct fv_doctor *d, struct fv_doctor_result *r)

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-const char *const fv_doctor_states[] = { "good", "note", "unknown", "bad", NULL };
+const char *const fv_doctor_states[] = { FV_DOCTOR_STATE_LIST(FV_LIST_WORD) NULL };
 
 void fv_doctor_say(struct fv_doctor *d, struct fv_doctor_result *r, enum fv_doctor_state state, const char *format, ...)
 {

@@ -20,7 +20,7 @@
 
 const char *fv_problem_kind_name(enum fv_problem_kind kind)
 {
-    static const char *const names[] = { "unreadable", "left_out", "missing", "damaged", "dropped", "note" };
+    static const char *const names[] = { FV_PROBLEM_KINDS(FV_LIST_WORD) };
 
     return names[kind];
 }

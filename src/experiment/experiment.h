@@ -3,18 +3,21 @@
 #ifndef FV_EXPERIMENT_DIR_H
 #define FV_EXPERIMENT_DIR_H
 
+#include "base/list.h"
 #include "tool/vec.h"
 #include "trace/reader.h"
 
 /* What a reader of the report must know about its input, in words. */
-enum fv_problem_kind {
-    FV_PROBLEM_UNREADABLE, /* a file that could not be opened as a rank file */
-    FV_PROBLEM_LEFT_OUT,   /* a file of another run */
-    FV_PROBLEM_MISSING,    /* a rank without a file */
-    FV_PROBLEM_DAMAGED,    /* part of a file is lost */
-    FV_PROBLEM_DROPPED,    /* not recorded: a budget or the disk was full */
-    FV_PROBLEM_NOTE,       /* nothing is lost, but it should be known */
-};
+/* X(kind, word) */
+#define FV_PROBLEM_KINDS(X)                                                                                  \
+    X(UNREADABLE, "unreadable") /* a file that could not be opened as a rank file */                         \
+    X(LEFT_OUT, "left_out")     /* a file of another run */                                                  \
+    X(MISSING, "missing")       /* a rank without a file */                                                  \
+    X(DAMAGED, "damaged")       /* part of a file is lost */                                                 \
+    X(DROPPED, "dropped")       /* not recorded: a budget or the disk was full */                            \
+    X(NOTE, "note")             /* nothing is lost, but it should be known */
+#define FV_PROBLEM_KIND(name, word) FV_PROBLEM_##name,
+enum fv_problem_kind { FV_PROBLEM_KINDS(FV_PROBLEM_KIND) };
 struct fv_problem {
     enum fv_problem_kind kind;
     const char *file; /* base name; NULL: the whole run */

@@ -160,6 +160,8 @@ static uint64_t cost_of_ticks(void)
     return least;
 }
 
+_Static_assert((int)FV_MEMORY_CHOICE_ON == FV_MEMORY_SAMPLED && (int)FV_MEMORY_CHOICE_EXACT == FV_MEMORY_EXACT, "an option's value is the rank file's");
+
 static bool make_hooks(void)
 {
     hooks = hooks ? hooks : fv_memory_new_wiped(sizeof(*hooks));

@@ -221,9 +221,11 @@ static bool takes_part(int rank)
     return low < ranges && range[low].first <= rank;
 }
 
+_Static_assert((int)FV_BARRIER_CHOICE_BEFORE == FV_BARRIER_BEFORE && (int)FV_BARRIER_CHOICE_AFTER == FV_BARRIER_AFTER, "an option's value is the rank file's");
+
 void fv_barriers_agree(const char *directory, const struct fv_start_info *info)
 {
-    static const char *const modes[] = { "", "before", "after" };
+    static const char *const modes[] = { FV_BARRIER_CHOICES(FV_LIST_WORD) };
     struct fv_file_header *h = fv_rt.writer.header;
     struct meeting m = { directory, modes[fv_rt.options.barrier], info->world_rank, info->world_size };
     char mark[64], text[TEXT_MAX + 1];

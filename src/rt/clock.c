@@ -1,6 +1,7 @@
 /* See clock.h. */
 #include "rt/clock.h"
 #include "base/base.h"
+#include "base/options.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -29,10 +30,12 @@ static bool kernel_trusts_it(void)
 }
 #endif
 
+_Static_assert((int)FV_CLOCK_CHOICE_TSC == FV_CLOCK_TSC && (int)FV_CLOCK_CHOICE_MONOTONIC == FV_CLOCK_MONOTONIC, "an option's value is the rank file's");
+
 void fv_clock_init(int wanted)
 {
 #if FV_HAS_COUNTER
-    fv_clock_tsc = wanted == FV_CLOCK_TSC || (wanted == 0 && kernel_trusts_it());
+    fv_clock_tsc = wanted == FV_CLOCK_CHOICE_TSC || (wanted == FV_CLOCK_CHOICE_AUTO && kernel_trusts_it());
 #else
     (void)wanted;
 #endif

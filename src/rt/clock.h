@@ -11,7 +11,7 @@
 
 extern bool fv_clock_tsc; /* the counter, FV_CLOCK_TSC; set once, by fv_clock_init() */
 
-/* Chooses the clock: 0 as the kernel does, else an enum fv_clock_kind. Before anything else. */
+/* Chooses the clock: enum fv_clock_choice. Before anything else. */
 void fv_clock_init(int wanted);
 
 /* Ticks per second as far as known at start; 0: unknown. */

@@ -13,7 +13,7 @@ const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1] = {
     [FV_ALONE_OFF_CPU] = "off_cpu",   [FV_ALONE_VARIES] = "varies",     [FV_ALONE_NO_PART] = "no_part",           [FV_ALONE_UNEQUAL] = "asymmetric", [FV_ALONE_MORE] = "does_more",    [FV_ALONE_SHARED] = "shared_data",
     [FV_ALONE_TOO_LARGE] = "too_large", [FV_ALONE_REJECTED] = "rejected", [FV_ALONE_VERDICTS] = NULL,
 };
-const char *const fv_alone_hows[] = { [FV_SOLO_WHOLE] = "whole", [FV_SOLO_PIRATE] = "pirate", [FV_SOLO_RESCTRL] = "resctrl", NULL };
+const char *const fv_alone_hows[] = { FV_SOLO_HOW_LIST(FV_LIST_WORD) NULL };
 
 /* ---- a run ---- */
 

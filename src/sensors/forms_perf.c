@@ -113,13 +113,13 @@ static bool describe(struct fv_sensor *sensor, const char *folder, const char *e
 
 /* ---- sources: a device, on one processor of each socket ---- */
 
-/* "0,18" or "0-3"; without a file all that are online. */
+/* "0,18" or "0-3"; without a file all that are online. Those that there is no room for are told. */
 static size_t processors_of(struct fv_sensor *sensor, const char *folder, int out[MASK_CPUS])
 {
     const char *at = load(sensor, folder, "cpumask") || load(sensor, "sys/devices/system/cpu", "online") ? sensor->state->text : "0";
     size_t count = 0;
 
-    while (*at && count < MASK_CPUS) {
+    while (*at) {
         char *end;
         long first = strtol(at, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
 
@@ -127,6 +127,7 @@ static size_t processors_of(struct fv_sensor *sensor, const char *folder, int ou
             break;
         for (; first <= last && count < MASK_CPUS; first++)
             out[count++] = (int)first;
+        sensor->left_out += first <= last ? (uint32_t)(last - first + 1) : 0;
         at = end + (*end == ',');
     }
     return count;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The tarball has all sources, tests and documents, and what Python makes of tables, so that it needs neither Python nor autotools.
-Each C file is in a local.am."""
+Each C file is in a local.am, each script in a page."""
 import fnmatch
 import os
 import re
@@ -62,6 +62,15 @@ def words():
                 yield from f.read().replace('%D%', os.path.dirname(name)).split()
 
 
+def scripts_of_pages():
+    """Each page names its scripts, src/local.am takes all that are there."""
+    folder = os.path.join(SOURCE, 'share', 'page')
+    for name in os.listdir(folder):
+        if name.endswith('.html'):
+            with open(os.path.join(folder, name), encoding='utf-8') as f:
+                yield from re.search('<!-- scripts: (.*) -->', f.read())[1].split()
+
+
 def main():
     shipped, made, left_out = lists()
     files = [name for name in sources() if (KINDS.search(name) or name.startswith('tests/') and BUILD != SOURCE) and not OF_BUILD.match(name)]
@@ -74,6 +83,8 @@ def main():
              for name in set(os.listdir(os.path.join(BUILD, folder))) - set(os.listdir(os.path.join(SOURCE, folder)))}
     check('what tests make is not in the tarball', [name for name in built if not any(fnmatch.fnmatch(name, pattern) for pattern in left_out)])
     check('each C file is in a local.am', [name for name in files if re.match(r'(src|otf2|mpi-wrappers)/.*\.c$', name) and name not in named])
+    check('each script of a page is there, and each that is there is of a page',
+          set(scripts_of_pages()) ^ {name for name in os.listdir(os.path.join(SOURCE, 'share', 'page')) if name.endswith('.js')})
     print('1..{}'.format(number))
     sys.exit(failed > 0)
 

@@ -9,8 +9,12 @@
 
 #include <signal.h>
 
-enum fv_noise_test { FV_NOISE_WORK, FV_NOISE_TIME };
-enum fv_left_out { FV_LEFT_OUT_TIME, FV_LEFT_OUT_MEMORY, FV_LEFT_OUT_PROCESSOR };
+#define FV_NOISE_TESTS(X)           X(WORK, "fixed work") X(TIME, "fixed time")
+#define FV_NOISE_TEST(name, word) FV_NOISE_##name,
+enum fv_noise_test { FV_NOISE_TESTS(FV_NOISE_TEST) };
+#define FV_LEFT_OUTS(X)           X(TIME, "time") X(MEMORY, "memory") X(PROCESSOR, "processor")
+#define FV_LEFT_OUT(name, word) FV_LEFT_OUT_##name,
+enum fv_left_out { FV_LEFT_OUTS(FV_LEFT_OUT) };
 extern const char *const fv_left_out[]; /* names; NULL behind the last */
 extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_noise_among[]; /* names; NULL behind the last */
 

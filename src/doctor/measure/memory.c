@@ -427,7 +427,7 @@ double fv_memory_chase(struct fv_doctor *d, uint32_t cpu, uint64_t bytes, double
 typedef double lane __attribute__((vector_size(64))); /* a line */
 enum { COPY, TRIAD, KERNELS };
 static const char *const kernels[] = { "copy", "triad" };
-const char *const fv_left_out[] = { [FV_LEFT_OUT_TIME] = "time", [FV_LEFT_OUT_MEMORY] = "memory", [FV_LEFT_OUT_PROCESSOR] = "processor", NULL };
+const char *const fv_left_out[] = { FV_LEFT_OUTS(FV_LIST_WORD) NULL };
 static const double arrays_moved[] = { 2, 3 }; /* read and written; what a write reads before is not counted */
 
 struct bandwidth_job {

@@ -12,7 +12,7 @@ enum { VALUES_MOST = 1 << 18, GAPS_MOST = 1 << 17, GAPS_A_SECOND = 50000, GAPS_K
 #define GAP_LEAST_NS 300.0
 #define TURNS        9 /* a gap is at least so many of the shortest turn */
 
-const char *const fv_noise_tests[] = { "fixed work", "fixed time", NULL };
+const char *const fv_noise_tests[] = { FV_NOISE_TESTS(FV_LIST_WORD) NULL };
 const char *const fv_noise_phases[] = { "alone", "together", NULL };
 const char *const fv_noise_among[] = { "all gaps", "long gaps", NULL };
 
