@@ -1,4 +1,4 @@
-/* See build.h: which tracks there are, and the visits to the rank files. */
+/* See build.h: the visits to the rank files, by the tracks of all subjects. */
 #include "profile/build.h"
 
 #include <stdlib.h>
