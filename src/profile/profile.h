@@ -30,7 +30,7 @@ struct fv_profile_options {
 };
 
 /* Reads the rank files, joins fvunify's analysis of the trace where it is of these files, looks up symbols,
- * makes one of what looks the same (fv_sites_merge()), and adds up samples. On success *out is the caller's,
+ * makes one of what looks the same (fv_model_build()), and adds up samples. On success *out is the caller's,
  * for fv_profile_close(). Has logged when it fails, with the errors of fv_experiment_open(), which takes the paths. Where each path is a run of
  * its own with a part of a list of counters (fvmpi run --counters-pass), it is the first, with the counters of all, and says so. */
 int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out);

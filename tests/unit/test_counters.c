@@ -400,7 +400,7 @@ static void parts(void **state)
     add_thread(&f[3], 1, 0, 1500000000, 400, 4);
     for (int rank = 0; rank < 4; rank++)
         fvr_join(&f[rank], &experiment);
-    fv_model_build(&m, &experiment);
+    fv_model_build(&m, NULL, &experiment, false);
     static const struct {
         double value;
         uint32_t threads, missing;
@@ -482,7 +482,7 @@ static void of_phases(void **state)
     add_phase(&f, 2, FV_COUNTER_LIFE, UINT32_MAX, 1, 0, 9000);
     add_phase(&f, 2, 3, 4, 1, 0, 9000);
     fvr_join(&f, &experiment);
-    fv_model_build(&m, &experiment);
+    fv_model_build(&m, NULL, &experiment, false);
     fv_counted_phases(&m);
     assert_int_equal(fv_model_phases(&m)->count, 2);
     expect_phase(&m, FV_PHASE_THREADS, 300, 2, 1);
@@ -724,7 +724,7 @@ static void read_sections(uint32_t sections)
         fvr_add(&f, FV_CHUNK_COUNTER_VALUES, 0, &values, sizeof(values));
     }
     fvr_join(&f, &experiment);
-    fv_model_build(&m, &experiment);
+    fv_model_build(&m, NULL, &experiment, false);
     assert_int_equal(fv_model_counted(&m)->value_count, sections);
     fv_model_release(&m);
     fv_experiment_release(&experiment);
