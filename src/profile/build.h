@@ -3,7 +3,7 @@
  * reads what it needs of a rank; when all ranks have been there, each track finishes. What a later visit needs of a file, its numbers in the
  * model, stays in struct fv_build_file.
  *
- * Then call paths are named, and what looks the same becomes one (look_alikes.c); what is a sum over that comes last (model.c). */
+ * Then call paths are named, and what looks the same becomes one (look_alikes.c); sums over that come last (model.c). */
 #ifndef FV_BUILD_H
 #define FV_BUILD_H
 
