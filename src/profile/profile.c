@@ -73,11 +73,9 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     struct finished *f = fv_xcalloc(1, sizeof(*f));
 
     experiment->traced_calls = options->traced_calls;
-    experiment->passes = options->passes;
-    experiment->pass_count = options->pass_count;
     fv_model_build(&f->model, &f->symbols, experiment, !options->no_symbols);
-    for (size_t i = 0; i < options->pass_count; i++)
-        say_pass(&f->model, &options->passes[i]);
+    for (size_t i = 0; i < experiment->pass_count; i++)
+        say_pass(&f->model, &experiment->passes[i]);
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
     fv_problems_take(&f->model.problems, &f->model.module_problems);
     fv_counted_phases(&f->model);
@@ -190,7 +188,8 @@ static bool may_be_pass(const char *path)
     return found;
 }
 
-static int open_profile(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out)
+/* The first of the models is of the paths; the others are its other passes. */
+static int open_profile(char *const *paths, size_t count, const struct fv_model *models, size_t opened, const struct fv_profile_options *options, struct fv_profile **out)
 {
     struct fv_experiment experiment;
     struct fv_analysed analysed = { 0 };
@@ -198,6 +197,8 @@ static int open_profile(char *const *paths, size_t count, const struct fv_profil
 
     if (err)
         return err;
+    experiment.passes = opened ? models + 1 : NULL;
+    experiment.pass_count = opened ? opened - 1 : 0;
     read_analysis(&experiment, &analysed);
     *out = fv_profile_new(&experiment, options);
     fv_analysed_release(&analysed);
@@ -207,7 +208,6 @@ static int open_profile(char *const *paths, size_t count, const struct fv_profil
 
 int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out)
 {
-    struct fv_profile_options with = *options;
     struct fv_model *passes = NULL;
     size_t opened = 0;
     int err = 0;
@@ -215,12 +215,9 @@ int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_op
     if (count > 1 && is_directory(paths[0]) && may_be_pass(paths[0])) {
         passes = fv_xcalloc(count, sizeof(*passes));
         err = open_passes(paths, count, passes, &opened);
-        with.passes = passes + 1;
-        with.pass_count = count - 1;
     }
     if (!err)
-        err = open_profile(paths, passes ? 1 : count, &with, out);
-
+        err = open_profile(paths, passes ? 1 : count, passes, opened, options, out);
     for (size_t i = 0; i < opened; i++)
         fv_model_release(&passes[i]);
     free(passes);

@@ -23,8 +23,6 @@ const struct fv_region_procedure *fv_region_procedures(const struct fv_profile *
 
 struct fv_profile_options {
     size_t traced_calls; /* of a trace, that are wanted one by one at most (traced.h) */
-    const struct fv_model *passes; /* other runs of the program, whose counters are joined: set by fv_profile_open() */
-    size_t pass_count;
     double memory_peak; /* of a node, bytes in a second; 0: not known */
     bool no_symbols; /* call paths stay module+offset, and none of the program's files is opened */
 };
