@@ -44,6 +44,13 @@ void fv_problem_add(struct fv_problems *p, enum fv_problem_kind kind, const char
                                                 fv_arena_string(&p->arena, text) };
 }
 
+void fv_problems_take(struct fv_problems *p, struct fv_problems *others)
+{
+    for (size_t i = 0; i < others->count; i++)
+        fv_problem_add(p, others->items[i].kind, others->items[i].file, "%s", others->items[i].text);
+    fv_problems_release(others);
+}
+
 void fv_problems_release(struct fv_problems *p)
 {
     free(p->items);

@@ -34,9 +34,12 @@ struct fv_problems {
 };
 void fv_problem_add(struct fv_problems *problems, enum fv_problem_kind kind, const char *file,
                     const char *format, ...) FV_PRINTF(4, 5);
+/* Puts the others behind, which are none then. */
+void fv_problems_take(struct fv_problems *problems, struct fv_problems *others);
 void fv_problems_release(struct fv_problems *problems);
 
 struct fv_analysed;
+struct fv_model;
 struct fv_experiment_file {
     char *path;
     const char *name;   /* its base name */
@@ -55,6 +58,8 @@ struct fv_experiment {
     struct fv_problems problems;
     const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
     size_t traced_calls;                /* of its traces, that are wanted one by one at most; the caller's */
+    const struct fv_model *passes;      /* other runs of the program, whose counters are joined; the caller's */
+    size_t pass_count;
 };
 
 /* Opens all rank files of one or several directories, or single rank files. Has logged when it fails:

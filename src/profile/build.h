@@ -3,7 +3,7 @@
  * reads what it needs of a rank; when all ranks have been there, each track finishes. What a later visit needs of a file, its numbers in the
  * model, stays in struct fv_build_file.
  *
- * Call sites that look the same are merged when the symbols are known (look_alikes.c). */
+ * Then call paths are named, and what looks the same becomes one (look_alikes.c); sums over that come last (model.c). */
 #ifndef FV_BUILD_H
 #define FV_BUILD_H
 
@@ -103,7 +103,7 @@ uint32_t fv_build_thread(const struct fv_model *model, uint32_t rank, uint32_t i
 void fv_build_analysed(struct fv_build *build, const struct fv_analysed *analysed);
 void fv_build_program_times(struct fv_model *model); /* last */
 
-/* Who is to blame, from the parts of call sites; again whenever these have changed. */
+/* Who is to blame, from the parts of call sites. */
 void fv_build_causes(struct fv_model *model);
 
 /* The call sites of a rank, by their paths. They are of the tracks that read them. */
@@ -123,7 +123,7 @@ uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *caller
 /* When the times in MPI are known. */
 void fv_build_hybrid(struct fv_model *model);
 
-/* Part of them: regions, of fv_model.region_ranks. And where call sites get other numbers, that: the new one of each. */
+/* Part of them: regions, of fv_model.region_ranks. And before, where call sites get other numbers, that: the new one of each. */
 void fv_build_regions(struct fv_model *model);
 void fv_build_renumber_sites(struct fv_model *model, const uint32_t *sites);
 
@@ -136,11 +136,15 @@ unsigned fv_build_wait_kinds(const struct fv_model *model, const struct fv_site_
 /* fv_site_more(), to be written to; valid until the next one is made. */
 struct fv_site_more *fv_build_more(struct fv_model *model, struct fv_site_rank *part);
 
-/* Puts the parts of call sites by rank; those of a rank stay in their order. */
-void fv_build_parts_by_rank(struct fv_model *model);
+/* Looks up symbols, makes one of what looks the same, and says what number each call site gets. Parts of call sites come, and stay, by rank. */
+void fv_build_alikes(struct fv_model *model, struct fv_symbols *symbols, bool look_up, uint32_t *sites);
 
-/* Orders sites and their parts, which come by rank, and computes what sums these up. */
-void fv_build_sites(struct fv_model *model);
+/* A thing and its time. For qsort(): longest first, else by number. */
+struct fv_timed {
+    uint32_t id;
+    double sum;
+};
+int fv_timed_longer(const void *a, const void *b);
 
 /* A file's function or call path in the model. */
 uint32_t fv_build_function_of(struct fv_build *build, struct fv_build_file *file, uint32_t id);

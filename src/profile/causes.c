@@ -44,7 +44,6 @@ static void list_culprits(struct fv_model *m)
 {
     struct fv_causes *c = &m->causes;
 
-    c->culprit_count = 0;
     for (size_t i = 0; i < m->site_rank_count; i++) {
         const struct fv_site_rank *s = &m->site_ranks[i];
         const struct fv_blame *b = &fv_site_more(m, s)->blame;

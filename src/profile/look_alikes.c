@@ -1,7 +1,6 @@
-/* Call sites that look the same become one. A compiler that unrolls or inlines a loop makes several calls
- * of one line of the source; their return addresses differ, and the report would show the same path twice
- * without a word that tells them apart. Which paths look the same only symbols know, so this comes after
- * the model, and adds up what the model has. */
+/* Call paths get names, and call sites that look the same become one. A compiler that unrolls or inlines a loop makes
+ * several calls of one line of the source; their return addresses differ, and the report would show the same path
+ * twice without a word that tells them apart. Which paths look the same only symbols know. */
 #include "profile/build.h"
 #include "profile/sections/sections.h"
 
@@ -29,13 +28,13 @@ static void say_no_lines(const struct fv_symbols *symbols, struct fv_model *m)
     }
     for (size_t i = FV_MODEL_FIRST_MODULE; i < m->tree.module_count; i++)
         if (has[i] == READ && is_program(m, &m->tree.modules[i]) && strncmp(m->tree.modules[i].name, "python", 6) != 0) /* whose own frames are read */
-            fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s has no debug information: its call sites have no file and line; compile it with -g", m->tree.modules[i].name);
+            fv_problem_add(&m->module_problems, FV_PROBLEM_NOTE, NULL, "%s has no debug information: its call sites have no file and line; compile it with -g", m->tree.modules[i].name);
     free(has);
 }
 
-void fv_model_resolve(struct fv_symbols *out, struct fv_model *m, bool look_up)
+static void resolve(struct fv_symbols *out, struct fv_model *m, bool look_up)
 {
-    fv_symbols_resolve(out, m->tree.modules, m->tree.nodes, m->tree.node_count, look_up, &m->problems);
+    fv_symbols_resolve(out, m->tree.modules, m->tree.nodes, m->tree.node_count, look_up, &m->module_problems);
     if (!look_up)
         return;
     fv_addresses_resolve(out, m->addresses, m->address_count);
@@ -83,29 +82,58 @@ uint32_t fv_alike(struct fv_alikes *f, uint32_t node)
     return f->of_node[node] = node;
 }
 
-/* For each site the first one, which took longest, that looks the same. Returns how many are not first. */
-static size_t find_same(struct fv_alikes *f, uint32_t *same)
+/* ---- call sites ---- */
+
+/* Longest first. */
+static struct fv_timed *in_order(const struct fv_model *m)
 {
-    const struct fv_model *m = f->model;
+    struct fv_timed *order = fv_xcalloc(m->site_count, sizeof(*order));
+
+    for (uint32_t i = 0; i < m->site_count; i++)
+        order[i].id = i;
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        order[m->site_ranks[i].site].sum += m->site_ranks[i].time.sum;
+    if (m->site_count)
+        qsort(order, m->site_count, sizeof(*order), fv_timed_longer);
+    return order;
+}
+
+static void add_own_wait(struct fv_site *to, const struct fv_site *from)
+{
+    to->own_wait_s += from->own_wait_s;
+    to->own_wait_kind = fv_wait_kind_of(1u << to->own_wait_kind | 1u << from->own_wait_kind);
+}
+
+/* Of those that look the same, that with the longest calls stays. `now` is the number of each in that order. */
+static void merge_sites(struct fv_alikes *f, const struct fv_timed *order, uint32_t *now)
+{
+    struct fv_model *m = f->model;
+    struct fv_site *sites = fv_xcalloc(m->site_count, sizeof(*sites));
     struct fv_index index = { 0 };
-    size_t merged = 0;
+    uint32_t count = 0;
 
-    for (uint32_t i = 0; i < m->site_count; i++) {
-        uint32_t node = fv_alike(f, m->sites[i].node), function = m->sites[i].function;
-        uint64_t hash = fv_mix2(node, function);
+    for (size_t i = 0; i < m->site_count; i++) {
+        const struct fv_site *s = &m->sites[order[i].id];
+        uint32_t node = fv_alike(f, s->node), at;
+        uint64_t hash = fv_mix2(node, s->function);
         struct fv_index_probe p = fv_index_probe(&index, hash);
-        uint32_t k;
 
-        while ((k = fv_index_next(&p)) != FV_NONE)
-            if (m->sites[k].function == function && fv_alike(f, m->sites[k].node) == node)
+        while ((at = fv_index_next(&p)) != FV_NONE)
+            if (sites[at].function == s->function && fv_alike(f, sites[at].node) == node)
                 break;
-        same[i] = k == FV_NONE ? i : k;
-        merged += k != FV_NONE;
-        if (k == FV_NONE)
-            fv_index_add(&index, hash, i);
+        if (at == FV_NONE) {
+            fv_index_add(&index, hash, count);
+            sites[at = count++] = *s;
+        } else {
+            add_own_wait(&sites[at], s);
+        }
+        now[i] = at;
     }
+    free(m->sites);
+    m->sites = sites;
+    m->site_room = m->site_count;
+    m->site_count = count;
     fv_index_release(&index);
-    return merged;
 }
 
 static int by_site(const void *a, const void *b)
@@ -135,75 +163,70 @@ static void add_part(struct fv_model *m, struct fv_site_rank *to, const struct f
     fv_stat_add(&to->time, &from->time);
 }
 
-static void merge_parts(struct fv_model *m)
+/* Of a rank, from longest sites to shortest. */
+static void sort_parts(struct fv_model *m)
 {
-    size_t kept = 0;
-
-    fv_build_parts_by_rank(m);
     for (size_t i = 0, next; i < m->site_rank_count; i = next) {
         for (next = i + 1; next < m->site_rank_count && m->site_ranks[next].rank == m->site_ranks[i].rank;)
             next++;
         qsort(m->site_ranks + i, next - i, sizeof(*m->site_ranks), by_site);
     }
-    for (size_t i = 1; i < m->site_rank_count; i++) {
-        struct fv_site_rank *last = &m->site_ranks[kept];
-
-        if (last->site == m->site_ranks[i].site && last->rank == m->site_ranks[i].rank)
-            add_part(m, last, &m->site_ranks[i]);
-        else
-            m->site_ranks[++kept] = m->site_ranks[i];
-    }
-    m->site_rank_count = kept + 1;
 }
 
-static void add_own_wait(struct fv_site *to, const struct fv_site *from)
+static void merge_parts(struct fv_model *m, const uint32_t *now)
 {
-    to->own_wait_s += from->own_wait_s;
-    to->own_wait_kind = fv_wait_kind_of(1u << to->own_wait_kind | 1u << from->own_wait_kind);
-}
+    size_t *last = fv_xcalloc(m->site_count, sizeof(*last)); /* behind the last part of the site */
+    size_t kept = 0;
 
-static void merge_sites(struct fv_model *m, uint32_t *same)
-{
-    uint32_t count = 0;
+    sort_parts(m);
+    for (size_t i = 0; i < m->site_rank_count; i++) {
+        struct fv_site_rank part = m->site_ranks[i];
 
-    for (uint32_t i = 0; i < m->site_count; i++) {
-        struct fv_site *s = &m->sites[i];
-
-        if (same[i] != i) {
-            m->functions[s->function].sites--;
-            same[i] = same[same[i]]; /* renumbered already */
-            add_own_wait(&m->sites[same[i]], s);
-            continue;
+        part.site = now[part.site];
+        size_t at = last[part.site];
+        if (at && m->site_ranks[at - 1].rank == part.rank) {
+            add_part(m, &m->site_ranks[at - 1], &part);
+        } else {
+            m->site_ranks[kept] = part;
+            last[part.site] = ++kept;
         }
-        m->sites[count] = (struct fv_site){ .function = s->function,
-                                            .node = s->node,
-                                            .own_wait_s = s->own_wait_s,
-                                            .own_wait_kind = s->own_wait_kind };
-        same[i] = count++;
     }
-    m->site_count = count;
-    for (size_t i = 0; i < m->site_rank_count; i++)
-        m->site_ranks[i].site = same[m->site_ranks[i].site];
-    fv_build_renumber_sites(m, same);
-    merge_parts(m);
-    fv_build_sites(m);
-    fv_build_causes(m);
+    m->site_rank_count = kept;
+    free(last);
 }
 
-void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
+static void merge(struct fv_alikes *f, uint32_t *number)
+{
+    struct fv_model *m = f->model;
+    size_t recorded = m->site_count;
+    struct fv_timed *order = in_order(m);
+    uint32_t *now = fv_xcalloc(recorded, sizeof(*now));
+
+    for (uint32_t i = 0; i < recorded; i++)
+        number[order[i].id] = i;
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        m->site_ranks[i].site = number[m->site_ranks[i].site];
+    merge_sites(f, order, now);
+    if (m->site_count < recorded)
+        merge_parts(m, now);
+    for (size_t i = 0; i < recorded; i++)
+        number[i] = now[number[i]];
+    free(order);
+    free(now);
+}
+
+void fv_build_alikes(struct fv_model *m, struct fv_symbols *symbols, bool look_up, uint32_t *number)
 {
     struct fv_alikes alikes = { .model = m, .symbols = symbols };
-    uint32_t *same = fv_xcalloc(m->site_count, sizeof(*same));
 
+    resolve(symbols, m, look_up);
     alikes.of_node = fv_xcalloc(m->tree.node_count, sizeof(*alikes.of_node));
     memset(alikes.of_node, 0xff, m->tree.node_count * sizeof(*alikes.of_node));
-    size_t merged = find_same(&alikes, same);
+    merge(&alikes, number);
     for (size_t i = 0; i < m->rank_count; i++)
         m->ranks[i].in_call.node = fv_alike(&alikes, m->ranks[i].in_call.node);
     for (size_t i = 0; i < m->thread_count; i++)
         m->threads[i].in_call.node = fv_alike(&alikes, m->threads[i].in_call.node);
-    if (merged)
-        merge_sites(m, same);
     for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
         if (fv_subjects[i]->fold)
             fv_subjects[i]->fold(m, &alikes);
@@ -211,7 +234,6 @@ void fv_sites_merge(struct fv_model *m, const struct fv_symbols *symbols)
         m->sites[i].key =
             fv_key_call(m->tree.nodes[m->sites[i].node].key, m->functions[m->sites[i].function].key);
     free(alikes.of_node);
-    free(same);
     fv_path_release(&alikes.path);
     fv_path_release(&alikes.other);
     fv_index_release(&alikes.index);

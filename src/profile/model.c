@@ -2,6 +2,7 @@
 #include "profile/model.h"
 #include "base/secret.h"
 #include "profile/build.h"
+#include "profile/counters/counted.h"
 #include "profile/hang/hang.h"
 #include "profile/samples/sampled.h"
 #include "profile/sections/sections.h"
@@ -41,24 +42,8 @@ static void move_parts(struct fv_site_rank *parts, uint32_t *place, size_t count
         }
 }
 
-void fv_build_parts_by_rank(struct fv_model *m)
-{
-    uint32_t *place = fv_xcalloc(m->site_rank_count, sizeof(*place));
-    uint32_t *next = fv_xcalloc(m->rank_count + 1, sizeof(*next));
-
-    for (size_t i = 0; i < m->site_rank_count; i++)
-        next[m->site_ranks[i].rank + 1]++;
-    for (size_t i = 0; i < m->rank_count; i++)
-        next[i + 1] += next[i];
-    for (size_t i = 0; i < m->site_rank_count; i++)
-        place[i] = next[m->site_ranks[i].rank]++;
-    move_parts(m->site_ranks, place, m->site_rank_count);
-    free(place);
-    free(next);
-}
-
-/* Sorts the sites by time, and their parts, which come by rank, by (site, rank). */
-static void order_sites(struct fv_model *m)
+/* Sorts the sites by time, and their parts, which come by rank, by (site, rank). `number` is what each of the recorded ones is so far. */
+static void order_sites(struct fv_model *m, uint32_t *number, size_t recorded)
 {
     uint32_t *renumbered = fv_xcalloc(m->site_count, sizeof(*renumbered)), at = 0;
     uint32_t *place = fv_xcalloc(m->site_rank_count, sizeof(*place));
@@ -86,7 +71,9 @@ static void order_sites(struct fv_model *m)
         place[i] = m->sites[part->site].first + m->sites[part->site].ranks++;
     }
     move_parts(m->site_ranks, place, m->site_rank_count);
-    fv_build_renumber_sites(m, renumbered);
+    for (size_t i = 0; i < recorded; i++)
+        number[i] = renumbered[number[i]];
+    fv_build_renumber_sites(m, number);
     free(renumbered);
     free(place);
 }
@@ -120,11 +107,19 @@ static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
     s->cov = s->rank_mean > 0 ? fv_stat_stddev(&over) / s->rank_mean : 0;
 }
 
-void fv_build_sites(struct fv_model *m)
+static void finish_sites(struct fv_model *m, struct fv_symbols *symbols, bool look_up)
 {
-    order_sites(m);
+    size_t recorded = m->site_count;
+    uint32_t *number = fv_xcalloc(recorded, sizeof(*number));
+
+    for (uint32_t i = 0; i < recorded; i++)
+        number[i] = i;
+    if (symbols)
+        fv_build_alikes(m, symbols, look_up, number);
+    order_sites(m, number, recorded);
     for (size_t i = 0; i < m->site_count; i++)
         spread_over_ranks(m, &m->sites[i]);
+    free(number);
 }
 
 /* ---- functions and ranks ---- */
@@ -157,20 +152,6 @@ static void sum_functions(struct fv_model *m)
     free(seen);
 }
 
-struct numbered {
-    uint32_t id;
-    double sum;
-};
-
-static int function_by_time(const void *a, const void *b)
-{
-    const struct numbered *x = a, *y = b;
-
-    if (x->sum != y->sum)
-        return x->sum > y->sum ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 static int by_size_class(const void *a, const void *b)
 {
     const struct fv_size_class *x = a, *y = b;
@@ -185,14 +166,14 @@ static int by_size_class(const void *a, const void *b)
 /* Longest first, and those that were never called are left out unless a rank is in them. */
 static void order_functions(struct fv_model *m)
 {
-    struct numbered *order = fv_xcalloc(m->function_count, sizeof(*order));
+    struct fv_timed *order = fv_xcalloc(m->function_count, sizeof(*order));
     uint32_t *renumbered = fv_xcalloc(m->function_count, sizeof(*renumbered));
     struct fv_func *sorted = fv_xcalloc(m->function_count, sizeof(*sorted));
 
     for (uint32_t i = 0; i < m->function_count; i++)
-        order[i] = (struct numbered){ i, m->functions[i].time.sum };
+        order[i] = (struct fv_timed){ i, m->functions[i].time.sum };
     if (m->function_count)
-        qsort(order, m->function_count, sizeof(*order), function_by_time);
+        qsort(order, m->function_count, sizeof(*order), fv_timed_longer);
     for (uint32_t i = 0; i < m->function_count; i++) {
         renumbered[order[i].id] = i;
         sorted[i] = m->functions[order[i].id];
@@ -533,7 +514,7 @@ static void close_build(struct fv_build *b)
     fv_index_release(&b->size_classes);
 }
 
-void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
+void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_experiment *experiment, bool look_up)
 {
     struct fv_build build = { .traced_calls = experiment->traced_calls };
     struct fv_model *m = out;
@@ -547,7 +528,9 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
         if (visit == FV_VISIT_CHARGES)
             fv_build_analysed(&build, experiment->analysed);
     }
-    fv_build_sites(m);
+    close_build(&build);
+    fv_counted_join_runs(m, experiment->passes, experiment->pass_count);
+    finish_sites(m, symbols, look_up);
     sum_functions(m);
     order_functions(m);
     sum_ranks(m);
@@ -562,7 +545,6 @@ void fv_model_build(struct fv_model *out, struct fv_experiment *experiment)
     say_states(m);
     say_spawned(m);
     m->hang = fv_hang_new(m);
-    close_build(&build);
 }
 
 static void release_subjects(struct fv_model *m)
@@ -608,6 +590,7 @@ void fv_model_release(struct fv_model *m)
     free(m->traced.messages);
     free(m->traced.samples);
     fv_problems_release(&m->problems);
+    fv_problems_release(&m->module_problems);
     fv_arena_release(&m->arena);
     *m = (struct fv_model){ 0 };
 }

@@ -294,7 +294,7 @@ struct fv_hybrid {
     struct fv_pop_hybrid_sums sums; /* else zeros; but of a run whose regions all have one thread the same, for fvmpi scaling */
 };
 
-/* Who made others wait. The lists are made from the parts of call sites, anew when these are merged. */
+/* Who made others wait. The lists are made from the parts of call sites. */
 enum fv_causes_source {
     FV_CAUSES_NONE,
     FV_CAUSES_PROFILE, /* of logged collectives: the last to come, which may be no fault of its own */
@@ -406,6 +406,7 @@ struct fv_model {
     bool calls_left_out; /* --mpi-calls 0, on some rank: MPI's time counts as computing */
     bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
     struct fv_problems problems;
+    struct fv_problems module_problems; /* of the files of modules, by the look-up of symbols; fv_profile_new() puts them behind the others */
     const char *not_recorded; /* what the program did that is recorded of no program, a sentence; NULL: nothing */
     struct fv_alignment
         alignment; /* of clocks, where there are several: only what compares ranks by their wait logs */
@@ -470,14 +471,12 @@ extern const uint64_t fv_subject_no_data[FV_SUBJECT_NO_DATA / 8];
     }
 
 /* Computes the profile of an experiment with at least one file; takes its problems over. Commands take
- * fv_profile_open() (profile.h), which finishes it. */
-void fv_model_build(struct fv_model *out, struct fv_experiment *experiment);
-/* Looks up the symbols of its call tree, and of its addresses if `look_up`: else they are module+offset. */
-void fv_model_resolve(struct fv_symbols *out, struct fv_model *model, bool look_up);
-/* Makes one of the call sites of an MPI function whose paths, as fv_path_of() gives them, are equal: their
- * frames are alike. So are unrolled and inlined loops; different executables stay apart. Sums over sites do
- * not change. */
-void fv_sites_merge(struct fv_model *model, const struct fv_symbols *symbols);
+ * fv_profile_open() (profile.h), which finishes it.
+ *
+ * Looks up the symbols of its call tree, and of its addresses if `look_up`: else they are module+offset. Call sites of an MPI function whose
+ * paths, as fv_path_of() gives them, are equal, because their frames are alike, are one, and so are other things at such call paths: unrolled and
+ * inlined loops, but not different executables. symbols NULL: call paths stay as they were recorded. */
+void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_experiment *experiment, bool look_up);
 void fv_model_release(struct fv_model *model);
 
 /* The ranks of a host, and the processors that they may run on together. */

@@ -44,23 +44,11 @@ static double longest_s(const struct fv_model *m)
 
 #define RUNS_DIFFER 0.05
 
-static void join_pass(struct fv_model *m, const struct fv_model *pass)
+static void say_pass(struct fv_model *m, const struct fv_model *pass)
 {
-    uint32_t *ranks = fv_xcalloc(pass->rank_count + 1, sizeof(*ranks));
     double own_s = longest_s(m), other_s = longest_s(pass);
     char own[FV_WORD], other[FV_WORD];
 
-    for (size_t i = 0; i < pass->rank_count; i++) {
-        ranks[i] = FV_NONE;
-        for (uint32_t k = 0; k < m->rank_count; k++)
-            if (m->ranks[k].world_rank == pass->ranks[i].world_rank)
-                ranks[i] = k;
-    }
-    uint32_t *events = fv_xcalloc(fv_model_counted(pass)->event_count + 1, sizeof(*events));
-    fv_counted_join(fv_model_counted(m), fv_model_counted(pass), ranks, events);
-    fv_counted_join_phases(m, pass, ranks, events);
-    free(events);
-    free(ranks);
     fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "counters of another run are among those of this one: %s; all else is of %s", pass->directory, m->directory);
     if (other_s > (1 + RUNS_DIFFER) * own_s || own_s > (1 + RUNS_DIFFER) * other_s)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s took %s and %s %s, which is more than 5 %% apart: metrics of counters of both may be wrong by as much", m->directory,
@@ -85,14 +73,11 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     struct finished *f = fv_xcalloc(1, sizeof(*f));
 
     experiment->traced_calls = options->traced_calls;
-    fv_model_build(&f->model, experiment);
-    for (size_t i = 0; i < options->pass_count; i++)
-        join_pass(&f->model, &options->passes[i]);
-    if (options->pass_count)
-        fv_counted_finish(fv_model_counted(&f->model), f->model.rank_count);
+    fv_model_build(&f->model, &f->symbols, experiment, !options->no_symbols);
+    for (size_t i = 0; i < experiment->pass_count; i++)
+        say_pass(&f->model, &experiment->passes[i]);
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
-    fv_model_resolve(&f->symbols, &f->model, !options->no_symbols);
-    fv_sites_merge(&f->model, &f->symbols);
+    fv_problems_take(&f->model.problems, &f->model.module_problems);
     fv_counted_phases(&f->model);
     set_memory_peak(&f->model, options->memory_peak);
     if (fv_model_costs(&f->model)->ticks)
@@ -151,7 +136,7 @@ static int open_pass(const char *path, struct fv_model *models, size_t *count)
 
     if (err)
         return err;
-    fv_model_build(&models[*count], &experiment);
+    fv_model_build(&models[*count], NULL, &experiment, false);
     fv_experiment_release(&experiment);
     const char *pass = pass_of(&models[*count]), *other = pass ? same_pass(models, *count, pass) : NULL;
     if (pass && !other) {
@@ -203,7 +188,8 @@ static bool may_be_pass(const char *path)
     return found;
 }
 
-static int open_profile(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out)
+/* The first of the models is of the paths; the others are its other passes. */
+static int open_profile(char *const *paths, size_t count, const struct fv_model *models, size_t opened, const struct fv_profile_options *options, struct fv_profile **out)
 {
     struct fv_experiment experiment;
     struct fv_analysed analysed = { 0 };
@@ -211,6 +197,8 @@ static int open_profile(char *const *paths, size_t count, const struct fv_profil
 
     if (err)
         return err;
+    experiment.passes = opened ? models + 1 : NULL;
+    experiment.pass_count = opened ? opened - 1 : 0;
     read_analysis(&experiment, &analysed);
     *out = fv_profile_new(&experiment, options);
     fv_analysed_release(&analysed);
@@ -220,7 +208,6 @@ static int open_profile(char *const *paths, size_t count, const struct fv_profil
 
 int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out)
 {
-    struct fv_profile_options with = *options;
     struct fv_model *passes = NULL;
     size_t opened = 0;
     int err = 0;
@@ -228,12 +215,9 @@ int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_op
     if (count > 1 && is_directory(paths[0]) && may_be_pass(paths[0])) {
         passes = fv_xcalloc(count, sizeof(*passes));
         err = open_passes(paths, count, passes, &opened);
-        with.passes = passes + 1;
-        with.pass_count = count - 1;
     }
     if (!err)
-        err = open_profile(paths, passes ? 1 : count, &with, out);
-
+        err = open_profile(paths, passes ? 1 : count, passes, opened, options, out);
     for (size_t i = 0; i < opened; i++)
         fv_model_release(&passes[i]);
     free(passes);

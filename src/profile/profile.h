@@ -23,14 +23,12 @@ const struct fv_region_procedure *fv_region_procedures(const struct fv_profile *
 
 struct fv_profile_options {
     size_t traced_calls; /* of a trace, that are wanted one by one at most (traced.h) */
-    const struct fv_model *passes; /* other runs of the program, whose counters are joined: set by fv_profile_open() */
-    size_t pass_count;
     double memory_peak; /* of a node, bytes in a second; 0: not known */
     bool no_symbols; /* call paths stay module+offset, and none of the program's files is opened */
 };
 
 /* Reads the rank files, joins fvunify's analysis of the trace where it is of these files, looks up symbols,
- * makes one of what looks the same (fv_sites_merge()), and adds up samples. On success *out is the caller's,
+ * makes one of what looks the same (fv_model_build()), and adds up samples. On success *out is the caller's,
  * for fv_profile_close(). Has logged when it fails, with the errors of fv_experiment_open(), which takes the paths. Where each path is a run of
  * its own with a part of a list of counters (fvmpi run --counters-pass), it is the first, with the counters of all, and says so. */
 int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out);

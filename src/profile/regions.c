@@ -358,7 +358,6 @@ void fv_build_regions(struct fv_model *m)
 {
     struct fv_causes *c = &m->causes;
 
-    c->region_count = 0;
     order_parts(m);
     list_parts(m);
     if (c->source == FV_CAUSES_TRACE)

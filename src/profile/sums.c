@@ -70,6 +70,15 @@ void fv_stat_add(struct fv_stat *to, const struct fv_stat *from)
     to->max = from->max > to->max ? from->max : to->max;
 }
 
+int fv_timed_longer(const void *a, const void *b)
+{
+    const struct fv_timed *x = a, *y = b;
+
+    if (x->sum != y->sum)
+        return x->sum > y->sum ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
 enum fv_wait_kind fv_wait_kind_of_all(unsigned kinds)
 {
     return kinds ? fv_wait_kind_of(kinds) : FV_WAIT_EXACT;

@@ -400,7 +400,7 @@ static void parts(void **state)
     add_thread(&f[3], 1, 0, 1500000000, 400, 4);
     for (int rank = 0; rank < 4; rank++)
         fvr_join(&f[rank], &experiment);
-    fv_model_build(&m, &experiment);
+    fv_model_build(&m, NULL, &experiment, false);
     static const struct {
         double value;
         uint32_t threads, missing;
@@ -482,7 +482,7 @@ static void of_phases(void **state)
     add_phase(&f, 2, FV_COUNTER_LIFE, UINT32_MAX, 1, 0, 9000);
     add_phase(&f, 2, 3, 4, 1, 0, 9000);
     fvr_join(&f, &experiment);
-    fv_model_build(&m, &experiment);
+    fv_model_build(&m, NULL, &experiment, false);
     fv_counted_phases(&m);
     assert_int_equal(fv_model_phases(&m)->count, 2);
     expect_phase(&m, FV_PHASE_THREADS, 300, 2, 1);
@@ -492,6 +492,60 @@ static void of_phases(void **state)
     fv_model_release(&m);
     fv_experiment_release(&experiment);
     fvr_release(&f);
+}
+
+/* Two regions whose call paths look the same: they differ in frames of MPI's Fortran binding, which are not shown. */
+static void add_regions(struct fvr *f, const char *event, uint64_t first, uint64_t second)
+{
+    fvr_init(f, 0, 1);
+    fvr_thread(f, 0, true, 0, 0, NULL);
+    add_event(f, event, FV_COUNTER_USER);
+    add_thread(f, 0, 0, 1500000000, 1000, 0);
+    uint32_t app = fvr_module(f, "/app", 0, "0123456789abcdef0123"), binding = fvr_module(f, "/libmpifort.so.12", 0x10000, "3210fedcba9876543210");
+    uint32_t main = fvr_path(f, 0, app, 10);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct fv_omp_region region = { .id = 1 + i, .path = fvr_path(f, main, binding, 1 + i), .count = 1, .threads = 2, .threads_min = 2, .threads_max = 2, .elapsed = 100, .longest = 100, .useful_longest = 100, .weighted = 200, .time = 200 };
+
+        fvr_add(f, FV_CHUNK_OMP, 0, &region, sizeof(region));
+        add_phase(f, 0, FV_COUNTER_REGION, 1 + i, 2, 0, i ? second : first);
+    }
+}
+
+/* Each event has what both counted of it, whose numbers are those of the runs' own call paths. */
+static void of_passes(void **state)
+{
+    struct fv_experiment experiments[2] = { { 0 } };
+    struct fv_symbols symbols;
+    struct fv_model m, pass;
+    struct fvr f[2];
+
+    (void)state;
+    add_regions(&f[0], "INSTRUCTIONS", 50, 70);
+    add_regions(&f[1], "CYCLES", 400, 300);
+    for (int i = 0; i < 2; i++)
+        fvr_join(&f[i], &experiments[i]);
+    fv_model_build(&pass, NULL, &experiments[1], false);
+    assert_int_equal(fv_model_phases(&pass)->count, 2);
+    experiments[0].passes = &pass;
+    experiments[0].pass_count = 1;
+    fv_model_build(&m, &symbols, &experiments[0], false);
+    fv_counted_phases(&m);
+    assert_int_equal(fv_model_phases(&m)->count, 1);
+    const struct fv_counted_view *v = fv_model_phase_counted(&m);
+    assert_int_equal(v->value_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        bool is_own = !strcmp(v->events[v->values[i].event].name, "INSTRUCTIONS");
+
+        assert_true(is(v->values[i].value, is_own ? 120 : 700));
+        assert_int_equal(v->values[i].threads, 4);
+    }
+    fv_symbols_release(&symbols);
+    fv_model_release(&m);
+    fv_model_release(&pass);
+    for (int i = 0; i < 2; i++) {
+        fv_experiment_release(&experiments[i]);
+        fvr_release(&f[i]);
+    }
 }
 
 /* ---- ranks that know different things ---- */
@@ -724,7 +778,7 @@ static void read_sections(uint32_t sections)
         fvr_add(&f, FV_CHUNK_COUNTER_VALUES, 0, &values, sizeof(values));
     }
     fvr_join(&f, &experiment);
-    fv_model_build(&m, &experiment);
+    fv_model_build(&m, NULL, &experiment, false);
     assert_int_equal(fv_model_counted(&m)->value_count, sections);
     fv_model_release(&m);
     fv_experiment_release(&experiment);
@@ -751,7 +805,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(events),     cmocka_unit_test(names),    cmocka_unit_test(groups), cmocka_unit_test(metrics),
                                         cmocka_unit_test(arithmetic), cmocka_unit_test(top_down),   cmocka_unit_test(level_2), cmocka_unit_test(of_page),
-                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases),   cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(peaks), cmocka_unit_test(marks), cmocka_unit_test(many),
+                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases), cmocka_unit_test(of_passes), cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(peaks), cmocka_unit_test(marks), cmocka_unit_test(many),
                                         cmocka_unit_test(spinning) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,8 +292,7 @@ static void run(unsigned side, int ranks, const unsigned ms[2], unsigned moved)
     }
     fv_experiment_choose(&experiment);
     experiment.analysed = analysed;
-    fv_model_build(&model, &experiment);
-    fv_model_resolve(&symbols, &model, false);
+    fv_model_build(&model, &symbols, &experiment, false);
     for (size_t i = 0; i < symbols.frame_count; i++) {
         struct fv_frame *f = &symbols.frames[i];
 

@@ -123,7 +123,7 @@ static const struct fv_hang *judge(void)
         fvr_join(&file[i], &experiment);
     }
     fv_experiment_choose(&experiment);
-    fv_model_build(&model, &experiment);
+    fv_model_build(&model, NULL, &experiment, false);
     assert_non_null(model.hang);
     return model.hang;
 }
@@ -513,7 +513,7 @@ static void aborted(void **state)
     for (int i = 0; i < 2; i++)
         fvr_join(&file[i], &experiment);
     fv_experiment_choose(&experiment);
-    fv_model_build(&model, &experiment);
+    fv_model_build(&model, NULL, &experiment, false);
     assert_null(model.hang);
     assert_headline("Aborted: rank 1 called MPI_Abort with error code 5");
 }

@@ -76,9 +76,7 @@ static void build(int ranks)
     for (int i = 0; i < ranks; i++)
         fvr_join(&file[i], &experiment);
     fv_experiment_choose(&experiment);
-    fv_model_build(&model, &experiment);
-    fv_model_resolve(&symbols, &model, true);
-    fv_sites_merge(&model, &symbols);
+    fv_model_build(&model, &symbols, &experiment, true);
 }
 
 static uint32_t app_of(int rank)

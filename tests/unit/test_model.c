@@ -59,7 +59,7 @@ static void build(int ranks)
     for (int i = 0; i < ranks; i++)
         fvr_join(&file[i], &experiment);
     fv_experiment_choose(&experiment);
-    fv_model_build(&model, &experiment);
+    fv_model_build(&model, NULL, &experiment, false);
 }
 
 static const struct fv_site *site(const char *function)
@@ -818,7 +818,7 @@ static __attribute__((unused)) void cells_of_high_numbers(void **state)
         setrlimit(RLIMIT_AS, &all);
         fvr_join(&file[0], &experiment);
         fv_experiment_choose(&experiment);
-        fv_model_build(&model, &experiment);
+        fv_model_build(&model, NULL, &experiment, false);
         _exit(model.site_count == 1 ? 0 : 2);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -850,7 +850,7 @@ static void one_run(bool other, uint64_t keys[3])
     (void)unused;
     fvr_join(f, &experiment);
     fv_experiment_choose(&experiment);
-    fv_model_build(&model, &experiment);
+    fv_model_build(&model, NULL, &experiment, false);
     for (size_t i = 0; i < model.site_count; i++)
         keys[model.sites[i].time.calls - 1] = model.sites[i].key;
     fv_model_release(&model);

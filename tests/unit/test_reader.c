@@ -155,7 +155,7 @@ static void memory_of_gaps(void **state)
         if (setrlimit(RLIMIT_AS, &(struct rlimit){ most, most }))
             _exit(3);
 #endif
-        fv_model_build(&model, &experiment);
+        fv_model_build(&model, NULL, &experiment, false);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -56,6 +56,7 @@ static char good[sizeof(pattern) + 100];
 
 static struct fvr file[2];
 static struct fv_model model;
+static struct fv_symbols symbols;
 static const struct fv_findings no_findings;
 static char directory[64];
 
@@ -289,9 +290,15 @@ static void build(const char *text)
     fvr_join(&file[1], &experiment);
     fv_experiment_choose(&experiment);
     experiment.analysed = text ? &a : NULL;
-    fv_model_build(&model, &experiment);
+    fv_model_build(&model, &symbols, &experiment, false);
     fv_experiment_release(&experiment);
     fv_analysed_release(&a);
+}
+
+static void release(void)
+{
+    fv_symbols_release(&symbols);
+    fv_model_release(&model);
 }
 
 static const struct fv_site *site_of(const char *function)
@@ -311,7 +318,6 @@ static void expect(double found, double wanted)
 
 static void takes_over(void **state)
 {
-    struct fv_symbols symbols;
     char text[1000];
     (void)state;
 
@@ -348,14 +354,11 @@ static void takes_over(void **state)
     assert_int_equal(c->late[0].rank, 1);
     assert_ptr_equal(&model.sites[c->late[0].site], send);
     expect(c->late[0].delay_s, 0.027);
-    fv_model_resolve(&symbols, &model, false);
-    fv_sites_merge(&model, &symbols);
     struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     assert_string_equal(
         fv_verdict_waiting(&view, text, sizeof(text)),
         "rank 1 is to blame for most: 100.0 % of all waiting, in app+0x30 <- app+0x63, before MPI_Send (#2)");
-    fv_symbols_release(&symbols);
-    fv_model_release(&model);
+    release();
 }
 
 /* Section Waiting of the report, with rows of the first culprit alone: by --top, and by --threshold. */
@@ -363,11 +366,9 @@ static void names_nobody_last(void **state)
 {
     const struct fv_page pages[] = { { .width = 200, .top = 1 },
                                      { .width = 200, .top = SIZE_MAX, .threshold = 0.5 } };
-    struct fv_symbols symbols;
     (void)state;
 
     build(good);
-    fv_model_resolve(&symbols, &model, false);
     const struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     for (unsigned i = 0; i < 2; i++) {
         struct fv_page page = pages[i];
@@ -384,8 +385,7 @@ static void names_nobody_last(void **state)
             fail_msg("%s", text);
         free(text);
     }
-    fv_symbols_release(&symbols);
-    fv_model_release(&model);
+    release();
 }
 
 /* A finding for each place that is charged for enough: the ranks that are charged for much of it there together, most
@@ -394,11 +394,9 @@ static void finds_late_ranks(void **state)
 {
     static const struct fv_cost_profile no_samples;
     struct fv_findings findings;
-    struct fv_symbols symbols;
     (void)state;
 
     build(good);
-    fv_model_resolve(&symbols, &model, false);
     const struct fv_profile view = { &model, &symbols, &no_samples, &no_findings, 0 };
     uint32_t send = (uint32_t)(site_of("MPI_Send") - model.sites), receive = (uint32_t)(site_of("MPI_Recv") - model.sites);
     struct fv_culprit culprits[] = {
@@ -428,8 +426,7 @@ static void finds_late_ranks(void **state)
     fv_findings_release(&findings);
     model.causes.culprits = kept;
     model.causes.culprit_count = kept_count;
-    fv_symbols_release(&symbols);
-    fv_model_release(&model);
+    release();
 }
 
 /* Of procedures that were slow there the one that others were not in, though its callers were as slow. */
@@ -438,11 +435,9 @@ static void late_ranks_by_samples(void **state)
     struct fv_cost_procedure procedures[] = { { .name = "main", .file = "a.c" }, { .name = "react", .file = "a.c", .first_line = 50 } };
     struct fv_cost_profile costs = { .procedures = procedures, .procedure_count = 2 };
     struct fv_findings findings;
-    struct fv_symbols symbols;
     (void)state;
 
     build(good);
-    fv_model_resolve(&symbols, &model, false);
     for (uint32_t i = 0; i < 2; i++)
         fv_index_add(&costs.names, fv_hash_text(procedures[i].name), i);
     const struct fv_profile view = { &model, &symbols, &costs, &no_findings, 0 };
@@ -464,8 +459,7 @@ static void late_ranks_by_samples(void **state)
     fv_findings_release(&findings);
     fv_index_release(&costs.names);
     model.causes.late = kept;
-    fv_symbols_release(&symbols);
-    fv_model_release(&model);
+    release();
 }
 
 /* Waiting for progress is known by a rule that need not hold for each call: wherever it is part of a sum, that is no longer exact. */
@@ -481,7 +475,7 @@ static void no_progress_is_an_estimate(void **state)
     assert_int_equal(site_of("MPI_Send")->wait_kind, FV_WAIT_EXACT);
     assert_int_equal(model.efficiency.wait_kind, FV_WAIT_ESTIMATE);
     assert_false(model.causes.exact);
-    fv_model_release(&model);
+    release();
     free(text);
 }
 
@@ -491,11 +485,9 @@ static void finds_withheld_progress(void **state)
 {
     static const struct fv_cost_profile no_samples;
     struct fv_findings findings;
-    struct fv_symbols symbols;
     (void)state;
 
     build(good);
-    fv_model_resolve(&symbols, &model, false);
     const struct fv_profile view = { &model, &symbols, &no_samples, &no_findings, 0 };
     uint32_t send = (uint32_t)(site_of("MPI_Send") - model.sites);
     struct fv_culprit culprits[] = {
@@ -525,8 +517,7 @@ static void finds_withheld_progress(void **state)
     model.mpi = mpi;
     model.causes.culprits = kept;
     model.causes.culprit_count = kept_count;
-    fv_symbols_release(&symbols);
-    fv_model_release(&model);
+    release();
 }
 
 /* One note, and the report is the profile's. */
@@ -542,7 +533,7 @@ static void expect_left_out(const char *from, const char *to, const char *why)
     assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
     assert_int_equal(model.causes.culprit_count, 0);
     assert_true(isnan(model.efficiency.serialization));
-    fv_model_release(&model);
+    release();
     free(text);
 }
 
@@ -554,7 +545,7 @@ static void expect_no_regions(const char *from, const char *to)
     assert_int_equal(model.causes.source, FV_CAUSES_TRACE);
     if (model.causes.computed_count)
         fail_msg("%s -> %s: %zu rows", from, to, model.causes.computed_count);
-    fv_model_release(&model);
+    release();
     free(text);
 }
 
@@ -569,7 +560,7 @@ static void regions_of_whole_traces(void **state)
     assert_ptr_equal(&model.sites[c->site], site_of("MPI_Send"));
     assert_string_equal(c->function, "react");
     assert_int_equal(model.ranks[c->rank].world_rank, 1);
-    fv_model_release(&model);
+    release();
     expect_no_regions("\"samples\":{\"count\":3", "\"samples\":{\"count\":4"); /* the list was cut */
     expect_no_regions("\"lost\":0", "\"lost\":1");
     expect_no_regions("\"damaged\":0", "\"damaged\":1");
@@ -603,7 +594,7 @@ static void trace_ends_early(void **state)
     assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
     expect(model.causes.coverage, 0.036 / 0.046);
     assert_true(isnan(model.efficiency.serialization));
-    fv_model_release(&model);
+    release();
     free(text);
 
     file[0].header.dropped[FV_DROP_EVENTS] = 2;
@@ -615,7 +606,7 @@ static void trace_ends_early(void **state)
     assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
     assert_non_null(strstr(model.problems.items[0].text, "15 % of the MPI time only"));
     assert_true(model.causes.left_out);
-    fv_model_release(&model);
+    release();
     free(text);
 }
 
@@ -648,7 +639,7 @@ static void expect_estimate(const char *from, const char *to, uint64_t unmatched
     assert_false(model.efficiency.wait_kind == FV_WAIT_EXACT);
     assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
     expect_marked("  ~30.0 ms");
-    fv_model_release(&model);
+    release();
     free(text);
 }
 
@@ -675,7 +666,7 @@ static void waits_cut_short_are_told(void **state)
     (void)state;
     build(text);
     assert_int_equal(model.causes.cut_short, 3);
-    fv_model_release(&model);
+    release();
     free(text);
 }
 
@@ -684,7 +675,6 @@ static void paths_are_told_apart(void **state)
 {
     uint32_t app = fvr_module(&file[0], "/bin/wrap", 0, NULL), site[3];
     const uint64_t ticks[] = { MS };
-    struct fv_symbols symbols;
     char text[1000];
     (void)state;
 
@@ -696,8 +686,6 @@ static void paths_are_told_apart(void **state)
         fvr_cell(&file[0], 0, path, 1, 1, ticks, 1, 1000 + i, 0);
     }
     build(NULL);
-    fv_model_resolve(&symbols, &model, false);
-    fv_sites_merge(&model, &symbols);
     for (uint32_t i = 0; i < model.site_count; i++)
         if (model.sites[i].time.bytes_sent >= 1000)
             site[model.sites[i].time.bytes_sent - 1000] = i;
@@ -718,8 +706,7 @@ static void paths_are_told_apart(void **state)
     fv_place_outer(&places, site[0], 0, text, 10);
     assert_int_equal(strlen(text), 9);
     fv_places_release(&places);
-    fv_symbols_release(&symbols);
-    fv_model_release(&model);
+    release();
 }
 
 /* Without a trace, the last to come to collectives. */
@@ -737,14 +724,10 @@ static void add_collective(void)
 
 static void expect_headline(const char *wanted)
 {
-    struct fv_symbols symbols;
     char text[1000];
 
-    fv_model_resolve(&symbols, &model, false);
-    fv_sites_merge(&model, &symbols);
     struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     assert_string_equal(fv_verdict_waiting(&view, text, sizeof(text)), wanted);
-    fv_symbols_release(&symbols);
 }
 
 static void profile_alone(void **state)
@@ -767,7 +750,7 @@ static void profile_alone(void **state)
     expect_headline(
         "of about 74.0 ms waiting, 40.0 ms (54.1 %) is in collectives, where rank 1 came last for most: "
         "100.0 % of it, in app+0x63, before MPI_Allreduce (#1)");
-    fv_model_release(&model);
+    release();
 }
 
 /* Most of the waiting is for messages: then the last to come to collectives is not the one to name. */
@@ -780,7 +763,7 @@ static void collectives_are_not_all(void **state)
     fvr_cell(&file[0], 0, 1, 1, 2, ticks, 1, 8, 0);
     build(NULL);
     expect_headline("of about 372 ms waiting, 40.0 ms (10.8 %) is in collectives, too little to name a rank");
-    fv_model_release(&model);
+    release();
 }
 
 int main(void)

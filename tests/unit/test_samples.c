@@ -111,8 +111,7 @@ static void build(int ranks)
     for (int i = 0; i < ranks; i++)
         fvr_join(&file[i], &experiment);
     fv_experiment_choose(&experiment);
-    fv_model_build(&model, &experiment);
-    fv_model_resolve(&symbols, &model, false);
+    fv_model_build(&model, &symbols, &experiment, false);
     name_frames();
     bound_functions();
     fv_samples_judge(&model, &symbols, &(struct fv_cost_profile){ 0 });

@@ -104,7 +104,7 @@ static void over_ranks(void **state)
     add_octave(&f[1], 1, 1, 100000000);
     for (int i = 0; i < 2; i++)
         fvr_join(&f[i], &e);
-    fv_model_build(&m, &e);
+    fv_model_build(&m, NULL, &e, false);
     const struct fv_section_view *a = view_of(&m, "a"), *b = view_of(&m, "b");
     assert_non_null(a);
     assert_non_null(b);
@@ -171,7 +171,7 @@ static void damaged(void **state)
     fvr_add(&f, FV_CHUNK_SECTION_TIMES, 5, &t, sizeof(t));
     fvr_thread(&f, 0, true, 4, 400, NULL);
     fvr_join(&f, &e);
-    fv_model_build(&m, &e);
+    fv_model_build(&m, NULL, &e, false);
     assert_int_equal(fv_model_sections(&m)->count, 2);
     assert_int_equal(view_of(&m, "good")->count, 1);
     assert_int_equal(view_of(&m, "good")->functions[0].calls, 2);

@@ -45,7 +45,7 @@ static void build(size_t traced_calls)
     }
     fv_experiment_choose(&experiment);
     experiment.traced_calls = traced_calls;
-    fv_model_build(&model, &experiment);
+    fv_model_build(&model, NULL, &experiment, false);
 }
 
 /* Rank 0 sends three messages, two with one tag; rank 1 takes the other one first, by a non-blocking receive. */

@@ -37,9 +37,7 @@ static void build(bool look_up)
     fvr_join(&file[0], &experiment);
     fvr_join(&file[1], &experiment);
     fv_experiment_choose(&experiment);
-    fv_model_build(&model, &experiment);
-    fv_model_resolve(&symbols, &model, look_up);
-    fv_sites_merge(&model, &symbols);
+    fv_model_build(&model, &symbols, &experiment, look_up);
     fv_experiment_release(&experiment);
 }
 
@@ -499,8 +497,8 @@ static void own_symbols(void **state)
     assert_string_equal(fv_frame_label(&path.frames[0], &symbols, frame, sizeof(frame)), "fv_test_landmark");
     fv_path_release(&path);
     bool said = false; /* the other module is gone */
-    for (size_t i = 0; i < model.problems.count; i++)
-        said = said || strstr(model.problems.items[i].text, "not there or not readable");
+    for (size_t i = 0; i < model.module_problems.count; i++)
+        said = said || strstr(model.module_problems.items[i].text, "not there or not readable");
     assert_true(said);
 }
 

@@ -119,8 +119,9 @@ void fv_counted_set_peak(struct fv_counted_view *view, const char *metric, doubl
 struct fv_model;
 /* From what phases.counted has, when phases are those of the report; again when that has changed. */
 void fv_counted_phases(struct fv_model *model);
-/* As fv_counted_join(), which must be before it, of phases that are in both: these have one call path, and one function. */
-void fv_counted_join_phases(struct fv_model *to, const struct fv_model *from, const uint32_t *ranks, const uint32_t *events);
+/* fv_counted_join() of other runs, and the same of phases that are in both: these have one call path, as it was recorded, and one function. So
+ * call paths are not named yet, on either side. */
+void fv_counted_join_runs(struct fv_model *model, const struct fv_model *runs, size_t count);
 
 /* What was counted of a quantity on a rank in a scope, outside of MPI if that is wanted; NAN: it is not known. */
 double fv_counted_of(const struct fv_counted_view *view, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi);

@@ -86,7 +86,7 @@ void fv_counted_phases(struct fv_model *m)
     fv_counted_finish(v, m->rank_count);
 }
 
-/* ---- another run's ---- */
+/* ---- other runs' ---- */
 
 static uint64_t key_of(const struct fv_model *m, const struct fv_phase *p)
 {
@@ -104,7 +104,7 @@ static uint32_t phase_with(const struct fv_model *m, uint64_t key)
     return FV_NONE;
 }
 
-void fv_counted_join_phases(struct fv_model *m, const struct fv_model *from, const uint32_t *ranks, const uint32_t *events)
+static void join_phases(struct fv_model *m, const struct fv_model *from, const uint32_t *ranks, const uint32_t *events)
 {
     struct fv_phases *to = fv_model_phases(m);
     uint32_t *phases = fv_xcalloc(fv_model_phases(from)->count + 1, sizeof(*phases));
@@ -123,4 +123,29 @@ void fv_counted_join_phases(struct fv_model *m, const struct fv_model *from, con
         to->counted[to->counted_count++] = value;
     }
     free(phases);
+}
+
+static void join_run(struct fv_model *m, const struct fv_model *from)
+{
+    uint32_t *ranks = fv_xcalloc(from->rank_count + 1, sizeof(*ranks));
+    uint32_t *events = fv_xcalloc(fv_model_counted(from)->event_count + 1, sizeof(*events));
+
+    for (size_t i = 0; i < from->rank_count; i++) {
+        ranks[i] = FV_NONE;
+        for (uint32_t k = 0; k < m->rank_count; k++)
+            if (m->ranks[k].world_rank == from->ranks[i].world_rank)
+                ranks[i] = k;
+    }
+    fv_counted_join(fv_model_counted(m), fv_model_counted(from), ranks, events);
+    join_phases(m, from, ranks, events);
+    free(events);
+    free(ranks);
+}
+
+void fv_counted_join_runs(struct fv_model *m, const struct fv_model *runs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        join_run(m, &runs[i]);
+    if (count)
+        fv_counted_finish(fv_model_counted(m), m->rank_count);
 }

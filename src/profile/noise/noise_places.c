@@ -291,7 +291,6 @@ void fv_build_noise(struct fv_model *m)
     struct intervals all = { 0 };
     struct fv_index index = { 0 };
 
-    n->place_count = n->projection_count = 0;
     if (!n->rank_count)
         return;
     if (n->series_count)
