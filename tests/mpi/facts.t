@@ -323,7 +323,7 @@ def damaged(tap, kind):
             f.seek(at + 12)
             f.write(b'\xff\xff\xff\x7f')
         report = harness.report_of(run.directory)
-        check(any('fact chunk' in problem['text'] for problem in report.data['problems']), '{}', report.data['problems'])
+        check(any('facts chunk' in problem['text'] for problem in report.data['problems']), '{}', report.data['problems'])
         equal('what is behind', report.data['machines'] and report.data['machines'][0]['kernel'], None)
 
 
