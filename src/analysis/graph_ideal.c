@@ -84,7 +84,7 @@ static struct event *event_at(const struct ideal *x, size_t at)
 /* The ideal network needs nobody's progress: what counts is when it was posted. */
 static bool needs_clock(const struct fv_steps *steps, const struct fv_step *s)
 {
-    if (!(s->flags & FV_STEP_KNOWN) || s->kind == FV_WS_LATE_RECEIVER || s->kind == FV_WS_NO_PROGRESS || s->flags & FV_STEP_ALL)
+    if (!(s->flags & FV_STEP_KNOWN) || s->kind == FV_WS_LATE_RECEIVER || s->kind == FV_WS_LATE_TAKER || s->kind == FV_WS_NO_PROGRESS || s->flags & FV_STEP_ALL)
         return false;
     struct fv_step_post post = fv_step_post(steps, s);
     return post.line != FV_NONE && post.after <= (int64_t)fv_step_length(steps, s); /* it had begun */

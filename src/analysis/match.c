@@ -297,6 +297,37 @@ static void answer_lower(struct fv_match *m, const struct keyed *k)
     free(items);
 }
 
+/* The last of those who take that came before the root had given. */
+static const struct fv_item *last_taker(const struct fv_match *m, const struct keyed *k, const struct fv_item *root)
+{
+    const struct fv_item *last = NULL;
+
+    for (uint32_t n = k->first; n; n = m->nodes[n].next) {
+        const struct fv_item *i = &m->nodes[n].item;
+
+        if (i->flags & FV_ITEM_TAKES && !(i->flags & FV_ITEM_ROOT) && i->ns < root->end && (!last || is_later(i, last)))
+            last = i;
+    }
+    return last;
+}
+
+/* Who gives in an operation with a root need not wait: messages may be buffered. If it was still in the call when one who takes came, and left soon
+ * after, it waited for that one. */
+static void answer_giver(struct fv_match *m, const struct keyed *k, const struct fv_item *giver, const struct fv_item *root)
+{
+    if (!(giver->flags & FV_ITEM_BLOCKING) || giver->end == UINT64_MAX)
+        return;
+    const struct fv_item *by = giver->form == FV_FORM_FROM_ROOT ? last_taker(m, k, giver) : root;
+
+    if (by && fv_progress_is_wait(giver->ns, by->ns, giver->end))
+        answer_member(m, giver, by, 0);
+}
+
+static bool is_giver(const struct fv_item *i)
+{
+    return i->form == FV_FORM_FROM_ROOT ? i->flags & FV_ITEM_ROOT : i->form == FV_FORM_TO_ROOT && !(i->flags & FV_ITEM_ROOT);
+}
+
 static void answer_group(struct fv_match *m, const struct keyed *k)
 {
     struct summary s = summarise(m, k);
@@ -305,6 +336,8 @@ static void answer_group(struct fv_match *m, const struct keyed *k)
         const struct fv_item *i = &m->nodes[n].item;
         bool root = i->flags & FV_ITEM_ROOT;
 
+        if (is_giver(i))
+            answer_giver(m, k, i, s.root);
         if (!(i->flags & FV_ITEM_TAKES))
             continue;
         if (i->form == FV_FORM_ALL && s.last)

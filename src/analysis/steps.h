@@ -20,6 +20,7 @@
     X(LATE_BROADCAST, "late_broadcast")                                                                      \
     X(EARLY_REDUCE, "early_reduce")                                                                          \
     X(LATE_REDUCE, "late_reduce")                                                                            \
+    X(LATE_TAKER, "late_taker")                                                                              \
     X(EARLY_SCAN, "early_scan")                                                                              \
     X(CREATE, "wait_at_create")                                                                              \
     X(INIT, "wait_at_init")                                                                                  \

@@ -59,7 +59,7 @@ static void add_part(struct fv_analysed_part *to, const struct fv_analysed_part 
     to->time_s += from->time_s;
     to->wait_s += from->wait_s;
     to->caused_s += from->caused_s;
-    to->no_progress_s += from->no_progress_s;
+    to->estimated_s += from->estimated_s;
     to->withheld_s += from->withheld_s;
     for (unsigned k = 0; k < FV_PLACES; k++) {
         to->delay_s[k] += from->delay_s[k];
@@ -164,7 +164,7 @@ static void set_wait(const struct join *j, struct fv_site_rank *s, const struct 
     if (!whole)
         s->wait_s *= (double)share->profiled / (double)share->sum.count;
     s->wait_s = fmin(s->wait_s, s->time.sum);
-    s->wait_kind = whole && j->exact && part >= 1 && share->sum.no_progress_s <= 0 ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
+    s->wait_kind = whole && j->exact && part >= 1 && share->sum.estimated_s <= 0 ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
 }
 
 static void take_site_rank(const struct join *j, struct fv_site_rank *s)
@@ -287,7 +287,7 @@ static void take_totals(struct join *j)
     for (size_t i = 0; i < a->kind_count; i++) {
         const struct fv_analysed_kind *kind = &a->kinds[i];
 
-        c->exact = c->exact && strcmp(kind->kind, FV_NO_PROGRESS) != 0; /* whose rule need not hold for each call */
+        c->exact = c->exact && !fv_kind_is_estimate(kind->kind);
         c->kinds[i] = (struct fv_wait_sum){ fv_arena_string(&m->arena, kind->kind), is_completion(kind->kind),
                                             kind->count, kind->wait_s };
     }

@@ -85,6 +85,7 @@ const char *fv_wait_words(const char *kind, char out[FV_WAIT_WORDS])
         { "late_broadcast", "late root of a broadcast or scatter" },
         { "early_reduce", "late sender of a reduce or gather" },
         { "late_reduce", "late root of a reduce or gather" },
+        { "late_taker", "late taker in a broadcast, scatter, reduce or gather" },
         { "early_scan", "late lower rank in a scan" },
         { "wait_at_create", "late rank in a joint creation" },
         { "wait_at_init", "late rank in MPI_Init" },

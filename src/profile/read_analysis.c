@@ -108,6 +108,25 @@ static void by_place(struct source *s, const json_t *object, const char *key, do
 
 /* ---- rows ---- */
 
+static const char *const estimates[] = { "no_progress", "late_taker" };
+
+bool fv_kind_is_estimate(const char *kind)
+{
+    for (size_t i = 0; i < sizeof(estimates) / sizeof(*estimates); i++)
+        if (!strcmp(kind, estimates[i]))
+            return true;
+    return false;
+}
+
+static double estimated(struct source *s, const json_t *kinds)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < sizeof(estimates) / sizeof(*estimates); i++)
+        sum += number_or_0(s, kinds, estimates[i]);
+    return sum;
+}
+
 static void take_rank(struct source *s, const json_t *row)
 {
     struct fv_analysed *a = s->to;
@@ -140,7 +159,7 @@ static void take_part(struct source *s, const json_t *row)
                                   .wait_s = number(s, row, "wait_s"),
                                   .caused_s = number(s, row, "caused_s"),
                                   .withheld_s = number(s, row, "withheld_s"),
-                                  .no_progress_s = number_or_0(s, json_object_get(row, "kinds"), "no_progress") };
+                                  .estimated_s = estimated(s, json_object_get(row, "kinds")) };
 
     by_place(s, row, "delay_s", p.delay_s);
     by_place(s, row, "critical_s", p.critical_s);

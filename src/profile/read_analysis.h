@@ -10,6 +10,9 @@
 /* Where time or its cost was: outside of MPI before a call, or in the call. */
 enum fv_place { FV_PLACE_COMPUTING, FV_PLACE_MPI, FV_PLACES };
 
+/* Of waiting whose rule need not hold for each call: sums that hold some are estimates. */
+bool fv_kind_is_estimate(const char *kind);
+
 struct fv_analysed_site {
     uint64_t id, key; /* key: 0: not a call, but what is behind the last one */
     uint32_t first_part, parts;
@@ -19,7 +22,7 @@ struct fv_analysed_part {
     uint32_t rank; /* world rank */
     uint64_t count;
     double time_s, wait_s, caused_s, delay_s[FV_PLACES], critical_s[FV_PLACES];
-    double no_progress_s, withheld_s; /* parts of wait_s and of caused_s */
+    double estimated_s, withheld_s; /* of wait_s what kinds have whose rule need not hold for each call; of caused_s what was withheld */
 };
 struct fv_analysed_rank {
     uint32_t rank;

@@ -27,7 +27,8 @@ struct fv_python_walk {
 
 /* Of a thread that is sampled. What was read of a line once is kept, so that a sample asks the kernel once or twice, mostly. */
 #define FV_PYTHON_SAMPLED 200   /* frames of a sample: the innermost ones */
-#define FV_PYTHON_LINES   1024 /* that are kept */
+#define FV_PYTHON_LINES   1024 /* that are kept, each in one of so many places: */
+#define FV_PYTHON_PLACES  8
 #define FV_PYTHON_BEGIN   64   /* bytes of a string or a table of lines */
 #define FV_PYTHON_TRUSTED 16   /* times that a line was the same: then it is taken to be, for so many samples */
 #define FV_PYTHON_WINDOW  4096 /* no page is smaller */

@@ -67,9 +67,21 @@ static uint64_t content_of(const struct fv_python_layout *l, const uint8_t *code
     return fv_mix2(fv_mix2(content, word_at(code, l->name)), word_at(code, l->line_table));
 }
 
+/* Where it is, or is to be: in place of the line that was compared longest ago, of a few. */
 static struct fv_python_line *line_of(struct fv_python_samples *s, const struct fv_python_sampled *of)
 {
-    return &s->line[fv_mix2(of->code, of->last) % FV_PYTHON_LINES];
+    const uint64_t hash = fv_mix2(of->code, of->last), step = hash >> 32 | 1;
+    struct fv_python_line *oldest = &s->line[hash % FV_PYTHON_LINES];
+
+    for (unsigned i = 0; i < FV_PYTHON_PLACES; i++) {
+        struct fv_python_line *line = &s->line[(hash + i * step) % FV_PYTHON_LINES];
+
+        if (line->code == of->code && line->last == of->last)
+            return line;
+        if (line->checked < oldest->checked)
+            oldest = line;
+    }
+    return oldest;
 }
 
 /* A line that was found to be the same many times is compared with its code object now and then. */
@@ -135,7 +147,7 @@ static bool read_lines(const struct fv_python_layout *l, const struct fv_python_
     return true;
 }
 
-/* Two lines may want one place: then the sample has the innermost frames alone. */
+/* More lines may want the same places than these are: then the sample has the innermost frames alone. */
 static void add_frames(struct fv_python_samples *s)
 {
     for (unsigned i = 0; i < s->count; i++) {

@@ -230,6 +230,52 @@ static void barrier_without_progress(void **state)
     end_run(&r);
 }
 
+/* Rank 0 gives, and is in the call until `leave`; who takes comes at 200 and 1000. */
+static void broadcast(struct run *r, uint64_t leave)
+{
+    begin_run(r, 3);
+    EVENT(at_us(r, 0, BCAST, 100, leave), COLLECTIVE, 1, 0, BIG, 0, 0);
+    EVENT(at_us(r, 1, BCAST, 200, 1041), COLLECTIVE, 1, 0, 0, BIG, 0);
+    EVENT(at_us(r, 2, BCAST, 1000, 1042), COLLECTIVE, 1, 0, 0, BIG, 0);
+    analyse(r);
+}
+
+static void root_waits_for_takers(void **state)
+{
+    struct run r;
+
+    (void)state;
+    broadcast(&r, 1040);
+    assert_int_equal(waits(&r, "MPI_Bcast", 0, FV_WS_LATE_TAKER), 900 * US);
+    nothing_else(&r, 900);
+    end_run(&r);
+    broadcast(&r, 230); /* of those that had come, the last */
+    nothing_else(&r, 100);
+    end_run(&r);
+    broadcast(&r, 150); /* buffered */
+    nothing_else(&r, 0);
+    end_run(&r);
+    broadcast(&r, 1901); /* it took longer than it had waited: a transfer */
+    nothing_else(&r, 0);
+    end_run(&r);
+}
+
+/* Nor does who sends in a reduction wait for others than its root. */
+static void sender_waits_for_root(void **state)
+{
+    struct run r;
+
+    (void)state;
+    begin_run(&r, 3);
+    EVENT(at_us(&r, 0, REDUCE, 1000, 1050), COLLECTIVE, 1, 0, 0, BIG, 0);
+    EVENT(at_us(&r, 1, REDUCE, 100, 1040), COLLECTIVE, 1, 0, BIG, 0, 0);
+    EVENT(at_us(&r, 2, REDUCE, 200, 300), COLLECTIVE, 1, 0, BIG, 0, 0); /* buffered */
+    analyse(&r);
+    assert_int_equal(waits(&r, "MPI_Reduce", 1, FV_WS_LATE_TAKER), 900 * US);
+    nothing_else(&r, 900);
+    end_run(&r);
+}
+
 /* An access to the memory of a rank that computes. */
 static void target_computes(void **state)
 {
@@ -329,6 +375,8 @@ int main(void)
         BOTH(order_is_that_of_sending),
         BOTH(ideal_network_needs_no_progress),
         BOTH(barrier_without_progress),
+        BOTH(root_waits_for_takers),
+        BOTH(sender_waits_for_root),
         BOTH(target_computes),
         BOTH(target_computes_for_a_request),
         BOTH(writing_without_progress),

@@ -307,6 +307,26 @@ static void long_chains_are_cut(void **state)
     assert_int_equal(walk.count, FV_PYTHON_FRAMES);
 }
 
+/* Lines are kept where their addresses say: those of one sample find places, whatever was there before. */
+static void deep_samples_are_whole(void **state)
+{
+    enum { DEEP = 100, TIMES = 20 };
+    static struct code codes[TIMES][DEEP];
+    static struct frame f[DEEP];
+    const struct fv_python_layout layout = layout_of(FV_LINES_RANGES);
+    (void)state;
+
+    for (int t = 0; t < TIMES; t++) {
+        for (int i = 0; i < DEEP; i++) {
+            codes[t][i] = plain;
+            f[i] = (struct frame){ .back = i + 1 < DEEP ? &f[i + 1] : NULL, .code = &codes[t][i] };
+        }
+        assert_true(sampled(&layout, f));
+        assert_int_equal(samples.walk.count, DEEP);
+        assert_false(samples.cut);
+    }
+}
+
 /* ---- what is not an interpreter's memory ---- */
 
 static void other_types_are_refused(void **state)
@@ -408,6 +428,7 @@ int main(void)
         cmocka_unit_test(names_are_utf8),
         cmocka_unit_test(frames_of_a_call_of_the_loop),
         cmocka_unit_test(samples_of_code_that_is_another), cmocka_unit_test(long_chains_are_cut),
+        cmocka_unit_test(deep_samples_are_whole),
         cmocka_unit_test(other_types_are_refused), cmocka_unit_test(damaged_memory_harms_nothing),
         cmocka_unit_test(as_where_a_container_forbids_reading),
     };
