@@ -783,6 +783,7 @@ static void kernel_time_is_nobodys(void **state)
     struct fv_rank ranks[2] = { { .threads = 1, .app_time_s = 0.5, .system_s = 0.23 }, { .threads = 1, .app_time_s = 1.07, .system_s = 0.1 } };
 
     assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 35 }, { 27, 32 }, { 0, 3 } }, "compute", "touch", true), "");
+    assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 25, 44 }, { 25, 41 }, { 0, 3 } }, "compute", "touch", true), "");
     assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 97 }, { 25, 32 }, { 2, 65 } }, "compute", "react", true), "react");
 }
 

@@ -13,6 +13,7 @@
 #define MOST 0.5 /* of what the rank computes longer, or is outside of MPI: then it is the reason */
 #define SOME 0.1 /* the same, where nothing else is */
 #define OURS 0.1 /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
+#define SPREADS 3 /* standard deviations that are no chance: many functions are looked at, in many runs */
 #define PART 0.25 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
 
 static double outside_mpi(const struct fv_cost_sum *sum)
@@ -343,14 +344,15 @@ bool fv_samples_are_ours(const struct fv_profile *v)
     return v->costs && (double)v->costs->fvmpi_ticks > OURS * (double)v->costs->all.ticks;
 }
 
-/* More than chance makes of so many samples. So are the samples as they are: what a rank's kernel took is told by whole ticks, and a scale that is too
- * large for one rank alone would accuse a function that takes the same on all. */
+/* More than chance makes of so many samples. So are the samples as they are, of the rank and of the others: what a rank's kernel took is told by whole
+ * ticks, and a scale that is too large for one rank alone would accuse a function that takes the same on all. */
 static bool is_beyond_chance(const struct fv_model *m, const struct times *t)
 {
     double others = (double)(m->rank_count - 1), error = t->ticks > 0 ? fv_cost_error((uint64_t)t->ticks) / t->ticks : 0;
+    double tick_s = t->ticks > 0 ? t->raw_rank_s / t->ticks : 0, of_others_s = t->raw_all_s - t->raw_rank_s;
+    double spread_s = sqrt(tick_s * (t->raw_rank_s + of_others_s / (others * others))); /* of the difference; a sample's is its time */
 
-    return t->rank_s - (t->all_s - t->rank_s) / others >= t->rank_s * error &&
-           t->raw_rank_s - (t->raw_all_s - t->raw_rank_s) / others >= t->raw_rank_s * error;
+    return t->rank_s - (t->all_s - t->rank_s) / others >= t->rank_s * error && t->raw_rank_s - of_others_s / others >= SPREADS * spread_s;
 }
 
 static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, double whole, bool (*wanted)(const struct fv_cost_procedure *))
