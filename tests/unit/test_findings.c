@@ -787,11 +787,34 @@ static void kernel_time_is_nobodys(void **state)
     assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 97 }, { 25, 32 }, { 2, 65 } }, "compute", "react", true), "react");
 }
 
+/* A rank that has its processor for short times computes between the kernel's ticks: then samples by CPU time are to be had. */
+static double missed_s(uint64_t ticks, enum fv_sampler_mode mode, double blocked_s)
+{
+    struct fv_rank rank = { .threads = 1, .app_time_s = 1, .off.blocked_s = blocked_s };
+    struct fv_cost_thread thread = { .ticks = ticks, .tick_s = 0.01, .cpu_tick_s = 0.01 };
+    struct fv_samples samples = { .threads = 1 };
+    struct fv_model model = { .ranks = &rank, .rank_count = 1,
+                              .data = { [FV_SUBJECT_samples] = &samples, [FV_SUBJECT_costs] = &(struct fv_costs){ .threads = &thread, .thread_count = 1, .ticks = ticks } } };
+
+    samples.modes[mode] = 1;
+    return fv_excess_missed_by_ticks(&model, 0);
+}
+
+static void ticks_miss_what_is_computed(void **state)
+{
+    (void)state;
+    assert_near(missed_s(10, FV_SAMPLER_CLOCK, 0), 0.1, 1e-9);
+    assert_true(isnan(missed_s(60, FV_SAMPLER_CLOCK, 0)));
+    assert_true(isnan(missed_s(10, FV_SAMPLER_COSTS, 0)));
+    assert_true(isnan(missed_s(10, FV_SAMPLER_CLOCK, NAN))); /* how long it computed is not known */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whose_function),
         cmocka_unit_test(kernel_time_is_nobodys),
+        cmocka_unit_test(ticks_miss_what_is_computed),
         cmocka_unit_test(more_than_the_whole),
         cmocka_unit_test(what_is_typical),
         cmocka_unit_test(who_is_longer_outside),

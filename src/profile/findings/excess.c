@@ -3,6 +3,7 @@
 
 #include "profile/functions/instrumented.h"
 #include "profile/samples/costs.h"
+#include "profile/samples/sampled.h"
 #include "profile/threads/locks.h"
 #include "tool/words.h"
 
@@ -14,6 +15,7 @@
 #define SOME 0.1 /* the same, where nothing else is */
 #define OURS 0.1 /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
 #define SPREADS 3 /* standard deviations that are no chance: many functions are looked at, in many runs */
+#define MISSED 0.5 /* of what a rank computes: with less samples do not tell where */
 #define PART 0.25 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
 
 static double outside_mpi(const struct fv_cost_sum *sum)
@@ -110,6 +112,16 @@ bool fv_excess_is_measured(const struct fv_model *m)
     while (measured < m->rank_count && is_measured(&m->ranks[measured]))
         measured++;
     return measured == m->rank_count;
+}
+
+double fv_excess_missed_by_ticks(const struct fv_model *m, uint32_t rank)
+{
+    const struct fv_samples *s = fv_model_samples(m);
+    double sampled = raw_by_samples(m, rank);
+
+    if (!s->modes[FV_SAMPLER_CLOCK] || s->modes[FV_SAMPLER_CLOCK] < s->threads || !is_measured(&m->ranks[rank]))
+        return NAN;
+    return sampled < MISSED * measured_s(m, rank) ? sampled : NAN;
 }
 
 double fv_computing_s(const struct fv_model *m, uint32_t rank)

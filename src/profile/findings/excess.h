@@ -37,6 +37,9 @@ double fv_computing_error(const struct fv_profile *profile, uint32_t rank);
 double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
 /* Is that of all ranks? */
 bool fv_excess_is_measured(const struct fv_model *model);
+/* Of what a rank computes, its clock samples have less than half: in seconds. The kernel samples by ticks, which a rank that has its processor for short
+ * times may miss. NAN: they have more, or nobody knows. */
+double fv_excess_missed_by_ticks(const struct fv_model *model, uint32_t rank);
 
 /* What a rank does that is longer outside of MPI than others. */
 enum fv_doing {
