@@ -115,7 +115,7 @@ static const char *say_region(const struct fv_profile *v, const struct longest *
     return out;
 }
 
-void fv_find_blocked_rank(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(blocked_rank)
 {
     struct longest l;
     char times[200], region[700], blocked[FV_IO_WORDS];
@@ -252,7 +252,7 @@ static bool is_for_files(const struct fv_profile *v, const struct longest *l)
     return fv_io_words(v, region_of(v->model, l), l->rank, MOST * (l->rank_s - l->others_s), io);
 }
 
-void fv_find_imbalance(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(imbalance)
 {
     const struct fv_model *m = v->model;
     bool disturbed = fv_findings_named(f, FV_FINDING_DISTURBED), is_longer;

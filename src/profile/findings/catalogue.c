@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+extern fv_find_fn fv_find_no_processor, fv_find_noise, fv_find_late_ranks, fv_find_withheld_progress,
+    fv_find_blocked_rank, fv_find_imbalance, fv_find_instruction_balance, fv_find_small_messages,
+    fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance, fv_find_rare_slow_calls,
+    fv_find_varying_function, fv_find_waiting, fv_find_startup, fv_find_memory, fv_find_allocator, fv_find_files,
+    fv_find_own_cost, fv_find_no_symbols;
+
 /* A row that depends on what others found stands behind them. */
 const struct fv_finding_def fv_finding_defs[] = {
     { FV_FINDING_DISTURBED,

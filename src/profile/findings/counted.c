@@ -123,7 +123,7 @@ static void say_ipc(const struct longest *l, char out[80])
         snprintf(out, 80, ", %.2f a cycle, else %.2f", l->ipc, l->others_ipc);
 }
 
-void fv_find_instruction_balance(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(instruction_balance)
 {
     char ipc[80], where[500];
     struct longest l;

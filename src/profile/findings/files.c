@@ -61,7 +61,7 @@ static void say(const struct fv_profile *v, struct fv_findings *f, struct fv_fin
     fv_path_release(&path);
 }
 
-void fv_find_files(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(files)
 {
     const struct fv_io_view *io = fv_model_io(v->model);
     uint32_t most = FV_NONE;

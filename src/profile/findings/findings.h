@@ -85,19 +85,11 @@ void fv_finding_next(struct fv_findings *findings, struct fv_finding *finding, c
 char *fv_finding_command(char out[FV_SHELL_COMMAND], const struct fv_model *model, const char *const *words);
 #define FV_FINDING_COMMAND(model, ...) fv_finding_command((char[FV_SHELL_COMMAND]){ "" }, model, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* The rows, by file. */
-typedef void fv_find_fn(const struct fv_profile *profile, struct fv_findings *findings);
-fv_find_fn fv_find_imbalance, fv_find_blocked_rank;              /* balance.c */
-fv_find_fn fv_find_instruction_balance;                         /* counted.c */
-fv_find_fn fv_find_late_ranks, fv_find_withheld_progress;        /* late.c */
-fv_find_fn fv_find_small_messages;                               /* messages.c */
-fv_find_fn fv_find_no_processor, fv_find_startup, fv_find_own_cost, fv_find_no_symbols; /* machine.c */
-fv_find_fn fv_find_memory, fv_find_allocator;                    /* memory.c */
-fv_find_fn fv_find_files;                                        /* files.c */
-fv_find_fn fv_find_noise;                                                             /* noise.c */
-fv_find_fn fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance; /* threads.c */
-fv_find_fn fv_find_waiting;                                      /* waiting.c */
-fv_find_fn fv_find_rare_slow_calls, fv_find_varying_function;    /* functions.c */
+/* FV_FINDING(noise) { ... } defines fv_find_noise(v, f), which looks for that and adds what it finds. catalogue.c has its row. */
+typedef void fv_find_fn(const struct fv_profile *v, struct fv_findings *f);
+#define FV_FINDING(name)                                                                                     \
+    fv_find_fn fv_find_##name;                                                                               \
+    void fv_find_##name(const struct fv_profile *v, struct fv_findings *f)
 
 /* What the quota of its control group kept a rank from processors, an estimate: its part of what all ranks in it were kept. */
 double fv_throttled_s(const struct fv_model *model, uint32_t rank);

@@ -95,15 +95,15 @@ static double lost_by_rare(const struct fv_profile *v, const struct fv_sampled *
     return (rare->time_s - (double)rare->count * rare->typical_s) * part_of_ranks(v, f, rare_of);
 }
 
-void fv_find_rare_slow_calls(const struct fv_profile *v, struct fv_findings *findings)
+FV_FINDING(rare_slow_calls)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
 
     for (size_t i = 0; i < s->function_count; i++) {
         double lost_s = lost_by_rare(v, &s->functions[i]);
 
-        if (fv_finding_worth_cpu(v, findings, lost_s))
-            say_rare(v, findings, &s->functions[i], lost_s);
+        if (fv_finding_worth_cpu(v, f, lost_s))
+            say_rare(v, f, &s->functions[i], lost_s);
     }
 }
 
@@ -160,19 +160,19 @@ static void say(const struct fv_profile *v, struct fv_findings *findings, const 
 }
 
 /* The first that varies, in the order of the functions: its callers, which vary because it does, stand behind it. */
-void fv_find_varying_function(const struct fv_profile *v, struct fv_findings *findings)
+FV_FINDING(varying_function)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
 
     for (size_t i = 0; i < s->function_count; i++) {
-        const struct fv_sampled *f = &s->functions[i];
-        double lost_s = f->varies & FV_VARIES_WITHIN ? lost_of(v, f) : 0;
+        const struct fv_sampled *sampled = &s->functions[i];
+        double lost_s = sampled->varies & FV_VARIES_WITHIN ? lost_of(v, sampled) : 0;
 
-        if (fv_finding_worth_cpu(v, findings, lost_by_rare(v, f))) /* told already */
+        if (fv_finding_worth_cpu(v, f, lost_by_rare(v, sampled))) /* told already */
             continue;
-        if (!fv_finding_worth_cpu(v, findings, lost_s))
+        if (!fv_finding_worth_cpu(v, f, lost_s))
             continue;
-        say(v, findings, f, lost_s);
+        say(v, f, sampled, lost_s);
         return;
     }
 }

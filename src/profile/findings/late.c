@@ -380,12 +380,12 @@ static void find_ranks(const struct fv_profile *v, struct fv_findings *f, bool w
     free(groups);
 }
 
-void fv_find_late_ranks(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(late_ranks)
 {
     find_ranks(v, f, false);
 }
 
-void fv_find_withheld_progress(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(withheld_progress)
 {
     find_ranks(v, f, true);
 }

@@ -160,7 +160,7 @@ static double others_without_s(const struct fv_rank *r)
     return busy_s > 0 ? r->others_ready_s / busy_s * fmin(busy_s, r->app_time_s) : 0;
 }
 
-void fv_find_no_processor(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(no_processor)
 {
     const struct fv_model *m = v->model;
     double sum = 0, stolen_s = 0, most_s = -1, total = m->efficiency.total_s;
@@ -256,7 +256,7 @@ static bool is_costly(const struct fv_profile *v, double *own_s, double *all_s)
     return *own_s > OWN_LEAST_S && *own_s > OWN * *all_s;
 }
 
-void fv_find_own_cost(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(own_cost)
 {
     bool is_filtered = fv_model_option(v->model, "FVMPI_FUNCTIONS_FILTER");
     char part[FV_WORD], why[700] = "";
@@ -279,7 +279,7 @@ void fv_find_own_cost(const struct fv_profile *v, struct fv_findings *f)
         fv_finding_next(f, finding, "record less: what is recorded, and its options, says fvmpi run --help");
 }
 
-void fv_find_startup(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(startup)
 {
     const struct fv_model *m = v->model;
     char part[FV_WORD], text[1500];
@@ -315,7 +315,7 @@ static bool is_module(uint32_t module)
     return module >= FV_MODEL_FIRST_MODULE && module != FV_NONE;
 }
 
-void fv_find_no_symbols(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(no_symbols)
 {
     const struct fv_model *m = v->model;
     double all = 0, nameless = 0;

@@ -140,7 +140,7 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
              fv_frame_words(&frame, v->symbols, where, sizeof(where)));
 }
 
-void fv_find_memory(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(memory)
 {
     const struct fv_model *m = v->model;
     char from[FV_WORD], to[FV_WORD], age[FV_WORD], speed[FV_WORD], whose[60] = "", who[400];
@@ -212,7 +212,7 @@ static const struct fv_allocated_place *most_often(const struct fv_allocated *al
     return fv_allocated_is_exact(&most->sum) || most->sum.allocated.samples >= SAMPLES ? most : NULL;
 }
 
-void fv_find_allocator(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(allocator)
 {
     const struct fv_model *m = v->model;
     double sum = 0, variance = 0;

@@ -114,7 +114,7 @@ static double without_processor_s(const struct fv_findings *f)
     return disturbed ? 2 * disturbed->lost_s : 0;
 }
 
-void fv_find_small_messages(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(small_messages)
 {
     const struct fv_model *m = v->model;
     const struct messages s = small_messages(m);

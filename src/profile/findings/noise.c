@@ -72,7 +72,7 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
 }
 
 /* Where ranks share processors they preempt each other, which is no noise, and is told (machine.c). */
-void fv_find_noise(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(noise)
 {
     const struct fv_model *m = v->model;
     struct fv_noise_loss loss = fv_noise_loss(m);

@@ -60,7 +60,7 @@ static bool is_lock(const struct fv_locks *locks, const struct fv_lock *k)
            (k->kind == FV_SYNC_MUTEX || k->kind == FV_SYNC_RWLOCK || k->kind == FV_SYNC_SPIN || k->kind == FV_SYNC_OMP);
 }
 
-void fv_find_contended_lock(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(contended_lock)
 {
     const struct fv_locks *locks = fv_model_locks(v->model);
     const struct fv_lock *most = NULL;
@@ -93,7 +93,7 @@ static uint32_t largest_pool(const struct fv_model *m)
     return most;
 }
 
-void fv_find_idle_workers(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(idle_workers)
 {
     const struct fv_locks *locks = fv_model_locks(v->model);
     const struct fv_lock *most = NULL;
@@ -130,7 +130,7 @@ static bool is_team(const struct fv_phase *phase)
 }
 
 /* Times of threads hold what they had no processor for: on a run that lost more by that than by the team, nothing is known of the team. */
-void fv_find_thread_imbalance(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(thread_imbalance)
 {
     const struct fv_phases *phases = fv_model_phases(v->model);
     const struct fv_phase *most = NULL;

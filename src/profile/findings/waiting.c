@@ -154,7 +154,7 @@ static void say_next(const struct fv_profile *v, struct fv_findings *f, struct f
         fv_finding_next(f, finding, "a trace tells who waits for whom: fvmpi run --trace, then fvunify");
 }
 
-void fv_find_waiting(const struct fv_profile *v, struct fv_findings *f)
+FV_FINDING(waiting)
 {
     const struct fv_model *m = v->model;
     const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
