@@ -149,7 +149,7 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
         if (fv_excess_is_interpreted(v))
             fv_finding_next(f, finding, "samples name the interpreter's functions, none of Python: cProfile on that rank names these");
         else if (isfinite(fv_excess_missed_by_ticks(v->model, finding->rank)))
-            fv_finding_next(f, finding, "the kernel's ticks sampled %s of that; fvmpi run --sample samples by CPU time, and names the function",
+            fv_finding_next(f, finding, "the kernel's ticks sampled %s of that; fvmpi run --sample samples by CPU time",
                             fv_words_seconds(fv_excess_missed_by_ticks(v->model, finding->rank), mine));
         else
             fv_finding_next(f, finding, "%s", fv_model_costs(v->model)->ticks ? FV_FINDING_COMMAND(v->model, "report", "--table", "cpu_procedures") :

@@ -392,6 +392,8 @@ static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, 
 /* A function of a library that the program's function calls, such as exp(), is no place to look at. */
 struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
+    if (isfinite(fv_excess_missed_by_ticks(v->model, rank))) /* the few that there are stand for nothing else */
+        return (struct fv_excess){ 0 };
     double whole = fv_model_instrumented(v->model)->function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, by_samples);
 
     /* Of what it computes in the kernel there are no samples, which then do not tell what most of it is. */
