@@ -2,7 +2,6 @@
  * than one and the names of the paths. */
 #include "diff/diff.h"
 #include "profile/counters/counted.h"
-#include "profile/sections/sections.h"
 
 #include <math.h>
 #include <stdlib.h>

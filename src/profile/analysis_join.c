@@ -2,7 +2,6 @@
  * whether they do, by who wrote them and how many calls of each are in the trace, and then call sites are
  * looked up by their keys (keys.h). */
 #include "profile/build.h"
-#include "profile/sections/sections.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * several calls of one line of the source; their return addresses differ, and the report would show the same path
  * twice without a word that tells them apart. Which paths look the same only symbols know. */
 #include "profile/build.h"
-#include "profile/sections/sections.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "profile/counters/counted.h"
 #include "profile/hang/hang.h"
 #include "profile/samples/sampled.h"
-#include "profile/sections/sections.h"
 #include "tool/pop.h"
 #include "tool/words.h"
 #include "trace/format_words.h"

@@ -1,7 +1,6 @@
 /* See model.h and build.h: ticks as seconds and sums of calls, which all parts of the construction use. Uses
  * none of them. */
 #include "profile/build.h"
-#include "profile/sections/sections.h"
 
 #include <math.h>
 

@@ -268,6 +268,15 @@ def valid(text, command='report'):
     return data
 
 
+def needs_fvunify(tap):
+    """Ends the test where there is none."""
+    if os.path.exists(os.path.join(BUILD, 'fvunify-serial')):
+        return
+    with tap.test('fvunify'):
+        raise Skip('built without OTF2')
+    tap.done()
+
+
 def dump(path):
     """The lines of `fvmpi dump`: their type, and their fields, as text and by name."""
     return [(line.partition(' ')[0], {key: value.strip('"') for key, value in re.findall(r'([\w.\[\]]+)=("(?:[^"\\]|\\.)*"|\S*)', line)})

@@ -301,10 +301,7 @@ def paths(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    if not os.path.exists(UNIFY + '-serial'):
-        with tap.test('fvunify'):
-            raise harness.Skip('built without OTF2')
-        tap.done()
+    harness.needs_fvunify(tap)
     for mpi in harness.an_mpi(tap):
         kinds(tap, mpi)
         paths(tap, mpi)

@@ -150,10 +150,7 @@ def runs(tap, mpi, ranks, environment, what):
 
 def main():
     tap = harness.Tap()
-    if not os.path.exists(UNIFY + '-serial'):
-        with tap.test('fvunify'):
-            raise harness.Skip('built without OTF2')
-        tap.done()
+    harness.needs_fvunify(tap)
     for mpi in harness.mpis(tap):
         for ranks in harness.few(mpi, (2, 4)):
             runs(tap, mpi, ranks, {}, '')

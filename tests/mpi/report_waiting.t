@@ -206,10 +206,7 @@ def foreign(tap, mpi, directory):
 
 def main():
     tap = harness.Tap()
-    if not os.path.exists(UNIFY + '-serial'):
-        with tap.test('fvunify'):
-            raise harness.Skip('built without OTF2')
-        tap.done()
+    harness.needs_fvunify(tap)
     for mpi in harness.an_mpi(tap):
         directory = traced(tap, mpi)
         imbalance(tap, mpi)

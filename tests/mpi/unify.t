@@ -580,10 +580,7 @@ def clocks(tap):
 
 def main():
     tap = harness.Tap()
-    if not os.path.exists(UNIFY + '-serial'):
-        with tap.test('fvunify'):
-            raise harness.Skip('built without OTF2')
-        tap.done()
+    harness.needs_fvunify(tap)
     if not shutil.which('otf2-print'):
         with tap.test('fvunify'):
             raise harness.Skip('no otf2-print; its package is otf2-tools')

@@ -71,10 +71,7 @@ def halo(tap, mpi, plainly, traced):
 
 def main():
     tap = harness.Tap()
-    if not os.path.exists(UNIFY + '-serial'):
-        with tap.test('fvunify'):
-            raise harness.Skip('built without OTF2')
-        tap.done()
+    harness.needs_fvunify(tap)
     for mpi in harness.mpis(tap):
         found = both(tap, mpi, 'halo exchange', mpi.build(os.path.join(HERE, 'overlap.c'), '-lm'), ['60'], 'react')
         if len(found) == 2:

@@ -13,6 +13,7 @@ sys.path.append(sys.path[0] + '/../harness')
 import harness
 import otf2_print
 from report import check, close, equal
+from trees import tree
 
 FILES = {
     'proc/vmstat': 'nr_free_pages 1000\npgfault 5000\npgmajfault 7\n',
@@ -22,15 +23,6 @@ FILES = {
     'sys/class/hwmon/hwmon1/temp1_input': '50000\n',
 }
 SENSORS = 'net.rx_bytes,net.rx_bytes@eth1,vmstat.nr_free_pages,temperature.temp1_input'
-
-
-def tree(files):
-    root = harness.scratch('root')
-    for path, text in files.items():
-        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-        with open(os.path.join(root, path), 'w') as f:
-            f.write(text)
-    return root
 
 
 class Kind:

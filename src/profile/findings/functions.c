@@ -2,7 +2,6 @@
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/samples/sampled.h"
-#include "profile/samples/sampled_variation.h"
 #include "tool/words.h"
 
 #include <math.h>

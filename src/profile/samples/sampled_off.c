@@ -1,6 +1,5 @@
 /* What part of the variance of calls is time off the processor: of those that were kept. */
 #include "profile/model.h"
-#include "profile/noise/noise.h"
 #include "profile/noise/shares.h"
 #include "profile/samples/sampled.h"
 

@@ -1,6 +1,5 @@
 /* See sampled_gather.h: rare long calls, which clock samples met (src/sampler/long_calls.c); and how often functions are called. */
 #include "profile/samples/sampled_gather.h"
-#include "profile/samples/sampled_variation.h"
 
 #include <math.h>
 #include <stdlib.h>
