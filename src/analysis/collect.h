@@ -43,6 +43,11 @@ struct fv_item {
 
 /* Who depends on whom in a group. */
 enum fv_form { FV_FORM_ALL, FV_FORM_FROM_ROOT, FV_FORM_TO_ROOT, FV_FORM_LOWER };
+/* Who only gives in an operation with a root: it waits for nobody but those who take that, if they have to be there. */
+static inline bool fv_form_gives(enum fv_form form, bool is_root)
+{
+    return form == FV_FORM_FROM_ROOT ? is_root : form == FV_FORM_TO_ROOT && !is_root;
+}
 
 struct fv_answer {
     uint64_t ns, reply;

@@ -114,12 +114,6 @@ static void put_neighbourhood(struct fv_rank_collect *r, struct fv_call_thread *
     }
 }
 
-/* It waits for nobody but those who take what it gives, if that does not go on by itself (match.c). */
-static bool is_giver(enum fv_form form, bool is_root)
-{
-    return form == FV_FORM_FROM_ROOT ? is_root : form == FV_FORM_TO_ROOT && !is_root;
-}
-
 void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m,
                            const struct fv_pending *begun)
 {
@@ -142,7 +136,7 @@ void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, 
                     : m->peer >= FV_PEER_OURS ? FV_NONE
                                               : fv_groups_peer(r->all->groups, m->ref, r->world, m->peer);
     item.form = (uint8_t)c.form;
-    item.wait = (uint8_t)(is_giver(c.form, root == r->world) ? FV_WS_LATE_TAKER : c.wait);
+    item.wait = (uint8_t)(fv_form_gives(c.form, root == r->world) ? FV_WS_LATE_TAKER : c.wait);
     item.member = r->world;
     item.expected = fv_groups_traced(r->all->groups, m->ref);
     item.flags |=

@@ -323,11 +323,6 @@ static void answer_giver(struct fv_match *m, const struct keyed *k, const struct
         answer_member(m, giver, by, 0);
 }
 
-static bool is_giver(const struct fv_item *i)
-{
-    return i->form == FV_FORM_FROM_ROOT ? i->flags & FV_ITEM_ROOT : i->form == FV_FORM_TO_ROOT && !(i->flags & FV_ITEM_ROOT);
-}
-
 static void answer_group(struct fv_match *m, const struct keyed *k)
 {
     struct summary s = summarise(m, k);
@@ -336,7 +331,7 @@ static void answer_group(struct fv_match *m, const struct keyed *k)
         const struct fv_item *i = &m->nodes[n].item;
         bool root = i->flags & FV_ITEM_ROOT;
 
-        if (is_giver(i))
+        if (fv_form_gives(i->form, root))
             answer_giver(m, k, i, s.root);
         if (!(i->flags & FV_ITEM_TAKES))
             continue;
