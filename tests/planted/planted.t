@@ -91,6 +91,8 @@ def faults(tap, mpi, program):
             for f in late:
                 equal('rank', f['rank'], 1)
                 check(REACT_S < f['lost_s'] < 1.15 * lost, '{} of {} s', f['lost_s'], lost)
+                equal('function, of a time that no sample is of', f['function'], None)
+                check('most of it in the kernel' in f['text'] or is_disturbed(run, lost), '{}', f['text'])
 
 
 def traced(tap, mpi, program):

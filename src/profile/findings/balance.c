@@ -133,6 +133,20 @@ FV_FINDING(blocked_rank)
     fv_finding_next(f, finding, "%s", is_io ? fv_io_next(region_of(v->model, &l)) : FV_NEXT_BLOCKED);
 }
 
+/* Most of what the rank computes longer is the kernel's, of which there are no samples. */
+static bool say_in_kernel(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *times, const char *region)
+{
+    const struct fv_model *m = v->model;
+    double more = fv_excess_in_kernel(m, finding->rank), mine = m->ranks[finding->rank].system_s;
+    char mine_words[FV_WORD], others[FV_WORD];
+
+    if (!(more > MOST * fv_excess_computing(v, finding->rank)))
+        return false;
+    fv_finding_say(f, finding, "%s%s; most of it in the kernel: %s of system time, else %s", times, region, fv_words_seconds(mine, mine_words), fv_words_seconds(fmax(mine - more, 0), others));
+    fv_finding_next(f, finding, "what it asks of the kernel: fvmpi run --counters=software counts page faults; strace -c counts system calls");
+    return true;
+}
+
 /* Who computes longest, and by samples in which function. */
 static void say_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *times,
                           const char *region)
@@ -144,6 +158,8 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
         fv_finding_say(f, finding, "%s; %s", times, calls);
         return;
     }
+    if (!by_samples.procedure && say_in_kernel(v, f, finding, times, region))
+        return;
     if (!by_samples.procedure) {
         fv_finding_say(f, finding, "%s%s", times, region);
         if (fv_excess_is_interpreted(v))

@@ -23,7 +23,7 @@ static double outside_mpi(const struct fv_cost_sum *sum)
     return (double)sum->ticks - (double)sum->in_mpi - (double)sum->in_sync;
 }
 
-/* Of a rank and of all, in seconds; raw: by the samples as they are, not scaled. */
+/* Of a rank and of all, in seconds; raw: by the samples as they are, each for its period. */
 struct times {
     double rank_s, all_s, raw_rank_s, raw_all_s, ticks;
 };
@@ -44,15 +44,23 @@ static const struct fv_cost_thread *first_thread(const struct fv_costs *costs, u
     return costs->threads + first;
 }
 
-static double raw_by_samples(const struct fv_model *m, uint32_t rank)
+/* Two ways to count samples of a rank outside of MPI: for the CPU time that they stand for, in the kernel as well; or, where functions are told apart, each
+ * for its period: the kernel's part is of one function alone (page faults), and of any. */
+struct by_samples {
+    double cpu_s, period_s;
+};
+
+static struct by_samples samples_of(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_costs *costs = fv_model_costs(m);
-    double sum = 0;
+    struct by_samples sum = { 0, 0 };
 
     if (!costs->ticks)
-        return NAN;
-    for (const struct fv_cost_thread *t = first_thread(costs, rank); t < costs->threads + costs->thread_count && t->rank == rank; t++)
-        sum += (double)(t->ticks - t->in_mpi) * t->cpu_tick_s;
+        return (struct by_samples){ NAN, NAN };
+    for (const struct fv_cost_thread *t = first_thread(costs, rank); t < costs->threads + costs->thread_count && t->rank == rank; t++) {
+        sum.cpu_s += (double)(t->ticks - t->in_mpi) * t->cpu_tick_s;
+        sum.period_s += (double)(t->ticks - t->in_mpi) * t->tick_s;
+    }
     return sum;
 }
 
@@ -72,16 +80,16 @@ static double measured_s(const struct fv_model *m, uint32_t rank)
  * How long the rank computed is measured, but for what of that was in the kernel. So its samples outside of MPI stand for that time: each for this many times as much. */
 static double scale_of(const struct fv_model *m, uint32_t rank)
 {
-    double sampled = raw_by_samples(m, rank), measured = is_measured(&m->ranks[rank]) ? measured_s(m, rank) : NAN, in_kernel = fmax(m->ranks[rank].system_s, 0);
+    double sampled = samples_of(m, rank).period_s, measured = is_measured(&m->ranks[rank]) ? measured_s(m, rank) : NAN, in_kernel = fmax(m->ranks[rank].system_s, 0);
 
     if (!(sampled > 0) || !isfinite(measured))
         return 1;
     return fmin(fmax(sampled, measured - in_kernel), measured) / sampled;
 }
 
-static double by_samples(const struct fv_model *m, uint32_t rank)
+static double in_functions_s(const struct fv_model *m, uint32_t rank)
 {
-    return raw_by_samples(m, rank) * scale_of(m, rank);
+    return samples_of(m, rank).period_s * scale_of(m, rank);
 }
 
 static struct times times_of(const struct fv_profile *v, const struct fv_cost_procedure *p, uint32_t rank)
@@ -92,7 +100,7 @@ static struct times times_of(const struct fv_profile *v, const struct fv_cost_pr
     for (size_t i = 0; i < p->parts; i++) {
         const struct fv_cost_part *part = &v->costs->parts[p->first_part + i];
         const struct fv_cost_thread *thread = &costs->threads[part->owner];
-        double ticks = outside_mpi(&part->sum.total), raw = ticks * thread->cpu_tick_s, seconds = raw * scale_of(v->model, thread->rank);
+        double ticks = outside_mpi(&part->sum.total), raw = ticks * thread->tick_s, seconds = raw * scale_of(v->model, thread->rank);
 
         t.all_s += seconds;
         t.raw_all_s += raw;
@@ -117,7 +125,7 @@ bool fv_excess_is_measured(const struct fv_model *m)
 double fv_excess_missed_by_ticks(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_samples *s = fv_model_samples(m);
-    double sampled = raw_by_samples(m, rank);
+    double sampled = samples_of(m, rank).period_s;
 
     if (!s->modes[FV_SAMPLER_CLOCK] || s->modes[FV_SAMPLER_CLOCK] < s->threads || !is_measured(&m->ranks[rank]))
         return NAN;
@@ -126,7 +134,7 @@ double fv_excess_missed_by_ticks(const struct fv_model *m, uint32_t rank)
 
 double fv_computing_s(const struct fv_model *m, uint32_t rank)
 {
-    return is_measured(&m->ranks[rank]) ? measured_s(m, rank) : by_samples(m, rank);
+    return is_measured(&m->ranks[rank]) ? measured_s(m, rank) : samples_of(m, rank).cpu_s;
 }
 
 /* What the rank has more than the mean of the others. */
@@ -142,6 +150,16 @@ static double excess_of(const struct fv_model *m, uint32_t rank, double (*second
 double fv_excess_computing(const struct fv_profile *v, uint32_t rank)
 {
     return excess_of(v->model, rank, fv_computing_s);
+}
+
+static double in_kernel_s(const struct fv_model *m, uint32_t rank)
+{
+    return m->ranks[rank].system_s;
+}
+
+double fv_excess_in_kernel(const struct fv_model *m, uint32_t rank)
+{
+    return excess_of(m, rank, in_kernel_s);
 }
 
 /* So long at least the rank was outside of MPI without a processor: its CPU time may be in MPI. NAN: not known. */
@@ -226,7 +244,7 @@ double fv_computing_error(const struct fv_profile *v, uint32_t rank)
 
     for (size_t i = 0; i < costs->thread_count; i++)
         ticks += costs->threads[i].rank == rank ? costs->threads[i].ticks - costs->threads[i].in_mpi : 0;
-    return ticks ? by_samples(v->model, rank) / (double)ticks * fv_cost_error(ticks) : 0;
+    return ticks ? samples_of(v->model, rank).cpu_s / (double)ticks * fv_cost_error(ticks) : 0;
 }
 
 /* Who computes longer is also preempted longer, so that CPU time need not be most of it, if it alone is worth a word. */
@@ -394,7 +412,7 @@ struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
     if (isfinite(fv_excess_missed_by_ticks(v->model, rank))) /* the few that there are stand for nothing else */
         return (struct fv_excess){ 0 };
-    double whole = fv_model_instrumented(v->model)->function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, by_samples);
+    double whole = fv_model_instrumented(v->model)->function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, in_functions_s);
 
     /* Of what it computes in the kernel there are no samples, which then do not tell what most of it is. */
     if (whole > 0 && fv_excess_is_measured(v->model))

@@ -35,6 +35,8 @@ double fv_computing_s(const struct fv_model *model, uint32_t rank);
 double fv_computing_error(const struct fv_profile *profile, uint32_t rank);
 /* What the rank has more of it than the mean of the others. */
 double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
+/* What the rank has more of the kernel's CPU time (system time, in MPI as well). NAN: not known. */
+double fv_excess_in_kernel(const struct fv_model *model, uint32_t rank);
 /* Is that of all ranks? */
 bool fv_excess_is_measured(const struct fv_model *model);
 /* Of what a rank computes, its clock samples have less than half: in seconds. The kernel samples by ticks, which a rank that has its processor for short
