@@ -34,8 +34,7 @@ static bool is_refusal(int result)
 bool fv_barrier_begin(struct fv_barrier *out, bool on, MPI_Comm comm)
 {
     int saved = errno;
-    struct fv_barrier b = { .comm = comm,
-                            .known = fv_barrier_enter(on, fv_handle(comm), comm == MPI_COMM_WORLD) };
+    struct fv_barrier b = { .comm = comm, .known = fv_barrier_enter(on, fv_handle(comm), comm == MPI_COMM_WORLD) };
 
     if (b.known && fv_barriers == FV_BARRIER_BEFORE && !fv_barrier_owed(b.known))
         insert(&b);

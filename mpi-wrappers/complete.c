@@ -14,8 +14,7 @@
 
 static const struct fv_request *look_up(MPI_Request request, struct fv_request *out)
 {
-    if (request == MPI_REQUEST_NULL || !fv_request_get(fv_handle(request), out) ||
-        (out->persistent && !out->active))
+    if (request == MPI_REQUEST_NULL || !fv_request_get(fv_handle(request), out) || (out->persistent && !out->active))
         out->kind = 0;
     return out;
 }
@@ -30,8 +29,8 @@ MPI_Request *fv_completion_room(struct fv_call *call, bool on, int count)
     return on && count > 0 && fv_requests_told() ? room_for(call, count) : NULL;
 }
 
-/* Programs that compute meanwhile ask again and again: a copy will do, as below. Who waits is told what for, and a trace has what was
- * tested. */
+/* Programs that compute meanwhile ask again and again: a copy will do, as below. Who waits is told what for, and a
+ * trace has what was tested. */
 static bool keep_one(struct fv_completion *c, bool waits, const MPI_Request *request)
 {
     if (!waits && !c->call->trace && !fv_requests_shared()) {
@@ -151,8 +150,7 @@ static void event_untold(struct fv_call *call, const struct fv_request *r, uint6
 }
 
 /* For the trace: how operation r ended. */
-static void event_ended(struct fv_call *call, const struct fv_request *r, const MPI_Status *status,
-                        uint64_t bytes)
+static void event_ended(struct fv_call *call, const struct fv_request *r, const MPI_Status *status, uint64_t bytes)
 {
     if (r->kind == FV_REQUEST_COLLECTIVE || r->kind == FV_REQUEST_OPERATION)
         fv_event(call, DONE, r->number);
@@ -173,8 +171,7 @@ static FV_COLD void settle_failed(struct fv_completion *c, const struct fv_reque
 {
     bool gone = now && *now == MPI_REQUEST_NULL, truncated = fv_failure_of(error) == FV_FAILURE_TRUNCATE;
     int source = status->MPI_SOURCE, tag = status->MPI_TAG;
-    bool over =
-        r->kind == FV_REQUEST_RECV ? truncated : r->kind == FV_REQUEST_COLLECTIVE && (gone || truncated);
+    bool over = r->kind == FV_REQUEST_RECV ? truncated : r->kind == FV_REQUEST_COLLECTIVE && (gone || truncated);
 
     if (r->kind == FV_REQUEST_RECV && (!now || r->untold)) { /* nor here */
         over = over && r->peer != MPI_ANY_SOURCE && r->tag != MPI_ANY_TAG;
@@ -194,8 +191,7 @@ static FV_COLD void settle_failed(struct fv_completion *c, const struct fv_reque
 
 /* Request k completed, or failed: of what MPI took away nothing more will come. Single errors are told in
  * the statuses only when the call says MPI_ERR_IN_STATUS. */
-static void settle(struct fv_completion *c, int result, int k, const MPI_Request *now,
-                   const MPI_Status *status)
+static void settle(struct fv_completion *c, int result, int k, const MPI_Request *now, const MPI_Status *status)
 {
     int error = result;
 
@@ -220,14 +216,14 @@ static void settle(struct fv_completion *c, int result, int k, const MPI_Request
     }
 }
 
-void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now,
-                              const MPI_Status *statuses)
+void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now, const MPI_Status *statuses)
 {
     for (int k = 0; k < c->count; k++)
         settle(c, result, k, now, &statuses[k]);
 }
 
-void fv_completion_settle_any(struct fv_completion *c, int result, int index, const MPI_Request *now, const MPI_Status *status)
+void fv_completion_settle_any(struct fv_completion *c, int result, int index, const MPI_Request *now,
+                              const MPI_Status *status)
 {
     settle(c, result, index - c->first, now, status);
 }
@@ -313,8 +309,7 @@ static void record_start(struct fv_call *call, int count, const struct fv_reques
     fv_call_record(call, mixed ? NULL : comm, sent, received);
 }
 
-void fv_done_start(struct fv_call *call, int result, int count, const struct fv_request *known,
-                   const MPI_Request *now)
+void fv_done_start(struct fv_call *call, int result, int count, const struct fv_request *known, const MPI_Request *now)
 {
     bool any = result == MPI_SUCCESS && count > 0;
     uint64_t number = any && known ? fv_event_numbers((uint64_t)count) : 0;
@@ -382,8 +377,7 @@ FV_PUBLIC int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status
     struct fv_call call;
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Waitall, FV_CALL_SITE());
-    MPI_Status *seen =
-        fv_completion_before(&c, &call, on, true, count, array_of_requests, count, array_of_statuses);
+    MPI_Status *seen = fv_completion_before(&c, &call, on, true, count, array_of_requests, count, array_of_statuses);
 
     fv_completion_tell(&c, on, count, array_of_requests);
     int result = fv_next_MPI_Waitall(count, array_of_requests, seen);
@@ -395,14 +389,12 @@ FV_PUBLIC int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status
 #endif
 
 #if HAVE_MPI_Testall
-FV_PUBLIC int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag,
-                          MPI_Status array_of_statuses[])
+FV_PUBLIC int MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status array_of_statuses[])
 {
     struct fv_call call;
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Testall, FV_CALL_SITE());
-    MPI_Status *seen =
-        fv_completion_before(&c, &call, on, false, count, array_of_requests, count, array_of_statuses);
+    MPI_Status *seen = fv_completion_before(&c, &call, on, false, count, array_of_requests, count, array_of_statuses);
     int result = fv_next_MPI_Testall(count, array_of_requests, flag, seen);
 
     if (on && fv_call_end(&call)) {
@@ -430,8 +422,7 @@ FV_PUBLIC int MPI_Waitany(int count, MPI_Request array_of_requests[], int *index
 #endif
 
 #if HAVE_MPI_Testany
-FV_PUBLIC int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag,
-                          MPI_Status *status)
+FV_PUBLIC int MPI_Testany(int count, MPI_Request array_of_requests[], int *index, int *flag, MPI_Status *status)
 {
     struct fv_call call;
     struct fv_completion c;
@@ -447,8 +438,8 @@ FV_PUBLIC int MPI_Testany(int count, MPI_Request array_of_requests[], int *index
 #endif
 
 #if HAVE_MPI_Waitsome
-FV_PUBLIC int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount,
-                           int array_of_indices[], MPI_Status array_of_statuses[])
+FV_PUBLIC int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+                           MPI_Status array_of_statuses[])
 {
     struct fv_call call;
     struct fv_completion c;
@@ -466,8 +457,8 @@ FV_PUBLIC int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *ou
 #endif
 
 #if HAVE_MPI_Testsome
-FV_PUBLIC int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount,
-                           int array_of_indices[], MPI_Status array_of_statuses[])
+FV_PUBLIC int MPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
+                           MPI_Status array_of_statuses[])
 {
     struct fv_call call;
     struct fv_completion c;
@@ -555,8 +546,7 @@ FV_PUBLIC int MPI_Request_get_status_all(int count, const MPI_Request array_of_r
     struct fv_call call;
     struct fv_completion c;
     bool on = fv_call_enter(&call, FV_FN_MPI_Request_get_status_all, FV_CALL_SITE());
-    MPI_Status *seen =
-        fv_completion_before(&c, &call, on, false, count, array_of_requests, count, array_of_statuses);
+    MPI_Status *seen = fv_completion_before(&c, &call, on, false, count, array_of_requests, count, array_of_statuses);
     int result = fv_next_MPI_Request_get_status_all(count, array_of_requests, flag, seen);
 
     if (on && fv_call_end(&call)) {
@@ -568,8 +558,8 @@ FV_PUBLIC int MPI_Request_get_status_all(int count, const MPI_Request array_of_r
 #endif
 
 #if FV_WRAPS(MPI_Request_get_status_any)
-FV_PUBLIC int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index,
-                                         int *flag, MPI_Status *status)
+FV_PUBLIC int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag,
+                                         MPI_Status *status)
 {
     struct fv_call call;
     struct fv_completion c;
@@ -594,8 +584,7 @@ FV_PUBLIC int MPI_Request_get_status_some(int incount, const MPI_Request array_o
     bool on = fv_call_enter(&call, FV_FN_MPI_Request_get_status_some, FV_CALL_SITE());
     MPI_Status *seen =
         fv_completion_before(&c, &call, on, false, incount, array_of_requests, incount, array_of_statuses);
-    int result = fv_next_MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices,
-                                                     seen);
+    int result = fv_next_MPI_Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, seen);
 
     if (on && fv_call_end(&call)) {
         fv_completion_peeked(&c, result);

@@ -36,16 +36,15 @@ struct fv_completion {
 /* What is left to do where anything is followed, and where it completed. */
 MPI_Status *fv_completion_keep(struct fv_completion *c, bool waits, int count, const MPI_Request *requests, int n,
                                MPI_Status *statuses);
-void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now,
-                              const MPI_Status *statuses);
-void fv_completion_settle_any(struct fv_completion *c, int result, int index, const MPI_Request *now, const MPI_Status *status);
+void fv_completion_settle_all(struct fv_completion *c, int result, const MPI_Request *now, const MPI_Status *statuses);
+void fv_completion_settle_any(struct fv_completion *c, int result, int index, const MPI_Request *now,
+                              const MPI_Status *status);
 
-/* After fv_call_enter() returned `on`. `waits`: fv_completion_tell() comes next. `statuses` is the caller's array of n (count, or 1 where the call
- * tells of one request), or MPI_STATUS(ES)_IGNORE. Returns the array to pass on: statuses, or one of our
- * own where the caller ignores what we need to see. */
+/* After fv_call_enter() returned `on`. `waits`: fv_completion_tell() comes next. `statuses` is the caller's array of n
+ * (count, or 1 where the call tells of one request), or MPI_STATUS(ES)_IGNORE. Returns the array to pass on: statuses,
+ * or one of our own where the caller ignores what we need to see. */
 static inline MPI_Status *fv_completion_before(struct fv_completion *c, struct fv_call *call, bool on, bool waits,
-                                               int count, const MPI_Request *requests, int n,
-                                               MPI_Status *statuses)
+                                               int count, const MPI_Request *requests, int n, MPI_Status *statuses)
 {
     c->first = c->count = 0;
     c->call = call;
@@ -60,8 +59,7 @@ static inline bool fv_completion_follows(const struct fv_completion *c)
 MPI_Request *fv_completion_room(struct fv_call *call, bool on, int count);
 /* After _before() of a call that waits: tells what for, to reports of hung programs. */
 void fv_completion_describe(const struct fv_completion *c, int count, const MPI_Request *requests);
-static inline void fv_completion_tell(const struct fv_completion *c, bool on, int count,
-                                      const MPI_Request *requests)
+static inline void fv_completion_tell(const struct fv_completion *c, bool on, int count, const MPI_Request *requests)
 {
     if (c->count == 1)
         fv_request_waits(c->call, &c->one, fv_peer(c->one.peer));
@@ -70,8 +68,8 @@ static inline void fv_completion_tell(const struct fv_completion *c, bool on, in
 }
 
 /* Wait, Test, Waitall, Testall. flag NULL: the call waits. */
-static inline void fv_completed_all(struct fv_completion *c, int result, const int *flag,
-                                    const MPI_Request *now, const MPI_Status *statuses)
+static inline void fv_completed_all(struct fv_completion *c, int result, const int *flag, const MPI_Request *now,
+                                    const MPI_Status *statuses)
 {
     if (c->count && (result != MPI_SUCCESS || !flag || *flag))
         fv_completion_settle_all(c, result, now, statuses);
@@ -110,8 +108,7 @@ void fv_cancelling(void);
 const struct fv_request *fv_start_keep(struct fv_call *call, bool on, int count, const MPI_Request *requests,
                                        struct fv_request *one);
 /* After: `now` are the handles as MPI left them. */
-void fv_done_start(struct fv_call *call, int result, int count, const struct fv_request *known,
-                   const MPI_Request *now);
+void fv_done_start(struct fv_call *call, int result, int count, const struct fv_request *known, const MPI_Request *now);
 /* `known`: what fv_request_get() said before the call, because the handle may be another thread's request
  * after it; NULL: unknown. */
 void fv_done_request_free(struct fv_call *call, int result, const struct fv_request *known);

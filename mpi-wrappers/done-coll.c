@@ -62,7 +62,7 @@ struct place {
             int others; /* ranks to exchange with: of the communicator, or of the remote group */
             bool inter;
         };
-        struct { /* with comm NULL */
+        struct {           /* with comm NULL */
             uint64_t name; /* the communicator's handle */
             int result;    /* what MPI said */
         };
@@ -112,8 +112,7 @@ static void event_collective(struct fv_call *call, const struct place *p, struct
                              uint32_t sequence)
 {
     if (!how.posted) {
-        fv_event(call, COLLECTIVE, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent, m.received,
-                 sequence);
+        fv_event(call, COLLECTIVE, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent, m.received, sequence);
         return;
     }
     const struct fv_request r = {
@@ -124,8 +123,8 @@ static void event_collective(struct fv_call *call, const struct place *p, struct
 
     if (!number) /* no request: nothing more will be heard of it */
         return;
-    fv_event(call, ICOLLECTIVE, number, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent,
-             m.received, sequence);
+    fv_event(call, ICOLLECTIVE, number, fv_comm_number(p->comm), fv_signed(event_root(p, m)), m.sent, m.received,
+             sequence);
     if (complete)
         fv_event(call, DONE, number);
 }
@@ -138,8 +137,8 @@ static bool is_root_valid(const struct place *p, struct moved m)
 
 /* A call that failed here, maybe not on others: it has its place among the communicator's, and moved nothing.
  * Arguments are not looked at, and the communicator only if it is known. */
-static FV_COLD void finish_failed(struct fv_call *call, const struct place *failed, bool blocking,
-                                  bool posted, bool planned, bool rooted, int root_passed)
+static FV_COLD void finish_failed(struct fv_call *call, const struct place *failed, bool blocking, bool posted,
+                                  bool planned, bool rooted, int root_passed)
 {
     const struct moved m = { .rooted = rooted, .root = root_passed };
     struct place p = { .comm = failed->result == MPI_SUCCESS ? NULL : fv_comm_find(failed->name) };
@@ -211,8 +210,8 @@ void fv_done_barrier(struct fv_call *call, int result, struct fv_how how, MPI_Co
     finish(call, &p, how, (struct moved){ 0 });
 }
 
-void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                       struct fv_part recv, MPI_Comm comm)
+void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
+                       MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -224,8 +223,8 @@ void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, stru
     finish(call, &p, how, m);
 }
 
-void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                      struct fv_part recv, MPI_Comm comm)
+void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
+                      MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -237,8 +236,7 @@ void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struc
     finish(call, &p, how, m);
 }
 
-void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data,
-                       MPI_Comm comm)
+void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -248,8 +246,7 @@ void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, stru
     finish(call, &p, how, m);
 }
 
-void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part data,
-                            MPI_Comm comm)
+void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -302,16 +299,15 @@ static uint64_t whole(const struct place *p, struct roles role, const struct fv_
 }
 
 /* Where the root's is in place, it is a part of the whole. */
-static uint64_t share(const struct place *p, struct roles role, const struct fv_part *part,
-                      const struct fv_part *all)
+static uint64_t share(const struct place *p, struct roles role, const struct fv_part *part, const struct fv_part *all)
 {
     if (!role.leaf)
         return 0;
     return role.root && in_place(part) ? bytes_at(all, p->rank) : bytes_at(part, 0);
 }
 
-static void finish_rooted(struct fv_call *call, const struct place *p, struct fv_how how, int root,
-                          uint64_t sent, uint64_t received)
+static void finish_rooted(struct fv_call *call, const struct place *p, struct fv_how how, int root, uint64_t sent,
+                          uint64_t received)
 {
     struct moved m = { .sent = sent, .received = received, .rooted = true, .root = root };
 
@@ -320,8 +316,7 @@ static void finish_rooted(struct fv_call *call, const struct place *p, struct fv
     finish(call, p, how, m);
 }
 
-void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
-                   MPI_Comm comm)
+void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct roles role = roles_of(&p, root);
@@ -330,8 +325,8 @@ void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct f
     finish_rooted(call, &p, how, root, role.root ? bytes : 0, role.root ? 0 : bytes);
 }
 
-void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                    struct fv_part recv, int root, MPI_Comm comm)
+void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
+                    int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct roles role = roles_of(&p, root);
@@ -339,8 +334,8 @@ void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct 
     finish_rooted(call, &p, how, root, share(&p, role, &send, &recv), whole(&p, role, &recv));
 }
 
-void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                     struct fv_part recv, int root, MPI_Comm comm)
+void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
+                     int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct roles role = roles_of(&p, root);
@@ -348,8 +343,7 @@ void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct
     finish_rooted(call, &p, how, root, whole(&p, role, &send), share(&p, role, &recv, &send));
 }
 
-void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
-                    MPI_Comm comm)
+void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct roles role = roles_of(&p, root);

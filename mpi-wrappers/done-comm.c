@@ -266,8 +266,7 @@ void fv_done_newcomm_tagged(struct fv_call *call, int result, const char *string
 }
 
 /* The parent is the world, because the two sides share no other that both know. */
-void fv_done_newcomm_bridge(struct fv_call *call, int result, MPI_Comm local, int tag,
-                            const MPI_Comm *newcomm)
+void fv_done_newcomm_bridge(struct fv_call *call, int result, MPI_Comm local, int tag, const MPI_Comm *newcomm)
 {
     if (result != MPI_SUCCESS) {
         failed(call);

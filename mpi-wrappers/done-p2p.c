@@ -30,8 +30,7 @@ static uint64_t follow(struct fv_call *call, struct fv_request *request, MPI_Req
     return request->number;
 }
 
-static void record_sent(struct fv_call *call, struct fv_comm *comm, int dest, uint64_t bytes,
-                        uint64_t received)
+static void record_sent(struct fv_call *call, struct fv_comm *comm, int dest, uint64_t bytes, uint64_t received)
 {
     if (dest == MPI_PROC_NULL) {
         fv_call_record(call, comm, 0, received);
@@ -87,12 +86,9 @@ uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Req
     return fv_event_numbers(1);
 }
 
-void fv_done_note(struct fv_call *call, unsigned kind, struct fv_comm *comm, int peer, int tag,
-                  MPI_Request handle)
+void fv_done_note(struct fv_call *call, unsigned kind, struct fv_comm *comm, int peer, int tag, MPI_Request handle)
 {
-    const struct fv_waited what = {
-        .comm = fv_comm_number(comm), .peer = peer, .tag = tag, .kind = (uint8_t)kind
-    };
+    const struct fv_waited what = { .comm = fv_comm_number(comm), .peer = peer, .tag = tag, .kind = (uint8_t)kind };
 
     if (handle != MPI_REQUEST_NULL)
         fv_request_note(call, fv_handle(handle), &what);
@@ -172,8 +168,8 @@ static uint64_t message_key(uint64_t handle)
 }
 
 /* The message handle does not tell its communicator, and MPI has none to ask: for a trace it is kept. */
-void fv_done_mprobe(struct fv_call *call, int result, const int *flag, MPI_Comm comm,
-                    const MPI_Message *message, const MPI_Status *status)
+void fv_done_mprobe(struct fv_call *call, int result, const int *flag, MPI_Comm comm, const MPI_Message *message,
+                    const MPI_Status *status)
 {
     if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
@@ -223,9 +219,7 @@ void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Re
     struct fv_request message = take_message(was);
 
     if (result == MPI_SUCCESS && (message.kind || !fv_tracing())) { /* else: MPI_MESSAGE_NO_PROC */
-        struct fv_request r = {
-            .kind = FV_REQUEST_RECV, .peer = FV_NO_PEER, .tag = message.tag, .comm = message.comm
-        };
+        struct fv_request r = { .kind = FV_REQUEST_RECV, .peer = FV_NO_PEER, .tag = message.tag, .comm = message.comm };
         uint64_t number = follow(call, &r, *request);
 
         if (message.kind && number)
@@ -237,8 +231,8 @@ void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Re
 /* ---- both directions, and receives that complete later ---- */
 
 /* The message that was received was too long: the one that was sent has gone. */
-static FV_COLD void sendrecv_failed(struct fv_call *call, int result, uint64_t sent, int dest, int tag,
-                                    MPI_Comm comm, const MPI_Status *status)
+static FV_COLD void sendrecv_failed(struct fv_call *call, int result, uint64_t sent, int dest, int tag, MPI_Comm comm,
+                                    const MPI_Status *status)
 {
     struct fv_comm *c = fv_comm_get(fv_handle(comm));
 
@@ -277,8 +271,7 @@ static void event_irecv(struct fv_call *call, uint64_t number, struct fv_comm *c
         fv_event(call, IRECV, number, NUMBERS(comm, fv_peer(source), tag));
 }
 
-void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
-                   const MPI_Request *request)
+void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm, const MPI_Request *request)
 {
     struct fv_comm *c = result == MPI_SUCCESS ? fv_comm_get(fv_handle(comm)) : NULL;
 
@@ -300,9 +293,9 @@ void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Co
 #endif
 
 /* One request for both: in the trace the send is complete at once. */
-void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                       int tag, MPI_Count room, MPI_Datatype room_type, int source, int recv_tag,
-                       MPI_Comm comm, const MPI_Request *request)
+void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                       MPI_Count room, MPI_Datatype room_type, int source, int recv_tag, MPI_Comm comm,
+                       const MPI_Request *request)
 {
     if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);
@@ -333,8 +326,7 @@ void fv_done_planned(struct fv_call *call, struct fv_comm *comm, struct fv_reque
     follow(call, &plan, handle);
 }
 
-static void plan(struct fv_call *call, int result, struct fv_request request, MPI_Comm comm,
-                 const MPI_Request *handle)
+static void plan(struct fv_call *call, int result, struct fv_request request, MPI_Comm comm, const MPI_Request *handle)
 {
     if (result == MPI_SUCCESS)
         fv_done_planned(call, fv_comm_get(fv_handle(comm)), request, *handle);
@@ -342,21 +334,18 @@ static void plan(struct fv_call *call, int result, struct fv_request request, MP
         fv_call_record(call, NULL, 0, 0);
 }
 
-void fv_done_send_init(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                       int tag, MPI_Comm comm, const MPI_Request *request)
+void fv_done_send_init(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                       MPI_Comm comm, const MPI_Request *request)
 {
     uint64_t bytes = result == MPI_SUCCESS ? sent_bytes(count, type, dest) : 0;
 
-    plan(call, result,
-         (struct fv_request){ .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .sent = bytes }, comm,
+    plan(call, result, (struct fv_request){ .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .sent = bytes }, comm,
          request);
 }
 
-void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
-                       const MPI_Request *request)
+void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MPI_Comm comm, const MPI_Request *request)
 {
-    plan(call, result, (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = source, .tag = tag }, comm,
-         request);
+    plan(call, result, (struct fv_request){ .kind = FV_REQUEST_RECV, .peer = source, .tag = tag }, comm, request);
 }
 
 /* Partitioned operations match only each other (MPI-4.0, 4.2.1). */
@@ -364,13 +353,12 @@ static struct fv_request partitioned(int result, struct fv_request request, MPI_
 {
     request.partitioned = true;
     if (result == MPI_SUCCESS && request.peer != MPI_PROC_NULL)
-        request.channels =
-            fv_comm_channel(fv_comm_get(fv_handle(comm)), request.kind, request.peer, request.tag);
+        request.channels = fv_comm_channel(fv_comm_get(fv_handle(comm)), request.kind, request.peer, request.tag);
     return request;
 }
 
-void fv_done_psend_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type,
-                        int dest, int tag, MPI_Comm comm, const MPI_Request *request)
+void fv_done_psend_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type, int dest,
+                        int tag, MPI_Comm comm, const MPI_Request *request)
 {
     uint64_t bytes = result == MPI_SUCCESS ? (uint64_t)partitions * sent_bytes(count, type, dest) : 0;
     const struct fv_request r = { .kind = FV_REQUEST_SEND, .peer = dest, .tag = tag, .sent = bytes };

@@ -18,8 +18,7 @@ static void gone(struct fv_call *call, int result, enum fv_owned kind, struct fv
 }
 
 /* What completes by a request of its own is followed for the trace. 0: not followed. */
-static uint64_t follow(struct fv_call *call, const struct fv_owner *owner, const MPI_Request *request,
-                       bool *complete)
+static uint64_t follow(struct fv_call *call, const struct fv_owner *owner, const MPI_Request *request, bool *complete)
 {
     const struct fv_request r = { .kind = FV_REQUEST_OPERATION, .comm = owner->comm };
 
@@ -27,21 +26,20 @@ static uint64_t follow(struct fv_call *call, const struct fv_owner *owner, const
     return fv_tracing() && request ? fv_done_follow(call, r, *request, complete) : 0;
 }
 
-static void note_request(struct fv_call *call, int result, const struct fv_owner *owner,
-                         const MPI_Request *request)
+static void note_request(struct fv_call *call, int result, const struct fv_owner *owner, const MPI_Request *request)
 {
     if (request && result == MPI_SUCCESS && !fv_tracing())
         fv_done_note(call, FV_REQUEST_OPERATION, owner->comm, MPI_PROC_NULL, 0, *request);
 }
 
 /* An event whose last field is the request, and the end of it where it is complete already. */
-#define EVENT_OF_REQUEST(kind, owner, ...)                                                                   \
-    do {                                                                                                     \
-        bool complete_;                                                                                      \
-        uint64_t number_ = follow(call, (owner), request, &complete_);                                       \
-        fv_event(call, kind, __VA_ARGS__, number_);                                                          \
-        if (complete_)                                                                                       \
-            fv_event(call, DONE, number_);                                                                   \
+#define EVENT_OF_REQUEST(kind, owner, ...)                             \
+    do {                                                               \
+        bool complete_;                                                \
+        uint64_t number_ = follow(call, (owner), request, &complete_); \
+        fv_event(call, kind, __VA_ARGS__, number_);                    \
+        if (complete_)                                                 \
+            fv_event(call, DONE, number_);                             \
     } while (0)
 
 /* ---- one-sided: bytes at the origin (MPI-4.0 section 12.3) ---- */
@@ -79,16 +77,15 @@ static bool moves(int result, int target)
     return result == MPI_SUCCESS && target != MPI_PROC_NULL;
 }
 
-static void moved(struct fv_call *call, const struct fv_owner *window, int target, uint64_t sent,
-                  uint64_t received)
+static void moved(struct fv_call *call, const struct fv_owner *window, int target, uint64_t sent, uint64_t received)
 {
     fv_call_record(call, window->comm, sent, received);
     if (sent)
         fv_call_sent_to(call, window->comm, target, 1, sent);
 }
 
-void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                 MPI_Win win, const MPI_Request *request)
+void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target, MPI_Win win,
+                 const MPI_Request *request)
 {
     struct fv_owner window = window_of(result, win);
     uint64_t bytes = moves(result, target) ? fv_bytes(count, type) : 0;
@@ -99,8 +96,8 @@ void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
     moved(call, &window, target, bytes, 0);
 }
 
-void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                 MPI_Win win, const MPI_Request *request)
+void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target, MPI_Win win,
+                 const MPI_Request *request)
 {
     struct fv_owner window = window_of(result, win);
     uint64_t bytes = moves(result, target) ? fv_bytes(count, type) : 0;
@@ -111,8 +108,8 @@ void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype
     moved(call, &window, target, 0, bytes);
 }
 
-static void combined(struct fv_call *call, int result, int target, MPI_Win win, uint64_t sent,
-                     uint64_t received, const MPI_Request *request)
+static void combined(struct fv_call *call, int result, int target, MPI_Win win, uint64_t sent, uint64_t received,
+                     const MPI_Request *request)
 {
     struct fv_owner window = window_of(result, win);
 
@@ -122,8 +119,8 @@ static void combined(struct fv_call *call, int result, int target, MPI_Win win, 
     moved(call, &window, target, sent, received);
 }
 
-void fv_done_accumulate(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                        MPI_Win win, const MPI_Request *request)
+void fv_done_accumulate(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target, MPI_Win win,
+                        const MPI_Request *request)
 {
     uint64_t sent = moves(result, target) ? fv_bytes(count, type) : 0;
 
@@ -199,8 +196,7 @@ static struct fv_owner file_of(int result, MPI_File file)
     return result == MPI_SUCCESS ? fv_owner_of(FV_OWNED_FILE, fv_handle(file)) : (struct fv_owner){ 0 };
 }
 
-static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t bytes,
-                     const MPI_Request *request)
+static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t bytes, const MPI_Request *request)
 {
     struct fv_owner file = file_of(result, fh);
 
@@ -210,8 +206,7 @@ static void has_read(struct fv_call *call, int result, MPI_File fh, uint64_t byt
     fv_call_record(call, file.comm, 0, bytes);
 }
 
-static void has_written(struct fv_call *call, int result, MPI_File fh, uint64_t bytes,
-                        const MPI_Request *request)
+static void has_written(struct fv_call *call, int result, MPI_File fh, uint64_t bytes, const MPI_Request *request)
 {
     struct fv_owner file = file_of(result, fh);
 
@@ -304,8 +299,7 @@ static unsigned mode_of(int mode)
     return out;
 }
 
-void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char *name, int mode,
-                     const MPI_File *file)
+void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char *name, int mode, const MPI_File *file)
 {
     if (result != MPI_SUCCESS) {
         fv_call_record(call, NULL, 0, 0);

@@ -30,33 +30,30 @@ void fv_done_send(struct fv_call *call, int result, MPI_Count count, MPI_Datatyp
                   MPI_Comm comm);
 void fv_done_isend(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
                    MPI_Comm comm, const MPI_Request *request);
-void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm,
-                  const MPI_Status *status);
+void fv_done_recv(struct fv_call *call, int result, int source, MPI_Comm comm, const MPI_Status *status);
 /* flag NULL: the probe waited. */
-void fv_done_mprobe(struct fv_call *call, int result, const int *flag, MPI_Comm comm,
-                    const MPI_Message *message, const MPI_Status *status);
+void fv_done_mprobe(struct fv_call *call, int result, const int *flag, MPI_Comm comm, const MPI_Message *message,
+                    const MPI_Status *status);
 /* `was`: the message's handle before the call. */
 void fv_done_mrecv(struct fv_call *call, int result, uint64_t was, const MPI_Status *status);
-void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                      int tag, int source, MPI_Comm comm, const MPI_Status *status);
-void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
-                   const MPI_Request *request);
+void fv_done_sendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                      int source, MPI_Comm comm, const MPI_Status *status);
+void fv_done_irecv(struct fv_call *call, int result, int source, int tag, MPI_Comm comm, const MPI_Request *request);
 void fv_done_imrecv(struct fv_call *call, int result, uint64_t was, const MPI_Request *request);
-void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                       int tag, MPI_Count room, MPI_Datatype room_type, int source, int recv_tag, MPI_Comm comm,
+void fv_done_isendrecv(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                       MPI_Count room, MPI_Datatype room_type, int source, int recv_tag, MPI_Comm comm,
                        const MPI_Request *request);
 /* A persistent operation, whose `plan` says what each MPI_Start moves: ends the call that made it. */
 void fv_done_planned(struct fv_call *call, struct fv_comm *comm, struct fv_request plan, MPI_Request handle);
-void fv_done_send_init(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest,
-                       int tag, MPI_Comm comm, const MPI_Request *request);
+void fv_done_send_init(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                       MPI_Comm comm, const MPI_Request *request);
 void fv_done_recv_init(struct fv_call *call, int result, int source, int tag, MPI_Comm comm,
                        const MPI_Request *request);
-void fv_done_psend_init(struct fv_call *call, int result, int partitions, MPI_Count count,
-                        MPI_Datatype type, int dest, int tag, MPI_Comm comm, const MPI_Request *request);
-void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count,
-                        MPI_Datatype type, int source, int tag, MPI_Comm comm, const MPI_Request *request);
-void fv_done_peeked(struct fv_call *call, int result, MPI_Request request, const int *flag,
-                    const MPI_Status *status);
+void fv_done_psend_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type, int dest,
+                        int tag, MPI_Comm comm, const MPI_Request *request);
+void fv_done_precv_init(struct fv_call *call, int result, int partitions, MPI_Count count, MPI_Datatype type,
+                        int source, int tag, MPI_Comm comm, const MPI_Request *request);
+void fv_done_peeked(struct fv_call *call, int result, MPI_Request request, const int *flag, const MPI_Status *status);
 void fv_done_on_comm(struct fv_call *call, int result, MPI_Comm comm);
 
 /* ---- collectives (done-coll.c) ---- */
@@ -68,8 +65,8 @@ struct fv_how {
     const MPI_Request *posted; /* NULL: not non-blocking */
     const MPI_Request *plan;   /* NULL: not persistent */
 };
-#define FV_BLOCKING ((struct fv_how){ true, NULL, NULL })
-#define FV_POSTED(request) ((struct fv_how){ false, (request), NULL })
+#define FV_BLOCKING         ((struct fv_how){ true, NULL, NULL })
+#define FV_POSTED(request)  ((struct fv_how){ false, (request), NULL })
 #define FV_PLANNED(request) ((struct fv_how){ false, NULL, (request) })
 
 /* One side of a collective: the same to or from every rank, or each its own. */
@@ -82,10 +79,10 @@ struct fv_part {
     const MPI_Datatype *types; /* of each rank */
     const int *f_types;        /* ... as Fortran has them */
 };
-#define FV_ONE(buffer, n, type) ((struct fv_part){ (buffer), (n), NULL, NULL, (type), NULL, NULL })
-#define FV_MANY(buffer, n, type) ((struct fv_part){ (buffer), 0, (n), NULL, (type), NULL, NULL })
-#define FV_MANY_LARGE(buffer, n, type) ((struct fv_part){ (buffer), 0, NULL, (n), (type), NULL, NULL })
-#define FV_TYPES(buffer, n, types) ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, (types), NULL })
+#define FV_ONE(buffer, n, type)          ((struct fv_part){ (buffer), (n), NULL, NULL, (type), NULL, NULL })
+#define FV_MANY(buffer, n, type)         ((struct fv_part){ (buffer), 0, (n), NULL, (type), NULL, NULL })
+#define FV_MANY_LARGE(buffer, n, type)   ((struct fv_part){ (buffer), 0, NULL, (n), (type), NULL, NULL })
+#define FV_TYPES(buffer, n, types)       ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, (types), NULL })
 #define FV_TYPES_LARGE(buffer, n, types) ((struct fv_part){ (buffer), 0, NULL, (n), MPI_BYTE, (types), NULL })
 
 /* A collective's barriers of our own (barrier.c), on the wrapper's stack. */
@@ -103,23 +100,19 @@ FV_COLD void fv_barrier_end(struct fv_barrier *barrier, int result);
 FV_COLD void fv_barrier_count(struct fv_call *call, const struct fv_barrier *barrier);
 
 void fv_done_barrier(struct fv_call *call, int result, struct fv_how how, MPI_Comm comm);
-void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
-                   MPI_Comm comm);
-void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                    struct fv_part recv, int root, MPI_Comm comm);
-void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                     struct fv_part recv, int root, MPI_Comm comm);
-void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                       struct fv_part recv, MPI_Comm comm);
-void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                      struct fv_part recv, MPI_Comm comm);
-void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root,
-                    MPI_Comm comm);
-void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data,
+void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root, MPI_Comm comm);
+void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
+                    int root, MPI_Comm comm);
+void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
+                     int root, MPI_Comm comm);
+void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
                        MPI_Comm comm);
+void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
+                      MPI_Comm comm);
+void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root, MPI_Comm comm);
+void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
 /* `data`: what each rank gets of the result. */
-void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part data,
-                            MPI_Comm comm);
+void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
 void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
 void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
 void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
@@ -130,15 +123,15 @@ void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how h
 /* ---- one-sided and files (done-rma.c); `was` is the handle before MPI took it away ---- */
 
 /* request NULL: complete with the next synchronisation. */
-void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                 MPI_Win win, const MPI_Request *request);
-void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                 MPI_Win win, const MPI_Request *request);
-void fv_done_accumulate(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target,
-                        MPI_Win win, const MPI_Request *request);
+void fv_done_put(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target, MPI_Win win,
+                 const MPI_Request *request);
+void fv_done_get(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target, MPI_Win win,
+                 const MPI_Request *request);
+void fv_done_accumulate(struct fv_call *call, int result, MPI_Count count, MPI_Datatype type, int target, MPI_Win win,
+                        const MPI_Request *request);
 void fv_done_get_accumulate(struct fv_call *call, int result, MPI_Count sent_count, MPI_Datatype sent_type,
-                            MPI_Count got_count, MPI_Datatype got_type, int target, MPI_Op op,
-                            MPI_Win win, const MPI_Request *request);
+                            MPI_Count got_count, MPI_Datatype got_type, int target, MPI_Op op, MPI_Win win,
+                            const MPI_Request *request);
 /* Synchronisation; target MPI_PROC_NULL: not of one target alone. */
 void fv_done_on_win(struct fv_call *call, int result, int target, MPI_Win win);
 void fv_done_win_test(struct fv_call *call, int result, const int *flag, MPI_Win win);
@@ -159,8 +152,7 @@ void fv_done_file_iwrite(struct fv_call *call, int result, MPI_Count count, MPI_
                          const MPI_Request *request);
 void fv_done_file_seek(struct fv_call *call, int result, MPI_Offset offset, int whence, MPI_File file);
 void fv_done_on_file(struct fv_call *call, int result, MPI_File file);
-void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char *name, int mode,
-                     const MPI_File *file);
+void fv_done_newfile(struct fv_call *call, int result, MPI_Comm comm, const char *name, int mode, const MPI_File *file);
 void fv_done_file_close(struct fv_call *call, int result, struct fv_owner known);
 
 /* ---- communicators come and go (done-comm.c) ---- */
@@ -169,14 +161,11 @@ void fv_done_file_close(struct fv_call *call, int result, struct fv_owner known)
 void fv_done_newcomm(struct fv_call *call, int result, MPI_Comm parent, const MPI_Comm *newcomm);
 void fv_done_idup(struct fv_call *call, int result, MPI_Comm comm, const MPI_Comm *newcomm);
 /* Made by the members of a group alone. */
-void fv_done_newcomm_group(struct fv_call *call, int result, MPI_Comm comm, int tag,
-                           const MPI_Comm *newcomm);
+void fv_done_newcomm_group(struct fv_call *call, int result, MPI_Comm comm, int tag, const MPI_Comm *newcomm);
 void fv_done_shrink(struct fv_call *call, int result, MPI_Comm comm, const MPI_Comm *newcomm);
-void fv_done_newcomm_tagged(struct fv_call *call, int result, const char *stringtag,
-                            const MPI_Comm *newcomm);
+void fv_done_newcomm_tagged(struct fv_call *call, int result, const char *stringtag, const MPI_Comm *newcomm);
 /* Made from two local communicators. */
-void fv_done_newcomm_bridge(struct fv_call *call, int result, MPI_Comm local, int tag,
-                            const MPI_Comm *newcomm);
+void fv_done_newcomm_bridge(struct fv_call *call, int result, MPI_Comm local, int tag, const MPI_Comm *newcomm);
 void fv_done_newcomm_remote(struct fv_call *call, int result, MPI_Comm local, const MPI_Comm *newcomm);
 void fv_done_newcomm_join(struct fv_call *call, int result, const MPI_Comm *newcomm);
 void fv_done_comm_free(struct fv_call *call, int result, struct fv_comm *known);

@@ -65,8 +65,7 @@ static fv_f_function *stand_in(const char *name)
         return (fv_f_function *)is_initialized;
     if (!strcmp(name, "mpi_finalized_"))
         return (fv_f_function *)is_finalized;
-    fv_log("%s: no library of this program has it: nothing is done; link the Fortran library of its MPI",
-           name);
+    fv_log("%s: no library of this program has it: nothing is done; link the Fortran library of its MPI", name);
     return without_effect;
 }
 

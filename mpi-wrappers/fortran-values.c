@@ -30,8 +30,8 @@ static void learn_sentinels(void)
     static const char *const status[4] = { "*MPI_F_STATUS_IGNORE", "*MPI_F08_STATUS_IGNORE" };
     static const char *const statuses[4] = { "*MPI_F_STATUSES_IGNORE", "*MPI_F08_STATUSES_IGNORE" };
 #else
-    static const char *const in_place[4] = { "mpi_fortran_in_place_", "mpi_fortran_in_place",
-                                             "mpi_fortran_in_place__", "MPI_FORTRAN_IN_PLACE" };
+    static const char *const in_place[4] = { "mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
+                                             "MPI_FORTRAN_IN_PLACE" };
     static const char *const status[4] = { "mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
                                            "mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE" };
     static const char *const statuses[4] = { "mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
@@ -39,8 +39,7 @@ static void learn_sentinels(void)
 #endif
     int saved = errno;
     MPI_Fint flag, ierror;
-    void (*initialized)(MPI_Fint *, MPI_Fint *) =
-        (void (*)(MPI_Fint *, MPI_Fint *))fv_f_variable("pmpi_initialized_");
+    void (*initialized)(MPI_Fint *, MPI_Fint *) = (void (*)(MPI_Fint *, MPI_Fint *))fv_f_variable("pmpi_initialized_");
 
     if (initialized)
         initialized(&flag, &ierror);

@@ -47,8 +47,7 @@ void fv_f_MPI_Session_init(struct fv_site site, fv_f_function *real, MPI_Fint *i
     fv_session_init_before(&life, site);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(info, errhandler, session, ierror);
     int result = fv_f_result(ierror);
-    fv_session_init_after(&life, result,
-                          result == MPI_SUCCESS ? MPI_Session_f2c(*session) : MPI_SESSION_NULL);
+    fv_session_init_after(&life, result, result == MPI_SUCCESS ? MPI_Session_f2c(*session) : MPI_SESSION_NULL);
 }
 
 void fv_f_MPI_Session_finalize(struct fv_site site, fv_f_function *real, MPI_Fint *session, MPI_Fint *ierror)
@@ -61,8 +60,7 @@ void fv_f_MPI_Session_finalize(struct fv_site site, fv_f_function *real, MPI_Fin
 }
 #endif
 
-void fv_f_MPI_Abort(struct fv_site site, fv_f_function *real, MPI_Fint *comm, MPI_Fint *code,
-                    MPI_Fint *ierror)
+void fv_f_MPI_Abort(struct fv_site site, fv_f_function *real, MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierror)
 {
     struct fv_life life;
 
@@ -121,8 +119,8 @@ static int ask_first_index(fv_f_function *real, enum telling telling)
         return 1;
     MPI_Fint handle = MPI_Request_c2f(request), *seen = (MPI_Fint *)(void *)&status;
     if (telling == ANY_WAIT)
-        ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(&one, &handle, index,
-                                                                                     seen, &ierror);
+        ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(&one, &handle, index, seen,
+                                                                                     &ierror);
     else /* n is the flag, or how many */
         ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
             &one, &handle, telling == SOME ? &n : index, telling == SOME ? index : &n, seen, &ierror);
@@ -187,12 +185,10 @@ static const MPI_Status *after(struct completion *w)
     const MPI_Status *statuses = fv_f_statuses(w->seen, w->n, w->n == 1 ? &w->room : NULL);
 
     /* The caller has given statuses, so that the memory for our own is free. */
-    return statuses ? statuses
-                    : fv_f_statuses(w->seen, w->n, fv_scratch(&w->call, 1, w->n * sizeof(*statuses)));
+    return statuses ? statuses : fv_f_statuses(w->seen, w->n, fv_scratch(&w->call, 1, w->n * sizeof(*statuses)));
 }
 
-void fv_f_MPI_Wait(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *status,
-                   MPI_Fint *ierror)
+void fv_f_MPI_Wait(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -204,8 +200,8 @@ void fv_f_MPI_Wait(struct fv_site site, fv_f_function *real, MPI_Fint *request, 
     }
 }
 
-void fv_f_MPI_Test(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *flag,
-                   MPI_Fint *status, MPI_Fint *ierror)
+void fv_f_MPI_Test(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
+                   MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -217,8 +213,8 @@ void fv_f_MPI_Test(struct fv_site site, fv_f_function *real, MPI_Fint *request, 
     }
 }
 
-void fv_f_MPI_Waitall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                      MPI_Fint *statuses, MPI_Fint *ierror)
+void fv_f_MPI_Waitall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
+                      MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -230,14 +226,13 @@ void fv_f_MPI_Waitall(struct fv_site site, fv_f_function *real, MPI_Fint *count,
     }
 }
 
-void fv_f_MPI_Testall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                      MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *ierror)
+void fv_f_MPI_Testall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *flag,
+                      MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct completion w;
 
     before(&w, FV_FN_MPI_Testall, false, site, *count, requests, *count, statuses);
-    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, flag,
-                                                                                 w.seen, ierror);
+    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, flag, w.seen, ierror);
     if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_all(&w.c, fv_f_result(ierror), flag, requests_now(requests), seen);
@@ -250,38 +245,38 @@ static void tell_first(struct completion *w, fv_f_function *real, enum telling t
         w->c.first = first_index(real, telling);
 }
 
-void fv_f_MPI_Waitany(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                      MPI_Fint *index, MPI_Fint *status, MPI_Fint *ierror)
+void fv_f_MPI_Waitany(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
+                      MPI_Fint *status, MPI_Fint *ierror)
 {
     struct completion w;
 
     before(&w, FV_FN_MPI_Waitany, true, site, *count, requests, 1, status);
     tell_first(&w, real, ANY_WAIT);
-    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, index,
-                                                                                 w.seen, ierror);
+    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, index, w.seen,
+                                                                                 ierror);
     if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_any(&w.c, fv_f_result(ierror), NULL, index, requests_now(requests), seen);
     }
 }
 
-void fv_f_MPI_Testany(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                      MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+void fv_f_MPI_Testany(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
+                      MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct completion w;
 
     before(&w, FV_FN_MPI_Testany, false, site, *count, requests, 1, status);
     tell_first(&w, real, ANY_TEST);
-    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
-        count, requests, index, flag, w.seen, ierror);
+    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, index,
+                                                                                             flag, w.seen, ierror);
     if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completed_any(&w.c, fv_f_result(ierror), flag, index, requests_now(requests), seen);
     }
 }
 
-static void some(struct completion *w, bool peeks, fv_f_function *real, MPI_Fint *incount,
-                 MPI_Fint *requests, MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *ierror)
+static void some(struct completion *w, bool peeks, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
+                 MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *ierror)
 {
     tell_first(w, real, SOME);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
@@ -312,15 +307,13 @@ void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
     some(&w, false, real, incount, requests, outcount, indices, ierror);
 }
 
-void fv_f_MPI_Request_get_status_all(struct fv_site site, fv_f_function *real, MPI_Fint *count,
-                                     MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses,
-                                     MPI_Fint *ierror)
+void fv_f_MPI_Request_get_status_all(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                                     MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct completion w;
 
     before(&w, FV_FN_MPI_Request_get_status_all, false, site, *count, requests, *count, statuses);
-    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, flag,
-                                                                                 w.seen, ierror);
+    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, flag, w.seen, ierror);
     if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completion_peeked(&w.c, fv_f_result(ierror));
@@ -328,16 +321,15 @@ void fv_f_MPI_Request_get_status_all(struct fv_site site, fv_f_function *real, M
     }
 }
 
-void fv_f_MPI_Request_get_status_any(struct fv_site site, fv_f_function *real, MPI_Fint *count,
-                                     MPI_Fint *requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status,
-                                     MPI_Fint *ierror)
+void fv_f_MPI_Request_get_status_any(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                                     MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct completion w;
 
     before(&w, FV_FN_MPI_Request_get_status_any, false, site, *count, requests, 1, status);
     tell_first(&w, real, ANY_TEST);
-    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(
-        count, requests, index, flag, w.seen, ierror);
+    ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, index,
+                                                                                             flag, w.seen, ierror);
     if (w.on && fv_call_end(&w.call)) {
         const MPI_Status *seen = after(&w);
         fv_completion_peeked(&w.c, fv_f_result(ierror));
@@ -345,9 +337,8 @@ void fv_f_MPI_Request_get_status_any(struct fv_site site, fv_f_function *real, M
     }
 }
 
-void fv_f_MPI_Request_get_status_some(struct fv_site site, fv_f_function *real, MPI_Fint *incount,
-                                      MPI_Fint *requests, MPI_Fint *outcount, MPI_Fint *indices,
-                                      MPI_Fint *statuses, MPI_Fint *ierror)
+void fv_f_MPI_Request_get_status_some(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
+                                      MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -372,14 +363,12 @@ void fv_f_MPI_Start(struct fv_site site, fv_f_function *real, MPI_Fint *request,
     }
 }
 
-void fv_f_MPI_Startall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                       MPI_Fint *ierror)
+void fv_f_MPI_Startall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *ierror)
 {
     struct fv_call call;
     struct fv_request one;
     bool on = fv_call_enter(&call, FV_FN_MPI_Startall, site);
-    const struct fv_request *known =
-        fv_start_keep(&call, on, *count, requests_of(&call, on, *count, requests), &one);
+    const struct fv_request *known = fv_start_keep(&call, on, *count, requests_of(&call, on, *count, requests), &one);
 
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(count, requests, ierror);
     if (on && fv_call_end(&call)) {

@@ -1,13 +1,15 @@
-/* -lfvmpi: one library for every MPI. It finds out which MPI the process has, opens the flavour for that one, which lies beside it,
- * and hands over to it: each function that any flavour exports is an entry point here (front-stubs.c, made of what they export)
- * that jumps to the flavour's. Where none fits, they jump to what the program would have called without us.
+/* -lfvmpi: one library for every MPI. It finds out which MPI the process has, opens the flavour for that one, which
+ * lies beside it, and hands over to it: each function that any flavour exports is an entry point here (front-stubs.c,
+ * made of what they export) that jumps to the flavour's. Where none fits, they jump to what the program would have
+ * called without us.
  *
- * Rejected: one library of all flavours' wrappers (the runtime would be asked three times as much at build time, and Open MPI's
- * handles are addresses in its library); starting the program again with a flavour preloaded (an MPI program is started by its
- * launcher, once).
+ * Rejected: one library of all flavours' wrappers (the runtime would be asked three times as much at build time, and
+ * Open MPI's handles are addresses in its library); starting the program again with a flavour preloaded (an MPI program
+ * is started by its launcher, once).
  *
  * What is behind us in the order of search is asked for us by the flavour, which has no place of its own there
- * (fv_linked_behind()). Linked behind the MPI's library, we are passed by: the flavour leads the calls to itself then (slots.c). */
+ * (fv_linked_behind()). Linked behind the MPI's library, we are passed by: the flavour leads the calls to itself then
+ * (slots.c). */
 #include "resolve.h"
 
 #include "base/experiment.h"
@@ -27,9 +29,10 @@ __asm__(".pushsection .fvmpi.needs\n.globl MPI_Wtime\n.reloc ., BFD_RELOC_NONE, 
 struct fv_front_stub {
     void *target;
     const char *name;
-    void *next; /* behind us, once it was asked for */
+    void *next;                 /* behind us, once it was asked for */
 } __attribute__((aligned(32))); /* one stands behind the other, whatever alignment a compiler likes better */
-extern struct fv_front_stub __start_fv_front[] __attribute__((visibility("hidden"))), __stop_fv_front[] __attribute__((visibility("hidden")));
+extern struct fv_front_stub __start_fv_front[] __attribute__((visibility("hidden"))),
+    __stop_fv_front[] __attribute__((visibility("hidden")));
 
 enum state {
     NOT_YET, /* before our constructor, or as long as there is no MPI */
@@ -92,7 +95,8 @@ static struct seen look(void)
     for (const struct link_map *o = first_object(); o; o = o->l_next) {
         const char *name = fv_base_name(o->l_name);
         enum fv_mpi_library mpi = fv_mpi_of_library(name);
-        bool is_better = seen.mpi == FV_MPI_NONE || (seen.mpi == FV_MPI_UNKNOWN && mpi != FV_MPI_NONE) || mpi == FV_MPI_STANDARD;
+        bool is_better =
+            seen.mpi == FV_MPI_NONE || (seen.mpi == FV_MPI_UNKNOWN && mpi != FV_MPI_NONE) || mpi == FV_MPI_STANDARD;
 
         seen.has_flavour |= is_flavour(name);
         if (mpi != FV_MPI_NONE && is_better) {
@@ -121,8 +125,9 @@ static void *open_beside(const char *name)
     if (!opened && fv_first_rank()) {
         const char *why = dlerror();
 
-        fv_log("libfvmpi.so: %s; the program runs unrecorded. Install the libraries of fvmpi together, in one directory",
-               why ? why : "its own directory is not known");
+        fv_log(
+            "libfvmpi.so: %s; the program runs unrecorded. Install the libraries of fvmpi together, in one directory",
+            why ? why : "its own directory is not known");
     }
     free(real);
     return opened;
@@ -208,14 +213,15 @@ __attribute__((constructor)) static void find_before_main(void)
 
 FV_RESOLVER("fv_front_resolve", "fv_front_settle");
 
-#define FV_FRONT_SLOT(symbol)                                                                    \
-    __attribute__((used, section("fv_front"))) static struct fv_front_stub slot_of_##symbol __asm__("fv_front_slot_" #symbol) = { NULL, #symbol, NULL };
-#define FV_FRONT(symbol)                                                                         \
-    FV_FRONT_SLOT(symbol)                                                                        \
+#define FV_FRONT_SLOT(symbol)                                                                        \
+    __attribute__((used, section("fv_front"))) static struct fv_front_stub slot_of_##symbol __asm__( \
+        "fv_front_slot_" #symbol) = { NULL, #symbol, NULL };
+#define FV_FRONT(symbol)  \
+    FV_FRONT_SLOT(symbol) \
     FV_STUB(#symbol, "fv_front_slot_" #symbol, "fv_front_resolve");
 /* In the version that a linker passes over (src/rt/exports.map). */
-#define FV_FRONT_HIDDEN(symbol)                                                                  \
-    FV_FRONT_SLOT(symbol)                                                                        \
-    FV_STUB("fv_in_front_" #symbol, "fv_front_slot_" #symbol, "fv_front_resolve");               \
+#define FV_FRONT_HIDDEN(symbol)                                                    \
+    FV_FRONT_SLOT(symbol)                                                          \
+    FV_STUB("fv_in_front_" #symbol, "fv_front_slot_" #symbol, "fv_front_resolve"); \
     __asm__(".symver fv_in_front_" #symbol "," #symbol "@FVMPI_IN_FRONT");
 #include "front-stubs.h"

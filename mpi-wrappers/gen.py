@@ -164,6 +164,7 @@ class Api:
 
 # ---- one wrapper
 
+
 def wrapped_list(prefix, items, suffix, indent):
     """prefix + items joined by commas + suffix, folded at 100 columns."""
     lines, line = [], prefix
@@ -234,13 +235,21 @@ def peer(f, value='%s', handle='%s'):
     if f.wait == 'none' or not comm:
         return ''
     if f.has('source') and f.has('dest'):
-        words = [handle % comm, 'fv_peer(%s)' % value % 'dest', value % 'sendtag', 'fv_peer(%s)' % value % 'source',
-                 value % 'recvtag']
+        words = [
+            handle % comm,
+            'fv_peer(%s)' % value % 'dest',
+            value % 'sendtag',
+            'fv_peer(%s)' % value % 'source',
+            value % 'recvtag',
+        ]
         return '    if (on)\n        fv_call_peers(&call, fv_handle(%s), %s);\n' % (words[0], ', '.join(words[1:]))
     rank = next((name for name in ('source', 'dest', 'root') if f.has(name)), None)
     tag = None if rank in ('root', None) else 'tag'
-    return ('    if (on)\n        fv_call_peer(&call, fv_handle(%s), %s, %s);\n' %
-            (handle % comm, 'fv_peer(%s)' % value % rank if rank else 'FV_NO_PEER', value % tag if tag else '0'))
+    return '    if (on)\n        fv_call_peer(&call, fv_handle(%s), %s, %s);\n' % (
+        handle % comm,
+        'fv_peer(%s)' % value % rank if rank else 'FV_NO_PEER',
+        value % tag if tag else '0',
+    )
 
 
 def has_barriers(f):
@@ -252,9 +261,11 @@ def has_barriers(f):
 def barrier_begin(f, handle='%s'):
     if not has_barriers(f):
         return ''
-    return ('    struct fv_barrier barrier;\n'
-            '    bool parted = FV_UNLIKELY(fv_barriers) && fv_barrier_begin(&barrier, on, %s);\n' %
-            (handle % f.first('COMM')))
+    return (
+        '    struct fv_barrier barrier;\n'
+        '    bool parted = FV_UNLIKELY(fv_barriers) && fv_barrier_begin(&barrier, on, %s);\n'
+        % (handle % f.first('COMM'))
+    )
 
 
 def barrier_end(f, result):
@@ -276,9 +287,13 @@ def wrapper(f, rules):
     known = [w[6:-1] for w in rule if w.startswith('known(')]
     passed = ['seen' if p.name in owned else p.name for p in f.params]
     done = ['&call', 'rc'] + [argument(w, f) for w in rule[1:]]
-    out = ['#if FV_WRAPS(%s)' % f.name, head(f, f.name, 'FV_PUBLIC '), '{',
-           '    struct fv_call call;',
-           '    bool on = fv_call_enter(&call, FV_FN_%s, FV_CALL_SITE());' % f.name]
+    out = [
+        '#if FV_WRAPS(%s)' % f.name,
+        head(f, f.name, 'FV_PUBLIC '),
+        '{',
+        '    struct fv_call call;',
+        '    bool on = fv_call_enter(&call, FV_FN_%s, FV_CALL_SITE());' % f.name,
+    ]
     out += ['    uint64_t was = fv_handle_at(%s);' % x for x in taken]
     out += ['    ' + known_before(f, x, 'fv_handle_at(%s)' % x) for x in known]
     if owned:
@@ -296,18 +311,26 @@ def wrapper(f, rules):
 
 # ---- files
 
+
 def functions_h(api):
     rows = ''.join('    FV_FN_%s,\n' % f.name for f in api.functions)
-    return (WARNING + '#ifndef FV_FUNCTIONS_H\n#define FV_FUNCTIONS_H\n\nenum fv_function_id {\n' + rows +
-            '    FV_FN_COUNT\n};\n\n#endif\n')
+    return (
+        WARNING
+        + '#ifndef FV_FUNCTIONS_H\n#define FV_FUNCTIONS_H\n\nenum fv_function_id {\n'
+        + rows
+        + '    FV_FN_COUNT\n};\n\n#endif\n'
+    )
 
 
 def functions_c(api):
-    rows = ''.join('    { "%s", FV_CLASS_%s, FV_RULE_%s },\n' % (f.name, f.fv_class.upper(), f.wait.upper())
-                   for f in api.functions)
-    return (WARNING + '#include "functions.h"\n#include "rt/rt.h"\n\n'
-            'const struct fv_function fv_functions[] = {\n' + rows + '};\n'
-            'const unsigned fv_function_count = FV_FN_COUNT;\n')
+    rows = ''.join(
+        '    { "%s", FV_CLASS_%s, FV_RULE_%s },\n' % (f.name, f.fv_class.upper(), f.wait.upper()) for f in api.functions
+    )
+    return (
+        WARNING + '#include "functions.h"\n#include "rt/rt.h"\n\n'
+        'const struct fv_function fv_functions[] = {\n' + rows + '};\n'
+        'const unsigned fv_function_count = FV_FN_COUNT;\n'
+    )
 
 
 def wrappers_c(api):
@@ -327,40 +350,71 @@ def on_each(api, row):
 def finder(f):
     """Stands behind a wrapper until MPI is found."""
     passed = [p.name for p in f.params if p.kind != 'ANY']
-    failed = ('*%s = 0, MPI_SUCCESS' % UNASKED[f.name] if f.name in UNASKED else 'fv_mpi_lacks("%s")' % f.name)
-    return '\n'.join([head(f, 'find_%s' % f.name, 'static FV_COLD '), '{', '    fv_mpi_find();',
-                      '    if (fv_next_%s == find_%s)' % (f.name, f.name), '        return %s;' % failed,
-                      wrapped_list('    return fv_next_%s(' % f.name, passed, ');', 8), '}'])
+    failed = '*%s = 0, MPI_SUCCESS' % UNASKED[f.name] if f.name in UNASKED else 'fv_mpi_lacks("%s")' % f.name
+    return '\n'.join(
+        [
+            head(f, 'find_%s' % f.name, 'static FV_COLD '),
+            '{',
+            '    fv_mpi_find();',
+            '    if (fv_next_%s == find_%s)' % (f.name, f.name),
+            '        return %s;' % failed,
+            wrapped_list('    return fv_next_%s(' % f.name, passed, ');', 8),
+            '}',
+        ]
+    )
 
 
 def next_list_h(api):
-    return (WARNING + '#ifndef FV_NEXT_LIST_H\n#define FV_NEXT_LIST_H\n\n' +
-            on_each(api, lambda f: 'extern __typeof__(%s) *fv_next_%s;' % (f.name, f.name)) + '\n#endif\n')
+    return (
+        WARNING
+        + '#ifndef FV_NEXT_LIST_H\n#define FV_NEXT_LIST_H\n\n'
+        + on_each(api, lambda f: 'extern __typeof__(%s) *fv_next_%s;' % (f.name, f.name))
+        + '\n#endif\n'
+    )
 
 
 def declared_h(api):
     """Of functions that this MPI has not, and another one of its binary interface may have."""
-    rows = ''.join('#if HAVE_%s == 2\n%s;\n%s;\n#endif\n' % (f.name, head(f, f.name), head(f, 'P' + f.name)) for f in api.functions)
+    rows = ''.join(
+        '#if HAVE_%s == 2\n%s;\n%s;\n#endif\n' % (f.name, head(f, f.name), head(f, 'P' + f.name)) for f in api.functions
+    )
     return WARNING + '#ifndef FV_DECLARED_H\n#define FV_DECLARED_H\n\n' + rows + '\n#endif\n'
 
 
 def pmpi_list_h(api):
-    return (WARNING + '#ifndef FV_PMPI_LIST_H\n#define FV_PMPI_LIST_H\n\n' +
-            on_each(api, lambda f: 'extern __typeof__({0}) *fv_p{0};\n#define P{0} fv_p{0}'.format(f.name)) + '\n#endif\n')
+    return (
+        WARNING
+        + '#ifndef FV_PMPI_LIST_H\n#define FV_PMPI_LIST_H\n\n'
+        + on_each(api, lambda f: 'extern __typeof__({0}) *fv_p{0};\n#define P{0} fv_p{0}'.format(f.name))
+        + '\n#endif\n'
+    )
 
 
 def next_list_c(api):
-    late = on_each(api, lambda f: '#pragma weak P{0}\n__typeof__({0}) *fv_p{0};\n{1}\n__typeof__({0}) *fv_next_{0} = find_{0};'
-                   .format(f.name, finder(f)))
-    return (WARNING + '#define FV_PMPI_ITSELF\n#include "next.h"\n\n#if FV_FIND_MPI\n' + late +
-            '#else\n' + on_each(api, lambda f: '__typeof__({0}) *fv_next_{0} = P{0};'.format(f.name)) + '#endif\n' +
-            '\nconst struct fv_next fv_next_list[] = {\n' +
-            on_each(api, lambda f: '    FV_NEXT_ROW(%s),' % f.name) + '    { .name = NULL },\n};\n')
+    late = on_each(
+        api,
+        lambda f: '#pragma weak P{0}\n__typeof__({0}) *fv_p{0};\n{1}\n__typeof__({0}) *fv_next_{0} = find_{0};'.format(
+            f.name, finder(f)
+        ),
+    )
+    return (
+        WARNING
+        + '#define FV_PMPI_ITSELF\n#include "next.h"\n\n#if FV_FIND_MPI\n'
+        + late
+        + '#else\n'
+        + on_each(api, lambda f: '__typeof__({0}) *fv_next_{0} = P{0};'.format(f.name))
+        + '#endif\n'
+        + '\nconst struct fv_next fv_next_list[] = {\n'
+        + on_each(api, lambda f: '    FV_NEXT_ROW(%s),' % f.name)
+        + '    { .name = NULL },\n};\n'
+    )
 
 
 def probe_list(api):
     """For probe.sh: `NAME<tab>declaration of the PMPI function` and `skip<tab>PATTERN<tab>reason`."""
-    return ''.join('skip\t%s\t%s\n' % s for s in api.skips) + ''.join('%s\t%s;\n' % (f.name, ' '.join(head(f, 'P' + f.name).split())) for f in api.functions)
+    return ''.join('skip\t%s\t%s\n' % s for s in api.skips) + ''.join(
+        '%s\t%s;\n' % (f.name, ' '.join(head(f, 'P' + f.name).split())) for f in api.functions
+    )
 
 
 def write(directory, name, text):
@@ -392,7 +446,16 @@ def main():
         api = Api()
         if sys.argv[1] == '--check':
             return check(api)
-        for make in (functions_h, functions_c, wrappers_c, next_list_h, next_list_c, pmpi_list_h, declared_h, probe_list):
+        for make in (
+            functions_h,
+            functions_c,
+            wrappers_c,
+            next_list_h,
+            next_list_c,
+            pmpi_list_h,
+            declared_h,
+            probe_list,
+        ):
             stem, ending = make.__name__.rsplit('_', 1)
             write(sys.argv[1], stem.replace('_', '-') + '.' + ending, make(api))
     except TableError as e:

@@ -22,8 +22,20 @@ names as in C, which it declares as converted copies. Standard library only."""
 import re
 import sys
 
-from gen import (Api, BARRIER_COUNT, TableError, WARNING, argument, barrier_begin, barrier_end, has_barriers, known_before, peer,
-                 wrapped_list, write)
+from gen import (
+    Api,
+    BARRIER_COUNT,
+    TableError,
+    WARNING,
+    argument,
+    barrier_begin,
+    barrier_end,
+    has_barriers,
+    known_before,
+    peer,
+    wrapped_list,
+    write,
+)
 
 BUFFERS = {'BUFFER', 'CBUFFER'}
 # MPICH 4.0 calls C with an argument too few here: what a register happens to hold decides, and a wrapper
@@ -59,8 +71,13 @@ class Dummy:
         if self.kind in BUFFERS:
             return 'const void *%s = %s(%s);' % (name, 'fv_f_described' if described else 'fv_f_buffer', arg)
         if self.kind == 'STRING':
-            return ('char %s_text[FV_F_TEXT];\n        const char *%s = fv_f_text(%s_text, %s, l_%s);' %
-                    (name, name, name, arg, name))
+            return 'char %s_text[FV_F_TEXT];\n        const char *%s = fv_f_text(%s_text, %s, l_%s);' % (
+                name,
+                name,
+                name,
+                arg,
+                name,
+            )
         if (self.is_array or self.is_pointer) and self.base in ('int', 'MPI_Count'):
             return 'const %s *%s = %s;' % (self.base, name, arg)
         if self.is_array and self.base == 'MPI_Datatype':
@@ -131,8 +148,7 @@ def regular_body(entry, rules):
         if text == 'seen':
             text = 'fv_f_status(seen, &own)'
         done.append(re.sub(r'^FV_TYPES', 'FV_F_TYPES', text))
-    out = ['    struct fv_call call;',
-           '    bool on = fv_call_enter(&call, FV_FN_%s, FV_CALL_SITE());' % f.name]
+    out = ['    struct fv_call call;', '    bool on = fv_call_enter(&call, FV_FN_%s, FV_CALL_SITE());' % f.name]
     for x in taken:
         base = next(d.base for d in entry.dummies if d.name == x)
         out.append('    uint64_t was = on ? fv_handle(%s_f2c(*f_%s)) : 0;' % (base, x))
@@ -147,8 +163,10 @@ def regular_body(entry, rules):
     if has_barriers(f):
         out.append(barrier_end(f, 'fv_f_result(f_ierror)'))
     out.append('    if (on && fv_call_end(&call)) {\n        int rc = fv_f_result(f_ierror);')
-    out.append(converted(entry, ' '.join(done)) +
-               wrapped_list('        fv_done_%s(' % rule[0], ['&call', 'rc'] + done, ');', 12))
+    out.append(
+        converted(entry, ' '.join(done))
+        + wrapped_list('        fv_done_%s(' % rule[0], ['&call', 'rc'] + done, ');', 12)
+    )
     if has_barriers(f):
         out.append(BARRIER_COUNT)
     out.append('    }')
@@ -160,15 +178,18 @@ def present(entry):
     MPI_Pcontrol, which has none in the standard."""
     if entry.spellings or entry.f.name == 'MPI_Pcontrol':
         return ''
-    return ('    MPI_Fint own_ierror = MPI_SUCCESS;\n\n    if (!f_ierror)\n        f_ierror = &own_ierror;\n')
+    return '    MPI_Fint own_ierror = MPI_SUCCESS;\n\n    if (!f_ierror)\n        f_ierror = &own_ierror;\n'
 
 
 def special_body(entry):
     """The halves are in fortran.c, the same for all bindings: no buffers."""
     passed = ['FV_CALL_SITE()', '(fv_f_function *)fv_f_real_%s()' % entry.link_name]
     passed += [name for _, name in entry.parameters()]
-    return (present(entry) + wrapped_list('    fv_f_%s(' % entry.f.name, passed, ');', 8) +
-            '\n    __asm__ volatile(""); /* no jump instead of the call: the site is this frame */')
+    return (
+        present(entry)
+        + wrapped_list('    fv_f_%s(' % entry.f.name, passed, ');', 8)
+        + '\n    __asm__ volatile(""); /* no jump instead of the call: the site is this frame */'
+    )
 
 
 def wrapper(entry, rules):
@@ -181,9 +202,15 @@ def wrapper(entry, rules):
     have = 'HAVE_{} || FV_ELSEWHERE({})'.format(entry.link_name, entry.f.name)
     if entry.f.special and entry.f.name.startswith('MPI_Session'):
         have = '({}) && HAVE_MPI_Session_init'.format(have)
-    return ('#if %s\nFV_F_REAL(%s, %s, (%s))\n' % (have, name, profiled, types) +
-            wrapped_list('FV_PUBLIC void %s(' % entry.link_name, declarations, ')', 4) +
-            '\n{\n' + body + '\n}\n' + spellings + '#endif\n')
+    return (
+        '#if %s\nFV_F_REAL(%s, %s, (%s))\n' % (have, name, profiled, types)
+        + wrapped_list('FV_PUBLIC void %s(' % entry.link_name, declarations, ')', 4)
+        + '\n{\n'
+        + body
+        + '\n}\n'
+        + spellings
+        + '#endif\n'
+    )
 
 
 def main():
@@ -197,7 +224,11 @@ def main():
     except TableError as e:
         sys.stderr.write('gen_fortran.py: %s\n' % e)
         return 1
-    write(sys.argv[1], 'fortran-wrappers.c', WARNING + '#include "fortran.h"\n\n#include "done.h"\n#include "functions.h"\n\n' + bodies)
+    write(
+        sys.argv[1],
+        'fortran-wrappers.c',
+        WARNING + '#include "fortran.h"\n\n#include "done.h"\n#include "functions.h"\n\n' + bodies,
+    )
     write(sys.argv[1], 'fortran.list', ''.join(e.link_name + '\n' for e in all_entries))
     return 0
 

@@ -74,11 +74,9 @@ uint64_t fv_ask_type_bytes(MPI_Datatype type)
 
     if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes <= 0)
         return 0;
-    if (bytes <= 32 &&
-        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+    if (bytes <= 32 && PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
         combiner == MPI_COMBINER_NAMED)
-        __atomic_store_n(fv_named_type(fv_handle(type)), fv_handle(type) << 8 | (uint64_t)bytes,
-                         __ATOMIC_RELAXED);
+        __atomic_store_n(fv_named_type(fv_handle(type)), fv_handle(type) << 8 | (uint64_t)bytes, __ATOMIC_RELAXED);
     return (uint64_t)bytes;
 }
 
@@ -224,8 +222,7 @@ bool fv_members_init(MPI_Comm comm, struct fv_members *out)
     if (ok)
         ok = (m.world_ranks = malloc(((size_t)m.size + (size_t)m.remote_size) * sizeof(int) + 1)) &&
              translate_group_of(comm, PMPI_Comm_group, m.size, m.world_ranks) &&
-             (!inter ||
-              translate_group_of(comm, PMPI_Comm_remote_group, m.remote_size, m.world_ranks + m.size));
+             (!inter || translate_group_of(comm, PMPI_Comm_remote_group, m.remote_size, m.world_ranks + m.size));
     *out = m;
     errno = saved;
     return ok;
@@ -266,8 +263,8 @@ bool fv_members_in_world(const struct fv_members *m)
 
 /* ---- communicators ---- */
 
-struct fv_comm *fv_comm_register(MPI_Comm comm, const struct fv_members *m, struct fv_comm *parent,
-                                 uint64_t sequence, uint64_t salt)
+struct fv_comm *fv_comm_register(MPI_Comm comm, const struct fv_members *m, struct fv_comm *parent, uint64_t sequence,
+                                 uint64_t salt)
 {
     const struct fv_comm_info info = {
         .handle = fv_handle(comm),

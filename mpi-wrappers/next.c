@@ -17,8 +17,7 @@
 
 #ifdef PIC
 /* Of this library, by the linker. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden"))),
-    _end[] __attribute__((visibility("hidden")));
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))), _end[] __attribute__((visibility("hidden")));
 
 static bool is_own(const void *address)
 {
@@ -78,9 +77,11 @@ static void find_shadows(void)
     for (const struct fv_next *f = fv_next_list; f->name; f++) {
         void *first = dlsym(RTLD_DEFAULT, f->name);
 
-        if (!first || is_own(first) || first == *(void **)f->next || first == fv_linked_behind(f->name) || !(object = foreign_object(first)))
+        if (!first || is_own(first) || first == *(void **)f->next || first == fv_linked_behind(f->name) ||
+            !(object = foreign_object(first)))
             continue;
-        if (fv_linked_function(fv_linked_object(first), f->name) != first) /* a program that is not position-independent points to a way to it */
+        if (fv_linked_function(fv_linked_object(first), f->name) != first) /* a program that is not position-independent
+                                                                            * points to a way to it */
             continue;
         snprintf(profiled_name, sizeof(profiled_name), "P%s", f->name);
         fv_shadow_add(object, first, f->name, fv_linked_needs(fv_linked_object(first), profiled_name));
@@ -117,16 +118,14 @@ static bool is_usable(const void *init, bool says)
 {
     static bool told;
     Dl_info info;
-    enum fv_mpi_library mpi =
-        dladdr(init, &info) ? fv_mpi_of_library(fv_base_name(info.dli_fname)) : FV_MPI_NONE;
+    enum fv_mpi_library mpi = dladdr(init, &info) ? fv_mpi_of_library(fv_base_name(info.dli_fname)) : FV_MPI_NONE;
 
     if (mpi == FV_OUR_MPI || !fv_mpi_name(mpi))
         return true;
     if (says && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
         fv_log("libfvmpi-%s.so: the program has loaded %s (%s), its MPI calls fail; preload "
                "libfvmpi-%s.so instead, or say fvmpi run --mpi %s",
-               fv_mpi_flavour(FV_OUR_MPI), fv_mpi_name(mpi), info.dli_fname, fv_mpi_flavour(mpi),
-               fv_mpi_flavour(mpi));
+               fv_mpi_flavour(FV_OUR_MPI), fv_mpi_name(mpi), info.dli_fname, fv_mpi_flavour(mpi), fv_mpi_flavour(mpi));
     return false;
 }
 

@@ -16,9 +16,9 @@ struct fv_next {
 extern const struct fv_next fv_next_list[]; /* up to one whose name is NULL */
 
 #if FV_FIND_MPI
-#define FV_NEXT_ROW(name)                                                                                    \
-    {                                                                                                        \
-#name, &fv_next_##name, (void *)P##name, &fv_p##name                                                 \
+#define FV_NEXT_ROW(name)                                    \
+    {                                                        \
+#name, &fv_next_##name, (void *)P##name, &fv_p##name \
     }
 /* Makes them the functions of the MPI that the program has loaded by now; false: none. Till then, and where
  * that MPI has no such function, fv_next_MPI_X is one that looks for it again. */
@@ -28,9 +28,9 @@ bool fv_mpi_find_by(const void *function);
 /* Says so, once; an error code. */
 FV_COLD int fv_mpi_lacks(const char *name);
 #else
-#define FV_NEXT_ROW(name)                                                                                    \
-    {                                                                                                        \
-#name, &fv_next_##name, (void *)P##name, NULL                                                        \
+#define FV_NEXT_ROW(name)                             \
+    {                                                 \
+#name, &fv_next_##name, (void *)P##name, NULL \
     }
 static inline bool fv_mpi_find(void)
 {

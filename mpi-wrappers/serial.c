@@ -1,5 +1,5 @@
-/* The flavour without MPI: records a process as rank 0 of 1, or as one of several copies. It stands where glue.c and the wrappers
- * stand in the others. `fvmpi run` names the process to record, so that the shells and helpers which
+/* The flavour without MPI: records a process as rank 0 of 1, or as one of several copies. It stands where glue.c and
+ * the wrappers stand in the others. `fvmpi run` names the process to record, so that the shells and helpers which
  * inherit LD_PRELOAD from it stay untouched. */
 #include "base/base.h"
 #include "base/experiment.h"
@@ -38,6 +38,6 @@ __attribute__((constructor)) static void start_at_load(void)
     uint64_t job;
     if (!fv_experiment_copy(&number, &count, &job))
         number = 0, count = 1;
-    fv_start(&(struct fv_start_info){ .world_rank = number, .world_size = count, .mpi = "none", .thread_level = "",
-                                      .thread_multiple = true });
+    fv_start(&(struct fv_start_info){
+        .world_rank = number, .world_size = count, .mpi = "none", .thread_level = "", .thread_multiple = true });
 }

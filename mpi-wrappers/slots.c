@@ -1,7 +1,8 @@
-/* See lookup.h. Slots are the words of an object's memory that the dynamic linker fills with addresses: of functions that are
- * called (by a global offset table), or pointed to. One that holds the function that our wrapper calls gets the wrapper. A call
- * that is bound when it is first made (a slot that leads back into its own object) is bound now, if it would be bound to that
- * function or to the wrapper: a name that somebody else has in front stays theirs. Slots of the MPI library itself stay, too. */
+/* See lookup.h. Slots are the words of an object's memory that the dynamic linker fills with addresses: of functions
+ * that are called (by a global offset table), or pointed to. One that holds the function that our wrapper calls gets
+ * the wrapper. A call that is bound when it is first made (a slot that leads back into its own object) is bound now, if
+ * it would be bound to that function or to the wrapper: a name that somebody else has in front stays theirs. Slots of
+ * the MPI library itself stay, too. */
 #include "lookup.h"
 #include "next.h"
 
@@ -26,14 +27,15 @@ enum { CALLED = R_AARCH64_JUMP_SLOT, FROM_TABLE = R_AARCH64_GLOB_DAT, POINTED_TO
 struct object {
     void *handle;
     const struct link_map *map;
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
 };
 
 enum access { NEVER, WRITABLE, PROTECTED };
 
-/* PROTECTED: made read-only when it was filled (PT_GNU_RELRO), in whole pages as the dynamic linker does it: what is before the first of them
- * is, too, what is behind the last is not. NEVER: in code or constants (DT_TEXTREL), or across words. The headers are the object's first bytes. */
+/* PROTECTED: made read-only when it was filled (PT_GNU_RELRO), in whole pages as the dynamic linker does it: what is
+ * before the first of them is, too, what is behind the last is not. NEVER: in code or constants (DT_TEXTREL), or across
+ * words. The headers are the object's first bytes. */
 static enum access access_of(const void *slot, uintptr_t page)
 {
     Dl_info info;
@@ -86,7 +88,8 @@ static void write_slot(void **slot, void *value)
     fv_unlock_sigrestore(&protection, signals);
 }
 
-/* A program that is not position-independent, and points to a function, has an address for it that is its own, and leads there by this slot. */
+/* A program that is not position-independent, and points to a function, has an address for it that is its own, and
+ * leads there by this slot. */
 static void *defined_behind(const struct link_map *program, const char *name)
 {
     void *found = NULL;
@@ -96,7 +99,8 @@ static void *defined_behind(const struct link_map *program, const char *name)
     return found;
 }
 
-/* What a call that is not bound yet would be bound to: by an object's own libraries, or by all; NULL: none of our business. */
+/* What a call that is not bound yet would be bound to: by an object's own libraries, or by all; NULL: none of our
+ * business. */
 static void *bound_to(const struct object *o, const char *name)
 {
     void *own = fv_lookup_plain(o->handle, name), *first = dlsym(RTLD_DEFAULT, name);
@@ -106,7 +110,7 @@ static void *bound_to(const struct object *o, const char *name)
     return own && (!first || first == own || fv_next_is_ours(first)) ? own : NULL;
 }
 
-static void lead(const struct object *o, const ElfW(Rela) *r)
+static void lead(const struct object *o, const ElfW(Rela) * r)
 {
     unsigned type = ELF64_R_TYPE(r->r_info);
     const ElfW(Sym) *symbol = &o->symbols[ELF64_R_SYM(r->r_info)];
@@ -136,7 +140,8 @@ static bool lead_object(void *handle, void *mpi)
 
     o.symbols = fv_linked_part(o.map, DT_SYMTAB);
     o.strings = fv_linked_part(o.map, DT_STRTAB);
-    if (o.map == mpi || !o.symbols || !o.strings || !strncmp(fv_base_name(o.map->l_name), "libfvmpi", strlen("libfvmpi")))
+    if (o.map == mpi || !o.symbols || !o.strings ||
+        !strncmp(fv_base_name(o.map->l_name), "libfvmpi", strlen("libfvmpi")))
         return false;
     lead_all(&o, DT_JMPREL, DT_PLTRELSZ);
     lead_all(&o, DT_RELA, DT_RELASZ);
@@ -147,7 +152,8 @@ void fv_slots_lead_here(void)
 {
     if (!fv_mpi_find_by(NULL))
         return;
-    void *mpi = (void *)(uintptr_t)fv_linked_object(fv_next_of_mpi()), *program = fv_slots_late ? fv_lookup_open(NULL) : NULL;
+    void *mpi = (void *)(uintptr_t)fv_linked_object(fv_next_of_mpi()),
+         *program = fv_slots_late ? fv_lookup_open(NULL) : NULL;
 
     fv_each_object(lead_object, mpi);
     if (program) {

@@ -50,8 +50,7 @@ static void free_chunks(void *data, OTF2_FileType type, OTF2_LocationRef locatio
     }
 }
 
-static OTF2_FlushType always(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller,
-                             bool final)
+static OTF2_FlushType always(void *data, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
 {
     (void)data, (void)type, (void)location, (void)caller, (void) final;
     return OTF2_FLUSH;
@@ -98,8 +97,8 @@ static OTF2_CallbackCode coll_barrier(void *data, OTF2_CollectiveContext *c)
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode coll_bcast(void *data, OTF2_CollectiveContext *c, void *buffer, uint32_t count,
-                                    OTF2_Type type, uint32_t root)
+static OTF2_CallbackCode coll_bcast(void *data, OTF2_CollectiveContext *c, void *buffer, uint32_t count, OTF2_Type type,
+                                    uint32_t root)
 {
     const struct fv_transport *t = c->transport;
     size_t bytes = count * bytes_of(type);
@@ -113,8 +112,8 @@ static OTF2_CallbackCode coll_bcast(void *data, OTF2_CollectiveContext *c, void 
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode coll_gatherv(void *data, OTF2_CollectiveContext *c, const void *in, uint32_t count,
-                                      void *out, const uint32_t *counts, OTF2_Type type, uint32_t root)
+static OTF2_CallbackCode coll_gatherv(void *data, OTF2_CollectiveContext *c, const void *in, uint32_t count, void *out,
+                                      const uint32_t *counts, OTF2_Type type, uint32_t root)
 {
     const struct fv_transport *t = c->transport;
     uint8_t *at = out;
@@ -136,15 +135,14 @@ static OTF2_CallbackCode coll_gatherv(void *data, OTF2_CollectiveContext *c, con
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode coll_gather(void *data, OTF2_CollectiveContext *c, const void *in, void *out,
-                                     uint32_t count, OTF2_Type type, uint32_t root)
+static OTF2_CallbackCode coll_gather(void *data, OTF2_CollectiveContext *c, const void *in, void *out, uint32_t count,
+                                     OTF2_Type type, uint32_t root)
 {
     return coll_gatherv(data, c, in, count, out, NULL, type, root);
 }
 
-static OTF2_CallbackCode coll_scatterv(void *data, OTF2_CollectiveContext *c, const void *in,
-                                       const uint32_t *counts, void *out, uint32_t count, OTF2_Type type,
-                                       uint32_t root)
+static OTF2_CallbackCode coll_scatterv(void *data, OTF2_CollectiveContext *c, const void *in, const uint32_t *counts,
+                                       void *out, uint32_t count, OTF2_Type type, uint32_t root)
 {
     const struct fv_transport *t = c->transport;
     const uint8_t *at = in;
@@ -166,8 +164,8 @@ static OTF2_CallbackCode coll_scatterv(void *data, OTF2_CollectiveContext *c, co
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode coll_scatter(void *data, OTF2_CollectiveContext *c, const void *in, void *out,
-                                      uint32_t count, OTF2_Type type, uint32_t root)
+static OTF2_CallbackCode coll_scatter(void *data, OTF2_CollectiveContext *c, const void *in, void *out, uint32_t count,
+                                      OTF2_Type type, uint32_t root)
 {
     return coll_scatterv(data, c, in, NULL, out, count, type, root);
 }
@@ -179,8 +177,7 @@ static OTF2_CallbackCode coll_local(void *data, OTF2_CollectiveContext **local, 
 {
     static OTF2_CollectiveContext alone = { &fv_transport_alone };
 
-    (void)data, (void)all, (void)rank, (void)size, (void)local_rank, (void)local_size, (void)file,
-        (void)files;
+    (void)data, (void)all, (void)rank, (void)size, (void)local_rank, (void)local_size, (void)file, (void)files;
     *local = &alone;
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -211,9 +208,8 @@ static bool set_callbacks(struct fv_archive *a)
     whole.transport = a->transport;
     return fv_archive_check(a, OTF2_Archive_SetFlushCallbacks(a->otf2, &flush, NULL), "flushing") &&
            fv_archive_check(a, OTF2_Archive_SetMemoryCallbacks(a->otf2, &memory, NULL), "memory") &&
-           fv_archive_check(
-               a, OTF2_Archive_SetCollectiveCallbacks(a->otf2, &a->collectives, NULL, &whole, &self),
-               "processes");
+           fv_archive_check(a, OTF2_Archive_SetCollectiveCallbacks(a->otf2, &a->collectives, NULL, &whole, &self),
+                            "processes");
 }
 
 /* ---- files ---- */
@@ -236,8 +232,8 @@ static bool is_ours(const char *name)
 {
     size_t digits = strspn(name, "0123456789");
 
-    return digits && (!strcmp(name + digits, ".evt") || !strcmp(name + digits, ".def") ||
-                      !strcmp(name + digits, ".snap"));
+    return digits &&
+           (!strcmp(name + digits, ".evt") || !strcmp(name + digits, ".def") || !strcmp(name + digits, ".snap"));
 }
 
 static bool holds_foreign(const char *events)
@@ -378,8 +374,7 @@ static bool take_place(struct fv_archive *a)
         int error = errno;
 
         undo_swap(a);
-        fv_log("%s: the new archive cannot be put here (%s), and is left in %s", a->final, strerror(error),
-               a->work);
+        fv_log("%s: the new archive cannot be put here (%s), and is left in %s", a->final, strerror(error), a->work);
         return false;
     }
     remove_archive(a->old);
@@ -417,8 +412,7 @@ static bool make_directories(struct fv_archive *a)
     remove_archive(a->work); /* of a merge that was interrupted */
     const char *foreign = find_foreign(a->final);
     if (foreign) {
-        fv_log("%s/%s: not written by fvunify; move it away, or name another directory with -o", a->final,
-               foreign);
+        fv_log("%s/%s: not written by fvunify; move it away, or name another directory with -o", a->final, foreign);
         rmdir(a->work);
     }
     return !foreign;
@@ -441,8 +435,8 @@ static uint64_t definition_chunk(uint64_t members)
     return bytes < 16 << 20 ? bytes : 16 << 20; /* OTF2's most */
 }
 
-struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
-                                   uint64_t buffer_bytes, uint64_t members)
+struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport, uint64_t buffer_bytes,
+                                   uint64_t members)
 {
     struct fv_archive *a = fv_xcalloc(1, sizeof(*a));
     uint64_t chunk = buffer_bytes / CHUNKS;
@@ -459,8 +453,8 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
         return NULL;
     }
     errno = 0;
-    a->otf2 = OTF2_Archive_Open(a->work, "traces", OTF2_FILEMODE_WRITE, a->chunk_bytes,
-                                definition_chunk(members), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    a->otf2 = OTF2_Archive_Open(a->work, "traces", OTF2_FILEMODE_WRITE, a->chunk_bytes, definition_chunk(members),
+                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     bool good = a->otf2 || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "open");
     good = good && set_callbacks(a);
     if (fv_transport_any(transport, !good)) {
@@ -487,8 +481,7 @@ bool fv_archive_begin_events(struct fv_archive *a, const struct fv_archive_names
 
 bool fv_archive_end_events(struct fv_archive *a)
 {
-    return fv_archive_check(a, OTF2_Archive_CloseEvtFiles(a->otf2), "event files") &&
-           fv_archive_check_untold(a);
+    return fv_archive_check(a, OTF2_Archive_CloseEvtFiles(a->otf2), "event files") && fv_archive_check_untold(a);
 }
 
 /* From a location's own numbers of calling contexts to those of all. */
@@ -531,8 +524,7 @@ static bool is_complete(const struct fv_defs *d, const struct fv_archive_locatio
     for (size_t i = 0; i < count; i++)
         complete = complete && !locations[i].gaps && !locations[i].given_up;
     for (size_t i = 0; i < d->comm_count; i++)
-        complete =
-            complete && (d->comms[i].owner == FV_NOBODY || d->comms[i].size + d->comms[i].remote_size < 2);
+        complete = complete && (d->comms[i].owner == FV_NOBODY || d->comms[i].size + d->comms[i].remote_size < 2);
 
     for (size_t i = 0; i < d->rank_count; i++) {
         const struct fv_def_rank *r = &d->ranks[i];
@@ -543,8 +535,7 @@ static bool is_complete(const struct fv_defs *d, const struct fv_archive_locatio
 }
 
 /* Is every acquisition of a lock in the trace? */
-static bool are_locks_complete(const struct fv_defs *d, const struct fv_archive_location *locations,
-                               size_t count)
+static bool are_locks_complete(const struct fv_defs *d, const struct fv_archive_location *locations, size_t count)
 {
     bool complete = d->rank_count == d->world_size;
 
@@ -553,7 +544,8 @@ static bool are_locks_complete(const struct fv_defs *d, const struct fv_archive_
     for (size_t i = 0; i < d->rank_count; i++) {
         const struct fv_def_rank *r = &d->ranks[i];
 
-        complete = complete && fv_state_is_end(r->state) && r->thread_objects && !r->dropped_of_threads && !r->stop_ticks;
+        complete =
+            complete && fv_state_is_end(r->state) && r->thread_objects && !r->dropped_of_threads && !r->stop_ticks;
     }
     return complete;
 }
@@ -563,8 +555,11 @@ static bool begin_markers(struct fv_archive *a)
 {
     errno = 0;
     a->markers = OTF2_Archive_GetMarkerWriter(a->otf2);
-    return a->markers ? fv_archive_check(a, OTF2_MarkerWriter_WriteDefMarker(a->markers, 0, "fvmpi", "label", OTF2_SEVERITY_NONE), "markers")
-                      : fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "markers");
+    return a->markers
+               ? fv_archive_check(a,
+                                  OTF2_MarkerWriter_WriteDefMarker(a->markers, 0, "fvmpi", "label", OTF2_SEVERITY_NONE),
+                                  "markers")
+               : fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "markers");
 }
 
 bool fv_archive_definitions(struct fv_archive *a, const uint64_t *own, size_t own_count,
@@ -600,7 +595,9 @@ bool fv_archive_label(struct fv_archive *a, uint64_t time_ns, uint64_t location,
 
     snprintf(copy, sizeof(copy), "%.*s", (int)length, text);
     errno = 0;
-    return fv_archive_check(a, OTF2_MarkerWriter_WriteMarker(a->markers, time_ns, 0, 0, OTF2_MARKER_SCOPE_LOCATION, location, copy), "markers");
+    return fv_archive_check(
+        a, OTF2_MarkerWriter_WriteMarker(a->markers, time_ns, 0, 0, OTF2_MARKER_SCOPE_LOCATION, location, copy),
+        "markers");
 }
 
 bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
@@ -614,8 +611,7 @@ bool fv_archive_close(struct fv_archive *a, bool good, bool keep)
         good = fv_archive_check(a, OTF2_Archive_CloseMarkerWriter(a->otf2, a->markers), "markers") && good;
     errno = 0;
     if (a->otf2)
-        good =
-            fv_archive_check(a, OTF2_Archive_Close(a->otf2), "close") && fv_archive_check_untold(a) && good;
+        good = fv_archive_check(a, OTF2_Archive_Close(a->otf2), "close") && fv_archive_check_untold(a) && good;
     good = !fv_transport_any(t, !good);
     if (!t->rank && good)
         good = take_place(a);

@@ -16,11 +16,11 @@
 
 struct fv_archive;
 
-/* Collective. `directory`, which nobody else writes to meanwhile, gets traces.otf2, traces.def, traces.marker and traces/.
- * `buffer_bytes`: for the events of one location. `members`: of the largest group, or more. Both are the same
+/* Collective. `directory`, which nobody else writes to meanwhile, gets traces.otf2, traces.def, traces.marker and
+ * traces/. `buffer_bytes`: for the events of one location. `members`: of the largest group, or more. Both are the same
  * in all processes. NULL: failed, and has logged. */
-struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport,
-                                   uint64_t buffer_bytes, uint64_t members);
+struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport, uint64_t buffer_bytes,
+                                   uint64_t members);
 
 /* What the events refer to. The numbers of nodes as in struct fv_contexts. All outlive the archive. */
 struct fv_archive_names {
@@ -28,8 +28,10 @@ struct fv_archive_names {
     const struct fv_lock_names *locks;
     const uint32_t *context_of_node, *function_of_node;
     bool samples;                          /* there are samples of the CPU clock: */
-    const struct fv_calling_node *calling; /* the contexts, by number: regions are entered and left as calling contexts, and samples
-                                              are CallingContextSample. NULL: Enter and Leave, and samples are a metric */
+    const struct fv_calling_node *calling; /* the contexts, by number: regions are entered and left as calling contexts,
+                                            * and samples
+                                            * are CallingContextSample. NULL: Enter and Leave, and samples are a
+                                            * metric */
     size_t calling_count;
 };
 

@@ -9,8 +9,8 @@ bool fv_archive_check(struct fv_archive *a, OTF2_ErrorCode code, const char *wha
     if (FV_LIKELY(code == OTF2_SUCCESS))
         return true;
     if (!a->failed)
-        fv_log("%s: the OTF2 archive could not be written (%s: %s%s%s); is there room on the disk?", a->final,
-               what, OTF2_Error_GetDescription(code), errno ? ": " : "", errno ? strerror(errno) : "");
+        fv_log("%s: the OTF2 archive could not be written (%s: %s%s%s); is there room on the disk?", a->final, what,
+               OTF2_Error_GetDescription(code), errno ? ": " : "", errno ? strerror(errno) : "");
     a->failed = true;
     return false;
 }
@@ -22,8 +22,8 @@ static struct {
     int error; /* errno */
 } untold = { .code = OTF2_SUCCESS };
 
-static OTF2_ErrorCode note(void *data, const char *file, uint64_t line, const char *function,
-                                 OTF2_ErrorCode code, const char *format, va_list args)
+static OTF2_ErrorCode note(void *data, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
+                           const char *format, va_list args)
 {
     (void)data, (void)file, (void)line, (void)function, (void)format, (void)args;
     if (untold.code == OTF2_SUCCESS && code > OTF2_SUCCESS) {

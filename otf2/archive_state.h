@@ -30,8 +30,7 @@ struct fv_archive {
     OTF2_Archive *otf2;
     const struct fv_transport *transport;
     OTF2_CollectiveCallbacks collectives;
-    char *final, *work,
-        *old; /* directories: of the archive, while it grows, and of the one that it replaces */
+    char *final, *work, *old; /* directories: of the archive, while it grows, and of the one that it replaces */
     uint64_t chunk_bytes;
     const struct fv_defs *defs;
     const uint32_t *context_of_node, *function_of_node;
@@ -39,19 +38,20 @@ struct fv_archive {
     struct fv_writer { /* of a location */
         OTF2_EvtWriter *otf2;
         size_t index; /* in `calling` */
-    } * writers; /* by slot */
+    } * writers;      /* by slot */
     size_t writer_room;
     bool samples, in_contexts; /* see fv_archive_names.samples, .calling */
     struct fv_calling calling;
-    uint32_t *generators; /* interrupt generators, by rank */
-    struct fv_strings metrics; /* names of the events counted in instances, from 1 */
+    uint32_t *generators;                    /* interrupt generators, by rank */
+    struct fv_strings metrics;               /* names of the events counted in instances, from 1 */
     uint32_t (*metric_of)[FV_METRIC_EVENTS]; /* by rank and the number that it has there; 0: none */
-    struct fv_strings counters; /* names of the events counted over whole threads, likewise; their classes are behind those */
+    struct fv_strings counters; /* names of the events counted over whole threads, likewise; their classes are behind
+                                 * those */
     uint32_t (*counter_of)[FV_COUNTERS];
     struct fv_strings sensors; /* of the machine: series of each kind, as in fv_def_rank.sensors, from 1 */
     uint32_t *sensor_class;    /* of each series of each node: its number in these */
     size_t sensor_count, sensor_room;
-    size_t *first_sensor;      /* by rank, and behind the last: its first one; the metric instances are in this order */
+    size_t *first_sensor;    /* by rank, and behind the last: its first one; the metric instances are in this order */
     uint32_t *memory_metric; /* by rank: its number among those that have one, from 1; 0: it has none */
     uint32_t memory_count;
     OTF2_MarkerWriter *markers; /* of the first process */
@@ -98,15 +98,16 @@ static inline uint32_t fv_team_comm(const struct fv_defs *defs, uint32_t rank)
     return (uint32_t)(defs->comm_count + defs->rank_count) + rank;
 }
 
-/* Metrics: the classes of events in instances, those of counters, those of sensors, the instances of these, the class of memory, the instances of that, the
- * class of samples. Their members are numbered without the instances. */
+/* Metrics: the classes of events in instances, those of counters, those of sensors, the instances of these, the class
+ * of memory, the instances of that, the class of samples. Their members are numbered without the instances. */
 static inline uint32_t fv_strings_named(const struct fv_strings *strings)
 {
     return strings->count ? (uint32_t)strings->count - 1 : 0;
 }
 static inline uint32_t fv_sensor_metric(const struct fv_archive *archive, size_t number)
 {
-    return fv_strings_named(&archive->metrics) + fv_strings_named(&archive->counters) + fv_strings_named(&archive->sensors) + (uint32_t)number;
+    return fv_strings_named(&archive->metrics) + fv_strings_named(&archive->counters) +
+           fv_strings_named(&archive->sensors) + (uint32_t)number;
 }
 static inline uint32_t fv_memory_class(const struct fv_archive *archive)
 {

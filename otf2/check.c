@@ -29,8 +29,7 @@ static OTF2_ErrorCode on_library_error(void *data, __attribute__((unused)) const
 
 static void unreadable(struct fv_check *c, const char *what)
 {
-    fv_fault(c, FV_UNREADABLE, "%s cannot be read%s%s", what, *c->library_error ? ": " : "",
-             c->library_error);
+    fv_fault(c, FV_UNREADABLE, "%s cannot be read%s%s", what, *c->library_error ? ": " : "", c->library_error);
     *c->library_error = 0;
 }
 
@@ -66,15 +65,13 @@ static int read_definitions(struct fv_check *c)
         err = -FV_EFORMAT;
     } else {
         OTF2_Reader_RegisterGlobalDefCallbacks(c->reader, reader, callbacks, c);
-        err =
-            OTF2_Reader_ReadAllGlobalDefinitions(c->reader, reader, &read) == OTF2_SUCCESS ? 0 : -FV_EFORMAT;
+        err = OTF2_Reader_ReadAllGlobalDefinitions(c->reader, reader, &read) == OTF2_SUCCESS ? 0 : -FV_EFORMAT;
         of_archive(c);
         if (err)
             unreadable(c, "a global definition");
-        else if (OTF2_Reader_GetNumberOfGlobalDefinitions(c->reader, &promised) == OTF2_SUCCESS &&
-                 promised != read)
-            fv_fault(c, FV_DEFINITION_COUNT,
-                     "%" PRIu64 " global definitions, but the anchor file says %" PRIu64, read, promised);
+        else if (OTF2_Reader_GetNumberOfGlobalDefinitions(c->reader, &promised) == OTF2_SUCCESS && promised != read)
+            fv_fault(c, FV_DEFINITION_COUNT, "%" PRIu64 " global definitions, but the anchor file says %" PRIu64, read,
+                     promised);
         OTF2_Reader_CloseGlobalDefReader(c->reader, reader);
     }
     OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
@@ -90,8 +87,8 @@ static void check_location_count(struct fv_check *c)
     of_archive(c);
     c->result.locations = defined;
     if (OTF2_Reader_GetNumberOfLocations(c->reader, &promised) == OTF2_SUCCESS && promised != defined)
-        fv_fault(c, FV_LOCATION_COUNT, "%" PRIu64 " locations are defined, but the anchor file says %" PRIu64,
-                 defined, promised);
+        fv_fault(c, FV_LOCATION_COUNT, "%" PRIu64 " locations are defined, but the anchor file says %" PRIu64, defined,
+                 promised);
 }
 
 /* ---- a location ---- */
@@ -137,8 +134,7 @@ static bool is_endless(const struct fv_check *c, uint64_t id, uint64_t read, uin
     if (!stat_events(c, id, &st))
         return read > promised;
     return read > (uint64_t)st.st_size / LEAST_BYTES ||
-           (read > promised &&
-            read > (uint64_t)st.st_blocks * 512 / LEAST_BYTES); /* it may be full of holes */
+           (read > promised && read > (uint64_t)st.st_blocks * 512 / LEAST_BYTES); /* it may be full of holes */
 }
 
 /* If not to its end, that has been said. */
@@ -155,8 +151,7 @@ static void read_pieces(struct fv_check *c, OTF2_EvtReader *reader, uint64_t id,
         of_location(c);
         if (good)
             fv_fault(c, FV_UNREADABLE,
-                     "its file of events has no end: %" PRIu64
-                     " events were read of a file that is too short "
+                     "its file of events has no end: %" PRIu64 " events were read of a file that is too short "
                      "for them; it is damaged",
                      read);
         else
@@ -173,8 +168,7 @@ static void read_events(struct fv_check *c, uint64_t id, const OTF2_EvtReaderCal
     if (!reader) {
         of_location(c);
         if (promised)
-            fv_fault(c, FV_EVENTS_MISSING, "its file of events is missing, which should hold %" PRIu64,
-                     promised);
+            fv_fault(c, FV_EVENTS_MISSING, "its file of events is missing, which should hold %" PRIu64, promised);
         *c->library_error = 0;
         c->any_empty = true;
         return;
@@ -189,8 +183,8 @@ static void read_events(struct fv_check *c, uint64_t id, const OTF2_EvtReaderCal
     of_location(c);
     c->any_empty = c->any_empty || !c->here.events; /* a rank that was not recorded */
     if (c->here.events != promised)
-        fv_fault(c, FV_EVENT_COUNT, "it has %" PRIu64 " events, but its definition says %" PRIu64,
-                 c->here.events, promised);
+        fv_fault(c, FV_EVENT_COUNT, "it has %" PRIu64 " events, but its definition says %" PRIu64, c->here.events,
+                 promised);
 }
 
 static void read_locations(struct fv_check *c)
@@ -275,8 +269,8 @@ static int open_archive(struct fv_check *c, const char *path)
     }
     c->reader = open_reader(path);
     if (!c->reader) {
-        fv_log("%s: no anchor file of an OTF2 archive, or damaged (%s); name the file that ends in .otf2",
-               path, *c->library_error ? c->library_error : "the library says no more");
+        fv_log("%s: no anchor file of an OTF2 archive, or damaged (%s); name the file that ends in .otf2", path,
+               *c->library_error ? c->library_error : "the library says no more");
         return -FV_EFORMAT;
     }
     OTF2_Reader_SetSerialCollectiveCallbacks(c->reader);

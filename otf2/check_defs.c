@@ -10,8 +10,7 @@
 static void at(struct fv_check *c, const char *record, uint64_t id)
 {
     c->result.definitions++;
-    c->where =
-        (struct fv_where){ .scope = FV_OF_DEFINITION, .location = FV_NONE, .record = record, .id = id };
+    c->where = (struct fv_where){ .scope = FV_OF_DEFINITION, .location = FV_NONE, .record = record, .id = id };
 }
 
 /* The place of a new definition; NULL: there is one already. */
@@ -62,8 +61,7 @@ static OTF2_CallbackCode on_ClockProperties(void *data, uint64_t resolution, uin
     if (!resolution)
         fv_fault(c, FV_CLOCK_RESOLUTION, "the timer resolution is 0 ticks per second");
     if (length > UINT64_MAX - offset) {
-        fv_fault(c, FV_CLOCK_RANGE, "offset %" PRIu64 " and length %" PRIu64 " go beyond 64 bits", offset,
-                 length);
+        fv_fault(c, FV_CLOCK_RANGE, "offset %" PRIu64 " and length %" PRIu64 " go beyond 64 bits", offset, length);
         length = UINT64_MAX - offset;
     }
     c->clock.resolution = resolution;
@@ -72,8 +70,7 @@ static OTF2_CallbackCode on_ClockProperties(void *data, uint64_t resolution, uin
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_Paradigm(void *data, OTF2_Paradigm paradigm, OTF2_StringRef name,
-                                     OTF2_ParadigmClass class)
+static OTF2_CallbackCode on_Paradigm(void *data, OTF2_Paradigm paradigm, OTF2_StringRef name, OTF2_ParadigmClass class)
 {
     struct fv_check *c = data;
 
@@ -83,9 +80,8 @@ static OTF2_CallbackCode on_Paradigm(void *data, OTF2_Paradigm paradigm, OTF2_St
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_ParadigmProperty(void *data, OTF2_Paradigm paradigm,
-                                             OTF2_ParadigmProperty property, OTF2_Type type,
-                                             OTF2_AttributeValue value)
+static OTF2_CallbackCode on_ParadigmProperty(void *data, OTF2_Paradigm paradigm, OTF2_ParadigmProperty property,
+                                             OTF2_Type type, OTF2_AttributeValue value)
 {
     struct fv_check *c = data;
 
@@ -175,8 +171,8 @@ static OTF2_CallbackCode on_LocationGroup(void *data, OTF2_LocationGroupRef self
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_Location(void *data, OTF2_LocationRef self, OTF2_StringRef name,
-                                     OTF2_LocationType type, uint64_t events, OTF2_LocationGroupRef group)
+static OTF2_CallbackCode on_Location(void *data, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type,
+                                     uint64_t events, OTF2_LocationGroupRef group)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_LOCATION, "Location", self);
@@ -196,11 +192,10 @@ static OTF2_CallbackCode on_Location(void *data, OTF2_LocationRef self, OTF2_Str
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_Region(void *data, OTF2_RegionRef self, OTF2_StringRef name,
-                                   OTF2_StringRef canonical, OTF2_StringRef description, OTF2_RegionRole role,
-                                   OTF2_Paradigm paradigm, __attribute__((unused)) OTF2_RegionFlag flags,
-                                   OTF2_StringRef file, __attribute__((unused)) uint32_t begin,
-                                   __attribute__((unused)) uint32_t end)
+static OTF2_CallbackCode on_Region(void *data, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef canonical,
+                                   OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm paradigm,
+                                   __attribute__((unused)) OTF2_RegionFlag flags, OTF2_StringRef file,
+                                   __attribute__((unused)) uint32_t begin, __attribute__((unused)) uint32_t end)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_REGION, "Region", self);
@@ -223,8 +218,7 @@ static OTF2_CallbackCode on_Region(void *data, OTF2_RegionRef self, OTF2_StringR
 }
 
 static OTF2_CallbackCode on_Callsite(void *data, OTF2_CallsiteRef self, OTF2_StringRef file,
-                                     __attribute__((unused)) uint32_t line, OTF2_RegionRef entered,
-                                     OTF2_RegionRef left)
+                                     __attribute__((unused)) uint32_t line, OTF2_RegionRef entered, OTF2_RegionRef left)
 {
     struct fv_check *c = data;
 
@@ -235,8 +229,7 @@ static OTF2_CallbackCode on_Callsite(void *data, OTF2_CallsiteRef self, OTF2_Str
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_Callpath(void *data, OTF2_CallpathRef self, OTF2_CallpathRef parent,
-                                     OTF2_RegionRef region)
+static OTF2_CallbackCode on_Callpath(void *data, OTF2_CallpathRef self, OTF2_CallpathRef parent, OTF2_RegionRef region)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_CALLPATH, "Callpath", self);
@@ -261,8 +254,7 @@ static OTF2_CallbackCode on_CallpathParameter(void *data, OTF2_CallpathRef path,
 }
 
 static OTF2_CallbackCode on_Group(void *data, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType type,
-                                  OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t count,
-                                  const uint64_t *members)
+                                  OTF2_Paradigm paradigm, OTF2_GroupFlag flags, uint32_t count, const uint64_t *members)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_GROUP, "Group", self);
@@ -291,9 +283,8 @@ static OTF2_CallbackCode on_Group(void *data, OTF2_GroupRef self, OTF2_StringRef
 
 static OTF2_CallbackCode on_MetricMember(void *data, OTF2_MetricMemberRef self, OTF2_StringRef name,
                                          OTF2_StringRef description, OTF2_MetricType metric,
-                                         __attribute__((unused)) OTF2_MetricMode mode, OTF2_Type type,
-                                         OTF2_Base base, __attribute__((unused)) int64_t exponent,
-                                         OTF2_StringRef unit)
+                                         __attribute__((unused)) OTF2_MetricMode mode, OTF2_Type type, OTF2_Base base,
+                                         __attribute__((unused)) int64_t exponent, OTF2_StringRef unit)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_METRIC_MEMBER, "MetricMember", self);
@@ -342,8 +333,7 @@ static OTF2_CallbackCode on_MetricInstance(void *data, OTF2_MetricRef self, OTF2
         d->u.metric.class_id = class;
         d->u.metric.recorder = recorder;
     }
-    if (fv_check_reference(c, FV_DEF_METRIC, class, "class") &&
-        !fv_def_get(c, FV_DEF_METRIC, class)->u.metric.class)
+    if (fv_check_reference(c, FV_DEF_METRIC, class, "class") && !fv_def_get(c, FV_DEF_METRIC, class)->u.metric.class)
         fv_fault(c, FV_METRIC_CLASS, "class %u is an instance itself", class);
     fv_check_reference(c, FV_DEF_LOCATION, recorder, "recorder");
     fv_check_limit(c, kind, OTF2_SCOPE_GROUP, "scope");
@@ -401,8 +391,7 @@ static OTF2_CallbackCode on_InterComm(void *data, OTF2_CommRef self, OTF2_String
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_Parameter(void *data, OTF2_ParameterRef self, OTF2_StringRef name,
-                                      OTF2_ParameterType type)
+static OTF2_CallbackCode on_Parameter(void *data, OTF2_ParameterRef self, OTF2_StringRef name, OTF2_ParameterType type)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_PARAMETER, "Parameter", self);
@@ -443,41 +432,37 @@ static OTF2_CallbackCode property(struct fv_check *c, const char *record, enum f
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_SystemTreeNodeProperty(void *data, OTF2_SystemTreeNodeRef node,
-                                                   OTF2_StringRef name, OTF2_Type type,
-                                                   OTF2_AttributeValue value)
+static OTF2_CallbackCode on_SystemTreeNodeProperty(void *data, OTF2_SystemTreeNodeRef node, OTF2_StringRef name,
+                                                   OTF2_Type type, OTF2_AttributeValue value)
 {
     return property(data, "SystemTreeNodeProperty", FV_DEF_NODE, node, name, type, value);
 }
 
-static OTF2_CallbackCode on_LocationGroupProperty(void *data, OTF2_LocationGroupRef group,
-                                                  OTF2_StringRef name, OTF2_Type type,
-                                                  OTF2_AttributeValue value)
+static OTF2_CallbackCode on_LocationGroupProperty(void *data, OTF2_LocationGroupRef group, OTF2_StringRef name,
+                                                  OTF2_Type type, OTF2_AttributeValue value)
 {
     return property(data, "LocationGroupProperty", FV_DEF_LOCATION_GROUP, group, name, type, value);
 }
 
-static OTF2_CallbackCode on_LocationProperty(void *data, OTF2_LocationRef location, OTF2_StringRef name,
-                                             OTF2_Type type, OTF2_AttributeValue value)
+static OTF2_CallbackCode on_LocationProperty(void *data, OTF2_LocationRef location, OTF2_StringRef name, OTF2_Type type,
+                                             OTF2_AttributeValue value)
 {
     return property(data, "LocationProperty", FV_DEF_LOCATION, location, name, type, value);
 }
 
-static OTF2_CallbackCode on_CallingContextProperty(void *data, OTF2_CallingContextRef context,
-                                                   OTF2_StringRef name, OTF2_Type type,
-                                                   OTF2_AttributeValue value)
+static OTF2_CallbackCode on_CallingContextProperty(void *data, OTF2_CallingContextRef context, OTF2_StringRef name,
+                                                   OTF2_Type type, OTF2_AttributeValue value)
 {
     return property(data, "CallingContextProperty", FV_DEF_CALLING_CONTEXT, context, name, type, value);
 }
 
-static OTF2_CallbackCode on_IoFileProperty(void *data, OTF2_IoFileRef file, OTF2_StringRef name,
-                                           OTF2_Type type, OTF2_AttributeValue value)
+static OTF2_CallbackCode on_IoFileProperty(void *data, OTF2_IoFileRef file, OTF2_StringRef name, OTF2_Type type,
+                                           OTF2_AttributeValue value)
 {
     return property(data, "IoFileProperty", FV_DEF_IO_FILE, file, name, type, value);
 }
 
-static OTF2_CallbackCode on_SystemTreeNodeDomain(void *data, OTF2_SystemTreeNodeRef node,
-                                                 OTF2_SystemTreeDomain domain)
+static OTF2_CallbackCode on_SystemTreeNodeDomain(void *data, OTF2_SystemTreeNodeRef node, OTF2_SystemTreeDomain domain)
 {
     struct fv_check *c = data;
 
@@ -487,8 +472,8 @@ static OTF2_CallbackCode on_SystemTreeNodeDomain(void *data, OTF2_SystemTreeNode
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_CartDimension(void *data, OTF2_CartDimensionRef self, OTF2_StringRef name,
-                                          uint32_t size, OTF2_CartPeriodicity periodicity)
+static OTF2_CallbackCode on_CartDimension(void *data, OTF2_CartDimensionRef self, OTF2_StringRef name, uint32_t size,
+                                          OTF2_CartPeriodicity periodicity)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_CART_DIMENSION, "CartDimension", self);
@@ -500,9 +485,8 @@ static OTF2_CallbackCode on_CartDimension(void *data, OTF2_CartDimensionRef self
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_CartTopology(void *data, OTF2_CartTopologyRef self, OTF2_StringRef name,
-                                         OTF2_CommRef comm, uint8_t count,
-                                         const OTF2_CartDimensionRef *dimensions)
+static OTF2_CallbackCode on_CartTopology(void *data, OTF2_CartTopologyRef self, OTF2_StringRef name, OTF2_CommRef comm,
+                                         uint8_t count, const OTF2_CartDimensionRef *dimensions)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_CART_TOPOLOGY, "CartTopology", self);
@@ -519,8 +503,8 @@ static OTF2_CallbackCode on_CartTopology(void *data, OTF2_CartTopologyRef self, 
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_CartCoordinate(void *data, OTF2_CartTopologyRef topology, uint32_t rank,
-                                           uint8_t count, const uint32_t *coordinates)
+static OTF2_CallbackCode on_CartCoordinate(void *data, OTF2_CartTopologyRef topology, uint32_t rank, uint8_t count,
+                                           const uint32_t *coordinates)
 {
     struct fv_check *c = data;
     const struct fv_definition *d, *dimension;
@@ -530,8 +514,8 @@ static OTF2_CallbackCode on_CartCoordinate(void *data, OTF2_CartTopologyRef topo
         return OTF2_CALLBACK_SUCCESS;
     d = fv_def_get(c, FV_DEF_CART_TOPOLOGY, topology);
     if (count != d->u.topology.count) {
-        fv_fault(c, FV_TOPOLOGY, "rank %u has %u coordinates in topology %u of %u dimensions", rank, count,
-                 topology, d->u.topology.count);
+        fv_fault(c, FV_TOPOLOGY, "rank %u has %u coordinates in topology %u of %u dimensions", rank, count, topology,
+                 d->u.topology.count);
         return OTF2_CALLBACK_SUCCESS;
     }
     for (unsigned i = 0; i < count; i++)
@@ -542,8 +526,8 @@ static OTF2_CallbackCode on_CartCoordinate(void *data, OTF2_CartTopologyRef topo
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_SourceCodeLocation(void *data, OTF2_SourceCodeLocationRef self,
-                                               OTF2_StringRef file, __attribute__((unused)) uint32_t line)
+static OTF2_CallbackCode on_SourceCodeLocation(void *data, OTF2_SourceCodeLocationRef self, OTF2_StringRef file,
+                                               __attribute__((unused)) uint32_t line)
 {
     struct fv_check *c = data;
 
@@ -566,9 +550,9 @@ static OTF2_CallbackCode on_CallingContext(void *data, OTF2_CallingContextRef se
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_InterruptGenerator(void *data, OTF2_InterruptGeneratorRef self,
-                                               OTF2_StringRef name, OTF2_InterruptGeneratorMode mode,
-                                               OTF2_Base base, __attribute__((unused)) int64_t exponent,
+static OTF2_CallbackCode on_InterruptGenerator(void *data, OTF2_InterruptGeneratorRef self, OTF2_StringRef name,
+                                               OTF2_InterruptGeneratorMode mode, OTF2_Base base,
+                                               __attribute__((unused)) int64_t exponent,
                                                __attribute__((unused)) uint64_t period)
 {
     struct fv_check *c = data;
@@ -580,8 +564,8 @@ static OTF2_CallbackCode on_InterruptGenerator(void *data, OTF2_InterruptGenerat
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode io_file(struct fv_check *c, const char *record, OTF2_IoFileRef self,
-                                 OTF2_StringRef name, OTF2_SystemTreeNodeRef scope)
+static OTF2_CallbackCode io_file(struct fv_check *c, const char *record, OTF2_IoFileRef self, OTF2_StringRef name,
+                                 OTF2_SystemTreeNodeRef scope)
 {
     struct fv_definition *d = define(c, FV_DEF_IO_FILE, record, self);
 
@@ -604,9 +588,9 @@ static OTF2_CallbackCode on_IoDirectory(void *data, OTF2_IoFileRef self, OTF2_St
     return io_file(data, "IoDirectory", self, name, scope);
 }
 
-static OTF2_CallbackCode on_IoHandle(void *data, OTF2_IoHandleRef self, OTF2_StringRef name,
-                                     OTF2_IoFileRef file, OTF2_IoParadigmRef paradigm,
-                                     OTF2_IoHandleFlag flags, OTF2_CommRef comm, OTF2_IoHandleRef parent)
+static OTF2_CallbackCode on_IoHandle(void *data, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
+                                     OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm,
+                                     OTF2_IoHandleRef parent)
 {
     struct fv_check *c = data;
     struct fv_definition *d = define(c, FV_DEF_IO_HANDLE, "IoHandle", self);
@@ -624,8 +608,7 @@ static OTF2_CallbackCode on_IoHandle(void *data, OTF2_IoHandleRef self, OTF2_Str
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_IoPreCreatedHandleState(void *data, OTF2_IoHandleRef handle,
-                                                    OTF2_IoAccessMode mode,
+static OTF2_CallbackCode on_IoPreCreatedHandleState(void *data, OTF2_IoHandleRef handle, OTF2_IoAccessMode mode,
                                                     __attribute__((unused)) OTF2_IoStatusFlag flags)
 {
     struct fv_check *c = data;
@@ -642,19 +625,41 @@ static OTF2_CallbackCode on_IoPreCreatedHandleState(void *data, OTF2_IoHandleRef
     return OTF2_CALLBACK_SUCCESS;
 }
 
-#define DEFINITIONS(X)                                                                                       \
-    X(Unknown)                                                                                               \
-    X(ClockProperties)                                                                                       \
-    X(Paradigm)                                                                                              \
-    X(ParadigmProperty)                                                                                      \
-    X(IoParadigm)                                                                                            \
-    X(String) X(Attribute) X(SystemTreeNode) X(LocationGroup) X(Location) X(Region) X(Callsite) X(Callpath)  \
-        X(CallpathParameter) X(Group) X(MetricMember) X(MetricClass) X(MetricInstance)                       \
-            X(MetricClassRecorder) X(Comm) X(InterComm) X(Parameter) X(RmaWin) X(SystemTreeNodeProperty)     \
-                X(SystemTreeNodeDomain) X(LocationGroupProperty) X(LocationProperty) X(CartDimension)        \
-                    X(CartTopology) X(CartCoordinate) X(SourceCodeLocation) X(CallingContext)                \
-                        X(CallingContextProperty) X(InterruptGenerator) X(IoFileProperty) X(IoRegularFile)   \
-                            X(IoDirectory) X(IoHandle) X(IoPreCreatedHandleState)
+#define DEFINITIONS(X)        \
+    X(Unknown)                \
+    X(ClockProperties)        \
+    X(Paradigm)               \
+    X(ParadigmProperty)       \
+    X(IoParadigm)             \
+    X(String)                 \
+    X(Attribute)              \
+    X(SystemTreeNode)         \
+    X(LocationGroup)          \
+    X(Location)               \
+    X(Region)                 \
+    X(Callsite)               \
+    X(Callpath)               \
+    X(CallpathParameter)      \
+    X(Group)                  \
+    X(MetricMember)           \
+    X(MetricClass)            \
+    X(MetricInstance)         \
+    X(MetricClassRecorder)    \
+    X(Comm)                   \
+    X(InterComm)              \
+    X(Parameter)              \
+    X(RmaWin)                 \
+    X(SystemTreeNodeProperty) \
+    X(SystemTreeNodeDomain)   \
+    X(LocationGroupProperty)  \
+    X(LocationProperty)       \
+    X(CartDimension)          \
+    X(CartTopology)           \
+    X(CartCoordinate)         \
+    X(SourceCodeLocation)     \
+    X(CallingContext)         \
+    X(CallingContextProperty) \
+    X(InterruptGenerator) X(IoFileProperty) X(IoRegularFile) X(IoDirectory) X(IoHandle) X(IoPreCreatedHandleState)
 
 OTF2_GlobalDefReaderCallbacks *fv_check_definition_callbacks(void)
 {

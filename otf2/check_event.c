@@ -27,20 +27,17 @@ static void check_attributes(struct fv_check *c, const OTF2_AttributeList *list,
 static void check_time(struct fv_check *c, uint64_t time)
 {
     if (time < c->here.last)
-        fv_fault(c, FV_TIME_ORDER, "%" PRIu64 " ticks before the event that precedes it",
-                 c->here.last - time);
+        fv_fault(c, FV_TIME_ORDER, "%" PRIu64 " ticks before the event that precedes it", c->here.last - time);
     c->here.last = time;
     if (!c->clock.count)
         return;
     if (time < c->clock.offset)
         fv_fault(c, FV_TIME_RANGE, "%" PRIu64 " ticks before the trace begins", c->clock.offset - time);
     else if (time - c->clock.offset > c->clock.length)
-        fv_fault(c, FV_TIME_RANGE, "%" PRIu64 " ticks after the trace ends",
-                 time - c->clock.offset - c->clock.length);
+        fv_fault(c, FV_TIME_RANGE, "%" PRIu64 " ticks after the trace ends", time - c->clock.offset - c->clock.length);
 }
 
-struct fv_check *fv_check_event(void *data, uint64_t time, const OTF2_AttributeList *attributes,
-                                const char *record)
+struct fv_check *fv_check_event(void *data, uint64_t time, const OTF2_AttributeList *attributes, const char *record)
 {
     struct fv_check *c = data;
     uint32_t count = OTF2_AttributeList_GetNumberOfElements(attributes);

@@ -75,13 +75,10 @@ static void leave(struct fv_check *c, uint64_t id, bool context)
     while (depth && (here->stack[depth - 1].id != id || here->stack[depth - 1].context != context))
         depth--;
     if (!depth)
-        fv_fault(c, FV_LEAVE_UNMATCHED, "\"%s\" (%" PRIu64 ") is left but was not entered",
-                 open_name(c, &this), id);
+        fv_fault(c, FV_LEAVE_UNMATCHED, "\"%s\" (%" PRIu64 ") is left but was not entered", open_name(c, &this), id);
     else if (depth < here->depth)
-        fv_fault(c, FV_LEAVE_WRONG,
-                 "\"%s\" (%" PRIu64 ") is left while \"%s\" (%" PRIu64 ") is still open inside it",
-                 open_name(c, &this), id, open_name(c, &here->stack[here->depth - 1]),
-                 here->stack[here->depth - 1].id);
+        fv_fault(c, FV_LEAVE_WRONG, "\"%s\" (%" PRIu64 ") is left while \"%s\" (%" PRIu64 ") is still open inside it",
+                 open_name(c, &this), id, open_name(c, &here->stack[here->depth - 1]), here->stack[here->depth - 1].id);
     if (depth)
         here->depth = depth - 1;
 }
@@ -133,7 +130,8 @@ static uint64_t innermost_entered(const struct fv_here *here)
     return NOWHERE;
 }
 
-/* So many steps outwards from its node an event has what goes on from the event before; what was entered is not left so. */
+/* So many steps outwards from its node an event has what goes on from the event before; what was entered is not left
+ * so. */
 static void check_distance(struct fv_check *c, uint64_t context, uint32_t distance)
 {
     uint64_t node = context, entered = innermost_entered(&c->here);
@@ -142,13 +140,15 @@ static void check_distance(struct fv_check *c, uint64_t context, uint32_t distan
     for (; steps < distance && node != NOWHERE; steps++)
         node = parent_of(c, node);
     if (distance > steps + 1)
-        fv_fault(c, FV_UNWIND, "unwind distance %u, but calling context %" PRIu64 " has %u nodes", distance, context, steps);
+        fv_fault(c, FV_UNWIND, "unwind distance %u, but calling context %" PRIu64 " has %u nodes", distance, context,
+                 steps);
     else if (!is_around(c, node, c->here.calling))
-        fv_fault(c, FV_UNWIND, "unwind distance %u leads to calling context %" PRIu64 ", in which the event before was not", distance,
+        fv_fault(c, FV_UNWIND,
+                 "unwind distance %u leads to calling context %" PRIu64 ", in which the event before was not", distance,
                  node);
     else if (entered != NOWHERE && !is_around(c, parent_of(c, entered), node))
-        fv_fault(c, FV_UNWIND, "unwind distance %u leaves calling context %" PRIu64 ", which is entered and not left", distance,
-                 entered);
+        fv_fault(c, FV_UNWIND, "unwind distance %u leaves calling context %" PRIu64 ", which is entered and not left",
+                 distance, entered);
     c->here.calling = context;
 }
 
@@ -224,16 +224,14 @@ static void check_program_region(struct fv_check *c, OTF2_StringRef name, uint32
             return;
     }
     if (!c->program_said)
-        fv_fault(
-            c, FV_PROGRAM_REGION,
-            "no region stands for \"%s\": role ARTIFICIAL, paradigm MEASUREMENT_SYSTEM, that name without "
-            "directories, canonical name with the arguments; Scalasca refuses the archive",
-            program);
+        fv_fault(c, FV_PROGRAM_REGION,
+                 "no region stands for \"%s\": role ARTIFICIAL, paradigm MEASUREMENT_SYSTEM, that name without "
+                 "directories, canonical name with the arguments; Scalasca refuses the archive",
+                 program);
     c->program_said = true;
 }
 
-static OTF2_CallbackCode on_ProgramBegin(FV_EVENT, OTF2_StringRef name, uint32_t count,
-                                         const OTF2_StringRef *arguments)
+static OTF2_CallbackCode on_ProgramBegin(FV_EVENT, OTF2_StringRef name, uint32_t count, const OTF2_StringRef *arguments)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "ProgramBegin");
 
@@ -267,8 +265,7 @@ static OTF2_CallbackCode on_ProgramEnd(FV_EVENT, __attribute__((unused)) int64_t
 
 /* ---- metrics and parameters ---- */
 
-static void check_values(struct fv_check *c, const struct fv_definition *class, uint8_t count,
-                         const OTF2_Type *types)
+static void check_values(struct fv_check *c, const struct fv_definition *class, uint8_t count, const OTF2_Type *types)
 {
     if (count != class->u.metric.count) {
         fv_fault(c, FV_METRIC, "%u values, but its class has %u members", count, class->u.metric.count);
@@ -278,8 +275,8 @@ static void check_values(struct fv_check *c, const struct fv_definition *class, 
         const struct fv_definition *member = fv_def_get(c, FV_DEF_METRIC_MEMBER, class->u.metric.members[i]);
 
         if (member && member->u.type != types[i])
-            fv_fault(c, FV_METRIC, "value %u has type %u, but its member is defined with type %u", i,
-                     types[i], member->u.type);
+            fv_fault(c, FV_METRIC, "value %u has type %u, but its member is defined with type %u", i, types[i],
+                     member->u.type);
     }
 }
 
@@ -324,8 +321,7 @@ static OTF2_CallbackCode on_ParameterString(FV_EVENT, OTF2_ParameterRef ref, OTF
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_ParameterInt(FV_EVENT, OTF2_ParameterRef ref,
-                                         __attribute__((unused)) int64_t value)
+static OTF2_CallbackCode on_ParameterInt(FV_EVENT, OTF2_ParameterRef ref, __attribute__((unused)) int64_t value)
 {
     parameter(fv_check_event(data, time, attributes, "ParameterInt"), ref, OTF2_PARAMETER_TYPE_INT64);
     return OTF2_CALLBACK_SUCCESS;
@@ -334,19 +330,20 @@ static OTF2_CallbackCode on_ParameterInt(FV_EVENT, OTF2_ParameterRef ref,
 static OTF2_CallbackCode on_ParameterUnsignedInt(FV_EVENT, OTF2_ParameterRef ref,
                                                  __attribute__((unused)) uint64_t value)
 {
-    parameter(fv_check_event(data, time, attributes, "ParameterUnsignedInt"), ref,
-              OTF2_PARAMETER_TYPE_UINT64);
+    parameter(fv_check_event(data, time, attributes, "ParameterUnsignedInt"), ref, OTF2_PARAMETER_TYPE_UINT64);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-#define EVENTS(X)                                                                                            \
-    X(Unknown)                                                                                               \
-    X(BufferFlush)                                                                                           \
-    X(MeasurementOnOff)                                                                                      \
-    X(Enter)                                                                                                 \
-    X(Leave)                                                                                                 \
-    X(CallingContextEnter) X(CallingContextLeave) X(CallingContextSample) X(ProgramBegin) X(ProgramEnd)      \
-        X(Metric) X(ParameterString) X(ParameterInt) X(ParameterUnsignedInt)
+#define EVENTS(X)           \
+    X(Unknown)              \
+    X(BufferFlush)          \
+    X(MeasurementOnOff)     \
+    X(Enter)                \
+    X(Leave)                \
+    X(CallingContextEnter)  \
+    X(CallingContextLeave)  \
+    X(CallingContextSample) \
+    X(ProgramBegin) X(ProgramEnd) X(Metric) X(ParameterString) X(ParameterInt) X(ParameterUnsignedInt)
 
 void fv_check_register_flow(OTF2_EvtReaderCallbacks *callbacks)
 {
@@ -367,8 +364,7 @@ void fv_check_flow_end(struct fv_check *c)
 
         c->where.time = open->time;
         c->where.record = open->context ? "CallingContextEnter" : "Enter";
-        fv_fault(c, FV_REGION_OPEN, "\"%s\" (%" PRIu64 ") is entered but never left", open_name(c, open),
-                 open->id);
+        fv_fault(c, FV_REGION_OPEN, "\"%s\" (%" PRIu64 ") is entered but never left", open_name(c, open), open->id);
     }
     if (here->begun && !here->ended) {
         c->where.time = here->begun_time;

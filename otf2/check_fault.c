@@ -95,8 +95,7 @@ _Static_assert(sizeof(table) / sizeof(*table) == FV_FAULT_COUNT, "a row a fault"
 
 static double seconds(const struct fv_check *c, uint64_t time)
 {
-    double ticks =
-        time >= c->clock.offset ? (double)(time - c->clock.offset) : -(double)(c->clock.offset - time);
+    double ticks = time >= c->clock.offset ? (double)(time - c->clock.offset) : -(double)(c->clock.offset - time);
 
     return ticks / (c->clock.resolution ? (double)c->clock.resolution : 1);
 }
@@ -118,8 +117,7 @@ static const char *location_name(const struct fv_check *c, uint32_t location)
     return fv_def_text(c, FV_DEF_LOCATION, c->definitions[FV_DEF_LOCATION].ids[location]);
 }
 
-static void print_line(const struct fv_check *c, const struct fv_where *w, enum fv_fault fault,
-                       const char *what)
+static void print_line(const struct fv_check *c, const struct fv_where *w, enum fv_fault fault, const char *what)
 {
     FILE *out = c->faults.options->text;
     const char *separator = ": ";
@@ -144,8 +142,7 @@ static void print_line(const struct fv_check *c, const struct fv_where *w, enum 
     fprintf(out, ": %s [%s %s]\n", what, table[fault].warning ? "warning" : "error", table[fault].name);
 }
 
-static void write_json(const struct fv_check *c, const struct fv_where *w, enum fv_fault fault,
-                       const char *what)
+static void write_json(const struct fv_check *c, const struct fv_where *w, enum fv_fault fault, const char *what)
 {
     struct fv_json *json = c->faults.options->json;
 
@@ -169,8 +166,7 @@ static void write_json(const struct fv_check *c, const struct fv_where *w, enum 
     fv_json_end(json);
 }
 
-static void say(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format,
-                va_list list)
+static void say(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format, va_list list)
 {
     char what[512];
 
@@ -196,8 +192,7 @@ void fv_fault(struct fv_check *c, enum fv_fault fault, const char *format, ...)
     va_end(list);
 }
 
-void fv_fault_at(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format,
-                 ...)
+void fv_fault_at(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format, ...)
 {
     va_list list;
 
@@ -237,7 +232,7 @@ void fv_faults_end(struct fv_check *c)
             fprintf(out, "%s: %" PRIu64 " more of this kind; --all shows them [%s %s]\n", c->faults.archive,
                     c->faults.counts[i] - SHOWN, table[i].warning ? "warning" : "error", table[i].name);
     fprintf(out,
-            "%s: %" PRIu64 " locations, %" PRIu64 " events, %" PRIu64 " definitions: %" PRIu64
-            " errors, %" PRIu64 " warnings\n",
+            "%s: %" PRIu64 " locations, %" PRIu64 " events, %" PRIu64 " definitions: %" PRIu64 " errors, %" PRIu64
+            " warnings\n",
             c->faults.archive, r->locations, r->events, r->definitions, r->errors, r->warnings);
 }

@@ -113,8 +113,8 @@ struct fv_check;
 /* What is wrong at c->where. */
 void fv_fault(struct fv_check *c, enum fv_fault fault, const char *format, ...) FV_PRINTF(3, 4);
 /* The same, elsewhere. */
-void fv_fault_at(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format,
-                 ...) FV_PRINTF(4, 5);
+void fv_fault_at(struct fv_check *c, const struct fv_where *where, enum fv_fault fault, const char *format, ...)
+    FV_PRINTF(4, 5);
 /* How many were not shown, then the sum of it all. */
 void fv_faults_end(struct fv_check *c);
 

@@ -42,9 +42,8 @@ static void check_cycles(struct fv_check *c, enum fv_def kind)
 /* A location without events may stand for several ranks of which nothing was recorded. */
 static bool has_events(struct fv_check *c, const struct fv_definition *group, uint64_t member)
 {
-    uint32_t location = group->u.group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS
-                            ? fv_def_find(c, FV_DEF_LOCATION, member)
-                            : FV_NONE;
+    uint32_t location =
+        group->u.group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS ? fv_def_find(c, FV_DEF_LOCATION, member) : FV_NONE;
 
     return location == FV_NONE || fv_def_at(c, FV_DEF_LOCATION, location)->u.location.events;
 }
@@ -73,16 +72,15 @@ static void check_indices(struct fv_check *c, const struct fv_definition *group)
     uint32_t world = c->comm_locations[group->u.group.paradigm];
 
     if (world == FV_NONE) {
-        fv_fault(c, FV_GROUP_MEMBER,
-                 "there is no group COMM_LOCATIONS of paradigm %u, of which members are indices",
+        fv_fault(c, FV_GROUP_MEMBER, "there is no group COMM_LOCATIONS of paradigm %u, of which members are indices",
                  group->u.group.paradigm);
         return;
     }
     uint32_t size = fv_def_at(c, FV_DEF_GROUP, world)->u.group.count;
     for (uint32_t i = 0; i < group->u.group.count; i++)
         if (group->u.group.members[i] >= size)
-            fv_fault(c, FV_GROUP_MEMBER, "member %u is index %" PRIu64 ", but COMM_LOCATIONS has %u members",
-                     i, group->u.group.members[i], size);
+            fv_fault(c, FV_GROUP_MEMBER, "member %u is index %" PRIu64 ", but COMM_LOCATIONS has %u members", i,
+                     group->u.group.members[i], size);
 }
 
 static void find_comm_locations(struct fv_check *c)
@@ -106,8 +104,7 @@ static void find_comm_locations(struct fv_check *c)
         }
         if (twice)
             fv_fault(c, FV_GROUP_TWICE, "a second %s of paradigm %u; each paradigm has one",
-                     group->u.group.type == OTF2_GROUP_TYPE_COMM_SELF ? "COMM_SELF" : "COMM_LOCATIONS",
-                     paradigm);
+                     group->u.group.type == OTF2_GROUP_TYPE_COMM_SELF ? "COMM_SELF" : "COMM_LOCATIONS", paradigm);
     }
 }
 
@@ -121,12 +118,10 @@ static void check_each_group(struct fv_check *c)
         at(c, FV_DEF_GROUP, i);
         if (group->u.group.type == OTF2_GROUP_TYPE_COMM_GROUP)
             check_indices(c, group);
-        if (group->u.group.type == OTF2_GROUP_TYPE_COMM_GROUP ||
-            group->u.group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
+        if (group->u.group.type == OTF2_GROUP_TYPE_COMM_GROUP || group->u.group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
             check_twice(c, group);
         if (group->u.group.type == OTF2_GROUP_TYPE_COMM_SELF && group->u.group.count)
-            fv_fault(c, FV_GROUP_SELF, "a group COMM_SELF has no members, this one has %u",
-                     group->u.group.count);
+            fv_fault(c, FV_GROUP_SELF, "a group COMM_SELF has no members, this one has %u", group->u.group.count);
     }
 }
 
@@ -136,8 +131,7 @@ static void check_each_group(struct fv_check *c)
 static void number_world(struct fv_check *c, uint8_t paradigm)
 {
     const struct fv_definition *world = fv_def_at(c, FV_DEF_GROUP, c->comm_locations[paradigm]);
-    size_t locations = c->definitions[FV_DEF_LOCATION].count,
-           groups = c->definitions[FV_DEF_LOCATION_GROUP].count;
+    size_t locations = c->definitions[FV_DEF_LOCATION].count, groups = c->definitions[FV_DEF_LOCATION_GROUP].count;
     uint32_t *by_location = fv_xcalloc(locations, sizeof(*by_location));
     uint32_t *by_group = fv_xcalloc(groups, sizeof(*by_group));
 
@@ -152,8 +146,7 @@ static void number_world(struct fv_check *c, uint8_t paradigm)
 
         by_location[location] = i;
         if (group != FV_NONE)
-            by_group[group] =
-                by_group[group] == FV_NONE ? i : FV_NONE - 1; /* several: only they themselves */
+            by_group[group] = by_group[group] == FV_NONE ? i : FV_NONE - 1; /* several: only they themselves */
     }
     for (size_t i = 0; i < groups; i++)
         if (by_group[i] == FV_NONE - 1)
@@ -198,8 +191,8 @@ static void resolve_side(struct fv_check *c, struct fv_comm *comm, unsigned numb
     case OTF2_GROUP_TYPE_COMM_LOCATIONS: side->identity = true; break; /* what it must mean */
     default: comm->usable = false;
     }
-    fv_fault(c, FV_COMM_GROUP, "its group %" PRIu64 " is of type %u; COMM_GROUP or COMM_SELF was expected",
-             id, group->u.group.type);
+    fv_fault(c, FV_COMM_GROUP, "its group %" PRIu64 " is of type %u; COMM_GROUP or COMM_SELF was expected", id,
+             group->u.group.type);
 }
 
 static bool is_in(const struct fv_side *side, uint64_t world)
@@ -232,8 +225,7 @@ static void check_parent(struct fv_check *c, uint32_t index)
                       : fv_def_at(c, FV_DEF_GROUP, c->comm_locations[comm->paradigm])->u.group.count;
 
     if (!from || comm->inter || from->inter || !comm->usable || !from->usable || comm->side[0].self ||
-        comm->side[0].identity || from->side[0].identity || from->side[0].self ||
-        from->paradigm != comm->paradigm)
+        comm->side[0].identity || from->side[0].identity || from->side[0].self || from->paradigm != comm->paradigm)
         return;
     bool *in = fv_xcalloc(size, sizeof(*in));
     for (uint32_t i = 0; i < from->side[0].size; i++)

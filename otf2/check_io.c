@@ -35,8 +35,7 @@ static struct fv_io_handle *use(struct fv_check *c, OTF2_IoHandleRef id)
     }
     if (!h->open && !c->here.shared) {
         h->open = true; /* it is said once */
-        fv_fault(c, FV_IO_HANDLE,
-                 "handle \"%s\" (%u) is not open here: neither created nor PRE_CREATED, or destroyed",
+        fv_fault(c, FV_IO_HANDLE, "handle \"%s\" (%u) is not open here: neither created nor PRE_CREATED, or destroyed",
                  fv_def_text(c, FV_DEF_IO_HANDLE, id), id);
     }
     return h;
@@ -170,22 +169,19 @@ static void acquire(struct fv_check *c, OTF2_IoHandleRef handle)
     fv_check_start(c, FV_ACTIVE_IO_LOCK, handle, 0, 1, 0);
 }
 
-static OTF2_CallbackCode on_IoAcquireLock(FV_EVENT, OTF2_IoHandleRef handle,
-                                          __attribute__((unused)) OTF2_LockType type)
+static OTF2_CallbackCode on_IoAcquireLock(FV_EVENT, OTF2_IoHandleRef handle, __attribute__((unused)) OTF2_LockType type)
 {
     acquire(fv_check_event(data, time, attributes, "IoAcquireLock"), handle);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_IoTryLock(FV_EVENT, OTF2_IoHandleRef handle,
-                                      __attribute__((unused)) OTF2_LockType type)
+static OTF2_CallbackCode on_IoTryLock(FV_EVENT, OTF2_IoHandleRef handle, __attribute__((unused)) OTF2_LockType type)
 {
     acquire(fv_check_event(data, time, attributes, "IoTryLock"), handle);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_IoReleaseLock(FV_EVENT, OTF2_IoHandleRef handle,
-                                          __attribute__((unused)) OTF2_LockType type)
+static OTF2_CallbackCode on_IoReleaseLock(FV_EVENT, OTF2_IoHandleRef handle, __attribute__((unused)) OTF2_LockType type)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "IoReleaseLock");
     struct fv_entry entry;
@@ -195,14 +191,16 @@ static OTF2_CallbackCode on_IoReleaseLock(FV_EVENT, OTF2_IoHandleRef handle,
     return OTF2_CALLBACK_SUCCESS;
 }
 
-#define EVENTS(X)                                                                                            \
-    X(IoCreateHandle)                                                                                        \
-    X(IoDestroyHandle)                                                                                       \
-    X(IoDuplicateHandle)                                                                                     \
-    X(IoSeek)                                                                                                \
-    X(IoChangeStatusFlags)                                                                                   \
-    X(IoDeleteFile) X(IoOperationBegin) X(IoOperationTest) X(IoOperationIssued) X(IoOperationComplete)       \
-        X(IoOperationCancelled) X(IoAcquireLock) X(IoTryLock) X(IoReleaseLock)
+#define EVENTS(X)          \
+    X(IoCreateHandle)      \
+    X(IoDestroyHandle)     \
+    X(IoDuplicateHandle)   \
+    X(IoSeek)              \
+    X(IoChangeStatusFlags) \
+    X(IoDeleteFile)        \
+    X(IoOperationBegin)    \
+    X(IoOperationTest)     \
+    X(IoOperationIssued) X(IoOperationComplete) X(IoOperationCancelled) X(IoAcquireLock) X(IoTryLock) X(IoReleaseLock)
 
 void fv_check_register_io(OTF2_EvtReaderCallbacks *callbacks)
 {
@@ -218,9 +216,9 @@ void fv_check_io_all(struct fv_check *c)
     for (uint32_t i = 0; i < d->count; i++) {
         const struct fv_io_handle *h = &c->handles[i];
         const struct fv_where where = { .scope = FV_OF_LOCATION, .location = h->user, .time = h->use_time };
-        uint32_t group = !h->used ? FV_NONE
-                                  : fv_def_find(c, FV_DEF_LOCATION_GROUP,
-                                                fv_def_at(c, FV_DEF_LOCATION, h->user)->u.location.group);
+        uint32_t group =
+            !h->used ? FV_NONE
+                     : fv_def_find(c, FV_DEF_LOCATION_GROUP, fv_def_at(c, FV_DEF_LOCATION, h->user)->u.location.group);
 
         /* Where the process has one thread, the use itself was reported. */
         if (h->used && !h->created && group != FV_NONE &&

@@ -21,9 +21,8 @@ struct fv_map {
     size_t room, used;
 };
 
-struct fv_entry *fv_map_find(const struct fv_map *map,
-                             const struct fv_key *key);            /* NULL; valid until a change */
-void fv_map_add(struct fv_map *map, const struct fv_entry *entry); /* must not be in it */
+struct fv_entry *fv_map_find(const struct fv_map *map, const struct fv_key *key); /* NULL; valid until a change */
+void fv_map_add(struct fv_map *map, const struct fv_entry *entry);                /* must not be in it */
 void fv_map_remove(struct fv_map *map, struct fv_entry *entry);
 void fv_map_clear(struct fv_map *map);
 void fv_map_release(struct fv_map *map);

@@ -46,8 +46,7 @@ static bool may_be_elsewhere(const struct fv_check *c, enum fv_active kind)
     return c->here.shared && kind <= FV_ACTIVE_IO;
 }
 
-static void keep_loose(struct fv_check *c, const struct fv_key *key, bool start, uint64_t time,
-                       const char *record)
+static void keep_loose(struct fv_check *c, const struct fv_key *key, bool start, uint64_t time, const char *record)
 {
     FV_GROW(c->loose, c->loose_room, c->loose_count + 1);
     c->loose[c->loose_count++] = (struct fv_loose){ .group = c->here.group,
@@ -79,8 +78,7 @@ static bool may_have_ended(const struct fv_check *c, uint32_t location_group, ui
     return group && group->u.location_group.off && time <= group->u.location_group.last_off;
 }
 
-void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_t b, uint32_t what,
-                    uint64_t value)
+void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_t b, uint32_t what, uint64_t value)
 {
     const struct fv_entry entry = {
         .key = { kind, a, b }, .what = what, .value = value, .time = c->where.time, .record = c->where.record
@@ -95,8 +93,7 @@ void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_
     if (may_be_elsewhere(c, kind))
         keep_loose(c, &old->key, true, old->time, old->record);
     else if (!may_have_ended(c, c->here.group, old->time))
-        fv_fault(c, actives[kind].reused, "%s is started again while it is active",
-                 describe(&entry.key, text));
+        fv_fault(c, actives[kind].reused, "%s is started again while it is active", describe(&entry.key, text));
     *old = entry;
 }
 
@@ -185,11 +182,11 @@ static void say_loose(struct fv_check *c, const struct fv_loose *l)
     if (l->start && may_have_ended(c, l->group, l->time))
         return;
     if (l->start)
-        fv_fault_at(c, &where, actives[l->key.kind].open,
-                    "%s is never completed, on no thread of its process", describe(&l->key, text));
+        fv_fault_at(c, &where, actives[l->key.kind].open, "%s is never completed, on no thread of its process",
+                    describe(&l->key, text));
     else
-        fv_fault_at(c, &where, actives[l->key.kind].unknown,
-                    "%s was not started, on no thread of its process", describe(&l->key, text));
+        fv_fault_at(c, &where, actives[l->key.kind].unknown, "%s was not started, on no thread of its process",
+                    describe(&l->key, text));
 }
 
 /* Of the same key, in the order of time: each completion takes one start before it. */
@@ -225,9 +222,8 @@ static void match_loose(struct fv_check *c)
 
 struct fv_message *fv_check_message(struct fv_check *c, const struct fv_message *key)
 {
-    uint64_t hash =
-        fv_mix2(fv_mix2((uint64_t)key->comm << 32 | key->tag, (uint64_t)key->sender << 32 | key->receiver),
-                (uint64_t)key->self << 1 | key->side);
+    uint64_t hash = fv_mix2(fv_mix2((uint64_t)key->comm << 32 | key->tag, (uint64_t)key->sender << 32 | key->receiver),
+                            (uint64_t)key->self << 1 | key->side);
     struct fv_index_probe probe = fv_index_probe(&c->message_index, hash);
 
     for (uint32_t i; (i = fv_index_next(&probe)) != FV_NONE;) {
@@ -267,13 +263,11 @@ static void check_message(struct fv_check *c, const struct fv_message *m)
              fv_def_text(c, FV_DEF_COMM, c->definitions[FV_DEF_COMM].ids[m->comm]), m->sender, m->receiver,
              (int)m->tag);
     if (m->sent != m->received)
-        fv_fault_at(c, &where, fault, "%s: %" PRIu64 " messages sent, %" PRIu64 " received", who, m->sent,
-                    m->received);
+        fv_fault_at(c, &where, fault, "%s: %" PRIu64 " messages sent, %" PRIu64 " received", who, m->sent, m->received);
     else if (m->cut ? m->received_bytes > m->sent_bytes
                     : m->sent_bytes != m->received_bytes || m->sent_hash != m->received_hash)
-        fv_fault_at(c, &where, FV_MESSAGE_SIZE,
-                    "%s: sizes differ: %" PRIu64 " bytes sent, %" PRIu64 " received", who, m->sent_bytes,
-                    m->received_bytes);
+        fv_fault_at(c, &where, FV_MESSAGE_SIZE, "%s: sizes differ: %" PRIu64 " bytes sent, %" PRIu64 " received", who,
+                    m->sent_bytes, m->received_bytes);
     else if (m->sent && (m->first_receive < m->first_send || m->last_receive < m->last_send))
         fv_fault_at(c, &received, FV_MESSAGE_TIME,
                     "%s: a message is received before it is sent; clocks are not synchronised", who);
@@ -339,8 +333,7 @@ void fv_check_sequences_end(struct fv_check *c)
         uint32_t comm =
             number < comms
                 ? number
-                : fv_def_find(c, FV_DEF_COMM,
-                              fv_def_at(c, FV_DEF_RMA_WIN, number - (uint32_t)comms)->u.window.comm);
+                : fv_def_find(c, FV_DEF_COMM, fv_def_at(c, FV_DEF_RMA_WIN, number - (uint32_t)comms)->u.window.comm);
 
         if (comm != FV_NONE)
             rank = fv_comm_rank(c, &c->comms[comm], &side);
@@ -387,13 +380,11 @@ static struct group_of group_of(const struct fv_check *c, uint32_t number)
 {
     size_t comms = c->definitions[FV_DEF_COMM].count;
     uint32_t window = number < comms ? FV_NONE : number - (uint32_t)comms;
-    uint32_t comm = window == FV_NONE
-                        ? number
-                        : fv_def_find(c, FV_DEF_COMM, fv_def_at(c, FV_DEF_RMA_WIN, window)->u.window.comm);
-    struct group_of g = {
-        .name = window == FV_NONE ? fv_def_text(c, FV_DEF_COMM, c->definitions[FV_DEF_COMM].ids[comm])
-                                  : fv_def_text(c, FV_DEF_RMA_WIN, c->definitions[FV_DEF_RMA_WIN].ids[window])
-    };
+    uint32_t comm =
+        window == FV_NONE ? number : fv_def_find(c, FV_DEF_COMM, fv_def_at(c, FV_DEF_RMA_WIN, window)->u.window.comm);
+    struct group_of g = { .name = window == FV_NONE
+                                      ? fv_def_text(c, FV_DEF_COMM, c->definitions[FV_DEF_COMM].ids[comm])
+                                      : fv_def_text(c, FV_DEF_RMA_WIN, c->definitions[FV_DEF_RMA_WIN].ids[window]) };
 
     if (comm != FV_NONE && c->comms[comm].usable)
         g.size = c->comms[comm].side[0].size + (c->comms[comm].inter ? c->comms[comm].side[1].size : 0);
@@ -417,17 +408,16 @@ static void compare_part(struct fv_check *c, const struct fv_part *ours, const s
         item_text(p->different, mine);
         item_text(s->items[p->differs - 1], theirs);
         fv_fault_at(c, &where, FV_COLLECTIVE_ORDER,
-                    "collective %" PRIu64 " on \"%s\" is %s here, but %s on location %" PRIu64, p->differs,
-                    g->name, mine, theirs, ids[ours->location]);
+                    "collective %" PRIu64 " on \"%s\" is %s here, but %s on location %" PRIu64, p->differs, g->name,
+                    mine, theirs, ids[ours->location]);
     } else if (p->done != ours->done || p->later != ours->later) {
         fv_fault_at(c, &where, is_partial(c) ? FV_UNRECORDED : FV_COLLECTIVE_COUNT,
-                    "%" PRIu64 " collectives on \"%s\" and %" PRIu64 " non-blocking ones, but %" PRIu64
-                    " and %" PRIu64 " on location %" PRIu64,
+                    "%" PRIu64 " collectives on \"%s\" and %" PRIu64 " non-blocking ones, but %" PRIu64 " and %" PRIu64
+                    " on location %" PRIu64,
                     p->done, g->name, p->later, ours->done, ours->later, ids[ours->location]);
     } else if (!c->any_off && (p->hash != ours->hash || p->later_hash != ours->later_hash)) {
         fv_fault_at(c, &where, FV_COLLECTIVE_ORDER,
-                    "collectives on \"%s\" differ from those on location %" PRIu64
-                    " in operation, root or order",
+                    "collectives on \"%s\" differ from those on location %" PRIu64 " in operation, root or order",
                     g->name, ids[ours->location]);
     }
 }

@@ -38,8 +38,7 @@ static struct fv_comm *member_of(struct fv_check *c, OTF2_CommRef id, const char
         return NULL;
     if (fv_comm_rank(c, comm, &side) != FV_NONE)
         return comm;
-    fv_fault(c, FV_MEMBER, "%s: this location is no member of \"%s\" (%u)", field,
-             fv_def_text(c, FV_DEF_COMM, id), id);
+    fv_fault(c, FV_MEMBER, "%s: this location is no member of \"%s\" (%u)", field, fv_def_text(c, FV_DEF_COMM, id), id);
     return NULL;
 }
 
@@ -62,8 +61,7 @@ static struct fv_comm *check_comm(struct fv_check *c, OTF2_CommRef id, const cha
     return comm;
 }
 
-bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned number, uint32_t rank,
-                   const char *field)
+bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned number, uint32_t rank, const char *field)
 {
     const struct fv_side *side = &comm->side[number];
 
@@ -186,18 +184,15 @@ static void receive(struct fv_check *c, const OTF2_AttributeList *attributes, ui
     m->receive = c->where.record;
 }
 
-static OTF2_CallbackCode on_MpiSend(FV_EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                                    uint64_t bytes)
+static OTF2_CallbackCode on_MpiSend(FV_EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
     send(fv_check_event(data, time, attributes, "MpiSend"), receiver, comm, tag, bytes);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_MpiRecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                                    uint64_t bytes)
+static OTF2_CallbackCode on_MpiRecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
-    receive(fv_check_event(data, time, attributes, "MpiRecv"), attributes, UINT64_MAX, sender, comm, tag,
-            bytes);
+    receive(fv_check_event(data, time, attributes, "MpiRecv"), attributes, UINT64_MAX, sender, comm, tag, bytes);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -213,13 +208,13 @@ static uint64_t complete(struct fv_check *c, uint64_t request, enum fv_request k
     if (!fv_check_complete(c, FV_ACTIVE_REQUEST, request, 0, &entry))
         return 0;
     if ((entry.what & 3) != kind)
-        fv_fault(c, FV_REQUEST_WRONG, "request %" PRIu64 " is completed as %s, but was started as %s",
-                 request, request_names[kind], request_names[entry.what & 3]);
+        fv_fault(c, FV_REQUEST_WRONG, "request %" PRIu64 " is completed as %s, but was started as %s", request,
+                 request_names[kind], request_names[entry.what & 3]);
     return entry.time;
 }
 
-static OTF2_CallbackCode on_MpiIsend(FV_EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                                     uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode on_MpiIsend(FV_EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
+                                     uint64_t request)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "MpiIsend");
     uint32_t message = send(c, receiver, comm, tag, bytes);
@@ -241,8 +236,8 @@ static OTF2_CallbackCode on_MpiIrecvRequest(FV_EVENT, uint64_t request)
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_MpiIrecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                                     uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode on_MpiIrecv(FV_EVENT, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes,
+                                     uint64_t request)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "MpiIrecv");
 
@@ -286,16 +281,15 @@ void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_Collecti
     } else if (root == OTF2_COLLECTIVE_ROOT_NONE) {
         fv_fault(c, FV_ROOT, "%s needs a root, but NONE is given", fv_collective_name(op));
     } else if (special && !comm->inter) {
-        fv_fault(c, FV_ROOT, "%s: roots SELF and THIS_GROUP are for inter-communicators",
-                 fv_collective_name(op));
+        fv_fault(c, FV_ROOT, "%s: roots SELF and THIS_GROUP are for inter-communicators", fv_collective_name(op));
     } else if (!special) {
         fv_check_rank(c, comm, comm->inter ? 1 - comm->in_side : 0, root, "root");
     }
 }
 
 /* Creating is left out of the comparison: MPI_Comm_create_group calls only some of the parent's ranks. */
-static void collective(struct fv_check *c, uint64_t since, OTF2_CollectiveOp op, OTF2_CommRef id,
-                       uint32_t root, bool ordered)
+static void collective(struct fv_check *c, uint64_t since, OTF2_CollectiveOp op, OTF2_CommRef id, uint32_t root,
+                       bool ordered)
 {
     bool handle = op == OTF2_COLLECTIVE_OP_CREATE_HANDLE || op == OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
     struct fv_comm *comm = handle ? member_of(c, id, "communicator") : comm_since(c, id, since);
@@ -333,16 +327,14 @@ static OTF2_CallbackCode on_MpiCollectiveEnd(FV_EVENT, OTF2_CollectiveOp op, OTF
 
 static OTF2_CallbackCode on_NonBlockingCollectiveRequest(FV_EVENT, uint64_t request)
 {
-    fv_check_start(fv_check_event(data, time, attributes, "NonBlockingCollectiveRequest"), FV_ACTIVE_REQUEST,
-                   request, 0, FV_REQUEST_COLLECTIVE, 0);
+    fv_check_start(fv_check_event(data, time, attributes, "NonBlockingCollectiveRequest"), FV_ACTIVE_REQUEST, request,
+                   0, FV_REQUEST_COLLECTIVE, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_NonBlockingCollectiveComplete(FV_EVENT, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                                          uint32_t root,
-                                                          __attribute__((unused)) uint64_t sent,
-                                                          __attribute__((unused)) uint64_t received,
-                                                          uint64_t request)
+                                                          uint32_t root, __attribute__((unused)) uint64_t sent,
+                                                          __attribute__((unused)) uint64_t received, uint64_t request)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "NonBlockingCollectiveComplete");
 
@@ -350,14 +342,17 @@ static OTF2_CallbackCode on_NonBlockingCollectiveComplete(FV_EVENT, OTF2_Collect
     return OTF2_CALLBACK_SUCCESS;
 }
 
-#define EVENTS(X)                                                                                            \
-    X(MpiSend)                                                                                               \
-    X(MpiIsend)                                                                                              \
-    X(MpiIsendComplete)                                                                                      \
-    X(MpiIrecvRequest)                                                                                       \
-    X(MpiRecv)                                                                                               \
-    X(MpiIrecv) X(MpiRequestTest) X(MpiRequestCancelled) X(MpiCollectiveBegin) X(MpiCollectiveEnd)           \
-        X(NonBlockingCollectiveRequest) X(NonBlockingCollectiveComplete) X(CommCreate) X(CommDestroy)
+#define EVENTS(X)          \
+    X(MpiSend)             \
+    X(MpiIsend)            \
+    X(MpiIsendComplete)    \
+    X(MpiIrecvRequest)     \
+    X(MpiRecv)             \
+    X(MpiIrecv)            \
+    X(MpiRequestTest)      \
+    X(MpiRequestCancelled) \
+    X(MpiCollectiveBegin)  \
+    X(MpiCollectiveEnd) X(NonBlockingCollectiveRequest) X(NonBlockingCollectiveComplete) X(CommCreate) X(CommDestroy)
 
 void fv_check_register_mpi(OTF2_EvtReaderCallbacks *callbacks)
 {

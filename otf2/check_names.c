@@ -60,8 +60,7 @@ enum fv_def fv_def_of_mapping(OTF2_MappingType type)
         [OTF2_MAPPING_IO_HANDLE] = FV_DEF_IO_HANDLE,
         [OTF2_MAPPING_LOCATION_GROUP] = FV_DEF_LOCATION_GROUP,
     };
-    _Static_assert(sizeof(of) / sizeof(*of) == OTF2_TYPE_LOCATION_GROUP - OTF2_TYPE_STRING + 1,
-                   "as many types");
+    _Static_assert(sizeof(of) / sizeof(*of) == OTF2_TYPE_LOCATION_GROUP - OTF2_TYPE_STRING + 1, "as many types");
 
     return type < sizeof(of) / sizeof(*of) ? of[type] : FV_DEF_COUNT;
 }

@@ -30,8 +30,8 @@ static void resolve(struct fv_check *c, const struct fv_pending *p)
         fv_fault_at(c, &p->where, FV_FORWARD, "%s: %s %" PRIu64 " is defined only later", p->field,
                     fv_def_name(p->kind), p->id);
     else
-        fv_fault_at(c, &p->where, FV_UNDEFINED, "%s: %s %" PRIu64 " is not defined", p->field,
-                    fv_def_name(p->kind), p->id);
+        fv_fault_at(c, &p->where, FV_UNDEFINED, "%s: %s %" PRIu64 " is not defined", p->field, fv_def_name(p->kind),
+                    p->id);
 }
 
 void fv_check_string(struct fv_check *c, OTF2_StringRef id, const char *field)

@@ -110,9 +110,8 @@ static OTF2_CallbackCode on_RmaCollectiveBegin(FV_EVENT)
 }
 
 static OTF2_CallbackCode on_RmaCollectiveEnd(FV_EVENT, OTF2_CollectiveOp op,
-                                             __attribute__((unused)) OTF2_RmaSyncLevel level,
-                                             OTF2_RmaWinRef id, uint32_t root,
-                                             __attribute__((unused)) uint64_t sent,
+                                             __attribute__((unused)) OTF2_RmaSyncLevel level, OTF2_RmaWinRef id,
+                                             uint32_t root, __attribute__((unused)) uint64_t sent,
                                              __attribute__((unused)) uint64_t received)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "RmaCollectiveEnd");
@@ -125,13 +124,13 @@ static OTF2_CallbackCode on_RmaCollectiveEnd(FV_EVENT, OTF2_CollectiveOp op,
         return OTF2_CALLBACK_SUCCESS;
     fv_check_root(c, comm, op, root);
     if (!comm->side[0].self)
-        fv_check_sequence(c, (uint32_t)c->definitions[FV_DEF_COMM].count + fv_def_find(c, FV_DEF_RMA_WIN, id),
-                          op, root, true);
+        fv_check_sequence(c, (uint32_t)c->definitions[FV_DEF_COMM].count + fv_def_find(c, FV_DEF_RMA_WIN, id), op, root,
+                          true);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_RmaGroupSync(FV_EVENT, __attribute__((unused)) OTF2_RmaSyncLevel level,
-                                         OTF2_RmaWinRef id, OTF2_GroupRef group)
+static OTF2_CallbackCode on_RmaGroupSync(FV_EVENT, __attribute__((unused)) OTF2_RmaSyncLevel level, OTF2_RmaWinRef id,
+                                         OTF2_GroupRef group)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "RmaGroupSync");
 
@@ -214,23 +213,23 @@ static void operation(struct fv_check *c, OTF2_RmaWinRef id, uint32_t remote, ui
         c->here.rma_highest = matching;
 }
 
-static OTF2_CallbackCode on_RmaPut(FV_EVENT, OTF2_RmaWinRef id, uint32_t remote,
-                                   __attribute__((unused)) uint64_t bytes, uint64_t matching)
+static OTF2_CallbackCode on_RmaPut(FV_EVENT, OTF2_RmaWinRef id, uint32_t remote, __attribute__((unused)) uint64_t bytes,
+                                   uint64_t matching)
 {
     operation(fv_check_event(data, time, attributes, "RmaPut"), id, remote, matching);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_RmaGet(FV_EVENT, OTF2_RmaWinRef id, uint32_t remote,
-                                   __attribute__((unused)) uint64_t bytes, uint64_t matching)
+static OTF2_CallbackCode on_RmaGet(FV_EVENT, OTF2_RmaWinRef id, uint32_t remote, __attribute__((unused)) uint64_t bytes,
+                                   uint64_t matching)
 {
     operation(fv_check_event(data, time, attributes, "RmaGet"), id, remote, matching);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_RmaAtomic(FV_EVENT, OTF2_RmaWinRef id, uint32_t remote, OTF2_RmaAtomicType type,
-                                      __attribute__((unused)) uint64_t sent,
-                                      __attribute__((unused)) uint64_t received, uint64_t matching)
+                                      __attribute__((unused)) uint64_t sent, __attribute__((unused)) uint64_t received,
+                                      uint64_t matching)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "RmaAtomic");
 
@@ -281,15 +280,20 @@ static OTF2_CallbackCode on_RmaOpCompleteRemote(FV_EVENT, OTF2_RmaWinRef id, uin
     return OTF2_CALLBACK_SUCCESS;
 }
 
-#define EVENTS(X)                                                                                            \
-    X(RmaWinCreate)                                                                                          \
-    X(RmaWinDestroy)                                                                                         \
-    X(RmaCollectiveBegin)                                                                                    \
-    X(RmaCollectiveEnd)                                                                                      \
-    X(RmaGroupSync)                                                                                          \
-    X(RmaSync) X(RmaWaitChange) X(RmaRequestLock) X(RmaAcquireLock) X(RmaTryLock) X(RmaReleaseLock)          \
-        X(RmaPut) X(RmaGet) X(RmaAtomic) X(RmaOpCompleteBlocking) X(RmaOpCompleteNonBlocking) X(RmaOpTest)   \
-            X(RmaOpCompleteRemote)
+#define EVENTS(X)         \
+    X(RmaWinCreate)       \
+    X(RmaWinDestroy)      \
+    X(RmaCollectiveBegin) \
+    X(RmaCollectiveEnd)   \
+    X(RmaGroupSync)       \
+    X(RmaSync)            \
+    X(RmaWaitChange)      \
+    X(RmaRequestLock)     \
+    X(RmaAcquireLock)     \
+    X(RmaTryLock)         \
+    X(RmaReleaseLock)     \
+    X(RmaPut)             \
+    X(RmaGet) X(RmaAtomic) X(RmaOpCompleteBlocking) X(RmaOpCompleteNonBlocking) X(RmaOpTest) X(RmaOpCompleteRemote)
 
 void fv_check_register_rma(OTF2_EvtReaderCallbacks *callbacks)
 {

@@ -181,7 +181,7 @@ struct fv_here { /* the location that is being read */
     struct fv_open *stack;
     size_t depth, stack_room;
     bool regions, contexts, mixed;
-    uint64_t calling; /* the calling context of the event before */
+    uint64_t calling;           /* the calling context of the event before */
     bool begun, ended, entered; /* ProgramBegin, ProgramEnd, any Enter */
     uint64_t begun_time;
     uint32_t forks;
@@ -202,7 +202,10 @@ enum fv_active {
     FV_ACTIVE_IO_LOCK
 };
 /* fv_entry.what: X(kind, words) */
-#define FV_REQUESTS(X)         X(NONE, "nothing") X(SEND, "a send") X(RECEIVE, "a receive") X(COLLECTIVE, "a collective")
+/* clang-format off */
+#define FV_REQUESTS(X) \
+    X(NONE, "nothing") X(SEND, "a send") X(RECEIVE, "a receive") X(COLLECTIVE, "a collective")
+/* clang-format on */
 #define FV_REQUEST(name, word) FV_REQUEST_##name,
 enum fv_request { FV_REQUESTS(FV_REQUEST) };
 
@@ -264,14 +267,14 @@ struct fv_check {
 /* ---- identifiers and names (check_names.c) ---- */
 const char *fv_def_name(enum fv_def kind);
 uint64_t fv_def_undefined(enum fv_def kind);
-enum fv_def fv_def_of_mapping(OTF2_MappingType type); /* FV_DEF_COUNT: an unknown type */
+enum fv_def fv_def_of_mapping(OTF2_MappingType type);                          /* FV_DEF_COUNT: an unknown type */
 uint32_t fv_def_find(const struct fv_check *c, enum fv_def kind, uint64_t id); /* index or FV_NONE */
 static inline struct fv_definition *fv_def_at(const struct fv_check *c, enum fv_def kind, uint32_t index)
 {
     return &c->definitions[kind].items[index];
 }
 struct fv_definition *fv_def_get(const struct fv_check *c, enum fv_def kind, uint64_t id); /* NULL */
-const char *fv_def_text(const struct fv_check *c, enum fv_def kind, uint64_t id); /* its name, or "?" */
+const char *fv_def_text(const struct fv_check *c, enum fv_def kind, uint64_t id);          /* its name, or "?" */
 const char *fv_collective_name(OTF2_CollectiveOp op);
 bool fv_collective_is_known(OTF2_CollectiveOp op);
 bool fv_collective_has_root(OTF2_CollectiveOp op);
@@ -299,11 +302,10 @@ uint32_t fv_comm_rank(struct fv_check *c, struct fv_comm *comm, uint32_t *side);
 OTF2_DefReaderCallbacks *fv_check_local_callbacks(void);
 
 /* ---- events; each registers its callbacks ---- */
-#define FV_EVENT                                                                                             \
-    __attribute__((unused)) OTF2_LocationRef location, OTF2_TimeStamp time,                                  \
-        __attribute__((unused)) uint64_t position, void *data, OTF2_AttributeList *attributes
-struct fv_check *fv_check_event(void *data, uint64_t time, const OTF2_AttributeList *attributes,
-                                const char *record);
+#define FV_EVENT                                                                                                       \
+    __attribute__((unused)) OTF2_LocationRef location, OTF2_TimeStamp time, __attribute__((unused)) uint64_t position, \
+        void *data, OTF2_AttributeList *attributes
+struct fv_check *fv_check_event(void *data, uint64_t time, const OTF2_AttributeList *attributes, const char *record);
 void fv_check_register_flow(OTF2_EvtReaderCallbacks *callbacks);
 void fv_check_register_mpi(OTF2_EvtReaderCallbacks *callbacks);
 void fv_check_register_rma(OTF2_EvtReaderCallbacks *callbacks);
@@ -315,15 +317,13 @@ void fv_check_location_begin(struct fv_check *c, uint32_t location);
 void fv_check_location_end(struct fv_check *c);
 void fv_check_matches(struct fv_check *c);
 
-bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned side, uint32_t rank,
-                   const char *field);
+bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned side, uint32_t rank, const char *field);
 void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_CollectiveOp op, uint32_t root);
 
 /* ---- operations that are started and completed (check_match.c) ---- */
 /* What was under way may end unseen from here on. */
 void fv_check_switched_off(struct fv_check *c);
-void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_t b, uint32_t what,
-                    uint64_t value);
+void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_t b, uint32_t what, uint64_t value);
 /* False: nothing like it was started here, which was reported unless another thread may have started it. */
 bool fv_check_complete(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_t b, struct fv_entry *out);
 /* The same, but it goes on. */
@@ -332,8 +332,7 @@ void fv_check_still_active(struct fv_check *c); /* at the end of a location */
 
 /* ---- matches across locations (check_match.c) ---- */
 struct fv_message *fv_check_message(struct fv_check *c, const struct fv_message *key);
-void fv_check_sequence(struct fv_check *c, uint32_t sequence, OTF2_CollectiveOp op, uint32_t root,
-                       bool ordered);
+void fv_check_sequence(struct fv_check *c, uint32_t sequence, OTF2_CollectiveOp op, uint32_t root, bool ordered);
 void fv_check_sequences_end(struct fv_check *c); /* of a location */
 void fv_check_messages(struct fv_check *c);
 void fv_check_sequences(struct fv_check *c);

@@ -21,8 +21,7 @@ static void join(struct fv_check *c, OTF2_Paradigm model)
         fv_fault(c, FV_JOIN, "there was no fork before it");
 }
 
-static OTF2_CallbackCode on_ThreadFork(FV_EVENT, OTF2_Paradigm model,
-                                       __attribute__((unused)) uint32_t requested)
+static OTF2_CallbackCode on_ThreadFork(FV_EVENT, OTF2_Paradigm model, __attribute__((unused)) uint32_t requested)
 {
     fork_(fv_check_event(data, time, attributes, "ThreadFork"), model);
     return OTF2_CALLBACK_SUCCESS;
@@ -64,8 +63,7 @@ static OTF2_CallbackCode on_ThreadTeamEnd(FV_EVENT, OTF2_CommRef team)
     if (!c->here.team_depth)
         fv_fault(c, FV_TEAM, "team %u ends, but none has begun", team);
     else if (c->here.teams[--c->here.team_depth] != team)
-        fv_fault(c, FV_TEAM, "team %u ends, but the innermost is %" PRIu64, team,
-                 c->here.teams[c->here.team_depth]);
+        fv_fault(c, FV_TEAM, "team %u ends, but the innermost is %" PRIu64, team, c->here.teams[c->here.team_depth]);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -132,14 +130,12 @@ static void check_pair(struct fv_check *c, const struct fv_link *link, unsigned 
 
     if (link->count[first] != link->count[second])
         fv_fault_at(c, &where, too_many ? FV_THREAD_LINK : FV_THREAD_OPEN,
-                    "contingent %" PRIu64 ", sequence count %" PRIu64 ": %" PRIu64 " times, but %s %" PRIu64
-                    " times",
+                    "contingent %" PRIu64 ", sequence count %" PRIu64 ": %" PRIu64 " times, but %s %" PRIu64 " times",
                     link->contingent, link->sequence, link->count[of], link_names[too_many ? first : second],
                     link->count[too_many ? first : second]);
     else if (link->count[first] == 1 && link->time[second] < link->time[first])
-        fv_fault_at(c, &where, FV_THREAD_TIME,
-                    "sequence count %" PRIu64 ": its %s is %" PRIu64 " ticks earlier", link->sequence,
-                    link_names[second], link->time[first] - link->time[second]);
+        fv_fault_at(c, &where, FV_THREAD_TIME, "sequence count %" PRIu64 ": its %s is %" PRIu64 " ticks earlier",
+                    link->sequence, link_names[second], link->time[first] - link->time[second]);
 }
 
 /* ---- locks ---- */
@@ -213,22 +209,19 @@ static OTF2_CallbackCode task(struct fv_check *c, OTF2_CommRef team)
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_ThreadTaskCreate(FV_EVENT, OTF2_CommRef team,
-                                             __attribute__((unused)) uint32_t creator,
+static OTF2_CallbackCode on_ThreadTaskCreate(FV_EVENT, OTF2_CommRef team, __attribute__((unused)) uint32_t creator,
                                              __attribute__((unused)) uint32_t generation)
 {
     return task(fv_check_event(data, time, attributes, "ThreadTaskCreate"), team);
 }
 
-static OTF2_CallbackCode on_ThreadTaskSwitch(FV_EVENT, OTF2_CommRef team,
-                                             __attribute__((unused)) uint32_t creator,
+static OTF2_CallbackCode on_ThreadTaskSwitch(FV_EVENT, OTF2_CommRef team, __attribute__((unused)) uint32_t creator,
                                              __attribute__((unused)) uint32_t generation)
 {
     return task(fv_check_event(data, time, attributes, "ThreadTaskSwitch"), team);
 }
 
-static OTF2_CallbackCode on_ThreadTaskComplete(FV_EVENT, OTF2_CommRef team,
-                                               __attribute__((unused)) uint32_t creator,
+static OTF2_CallbackCode on_ThreadTaskComplete(FV_EVENT, OTF2_CommRef team, __attribute__((unused)) uint32_t creator,
                                                __attribute__((unused)) uint32_t generation)
 {
     return task(fv_check_event(data, time, attributes, "ThreadTaskComplete"), team);
@@ -252,16 +245,22 @@ static OTF2_CallbackCode on_OmpTaskComplete(FV_EVENT, __attribute__((unused)) ui
     return OTF2_CALLBACK_SUCCESS;
 }
 
-#define EVENTS(X)                                                                                            \
-    X(ThreadFork)                                                                                            \
-    X(ThreadJoin)                                                                                            \
-    X(OmpFork)                                                                                               \
-    X(OmpJoin)                                                                                               \
-    X(ThreadTeamBegin)                                                                                       \
-    X(ThreadTeamEnd)                                                                                         \
-    X(ThreadCreate) X(ThreadBegin) X(ThreadEnd) X(ThreadWait) X(ThreadAcquireLock) X(ThreadReleaseLock)      \
-        X(OmpAcquireLock) X(OmpReleaseLock) X(ThreadTaskCreate) X(ThreadTaskSwitch) X(ThreadTaskComplete)    \
-            X(OmpTaskCreate) X(OmpTaskSwitch) X(OmpTaskComplete)
+#define EVENTS(X)        \
+    X(ThreadFork)        \
+    X(ThreadJoin)        \
+    X(OmpFork)           \
+    X(OmpJoin)           \
+    X(ThreadTeamBegin)   \
+    X(ThreadTeamEnd)     \
+    X(ThreadCreate)      \
+    X(ThreadBegin)       \
+    X(ThreadEnd)         \
+    X(ThreadWait)        \
+    X(ThreadAcquireLock) \
+    X(ThreadReleaseLock) \
+    X(OmpAcquireLock)    \
+    X(OmpReleaseLock)    \
+    X(ThreadTaskCreate) X(ThreadTaskSwitch) X(ThreadTaskComplete) X(OmpTaskCreate) X(OmpTaskSwitch) X(OmpTaskComplete)
 
 void fv_check_register_threads(OTF2_EvtReaderCallbacks *callbacks)
 {

@@ -14,18 +14,15 @@ static void write_paradigms(struct writing *w)
 {
     OTF2_AttributeValue value = { .stringRef = text(w, "Comm ${id}") };
 
-    check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_MPI, text(w, "MPI"),
-                                                OTF2_PARADIGM_CLASS_PROCESS));
-    check(w, OTF2_GlobalDefWriter_WriteParadigmProperty(w->w, OTF2_PARADIGM_MPI,
-                                                        OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE,
-                                                        OTF2_TYPE_STRING, value));
-    value.stringRef = text(w, "Window ${id}");
-    check(w, OTF2_GlobalDefWriter_WriteParadigmProperty(w->w, OTF2_PARADIGM_MPI,
-                                                        OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE,
-                                                        OTF2_TYPE_STRING, value));
-    value = (OTF2_AttributeValue){ .uint8 = OTF2_FALSE };
+    check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_MPI, text(w, "MPI"), OTF2_PARADIGM_CLASS_PROCESS));
     check(w, OTF2_GlobalDefWriter_WriteParadigmProperty(
-                 w->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_RMA_ONLY, OTF2_TYPE_UINT8, value));
+                 w->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE, OTF2_TYPE_STRING, value));
+    value.stringRef = text(w, "Window ${id}");
+    check(w, OTF2_GlobalDefWriter_WriteParadigmProperty(
+                 w->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE, OTF2_TYPE_STRING, value));
+    value = (OTF2_AttributeValue){ .uint8 = OTF2_FALSE };
+    check(w, OTF2_GlobalDefWriter_WriteParadigmProperty(w->w, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_RMA_ONLY,
+                                                        OTF2_TYPE_UINT8, value));
     if (w->contexts->function_count)
         check(w, OTF2_GlobalDefWriter_WriteParadigm(w->w, OTF2_PARADIGM_SAMPLING, text(w, "Call paths"),
                                                     OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN));
@@ -72,10 +69,8 @@ static void write_nodes(struct writing *w)
         }
         fv_index_add(&index, hash, i);
         w->rank_nodes[i] = nodes;
-        check(w, OTF2_GlobalDefWriter_WriteSystemTreeNode(w->w, nodes, text(w, d->ranks[i].host),
-                                                          text(w, "node"), 0));
-        check(w, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(w->w, nodes,
-                                                                OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
+        check(w, OTF2_GlobalDefWriter_WriteSystemTreeNode(w->w, nodes, text(w, d->ranks[i].host), text(w, "node"), 0));
+        check(w, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(w->w, nodes, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
         nodes++;
     }
     fv_index_release(&index);
@@ -83,9 +78,8 @@ static void write_nodes(struct writing *w)
 
 static void property(struct writing *w, uint32_t group, const char *name, const char *value)
 {
-    check(w, OTF2_GlobalDefWriter_WriteLocationGroupProperty(
-                 w->w, group, text(w, name), OTF2_TYPE_STRING,
-                 (OTF2_AttributeValue){ .stringRef = text(w, value) }));
+    check(w, OTF2_GlobalDefWriter_WriteLocationGroupProperty(w->w, group, text(w, name), OTF2_TYPE_STRING,
+                                                             (OTF2_AttributeValue){ .stringRef = text(w, value) }));
 }
 
 static const char *state_of(const struct fv_def_rank *r)
@@ -138,8 +132,7 @@ static void write_locks(struct writing *w, uint32_t group, const struct fv_def_r
     const struct fv_lock_names *names = w->archive->locks;
     char key[40], value[1100];
 
-    for (uint32_t i = rank->first_object; i < rank->first_object + rank->thread_objects && i < names->count;
-         i++) {
+    for (uint32_t i = rank->first_object; i < rank->first_object + rank->thread_objects && i < names->count; i++) {
         if (!names->items[i].name)
             continue;
         snprintf(key, sizeof(key), "fvmpi::LOCK::%u", i);
@@ -165,9 +158,9 @@ static void write_location_group(struct writing *w, uint32_t group)
         snprintf(name, sizeof(name), "%u MPI ranks without a rank file", absent);
     else
         snprintf(name, sizeof(name), "MPI Rank %u", world_rank_of(w, group));
-    check(w, OTF2_GlobalDefWriter_WriteLocationGroup(
-                 w->w, group, text(w, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                 r ? w->rank_nodes[r - w->d->ranks] : 0, OTF2_UNDEFINED_LOCATION_GROUP));
+    check(w, OTF2_GlobalDefWriter_WriteLocationGroup(w->w, group, text(w, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                                                     r ? w->rank_nodes[r - w->d->ranks] : 0,
+                                                     OTF2_UNDEFINED_LOCATION_GROUP));
 }
 
 /* Ranks without a file are members of communicators. One location stands for all of them: a location is two
@@ -185,7 +178,8 @@ static void write_locations(struct writing *w)
         while (world_rank_of(w, group) < l->rank)
             group++;
         const struct fv_def_rank *r = rank_of_group(w, group);
-        bool is_sensors = r && fv_sensors_of_host(w->d, (uint32_t)(r - w->d->ranks)) && l->location == fv_sensors_location(r);
+        bool is_sensors =
+            r && fv_sensors_of_host(w->d, (uint32_t)(r - w->d->ranks)) && l->location == fv_sensors_location(r);
 
         bool is_memory = r && r->has_memory && l->location == fv_memory_location(r);
 
@@ -197,7 +191,9 @@ static void write_locations(struct writing *w)
             snprintf(name, sizeof(name), "Thread %llu", (unsigned long long)(l->location >> 32));
         else
             snprintf(name, sizeof(name), "Master thread");
-        check(w, OTF2_GlobalDefWriter_WriteLocation(w->w, l->location, text(w, name), is_sensors || is_memory ? OTF2_LOCATION_TYPE_METRIC : OTF2_LOCATION_TYPE_CPU_THREAD,
+        check(w, OTF2_GlobalDefWriter_WriteLocation(w->w, l->location, text(w, name),
+                                                    is_sensors || is_memory ? OTF2_LOCATION_TYPE_METRIC
+                                                                            : OTF2_LOCATION_TYPE_CPU_THREAD,
                                                     l->events, group));
     }
     for (uint32_t i = 0; i < groups; i++)
@@ -219,8 +215,7 @@ static OTF2_RegionRole role_of(const struct fv_call_info *info)
     case FV_ROLE_ONE2ALL: return OTF2_REGION_ROLE_COLL_ONE2ALL;
     case FV_ROLE_ALL2ONE: return OTF2_REGION_ROLE_COLL_ALL2ONE;
     case FV_ROLE_ALL2ALL: return OTF2_REGION_ROLE_COLL_ALL2ALL;
-    case FV_ROLE_COLL_OTHER:
-        return info->op == FV_OP_BARRIER ? OTF2_REGION_ROLE_BARRIER : OTF2_REGION_ROLE_COLL_OTHER;
+    case FV_ROLE_COLL_OTHER: return info->op == FV_OP_BARRIER ? OTF2_REGION_ROLE_BARRIER : OTF2_REGION_ROLE_COLL_OTHER;
     case FV_ROLE_RMA: return OTF2_REGION_ROLE_RMA;
     case FV_ROLE_IO: return OTF2_REGION_ROLE_FILE_IO;
     case FV_ROLE_IO_METADATA: return OTF2_REGION_ROLE_FILE_IO_METADATA;
@@ -275,17 +270,16 @@ static void write_programs(struct writing *w, uint32_t region)
         uint64_t hash = fv_mix2(this.program, this.line);
         struct fv_index_probe p = fv_index_probe(&index, hash);
 
-        while ((k = fv_index_next(&p)) != FV_NONE &&
-               (seen[k].program != this.program || seen[k].line != this.line))
+        while ((k = fv_index_next(&p)) != FV_NONE && (seen[k].program != this.program || seen[k].line != this.line))
             ;
         if (k != FV_NONE)
             continue;
         fv_index_add(&index, hash, count);
         seen[count] = this;
-        check(w, OTF2_GlobalDefWriter_WriteRegion(
-                     w->w, region + count++, text(w, fv_base_name(program)), this.line,
-                     text(w, "the program"), OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_MEASUREMENT_SYSTEM,
-                     OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
+        check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, region + count++, text(w, fv_base_name(program)), this.line,
+                                                  text(w, "the program"), OTF2_REGION_ROLE_ARTIFICIAL,
+                                                  OTF2_PARADIGM_MEASUREMENT_SYSTEM, OTF2_REGION_FLAG_NONE,
+                                                  OTF2_UNDEFINED_STRING, 0, 0));
     }
     fv_index_release(&index);
     free(seen);
@@ -303,8 +297,7 @@ static void write_section(struct writing *w, uint32_t region, const char *canoni
         name[length - 2] = '\0';
     check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, region, text(w, name), text(w, canonical),
                                               text(w, "section of the program"), OTF2_REGION_ROLE_CODE,
-                                              OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
-                                              OTF2_UNDEFINED_STRING, 0, 0));
+                                              OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
 }
 
 /* Whose function it is. */
@@ -317,7 +310,8 @@ static struct owner owner_of(const struct fv_def_function *f)
 {
     switch (f->class) {
     case FV_CLASS_OF_THREADS:
-        return fv_thread_call_is_omp(f->name) ? (struct owner){ OTF2_PARADIGM_OPENMP, "OpenMP" } : (struct owner){ OTF2_PARADIGM_PTHREAD, "POSIX threads" };
+        return fv_thread_call_is_omp(f->name) ? (struct owner){ OTF2_PARADIGM_OPENMP, "OpenMP" }
+                                              : (struct owner){ OTF2_PARADIGM_PTHREAD, "POSIX threads" };
     case FV_CLASS_OF_FILES: return (struct owner){ OTF2_PARADIGM_NONE, "I/O" }; /* there is no paradigm of files */
     default: return (struct owner){ OTF2_PARADIGM_MPI, "MPI" };
     }
@@ -346,9 +340,8 @@ static void write_regions(struct writing *w)
         OTF2_StringRef name = text(w, c->functions[i].name);
         OTF2_StringRef file = c->functions[i].file ? text(w, c->functions[i].file) : OTF2_UNDEFINED_STRING;
 
-        check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, mpi + i, name, name, text(w, ""),
-                                                  OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_SAMPLING,
-                                                  OTF2_REGION_FLAG_NONE, file, 0, 0));
+        check(w, OTF2_GlobalDefWriter_WriteRegion(w->w, mpi + i, name, name, text(w, ""), OTF2_REGION_ROLE_FUNCTION,
+                                                  OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, file, 0, 0));
     }
     write_programs(w, mpi + c->function_count);
 }
@@ -356,9 +349,9 @@ static void write_regions(struct writing *w)
 /* place: a source code location. FV_NONE: none is known, no parent. */
 static void write_context(struct writing *w, uint32_t id, uint32_t region, uint32_t place, uint32_t parent)
 {
-    check(w, OTF2_GlobalDefWriter_WriteCallingContext(
-                 w->w, id, region, place == FV_NONE ? OTF2_UNDEFINED_SOURCE_CODE_LOCATION : place,
-                 parent == FV_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : parent));
+    check(w, OTF2_GlobalDefWriter_WriteCallingContext(w->w, id, region,
+                                                      place == FV_NONE ? OTF2_UNDEFINED_SOURCE_CODE_LOCATION : place,
+                                                      parent == FV_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : parent));
 }
 
 static void write_contexts(struct writing *w)
@@ -407,11 +400,12 @@ static void write_metrics(struct writing *w)
 
     for (uint32_t i = 0; i + 1 < names->count; i++)
         check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, i, text(w, names->items[i + 1]),
-                                                        text(w, "counted in this instance of the function"), OTF2_METRIC_TYPE_OTHER,
-                                                        OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0,
-                                                        text(w, "#")));
+                                                        text(w, "counted in this instance of the function"),
+                                                        OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT,
+                                                        OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, text(w, "#")));
     for (uint32_t i = 0; i + 1 < names->count; i++)
-        check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, i, 1, &i, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+        check(w,
+              OTF2_GlobalDefWriter_WriteMetricClass(w->w, i, 1, &i, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 }
 
 /* Of whole threads: they grow from the thread's begin on. */
@@ -422,9 +416,12 @@ static void write_counters(struct writing *w)
     for (uint32_t i = 0; i < fv_strings_named(&a->counters); i++) {
         uint32_t id = fv_strings_named(&a->metrics) + i;
 
-        check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, id, text(w, a->counters.items[i + 1]), text(w, "counted since the thread began, where a section begins or ends"), OTF2_METRIC_TYPE_OTHER,
-                                                        OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, text(w, "#")));
-        check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &id, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+        check(w, OTF2_GlobalDefWriter_WriteMetricMember(
+                     w->w, id, text(w, a->counters.items[i + 1]),
+                     text(w, "counted since the thread began, where a section begins or ends"), OTF2_METRIC_TYPE_OTHER,
+                     OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, text(w, "#")));
+        check(w,
+              OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &id, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
     }
 }
 
@@ -440,16 +437,20 @@ static void write_sensors(struct writing *w)
         struct fv_def_sensor s;
 
         fv_def_sensor_next(&line, &s);
-        check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, id, text(w, s.label),
-                                                        text(w, s.is_gauge ? "of the machine, as it is" : "of the machine: grown by since the first sample"),
-                                                        OTF2_METRIC_TYPE_OTHER, s.is_gauge ? OTF2_METRIC_ABSOLUTE_POINT : OTF2_METRIC_ACCUMULATED_START,
-                                                        OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0, text(w, *s.unit ? s.unit : "#")));
-        check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &id, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+        check(w,
+              OTF2_GlobalDefWriter_WriteMetricMember(
+                  w->w, id, text(w, s.label),
+                  text(w, s.is_gauge ? "of the machine, as it is" : "of the machine: grown by since the first sample"),
+                  OTF2_METRIC_TYPE_OTHER, s.is_gauge ? OTF2_METRIC_ABSOLUTE_POINT : OTF2_METRIC_ACCUMULATED_START,
+                  OTF2_TYPE_DOUBLE, OTF2_BASE_DECIMAL, 0, text(w, *s.unit ? s.unit : "#")));
+        check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &id, OTF2_METRIC_ASYNCHRONOUS,
+                                                       OTF2_RECORDER_KIND_CPU));
     }
     for (uint32_t i = 0; i < w->d->rank_count; i++)
         for (size_t k = a->first_sensor[i]; k < a->first_sensor[i + 1]; k++)
-            check(w, OTF2_GlobalDefWriter_WriteMetricInstance(w->w, fv_sensor_metric(a, k), first + a->sensor_class[k] - 1, fv_sensors_location(&w->d->ranks[i]),
-                                                              OTF2_SCOPE_SYSTEM_TREE_NODE, w->rank_nodes[i]));
+            check(w, OTF2_GlobalDefWriter_WriteMetricInstance(
+                         w->w, fv_sensor_metric(a, k), first + a->sensor_class[k] - 1,
+                         fv_sensors_location(&w->d->ranks[i]), OTF2_SCOPE_SYSTEM_TREE_NODE, w->rank_nodes[i]));
 }
 
 /* Of processes: one class, an instance for each. */
@@ -460,13 +461,18 @@ static void write_memory(struct writing *w)
 
     if (!a->memory_count)
         return;
-    check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, member, text(w, "memory allocated"), text(w, "by the process: the most of an interval at its begin, what there was last at its end"),
-                                                    OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_BINARY, 0, text(w, "bytes")));
-    check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+    check(w, OTF2_GlobalDefWriter_WriteMetricMember(
+                 w->w, member, text(w, "memory allocated"),
+                 text(w, "by the process: the most of an interval at its begin, what there was last at its end"),
+                 OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_UINT64, OTF2_BASE_BINARY, 0,
+                 text(w, "bytes")));
+    check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &member, OTF2_METRIC_ASYNCHRONOUS,
+                                                   OTF2_RECORDER_KIND_CPU));
     for (uint32_t i = 0; i < w->d->rank_count; i++)
         if (a->memory_metric[i])
-            check(w, OTF2_GlobalDefWriter_WriteMetricInstance(w->w, id + a->memory_metric[i], id, fv_memory_location(&w->d->ranks[i]), OTF2_SCOPE_LOCATION_GROUP,
-                                                              i + (i >= w->absent)));
+            check(w, OTF2_GlobalDefWriter_WriteMetricInstance(w->w, id + a->memory_metric[i], id,
+                                                              fv_memory_location(&w->d->ranks[i]),
+                                                              OTF2_SCOPE_LOCATION_GROUP, i + (i >= w->absent)));
 }
 
 /* Of threads. A sample is a value, with the call path of where it found the thread. */
@@ -475,9 +481,13 @@ static void write_samples(struct writing *w)
     const struct fv_archive *a = w->archive;
     uint32_t id = fv_samples_class(a), member = id - (uint32_t)a->sensor_count - a->memory_count;
 
-    check(w, OTF2_GlobalDefWriter_WriteMetricMember(w->w, member, text(w, "CPU time"), text(w, "of the thread since the sample before; fvmpi::call_path: where this sample found it"),
-                                                    OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_LAST, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, -9, text(w, "s")));
-    check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+    check(w, OTF2_GlobalDefWriter_WriteMetricMember(
+                 w->w, member, text(w, "CPU time"),
+                 text(w, "of the thread since the sample before; fvmpi::call_path: where this sample found it"),
+                 OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_LAST, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, -9,
+                 text(w, "s")));
+    check(w, OTF2_GlobalDefWriter_WriteMetricClass(w->w, id, 1, &member, OTF2_METRIC_ASYNCHRONOUS,
+                                                   OTF2_RECORDER_KIND_CPU));
 }
 
 /* What the samples' clock is set to, once for each rate. */
@@ -508,10 +518,14 @@ static void write_attributes(struct writing *w)
         [FV_ATTRIBUTE_WAIT_KIND] = { "fvmpi::wait_kind", "what it waited for", OTF2_TYPE_STRING },
         [FV_ATTRIBUTE_CAUSE] = { "fvmpi::cause", "the location that it waited for", OTF2_TYPE_LOCATION },
         [FV_ATTRIBUTE_ERROR] = { "fvmpi::error", "how the operation failed", OTF2_TYPE_STRING },
-        [FV_ATTRIBUTE_CPU_TIME] = { "fvmpi::cpu_time", "nanoseconds of CPU time of this instance of the function, or since the sample before",
+        [FV_ATTRIBUTE_CPU_TIME] = { "fvmpi::cpu_time",
+                                    "nanoseconds of CPU time of this instance of the function, or since the sample "
+                                    "before",
                                     OTF2_TYPE_UINT64 },
-        [FV_ATTRIBUTE_LOCK] = { "fvmpi::lock", "the lock, or what else the thread waited for, as in ThreadAcquireLock", OTF2_TYPE_UINT32 },
-        [FV_ATTRIBUTE_LOCK_NAME] = { "fvmpi::lock_name", "its name, which is a property of the rank, too", OTF2_TYPE_STRING },
+        [FV_ATTRIBUTE_LOCK] = { "fvmpi::lock", "the lock, or what else the thread waited for, as in ThreadAcquireLock",
+                                OTF2_TYPE_UINT32 },
+        [FV_ATTRIBUTE_LOCK_NAME] = { "fvmpi::lock_name", "its name, which is a property of the rank, too",
+                                     OTF2_TYPE_STRING },
     };
 
     for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++)

@@ -1,4 +1,5 @@
-/* Communicators in an archive's global definitions: their groups, the windows and grids on them, and the threads of each rank. */
+/* Communicators in an archive's global definitions: their groups, the windows and grids on them, and the threads of
+ * each rank. */
 #include "otf2/definitions_state.h"
 #include "merge/threads.h"
 
@@ -9,13 +10,12 @@
 static void write_group_of(struct writing *w, uint32_t id, OTF2_Paradigm paradigm, OTF2_GroupType type,
                            const uint64_t *members, uint32_t count)
 {
-    check(w, OTF2_GlobalDefWriter_WriteGroup(w->w, id, text(w, ""), type, paradigm, OTF2_GROUP_FLAG_NONE,
-                                             count, members));
+    check(w,
+          OTF2_GlobalDefWriter_WriteGroup(w->w, id, text(w, ""), type, paradigm, OTF2_GROUP_FLAG_NONE, count, members));
     w->groups = id + 1;
 }
 
-static void write_group(struct writing *w, uint32_t id, OTF2_GroupType type, const uint64_t *members,
-                        uint32_t count)
+static void write_group(struct writing *w, uint32_t id, OTF2_GroupType type, const uint64_t *members, uint32_t count)
 {
     write_group_of(w, id, OTF2_PARADIGM_MPI, type, members, count);
 }
@@ -43,8 +43,7 @@ static void write_first_groups(struct writing *w)
     free(members);
 }
 
-static bool same_runs(const struct fv_rank_run *a, uint32_t a_count, const struct fv_rank_run *b,
-                      uint32_t b_count)
+static bool same_runs(const struct fv_rank_run *a, uint32_t a_count, const struct fv_rank_run *b, uint32_t b_count)
 {
     return a_count == b_count && !memcmp(a, b, a_count * sizeof(*a));
 }
@@ -119,8 +118,7 @@ static OTF2_StringRef comm_name(struct writing *w, const struct fv_def_comm *c)
         return text(w, "MPI_COMM_WORLD"); /* by which viewers know it, whatever the program calls it */
     if (c->owner == FV_NOBODY)
         return text(w, c->name);
-    snprintf(name, sizeof(name), "%s%s(known to rank %d alone)", c->name, c->name[0] ? " " : "",
-             (int)c->owner);
+    snprintf(name, sizeof(name), "%s%s(known to rank %d alone)", c->name, c->name[0] ? " " : "", (int)c->owner);
     return text(w, name);
 }
 
@@ -133,16 +131,14 @@ static void write_comms(struct writing *w)
             fv_index_add(&uids, fv_mix(w->d->comms[i].uid), i);
     for (uint32_t i = 0; i < w->d->comm_count; i++) {
         const struct fv_def_comm *c = &w->d->comms[i];
-        OTF2_CommFlag flags =
-            fv_def_comm_is_seen(c) ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE;
+        OTF2_CommFlag flags = fv_def_comm_is_seen(c) ? OTF2_COMM_FLAG_CREATE_DESTROY_EVENTS : OTF2_COMM_FLAG_NONE;
         OTF2_CommRef parent = parent_of(w, c, &uids);
 
         if (c->remote_size)
             check(w, OTF2_GlobalDefWriter_WriteInterComm(w->w, i, comm_name(w, c), w->comm_groups[0][i],
                                                          w->comm_groups[1][i], parent, flags));
         else
-            check(w, OTF2_GlobalDefWriter_WriteComm(w->w, i, comm_name(w, c), w->comm_groups[0][i], parent,
-                                                    flags));
+            check(w, OTF2_GlobalDefWriter_WriteComm(w->w, i, comm_name(w, c), w->comm_groups[0][i], parent, flags));
     }
     fv_index_release(&uids);
     for (uint32_t i = 0; i < w->d->window_count; i++)
@@ -163,9 +159,11 @@ static void write_grid(struct writing *w, uint32_t comm, OTF2_CartTopologyRef to
         snprintf(name, sizeof(name), "dimension %u", i);
         dimensions[i] = first + i;
         check(w, OTF2_GlobalDefWriter_WriteCartDimension(w->w, first + i, text(w, name), c->grid[i].size,
-                                                         c->grid[i].periodic ? OTF2_CART_PERIODIC_TRUE : OTF2_CART_PERIODIC_FALSE));
+                                                         c->grid[i].periodic ? OTF2_CART_PERIODIC_TRUE
+                                                                             : OTF2_CART_PERIODIC_FALSE));
     }
-    check(w, OTF2_GlobalDefWriter_WriteCartTopology(w->w, topology, comm_name(w, c), comm, (uint8_t)c->grid_dimensions, dimensions));
+    check(w, OTF2_GlobalDefWriter_WriteCartTopology(w->w, topology, comm_name(w, c), comm, (uint8_t)c->grid_dimensions,
+                                                    dimensions));
     for (uint32_t rank = 0; rank < c->size; rank++) {
         fv_def_comm_coordinates(c, rank, at);
         check(w, OTF2_GlobalDefWriter_WriteCartCoordinate(w->w, topology, rank, (uint8_t)c->grid_dimensions, at));
@@ -194,8 +192,7 @@ static void write_thread_comms(struct writing *w, OTF2_Paradigm paradigm, const 
 
     for (size_t i = 0; i < w->location_count; i++)
         members[i] = w->locations[i].location;
-    write_group_of(w, w->groups, paradigm, OTF2_GROUP_TYPE_COMM_LOCATIONS, members,
-                   (uint32_t)w->location_count);
+    write_group_of(w, w->groups, paradigm, OTF2_GROUP_TYPE_COMM_LOCATIONS, members, (uint32_t)w->location_count);
     for (uint32_t rank = 0; rank < w->d->rank_count; rank++) {
         uint32_t count = 0;
 
@@ -204,8 +201,8 @@ static void write_thread_comms(struct writing *w, OTF2_Paradigm paradigm, const 
                 members[count++] = i;
         write_group_of(w, w->groups, paradigm, OTF2_GROUP_TYPE_COMM_GROUP, members, count);
         snprintf(name, sizeof(name), "%s of MPI Rank %u", of, w->d->ranks[rank].world_rank);
-        check(w, OTF2_GlobalDefWriter_WriteComm(w->w, first + rank, text(w, name), w->groups - 1,
-                                                OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+        check(w, OTF2_GlobalDefWriter_WriteComm(w->w, first + rank, text(w, name), w->groups - 1, OTF2_UNDEFINED_COMM,
+                                                OTF2_COMM_FLAG_NONE));
     }
     free(members);
 }

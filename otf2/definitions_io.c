@@ -20,7 +20,8 @@ OTF2_IoAccessMode fv_io_access(uint32_t mode)
 
 OTF2_IoStatusFlag fv_io_status(uint32_t mode)
 {
-    return (mode & FV_FILE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0u) | (mode & FV_FILE_DELETE_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0u);
+    return (mode & FV_FILE_APPEND ? OTF2_IO_STATUS_FLAG_APPEND : 0u) |
+           (mode & FV_FILE_DELETE_ON_CLOSE ? OTF2_IO_STATUS_FLAG_DELETE_ON_CLOSE : 0u);
 }
 
 /* Those that are used have a number. */
@@ -35,8 +36,9 @@ static void write_paradigms(struct writing *w, OTF2_IoParadigmRef numbers[FV_DEF
         if (!used[k])
             continue;
         numbers[k] = next++;
-        check(w, OTF2_GlobalDefWriter_WriteIoParadigm(w->w, numbers[k], text(w, paradigms[k].identification), text(w, paradigms[k].name),
-                                                      paradigms[k].class, paradigms[k].flags, 0, NULL, NULL, NULL));
+        check(w, OTF2_GlobalDefWriter_WriteIoParadigm(w->w, numbers[k], text(w, paradigms[k].identification),
+                                                      text(w, paradigms[k].name), paradigms[k].class,
+                                                      paradigms[k].flags, 0, NULL, NULL, NULL));
     }
 }
 
@@ -44,10 +46,13 @@ static void write_handle(struct writing *w, uint32_t id, OTF2_IoParadigmRef para
 {
     const struct fv_def_handle *h = &w->d->handles[id];
 
-    check(w, OTF2_GlobalDefWriter_WriteIoHandle(w->w, id, text(w, ""), h->file, paradigm, h->found ? OTF2_IO_HANDLE_FLAG_PRE_CREATED : OTF2_IO_HANDLE_FLAG_NONE,
-                                                h->comm == FV_NONE ? OTF2_UNDEFINED_COMM : h->comm, OTF2_UNDEFINED_IO_HANDLE));
+    check(w, OTF2_GlobalDefWriter_WriteIoHandle(w->w, id, text(w, ""), h->file, paradigm,
+                                                h->found ? OTF2_IO_HANDLE_FLAG_PRE_CREATED : OTF2_IO_HANDLE_FLAG_NONE,
+                                                h->comm == FV_NONE ? OTF2_UNDEFINED_COMM : h->comm,
+                                                OTF2_UNDEFINED_IO_HANDLE));
     if (h->found)
-        check(w, OTF2_GlobalDefWriter_WriteIoPreCreatedHandleState(w->w, id, fv_io_access(h->mode), fv_io_status(h->mode)));
+        check(w, OTF2_GlobalDefWriter_WriteIoPreCreatedHandleState(w->w, id, fv_io_access(h->mode),
+                                                                   fv_io_status(h->mode)));
 }
 
 void fv_writing_files(struct writing *w)
@@ -56,7 +61,8 @@ void fv_writing_files(struct writing *w)
 
     write_paradigms(w, numbers);
     for (uint32_t i = 0; i < w->d->file_count; i++)
-        check(w, OTF2_GlobalDefWriter_WriteIoRegularFile(w->w, i, text(w, w->d->files[i].name), fv_writing_node(w, w->d->files[i].host)));
+        check(w, OTF2_GlobalDefWriter_WriteIoRegularFile(w->w, i, text(w, w->d->files[i].name),
+                                                         fv_writing_node(w, w->d->files[i].host)));
     for (uint32_t i = 0; i < w->d->handle_count; i++)
         write_handle(w, i, numbers[w->d->handles[i].kind]);
 }

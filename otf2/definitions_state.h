@@ -1,4 +1,5 @@
-/* An archive's global definitions as they are written: definitions.c, which uses definitions_comms.c and definitions_io.c, and definitions_text.c below all. */
+/* An archive's global definitions as they are written: definitions.c, which uses definitions_comms.c and
+ * definitions_io.c, and definitions_text.c below all. */
 #ifndef FV_DEFINITIONS_STATE_H
 #define FV_DEFINITIONS_STATE_H
 
@@ -19,11 +20,17 @@ struct writing {
     uint32_t *comm_groups[2];
 };
 
-static inline void check(struct writing *w, OTF2_ErrorCode code) { fv_archive_check(w->archive, code, "definitions"); }
+static inline void check(struct writing *w, OTF2_ErrorCode code)
+{
+    fv_archive_check(w->archive, code, "definitions");
+}
 
 OTF2_StringRef fv_writing_text(struct writing *w, const char *text);
 /* A string's number; it is written before what refers to it. */
-static inline OTF2_StringRef text(struct writing *w, const char *text) { return fv_writing_text(w, text); }
+static inline OTF2_StringRef text(struct writing *w, const char *text)
+{
+    return fv_writing_text(w, text);
+}
 
 /* Groups, communicators, windows and grids, then the threads of each rank as communicators. */
 void fv_writing_comms(struct writing *w);

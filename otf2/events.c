@@ -26,13 +26,13 @@ static OTF2_ErrorCode put_rma(OTF2_EvtWriter *w, const struct fv_record *r)
     switch (r->kind) {
     case FV_REC_RMA_COLL_BEGIN: return OTF2_EvtWriter_RmaCollectiveBegin(w, NULL, r->time_ns);
     case FV_REC_RMA_COLL_END:
-        return OTF2_EvtWriter_RmaCollectiveEnd(w, NULL, r->time_ns, r->op, both, r->ref,
-                                               OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+        return OTF2_EvtWriter_RmaCollectiveEnd(w, NULL, r->time_ns, r->op, both, r->ref, OTF2_COLLECTIVE_ROOT_NONE, 0,
+                                               0);
     case FV_REC_WIN_CREATE: return OTF2_EvtWriter_RmaWinCreate(w, NULL, r->time_ns, r->ref);
     case FV_REC_WIN_DESTROY: return OTF2_EvtWriter_RmaWinDestroy(w, NULL, r->time_ns, r->ref);
     case FV_REC_RMA_GROUP:
-        return OTF2_EvtWriter_RmaGroupSync(w, NULL, r->time_ns, r->op ? both : OTF2_RMA_SYNC_LEVEL_PROCESS,
-                                           r->ref, r->aux + FV_GROUP_FIRST_RMA);
+        return OTF2_EvtWriter_RmaGroupSync(w, NULL, r->time_ns, r->op ? both : OTF2_RMA_SYNC_LEVEL_PROCESS, r->ref,
+                                           r->aux + FV_GROUP_FIRST_RMA);
     case FV_REC_RMA_LOCK:
         return OTF2_EvtWriter_RmaAcquireLock(w, NULL, r->time_ns, r->ref, r->peer, r->id,
                                              r->op ? OTF2_LOCK_SHARED : OTF2_LOCK_EXCLUSIVE);
@@ -40,11 +40,10 @@ static OTF2_ErrorCode put_rma(OTF2_EvtWriter *w, const struct fv_record *r)
     case FV_REC_RMA_SYNC:
         return OTF2_EvtWriter_RmaSync(w, NULL, r->time_ns, r->ref, r->peer, OTF2_RMA_SYNC_TYPE_MEMORY);
     case FV_REC_RMA_PUT: return OTF2_EvtWriter_RmaPut(w, NULL, r->time_ns, r->ref, r->peer, r->sent, r->id);
-    case FV_REC_RMA_GET:
-        return OTF2_EvtWriter_RmaGet(w, NULL, r->time_ns, r->ref, r->peer, r->received, r->id);
+    case FV_REC_RMA_GET: return OTF2_EvtWriter_RmaGet(w, NULL, r->time_ns, r->ref, r->peer, r->received, r->id);
     case FV_REC_RMA_ATOMIC:
-        return OTF2_EvtWriter_RmaAtomic(w, NULL, r->time_ns, r->ref, r->peer, atomics[r->op % 3], r->sent,
-                                        r->received, r->id);
+        return OTF2_EvtWriter_RmaAtomic(w, NULL, r->time_ns, r->ref, r->peer, atomics[r->op % 3], r->sent, r->received,
+                                        r->id);
     default:
         return r->op ? OTF2_EvtWriter_RmaOpCompleteRemote(w, NULL, r->time_ns, r->ref, r->id)
                      : OTF2_EvtWriter_RmaOpCompleteNonBlocking(w, NULL, r->time_ns, r->ref, r->id);
@@ -65,7 +64,9 @@ static OTF2_ErrorCode put_io(struct fv_archive *a, OTF2_EvtWriter *w, const stru
     OTF2_IoOperationFlag flags = (r->op & FV_IO_ASYNC ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0u) |
                                  (r->op & FV_IO_COLLECTIVE ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : 0u);
 
-    OTF2_IoOperationMode mode = r->op & FV_IO_FLUSH ? OTF2_IO_OPERATION_MODE_FLUSH : r->op & FV_IO_WRITE ? OTF2_IO_OPERATION_MODE_WRITE : OTF2_IO_OPERATION_MODE_READ;
+    OTF2_IoOperationMode mode = r->op & FV_IO_FLUSH   ? OTF2_IO_OPERATION_MODE_FLUSH
+                                : r->op & FV_IO_WRITE ? OTF2_IO_OPERATION_MODE_WRITE
+                                                      : OTF2_IO_OPERATION_MODE_READ;
 
     switch (r->kind) {
     case FV_REC_IO_OPEN: return put_open(a, w, r);
@@ -83,8 +84,8 @@ static OTF2_ErrorCode put_io(struct fv_archive *a, OTF2_EvtWriter *w, const stru
 /* ---- regions ---- */
 
 /* Lists of attributes are empty again after each event. */
-static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_writer *w, enum fv_calling_kind kind, const struct fv_record *r,
-                            uint32_t region, uint32_t node)
+static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_writer *w, enum fv_calling_kind kind,
+                            const struct fv_record *r, uint32_t region, uint32_t node)
 {
     uint32_t path = a->context_of_node[node];
 
@@ -101,7 +102,8 @@ static OTF2_ErrorCode enter(struct fv_archive *a, const struct fv_writer *w, enu
 static OTF2_ErrorCode leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r, uint32_t region)
 {
     if (a->in_contexts)
-        return OTF2_EvtWriter_CallingContextLeave(w->otf2, a->attributes, r->time_ns, fv_calling_leave(&a->calling, w->index));
+        return OTF2_EvtWriter_CallingContextLeave(w->otf2, a->attributes, r->time_ns,
+                                                  fv_calling_leave(&a->calling, w->index));
     return OTF2_EvtWriter_Leave(w->otf2, a->attributes, r->time_ns, region);
 }
 
@@ -116,11 +118,13 @@ static OTF2_ErrorCode put_instance(struct fv_archive *a, const struct fv_writer 
     return leave(a, w, r, region);
 }
 
-static OTF2_ErrorCode put_whole(OTF2_EvtWriter *w, OTF2_AttributeList *attributes, const struct fv_record *r, OTF2_MetricRef metric)
+static OTF2_ErrorCode put_whole(OTF2_EvtWriter *w, OTF2_AttributeList *attributes, const struct fv_record *r,
+                                OTF2_MetricRef metric)
 {
     const OTF2_Type type = OTF2_TYPE_UINT64;
 
-    return OTF2_EvtWriter_Metric(w, attributes, r->time_ns, metric, 1, &type, &(OTF2_MetricValue){ .unsigned_int = r->sent });
+    return OTF2_EvtWriter_Metric(w, attributes, r->time_ns, metric, 1, &type,
+                                 &(OTF2_MetricValue){ .unsigned_int = r->sent });
 }
 
 static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
@@ -129,7 +133,8 @@ static OTF2_ErrorCode put_sensor(struct fv_archive *a, OTF2_EvtWriter *w, const 
     OTF2_MetricValue value;
 
     memcpy(&value.floating_point, &r->sent, sizeof(value.floating_point));
-    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_sensor_metric(a, a->first_sensor[r->ref] + r->id), 1, &type, &value);
+    return OTF2_EvtWriter_Metric(w, NULL, r->time_ns, fv_sensor_metric(a, a->first_sensor[r->ref] + r->id), 1, &type,
+                                 &value);
 }
 
 static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
@@ -153,7 +158,8 @@ static OTF2_ErrorCode put_sample(struct fv_archive *a, const struct fv_writer *w
     }
     struct fv_calling_event e = fv_calling_sample(&a->calling, w->index, path);
     OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_CPU_TIME, r->sent);
-    return OTF2_EvtWriter_CallingContextSample(w->otf2, a->attributes, r->time_ns, e.node, e.distance, a->generators[r->ref]);
+    return OTF2_EvtWriter_CallingContextSample(w->otf2, a->attributes, r->time_ns, e.node, e.distance,
+                                               a->generators[r->ref]);
 }
 
 void fv_generators_init(struct fv_archive *a)
@@ -195,8 +201,7 @@ static OTF2_ErrorCode put_region_leave(struct fv_archive *a, const struct fv_wri
 static OTF2_ErrorCode put_fork(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
     if (a->context_of_node[r->context] != FV_NONE)
-        OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH,
-                                                a->context_of_node[r->context]);
+        OTF2_AttributeList_AddCallingContextRef(a->attributes, FV_ATTRIBUTE_CALL_PATH, a->context_of_node[r->context]);
     return OTF2_EvtWriter_ThreadFork(w, a->attributes, r->time_ns, OTF2_PARADIGM_OPENMP, (uint32_t)r->id);
 }
 
@@ -219,11 +224,11 @@ static OTF2_ErrorCode put_thread(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_TEAM_END: return OTF2_EvtWriter_ThreadTeamEnd(w, NULL, t, team);
     case FV_REC_OMP_JOIN: return OTF2_EvtWriter_ThreadJoin(w, NULL, t, OTF2_PARADIGM_OPENMP);
     case FV_REC_ACQUIRE:
-        return OTF2_EvtWriter_ThreadAcquireLock(
-            w, NULL, t, r->op ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_PTHREAD, r->ref, order);
+        return OTF2_EvtWriter_ThreadAcquireLock(w, NULL, t, r->op ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_PTHREAD,
+                                                r->ref, order);
     default:
-        return OTF2_EvtWriter_ThreadReleaseLock(
-            w, NULL, t, r->op ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_PTHREAD, r->ref, order);
+        return OTF2_EvtWriter_ThreadReleaseLock(w, NULL, t, r->op ? OTF2_PARADIGM_OPENMP : OTF2_PARADIGM_PTHREAD,
+                                                r->ref, order);
     }
 }
 
@@ -254,8 +259,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
     case FV_REC_LEAVE: return put_leave(a, writer, r);
     case FV_REC_SEND: return OTF2_EvtWriter_MpiSend(w, NULL, t, r->peer, r->ref, r->tag, r->sent);
-    case FV_REC_RECEIVE:
-        return OTF2_EvtWriter_MpiRecv(w, error_of(a, r), t, r->peer, r->ref, r->tag, r->received);
+    case FV_REC_RECEIVE: return OTF2_EvtWriter_MpiRecv(w, error_of(a, r), t, r->peer, r->ref, r->tag, r->received);
     case FV_REC_ISEND: return OTF2_EvtWriter_MpiIsend(w, NULL, t, r->peer, r->ref, r->tag, r->sent, r->id);
     case FV_REC_ISEND_END: return OTF2_EvtWriter_MpiIsendComplete(w, NULL, t, r->id);
     case FV_REC_IRECEIVE: return OTF2_EvtWriter_MpiIrecvRequest(w, NULL, t, r->id);
@@ -265,20 +269,18 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_CANCEL: return OTF2_EvtWriter_MpiRequestCancelled(w, NULL, t, r->id);
     case FV_REC_COLL_BEGIN: return OTF2_EvtWriter_MpiCollectiveBegin(w, NULL, t);
     case FV_REC_COLL_END:
-        return OTF2_EvtWriter_MpiCollectiveEnd(w, error_of(a, r), t, r->op, r->ref, r->peer, r->sent,
-                                               r->received);
+        return OTF2_EvtWriter_MpiCollectiveEnd(w, error_of(a, r), t, r->op, r->ref, r->peer, r->sent, r->received);
     case FV_REC_ICOLL_BEGIN: return OTF2_EvtWriter_NonBlockingCollectiveRequest(w, NULL, t, r->id);
     case FV_REC_ICOLL_END:
-        return OTF2_EvtWriter_NonBlockingCollectiveComplete(w, error_of(a, r), t, r->op, r->ref, r->peer,
-                                                            r->sent, r->received, r->id);
+        return OTF2_EvtWriter_NonBlockingCollectiveComplete(w, error_of(a, r), t, r->op, r->ref, r->peer, r->sent,
+                                                            r->received, r->id);
     case FV_REC_COMM_CREATE: return OTF2_EvtWriter_CommCreate(w, NULL, t, r->ref);
     case FV_REC_COMM_DESTROY: return OTF2_EvtWriter_CommDestroy(w, NULL, t, r->ref);
     case FV_REC_PROGRAM_BEGIN: return put_begin(a, w, r);
     case FV_REC_PROGRAM_END: return OTF2_EvtWriter_ProgramEnd(w, NULL, t, (int64_t)r->id);
     case FV_REC_MEASURE:
-        return OTF2_EvtWriter_MeasurementOnOff(w, NULL, t,
-                                               r->op ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
-    case FV_REC_MATCHED: return OTF2_SUCCESS; /* its message is received later */
+        return OTF2_EvtWriter_MeasurementOnOff(w, NULL, t, r->op ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF);
+    case FV_REC_MATCHED: return OTF2_SUCCESS;  /* its message is received later */
     case FV_REC_SECTIONS: return OTF2_SUCCESS; /* of a rank whose file names none */
     case FV_REC_INSTANCE:
     case FV_REC_INSTANCE_END: return put_instance(a, writer, r);

@@ -38,24 +38,41 @@ def row_of(schema):
 
 def shape(schema):
     kind, null = plain(schema)
-    words = 'columns and rows' if is_rows(schema) else 'list of objects' if kind == 'array' else \
-        'object by name' if isinstance(schema.get('additionalProperties'), dict) else 'object'
+    words = (
+        'columns and rows'
+        if is_rows(schema)
+        else 'list of objects'
+        if kind == 'array'
+        else 'object by name'
+        if isinstance(schema.get('additionalProperties'), dict)
+        else 'object'
+    )
     return words + (' or null' if null else '')
 
 
 def value(schema):
     kind, null = plain(schema)
     if kind == 'array':
-        kind = 'list of [first, stride, count]' if schema['items'].get('type') == 'array' else \
-            'list of {}s'.format(schema['items']['type'])
+        kind = (
+            'list of [first, stride, count]'
+            if schema['items'].get('type') == 'array'
+            else 'list of {}s'.format(schema['items']['type'])
+        )
     words = ', '.join([kind] + ([schema['unit']] if schema.get('unit') not in (None, 'id') else []))
     return words + (' or null' if null else '')
 
 
 def lines(name, schema, depth, out):
     table = ', table `{}`'.format(schema['table']) if 'table' in schema else ''
-    out += ['', '{} {}'.format('#' * depth, name), '', '{}{}. {}'.format(shape(schema).capitalize(), table, schema['description']), '',
-            '| key | value | what |', '|---|---|---|']
+    out += [
+        '',
+        '{} {}'.format('#' * depth, name),
+        '',
+        '{}{}. {}'.format(shape(schema).capitalize(), table, schema['description']),
+        '',
+        '| key | value | what |',
+        '|---|---|---|',
+    ]
     nested = []
 
     def keys(properties, prefix):
@@ -68,7 +85,10 @@ def lines(name, schema, depth, out):
             elif plain(of)[0] == 'object':
                 keys(of['properties'], prefix + key + '.')
             else:
-                estimate = {'estimate': ' An estimate.', 'as wait_kind says': ' Exact or an estimate, as `wait_kind` says.'}
+                estimate = {
+                    'estimate': ' An estimate.',
+                    'as wait_kind says': ' Exact or an estimate, as `wait_kind` says.',
+                }
                 words = of.get('description', '') + estimate.get(of.get('exactness'), '')
                 if 'enum' in of:
                     words += ' One of {}.'.format(', '.join('`{}`'.format(w) for w in of['enum'] if w is not None))

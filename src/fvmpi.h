@@ -29,8 +29,8 @@ void fvmpi_resume(void);
  *
  *     fvmpi_label("mesh refined");
  *
- * marks the present, for the report, its page and the archive (its first 4,000 bytes; copied). For rare moments: a lock is taken. Without fvmpi in the
- * process it does nothing; also before MPI_Init. See fvmpi_label() below. */
+ * marks the present, for the report, its page and the archive (its first 4,000 bytes; copied). For rare moments: a lock
+ * is taken. Without fvmpi in the process it does nothing; also before MPI_Init. See fvmpi_label() below. */
 
 /* ---- sections: parts of the program that are measured apart ----
  *
@@ -55,7 +55,7 @@ void fvmpi_label_v1(const char *text) __attribute__((weak));
  * programs, nothing is. All of this is of one program or shared library: hidden. */
 void *fvmpi_dlsym_(void *handle, const char *name) __asm__("dlsym") __attribute__((weak));
 typedef void fvmpi_section_function(const char *name, int number, int level);
-#define FVMPI_SHARED_ __attribute__((weak, visibility("hidden")))
+#define FVMPI_SHARED_   __attribute__((weak, visibility("hidden")))
 #define FVMPI_FUNCTION_ FVMPI_SHARED_ __attribute__((no_instrument_function))
 /* Of their callers, in debug information and to -finstrument-functions. */
 #define FVMPI_INLINE_ static __inline__ __attribute__((always_inline, artificial, no_instrument_function))
@@ -64,8 +64,7 @@ FVMPI_FUNCTION_ void fvmpi_section_find_(void);
 FVMPI_FUNCTION_ void fvmpi_section_find_begin_(const char *name, int number, int level);
 FVMPI_FUNCTION_ void fvmpi_section_find_end_(const char *name, int number, int level);
 /* What to call, NULL: nothing. At first the functions that find out. */
-FVMPI_SHARED_ fvmpi_section_function *fvmpi_section_call_[2] = { fvmpi_section_find_begin_,
-                                                                 fvmpi_section_find_end_ };
+FVMPI_SHARED_ fvmpi_section_function *fvmpi_section_call_[2] = { fvmpi_section_find_begin_, fvmpi_section_find_end_ };
 
 FVMPI_FUNCTION_ void fvmpi_section_find_(void)
 {

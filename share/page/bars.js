@@ -6,75 +6,181 @@ const LONGEST_LIST = 12;
 function lying(id, title, rows, kinds, note) {
   const most = Math.max(...rows.map(row => row.parts.reduce((sum, [amount]) => sum + amount, 0)), 0);
   const line = row => {
-    const bar = make("span", { class: "bar stack" }, ...row.parts.filter(([amount]) => amount > 0).map(([amount, colour]) => {
-      const part = make("i", { class: colour });
+    const bar = make(
+      "span",
+      { class: "bar stack" },
+      ...row.parts
+        .filter(([amount]) => amount > 0)
+        .map(([amount, colour]) => {
+          const part = make("i", { class: colour });
 
-      part.style.width = (most ? 100 * amount / most : 0) + "%";
-      return part;
-    }));
+          part.style.width = (most ? (100 * amount) / most : 0) + "%";
+          return part;
+        }),
+    );
 
-    return make("li", null, bar, make("span", { class: "value" }, row.value), row.pick ? make("button", { type: "button", class: "pick", onclick: row.pick }, row.label) : make("span", null, row.label));
+    return make(
+      "li",
+      null,
+      bar,
+      make("span", { class: "value" }, row.value),
+      row.pick
+        ? make("button", { type: "button", class: "pick", onclick: row.pick }, row.label)
+        : make("span", null, row.label),
+    );
   };
 
-  return rows.length ? make("section", { id, "aria-label": title + ", as bars" }, make("h3", null, title), make("ul", { class: "shares wide" }, ...rows.slice(0, LONGEST_LIST).map(line)),
-    kinds.length ? make("p", { class: "legend" }, ...kinds.map(([colour, word]) => make("span", null, make("i", { class: "key " + colour }), word))) : null,
-    make("p", { class: "note" }, note + (rows.length > LONGEST_LIST ? "; the " + LONGEST_LIST + " largest of " + count(rows.length) : ""))) : null;
+  return rows.length
+    ? make(
+        "section",
+        { id, "aria-label": title + ", as bars" },
+        make("h3", null, title),
+        make("ul", { class: "shares wide" }, ...rows.slice(0, LONGEST_LIST).map(line)),
+        kinds.length
+          ? make(
+              "p",
+              { class: "legend" },
+              ...kinds.map(([colour, word]) => make("span", null, make("i", { class: "key " + colour }), word)),
+            )
+          : null,
+        make(
+          "p",
+          { class: "note" },
+          note + (rows.length > LONGEST_LIST ? "; the " + LONGEST_LIST + " largest of " + count(rows.length) : ""),
+        ),
+      )
+    : null;
 }
 
 /* ---- waiting ---- */
 
 function waitKinds(tables) {
-  const rows = tables.get("wait_kinds").all().filter(of => of.wait_s > 0);
+  const rows = tables
+    .get("wait_kinds")
+    .all()
+    .filter(of => of.wait_s > 0);
 
-  return lying("wait-kinds", "Kinds of waiting", rows.map(of => ({ label: of.label || of.kind, value: (of.wait_kind === "estimate" ? "~" : "") + seconds(of.wait_s), parts: [[of.wait_s, of.is_transfer ? "mpi" : "wait"]] })),
-               [["wait", "waiting"], ...rows.some(of => of.is_transfer) ? [["mpi", "moving data"]] : []], "time of all ranks");
+  return lying(
+    "wait-kinds",
+    "Kinds of waiting",
+    rows.map(of => ({
+      label: of.label || of.kind,
+      value: (of.wait_kind === "estimate" ? "~" : "") + seconds(of.wait_s),
+      parts: [[of.wait_s, of.is_transfer ? "mpi" : "wait"]],
+    })),
+    [["wait", "waiting"], ...(rows.some(of => of.is_transfer) ? [["mpi", "moving data"]] : [])],
+    "time of all ranks",
+  );
 }
 
 /* Who makes others wait: directly, and through those who had to wait themselves. */
 function blame(tables) {
-  const rows = tables.get("culprits").all().filter(of => of.cost_s > 0);
+  const rows = tables
+    .get("culprits")
+    .all()
+    .filter(of => of.cost_s > 0);
 
-  return lying("blame", "Who makes others wait", rows.map(of => ({
-    label: (of.rank === null ? "" : "rank " + of.rank + ", ") + (of.where || of.place || "") + (of.when ? " (" + of.when + ")" : ""), value: seconds(of.cost_s),
-    parts: [[of.direct_s === null ? of.cost_s : of.direct_s, "wait"], [of.propagated_s || 0, "threads"]], pick: of.rank === null ? null : () => selection.toggle("rank", of.rank),
-  })), [["wait", "waited for it"], ["threads", "passed on by those who waited"]], "time that others lost");
+  return lying(
+    "blame",
+    "Who makes others wait",
+    rows.map(of => ({
+      label:
+        (of.rank === null ? "" : "rank " + of.rank + ", ") +
+        (of.where || of.place || "") +
+        (of.when ? " (" + of.when + ")" : ""),
+      value: seconds(of.cost_s),
+      parts: [
+        [of.direct_s === null ? of.cost_s : of.direct_s, "wait"],
+        [of.propagated_s || 0, "threads"],
+      ],
+      pick: of.rank === null ? null : () => selection.toggle("rank", of.rank),
+    })),
+    [
+      ["wait", "waited for it"],
+      ["threads", "passed on by those who waited"],
+    ],
+    "time that others lost",
+  );
 }
 
 /* Which regions of computing, and the MPI calls behind them, the run's length is made of. */
 function criticalPath(tables) {
-  const rows = tables.get("regions").all().map(of => ({ ...of, computing: of.critical_computing_s || 0, mpi: of.critical_mpi_s || 0 })).filter(of => of.computing + of.mpi > 0)
+  const rows = tables
+    .get("regions")
+    .all()
+    .map(of => ({ ...of, computing: of.critical_computing_s || 0, mpi: of.critical_mpi_s || 0 }))
+    .filter(of => of.computing + of.mpi > 0)
     .sort((a, b) => b.computing + b.mpi - a.computing - a.mpi);
 
-  return lying("critical-path", "Critical path", rows.map(of => ({ label: of.label + (of.place ? ", " + of.place : ""), value: seconds(of.computing + of.mpi), parts: [[of.computing, "compute"], [of.mpi, "mpi"]] })),
-               [["compute", "computing"], ["mpi", "the MPI call behind it"]], "what is longer here makes the run longer");
+  return lying(
+    "critical-path",
+    "Critical path",
+    rows.map(of => ({
+      label: of.label + (of.place ? ", " + of.place : ""),
+      value: seconds(of.computing + of.mpi),
+      parts: [
+        [of.computing, "compute"],
+        [of.mpi, "mpi"],
+      ],
+    })),
+    [
+      ["compute", "computing"],
+      ["mpi", "the MPI call behind it"],
+    ],
+    "what is longer here makes the run longer",
+  );
 }
 
 /* ---- counters ---- */
 
-const CYCLE_PARTS = [["retiring", "compute", "of use"], ["bad_speculation", "poor", "thrown away after a misprediction"], ["frontend_bound", "threads", "without instructions"], ["backend_bound", "wait", "waiting for data or units"]];
+const CYCLE_PARTS = [
+  ["retiring", "compute", "of use"],
+  ["bad_speculation", "poor", "thrown away after a misprediction"],
+  ["frontend_bound", "threads", "without instructions"],
+  ["backend_bound", "wait", "waiting for data or units"],
+];
 
 /* What each thread's processor did with what it could have done: cycle accounting. */
 function cycleBars(tables) {
   const threads = new Map();
 
-  tables.get("counter_metric_threads").all().forEach(of => {
-    const key = of.rank + "." + of.thread;
+  tables
+    .get("counter_metric_threads")
+    .all()
+    .forEach(of => {
+      const key = of.rank + "." + of.thread;
 
-    if (!threads.has(key))
-      threads.set(key, { label: "rank " + of.rank + ", thread " + of.thread, rank: of.rank });
-    threads.get(key)[of.metric] = of.metric_value;
-  });
+      if (!threads.has(key)) threads.set(key, { label: "rank " + of.rank + ", thread " + of.thread, rank: of.rank });
+      threads.get(key)[of.metric] = of.metric_value;
+    });
   const parts = CYCLE_PARTS.filter(([metric]) => [...threads.values()].some(of => of[metric] > 0));
-  const rows = parts.length ? [...threads.values()].map(of => ({
-    label: of.label, value: of.ipc === undefined ? "" : of.ipc.toFixed(2) + " IPC", parts: parts.map(([metric, colour]) => [Math.max(of[metric] || 0, 0), colour]), pick: () => selection.toggle("rank", of.rank),
-  })) : [];
+  const rows = parts.length
+    ? [...threads.values()].map(of => ({
+        label: of.label,
+        value: of.ipc === undefined ? "" : of.ipc.toFixed(2) + " IPC",
+        parts: parts.map(([metric, colour]) => [Math.max(of[metric] || 0, 0), colour]),
+        pick: () => selection.toggle("rank", of.rank),
+      }))
+    : [];
 
-  return lying("cycles", "Where the processor's cycles went", rows, parts.map(([, colour, words]) => [colour, words]), "by thread: of what the processor could have done (top-down), where slots are not counted of the cycles; IPC: instructions per cycle");
+  return lying(
+    "cycles",
+    "Where the processor's cycles went",
+    rows,
+    parts.map(([, colour, words]) => [colour, words]),
+    "by thread: of what the processor could have done (top-down), where slots are not counted of the cycles; IPC: instructions per cycle",
+  );
 }
 
 /* ---- message sizes ---- */
 
-const SIZE_VALUES = [["sent_count", "sent: number"], ["bytes_sent", "sent: bytes"], ["received_count", "received: number"], ["bytes_received", "received: bytes"], ["time_s", "time"]];
+const SIZE_VALUES = [
+  ["sent_count", "sent: number"],
+  ["bytes_sent", "sent: bytes"],
+  ["received_count", "received: number"],
+  ["bytes_received", "received: bytes"],
+  ["time_s", "time"],
+];
 
 const SIZE_ROWS = 60;
 
@@ -84,31 +190,83 @@ class Sizes {
     this.table = table;
     this.rows = table.all();
     this.values = SIZE_VALUES.filter(([key]) => this.rows.some(row => row[key] > 0));
-    this.key = this.values.some(([key]) => key === "bytes_sent") ? "bytes_sent" : this.values.length ? this.values[0][0] : "time_s";
+    this.key = this.values.some(([key]) => key === "bytes_sent")
+      ? "bytes_sent"
+      : this.values.length
+        ? this.values[0][0]
+        : "time_s";
     this.tools = make("p", { class: "tools" });
-    this.place = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Message sizes by function and communicator" });
+    this.place = make("div", {
+      class: "scroll",
+      tabindex: "0",
+      role: "region",
+      "aria-label": "Message sizes by function and communicator",
+    });
     this.note = make("p", { class: "note" });
-    this.element = make("section", { id: "sizes", "aria-label": "Message sizes, as a picture" }, make("h3", null, "Message sizes by function and size of communicator"), this.tools, this.place, this.note);
+    this.element = make(
+      "section",
+      { id: "sizes", "aria-label": "Message sizes, as a picture" },
+      make("h3", null, "Message sizes by function and size of communicator"),
+      this.tools,
+      this.place,
+      this.note,
+    );
     this.draw();
   }
 
   draw() {
-    const column = this.table.byKey.get(this.key), rows = this.rows.filter(row => row[this.key] > 0), lows = [...new Set(rows.map(row => row.low_bytes))].sort((a, b) => a - b), most = rows.reduce((largest, row) => Math.max(largest, row[this.key]), 0);
-    const named = row => row.function + (row.comm_size === null ? "" : ", " + plural(row.comm_size, "rank")), names = [...new Set(rows.map(named))], at = new Map(rows.map(row => [named(row) + " " + row.low_bytes, row[this.key]]));
+    const column = this.table.byKey.get(this.key),
+      rows = this.rows.filter(row => row[this.key] > 0),
+      lows = [...new Set(rows.map(row => row.low_bytes))].sort((a, b) => a - b),
+      most = rows.reduce((largest, row) => Math.max(largest, row[this.key]), 0);
+    const named = row => row.function + (row.comm_size === null ? "" : ", " + plural(row.comm_size, "rank")),
+      names = [...new Set(rows.map(named))],
+      at = new Map(rows.map(row => [named(row) + " " + row.low_bytes, row[this.key]]));
     const cell = value => {
       const box = make("td", null, value ? worded(column, value) : "");
 
       if (value && most) {
-        box.style.background = shade(0.15 + 0.85 * Math.log1p(value) / Math.log1p(most));
+        box.style.background = shade(0.15 + (0.85 * Math.log1p(value)) / Math.log1p(most));
         box.style.color = readable(box.style.background);
       }
       return box;
     };
 
-    this.note.textContent = names.length > SIZE_ROWS ? "the first " + SIZE_ROWS + " of " + count(names.length) + "; the table size_classes has all" : "";
-    this.tools.replaceChildren(chooser("value", this.values, this.key, key => { this.key = key; this.draw(); }));
-    this.place.replaceChildren(make("table", { class: "cells" }, make("thead", null, make("tr", null, make("th", { class: "left" }, "function, ranks of its communicators; sizes from"), ...lows.map(low => make("th", null, bytes(low))))),
-                                    make("tbody", null, ...names.slice(0, SIZE_ROWS).map(name => make("tr", null, make("td", { class: "left" }, name), ...lows.map(low => cell(at.get(name + " " + low))))))));
+    this.note.textContent =
+      names.length > SIZE_ROWS
+        ? "the first " + SIZE_ROWS + " of " + count(names.length) + "; the table size_classes has all"
+        : "";
+    this.tools.replaceChildren(
+      chooser("value", this.values, this.key, key => {
+        this.key = key;
+        this.draw();
+      }),
+    );
+    this.place.replaceChildren(
+      make(
+        "table",
+        { class: "cells" },
+        make(
+          "thead",
+          null,
+          make(
+            "tr",
+            null,
+            make("th", { class: "left" }, "function, ranks of its communicators; sizes from"),
+            ...lows.map(low => make("th", null, bytes(low))),
+          ),
+        ),
+        make(
+          "tbody",
+          null,
+          ...names
+            .slice(0, SIZE_ROWS)
+            .map(name =>
+              make("tr", null, make("td", { class: "left" }, name), ...lows.map(low => cell(at.get(name + " " + low)))),
+            ),
+        ),
+      ),
+    );
   }
 }
 
@@ -120,21 +278,67 @@ function messageSizes(table) {
 
 /* Of the speedup that N threads could have: what they have, and what takes the rest. */
 function speedupStacks(tables) {
-  const rows = tables.get("phases").all().filter(of => of.team_max > 1 && of.speedup_bound !== null);
-  const lost = of => [["speedup_lost_to_waiting", "wait"], ["speedup_lost_to_imbalance", "threads"], ["speedup_lost_to_few_cpus", "poor"]].map(([key, colour]) => [Math.max(of[key] || 0, 0), colour]);
+  const rows = tables
+    .get("phases")
+    .all()
+    .filter(of => of.team_max > 1 && of.speedup_bound !== null);
+  const lost = of =>
+    [
+      ["speedup_lost_to_waiting", "wait"],
+      ["speedup_lost_to_imbalance", "threads"],
+      ["speedup_lost_to_few_cpus", "poor"],
+    ].map(([key, colour]) => [Math.max(of[key] || 0, 0), colour]);
 
-  return lying("stacks", "Speedup stacks of parallel phases", rows.map(of => ({ label: (of.label || of.function) + ", " + count(of.team_mean) + " threads", value: digits(of.speedup_bound), parts: [[of.speedup_bound, "compute"], ...lost(of)] })),
-               [["compute", "speedup at most"], ["wait", "lost to waiting"], ["threads", "to imbalance"], ["poor", "to few processors"]], "estimates from one run: fvmpi stacks tells more");
+  return lying(
+    "stacks",
+    "Speedup stacks of parallel phases",
+    rows.map(of => ({
+      label: (of.label || of.function) + ", " + count(of.team_mean) + " threads",
+      value: digits(of.speedup_bound),
+      parts: [[of.speedup_bound, "compute"], ...lost(of)],
+    })),
+    [
+      ["compute", "speedup at most"],
+      ["wait", "lost to waiting"],
+      ["threads", "to imbalance"],
+      ["poor", "to few processors"],
+    ],
+    "estimates from one run: fvmpi stacks tells more",
+  );
 }
 
 function sectionBars(tables) {
-  const rows = tables.get("sections").all().filter(of => of.elapsed_mean_s > 0 && !of.whole);
+  const rows = tables
+    .get("sections")
+    .all()
+    .filter(of => of.elapsed_mean_s > 0 && !of.whole);
   const parts = of => {
-    const mpi = of.mpi_share === null ? 0 : of.mpi_share * of.elapsed_mean_s, wait = of.wait_share === null ? 0 : Math.min(of.wait_share * of.elapsed_mean_s, mpi);
+    const mpi = of.mpi_share === null ? 0 : of.mpi_share * of.elapsed_mean_s,
+      wait = of.wait_share === null ? 0 : Math.min(of.wait_share * of.elapsed_mean_s, mpi);
 
-    return [[of.elapsed_mean_s - mpi, "compute"], [mpi - wait, "mpi"], [wait, "wait"]];
+    return [
+      [of.elapsed_mean_s - mpi, "compute"],
+      [mpi - wait, "mpi"],
+      [wait, "wait"],
+    ];
   };
 
-  return lying("section-bars", "Sections by elapsed time", rows.map(of => ({ label: of.section + (of.number ? " " + of.number : "") + (of.imbalance === null ? "" : ", imbalance " + percent(of.imbalance)), value: seconds(of.elapsed_mean_s), parts: parts(of) })),
-               [["compute", "outside of MPI"], ["mpi", "MPI"], ["wait", "waiting in MPI"]], "mean of a rank; sections hold others");
+  return lying(
+    "section-bars",
+    "Sections by elapsed time",
+    rows.map(of => ({
+      label:
+        of.section +
+        (of.number ? " " + of.number : "") +
+        (of.imbalance === null ? "" : ", imbalance " + percent(of.imbalance)),
+      value: seconds(of.elapsed_mean_s),
+      parts: parts(of),
+    })),
+    [
+      ["compute", "outside of MPI"],
+      ["mpi", "MPI"],
+      ["wait", "waiting in MPI"],
+    ],
+    "mean of a rank; sections hold others",
+  );
 }

@@ -1,15 +1,18 @@
 /* Charts on canvas: bars of the ranks, and matrices of colours. Each stands above the table that it is made of. */
 
-const colours = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+const colours = name =>
+  getComputedStyle(document.documentElement)
+    .getPropertyValue("--" + name)
+    .trim();
 
 /* A canvas as wide as its place, drawn anew when that, or what is selected, changes, or it gets the event "redraw"; told: what stands in it, for who does not see it. */
 function canvas(height, told, draw, pick) {
   const element = make("canvas", { role: "img", "aria-label": told });
   const redraw = () => {
-    const width = element.clientWidth, ratio = devicePixelRatio || 1;
+    const width = element.clientWidth,
+      ratio = devicePixelRatio || 1;
 
-    if (!width)
-      return;
+    if (!width) return;
     element.width = width * ratio;
     element.height = height * ratio;
     const context = element.getContext("2d");
@@ -18,37 +21,49 @@ function canvas(height, told, draw, pick) {
     draw(context, width, height);
   };
   let waiting = 0;
-  const soon = () => { waiting = waiting || requestAnimationFrame(() => { waiting = 0; redraw(); }); };
+  const soon = () => {
+    waiting =
+      waiting ||
+      requestAnimationFrame(() => {
+        waiting = 0;
+        redraw();
+      });
+  };
 
   element.style.height = height + "px";
   new ResizeObserver(soon).observe(element);
   selection.onChange(soon);
   element.addEventListener("redraw", soon);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", soon);
-  if (pick)
-    element.addEventListener("click", event => pick(event.offsetX, event.offsetY, element.clientWidth));
+  if (pick) element.addEventListener("click", event => pick(event.offsetX, event.offsetY, element.clientWidth));
   return element;
 }
 
 /* A stretch that is dragged over, in pixels from left to right; the click that ends it picks nothing. `when`: which drags. */
 function dragged(element, stretch, when = () => true) {
-  let from = null, moved = false;
+  let from = null,
+    moved = false;
 
   element.addEventListener("pointerdown", event => {
     from = when(event) ? event.offsetX : null;
     moved = false;
-    if (from !== null)
-      element.setPointerCapture(event.pointerId); /* it may end beyond the picture */
+    if (from !== null) element.setPointerCapture(event.pointerId); /* it may end beyond the picture */
   });
   element.addEventListener("pointerup", event => {
     const to = Math.min(Math.max(event.offsetX, 0), element.clientWidth);
 
     moved = from !== null && Math.abs(to - from) > 4;
-    if (moved)
-      stretch(Math.min(from, to), Math.max(from, to));
+    if (moved) stretch(Math.min(from, to), Math.max(from, to));
     from = null;
   });
-  element.addEventListener("click", event => { if (moved) event.stopImmediatePropagation(); moved = false; }, true);
+  element.addEventListener(
+    "click",
+    event => {
+      if (moved) event.stopImmediatePropagation();
+      moved = false;
+    },
+    true,
+  );
   return element;
 }
 
@@ -56,8 +71,7 @@ function dragged(element, stretch, when = () => true) {
 function drawStretch(c, x, top, height) {
   const span = selection.stretch();
 
-  if (!span)
-    return;
+  if (!span) return;
   c.globalAlpha = 0.15;
   c.fillStyle = colours("accent");
   c.fillRect(x(span.from), top, x(span.to) - x(span.from), height);
@@ -74,10 +88,10 @@ function drawLabels(c, labels, x, left, right, top, height) {
   c.textAlign = "left";
   c.textBaseline = "top";
   for (const label of labels) {
-    const at = x(label.at_s), wide = c.measureText(label.text.slice(0, 40)).width;
+    const at = x(label.at_s),
+      wide = c.measureText(label.text.slice(0, 40)).width;
 
-    if (at < left || at > right)
-      continue;
+    if (at < left || at > right) continue;
     c.fillStyle = colours("accent");
     c.fillRect(at - 0.5, top, 1, height);
     if (at >= free && at + wide + 8 < right) {
@@ -89,19 +103,31 @@ function drawLabels(c, labels, x, left, right, top, height) {
 
 /* From the page's ground to the colour that stands out most: by lightness alone, which also those see who see no colours. */
 function shade(part) {
-  const [from, to] = ["least", "most"].map(name => colours(name).match(/[0-9a-f]{2}/gi).map(two => parseInt(two, 16)));
+  const [from, to] = ["least", "most"].map(name =>
+    colours(name)
+      .match(/[0-9a-f]{2}/gi)
+      .map(two => parseInt(two, 16)),
+  );
 
   return "rgb(" + from.map((value, i) => Math.round(value + (to[i] - value) * part)).join(",") + ")";
 }
 
 /* Black or white, whichever is the easier to read on a colour (WCAG 2, relative luminance). */
 function readable(colour) {
-  const [red, green, blue] = colour.match(/\d+/g).map(value => { const part = value / 255; return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4; });
+  const [red, green, blue] = colour.match(/\d+/g).map(value => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
 
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
 }
 
-const PARTS = [["compute_share", "computing", "compute"], ["thread_wait_share", "waiting for threads", "threads"], ["mpi_share", "MPI", "mpi"], ["wait_share", "waiting in MPI", "wait"]];
+const PARTS = [
+  ["compute_share", "computing", "compute"],
+  ["thread_wait_share", "waiting for threads", "threads"],
+  ["mpi_share", "MPI", "mpi"],
+  ["wait_share", "waiting in MPI", "wait"],
+];
 
 /* Of a rank's time: computing, of that waiting for its threads, MPI, of that waiting. */
 function parts(ranks, row) {
@@ -111,8 +137,13 @@ function parts(ranks, row) {
 }
 
 function legend(present) {
-  return make("p", { class: "legend" }, ...PARTS.filter((_, i) => present[i]).map(([, word, colour]) =>
-    make("span", null, make("i", { class: "key " + colour }), word)));
+  return make(
+    "p",
+    { class: "legend" },
+    ...PARTS.filter((_, i) => present[i]).map(([, word, colour]) =>
+      make("span", null, make("i", { class: "key " + colour }), word),
+    ),
+  );
 }
 
 /* Of bars side by side: few are no wider than that. */
@@ -121,7 +152,8 @@ const barWidth = (width, bars) => Math.min(width / bars, WIDEST);
 
 /* A bar for each rank, by rank; above 500 ranks a band for each group of neighbours, with their mean. */
 function rankBars(ranks) {
-  const group = Math.ceil(ranks.rows / 500), bars = Math.ceil(ranks.rows / group);
+  const group = Math.ceil(ranks.rows / 500),
+    bars = Math.ceil(ranks.rows / group);
   const values = Array.from({ length: bars }, (_, bar) => {
     const rows = Array.from({ length: Math.min(group, ranks.rows - bar * group) }, (_, i) => bar * group + i);
     const each = rows.map(row => parts(ranks, row));
@@ -147,17 +179,23 @@ function rankBars(ranks) {
       }
     });
   };
-  const told = "time of " + ranks.rows + " ranks, left to right: computing, MPI and waiting, each as part of the rank's time" +
+  const told =
+    "time of " +
+    ranks.rows +
+    " ranks, left to right: computing, MPI and waiting, each as part of the rank's time" +
     (group > 1 ? "; a bar is the mean of " + group + " ranks" : "");
 
-  return make("figure", null, legend(PARTS.map((_, part) => values.some(of => of[part] > 0))),
-              canvas(height, told, draw, (x, y, width) => {
-                const bar = Math.floor(x / barWidth(width, bars));
+  return make(
+    "figure",
+    null,
+    legend(PARTS.map((_, part) => values.some(of => of[part] > 0))),
+    canvas(height, told, draw, (x, y, width) => {
+      const bar = Math.floor(x / barWidth(width, bars));
 
-                if (bar < bars)
-                  selection.toggle("rank", ranks.get("rank", bar * group));
-              }),
-              make("figcaption", null, told + "; a click selects the rank"));
+      if (bar < bars) selection.toggle("rank", ranks.get("rank", bar * group));
+    }),
+    make("figcaption", null, told + "; a click selects the rank"),
+  );
 }
 
 /* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. lasts: s, where columns are the time of the run. */
@@ -165,14 +203,18 @@ function heat(told, rows, columns, value, marks, pick, { ends = ["0 %", "100 %"]
   const height = Math.max(Math.min(rows * 14, 320), 60);
   const draw = (c, width) => {
     const steps = Array.from({ length: 65 }, (_, step) => shade(step / 64));
-    const tall = Math.min(rows, height), wide = Math.min(columns, Math.floor(width));
+    const tall = Math.min(rows, height),
+      wide = Math.min(columns, Math.floor(width));
 
     for (let y = 0; y < tall; y++) {
-      const from = Math.floor(y * rows / tall), to = Math.max(Math.floor((y + 1) * rows / tall), from + 1);
+      const from = Math.floor((y * rows) / tall),
+        to = Math.max(Math.floor(((y + 1) * rows) / tall), from + 1);
 
       for (let x = 0; x < wide; x++) {
-        const first = Math.floor(x * columns / wide), end = Math.max(Math.floor((x + 1) * columns / wide), first + 1);
-        let sum = 0, n = 0;
+        const first = Math.floor((x * columns) / wide),
+          end = Math.max(Math.floor(((x + 1) * columns) / wide), first + 1);
+        let sum = 0,
+          n = 0;
 
         for (let row = from; row < to; row++)
           for (let column = first; column < end; column++) {
@@ -185,63 +227,110 @@ function heat(told, rows, columns, value, marks, pick, { ends = ["0 %", "100 %"]
           }
         if (n) {
           c.fillStyle = steps[Math.round(64 * Math.min(sum / n, 1))];
-          c.fillRect(x * width / wide, y * height / tall, width / wide + 0.5, height / tall + (height / tall > 4 ? -1 : 0.5));
+          c.fillRect(
+            (x * width) / wide,
+            (y * height) / tall,
+            width / wide + 0.5,
+            height / tall + (height / tall > 4 ? -1 : 0.5),
+          );
         }
       }
     }
-    for (const [row, column] of marks()) { /* no column: all of the row */
+    for (const [row, column] of marks()) {
+      /* no column: all of the row */
       const whole = column === undefined;
 
       c.strokeStyle = colours("accent");
       c.lineWidth = 2;
-      c.strokeRect((whole ? 0 : column * width / columns) + 1, row * height / rows + 1, (whole ? width : width / columns) - 2, Math.max(height / rows - 2, 2));
+      c.strokeRect(
+        (whole ? 0 : (column * width) / columns) + 1,
+        (row * height) / rows + 1,
+        (whole ? width : width / columns) - 2,
+        Math.max(height / rows - 2, 2),
+      );
     }
-    if (lasts)
-      drawStretch(c, time => time / lasts * width, 0, height);
+    if (lasts) drawStretch(c, time => (time / lasts) * width, 0, height);
   };
-  const scale = make("span", { class: "scale", "aria-hidden": "true" }, ends[0] + " ", ...[0, 0.25, 0.5, 0.75, 1].map(part => {
-    const box = make("i", { class: "key" });
-    const colour = () => { box.style.background = shade(part); };
+  const scale = make(
+    "span",
+    { class: "scale", "aria-hidden": "true" },
+    ends[0] + " ",
+    ...[0, 0.25, 0.5, 0.75, 1].map(part => {
+      const box = make("i", { class: "key" });
+      const colour = () => {
+        box.style.background = shade(part);
+      };
 
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", colour);
-    colour();
-    return box;
-  }), " " + ends[1]);
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", colour);
+      colour();
+      return box;
+    }),
+    " " + ends[1],
+  );
 
-  const picture = canvas(height, told, draw, (x, y, width) => pick(Math.min(Math.floor(y / height * rows), rows - 1), Math.min(Math.floor(x / width * columns), columns - 1)));
+  const picture = canvas(height, told, draw, (x, y, width) =>
+    pick(Math.min(Math.floor((y / height) * rows), rows - 1), Math.min(Math.floor((x / width) * columns), columns - 1)),
+  );
 
   if (lasts)
-    dragged(picture, (from, to) => selection.selectStretch(from / picture.clientWidth * lasts, to / picture.clientWidth * lasts));
-  return make("figure", null, picture, make("figcaption", null, told, lasts ? "; drag to select a stretch of time" : "", " ", scale));
+    dragged(picture, (from, to) =>
+      selection.selectStretch((from / picture.clientWidth) * lasts, (to / picture.clientWidth) * lasts),
+    );
+  return make(
+    "figure",
+    null,
+    picture,
+    make("figcaption", null, told, lasts ? "; drag to select a stretch of time" : "", " ", scale),
+  );
 }
 
 /* Part of each bin of time that each rank was in MPI. */
 function timeHeat(tables) {
-  const ranks = tables.get("ranks"), bins = tables.get("timeline");
+  const ranks = tables.get("ranks"),
+    bins = tables.get("timeline");
   const rows = Array.from({ length: ranks.rows }, (_, row) => ranks.get("mpi_shares", row));
-  const columns = Math.max(0, ...rows.map(row => row ? row.length : 0));
+  const columns = Math.max(0, ...rows.map(row => (row ? row.length : 0)));
 
-  const lasts = bins && bins.rows && bins.has("end_s") ? columns * (bins.get("end_s", 0) - bins.get("begin_s", 0)) : 0; /* all are as long */
+  const lasts =
+    bins && bins.rows && bins.has("end_s")
+      ? columns * (bins.get("end_s", 0) - bins.get("begin_s", 0))
+      : 0; /* all are as long */
 
-  return columns ? heat("part of the time in MPI: ranks from top to bottom, time from left to right", rows.length, columns, (row, column) => rows[row] ? rows[row][column] : null,
-                        () => [...rows.keys()].filter(row => ranks.get("rank", row) === selection.get("rank")).map(row => [row]), row => selection.toggle("rank", ranks.get("rank", row)), { lasts }) : null;
+  return columns
+    ? heat(
+        "part of the time in MPI: ranks from top to bottom, time from left to right",
+        rows.length,
+        columns,
+        (row, column) => (rows[row] ? rows[row][column] : null),
+        () => [...rows.keys()].filter(row => ranks.get("rank", row) === selection.get("rank")).map(row => [row]),
+        row => selection.toggle("rank", ranks.get("rank", row)),
+        { lasts },
+      )
+    : null;
 }
 
 /* Who sent how much to whom. */
 function matrixHeat(matrix) {
-  if (!matrix.rows || !matrix.has("from"))
-    return null;
-  let most = 0, size = 0;
+  if (!matrix.rows || !matrix.has("from")) return null;
+  let most = 0,
+    size = 0;
   const cells = new Map();
 
   for (let row = 0; row < matrix.rows; row++) {
-    const from = matrix.get("from", row), to = matrix.get("to", row), sent = matrix.get("bytes", row);
+    const from = matrix.get("from", row),
+      to = matrix.get("to", row),
+      sent = matrix.get("bytes", row);
 
     size = Math.max(size, from + 1, to + 1);
     most = Math.max(most, sent);
     cells.set(from * 1e6 + to, sent);
   }
-  return heat("bytes sent, of " + bytes(most) + ", the most of a pair: senders from top to bottom, receivers from left to right", size, size,
-              (from, to) => most && cells.has(from * 1e6 + to) ? cells.get(from * 1e6 + to) / most : null,
-              () => selection.get("rank") === null ? [] : [[selection.get("rank")]], row => selection.toggle("rank", row));
+  return heat(
+    "bytes sent, of " + bytes(most) + ", the most of a pair: senders from top to bottom, receivers from left to right",
+    size,
+    size,
+    (from, to) => (most && cells.has(from * 1e6 + to) ? cells.get(from * 1e6 + to) / most : null),
+    () => (selection.get("rank") === null ? [] : [[selection.get("rank")]]),
+    row => selection.toggle("rank", row),
+  );
 }

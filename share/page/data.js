@@ -6,20 +6,24 @@ class Table {
     this.words = words;
     this.columns = described.columns.map((column, i) => ({ ...column, values: values[i] }));
     this.byKey = new Map(this.columns.map(column => [column.key, column]));
-    this.shown = (described.shown || "").split(/\s+/).filter(Boolean).map(key => key.split("/")[0]).filter(key => this.byKey.has(key));
-    if (!this.shown.length)
-      this.shown = this.columns.slice(0, 8).map(column => column.key);
+    this.shown = (described.shown || "")
+      .split(/\s+/)
+      .filter(Boolean)
+      .map(key => key.split("/")[0])
+      .filter(key => this.byKey.has(key));
+    if (!this.shown.length) this.shown = this.columns.slice(0, 8).map(column => column.key);
   }
 
-  has(key) { return this.byKey.has(key); }
+  has(key) {
+    return this.byKey.has(key);
+  }
 
   /* null: not known */
   get(key, row) {
     const column = this.byKey.get(key);
     const value = column ? column.values[row] : null;
 
-    if (value === null || value === undefined)
-      return null;
+    if (value === null || value === undefined) return null;
     return column.type === "text" ? this.words[value] : column.type === "truth" ? value === 1 : value;
   }
 
@@ -29,12 +33,16 @@ class Table {
 
   /* Rows as objects, of small tables. */
   all() {
-    return Array.from({ length: this.rows }, (_, row) => Object.fromEntries(this.columns.map(column => [column.key, this.get(column.key, row)])));
+    return Array.from({ length: this.rows }, (_, row) =>
+      Object.fromEntries(this.columns.map(column => [column.key, this.get(column.key, row)])),
+    );
   }
 }
 
 async function inflate(pieces) {
-  const bytes = await Promise.all(pieces.map(async text => (await fetch("data:application/octet-stream;base64," + text)).arrayBuffer()));
+  const bytes = await Promise.all(
+    pieces.map(async text => (await fetch("data:application/octet-stream;base64," + text)).arrayBuffer()),
+  );
 
   return new Response(new Blob(bytes).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
@@ -45,7 +53,10 @@ async function loadTables(part) {
   const [described, values, sources] = JSON.parse(await inflate(scripts.map(script => script.textContent)));
 
   scripts.forEach(script => script.remove());
-  return Object.assign(new Map(described.tables.map((table, i) => [table.name, new Table(table, values[i], described.words)])), { sources, schema: described.schema });
+  return Object.assign(
+    new Map(described.tables.map((table, i) => [table.name, new Table(table, values[i], described.words)])),
+    { sources, schema: described.schema },
+  );
 }
 
 /* The first screen's are drawn before the others are read. */

@@ -4,16 +4,31 @@ const COMPARED = 4;
 
 /* Tables whose rows are each of a rank, with what tells apart the rows that one has. */
 function distributed(tables) {
-  return [...tables.values()].filter(table => table.rows && table.has("rank") && numbersOf(table).length && !["findings", "sampled_instances"].includes(table.name));
+  return [...tables.values()].filter(
+    table =>
+      table.rows &&
+      table.has("rank") &&
+      numbersOf(table).length &&
+      !["findings", "sampled_instances"].includes(table.name),
+  );
 }
 
 function numbersOf(table) {
-  return table.columns.filter(column => ["whole", "real"].includes(column.type) && column.unit !== "id" && !/^(rank|thread|pid|tid)$|(^|_)id$/.test(column.key));
+  return table.columns.filter(
+    column =>
+      ["whole", "real"].includes(column.type) &&
+      column.unit !== "id" &&
+      !/^(rank|thread|pid|tid)$|(^|_)id$/.test(column.key),
+  );
 }
 
 /* The column of text whose values are what the rows are of, besides their rank: function, section, lock. null: none */
 function subjectOf(table) {
-  return table.columns.find(column => column.type === "text" && /^(function|procedure|section|lock|kind|metric)$/.test(column.key)) || null;
+  return (
+    table.columns.find(
+      column => column.type === "text" && /^(function|procedure|section|lock|kind|metric)$/.test(column.key),
+    ) || null
+  );
 }
 
 class Distribution {
@@ -31,28 +46,72 @@ class Distribution {
 
   /* Rows of what was chosen, by rank. */
   rows() {
-    const subject = subjectOf(this.table), all = Array.from({ length: this.table.rows }, (_, row) => row);
+    const subject = subjectOf(this.table),
+      all = Array.from({ length: this.table.rows }, (_, row) => row);
 
-    return all.filter(row => (!subject || this.table.get(subject.key, row) === this.of) && this.table.get(this.key, row) !== null)
-      .sort((a, b) => this.table.get("rank", a) - this.table.get("rank", b) || (this.table.get("thread", a) || 0) - (this.table.get("thread", b) || 0));
+    return all
+      .filter(
+        row => (!subject || this.table.get(subject.key, row) === this.of) && this.table.get(this.key, row) !== null,
+      )
+      .sort(
+        (a, b) =>
+          this.table.get("rank", a) - this.table.get("rank", b) ||
+          (this.table.get("thread", a) || 0) - (this.table.get("thread", b) || 0),
+      );
   }
 
   change() {
-    const table = this.table, numbers = numbersOf(table), subject = subjectOf(table);
-    const subjects = subject ? [...new Set(Array.from({ length: table.rows }, (_, row) => table.get(subject.key, row)))] : [];
+    const table = this.table,
+      numbers = numbersOf(table),
+      subject = subjectOf(table);
+    const subjects = subject
+      ? [...new Set(Array.from({ length: table.rows }, (_, row) => table.get(subject.key, row)))]
+      : [];
 
     if (!table.has(this.key) || !numbers.includes(table.byKey.get(this.key)))
       this.key = (numbers.find(column => column.unit === "s") || numbers[0]).key;
-    if (!subjects.includes(this.of))
-      this.of = subjects.length ? subjects[0] : null;
-    this.tools.replaceChildren(chooser("rows", [...this.tables.values()].map(of => [of.name, of.title || of.name]), table.name, name => { this.table = this.tables.get(name); this.change(); }),
-                               ...subject ? [chooser(subject.title || subject.key, subjects.map((of, i) => [String(i), of === null ? "(none)" : of.slice(0, 60)]), String(subjects.indexOf(this.of)), i => { this.of = subjects[i]; this.change(); })] : [],
-                               chooser("value", numbers.map(column => [column.key, column.title || column.key]), this.key, key => { this.key = key; this.change(); }));
+    if (!subjects.includes(this.of)) this.of = subjects.length ? subjects[0] : null;
+    this.tools.replaceChildren(
+      chooser(
+        "rows",
+        [...this.tables.values()].map(of => [of.name, of.title || of.name]),
+        table.name,
+        name => {
+          this.table = this.tables.get(name);
+          this.change();
+        },
+      ),
+      ...(subject
+        ? [
+            chooser(
+              subject.title || subject.key,
+              subjects.map((of, i) => [String(i), of === null ? "(none)" : of.slice(0, 60)]),
+              String(subjects.indexOf(this.of)),
+              i => {
+                this.of = subjects[i];
+                this.change();
+              },
+            ),
+          ]
+        : []),
+      chooser(
+        "value",
+        numbers.map(column => [column.key, column.title || column.key]),
+        this.key,
+        key => {
+          this.key = key;
+          this.change();
+        },
+      ),
+    );
     this.draw();
   }
 
   draw() {
-    const { table, key } = this, column = table.byKey.get(key), rows = this.rows(), values = rows.map(row => table.get(key, row));
+    const { table, key } = this,
+      column = table.byKey.get(key),
+      rows = this.rows(),
+      values = rows.map(row => table.get(key, row));
     const title = column.title || column.key;
 
     if (!values.length) {
@@ -60,15 +119,39 @@ class Distribution {
       this.caption.textContent = column.doc;
       return;
     }
-    const sum = values.reduce((all, value) => all + value, 0), name = row => "rank " + table.get("rank", row) + (table.has("thread") ? ", thread " + table.get("thread", row) : "");
-    const least = rows[values.indexOf(Math.min(...values))], most = rows[values.indexOf(Math.max(...values))];
+    const sum = values.reduce((all, value) => all + value, 0),
+      name = row =>
+        "rank " + table.get("rank", row) + (table.has("thread") ? ", thread " + table.get("thread", row) : "");
+    const least = rows[values.indexOf(Math.min(...values))],
+      most = rows[values.indexOf(Math.max(...values))];
     const bars = rows.map((row, i) => ({ label: String(table.get("rank", row)), value: values[i] }));
 
-    this.picture.replaceChildren(upright(title + " by rank, from left to right", bars, value => worded(column, value), i => selection.toggle("rank", table.get("rank", rows[i])),
-                                         i => selection.get("rank") !== null && table.get("rank", rows[i]) === selection.get("rank")),
-                                 upright("how many have so much: " + title, histogramOf(values, column), value => String(Math.round(value))));
-    this.caption.textContent = title + ": mean " + worded(column, sum / values.length) + ", least " + worded(column, table.get(key, least)) + " (" + name(least) + "), most " +
-      worded(column, table.get(key, most)) + " (" + name(most) + ")" + (column.unit === "s" || column.unit === "bytes" ? ", sum " + worded(column, sum) : "") + ". " + column.doc;
+    this.picture.replaceChildren(
+      upright(
+        title + " by rank, from left to right",
+        bars,
+        value => worded(column, value),
+        i => selection.toggle("rank", table.get("rank", rows[i])),
+        i => selection.get("rank") !== null && table.get("rank", rows[i]) === selection.get("rank"),
+      ),
+      upright("how many have so much: " + title, histogramOf(values, column), value => String(Math.round(value))),
+    );
+    this.caption.textContent =
+      title +
+      ": mean " +
+      worded(column, sum / values.length) +
+      ", least " +
+      worded(column, table.get(key, least)) +
+      " (" +
+      name(least) +
+      "), most " +
+      worded(column, table.get(key, most)) +
+      " (" +
+      name(most) +
+      ")" +
+      (column.unit === "s" || column.unit === "bytes" ? ", sum " + worded(column, sum) : "") +
+      ". " +
+      column.doc;
   }
 }
 
@@ -81,13 +164,24 @@ function distributions(tables) {
     const one = new Distribution(tables, known.includes("ranks") ? "ranks" : known[0]);
 
     if (place.children.length)
-      one.element.append(make("button", { type: "button", onclick: () => { one.element.remove(); add.hidden = false; } }, "remove"));
+      one.element.append(
+        make(
+          "button",
+          {
+            type: "button",
+            onclick: () => {
+              one.element.remove();
+              add.hidden = false;
+            },
+          },
+          "remove",
+        ),
+      );
     place.append(one.element);
     add.hidden = place.children.length >= COMPARED;
   };
 
-  if (!known.length)
-    return null;
+  if (!known.length) return null;
   another();
   return make("section", { "aria-label": "Distribution" }, make("h3", null, "How a value is distributed"), place, add);
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""embed.py DIRECTORY PAGE.html FILE.h: a page's files as two C arrays, before and behind the run's data; of a page that has no place for data, such as live.html,
-as one, and its policy as a string. Scripts and styles stand in the page itself, and its content security policy names them by their hashes: nothing else of it is
-run, and nothing is fetched."""
+"""embed.py DIRECTORY PAGE.html FILE.h: a page's files as two C arrays, before and behind the run's data; of a page that
+has no place for data, such as live.html, as one, and its policy as a string. Scripts and styles stand in the page
+itself, and its content security policy names them by their hashes: nothing else of it is run, and nothing is
+fetched."""
 import base64
 import hashlib
 import os
@@ -20,8 +21,10 @@ def digest(text):
 
 def array(name, text):
     data = text.encode()
-    rows = [', '.join(map(str, data[i:i + 24])) for i in range(0, len(data), 24)]
-    return 'static const unsigned char {0}[] = {{\n    {1}\n}};\nstatic const size_t {0}_bytes = sizeof({0});\n'.format(name, ',\n    '.join(rows))
+    rows = [', '.join(map(str, data[i : i + 24])) for i in range(0, len(data), 24)]
+    return 'static const unsigned char {0}[] = {{\n    {1}\n}};\nstatic const size_t {0}_bytes = sizeof({0});\n'.format(
+        name, ',\n    '.join(rows)
+    )
 
 
 def main(directory, name, header):
@@ -38,7 +41,12 @@ def main(directory, name, header):
         arrays = array('fv_page_head', head) + '\n' + array('fv_page_tail', tail)
     else:
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
-        arrays = array('fv_live_page', page) + '\nstatic const char fv_live_policy[] = "' + policy + "; frame-ancestors 'none'\";\n"
+        arrays = (
+            array('fv_live_page', page)
+            + '\nstatic const char fv_live_policy[] = "'
+            + policy
+            + "; frame-ancestors 'none'\";\n"
+        )
     with open(header, 'w', encoding='ascii') as f:
         f.write('/* Made by embed.py of share/page. */\n#include <stddef.h>\n\n' + arrays)
 

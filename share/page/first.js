@@ -3,79 +3,140 @@
 const GOOD = 0.8; /* POP calls an efficiency acceptable from there on */
 
 function drawIdentity(tables) {
-  const [run] = tables.get("run").all(), options = tables.get("options");
+  const [run] = tables.get("run").all(),
+    options = tables.get("options");
 
   document.title = "fvmpi: " + run.command;
   document.getElementById("title").textContent = run.command;
   document.getElementById("identity").textContent = [
-    plural(run.rank_count, "rank"), run.mpi, run.start, seconds(run.elapsed_s),
-    options && options.rows ? "fvmpi run " + options.all().map(option => Object.values(option).filter(value => typeof value === "string")[0]).join(" ") : null,
+    plural(run.rank_count, "rank"),
+    run.mpi,
+    run.start,
+    seconds(run.elapsed_s),
+    options && options.rows
+      ? "fvmpi run " +
+        options
+          .all()
+          .map(option => Object.values(option).filter(value => typeof value === "string")[0])
+          .join(" ")
+      : null,
     "fvmpi " + run.fvmpi,
-  ].filter(Boolean).join(" \u00b7 ");
-  const cost = run.overhead_time_s === null ? "" : "; fvmpi itself took " + seconds(run.overhead_time_s) + " of all ranks' time (" + percent(run.overhead_share) + ", estimate)";
+  ]
+    .filter(Boolean)
+    .join(" \u00b7 ");
+  const cost =
+    run.overhead_time_s === null
+      ? ""
+      : "; fvmpi itself took " +
+        seconds(run.overhead_time_s) +
+        " of all ranks' time (" +
+        percent(run.overhead_share) +
+        ", estimate)";
   const complete = document.getElementById("completeness");
 
-  if (run.ended)
-    complete.before(...run.ended.split("\n").map(line => make("p", { class: "verdict bad" }, line)));
-  complete.textContent = (run.complete ? "\u2713 complete: " : "\u26a0 INCOMPLETE: ") + run.reported_count + " of " + plural(run.rank_count, "rank") + cost;
+  if (run.ended) complete.before(...run.ended.split("\n").map(line => make("p", { class: "verdict bad" }, line)));
+  complete.textContent =
+    (run.complete ? "\u2713 complete: " : "\u26a0 INCOMPLETE: ") +
+    run.reported_count +
+    " of " +
+    plural(run.rank_count, "rank") +
+    cost;
   complete.className = run.complete ? "" : "bad";
-  if (run.not_recorded)
-    complete.after(make("p", { class: "note" }, run.not_recorded));
+  if (run.not_recorded) complete.after(make("p", { class: "note" }, run.not_recorded));
 }
 
 function drawFindings(tables) {
-  const findings = tables.get("findings").all(), place = document.getElementById("findings");
+  const findings = tables.get("findings").all(),
+    place = document.getElementById("findings");
   const notJudged = tables.get("run").all()[0].not_judged;
   const one = finding => {
-    const lost = finding.lost_s === null ? "" : (finding.evidence === "estimate" ? "about " : "") + seconds(finding.lost_s) +
-      (finding.lost_share === null ? "" : ", " + percent(finding.lost_share));
+    const lost =
+      finding.lost_s === null
+        ? ""
+        : (finding.evidence === "estimate" ? "about " : "") +
+          seconds(finding.lost_s) +
+          (finding.lost_share === null ? "" : ", " + percent(finding.lost_share));
 
-    return make("li", { class: finding.name === "no_processor" ? "bad" : null },
-                make("b", null, lost || "no time"), " ", finding.text, make("small", null, " (" + finding.evidence + ")"),
-                finding.rank === null ? null : make("button", { type: "button", class: "pick", onclick: () => selection.toggle("rank", finding.rank) }, "select rank " + finding.rank),
-                finding.next ? make("div", { class: "next" }, "\u2192 " + finding.next) : null);
+    return make(
+      "li",
+      { class: finding.name === "no_processor" ? "bad" : null },
+      make("b", null, lost || "no time"),
+      " ",
+      finding.text,
+      make("small", null, " (" + finding.evidence + ")"),
+      finding.rank === null
+        ? null
+        : make(
+            "button",
+            { type: "button", class: "pick", onclick: () => selection.toggle("rank", finding.rank) },
+            "select rank " + finding.rank,
+          ),
+      finding.next ? make("div", { class: "next" }, "\u2192 " + finding.next) : null,
+    );
   };
   const list = from => make("ol", null, ...from.map(one));
 
-  place.append(make("h2", null, "Findings"), make("p", { class: "note" }, findings.some(finding => finding.name === "no_processor") ? "what costs most in the program, of the time of all ranks; then what the machine did" : "what costs most, of the time of all ranks"));
+  place.append(
+    make("h2", null, "Findings"),
+    make(
+      "p",
+      { class: "note" },
+      findings.some(finding => finding.name === "no_processor")
+        ? "what costs most in the program, of the time of all ranks; then what the machine did"
+        : "what costs most, of the time of all ranks",
+    ),
+  );
   if (!findings.length)
-    place.append(make("p", null, notJudged ? "None." : "None: nothing that fvmpi knows the cause of costs 2 % or more."));
-  else
-    place.append(list(findings.slice(0, 3)));
+    place.append(
+      make("p", null, notJudged ? "None." : "None: nothing that fvmpi knows the cause of costs 2 % or more."),
+    );
+  else place.append(list(findings.slice(0, 3)));
   if (findings.length > 3)
     place.append(make("details", null, make("summary", null, findings.length - 3 + " more"), list(findings.slice(3))));
-  if (notJudged)
-    place.append(make("p", { class: "note" }, "Not judged: " + notJudged));
+  if (notJudged) place.append(make("p", { class: "note" }, "Not judged: " + notJudged));
 }
 
 /* Efficiencies as a tree: each is the product of those below it. */
 const TREE = ["parallel", ["load_balance"], ["communication", ["serialization"], ["transfer"]]];
 
 function drawBranch([key, ...below], table) {
-  const value = table.get(key, 0), column = table.byKey.get(key);
+  const value = table.get(key, 0),
+    column = table.byKey.get(key);
 
-  if (value === null)
-    return null;
-  const good = value >= GOOD, bar = make("i", { class: "fill " + (good ? "good" : "poor") });
+  if (value === null) return null;
+  const good = value >= GOOD,
+    bar = make("i", { class: "fill " + (good ? "good" : "poor") });
 
   bar.style.width = 100 * Math.min(value, 1) + "%";
-  return make("li", null, make("div", { class: "efficiency", title: column.doc },
-                               make("span", { class: "name" }, (below.length || key === "parallel" ? "" : "") + key.replace("_", " ")),
-                               make("span", { class: "bar" }, bar, make("i", { class: "mark" })),
-                               make("span", { class: "value" }, percent(value) + (good ? " \u2713" : " \u26a0"))),
-              below.length ? make("ul", null, ...below.map(branch => drawBranch(branch, table))) : null);
+  return make(
+    "li",
+    null,
+    make(
+      "div",
+      { class: "efficiency", title: column.doc },
+      make("span", { class: "name" }, (below.length || key === "parallel" ? "" : "") + key.replace("_", " ")),
+      make("span", { class: "bar" }, bar, make("i", { class: "mark" })),
+      make("span", { class: "value" }, percent(value) + (good ? " \u2713" : " \u26a0")),
+    ),
+    below.length ? make("ul", null, ...below.map(branch => drawBranch(branch, table))) : null,
+  );
 }
 
 function drawEfficiency(tables) {
-  const table = tables.get("efficiency"), place = document.getElementById("efficiency");
+  const table = tables.get("efficiency"),
+    place = document.getElementById("efficiency");
   const tree = table && table.rows ? drawBranch(TREE, table) : null;
 
-  place.append(make("h2", null, "Efficiency"), make("p", { class: "note" }, "POP metrics; " + 100 * GOOD + " % and more (the mark) is called acceptable"),
-               tree ? make("ul", { class: "tree" }, tree) : make("p", null, "Not known: there are no ranks with times."));
+  place.append(
+    make("h2", null, "Efficiency"),
+    make("p", { class: "note" }, "POP metrics; " + 100 * GOOD + " % and more (the mark) is called acceptable"),
+    tree ? make("ul", { class: "tree" }, tree) : make("p", null, "Not known: there are no ranks with times."),
+  );
 }
 
 function drawStrip(tables) {
-  const ranks = tables.get("ranks"), place = document.getElementById("strip");
+  const ranks = tables.get("ranks"),
+    place = document.getElementById("strip");
 
   place.append(make("h2", null, "Where the time went"));
   if (!ranks || !ranks.rows) {
@@ -88,15 +149,39 @@ function drawStrip(tables) {
     const time = ranks.get("app_time_s", row) || 0;
 
     all += time;
-    parts(ranks, row).forEach((share, part) => { sums[part] += share * time; });
+    parts(ranks, row).forEach((share, part) => {
+      sums[part] += share * time;
+    });
   }
-  const bar = make("div", { class: "whole", role: "img", "aria-label": PARTS.map(([, word], i) => word + " " + percent(all ? sums[i] / all : 0)).join(", ") },
-                   ...PARTS.map(([, , colour], i) => {
-                     const piece = make("i", { class: colour });
+  const bar = make(
+    "div",
+    {
+      class: "whole",
+      role: "img",
+      "aria-label": PARTS.map(([, word], i) => word + " " + percent(all ? sums[i] / all : 0)).join(", "),
+    },
+    ...PARTS.map(([, , colour], i) => {
+      const piece = make("i", { class: colour });
 
-                     piece.style.width = (all ? 100 * sums[i] / all : 0) + "%";
-                     return piece;
-                   }));
-  place.append(bar, make("p", { class: "legend" }, ...PARTS.map(([, word, colour], i) => sums[i] > 0
-    ? make("span", null, make("i", { class: "key " + colour }), word + " " + percent(sums[i] / all) + ", " + seconds(sums[i])) : null).filter(Boolean)));
+      piece.style.width = (all ? (100 * sums[i]) / all : 0) + "%";
+      return piece;
+    }),
+  );
+  place.append(
+    bar,
+    make(
+      "p",
+      { class: "legend" },
+      ...PARTS.map(([, word, colour], i) =>
+        sums[i] > 0
+          ? make(
+              "span",
+              null,
+              make("i", { class: "key " + colour }),
+              word + " " + percent(sums[i] / all) + ", " + seconds(sums[i]),
+            )
+          : null,
+      ).filter(Boolean),
+    ),
+  );
 }

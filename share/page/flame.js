@@ -1,34 +1,70 @@
 /* Where time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. Of samples, and of functions that
  * the compiler instrumented. */
 
-const FRAME = 19;     /* pixels of a row */
-const NARROW = 0.6;   /* pixels below which a frame is not drawn */
-const DEEPEST = 60;   /* rows that are shown at once */
+const FRAME = 19; /* pixels of a row */
+const NARROW = 0.6; /* pixels below which a frame is not drawn */
+const DEEPEST = 60; /* rows that are shown at once */
 
 /* Tables that are trees: `columns` of a name, of time with callees and without, and of all that MPI and threads' waiting are parts of. */
 const TREES = {
-  call_tree: { id: "flame", title: "CPU time by call path", of: "CPU time", known: " (estimate, by samples)",
-               columns: { name: "procedure", time: "inclusive_time_s", own: "exclusive_time_s", all: "inclusive_ticks", mpi: "inclusive_mpi_ticks", sync: "inclusive_sync_ticks" } },
-  instrumented_paths: { id: "calls", title: "Time of instrumented functions by call path", of: "time", known: " (exact)",
-                        columns: { name: "tree", time: "time_s", own: "self_s", all: "time_s", mpi: "mpi_s" } },
+  call_tree: {
+    id: "flame",
+    title: "CPU time by call path",
+    of: "CPU time",
+    known: " (estimate, by samples)",
+    columns: {
+      name: "procedure",
+      time: "inclusive_time_s",
+      own: "exclusive_time_s",
+      all: "inclusive_ticks",
+      mpi: "inclusive_mpi_ticks",
+      sync: "inclusive_sync_ticks",
+    },
+  },
+  instrumented_paths: {
+    id: "calls",
+    title: "Time of instrumented functions by call path",
+    of: "time",
+    known: " (exact)",
+    columns: { name: "tree", time: "time_s", own: "self_s", all: "time_s", mpi: "mpi_s" },
+  },
 };
 
 /* { name, time, own, mpi, sync, parent, children } of each node; parents stand before their children. */
 function callTree(table, columns) {
-  const nodes = new Map(), roots = [];
+  const nodes = new Map(),
+    roots = [];
 
   for (let row = 0; row < table.rows; row++) {
-    const get = column => column ? table.get(column, row) || 0 : 0;
-    const all = get(columns.all), parent = nodes.get(table.get("parent_id", row)) || null;
-    const node = { name: String(get(columns.name)).trim(), time: get(columns.time), own: get(columns.own), mpi: all && get(columns.mpi) / all, sync: all && get(columns.sync) / all,
-                   parent, children: [], depth: parent ? parent.depth + 1 : 0 };
+    const get = column => (column ? table.get(column, row) || 0 : 0);
+    const all = get(columns.all),
+      parent = nodes.get(table.get("parent_id", row)) || null;
+    const node = {
+      name: String(get(columns.name)).trim(),
+      time: get(columns.time),
+      own: get(columns.own),
+      mpi: all && get(columns.mpi) / all,
+      sync: all && get(columns.sync) / all,
+      parent,
+      children: [],
+      depth: parent ? parent.depth + 1 : 0,
+    };
 
     nodes.set(table.get("id", row), node);
     (parent ? parent.children : roots).push(node);
   }
   nodes.forEach(node => node.children.sort((a, b) => b.time - a.time));
   roots.sort((a, b) => b.time - a.time);
-  return { name: "all", time: roots.reduce((sum, node) => sum + node.time, 0), own: 0, mpi: 0, sync: 0, parent: null, children: roots, depth: -1 };
+  return {
+    name: "all",
+    time: roots.reduce((sum, node) => sum + node.time, 0),
+    own: 0,
+    mpi: 0,
+    sync: 0,
+    parent: null,
+    children: roots,
+    depth: -1,
+  };
 }
 
 class Flame {
@@ -39,8 +75,14 @@ class Flame {
     this.place = make("div");
     this.words = make("p", { class: "note", role: "status" });
     this.around = make("div", { class: "beside" });
-    this.element = make("section", { id: tree.id, "aria-label": `Flame graph: ${tree.title}` }, make("h3", null, tree.title),
-                        make("p", { class: "tools" }, make("button", { type: "button", onclick: () => this.zoom(this.root) }, "all")), make("figure", null, this.place, this.words), this.around);
+    this.element = make(
+      "section",
+      { id: tree.id, "aria-label": `Flame graph: ${tree.title}` },
+      make("h3", null, tree.title),
+      make("p", { class: "tools" }, make("button", { type: "button", onclick: () => this.zoom(this.root) }, "all")),
+      make("figure", null, this.place, this.words),
+      this.around,
+    );
     selection.onChange(() => this.drawAround());
     this.drawAround();
     this.zoom(this.root);
@@ -55,10 +97,11 @@ class Flame {
     const above = [];
 
     this.focus = node;
-    for (let at = node; at; at = at.parent || (at === this.root ? null : this.root))
-      above.unshift(at);
+    for (let at = node; at; at = at.parent || (at === this.root ? null : this.root)) above.unshift(at);
     const rows = Math.min(above.length + this.depth(node), DEEPEST);
-    const told = this.tree.title + ": callers above, callees below, as wide as their time; the table of the call tree has the numbers";
+    const told =
+      this.tree.title +
+      ": callers above, callees below, as wide as their time; the table of the call tree has the numbers";
     const draw = (c, width) => {
       this.frames = [];
       c.textBaseline = "middle";
@@ -71,7 +114,7 @@ class Flame {
           let x = left;
 
           for (const child of of.children) {
-            const share = of.time ? child.time / of.time * wide : 0;
+            const share = of.time ? (child.time / of.time) * wide : 0;
 
             if (share >= NARROW) {
               this.frame(c, child, x, share, y);
@@ -91,15 +134,16 @@ class Flame {
   }
 
   frame(c, node, left, wide, row) {
-    const top = row * FRAME, kind = node.mpi > 0.5 ? "mpi" : node.sync > 0.5 ? "threads" : "compute", chosen = node.name === selection.get("function");
+    const top = row * FRAME,
+      kind = node.mpi > 0.5 ? "mpi" : node.sync > 0.5 ? "threads" : "compute",
+      chosen = node.name === selection.get("function");
 
     c.globalAlpha = chosen ? 0.55 : 0.22;
     c.fillStyle = colours(chosen ? "accent" : kind);
     c.fillRect(left, top, Math.max(wide - 1, 0.5), FRAME - 1);
     c.globalAlpha = 1;
     this.frames.push({ node, left, top, wide });
-    if (wide < 24)
-      return;
+    if (wide < 24) return;
     c.save();
     c.beginPath();
     c.rect(left, top, wide - 4, FRAME);
@@ -118,32 +162,39 @@ class Flame {
   pick(x, y) {
     const node = this.at(x, y);
 
-    if (!node)
-      return;
-    if (node !== this.root && selection.get("function") !== node.name)
-      selection.toggle("function", node.name);
+    if (!node) return;
+    if (node !== this.root && selection.get("function") !== node.name) selection.toggle("function", node.name);
     this.zoom(node);
   }
 
   tell(node) {
     if (node)
-      this.words.textContent = node.name + ": " + seconds(node.time) + " of " + this.tree.of + " with what it calls, " + percent(this.root.time ? node.time / this.root.time : 0) + this.tree.known +
-        (node.own ? ", " + seconds(node.own) + " itself" : "") + (node.mpi >= 0.005 ? ", " + percent(node.mpi) + " of it in MPI" : "") + (node.sync >= 0.005 ? ", " + percent(node.sync) + " waiting for threads" : "");
+      this.words.textContent =
+        node.name +
+        ": " +
+        seconds(node.time) +
+        " of " +
+        this.tree.of +
+        " with what it calls, " +
+        percent(this.root.time ? node.time / this.root.time : 0) +
+        this.tree.known +
+        (node.own ? ", " + seconds(node.own) + " itself" : "") +
+        (node.mpi >= 0.005 ? ", " + percent(node.mpi) + " of it in MPI" : "") +
+        (node.sync >= 0.005 ? ", " + percent(node.sync) + " waiting for threads" : "");
   }
 
   /* Callers and callees of the function that is selected; of recursion the outermost call. */
   drawAround() {
-    const name = selection.get("function"), callers = new Map(), callees = new Map();
+    const name = selection.get("function"),
+      callers = new Map(),
+      callees = new Map();
     let all = 0;
     const add = (map, key, time) => map.set(key, (map.get(key) || 0) + time);
     const below = node => {
-      if (node.own)
-        add(callees, "(itself)", node.own);
+      if (node.own) add(callees, "(itself)", node.own);
       for (const child of node.children)
-        if (child.name === name)
-          below(child);
-        else
-          add(callees, child.name, child.time);
+        if (child.name === name) below(child);
+        else add(callees, child.name, child.time);
     };
     const visit = node => {
       if (node.name === name) {
@@ -155,17 +206,42 @@ class Flame {
       }
     };
 
-    if (name !== null)
-      visit(this.root);
-    const list = (title, map) => make("div", null, make("h4", null, title), make("ul", { class: "shares" }, ...[...map].sort((a, b) => b[1] - a[1]).slice(0, 12).map(([of, time]) => {
-      const bar = make("i", { class: "fill compute" });
+    if (name !== null) visit(this.root);
+    const list = (title, map) =>
+      make(
+        "div",
+        null,
+        make("h4", null, title),
+        make(
+          "ul",
+          { class: "shares" },
+          ...[...map]
+            .sort((a, b) => b[1] - a[1])
+            .slice(0, 12)
+            .map(([of, time]) => {
+              const bar = make("i", { class: "fill compute" });
 
-      bar.style.width = (all ? 100 * time / all : 0) + "%";
-      return make("li", null, make("span", { class: "bar" }, bar), make("span", { class: "value" }, seconds(time)),
-                  of.startsWith("(") ? of : make("button", { type: "button", class: "pick", onclick: () => selection.toggle("function", of) }, of));
-    })));
+              bar.style.width = (all ? (100 * time) / all : 0) + "%";
+              return make(
+                "li",
+                null,
+                make("span", { class: "bar" }, bar),
+                make("span", { class: "value" }, seconds(time)),
+                of.startsWith("(")
+                  ? of
+                  : make(
+                      "button",
+                      { type: "button", class: "pick", onclick: () => selection.toggle("function", of) },
+                      of,
+                    ),
+              );
+            }),
+        ),
+      );
 
-    this.around.replaceChildren(...all ? [list("Callers of " + name, callers), list("What " + name + " calls", callees)] : []);
+    this.around.replaceChildren(
+      ...(all ? [list("Callers of " + name, callers), list("What " + name + " calls", callees)] : []),
+    );
   }
 }
 

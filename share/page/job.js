@@ -1,8 +1,19 @@
 /* A job that runs, as fvmpi live's lines "job" and "told" say it: ranks x time, who waits for whom now, what took time so far. */
 
-const JOB_COLUMNS = 3600, JOB_RANKS_SHOWN = 64;
-const JOB_VALUES = [["mpi_s", "in MPI"], ["wait_s", "waiting in MPI"], ["cpu_s", "on a processor, all threads"]];
-const JOB_STATES = { active: "outside of MPI", waits: "waits", matched: "in MPI, data under way", recent: "in MPI, for less than 1 s", untold: "in MPI" };
+const JOB_COLUMNS = 3600,
+  JOB_RANKS_SHOWN = 64;
+const JOB_VALUES = [
+  ["mpi_s", "in MPI"],
+  ["wait_s", "waiting in MPI"],
+  ["cpu_s", "on a processor, all threads"],
+];
+const JOB_STATES = {
+  active: "outside of MPI",
+  waits: "waits",
+  matched: "in MPI, data under way",
+  recent: "in MPI, for less than 1 s",
+  untold: "in MPI",
+};
 
 class Job {
   constructor() {
@@ -16,8 +27,7 @@ class Job {
 
     if (has(line.job, "rank", "state", "elapsed_of_rank_s", "mpi_s", "wait_s", "cpu_s")) {
       this.columns.push({ time_s: line.time_s, job: line.job });
-      if (this.columns.length > JOB_COLUMNS)
-        this.columns.splice(0, JOB_COLUMNS >> 3);
+      if (this.columns.length > JOB_COLUMNS) this.columns.splice(0, JOB_COLUMNS >> 3);
     } else if (has(line.told, "hosts", "waits", "causes", "problems", "findings")) {
       this.told = line.told;
     } else {
@@ -26,27 +36,34 @@ class Job {
     return true;
   }
 
-  last() { return this.columns.length ? this.columns[this.columns.length - 1].job : null; }
+  last() {
+    return this.columns.length ? this.columns[this.columns.length - 1].job : null;
+  }
 
   /* Of the time from the column before: null, if the rank was not there. */
   share(column, row, key) {
-    const now = this.columns[column].job, earlier = column ? this.columns[column - 1].job : null;
+    const now = this.columns[column].job,
+      earlier = column ? this.columns[column - 1].job : null;
     const before = earlier && earlier.elapsed_s <= now.elapsed_s ? earlier : null; /* else another run's */
-    const place = before ? before.rank[row] === now.rank[row] ? row : before.rank.indexOf(now.rank[row]) : -1;
-    const since = name => now[name][row] - (place >= 0 ? before[name][place] : 0), elapsed = since("elapsed_of_rank_s");
+    const place = before ? (before.rank[row] === now.rank[row] ? row : before.rank.indexOf(now.rank[row])) : -1;
+    const since = name => now[name][row] - (place >= 0 ? before[name][place] : 0),
+      elapsed = since("elapsed_of_rank_s");
 
-    return elapsed > 0 && now[key][row] !== null && (place < 0 || before[key][place] !== null) ? Math.min(Math.max(since(key) / elapsed, 0), 1) : null;
+    return elapsed > 0 && now[key][row] !== null && (place < 0 || before[key][place] !== null)
+      ? Math.min(Math.max(since(key) / elapsed, 0), 1)
+      : null;
   }
 
   /* Which column holds a time. */
-  at(time) { return this.columns.findIndex((column, i) => time <= column.time_s && (!i || time > this.columns[i - 1].time_s)); }
+  at(time) {
+    return this.columns.findIndex((column, i) => time <= column.time_s && (!i || time > this.columns[i - 1].time_s));
+  }
 
   hostOf(row) {
     let first = 0;
 
     for (const { host, count: ranks } of this.told ? this.told.hosts : []) {
-      if (row < first + ranks)
-        return host;
+      if (row < first + ranks) return host;
       first += ranks;
     }
     return "";
@@ -60,32 +77,107 @@ class JobView {
     this.key = "mpi_s";
     this.headline = make("p", { class: "verdict", id: "job-headline" });
     this.where = make("p", { class: "note", role: "status" });
-    this.picture = canvas(170, "ranks from top to bottom, time from left to right: the darker, the more of its time a rank spent so", (c, width, height) => this.draw(c, width, height));
+    this.picture = canvas(
+      170,
+      "ranks from top to bottom, time from left to right: the darker, the more of its time a rank spent so",
+      (c, width, height) => this.draw(c, width, height),
+    );
     this.picture.addEventListener("pointermove", event => this.point(event.offsetX, event.offsetY));
     this.elsewhere = make("p", { class: "note" });
     this.now = make("div", { id: "job-now" });
     this.findings = make("div", { id: "job-findings" });
     this.sensors = make("tbody");
     this.sensorsNote = make("p", { class: "note" });
-    this.sensorsTable = make("div", { id: "job-sensors", hidden: "" }, make("h3", null, "What the job's nodes count"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "sensors of the job's nodes" },
-      make("table", null, make("thead", null, make("tr", null, ...["node", "event", "lately", "mean", "most", "unit"].map((name, i) => make("th", { scope: "col", class: i < 2 || i === 5 ? "left" : null }, name)))), this.sensors)), this.sensorsNote);
+    this.sensorsTable = make(
+      "div",
+      { id: "job-sensors", hidden: "" },
+      make("h3", null, "What the job's nodes count"),
+      make(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "sensors of the job's nodes" },
+        make(
+          "table",
+          null,
+          make(
+            "thead",
+            null,
+            make(
+              "tr",
+              null,
+              ...["node", "event", "lately", "mean", "most", "unit"].map((name, i) =>
+                make("th", { scope: "col", class: i < 2 || i === 5 ? "left" : null }, name),
+              ),
+            ),
+          ),
+          this.sensors,
+        ),
+      ),
+      this.sensorsNote,
+    );
     this.body = make("tbody");
-    element.append(make("h2", null, "The job"), this.headline,
-      make("figure", { class: "chart" }, make("figcaption", null, chooser("colour: part of the time", JOB_VALUES, this.key, value => { this.key = value; this.redraw(); })), this.picture, this.where), this.now, this.findings,
-      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "ranks" }, make("table", null, make("thead", null, make("tr", null,
-        ...["rank", "host", "when last seen", "in MPI lately", "in MPI so far", "waiting so far"].map((name, i) => make("th", { scope: "col", class: i === 1 || i === 2 ? "left" : null }, name)))), this.body)), this.sensorsTable, this.elsewhere);
+    element.append(
+      make("h2", null, "The job"),
+      this.headline,
+      make(
+        "figure",
+        { class: "chart" },
+        make(
+          "figcaption",
+          null,
+          chooser("colour: part of the time", JOB_VALUES, this.key, value => {
+            this.key = value;
+            this.redraw();
+          }),
+        ),
+        this.picture,
+        this.where,
+      ),
+      this.now,
+      this.findings,
+      make(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "ranks" },
+        make(
+          "table",
+          null,
+          make(
+            "thead",
+            null,
+            make(
+              "tr",
+              null,
+              ...["rank", "host", "when last seen", "in MPI lately", "in MPI so far", "waiting so far"].map((name, i) =>
+                make("th", { scope: "col", class: i === 1 || i === 2 ? "left" : null }, name),
+              ),
+            ),
+          ),
+          this.body,
+        ),
+      ),
+      this.sensorsTable,
+      this.elsewhere,
+    );
   }
 
-  redraw() { this.picture.dispatchEvent(new Event("redraw")); }
+  redraw() {
+    this.picture.dispatchEvent(new Event("redraw"));
+  }
 
-  x(time, width) { const { from, to } = this.state.stretch(); return 84 + (time - from) / (to - from || 1) * Math.max(width - 96, 1); }
+  x(time, width) {
+    const { from, to } = this.state.stretch();
+    return 84 + ((time - from) / (to - from || 1)) * Math.max(width - 96, 1);
+  }
 
   draw(c, width, height) {
-    const job = this.state.job(), last = job && job.last(), { from, to } = this.state.stretch();
+    const job = this.state.job(),
+      last = job && job.last(),
+      { from, to } = this.state.stretch();
 
-    if (!last)
-      return;
-    const ranks = last.rank.length, rows = Math.min(ranks, height - 20), tall = (height - 20) / rows, steps = Array.from({ length: 65 }, (_, step) => shade(step / 64));
+    if (!last) return;
+    const ranks = last.rank.length,
+      rows = Math.min(ranks, height - 20),
+      tall = (height - 20) / rows,
+      steps = Array.from({ length: 65 }, (_, step) => shade(step / 64));
 
     c.fillStyle = colours("quiet");
     c.textAlign = "right";
@@ -100,17 +192,20 @@ class JobView {
     c.rect(84, 0, Math.max(width - 96, 1), height - 20);
     c.clip();
     job.columns.forEach((column, i) => {
-      const begin = i ? job.columns[i - 1].time_s : column.time_s - 1, left = this.x(begin, width), wide = this.x(column.time_s, width) - left;
+      const begin = i ? job.columns[i - 1].time_s : column.time_s - 1,
+        left = this.x(begin, width),
+        wide = this.x(column.time_s, width) - left;
 
-      if (column.time_s < from || begin > to)
-        return;
+      if (column.time_s < from || begin > to) return;
       for (let y = 0; y < rows; y++) {
-        const first = Math.floor(y * ranks / rows), end = Math.max(Math.floor((y + 1) * ranks / rows), first + 1);
-        const shares = Array.from({ length: end - first }, (_, k) => first + k < column.job.rank.length ? job.share(i, first + k, this.key) : null).filter(share => share !== null);
+        const first = Math.floor((y * ranks) / rows),
+          end = Math.max(Math.floor(((y + 1) * ranks) / rows), first + 1);
+        const shares = Array.from({ length: end - first }, (_, k) =>
+          first + k < column.job.rank.length ? job.share(i, first + k, this.key) : null,
+        ).filter(share => share !== null);
 
-        if (!shares.length)
-          continue;
-        c.fillStyle = steps[Math.round(64 * shares.reduce((sum, share) => sum + share, 0) / shares.length)];
+        if (!shares.length) continue;
+        c.fillStyle = steps[Math.round((64 * shares.reduce((sum, share) => sum + share, 0)) / shares.length)];
         c.fillRect(left, y * tall, wide + 0.5, tall - (tall > 4 ? 1 : 0));
       }
     });
@@ -124,58 +219,139 @@ class JobView {
   }
 
   point(x, y) {
-    const job = this.state.job(), last = job && job.last(), { from, to } = this.state.stretch(), width = this.picture.clientWidth;
-    const time = from + (x - 84) / Math.max(width - 96, 1) * (to - from), row = last ? Math.min(Math.max(Math.floor(y / 150 * last.rank.length), 0), last.rank.length - 1) : -1, column = job ? job.at(time) : -1;
-    const share = column >= 0 && row >= 0 && row < job.columns[column].job.rank.length ? job.share(column, row, this.key) : null;
+    const job = this.state.job(),
+      last = job && job.last(),
+      { from, to } = this.state.stretch(),
+      width = this.picture.clientWidth;
+    const time = from + ((x - 84) / Math.max(width - 96, 1)) * (to - from),
+      row = last ? Math.min(Math.max(Math.floor((y / 150) * last.rank.length), 0), last.rank.length - 1) : -1,
+      column = job ? job.at(time) : -1;
+    const share =
+      column >= 0 && row >= 0 && row < job.columns[column].job.rank.length ? job.share(column, row, this.key) : null;
 
-    this.where.textContent = share === null ? "" : "rank " + last.rank[row] + ", " + clock(shown(), time, 0) + ": " + percent(share) + " " + JOB_VALUES.find(([key]) => key === this.key)[1];
+    this.where.textContent =
+      share === null
+        ? ""
+        : "rank " +
+          last.rank[row] +
+          ", " +
+          clock(shown(), time, 0) +
+          ": " +
+          percent(share) +
+          " " +
+          JOB_VALUES.find(([key]) => key === this.key)[1];
   }
 
   list(element, heading, items) {
-    element.replaceChildren(...items.length ? [make("h3", null, heading), make("ul", null, ...items.map(item => make("li", null, ...[item].flat())))] : []);
+    element.replaceChildren(
+      ...(items.length
+        ? [make("h3", null, heading), make("ul", null, ...items.map(item => make("li", null, ...[item].flat())))]
+        : []),
+    );
   }
 
   show() {
-    const job = this.state.job(), last = job && job.last(), told = job && job.told;
+    const job = this.state.job(),
+      last = job && job.last(),
+      told = job && job.told;
 
     this.redraw();
     if (!last) {
       this.headline.textContent = "There is nothing of it yet.";
       return;
     }
-    const ended = last.state.filter(state => state === "ended").length, word = last.is_over ? "It has ended" : "It runs";
-    this.headline.textContent = told && told.headline && (told.is_lasting || last.is_over) ? told.headline : word + ": " + plural(last.rank.length, "rank") + ", " + seconds(last.elapsed_s) + (ended && !last.is_over ? ", " + count(ended) + " ended" : "");
+    const ended = last.state.filter(state => state === "ended").length,
+      word = last.is_over ? "It has ended" : "It runs";
+    this.headline.textContent =
+      told && told.headline && (told.is_lasting || last.is_over)
+        ? told.headline
+        : word +
+          ": " +
+          plural(last.rank.length, "rank") +
+          ", " +
+          seconds(last.elapsed_s) +
+          (ended && !last.is_over ? ", " + count(ended) + " ended" : "");
     this.headline.classList.toggle("bad", Boolean(told && told.headline && (told.is_lasting || last.is_over)));
     this.rows(job, last);
-    if (!told)
-      return;
+    if (!told) return;
     const host = shown().header.host;
-    this.elsewhere.textContent = told.hosts.some(of => of.host === host) ? "Below: what " + host + " counts meanwhile." : "Below: what " + host + " counts, where none of its ranks runs; start fvmpi live on one of their hosts to see what that counts.";
+    this.elsewhere.textContent = told.hosts.some(of => of.host === host)
+      ? "Below: what " + host + " counts meanwhile."
+      : "Below: what " +
+        host +
+        " counts, where none of its ranks runs; start fvmpi live on one of their hosts to see what that counts.";
     this.showSensors(told);
     const hidden = told.waiting - told.waits.length;
-    this.list(this.now, told.is_lasting ? "Who waits for whom, for a second or more" : "Who waits for whom now",
-              [...told.causes, ...told.waits, ...hidden > 0 ? [plural(hidden, "more rank") + " wait"] : []]);
-    this.list(this.findings, "What took time in the first " + seconds(told.elapsed_s), [...told.problems, ...told.findings.map(of => [(of.lost_s !== null ? seconds(of.lost_s) + " of the ranks' time: " : "") + of.text, make("div", { class: "next" }, of.next)])]);
+    this.list(this.now, told.is_lasting ? "Who waits for whom, for a second or more" : "Who waits for whom now", [
+      ...told.causes,
+      ...told.waits,
+      ...(hidden > 0 ? [plural(hidden, "more rank") + " wait"] : []),
+    ]);
+    this.list(this.findings, "What took time in the first " + seconds(told.elapsed_s), [
+      ...told.problems,
+      ...told.findings.map(of => [
+        (of.lost_s !== null ? seconds(of.lost_s) + " of the ranks' time: " : "") + of.text,
+        make("div", { class: "next" }, of.next),
+      ]),
+    ]);
   }
 
   /* Recorded by the job itself, with --sensors. */
   showSensors({ sensors = [], sensors_all: all = 0 }) {
-    const told = (unit, value) => value === null ? "-" : unit === "bytes" ? bytes(value) : digits(value);
+    const told = (unit, value) => (value === null ? "-" : unit === "bytes" ? bytes(value) : digits(value));
 
     this.sensorsTable.hidden = !sensors.length;
-    this.sensors.replaceChildren(...sensors.map(of => make("tr", null, make("th", { scope: "row", class: "left" }, of.host), make("td", { class: "left" }, of.event), ...[of.last, of.mean, of.most].map(value => make("td", null, told(of.unit, value))),
-      make("td", { class: "left" }, of.kind !== "gauge" ? of.unit + "/s" : of.unit === "bytes" ? "" : of.unit))));
-    this.sensorsNote.textContent = all > sensors.length ? plural(all - sensors.length, "more event") + ": in the report" : "";
+    this.sensors.replaceChildren(
+      ...sensors.map(of =>
+        make(
+          "tr",
+          null,
+          make("th", { scope: "row", class: "left" }, of.host),
+          make("td", { class: "left" }, of.event),
+          ...[of.last, of.mean, of.most].map(value => make("td", null, told(of.unit, value))),
+          make("td", { class: "left" }, of.kind !== "gauge" ? of.unit + "/s" : of.unit === "bytes" ? "" : of.unit),
+        ),
+      ),
+    );
+    this.sensorsNote.textContent =
+      all > sensors.length ? plural(all - sensors.length, "more event") + ": in the report" : "";
   }
 
   rows(job, last) {
-    const column = job.columns.length - 1, part = (key, row) => last[key][row] === null || !(last.elapsed_of_rank_s[row] > 0) ? "-" : percent(last[key][row] / last.elapsed_of_rank_s[row]);
+    const column = job.columns.length - 1,
+      part = (key, row) =>
+        last[key][row] === null || !(last.elapsed_of_rank_s[row] > 0)
+          ? "-"
+          : percent(last[key][row] / last.elapsed_of_rank_s[row]);
 
-    this.body.replaceChildren(...last.rank.slice(0, JOB_RANKS_SHOWN).map((rank, row) => {
-      const lately = job.share(column, row, "mpi_s");
+    this.body.replaceChildren(
+      ...last.rank.slice(0, JOB_RANKS_SHOWN).map((rank, row) => {
+        const lately = job.share(column, row, "mpi_s");
 
-      return make("tr", null, make("th", { scope: "row" }, String(rank)), make("td", { class: "left" }, job.hostOf(row)), make("td", { class: "left" }, JOB_STATES[last.state[row]] || last.state[row]),
-                  ...[lately === null ? "-" : percent(lately), part("mpi_s", row), part("wait_s", row)].map(text => make("td", null, text)));
-    }), ...last.rank.length > JOB_RANKS_SHOWN ? [make("tr", null, make("td", { class: "left", colspan: 6 }, plural(last.rank.length - JOB_RANKS_SHOWN, "more rank") + ": in the picture"))] : []);
+        return make(
+          "tr",
+          null,
+          make("th", { scope: "row" }, String(rank)),
+          make("td", { class: "left" }, job.hostOf(row)),
+          make("td", { class: "left" }, JOB_STATES[last.state[row]] || last.state[row]),
+          ...[lately === null ? "-" : percent(lately), part("mpi_s", row), part("wait_s", row)].map(text =>
+            make("td", null, text),
+          ),
+        );
+      }),
+      ...(last.rank.length > JOB_RANKS_SHOWN
+        ? [
+            make(
+              "tr",
+              null,
+              make(
+                "td",
+                { class: "left", colspan: 6 },
+                plural(last.rank.length - JOB_RANKS_SHOWN, "more rank") + ": in the picture",
+              ),
+            ),
+          ]
+        : []),
+    );
   }
 }

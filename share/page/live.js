@@ -1,18 +1,26 @@
 /* The page of fvmpi live: one recording that grows, or one of a file, and charts of the events that were chosen, all of the same stretch of time. */
 
-const selection = { onChange() {}, stretch() { return null; } }; /* the report's page has one */
+const selection = {
+  onChange() {},
+  stretch() {
+    return null;
+  },
+}; /* the report's page has one */
 
-const FIRST_CHARTS = 12, FOUND_MOST = 60, PALETTE = ["compute", "wait", "mpi", "threads", "code0", "code2", "call4", "poor"];
+const FIRST_CHARTS = 12,
+  FOUND_MOST = 60,
+  PALETTE = ["compute", "wait", "mpi", "threads", "code0", "code2", "call4", "poor"];
 const token = new URLSearchParams(location.search).get("token") || "";
 const state = {
-  live: null, file: null, /* recordings */
-  chosen: [],             /* "sensor.event", in the order of their charts */
-  off: new Set(),         /* labels of series that are not drawn */
-  wanted: new Map(),      /* events that were asked for and have not come yet -> sources too? */
-  span_s: 60,             /* that is seen, to the present */
-  view: null,             /* { from, to }: a stretch that stands still */
-  pointer: null,          /* a time */
-  events: [],             /* of the machine, by sensor */
+  live: null,
+  file: null /* recordings */,
+  chosen: [] /* "sensor.event", in the order of their charts */,
+  off: new Set() /* labels of series that are not drawn */,
+  wanted: new Map() /* events that were asked for and have not come yet -> sources too? */,
+  span_s: 60 /* that is seen, to the present */,
+  view: null /* { from, to }: a stretch that stands still */,
+  pointer: null /* a time */,
+  events: [] /* of the machine, by sensor */,
 };
 const byId = id => document.getElementById(id);
 const shown = () => state.file || state.live;
@@ -27,7 +35,7 @@ async function control(command) {
   try {
     const answer = await fetch(url("/control"), { method: "POST", body: command });
 
-    trouble(answer.ok ? "" : command.split(" ")[0] + ": " + await answer.text());
+    trouble(answer.ok ? "" : command.split(" ")[0] + ": " + (await answer.text()));
     return answer.ok;
   } catch (error) {
     trouble("fvmpi live does not answer: " + error.message);
@@ -40,19 +48,26 @@ async function control(command) {
 function stretch() {
   const recording = shown();
 
-  if (state.view)
-    return state.view;
-  if (state.file)
-    return { from: recording.begin(), to: Math.max(recording.end(), recording.begin() + 1e-3) };
+  if (state.view) return state.view;
+  if (state.file) return { from: recording.begin(), to: Math.max(recording.end(), recording.begin() + 1e-3) };
   const to = recording ? recording.end() : 0;
 
-  return { from: Math.max(to - state.span_s, Math.min(recording ? recording.begin() : 0, to - 1)), to: Math.max(to, 1e-3) };
+  return {
+    from: Math.max(to - state.span_s, Math.min(recording ? recording.begin() : 0, to - 1)),
+    to: Math.max(to, 1e-3),
+  };
 }
 
 function clock(recording, time, digitsBehind) {
   const date = new Date(recording.header.start_realtime_ns / 1e6 + 1000 * time);
 
-  return date.toLocaleTimeString("en-GB", { hour12: false, hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: digitsBehind || undefined });
+  return date.toLocaleTimeString("en-GB", {
+    hour12: false,
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    fractionalSecondDigits: digitsBehind || undefined,
+  });
 }
 
 function setView(view) {
@@ -67,7 +82,9 @@ function setView(view) {
 
 /* Series of an event that are drawn, with their places. */
 function seriesOf(recording, event) {
-  return recording.series.map((series, index) => ({ series, index })).filter(({ series }) => series && eventOf(series) === event)
+  return recording.series
+    .map((series, index) => ({ series, index }))
+    .filter(({ series }) => series && eventOf(series) === event)
     .map((one, i) => ({ ...one, colour: PALETTE[i % PALETTE.length], dash: Math.floor(i / PALETTE.length) % 4 }));
 }
 
@@ -80,9 +97,16 @@ function nameOf(recording, series) {
 
 /* Through what is known; where a pixel has several samples, from the least to the most of them. */
 function drawLine(c, recording, index, at, from, to, width) {
-  const first = Math.max(recording.at(from) - 1, 0), last = Math.min(recording.at(to) + 1, recording.times.length), per = (last - first) / Math.max(width, 1);
+  const first = Math.max(recording.at(from) - 1, 0),
+    last = Math.min(recording.at(to) + 1, recording.times.length),
+    per = (last - first) / Math.max(width, 1);
   const breaks = recording.breaks.filter(time => time >= from && time <= to);
-  let open = false, pixel = null, least = 0, most = 0, value = 0, before = -Infinity;
+  let open = false,
+    pixel = null,
+    least = 0,
+    most = 0,
+    value = 0,
+    before = -Infinity;
   const end = () => {
     if (pixel !== null && per > 2) {
       c.lineTo(pixel, at.y(least));
@@ -94,10 +118,10 @@ function drawLine(c, recording, index, at, from, to, width) {
 
   c.beginPath();
   for (let i = first; i < last; i++) {
-    const found = recording.rows[i][index], time = recording.times[i];
+    const found = recording.rows[i][index],
+      time = recording.times[i];
 
-    if (found === null || found === undefined)
-      continue;
+    if (found === null || found === undefined) continue;
     const x = per > 2 ? Math.round(at.x(time)) : at.x(time);
     if (breaks.some(gone => gone >= before && gone < time)) {
       end();
@@ -129,32 +153,81 @@ class Chart {
     this.body = make("tbody");
     this.unit = make("span");
     this.picture = canvas(150, event + " over time", (c, width, height) => this.draw(c, width, height));
-    this.element = make("figure", { class: "chart", "data-event": event }, make("figcaption", null, make("b", null, event), this.unit,
-      make("button", { type: "button", "aria-label": "remove the chart of " + event, onclick: () => choose(event, false) }, "remove")), this.picture,
-      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "values of " + event },
-        make("table", null, make("thead", null, make("tr", null, ...["line", "at the pointer", "least", "mean", "most"].map((name, i) => make("th", { scope: "col", class: i ? null : "left" }, name)))), this.body)));
-    dragged(this.picture, (from, to) => { const times = [from, to].map(x => this.timeAt(x)); if (times[1] > times[0]) setView({ from: times[0], to: times[1] }); });
-    this.picture.addEventListener("pointermove", event => { state.pointer = this.timeAt(event.offsetX); soon(); });
-    this.picture.addEventListener("pointerleave", () => { state.pointer = null; soon(); });
+    this.element = make(
+      "figure",
+      { class: "chart", "data-event": event },
+      make(
+        "figcaption",
+        null,
+        make("b", null, event),
+        this.unit,
+        make(
+          "button",
+          { type: "button", "aria-label": "remove the chart of " + event, onclick: () => choose(event, false) },
+          "remove",
+        ),
+      ),
+      this.picture,
+      make(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "values of " + event },
+        make(
+          "table",
+          null,
+          make(
+            "thead",
+            null,
+            make(
+              "tr",
+              null,
+              ...["line", "at the pointer", "least", "mean", "most"].map((name, i) =>
+                make("th", { scope: "col", class: i ? null : "left" }, name),
+              ),
+            ),
+          ),
+          this.body,
+        ),
+      ),
+    );
+    dragged(this.picture, (from, to) => {
+      const times = [from, to].map(x => this.timeAt(x));
+      if (times[1] > times[0]) setView({ from: times[0], to: times[1] });
+    });
+    this.picture.addEventListener("pointermove", event => {
+      state.pointer = this.timeAt(event.offsetX);
+      soon();
+    });
+    this.picture.addEventListener("pointerleave", () => {
+      state.pointer = null;
+      soon();
+    });
     this.picture.addEventListener("dblclick", () => setView(null));
   }
 
-  box(width, height) { return { left: 84, top: 8, width: Math.max(width - 84 - 12, 10), height: height - 30 }; }
+  box(width, height) {
+    return { left: 84, top: 8, width: Math.max(width - 84 - 12, 10), height: height - 30 };
+  }
 
   timeAt(x) {
-    const { from, to } = stretch(), box = this.box(this.picture.clientWidth, 150);
+    const { from, to } = stretch(),
+      box = this.box(this.picture.clientWidth, 150);
 
     return from + Math.min(Math.max((x - box.left) / box.width, 0), 1) * (to - from);
   }
 
   draw(c, width, height) {
-    const recording = shown(), box = this.box(width, height);
+    const recording = shown(),
+      box = this.box(width, height);
 
-    if (!recording)
-      return;
-    const { from, to } = stretch(), lines = seriesOf(recording, this.event), seen = lines.filter(({ series }) => !state.off.has(series.label));
-    const sums = new Map(lines.map(({ index }) => [index, recording.sums(index, from, to)])), known = seen.map(({ index }) => sums.get(index)).filter(sum => sum.count);
-    const least = Math.min(0, ...known.map(sum => sum.least)), most = Math.max(...known.map(sum => sum.most), least) || 1, unit = unitOf(lines);
+    if (!recording) return;
+    const { from, to } = stretch(),
+      lines = seriesOf(recording, this.event),
+      seen = lines.filter(({ series }) => !state.off.has(series.label));
+    const sums = new Map(lines.map(({ index }) => [index, recording.sums(index, from, to)])),
+      known = seen.map(({ index }) => sums.get(index)).filter(sum => sum.count);
+    const least = Math.min(0, ...known.map(sum => sum.least)),
+      most = Math.max(...known.map(sum => sum.most), least) || 1,
+      unit = unitOf(lines);
     const at = drawAxes(c, box, { least: from, most: to, column: null }, { least, most, column: null });
 
     this.unit.textContent = unit;
@@ -184,10 +257,15 @@ class Chart {
     [least, most].forEach(value => c.fillText(byteLike ? bytes(value) : digits(value), box.left - 6, at.y(value)));
     c.textBaseline = "top";
     c.textAlign = "center";
-    const steps = Math.max(Math.floor(box.width / 110), 1), behind = (to - from) / steps < 0.2 ? 3 : (to - from) / steps < 2 ? 1 : 0;
+    const steps = Math.max(Math.floor(box.width / 110), 1),
+      behind = (to - from) / steps < 0.2 ? 3 : (to - from) / steps < 2 ? 1 : 0;
     for (let i = 0; i <= steps; i++) {
       c.textAlign = i === 0 ? "left" : i === steps ? "right" : "center";
-      c.fillText(clock(recording, from + (to - from) * i / steps, behind), box.left + box.width * i / steps, box.top + box.height + 4);
+      c.fillText(
+        clock(recording, from + ((to - from) * i) / steps, behind),
+        box.left + (box.width * i) / steps,
+        box.top + box.height + 4,
+      );
     }
     c.textAlign = "left";
   }
@@ -209,26 +287,50 @@ class Chart {
       c.fillText(label.text.slice(0, 40), at.x(label.time_s) + 3, box.top);
     }
     c.setLineDash([]);
-    if (state.pointer !== null && state.pointer >= from && state.pointer <= to)
-      upright(state.pointer, "text");
+    if (state.pointer !== null && state.pointer >= from && state.pointer <= to) upright(state.pointer, "text");
   }
 
   table(recording, lines, sums, unit) {
-    const time = state.pointer === null ? recording.end() : state.pointer, told = value => value === null ? "-" : sensed(value, unit.startsWith("bytes") ? unit : "");
+    const time = state.pointer === null ? recording.end() : state.pointer,
+      told = value => (value === null ? "-" : sensed(value, unit.startsWith("bytes") ? unit : ""));
 
-    if (this.body.children.length !== lines.length || lines.some(({ series }, i) => this.body.children[i].dataset.label !== series.label))
-      this.body.replaceChildren(...lines.map(({ series, colour }) => {
-        const box = make("input", { type: "checkbox", onchange: () => { state.off[box.checked ? "delete" : "add"](series.label); soon(); } });
+    if (
+      this.body.children.length !== lines.length ||
+      lines.some(({ series }, i) => this.body.children[i].dataset.label !== series.label)
+    )
+      this.body.replaceChildren(
+        ...lines.map(({ series, colour }) => {
+          const box = make("input", {
+            type: "checkbox",
+            onchange: () => {
+              state.off[box.checked ? "delete" : "add"](series.label);
+              soon();
+            },
+          });
 
-        box.checked = !state.off.has(series.label);
-        return make("tr", { "data-label": series.label }, make("th", { class: "left", scope: "row" }, make("label", null, box, make("span", { class: "key " + colour }), nameOf(recording, series))),
-                    ...Array.from({ length: 4 }, () => make("td")));
-      }));
+          box.checked = !state.off.has(series.label);
+          return make(
+            "tr",
+            { "data-label": series.label },
+            make(
+              "th",
+              { class: "left", scope: "row" },
+              make("label", null, box, make("span", { class: "key " + colour }), nameOf(recording, series)),
+            ),
+            ...Array.from({ length: 4 }, () => make("td")),
+          );
+        }),
+      );
     lines.forEach(({ series, index }, i) => {
-      const row = this.body.children[i], sum = sums.get(index), values = [recording.value(index, time), ...sum.count ? [sum.least, sum.mean, sum.most] : [null, null, null]];
+      const row = this.body.children[i],
+        sum = sums.get(index),
+        values = [recording.value(index, time), ...(sum.count ? [sum.least, sum.mean, sum.most] : [null, null, null])];
 
       row.className = state.off.has(series.label) ? "off" : "";
-      values.forEach((value, k) => { row.children[k + 1].textContent = told(value) + (value !== null && series.maximum > 0 ? " (" + percent(value / series.maximum) + ")" : ""); });
+      values.forEach((value, k) => {
+        row.children[k + 1].textContent =
+          told(value) + (value !== null && series.maximum > 0 ? " (" + percent(value / series.maximum) + ")" : "");
+      });
     });
   }
 }
@@ -242,46 +344,78 @@ function unitOf(lines) {
 const charts = new Map();
 
 function showCharts() {
-  for (const event of charts.keys())
-    if (!state.chosen.includes(event))
-      charts.delete(event);
-  state.chosen.forEach(event => { if (!charts.has(event)) charts.set(event, new Chart(event)); });
-  byId("charts").replaceChildren(...state.chosen.length ? state.chosen.map(event => charts.get(event).element) : [make("p", { class: "note" }, "No event is chosen.")]);
+  for (const event of charts.keys()) if (!state.chosen.includes(event)) charts.delete(event);
+  state.chosen.forEach(event => {
+    if (!charts.has(event)) charts.set(event, new Chart(event));
+  });
+  byId("charts").replaceChildren(
+    ...(state.chosen.length
+      ? state.chosen.map(event => charts.get(event).element)
+      : [make("p", { class: "note" }, "No event is chosen.")]),
+  );
   soon();
 }
 
 let waiting = 0;
 
 function soon() {
-  waiting = waiting || requestAnimationFrame(() => {
-    waiting = 0;
-    charts.forEach(chart => chart.picture.dispatchEvent(new Event("redraw")));
-    showJob();
-    showLabels();
-  });
+  waiting =
+    waiting ||
+    requestAnimationFrame(() => {
+      waiting = 0;
+      charts.forEach(chart => chart.picture.dispatchEvent(new Event("redraw")));
+      showJob();
+      showLabels();
+    });
 }
 
 /* Where an experiment is followed, or was when this was saved. */
 let jobView = null;
 
 function showJob() {
-  const recording = shown(), job = recording && recording.job;
+  const recording = shown(),
+    job = recording && recording.job;
 
   byId("job").hidden = !job;
-  if (!job)
-    return;
+  if (!job) return;
   jobView = jobView || new JobView(byId("job"), { stretch, job: () => shown() && shown().job });
   jobView.show();
 }
 
 function showLabels() {
-  const recording = shown(), place = byId("labels");
+  const recording = shown(),
+    place = byId("labels");
 
-  if (!recording || place.dataset.told === recording.header.start_monotonic_ns + "/" + recording.labels.length)
-    return;
+  if (!recording || place.dataset.told === recording.header.start_monotonic_ns + "/" + recording.labels.length) return;
   place.dataset.told = recording.header.start_monotonic_ns + "/" + recording.labels.length;
-  place.replaceChildren(...recording.labels.length ? [make("h2", null, "Labels"), make("ul", null, ...recording.labels.slice(-50).map(label => make("li", null,
-    make("button", { type: "button", class: "pick", onclick: () => setView({ from: label.time_s - state.span_s / 4, to: label.time_s + state.span_s / 4 }) }, clock(recording, label.time_s, 1)), " " + label.text)))] : []);
+  place.replaceChildren(
+    ...(recording.labels.length
+      ? [
+          make("h2", null, "Labels"),
+          make(
+            "ul",
+            null,
+            ...recording.labels.slice(-50).map(label =>
+              make(
+                "li",
+                null,
+                make(
+                  "button",
+                  {
+                    type: "button",
+                    class: "pick",
+                    onclick: () =>
+                      setView({ from: label.time_s - state.span_s / 4, to: label.time_s + state.span_s / 4 }),
+                  },
+                  clock(recording, label.time_s, 1),
+                ),
+                " " + label.text,
+              ),
+            ),
+          ),
+        ]
+      : []),
+  );
 }
 
 /* ---- events ---- */
@@ -290,15 +424,21 @@ const isOurs = event => state.events.some(sensor => sensor.events.some(of => sen
 
 /* Those that are not sampled yet are asked for. */
 function choose(event, is, sources = false) {
-  const recording = shown(), have = recording ? seriesOf(recording, event) : [];
+  const recording = shown(),
+    have = recording ? seriesOf(recording, event) : [];
 
   if (!is) {
     state.chosen = state.chosen.filter(other => other !== event);
   } else {
-    if (!state.chosen.includes(event))
-      state.chosen.push(event);
-    if (!state.file && isOurs(event) && !have.some(({ series }) => !series.host && (sources ? series.source !== null : series.source === null)))
-      control("watch " + event + (sources ? "@*" : "")).then(good => { if (!good && !have.length) choose(event, false); });
+    if (!state.chosen.includes(event)) state.chosen.push(event);
+    if (
+      !state.file &&
+      isOurs(event) &&
+      !have.some(({ series }) => !series.host && (sources ? series.source !== null : series.source === null))
+    )
+      control("watch " + event + (sources ? "@*" : "")).then(good => {
+        if (!good && !have.length) choose(event, false);
+      });
   }
   showCharts();
   showEvents();
@@ -321,22 +461,42 @@ function eventsOfRecording(recording) {
 function ofOthers() {
   const all = state.live ? eventsOfRecording(state.live) : [];
 
-  return all.map(sensor => ({ ...sensor, events: sensor.events.filter(event => !isOurs(sensor.name + "." + event.name)) })).filter(sensor => sensor.events.length);
+  return all
+    .map(sensor => ({ ...sensor, events: sensor.events.filter(event => !isOurs(sensor.name + "." + event.name)) }))
+    .filter(sensor => sensor.events.length);
 }
 
 function showEvents() {
-  const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean), all = state.file ? eventsOfRecording(state.file) : [...state.events, ...ofOthers()];
-  const found = all.flatMap(sensor => sensor.events.map(event => ({ sensor, event, name: sensor.name + "." + event.name })))
-    .filter(({ sensor, event, name }) => words.every(word => (name + " " + sensor.about + " " + event.unit).toLowerCase().includes(word)));
+  const words = byId("search").value.toLowerCase().split(/\s+/).filter(Boolean),
+    all = state.file ? eventsOfRecording(state.file) : [...state.events, ...ofOthers()];
+  const found = all
+    .flatMap(sensor => sensor.events.map(event => ({ sensor, event, name: sensor.name + "." + event.name })))
+    .filter(({ sensor, event, name }) =>
+      words.every(word => (name + " " + sensor.about + " " + event.unit).toLowerCase().includes(word)),
+    );
 
-  byId("found").textContent = count(found.length) + " events" + (found.length > FOUND_MOST ? ", the first " + FOUND_MOST : "");
-  byId("events").replaceChildren(...found.slice(0, FOUND_MOST).map(({ sensor, event, name }) => {
-    const box = make("input", { type: "checkbox", "data-event": name, onchange: () => choose(name, box.checked) });
+  byId("found").textContent =
+    count(found.length) + " events" + (found.length > FOUND_MOST ? ", the first " + FOUND_MOST : "");
+  byId("events").replaceChildren(
+    ...found.slice(0, FOUND_MOST).map(({ sensor, event, name }) => {
+      const box = make("input", { type: "checkbox", "data-event": name, onchange: () => choose(name, box.checked) });
 
-    box.checked = state.chosen.includes(name);
-    return make("li", null, make("label", null, box, " " + name), make("small", null, [event.unit, event.kind].filter(Boolean).join(", ")),
-                !state.file && sensor.sources.length > 1 ? make("button", { type: "button", "aria-label": "each source of " + name, onclick: () => choose(name, true, true) }, "each of " + sensor.sources.length) : null);
-  }));
+      box.checked = state.chosen.includes(name);
+      return make(
+        "li",
+        null,
+        make("label", null, box, " " + name),
+        make("small", null, [event.unit, event.kind].filter(Boolean).join(", ")),
+        !state.file && sensor.sources.length > 1
+          ? make(
+              "button",
+              { type: "button", "aria-label": "each source of " + name, onclick: () => choose(name, true, true) },
+              "each of " + sensor.sources.length,
+            )
+          : null,
+      );
+    }),
+  );
 }
 
 /* ---- what comes ---- */
@@ -344,14 +504,29 @@ function showEvents() {
 function tellIdentity() {
   const recording = shown();
 
-  byId("identity").textContent = recording ? (state.file ? "a recording of " : "") + (recording.job ? recording.header.job + ", followed on " : "") + recording.header.host + ", " + recording.header.kernel : "";
-  if (recording && document.activeElement !== byId("interval"))
-    byId("interval").value = String(recording.interval_s);
+  byId("identity").textContent = recording
+    ? (state.file ? "a recording of " : "") +
+      (recording.job ? recording.header.job + ", followed on " : "") +
+      recording.header.host +
+      ", " +
+      recording.header.kernel
+    : "";
+  if (recording && document.activeElement !== byId("interval")) byId("interval").value = String(recording.interval_s);
 }
 
 function tellStatus(status) {
-  byId("status").textContent = "fvmpi live takes " + (100 * status.cpu_s / Math.max(status.seconds, 1e-3)).toFixed(2) + " % of a processor; " + plural(status.samples, "sample") +
-    ", " + count(status.late) + " late, " + count(status.missed) + " left out; " + plural(status.clients, "page") + " open";
+  byId("status").textContent =
+    "fvmpi live takes " +
+    ((100 * status.cpu_s) / Math.max(status.seconds, 1e-3)).toFixed(2) +
+    " % of a processor; " +
+    plural(status.samples, "sample") +
+    ", " +
+    count(status.late) +
+    " late, " +
+    count(status.missed) +
+    " left out; " +
+    plural(status.clients, "page") +
+    " open";
 }
 
 function takeHeader(header) {
@@ -359,14 +534,11 @@ function takeHeader(header) {
 
   if (is_first || state.live.header.start_monotonic_ns !== header.start_monotonic_ns)
     state.live = new Recording(header);
-  else
-    state.live.takeSeries(header);
+  else state.live.takeSeries(header);
   state.live.interval_s = header.interval_s;
-  if (is_first)
-    state.chosen = [...new Set(header.series.map(eventOf))].slice(0, FIRST_CHARTS);
+  if (is_first) state.chosen = [...new Set(header.series.map(eventOf))].slice(0, FIRST_CHARTS);
   tellIdentity();
-  if (!state.file)
-    showCharts();
+  if (!state.file) showCharts();
   showEvents();
   document.documentElement.dataset.ready = "yes";
 }
@@ -374,24 +546,38 @@ function takeHeader(header) {
 function listen() {
   const source = new EventSource(url("/stream"));
 
-  source.addEventListener("header", event => { trouble(""); takeHeader(JSON.parse(event.data)); });
+  source.addEventListener("header", event => {
+    trouble("");
+    takeHeader(JSON.parse(event.data));
+  });
   source.addEventListener("status", event => tellStatus(JSON.parse(event.data)));
-  source.addEventListener("missed", event => { state.live.missed(); trouble("this page was too slow: " + plural(Number(event.data), "line") + " of samples are missing here"); });
+  source.addEventListener("missed", event => {
+    state.live.missed();
+    trouble("this page was too slow: " + plural(Number(event.data), "line") + " of samples are missing here");
+  });
   source.addEventListener("message", event => {
-    const changed = event.data.split("\n").map(line => state.live.take(JSON.parse(line))).some(Boolean);
+    const changed = event.data
+      .split("\n")
+      .map(line => state.live.take(JSON.parse(line)))
+      .some(Boolean);
 
     if (changed) {
       tellIdentity();
       showEvents();
     }
-    if (!state.file && (!state.view || changed))
-      soon();
+    if (!state.file && (!state.view || changed)) soon();
     else if (!state.file) {
       showJob();
       showLabels();
     }
   });
-  source.addEventListener("error", () => trouble(source.readyState === EventSource.CLOSED ? "fvmpi live has refused, or ended" : "the connection is gone; trying again"));
+  source.addEventListener("error", () =>
+    trouble(
+      source.readyState === EventSource.CLOSED
+        ? "fvmpi live has refused, or ended"
+        : "the connection is gone; trying again",
+    ),
+  );
 }
 
 /* ---- tools ---- */
@@ -399,8 +585,7 @@ function listen() {
 async function save() {
   const answer = await fetch(url("/record"));
 
-  if (!answer.ok)
-    return trouble("record: " + await answer.text());
+  if (!answer.ok) return trouble("record: " + (await answer.text()));
   return download("fvmpi-live-" + state.live.header.host + ".jsonl", await answer.text(), "application/x-ndjson");
 }
 
@@ -443,15 +628,65 @@ function showAll() {
 
 function makeTools() {
   const button = (id, text, onclick) => make("button", { type: "button", id, onclick }, text);
-  const file = make("input", { type: "file", id: "file", accept: ".jsonl,.json,application/x-ndjson", onchange: () => { if (file.files.length) load(file.files[0]); file.value = ""; } });
-  const interval = make("input", { id: "interval", class: "short", type: "number", min: "0.01", max: "60", step: "any" }), label = make("input", { id: "label", type: "text", maxlength: "200" });
-  const ask = (id, words, input, text, send) => make("form", { id, onsubmit: event => { event.preventDefault(); send(); } }, make("label", null, words + ": ", input), " ", make("button", { type: "submit" }, text));
+  const file = make("input", {
+    type: "file",
+    id: "file",
+    accept: ".jsonl,.json,application/x-ndjson",
+    onchange: () => {
+      if (file.files.length) load(file.files[0]);
+      file.value = "";
+    },
+  });
+  const interval = make("input", {
+      id: "interval",
+      class: "short",
+      type: "number",
+      min: "0.01",
+      max: "60",
+      step: "any",
+    }),
+    label = make("input", { id: "label", type: "text", maxlength: "200" });
+  const ask = (id, words, input, text, send) =>
+    make(
+      "form",
+      {
+        id,
+        onsubmit: event => {
+          event.preventDefault();
+          send();
+        },
+      },
+      make("label", null, words + ": ", input),
+      " ",
+      make("button", { type: "submit" }, text),
+    );
 
-  byId("tools").append(button("pause", "pause", () => setView(state.view ? null : { ...stretch() })), button("back", "all again", () => setView(null)),
-    chooser("seen", [["10", "10 s"], ["60", "1 min"], ["300", "5 min"], ["1800", "30 min"], ["1e9", "all that is here"]], "60", value => { state.span_s = Number(value); setView(null); }),
+  byId("tools").append(
+    button("pause", "pause", () => setView(state.view ? null : { ...stretch() })),
+    button("back", "all again", () => setView(null)),
+    chooser(
+      "seen",
+      [
+        ["10", "10 s"],
+        ["60", "1 min"],
+        ["300", "5 min"],
+        ["1800", "30 min"],
+        ["1e9", "all that is here"],
+      ],
+      "60",
+      value => {
+        state.span_s = Number(value);
+        setView(null);
+      },
+    ),
     ask("set-interval", "interval in s, for all", interval, "set", () => control("interval " + interval.value)),
-    ask("set-label", "label", label, "mark", async () => { if (label.value.trim() && await control("label " + label.value)) label.value = ""; }),
-    button("save", "record: save what is kept", save), make("label", null, "load a recording: ", file), button("unload", "back to the present", unload));
+    ask("set-label", "label", label, "mark", async () => {
+      if (label.value.trim() && (await control("label " + label.value))) label.value = "";
+    }),
+    button("save", "record: save what is kept", save),
+    make("label", null, "load a recording: ", file),
+    button("unload", "back to the present", unload),
+  );
   byId("back").disabled = true;
   byId("unload").hidden = true;
   byId("search").addEventListener("input", showEvents);

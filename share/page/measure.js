@@ -1,12 +1,24 @@
 /* The page of fvmpi doctor --measure: plots of the tables of its JSON, which stands in the page. */
 
-const LOST = [["preempted_share", "preempted", "wait"], ["tick_share", "tick", "compute"], ["interrupt_share", "other interrupts", "threads"], ["steal_share", "steal", "poor"],
-              ["unexplained_share", "unexplained", "quiet"]];
+const LOST = [
+  ["preempted_share", "preempted", "wait"],
+  ["tick_share", "tick", "compute"],
+  ["interrupt_share", "other interrupts", "threads"],
+  ["steal_share", "steal", "poor"],
+  ["unexplained_share", "unexplained", "quiet"],
+];
 const LINES = ["compute", "wait", "mpi", "threads", "code0", "code2", "call2", "accent"];
 
 /* Rows of a table that JSON has as columns and rows. */
 const objects = table => table.rows.map(row => Object.fromEntries(table.columns.map((key, i) => [key, row[i]])));
-const section = (id, title, remark, ...inside) => make("section", { id, "aria-label": title }, make("h3", null, title), make("p", { class: "note" }, remark), ...inside);
+const section = (id, title, remark, ...inside) =>
+  make(
+    "section",
+    { id, "aria-label": title },
+    make("h3", null, title),
+    make("p", { class: "note" }, remark),
+    ...inside,
+  );
 /* The least exponent of a plot is that of this. */
 const log = value => Math.log10(Math.max(value, 1e-12));
 
@@ -17,30 +29,42 @@ function labelled(c, box, x, y, xs, ys) {
   c.fillStyle = colours("quiet");
   c.textAlign = "right";
   c.textBaseline = "middle";
-  ys.filter(([value]) => value >= y.least && value <= y.most).forEach(([value, label]) => c.fillText(label, box.left - 6, at.y(value)));
+  ys.filter(([value]) => value >= y.least && value <= y.most).forEach(([value, label]) =>
+    c.fillText(label, box.left - 6, at.y(value)),
+  );
   c.textAlign = "center";
   c.textBaseline = "top";
-  xs.filter(([value]) => value >= x.least && value <= x.most).forEach(([value, label]) => c.fillText(label, at.x(value), box.top + box.height + 4));
+  xs.filter(([value]) => value >= x.least && value <= x.most).forEach(([value, label]) =>
+    c.fillText(label, at.x(value), box.top + box.height + 4),
+  );
   c.textAlign = "left";
   return at;
 }
 
-const decades = (least, most, word) => Array.from({ length: Math.floor(most) - Math.ceil(least) + 1 }, (_, i) => [Math.ceil(least) + i, word(10 ** (Math.ceil(least) + i))]);
+const decades = (least, most, word) =>
+  Array.from({ length: Math.floor(most) - Math.ceil(least) + 1 }, (_, i) => [
+    Math.ceil(least) + i,
+    word(10 ** (Math.ceil(least) + i)),
+  ]);
 const inPlot = (width, height) => ({ left: 74, top: 8, width: width - 74 - 14, height: height - 30 });
 
 function path(c, points) {
   c.beginPath();
-  points.forEach(([x, y], i) => i ? c.lineTo(x, y) : c.moveTo(x, y));
+  points.forEach(([x, y], i) => (i ? c.lineTo(x, y) : c.moveTo(x, y)));
   c.stroke();
 }
 
 function keys(entries) {
-  return make("p", { class: "legend" }, ...entries.map(([word, colour]) => {
-    const key = make("i", { class: "key " + colour });
+  return make(
+    "p",
+    { class: "legend" },
+    ...entries.map(([word, colour]) => {
+      const key = make("i", { class: "key " + colour });
 
-    key.style.background = "var(--" + colour + ")";
-    return make("span", null, key, word);
-  }));
+      key.style.background = "var(--" + colour + ")";
+      return make("span", null, key, word);
+    }),
+  );
 }
 
 /* ---- noise ---- */
@@ -50,42 +74,80 @@ function curves(rows) {
   const lines = rows.map(row => ({ cpu: row.cpu, points: objects(row.curve) }));
   const most = Math.max(...lines.map(line => Math.max(...line.points.map(point => -log(1 - point.part)))), 1);
   const values = lines.flatMap(line => line.points.map(point => 100 * point.above_share)).filter(value => value > 0);
-  const least = Math.max(log(Math.min(...values, 1)), -4), top = Math.max(log(Math.max(...values, 1)), least + 1);
+  const least = Math.max(log(Math.min(...values, 1)), -4),
+    top = Math.max(log(Math.max(...values, 1)), least + 1);
   const told = "percentiles above the mode in percent, of " + plural(lines.length, "processor");
   const draw = (c, width, height) => {
-    const at = labelled(c, inPlot(width, height), { least: 0, most }, { least, most: top }, [[0, "0"], [log(2), "50 %"], ...[1, 2, 3, 4, 5].map(n => [n, +(100 * (1 - 10 ** -n)).toFixed(3) + " %"])],
-                        decades(least, top, value => value + " %"));
+    const at = labelled(
+      c,
+      inPlot(width, height),
+      { least: 0, most },
+      { least, most: top },
+      [[0, "0"], [log(2), "50 %"], ...[1, 2, 3, 4, 5].map(n => [n, +(100 * (1 - 10 ** -n)).toFixed(3) + " %"])],
+      decades(least, top, value => value + " %"),
+    );
 
     c.lineWidth = 1.5;
     lines.forEach((line, i) => {
       c.strokeStyle = colours(LINES[i % LINES.length]);
-      path(c, line.points.map(point => [at.x(-log(1 - point.part)), at.y(Math.max(log(100 * point.above_share), least))]));
+      path(
+        c,
+        line.points.map(point => [at.x(-log(1 - point.part)), at.y(Math.max(log(100 * point.above_share), least))]),
+      );
     });
   };
 
-  return make("figure", null, lines.length <= LINES.length ? keys(lines.map((line, i) => ["processor " + line.cpu, LINES[i]])) : null, canvas(220, told, draw),
-              make("figcaption", null, "x: part of the samples that is not above y; y: percent above the mode"));
+  return make(
+    "figure",
+    null,
+    lines.length <= LINES.length ? keys(lines.map((line, i) => ["processor " + line.cpu, LINES[i]])) : null,
+    canvas(220, told, draw),
+    make("figcaption", null, "x: part of the samples that is not above y; y: percent above the mode"),
+  );
 }
 
 function noise(data) {
-  const kinds = [...new Set(data.noise.map(row => row.test + ", " + row.phase))], place = make("div");
+  const kinds = [...new Set(data.noise.map(row => row.test + ", " + row.phase))],
+    place = make("div");
   const show = kind => place.replaceChildren(curves(data.noise.filter(row => row.test + ", " + row.phase === kind)));
 
-  if (!kinds.length)
-    return null;
+  if (!kinds.length) return null;
   show(kinds[0]);
-  return section("noise", "Noise", "fixed work: the time of the same work; fixed time: the work done in spells of the same length, told as time lost",
-                 make("p", { class: "tools" }, chooser("test", kinds.map(kind => [kind, kind]), kinds[0], show)), place);
+  return section(
+    "noise",
+    "Noise",
+    "fixed work: the time of the same work; fixed time: the work done in spells of the same length, told as time lost",
+    make(
+      "p",
+      { class: "tools" },
+      chooser(
+        "test",
+        kinds.map(kind => [kind, kind]),
+        kinds[0],
+        show,
+      ),
+    ),
+    place,
+  );
 }
 
 /* ---- detours ---- */
 
 /* A dot for each gap. */
 function gapsOf(row, least, most) {
-  const gaps = objects(row.gaps), span = row.watched_s + row.blind_s;
-  const told = "gaps of processor " + row.cpu + ", " + row.phase + ", over " + seconds(span) + ": " + count(row.gap_count);
+  const gaps = objects(row.gaps),
+    span = row.watched_s + row.blind_s;
+  const told =
+    "gaps of processor " + row.cpu + ", " + row.phase + ", over " + seconds(span) + ": " + count(row.gap_count);
   const draw = (c, width, height) => {
-    const at = labelled(c, inPlot(width, height), { least: 0, most: span }, { least, most }, ticks(0, span, 6).map(value => [value, seconds(value)]), decades(least, most, seconds));
+    const at = labelled(
+      c,
+      inPlot(width, height),
+      { least: 0, most: span },
+      { least, most },
+      ticks(0, span, 6).map(value => [value, seconds(value)]),
+      decades(least, most, seconds),
+    );
 
     gaps.forEach(gap => {
       c.fillStyle = colours(gap.delay_s > gap.length_s / 2 ? "wait" : "compute");
@@ -93,9 +155,23 @@ function gapsOf(row, least, most) {
     });
   };
 
-  return make("figure", { class: "gaps" }, make("figcaption", null, make("b", null, "processor " + row.cpu + ", " + row.phase),
-              " " + count(row.gap_count) + " gaps" + (gaps.length < row.gap_count ? ", the " + count(gaps.length) + " longest drawn" : "") + ", lost " + (100 * row.lost_share).toPrecision(3) + " %"),
-              canvas(120, told, draw));
+  return make(
+    "figure",
+    { class: "gaps" },
+    make(
+      "figcaption",
+      null,
+      make("b", null, "processor " + row.cpu + ", " + row.phase),
+      " " +
+        count(row.gap_count) +
+        " gaps" +
+        (gaps.length < row.gap_count ? ", the " + count(gaps.length) + " longest drawn" : "") +
+        ", lost " +
+        (100 * row.lost_share).toPrecision(3) +
+        " %",
+    ),
+    canvas(120, told, draw),
+  );
 }
 
 /* Where the time of gaps went. */
@@ -109,46 +185,104 @@ function lost(row) {
     part.style.background = "var(--" + colour + ")";
     bar.append(part);
   });
-  return make("li", null, make("span", null, "processor " + row.cpu + ", " + row.phase), make("span", { class: "value" }, (100 * row.lost_share).toPrecision(3) + " %"), bar);
+  return make(
+    "li",
+    null,
+    make("span", null, "processor " + row.cpu + ", " + row.phase),
+    make("span", { class: "value" }, (100 * row.lost_share).toPrecision(3) + " %"),
+    bar,
+  );
 }
 
 function periods(rows) {
-  const found = rows.flatMap(row => row.periods.map(period => [row.cpu, row.phase, period.among, seconds(period.period_s), percent(period.gaps_share), period.strength.toFixed(2), period.what || ""]));
+  const found = rows.flatMap(row =>
+    row.periods.map(period => [
+      row.cpu,
+      row.phase,
+      period.among,
+      seconds(period.period_s),
+      percent(period.gaps_share),
+      period.strength.toFixed(2),
+      period.what || "",
+    ]),
+  );
 
-  return found.length ? table("periods", ["processor", "others", "among", "period", "of the gaps", "strength", "what has that period"], found) : make("p", { class: "note" }, "no period that is more than chance");
+  return found.length
+    ? table(
+        "periods",
+        ["processor", "others", "among", "period", "of the gaps", "strength", "what has that period"],
+        found,
+      )
+    : make("p", { class: "note" }, "no period that is more than chance");
 }
 
 function detours(data) {
-  const rows = data.detours, lengths = rows.flatMap(row => objects(row.gaps).map(gap => gap.length_s));
-  const least = log(data.measurement.threshold_s), most = Math.max(log(lengths.reduce((a, b) => Math.max(a, b), 0)), least + 1);
+  const rows = data.detours,
+    lengths = rows.flatMap(row => objects(row.gaps).map(gap => gap.length_s));
+  const least = log(data.measurement.threshold_s),
+    most = Math.max(log(lengths.reduce((a, b) => Math.max(a, b), 0)), least + 1);
 
-  if (!rows.length)
-    return null;
-  return section("detours", "Detours", "gaps of at least " + seconds(data.measurement.threshold_s) + " of a loop that only reads the clock: their lengths along the test",
-                 keys([["mostly preempted", "wait"], ["other", "compute"]]), ...rows.map(row => gapsOf(row, least, most)),
-                 make("h4", null, "Where the time went"), keys(LOST.map(([, word, colour]) => [word, colour])), make("ul", { class: "shares wide" }, ...rows.map(lost)),
-                 make("h4", null, "Periods"), periods(rows));
+  if (!rows.length) return null;
+  return section(
+    "detours",
+    "Detours",
+    "gaps of at least " +
+      seconds(data.measurement.threshold_s) +
+      " of a loop that only reads the clock: their lengths along the test",
+    keys([
+      ["mostly preempted", "wait"],
+      ["other", "compute"],
+    ]),
+    ...rows.map(row => gapsOf(row, least, most)),
+    make("h4", null, "Where the time went"),
+    keys(LOST.map(([, word, colour]) => [word, colour])),
+    make("ul", { class: "shares wide" }, ...rows.map(lost)),
+    make("h4", null, "Periods"),
+    periods(rows),
+  );
 }
 
 /* ---- memory ---- */
 
 /* Lines over a logarithmic axis: [{ colour, points: [[x, y]] }]; marks: [x, label]. */
 function logLines(told, lines, word, marks) {
-  const xs = lines.flatMap(line => line.points.map(([x]) => Math.log2(x))), ys = lines.flatMap(line => line.points.map(([, y]) => log(y)));
-  const least = Math.min(...xs), most = Math.max(...xs), low = Math.min(...ys), high = Math.max(...ys, low + 0.5);
+  const xs = lines.flatMap(line => line.points.map(([x]) => Math.log2(x))),
+    ys = lines.flatMap(line => line.points.map(([, y]) => log(y)));
+  const least = Math.min(...xs),
+    most = Math.max(...xs),
+    low = Math.min(...ys),
+    high = Math.max(...ys, low + 0.5);
   const draw = (c, width, height) => {
-    const labels = Array.from({ length: Math.floor(most) - Math.ceil(least) + 1 }, (_, i) => Math.ceil(least) + i).filter(n => n % 2 === 0).map(n => [n, word(2 ** n)]);
-    const box = inPlot(width, height), at = labelled(c, box, { least, most }, { least: low, most: high }, labels, ticks(low, high, 4).map(value => [value, seconds(10 ** value)]));
+    const labels = Array.from({ length: Math.floor(most) - Math.ceil(least) + 1 }, (_, i) => Math.ceil(least) + i)
+      .filter(n => n % 2 === 0)
+      .map(n => [n, word(2 ** n)]);
+    const box = inPlot(width, height),
+      at = labelled(
+        c,
+        box,
+        { least, most },
+        { least: low, most: high },
+        labels,
+        ticks(low, high, 4).map(value => [value, seconds(10 ** value)]),
+      );
 
-    marks.filter(([x]) => Math.log2(x) >= least && Math.log2(x) <= most).forEach(([x, label]) => {
-      c.fillStyle = c.strokeStyle = colours("accent");
-      path(c, [[at.x(Math.log2(x)), box.top], [at.x(Math.log2(x)), box.top + box.height]]);
-      c.fillText(label, at.x(Math.log2(x)) + 4, box.top + 2);
-    });
+    marks
+      .filter(([x]) => Math.log2(x) >= least && Math.log2(x) <= most)
+      .forEach(([x, label]) => {
+        c.fillStyle = c.strokeStyle = colours("accent");
+        path(c, [
+          [at.x(Math.log2(x)), box.top],
+          [at.x(Math.log2(x)), box.top + box.height],
+        ]);
+        c.fillText(label, at.x(Math.log2(x)) + 4, box.top + 2);
+      });
     c.lineWidth = 1.5;
     lines.forEach(line => {
       c.strokeStyle = colours(line.colour);
-      path(c, line.points.map(([x, y]) => [at.x(Math.log2(x)), at.y(log(y))]));
+      path(
+        c,
+        line.points.map(([x, y]) => [at.x(Math.log2(x)), at.y(log(y))]),
+      );
     });
   };
 
@@ -156,41 +290,110 @@ function logLines(told, lines, word, marks) {
 }
 
 function table(id, heads, rows) {
-  return make("div", { class: "scroll" }, make("table", { id }, make("thead", null, make("tr", null, ...heads.map(head => make("th", null, head)))),
-              make("tbody", null, ...rows.map(row => make("tr", null, ...row.map(cell => make("td", null, cell === null ? "" : String(cell))))))));
+  return make(
+    "div",
+    { class: "scroll" },
+    make(
+      "table",
+      { id },
+      make("thead", null, make("tr", null, ...heads.map(head => make("th", null, head)))),
+      make(
+        "tbody",
+        null,
+        ...rows.map(row => make("tr", null, ...row.map(cell => make("td", null, cell === null ? "" : String(cell))))),
+      ),
+    ),
+  );
 }
 
-const above = value => value === null ? "" : (Math.abs(value) < 1000 ? Number(value.toPrecision(3)) : Math.round(value)) + " %";
+const above = value =>
+  value === null ? "" : (Math.abs(value) < 1000 ? Number(value.toPrecision(3)) : Math.round(value)) + " %";
 
 function latency(data) {
   const rows = data.memory_latency;
 
-  if (!rows.length)
-    return null;
-  return section("latency", "Latency by working set", "a pointer chase on the first processor; marks: sizes of caches, by " + (data.measurement.sizes_from || "nobody"),
-                 keys([["median", "compute"], ["largest of the repeated measures", "wait"]]),
-                 logLines("latency of a step by working set", [{ colour: "wait", points: rows.map(row => [row.bytes, row.max_s]) }, { colour: "compute", points: rows.map(row => [row.bytes, row.p50_s]) }],
-                          bytes, data.caches.map(cache => [cache.bytes, cache.level])),
-                 table("levels", ["level", "from", "to", "latency", "p50 %", "p90 %", "p99 %", "max %"],
-                       data.memory_levels.map(row => [row.level, bytes(row.from_bytes), bytes(row.to_bytes), seconds(row.latency_s), above(row.p50_percent), above(row.p90_percent), above(row.p99_percent),
-                                                      above(row.max_percent)])));
+  if (!rows.length) return null;
+  return section(
+    "latency",
+    "Latency by working set",
+    "a pointer chase on the first processor; marks: sizes of caches, by " + (data.measurement.sizes_from || "nobody"),
+    keys([
+      ["median", "compute"],
+      ["largest of the repeated measures", "wait"],
+    ]),
+    logLines(
+      "latency of a step by working set",
+      [
+        { colour: "wait", points: rows.map(row => [row.bytes, row.max_s]) },
+        { colour: "compute", points: rows.map(row => [row.bytes, row.p50_s]) },
+      ],
+      bytes,
+      data.caches.map(cache => [cache.bytes, cache.level]),
+    ),
+    table(
+      "levels",
+      ["level", "from", "to", "latency", "p50 %", "p90 %", "p99 %", "max %"],
+      data.memory_levels.map(row => [
+        row.level,
+        bytes(row.from_bytes),
+        bytes(row.to_bytes),
+        seconds(row.latency_s),
+        above(row.p50_percent),
+        above(row.p90_percent),
+        above(row.p99_percent),
+        above(row.max_percent),
+      ]),
+    ),
+  );
 }
 
 function pages(data) {
   const rows = data.memory_tlb;
 
-  return rows.length ? section("tlb", "Latency by pages", "a chase through one line of each page, and through as many lines side by side",
-                               keys([["one line of each page", "compute"], ["side by side", "quiet"]]),
-                               logLines("latency of a step by number of pages", [{ colour: "quiet", points: rows.map(row => [row.pages, row.dense_s]) }, { colour: "compute", points: rows.map(row => [row.pages, row.paged_s]) }],
-                                        count, data.measurement.tlb_pages ? [[data.measurement.tlb_pages, "reach"]] : [])) : null;
+  return rows.length
+    ? section(
+        "tlb",
+        "Latency by pages",
+        "a chase through one line of each page, and through as many lines side by side",
+        keys([
+          ["one line of each page", "compute"],
+          ["side by side", "quiet"],
+        ]),
+        logLines(
+          "latency of a step by number of pages",
+          [
+            { colour: "quiet", points: rows.map(row => [row.pages, row.dense_s]) },
+            { colour: "compute", points: rows.map(row => [row.pages, row.paged_s]) },
+          ],
+          count,
+          data.measurement.tlb_pages ? [[data.measurement.tlb_pages, "reach"]] : [],
+        ),
+      )
+    : null;
 }
 
 function bandwidth(data) {
   const rows = data.memory_bandwidth;
 
-  return rows.length ? section("bandwidth", "Bandwidth", "what loops read and write; bytes that a write reads before are not counted",
-                               table("bandwidths", ["loop", "processors", "arrays", "a second", "p90 %", "max %"],
-                                     rows.map(row => [row.kernel, row.processors, bytes(row.bytes), bytes(row.bytes_per_s), above(row.p90_percent), above(row.max_percent)]))) : null;
+  return rows.length
+    ? section(
+        "bandwidth",
+        "Bandwidth",
+        "what loops read and write; bytes that a write reads before are not counted",
+        table(
+          "bandwidths",
+          ["loop", "processors", "arrays", "a second", "p90 %", "max %"],
+          rows.map(row => [
+            row.kernel,
+            row.processors,
+            bytes(row.bytes),
+            bytes(row.bytes_per_s),
+            above(row.p90_percent),
+            above(row.max_percent),
+          ]),
+        ),
+      )
+    : null;
 }
 
 /* ---- the page ---- */
@@ -198,13 +401,28 @@ function bandwidth(data) {
 function conditions(data) {
   const m = data.measurement;
 
-  return [[data.machine.host, data.machine.kernel && "Linux " + data.machine.kernel, "processors " + m.cpus, m.elapsed_s.toFixed(1) + " s", "clock: " + m.clock].filter(Boolean).join(", "),
-          m.interrupted && "interrupted: this is what there was until then", m.guest && "a virtual machine: results are of the guest, with what the host does",
-          m.others_processors === null ? "whether other tasks ran meanwhile is not known" : "other tasks ran meanwhile on " + m.others_processors.toPrecision(2) + " processors in the mean"].filter(Boolean);
+  return [
+    [
+      data.machine.host,
+      data.machine.kernel && "Linux " + data.machine.kernel,
+      "processors " + m.cpus,
+      m.elapsed_s.toFixed(1) + " s",
+      "clock: " + m.clock,
+    ]
+      .filter(Boolean)
+      .join(", "),
+    m.interrupted && "interrupted: this is what there was until then",
+    m.guest && "a virtual machine: results are of the guest, with what the host does",
+    m.others_processors === null
+      ? "whether other tasks ran meanwhile is not known"
+      : "other tasks ran meanwhile on " + m.others_processors.toPrecision(2) + " processors in the mean",
+  ].filter(Boolean);
 }
 
 const measuredData = JSON.parse(document.getElementById("data").textContent);
 
 document.getElementById("title").textContent = "Noise and memory of " + (measuredData.machine.host || "this machine");
 document.getElementById("conditions").replaceChildren(...conditions(measuredData).flatMap(line => [line, make("br")]));
-document.getElementById("measured").append(...[noise, detours, latency, pages, bandwidth].map(part => part(measuredData)).filter(Boolean));
+document
+  .getElementById("measured")
+  .append(...[noise, detours, latency, pages, bandwidth].map(part => part(measuredData)).filter(Boolean));

@@ -10,7 +10,8 @@ class Recording {
     this.series = [];
     this.takeSeries(header);
     this.times = [];
-    this.rows = []; /* values of the series, in their order; later ones may have more, those of another node have its own alone */
+    this.rows =
+      []; /* values of the series, in their order; later ones may have more, those of another node have its own alone */
     this.labels = []; /* { time_s, text } */
     this.breaks = []; /* times behind which there was a pause, or samples are missing */
     this.interval_s = header.interval_s;
@@ -29,7 +30,9 @@ class Recording {
     } else if (line.paused === true) {
       this.breaks.push(line.time_s);
     } else if (Array.isArray(line.added)) {
-      line.added.forEach((series, i) => { this.series[line.first + i] = series; });
+      line.added.forEach((series, i) => {
+        this.series[line.first + i] = series;
+      });
       return true;
     } else if (Number.isFinite(line.interval_s)) {
       this.interval_s = line.interval_s;
@@ -40,60 +43,72 @@ class Recording {
 
   /* Other nodes' series have numbers far behind ours, so that there are holes between. */
   takeSeries(header) {
-    [{ first: 0, added: header.series }, ...header.others || []].forEach(({ first, added }) => added.forEach((series, i) => { this.series[first + i] = series; }));
+    [{ first: 0, added: header.series }, ...(header.others || [])].forEach(({ first, added }) =>
+      added.forEach((series, i) => {
+        this.series[first + i] = series;
+      }),
+    );
   }
 
   /* Those of other nodes come later than ours of the same time. */
   takeSample(line) {
-    const place = this.at(line.time_s), row = line.first ? [] : line.values;
+    const place = this.at(line.time_s),
+      row = line.first ? [] : line.values;
 
-    if (this.times[place] === line.time_s || (!line.first && !line.values.length))
-      return;
+    if (this.times[place] === line.time_s || (!line.first && !line.values.length)) return;
     if (line.first)
-      line.values.forEach((value, i) => { row[line.first + i] = value; });
+      line.values.forEach((value, i) => {
+        row[line.first + i] = value;
+      });
     this.times.splice(place, 0, line.time_s);
     this.rows.splice(place, 0, row);
     this.values += line.values.length;
-    if (this.values > KEPT_VALUES)
-      this.forget(this.times.length >> 3);
+    if (this.values > KEPT_VALUES) this.forget(this.times.length >> 3);
   }
 
   forget(count) {
-    this.rows.slice(0, count).forEach(row => row.forEach(() => { this.values--; }));
+    this.rows.slice(0, count).forEach(row =>
+      row.forEach(() => {
+        this.values--;
+      }),
+    );
     this.times.splice(0, count);
     this.rows.splice(0, count);
     this.labels = this.labels.filter(label => label.time_s >= this.begin());
   }
 
-  missed() { if (this.times.length) this.breaks.push(this.end()); }
-  begin() { return this.times.length ? this.times[0] : 0; }
-  end() { return this.times.length ? this.times[this.times.length - 1] : 0; }
+  missed() {
+    if (this.times.length) this.breaks.push(this.end());
+  }
+  begin() {
+    return this.times.length ? this.times[0] : 0;
+  }
+  end() {
+    return this.times.length ? this.times[this.times.length - 1] : 0;
+  }
 
   /* The first sample at this time or behind it. */
   at(time) {
-    let low = 0, high = this.times.length;
+    let low = 0,
+      high = this.times.length;
 
     while (low < high) {
       const middle = (low + high) >> 1;
 
-      if (this.times[middle] < time)
-        low = middle + 1;
-      else
-        high = middle;
+      if (this.times[middle] < time) low = middle + 1;
+      else high = middle;
     }
     return low;
   }
 
   /* What a series was at a time: a sample says what was since the one before it. At the end, where the next one is still to come, the last that is known. Null: not known. */
   value(series, time) {
-    const near = this.at(time), known = i => this.rows[i][series] !== null && this.rows[i][series] !== undefined;
+    const near = this.at(time),
+      known = i => this.rows[i][series] !== null && this.rows[i][series] !== undefined;
 
-    for (let i = near; i < Math.min(this.times.length, near + 4096); i++)
-      if (known(i))
-        return this.rows[i][series];
+    for (let i = near; i < Math.min(this.times.length, near + 4096); i++) if (known(i)) return this.rows[i][series];
     for (let i = Math.min(near, this.times.length) - 1; i >= Math.max(near - 4096, 0); i--)
-      if (known(i))
-        return this.rows[i][series];
+      if (known(i)) return this.rows[i][series];
     return null;
   }
 
@@ -104,8 +119,7 @@ class Recording {
     for (let i = this.at(from); i < this.times.length && this.times[i] <= to; i++) {
       const value = this.rows[i][series];
 
-      if (value === null || value === undefined)
-        continue;
+      if (value === null || value === undefined) continue;
       found.least = Math.min(found.least, value);
       found.most = Math.max(found.most, value);
       found.mean += value;
@@ -119,7 +133,8 @@ class Recording {
 /* A whole file. A torn last line is one that a kill left. */
 function parseRecording(text) {
   const lines = text.split("\n").filter(line => line.trim());
-  let recording = null, wrong = 0;
+  let recording = null,
+    wrong = 0;
 
   lines.forEach((line, i) => {
     let object;
@@ -130,17 +145,12 @@ function parseRecording(text) {
       wrong += i + 1 < lines.length;
       return;
     }
-    if (object === null || typeof object !== "object")
-      wrong++;
-    else if (!recording)
-      recording = new Recording(object);
-    else if (object.schema)
-      throw new Error("there is a second header in it: one file at a time");
-    else
-      recording.take(object);
+    if (object === null || typeof object !== "object") wrong++;
+    else if (!recording) recording = new Recording(object);
+    else if (object.schema) throw new Error("there is a second header in it: one file at a time");
+    else recording.take(object);
   });
-  if (!recording)
-    throw new Error("it is empty, or has no line of JSON");
+  if (!recording) throw new Error("it is empty, or has no line of JSON");
   recording.wrong = wrong;
   return recording;
 }

@@ -1,30 +1,34 @@
 /* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25; and what the timeline shows: &view=1-3. */
 
 const selection = {
-  chosen: new Map(), /* "rank", "callsite", "function", "thread" -> value; "time" -> "1.5-2.25": a stretch, in s from the run's begin */
-  seen: null, /* what the timeline is zoomed to, as "time"; null: all */
+  chosen:
+    new Map() /* "rank", "callsite", "function", "thread" -> value; "time" -> "1.5-2.25": a stretch, in s from the run's begin */,
+  seen: null /* what the timeline is zoomed to, as "time"; null: all */,
   listeners: [],
 
-  has(kind) { return kind === "view" ? this.seen !== null : this.chosen.has(kind); },
+  has(kind) {
+    return kind === "view" ? this.seen !== null : this.chosen.has(kind);
+  },
 
-  get(kind) { return this.chosen.has(kind) ? this.chosen.get(kind) : null; },
+  get(kind) {
+    return this.chosen.has(kind) ? this.chosen.get(kind) : null;
+  },
 
   toggle(kind, value) {
-    if (value === null || this.chosen.get(kind) === value)
-      this.chosen.delete(kind);
-    else
-      this.chosen.set(kind, value);
+    if (value === null || this.chosen.get(kind) === value) this.chosen.delete(kind);
+    else this.chosen.set(kind, value);
     this.tell();
   },
 
   /* The stretch of time, { from, to } in s; null: none. */
-  stretch() { return spanOf(this.get("time")); },
+  stretch() {
+    return spanOf(this.get("time"));
+  },
 
   selectStretch(from, to) {
     const words = spanWords(from, to);
 
-    if (this.get("time") !== words)
-      this.toggle("time", words);
+    if (this.get("time") !== words) this.toggle("time", words);
   },
 
   /* From and to in s; null: all. Browsers bear few changes of the address in a second. */
@@ -39,10 +43,14 @@ const selection = {
     this.tell();
   },
 
-  onChange(listener) { this.listeners.push(listener); },
+  onChange(listener) {
+    this.listeners.push(listener);
+  },
 
   setAddress() {
-    const address = new URLSearchParams([...this.chosen, ...this.seen ? [["view", this.seen]] : []].map(([kind, value]) => [kind, String(value)])).toString();
+    const address = new URLSearchParams(
+      [...this.chosen, ...(this.seen ? [["view", this.seen]] : [])].map(([kind, value]) => [kind, String(value)]),
+    ).toString();
 
     history.replaceState(null, "", address ? "#" + address : location.pathname + location.search);
   },
@@ -54,15 +62,21 @@ const selection = {
 
   fromAddress() {
     for (const [kind, value] of new URLSearchParams(location.hash.slice(1)))
-      if (kind === "view")
-        this.seen = value;
-      else
-        this.chosen.set(kind, ["function", "time"].includes(kind) ? value : Number(value));
+      if (kind === "view") this.seen = value;
+      else this.chosen.set(kind, ["function", "time"].includes(kind) ? value : Number(value));
   },
 
   words() {
-    const unit = { type: "real", unit: "s" }, span = this.stretch();
-    const said = ([kind, value]) => kind === "time" ? (span ? "from " + worded(unit, span.from) + " to " + worded(unit, span.to) : "") : kind === "callsite" ? "call site #" + (value + 1) : kind + " " + value;
+    const unit = { type: "real", unit: "s" },
+      span = this.stretch();
+    const said = ([kind, value]) =>
+      kind === "time"
+        ? span
+          ? "from " + worded(unit, span.from) + " to " + worded(unit, span.to)
+          : ""
+        : kind === "callsite"
+          ? "call site #" + (value + 1)
+          : kind + " " + value;
 
     return [...this.chosen].map(said).filter(Boolean).join(", ");
   },
@@ -70,7 +84,9 @@ const selection = {
 
 /* A stretch of time, { from, to } in s, as "1.5-2.25", and back; null: it is none. */
 function spanWords(from, to) {
-  return [Math.max(Math.min(from, to), 0), Math.max(from, to)].map(time => time.toFixed(9).replace(/\.?0+$/, "")).join("-");
+  return [Math.max(Math.min(from, to), 0), Math.max(from, to)]
+    .map(time => time.toFixed(9).replace(/\.?0+$/, ""))
+    .join("-");
 }
 function spanOf(words) {
   const [from, to] = (words || "").split("-").map(Number);
@@ -80,9 +96,16 @@ function spanOf(words) {
 
 /* Which of a table's columns say what kind. */
 function selectable(table) {
-  const kinds = { rank: ["rank"], thread: ["thread"], callsite: table.name === "callsites" ? ["id"] : ["callsite_id"], function: ["function", "procedure"] };
+  const kinds = {
+    rank: ["rank"],
+    thread: ["thread"],
+    callsite: table.name === "callsites" ? ["id"] : ["callsite_id"],
+    function: ["function", "procedure"],
+  };
 
-  return Object.entries(kinds).map(([kind, keys]) => [kind, keys.find(key => table.has(key))]).filter(([, key]) => key);
+  return Object.entries(kinds)
+    .map(([kind, keys]) => [kind, keys.find(key => table.has(key))])
+    .filter(([, key]) => key);
 }
 
 /* Tables whose rows stand in time; not ranks, which begin and end, too. */
@@ -95,15 +118,15 @@ function isSelected(table, row) {
   const span = OF_TIME.includes(table.name) ? selection.stretch() : null;
 
   if (span) {
-    const begin = table.get("begin_s", row), end = table.has("end_s") ? table.get("end_s", row) : begin + (table.has("time_s") ? table.get("time_s", row) : 0);
+    const begin = table.get("begin_s", row),
+      end = table.has("end_s") ? table.get("end_s", row) : begin + (table.has("time_s") ? table.get("time_s", row) : 0);
 
     found = begin < span.to && end > span.from;
   }
   for (const [kind, key] of selectable(table)) {
     const wanted = selection.get(kind);
 
-    if (wanted !== null)
-      found = (found === null || found) && table.get(key, row) === wanted;
+    if (wanted !== null) found = (found === null || found) && table.get(key, row) === wanted;
   }
   return found;
 }

@@ -9,9 +9,13 @@ function pointsBySensor(series) {
   for (let row = 0; row < series.rows; row++) {
     const id = series.get("sensor_id", row);
 
-    if (!found.has(id))
-      found.set(id, []);
-    found.get(id).push({ begin: series.get("begin_s", row), end: series.get("end_s", row), mean: series.get("mean", row), most: series.get("most", row) });
+    if (!found.has(id)) found.set(id, []);
+    found.get(id).push({
+      begin: series.get("begin_s", row),
+      end: series.get("end_s", row),
+      mean: series.get("mean", row),
+      most: series.get("most", row),
+    });
   }
   return found;
 }
@@ -23,14 +27,32 @@ function sensed(value, unit) {
 
 /* One event: steps from sample to sample, behind them what was the most. Dragging selects a stretch of time. */
 function sensorLine(sensor, points, span, labels) {
-  const left = 90, right = 12, height = 96, under = make("span", { class: "quiet" });
-  const least = Math.min(0, ...points.map(point => point.mean)), most = Math.max(...points.map(point => point.most), least) || 1;
-  const told = sensor.event + ", " + sensor.unit + ", along the run of " + seconds(span) + ": mean " + sensed(sensor.mean, sensor.unit) + ", most " + sensed(sensor.most, sensor.unit);
+  const left = 90,
+    right = 12,
+    height = 96,
+    under = make("span", { class: "quiet" });
+  const least = Math.min(0, ...points.map(point => point.mean)),
+    most = Math.max(...points.map(point => point.most), least) || 1;
+  const told =
+    sensor.event +
+    ", " +
+    sensor.unit +
+    ", along the run of " +
+    seconds(span) +
+    ": mean " +
+    sensed(sensor.mean, sensor.unit) +
+    ", most " +
+    sensed(sensor.most, sensor.unit);
   const brief = value => sensed(value, sensor.unit.startsWith("bytes") ? "bytes" : ""); /* beside the unit */
   const timeAt = (x, width) => Math.min(Math.max((x - left) / (width - left - right), 0), 1) * span;
   const draw = (c, width) => {
     const box = { left, top: 8, width: width - left - right, height: height - 30 };
-    const at = drawAxes(c, box, { least: 0, most: span, column: { type: "real", unit: "s" } }, { least, most, column: null });
+    const at = drawAxes(
+      c,
+      box,
+      { least: 0, most: span, column: { type: "real", unit: "s" } },
+      { least, most, column: null },
+    );
 
     c.fillStyle = colours("quiet");
     c.textAlign = "right";
@@ -39,15 +61,20 @@ function sensorLine(sensor, points, span, labels) {
     c.textAlign = "left";
     c.fillStyle = c.strokeStyle = colours("compute");
     c.globalAlpha = 0.2;
-    points.forEach(point => c.fillRect(at.x(point.begin), at.y(point.most), at.x(point.end) - at.x(point.begin), at.y(point.mean) - at.y(point.most)));
+    points.forEach(point =>
+      c.fillRect(
+        at.x(point.begin),
+        at.y(point.most),
+        at.x(point.end) - at.x(point.begin),
+        at.y(point.mean) - at.y(point.most),
+      ),
+    );
     c.globalAlpha = 1;
     c.lineWidth = 1.5;
     c.beginPath();
     points.forEach((point, i) => {
-      if (i && points[i - 1].end === point.begin)
-        c.lineTo(at.x(point.begin), at.y(point.mean));
-      else
-        c.moveTo(at.x(point.begin), at.y(point.mean));
+      if (i && points[i - 1].end === point.begin) c.lineTo(at.x(point.begin), at.y(point.mean));
+      else c.moveTo(at.x(point.begin), at.y(point.mean));
       c.lineTo(at.x(point.end), at.y(point.mean));
     });
     c.stroke();
@@ -56,34 +83,73 @@ function sensorLine(sensor, points, span, labels) {
   };
   const picture = canvas(height, told, draw);
 
-  dragged(picture, (from, to) => selection.selectStretch(timeAt(from, picture.clientWidth), timeAt(to, picture.clientWidth)));
+  dragged(picture, (from, to) =>
+    selection.selectStretch(timeAt(from, picture.clientWidth), timeAt(to, picture.clientWidth)),
+  );
   picture.addEventListener("pointermove", event => {
-    const time = timeAt(event.offsetX, picture.clientWidth), point = points.find(of => of.begin <= time && time < of.end);
+    const time = timeAt(event.offsetX, picture.clientWidth),
+      point = points.find(of => of.begin <= time && time < of.end);
 
     under.textContent = point ? " at " + seconds(time) + ": " + sensed(point.mean, sensor.unit) : "";
   });
-  picture.addEventListener("pointerleave", () => { under.textContent = ""; });
-  return make("figure", { class: "sensor" }, make("figcaption", null, make("b", null, sensor.event), " " + sensor.unit + ", mean " + brief(sensor.mean), under), picture);
+  picture.addEventListener("pointerleave", () => {
+    under.textContent = "";
+  });
+  return make(
+    "figure",
+    { class: "sensor" },
+    make("figcaption", null, make("b", null, sensor.event), " " + sensor.unit + ", mean " + brief(sensor.mean), under),
+    picture,
+  );
 }
 
 /* Events that never were anything but 0 are named only. */
 function sensorLines(tables) {
-  const sensors = tables.get("sensors"), series = tables.get("sensor_series"), nodes = tables.get("sensor_nodes"), place = make("div"), labels = tables.get("labels").all();
+  const sensors = tables.get("sensors"),
+    series = tables.get("sensor_series"),
+    nodes = tables.get("sensor_nodes"),
+    place = make("div"),
+    labels = tables.get("labels").all();
 
-  if (!sensors || !sensors.rows || !series.rows)
-    return null;
-  const all = sensors.all(), points = pointsBySensor(series), hosts = [...new Set(all.map(sensor => sensor.host))];
+  if (!sensors || !sensors.rows || !series.rows) return null;
+  const all = sensors.all(),
+    points = pointsBySensor(series),
+    hosts = [...new Set(all.map(sensor => sensor.host))];
   const span = Math.max(tables.get("run").get("elapsed_s", 0) || 0, ...nodes.all().map(node => node.end_s || 0));
   const show = host => {
-    const here = all.filter(sensor => sensor.host === host && points.has(sensor.id)), live = here.filter(sensor => sensor.most || sensor.least), still = here.filter(sensor => !sensor.most && !sensor.least);
+    const here = all.filter(sensor => sensor.host === host && points.has(sensor.id)),
+      live = here.filter(sensor => sensor.most || sensor.least),
+      still = here.filter(sensor => !sensor.most && !sensor.least);
 
-    place.replaceChildren(...live.slice(0, LINES_MOST).map(sensor => sensorLine(sensor, points.get(sensor.id), span, labels)),
-                          ...live.length > LINES_MOST ? [make("p", { class: "note" }, count(live.length - LINES_MOST) + " more are in the tables")] : [],
-                          ...still.length ? [make("p", { class: "note" }, "0 all the time: " + still.map(sensor => sensor.event).join(", "))] : []);
+    place.replaceChildren(
+      ...live.slice(0, LINES_MOST).map(sensor => sensorLine(sensor, points.get(sensor.id), span, labels)),
+      ...(live.length > LINES_MOST
+        ? [make("p", { class: "note" }, count(live.length - LINES_MOST) + " more are in the tables")]
+        : []),
+      ...(still.length
+        ? [make("p", { class: "note" }, "0 all the time: " + still.map(sensor => sensor.event).join(", "))]
+        : []),
+    );
   };
 
   show(hosts[0]);
-  return make("section", { id: "sensor-lines", "aria-label": "Sensors along the run" }, make("h3", null, "Sensors along the run"),
-              make("p", { class: "note" }, "of the whole machine, not of this job alone; a drag selects a stretch of time"),
-              hosts.length > 1 ? make("p", { class: "tools" }, chooser("node", hosts.map(host => [host, host]), hosts[0], show)) : null, place);
+  return make(
+    "section",
+    { id: "sensor-lines", "aria-label": "Sensors along the run" },
+    make("h3", null, "Sensors along the run"),
+    make("p", { class: "note" }, "of the whole machine, not of this job alone; a drag selects a stretch of time"),
+    hosts.length > 1
+      ? make(
+          "p",
+          { class: "tools" },
+          chooser(
+            "node",
+            hosts.map(host => [host, host]),
+            hosts[0],
+            show,
+          ),
+        )
+      : null,
+    place,
+  );
 }

@@ -2,18 +2,22 @@
 
 /* File -> line -> { own, all, mpi, procedure, callsites }. */
 function lineTimes(tables) {
-  const files = new Map(), lines = tables.get("cpu_lines"), sites = tables.get("callsites");
+  const files = new Map(),
+    lines = tables.get("cpu_lines"),
+    sites = tables.get("callsites");
   const at = (file, line) => {
-    if (!files.has(file))
-      files.set(file, new Map());
+    if (!files.has(file)) files.set(file, new Map());
     if (!files.get(file).has(line))
       files.get(file).set(line, { own: 0, all: 0, mpi: 0, procedure: null, callsites: [] });
     return files.get(file).get(line);
   };
 
   for (let row = 0; lines && row < lines.rows; row++)
-    Object.assign(at(lines.get("file", row), lines.get("line", row)),
-                  { own: lines.get("exclusive_time_s", row) || 0, all: lines.get("inclusive_time_s", row) || 0, procedure: lines.get("procedure", row) });
+    Object.assign(at(lines.get("file", row), lines.get("line", row)), {
+      own: lines.get("exclusive_time_s", row) || 0,
+      all: lines.get("inclusive_time_s", row) || 0,
+      procedure: lines.get("procedure", row),
+    });
   for (let row = 0; sites && row < sites.rows; row++)
     if (sites.get("file", row) !== null) {
       const of = at(sites.get("file", row), sites.get("line", row));
@@ -27,32 +31,78 @@ function lineTimes(tables) {
 class SourceView {
   constructor(tables, sources) {
     this.times = lineTimes(tables);
-    const weight = file => [...(this.times.get(file.name) || new Map()).values()].reduce((sum, of) => sum + of.own + of.mpi, 0);
+    const weight = file =>
+      [...(this.times.get(file.name) || new Map()).values()].reduce((sum, of) => sum + of.own + of.mpi, 0);
 
     this.files = sources.files.map(file => ({ ...file, weight: weight(file) })).sort((a, b) => b.weight - a.weight);
-    this.choice = make("select", { "aria-label": "Source file", onchange: () => this.show(this.files[this.choice.value]) },
-                       ...this.files.map((file, i) => make("option", { value: i }, file.name)));
+    this.choice = make(
+      "select",
+      { "aria-label": "Source file", onchange: () => this.show(this.files[this.choice.value]) },
+      ...this.files.map((file, i) => make("option", { value: i }, file.name)),
+    );
     this.words = make("p", { class: "note" });
     this.lines = make("div", { class: "lines", tabindex: "0", role: "region", "aria-label": "Source lines" });
-    this.element = make("section", { id: "source", "aria-label": "Source" }, make("h3", null, "Source lines"), make("p", { class: "tools" }, this.choice), this.words, this.lines,
-                        sources.left_out ? make("p", { class: "note" }, sources.left_out + " more files are not shown to their ends: the page would be too large") : null);
+    this.element = make(
+      "section",
+      { id: "source", "aria-label": "Source" },
+      make("h3", null, "Source lines"),
+      make("p", { class: "tools" }, this.choice),
+      this.words,
+      this.lines,
+      sources.left_out
+        ? make(
+            "p",
+            { class: "note" },
+            sources.left_out + " more files are not shown to their ends: the page would be too large",
+          )
+        : null,
+    );
     selection.onChange(() => this.follow());
     this.show(this.files[0]);
   }
 
   show(file) {
-    const times = this.times.get(file.name) || new Map(), most = Math.max(...[...times.values()].map(of => Math.max(of.own, of.mpi)), 0);
-    const rows = file.parts.flatMap((part, i) => [...i ? [this.gap()] : [], ...part.lines.map((text, k) => this.line(part.first + k, text, times.get(part.first + k), most))]);
+    const times = this.times.get(file.name) || new Map(),
+      most = Math.max(...[...times.values()].map(of => Math.max(of.own, of.mpi)), 0);
+    const rows = file.parts.flatMap((part, i) => [
+      ...(i ? [this.gap()] : []),
+      ...part.lines.map((text, k) => this.line(part.first + k, text, times.get(part.first + k), most)),
+    ]);
     const known = new Set(file.parts.flatMap(part => part.lines.map((_, k) => part.first + k)));
 
-    rows.push(...[...times].filter(([line]) => !known.has(line)).sort((a, b) => a[0] - b[0]).map(([line, of]) => this.line(line, "", of, most)));
+    rows.push(
+      ...[...times]
+        .filter(([line]) => !known.has(line))
+        .sort((a, b) => a[0] - b[0])
+        .map(([line, of]) => this.line(line, "", of, most)),
+    );
     this.file = file;
     this.choice.value = this.files.indexOf(file);
-    this.words.textContent = (file.why ? "The file could not be read (" + file.why + "): lines by number; fvmpi report --source-path OLD=NEW says where it is. " : "") +
+    this.words.textContent =
+      (file.why
+        ? "The file could not be read (" +
+          file.why +
+          "): lines by number; fvmpi report --source-path OLD=NEW says where it is. "
+        : "") +
       (file.changed ? "The file changed after the run began: lines may be off. " : "") +
       "CPU time of the line itself and with what it calls (estimates, by samples), and time in MPI calls that are made there, of all ranks.";
-    this.lines.replaceChildren(make("table", null, make("thead", null, make("tr", null, ...["itself", "with calls", "in MPI", "line"].map(title => make("th", null, title)), make("th", { class: "left" }, "source"))),
-                                    make("tbody", null, ...rows)));
+    this.lines.replaceChildren(
+      make(
+        "table",
+        null,
+        make(
+          "thead",
+          null,
+          make(
+            "tr",
+            null,
+            ...["itself", "with calls", "in MPI", "line"].map(title => make("th", null, title)),
+            make("th", { class: "left" }, "source"),
+          ),
+        ),
+        make("tbody", null, ...rows),
+      ),
+    );
   }
 
   gap() {
@@ -63,11 +113,18 @@ class SourceView {
     const cell = (value, kind) => {
       const bar = value && kind ? make("i", { class: kind }) : null;
 
-      if (bar)
-        bar.style.width = (most ? 100 * value / most : 0) + "%";
+      if (bar) bar.style.width = (most ? (100 * value) / most : 0) + "%";
       return make("td", { class: "heat" }, bar, value ? seconds(value) : "");
     };
-    const row = make("tr", null, cell(of && of.own, "compute"), cell(of && of.all), cell(of && of.mpi, "mpi"), make("td", null, String(number)), make("td", { class: "left code" }, text));
+    const row = make(
+      "tr",
+      null,
+      cell(of && of.own, "compute"),
+      cell(of && of.all),
+      cell(of && of.mpi, "mpi"),
+      make("td", null, String(number)),
+      make("td", { class: "left code" }, text),
+    );
 
     if (of && (of.procedure !== null || of.callsites.length)) {
       row.of = of;
@@ -77,23 +134,22 @@ class SourceView {
   }
 
   pick(of) {
-    if (of.callsites.length)
-      selection.toggle("callsite", of.callsites[0].id);
-    else
-      selection.toggle("function", of.procedure);
+    if (of.callsites.length) selection.toggle("callsite", of.callsites[0].id);
+    else selection.toggle("function", of.procedure);
   }
 
   /* Of a call site its line, of a function its first. */
   follow() {
-    const site = selection.get("callsite"), name = selection.get("function");
-    const isChosen = of => site !== null ? of.callsites.some(call => call.id === site) : name !== null && of.procedure === name;
+    const site = selection.get("callsite"),
+      name = selection.get("function");
+    const isChosen = of =>
+      site !== null ? of.callsites.some(call => call.id === site) : name !== null && of.procedure === name;
     const has = file => [...(this.times.get(file.name) || new Map()).values()].some(isChosen);
 
     if (!has(this.file)) {
       const other = this.files.find(has);
 
-      if (other)
-        this.show(other);
+      if (other) this.show(other);
     }
     let first = null;
     for (const row of this.lines.querySelectorAll("tbody tr")) {
@@ -102,8 +158,7 @@ class SourceView {
       row.setAttribute("aria-selected", chosen);
       first = first || (chosen ? row : null);
     }
-    if (first)
-      this.lines.scrollTop = Math.max(first.offsetTop - 80, 0);
+    if (first) this.lines.scrollTop = Math.max(first.offsetTop - 80, 0);
   }
 }
 

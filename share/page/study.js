@@ -2,32 +2,68 @@
 
 /* ---- scaling ---- */
 
-const SCALED = [["global", 0], ["parallel", 1], ["load_balance", 2], ["communication", 2], ["serialization", 3], ["transfer", 3], ["openmp", 2], ["computation", 1]];
+const SCALED = [
+  ["global", 0],
+  ["parallel", 1],
+  ["load_balance", 2],
+  ["communication", 2],
+  ["serialization", 3],
+  ["transfer", 3],
+  ["openmp", 2],
+  ["computation", 1],
+];
 
 function sizeOf(points, row) {
-  const threads = points.get("thread_count", row), ranks = points.get("rank_count", row);
+  const threads = points.get("thread_count", row),
+    ranks = points.get("rank_count", row);
 
   return count(ranks) + (threads !== null && threads !== ranks ? " x " + digits(threads / ranks) : "");
 }
 
 /* Efficiencies by size: a sign, not a colour alone, marks what is below the mark. */
 function efficiencyBySize(points) {
-  const rows = SCALED.filter(([key]) => points.byKey.get(key).values.some(value => value !== null)), sizes = Array.from({ length: points.rows }, (_, row) => row);
-  const cell = value => value === null ? make("td", null, "") : make("td", { class: value >= GOOD ? null : "bad" }, percent(value) + (value >= GOOD ? " \u2713" : " \u26a0"));
+  const rows = SCALED.filter(([key]) => points.byKey.get(key).values.some(value => value !== null)),
+    sizes = Array.from({ length: points.rows }, (_, row) => row);
+  const cell = value =>
+    value === null
+      ? make("td", null, "")
+      : make("td", { class: value >= GOOD ? null : "bad" }, percent(value) + (value >= GOOD ? " \u2713" : " \u26a0"));
 
-  return make("table", { id: "by-size" }, make("thead", null, make("tr", null, make("th", { class: "left" }, "efficiency, on"), ...sizes.map(row => make("th", null, sizeOf(points, row))))),
-              make("tbody", null, ...rows.map(([key, deep]) => {
-                const name = make("td", { class: "left", title: points.byKey.get(key).doc }, points.byKey.get(key).title);
+  return make(
+    "table",
+    { id: "by-size" },
+    make(
+      "thead",
+      null,
+      make(
+        "tr",
+        null,
+        make("th", { class: "left" }, "efficiency, on"),
+        ...sizes.map(row => make("th", null, sizeOf(points, row))),
+      ),
+    ),
+    make(
+      "tbody",
+      null,
+      ...rows.map(([key, deep]) => {
+        const name = make("td", { class: "left", title: points.byKey.get(key).doc }, points.byKey.get(key).title);
 
-                name.style.paddingLeft = 16 * deep + "px";
-                return make("tr", null, name, ...sizes.map(row => cell(points.get(key, row))));
-              })));
+        name.style.paddingLeft = 16 * deep + "px";
+        return make("tr", null, name, ...sizes.map(row => cell(points.get(key, row))));
+      }),
+    ),
+  );
 }
 
 /* Lines over the sizes: { name, colour, values }; a value that is not known leaves a gap. */
 function curves(told, sizes, lines, y, height = 230) {
   const draw = (c, width) => {
-    const at = drawAxes(c, { left: 70, top: 10, width: width - 100, height: height - 36 }, { least: sizes[0], most: sizes[sizes.length - 1], column: { type: "whole", unit: "" } }, y);
+    const at = drawAxes(
+      c,
+      { left: 70, top: 10, width: width - 100, height: height - 36 },
+      { least: sizes[0], most: sizes[sizes.length - 1], column: { type: "whole", unit: "" } },
+      y,
+    );
 
     for (const { values, colour, dashed } of lines) {
       let down = false;
@@ -37,52 +73,102 @@ function curves(told, sizes, lines, y, height = 230) {
       c.setLineDash(dashed ? [5, 4] : []);
       c.beginPath();
       values.forEach((value, i) => {
-        if (value === null)
-          down = false;
-        else if (down)
-          c.lineTo(at.x(sizes[i]), at.y(value));
-        else
-          c.moveTo(at.x(sizes[i]), at.y(value));
+        if (value === null) down = false;
+        else if (down) c.lineTo(at.x(sizes[i]), at.y(value));
+        else c.moveTo(at.x(sizes[i]), at.y(value));
         down = value !== null;
       });
       c.stroke();
       if (!dashed)
-        values.forEach((value, i) => { if (value !== null) c.fillRect(at.x(sizes[i]) - 3, at.y(value) - 3, 6, 6); });
+        values.forEach((value, i) => {
+          if (value !== null) c.fillRect(at.x(sizes[i]) - 3, at.y(value) - 3, 6, 6);
+        });
     }
     c.setLineDash([]);
   };
 
-  return make("figure", null, canvas(height, told, draw), make("p", { class: "legend" }, ...lines.map(({ name, colour, dashed }) =>
-    make("span", null, make("i", { class: "key " + colour + (dashed ? " dashed" : "") }), name))), make("figcaption", null, told));
+  return make(
+    "figure",
+    null,
+    canvas(height, told, draw),
+    make(
+      "p",
+      { class: "legend" },
+      ...lines.map(({ name, colour, dashed }) =>
+        make("span", null, make("i", { class: "key " + colour + (dashed ? " dashed" : "") }), name),
+      ),
+    ),
+    make("figcaption", null, told),
+  );
 }
 
 function speedupCurve(points) {
-  const sizes = points.byKey.get("factor").values, speedups = points.byKey.get("speedup").values;
+  const sizes = points.byKey.get("factor").values,
+    speedups = points.byKey.get("speedup").values;
 
   if (speedups.every(value => value === null))
-    return make("p", { class: "note" }, "What speedup there is depends on whether the problem grew with the ranks: fvmpi scaling --strong or --weak.");
-  return curves("speedup by times as many ranks, measured and ideal", sizes, [{ name: "measured", colour: "compute", values: speedups }, { name: "ideal", colour: "quiet", values: sizes, dashed: true }],
-                { least: 0, most: Math.max(...sizes, ...speedups), column: { type: "real", unit: "ratio" } });
+    return make(
+      "p",
+      { class: "note" },
+      "What speedup there is depends on whether the problem grew with the ranks: fvmpi scaling --strong or --weak.",
+    );
+  return curves(
+    "speedup by times as many ranks, measured and ideal",
+    sizes,
+    [
+      { name: "measured", colour: "compute", values: speedups },
+      { name: "ideal", colour: "quiet", values: sizes, dashed: true },
+    ],
+    { least: 0, most: Math.max(...sizes, ...speedups), column: { type: "real", unit: "ratio" } },
+  );
 }
 
 /* A part's time at each size, and what it would be. */
 function partCurve(tables) {
-  const parts = tables.get("parts"), times = tables.get("part_times"), place = make("div");
-  const rows = Array.from({ length: parts.rows }, (_, row) => row), nameOf = row => parts.get("name", row) + " (" + parts.get("table", row).replaceAll("_", " ") + ")";
-  const of = row => times.all().filter(time => time.table === parts.get("table", row) && time.name === parts.get("name", row));
+  const parts = tables.get("parts"),
+    times = tables.get("part_times"),
+    place = make("div");
+  const rows = Array.from({ length: parts.rows }, (_, row) => row),
+    nameOf = row => parts.get("name", row) + " (" + parts.get("table", row).replaceAll("_", " ") + ")";
+  const of = row =>
+    times.all().filter(time => time.table === parts.get("table", row) && time.name === parts.get("name", row));
   const show = row => {
-    const points = of(row), sizes = points.map(point => point.rank_count), ideal = points.map(point => point.ideal_s), all = points.map(point => point.time_s);
+    const points = of(row),
+      sizes = points.map(point => point.rank_count),
+      ideal = points.map(point => point.ideal_s),
+      all = points.map(point => point.time_s);
 
-    place.replaceChildren(curves("time of a rank in " + nameOf(row) + " by number of ranks, measured and ideal", sizes,
-                                 [{ name: "measured", colour: "compute", values: all }, { name: "ideal", colour: "quiet", values: ideal, dashed: true }],
-                                 { least: 0, most: Math.max(...all, ...ideal) || 1, column: { type: "real", unit: "s" } }));
+    place.replaceChildren(
+      curves(
+        "time of a rank in " + nameOf(row) + " by number of ranks, measured and ideal",
+        sizes,
+        [
+          { name: "measured", colour: "compute", values: all },
+          { name: "ideal", colour: "quiet", values: ideal, dashed: true },
+        ],
+        { least: 0, most: Math.max(...all, ...ideal) || 1, column: { type: "real", unit: "s" } },
+      ),
+    );
   };
 
-  if (!parts.rows)
-    return null;
+  if (!parts.rows) return null;
   show(0);
-  return make("section", { id: "part-curve", "aria-label": "A part of the program by size" }, make("h3", null, "A part of the program by size"),
-              make("p", { class: "tools" }, chooser("part", rows.slice(0, 200).map(row => [String(row), nameOf(row).slice(0, 90)]), "0", row => show(Number(row)))), place);
+  return make(
+    "section",
+    { id: "part-curve", "aria-label": "A part of the program by size" },
+    make("h3", null, "A part of the program by size"),
+    make(
+      "p",
+      { class: "tools" },
+      chooser(
+        "part",
+        rows.slice(0, 200).map(row => [String(row), nameOf(row).slice(0, 90)]),
+        "0",
+        row => show(Number(row)),
+      ),
+    ),
+    place,
+  );
 }
 
 /* What an efficiency is called in words. */
@@ -93,102 +179,345 @@ function worst(tables) {
 }
 
 function drawScaling(tables) {
-  const points = tables.get("points"), runs = tables.get("runs"), last = points.rows - 1, of = tables.get("scaling"), fell = worst(tables), parts = tables.get("parts");
-  const command = runs.get("command", 0), kind = of.get("kind", 0), speedup = points.get("speedup", last), place = document.getElementById("findings");
-  const lost = parts.all().filter(part => part.table !== "sections" && part.lost_s > 0.01 * points.get("elapsed_s", last)).slice(0, 3);
+  const points = tables.get("points"),
+    runs = tables.get("runs"),
+    last = points.rows - 1,
+    of = tables.get("scaling"),
+    fell = worst(tables),
+    parts = tables.get("parts");
+  const command = runs.get("command", 0),
+    kind = of.get("kind", 0),
+    speedup = points.get("speedup", last),
+    place = document.getElementById("findings");
+  const lost = parts
+    .all()
+    .filter(part => part.table !== "sections" && part.lost_s > 0.01 * points.get("elapsed_s", last))
+    .slice(0, 3);
 
   document.title = "fvmpi scaling: " + command;
   document.getElementById("title").textContent = "Scaling of " + command;
-  document.getElementById("identity").textContent = [kind === "untold" ? "strong or weak: nobody told" : kind + " scaling", sizeOf(points, 0) + " to " + sizeOf(points, last) + " ranks", plural(runs.rows, "run")].join(" \u00b7 ");
+  document.getElementById("identity").textContent = [
+    kind === "untold" ? "strong or weak: nobody told" : kind + " scaling",
+    sizeOf(points, 0) + " to " + sizeOf(points, last) + " ranks",
+    plural(runs.rows, "run"),
+  ].join(" \u00b7 ");
   drawProblems(tables, runs);
-  place.append(make("h2", null, "What the runs say"),
-               make("p", { class: "verdict" }, seconds(points.get("elapsed_s", 0)) + " \u2192 " + seconds(points.get("elapsed_s", last)) + (speedup === null ? "" : ": speedup " + speedup.toFixed(2) + " of " + digits(points.get("factor", last)) + ", " + percent(points.get("of_ideal", last)))),
-               fell ? make("p", null, "What fell most: ", make("b", null, fell.title), ", " + percent(fell.values[0]) + " \u2192 " + percent(fell.values[last]) + ". " + fell.doc) : make("p", null, "No efficiency fell."),
-               lost.length ? make("h3", null, "What stops scaling") : null,
-               lost.length ? make("ol", null, ...lost.map(part => make("li", null, make("b", null, seconds(part.lost_s)), " more than ideal, of a rank: " + part.name + (part.place ? " at " + part.place : "") + " (" + part.table.replaceAll("_", " ") + "): " +
-                 seconds(part.last_s) + ", ideal " + seconds(part.ideal_s)))) : null);
-  document.getElementById("efficiency").append(make("h2", null, "Efficiency by size"), make("p", { class: "note" }, "POP metrics, each the product of those below it; " + 100 * GOOD + " % and more is called acceptable"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Efficiency by size" }, efficiencyBySize(points)));
+  place.append(
+    make("h2", null, "What the runs say"),
+    make(
+      "p",
+      { class: "verdict" },
+      seconds(points.get("elapsed_s", 0)) +
+        " \u2192 " +
+        seconds(points.get("elapsed_s", last)) +
+        (speedup === null
+          ? ""
+          : ": speedup " +
+            speedup.toFixed(2) +
+            " of " +
+            digits(points.get("factor", last)) +
+            ", " +
+            percent(points.get("of_ideal", last))),
+    ),
+    fell
+      ? make(
+          "p",
+          null,
+          "What fell most: ",
+          make("b", null, fell.title),
+          ", " + percent(fell.values[0]) + " \u2192 " + percent(fell.values[last]) + ". " + fell.doc,
+        )
+      : make("p", null, "No efficiency fell."),
+    lost.length ? make("h3", null, "What stops scaling") : null,
+    lost.length
+      ? make(
+          "ol",
+          null,
+          ...lost.map(part =>
+            make(
+              "li",
+              null,
+              make("b", null, seconds(part.lost_s)),
+              " more than ideal, of a rank: " +
+                part.name +
+                (part.place ? " at " + part.place : "") +
+                " (" +
+                part.table.replaceAll("_", " ") +
+                "): " +
+                seconds(part.last_s) +
+                ", ideal " +
+                seconds(part.ideal_s),
+            ),
+          ),
+        )
+      : null,
+  );
+  document
+    .getElementById("efficiency")
+    .append(
+      make("h2", null, "Efficiency by size"),
+      make(
+        "p",
+        { class: "note" },
+        "POP metrics, each the product of those below it; " + 100 * GOOD + " % and more is called acceptable",
+      ),
+      make(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "Efficiency by size" },
+        efficiencyBySize(points),
+      ),
+    );
   document.getElementById("strip").append(make("h2", null, "Speedup"), speedupCurve(points));
 }
 
 /* ---- threads ---- */
 
-const STACKED = [["speedup", "compute", "speedup"], ["lost_to_serial", "mpi", "lost to serial time"], ["lost_to_waiting", "wait", "to waiting"], ["lost_to_imbalance", "threads", "to imbalance"], ["lost_to_few_cpus", "poor", "to few processors"],
-  ["lost_to_work", "code2", "to slower work"], ["lost_to_overhead", "code0", "to overhead"], ["lost_to_cache", "code1", "to the shared cache"], ["lost_to_memory", "code3", "to memory"], ["lost_to_sharing", "code2", "to cache and memory"]];
+const STACKED = [
+  ["speedup", "compute", "speedup"],
+  ["lost_to_serial", "mpi", "lost to serial time"],
+  ["lost_to_waiting", "wait", "to waiting"],
+  ["lost_to_imbalance", "threads", "to imbalance"],
+  ["lost_to_few_cpus", "poor", "to few processors"],
+  ["lost_to_work", "code2", "to slower work"],
+  ["lost_to_overhead", "code0", "to overhead"],
+  ["lost_to_cache", "code1", "to the shared cache"],
+  ["lost_to_memory", "code3", "to memory"],
+  ["lost_to_sharing", "code2", "to cache and memory"],
+];
 /* Slower work is one, or taken apart: into three, or, where cache and memory can't be told apart, into two. */
 function lostIn(of, key) {
-  const three = of.lost_to_cache !== null, two = !three && of.lost_to_sharing !== null;
+  const three = of.lost_to_cache !== null,
+    two = !three && of.lost_to_sharing !== null;
 
-  return { lost_to_work: three || two, lost_to_cache: !three, lost_to_memory: !three, lost_to_sharing: !two }[key] ? 0 : of[key];
+  return { lost_to_work: three || two, lost_to_cache: !three, lost_to_memory: !three, lost_to_sharing: !two }[key]
+    ? 0
+    : of[key];
 }
-const REJECTED = { no_t1: "no run with one thread has it", t1_varies: "runs with one thread differ by more than 5 %", off_cpu: "threads were off their processors for more than 2 % of their time", too_large: "a speedup above 1.05 N" };
+const REJECTED = {
+  no_t1: "no run with one thread has it",
+  t1_varies: "runs with one thread differ by more than 5 %",
+  off_cpu: "threads were off their processors for more than 2 % of their time",
+  too_large: "a speedup above 1.05 N",
+};
 
 const APART = ["lost_to_overhead", "lost_to_cache", "lost_to_memory", "lost_to_sharing"];
 const toldOf = rows => STACKED.filter(([key]) => !APART.includes(key) || rows.some(of => lostIn(of, key)));
 
 /* Stacks, one on top of the other: what is less than 0 has no width, and is in the table. */
 function stackBars(id, told, rows, labelOf) {
-  const known = rows.filter(of => of.verdict === "good"), without = rows.filter(of => of.verdict !== "good");
-  const bars = known.map(of => ({ label: labelOf(of), value: digits(of.speedup), parts: STACKED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]) }));
+  const known = rows.filter(of => of.verdict === "good"),
+    without = rows.filter(of => of.verdict !== "good");
+  const bars = known.map(of => ({
+    label: labelOf(of),
+    value: digits(of.speedup),
+    parts: STACKED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]),
+  }));
 
-  return make("div", null, bars.length ? lying(id, told, bars, toldOf(known).map(([, colour, word]) => [colour, word]), "the parts of a bar add up to N, the number of threads") : null,
-              ...without.map(of => make("p", { class: "note" }, labelOf(of) + ": no stack: " + REJECTED[of.verdict])));
+  return make(
+    "div",
+    null,
+    bars.length
+      ? lying(
+          id,
+          told,
+          bars,
+          toldOf(known).map(([, colour, word]) => [colour, word]),
+          "the parts of a bar add up to N, the number of threads",
+        )
+      : null,
+    ...without.map(of => make("p", { class: "note" }, labelOf(of) + ": no stack: " + REJECTED[of.verdict])),
+  );
 }
 
 const threadsOf = of => plural(of.thread_count, "thread");
 
 function phaseStacks(tables) {
-  const rows = tables.get("stacks").all().filter(of => of.name !== null && of.thread_count > 1);
+  const rows = tables
+    .get("stacks")
+    .all()
+    .filter(of => of.name !== null && of.thread_count > 1);
 
-  return rows.length ? stackBars("phase-stacks", "Stacks of the phases", rows, of => of.name + ", " + threadsOf(of)) : null;
+  return rows.length
+    ? stackBars("phase-stacks", "Stacks of the phases", rows, of => of.name + ", " + threadsOf(of))
+    : null;
 }
 
 /* Of the phase that has most points, with most threads. */
 function cacheCurves(tables) {
-  const rows = tables.get("curves").all().filter(of => of.slowdown !== null), names = [...new Set(rows.map(of => of.name))];
-  const most = Math.max(...rows.map(of => of.thread_count)), at = rows.filter(of => of.thread_count === most), parts = [...new Set(at.map(of => of.cache_share))].sort((a, b) => a - b);
-  const lines = names.map((name, i) => ({ name: name === null ? "the whole program" : name, colour: ["compute", "wait", "threads", "code1", "code2", "code3"][i % 6],
-    values: parts.map(part => at.filter(of => of.name === name && of.cache_share === part).map(of => of.slowdown)[0] ?? null) })).filter(line => line.values.filter(value => value !== null).length > 1);
+  const rows = tables
+      .get("curves")
+      .all()
+      .filter(of => of.slowdown !== null),
+    names = [...new Set(rows.map(of => of.name))];
+  const most = Math.max(...rows.map(of => of.thread_count)),
+    at = rows.filter(of => of.thread_count === most),
+    parts = [...new Set(at.map(of => of.cache_share))].sort((a, b) => a - b);
+  const lines = names
+    .map((name, i) => ({
+      name: name === null ? "the whole program" : name,
+      colour: ["compute", "wait", "threads", "code1", "code2", "code3"][i % 6],
+      values: parts.map(
+        part => at.filter(of => of.name === name && of.cache_share === part).map(of => of.slowdown)[0] ?? null,
+      ),
+    }))
+    .filter(line => line.values.filter(value => value !== null).length > 1);
 
-  return parts.length > 1 && lines.length ? curves("times as long as with all of the shared cache, by the percentage of it: one of " + plural(most, "thread") + " alone", parts.map(part => Math.round(part * 100)), lines,
-    { least: 0, most: Math.max(...lines.flatMap(line => line.values.filter(value => value !== null))), column: { type: "real", unit: "ratio" } }) : null;
+  return parts.length > 1 && lines.length
+    ? curves(
+        "times as long as with all of the shared cache, by the percentage of it: one of " +
+          plural(most, "thread") +
+          " alone",
+        parts.map(part => Math.round(part * 100)),
+        lines,
+        {
+          least: 0,
+          most: Math.max(...lines.flatMap(line => line.values.filter(value => value !== null))),
+          column: { type: "real", unit: "ratio" },
+        },
+      )
+    : null;
 }
 
 /* ---- copies and ranks that share a node ---- */
 
-const SHARED = [["throughput", "compute", "as fast as alone"], ["lost_to_waiting", "wait", "lost to waiting"], ["lost_to_few_cpus", "poor", "to few processors"], ["lost_to_cache", "code1", "to the shared cache"], ["lost_to_memory", "code3", "to memory"],
-  ["lost_to_sharing", "code2", "to cache and memory"]];
-const UNTOLD = of => of.is_off_cpu ? "off their processors for more than 2 % of the time" : "what sharing takes is not known: " + of.separation.replaceAll("_", " ");
+const SHARED = [
+  ["throughput", "compute", "as fast as alone"],
+  ["lost_to_waiting", "wait", "lost to waiting"],
+  ["lost_to_few_cpus", "poor", "to few processors"],
+  ["lost_to_cache", "code1", "to the shared cache"],
+  ["lost_to_memory", "code3", "to memory"],
+  ["lost_to_sharing", "code2", "to cache and memory"],
+];
+const UNTOLD = of =>
+  of.is_off_cpu
+    ? "off their processors for more than 2 % of the time"
+    : "what sharing takes is not known: " + of.separation.replaceAll("_", " ");
 
 function throughputBars(points) {
-  const known = points.filter(of => of.throughput !== null), told = SHARED.filter(([key]) => known.some(of => lostIn(of, key)));
-  const bars = known.map(of => ({ label: of.count + " " + of.kind, value: digits(of.throughput), parts: SHARED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]) }));
+  const known = points.filter(of => of.throughput !== null),
+    told = SHARED.filter(([key]) => known.some(of => lostIn(of, key)));
+  const bars = known.map(of => ({
+    label: of.count + " " + of.kind,
+    value: digits(of.throughput),
+    parts: SHARED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]),
+  }));
 
-  return make("div", null, bars.length ? lying("throughput-stacks", "Throughput by number", bars, told.map(([, colour, word]) => [colour, word]), "the parts of a bar add up to N") : null,
-              ...points.filter(of => of.throughput === null).map(of => make("p", { class: "note" }, of.count + " " + of.kind + ": no stack: " + UNTOLD(of))));
+  return make(
+    "div",
+    null,
+    bars.length
+      ? lying(
+          "throughput-stacks",
+          "Throughput by number",
+          bars,
+          told.map(([, colour, word]) => [colour, word]),
+          "the parts of a bar add up to N",
+        )
+      : null,
+    ...points
+      .filter(of => of.throughput === null)
+      .map(of => make("p", { class: "note" }, of.count + " " + of.kind + ": no stack: " + UNTOLD(of))),
+  );
 }
 
 /* Of the largest number: what each takes alone, and what sharing adds. */
 function shareBars(tables) {
-  const points = tables.get("throughputs").all(), last = points[points.length - 1];
-  const rows = last ? tables.get("shares").all().filter(of => of.kind === last.kind && of.count === last.count && of.alone_s !== null) : [];
-  const parts = of => of.part_s === null ? [[of.alone_s, "compute"], [Math.max(of.sharing_s, 0), "code2"]] : [[of.alone_s, "compute"], [Math.max(of.cache_s, 0), "code1"], [Math.max(of.memory_s, 0), "code3"]];
+  const points = tables.get("throughputs").all(),
+    last = points[points.length - 1];
+  const rows = last
+    ? tables
+        .get("shares")
+        .all()
+        .filter(of => of.kind === last.kind && of.count === last.count && of.alone_s !== null)
+    : [];
+  const parts = of =>
+    of.part_s === null
+      ? [
+          [of.alone_s, "compute"],
+          [Math.max(of.sharing_s, 0), "code2"],
+        ]
+      : [
+          [of.alone_s, "compute"],
+          [Math.max(of.cache_s, 0), "code1"],
+          [Math.max(of.memory_s, 0), "code3"],
+        ];
 
-  return rows.length ? lying("shares", "What sharing takes from each", rows.map(of => ({ label: (of.kind === "ranks" ? "rank " : "copy ") + of.rank, value: seconds(of.together_s), parts: parts(of) })),
-    [["compute", "alone"], ...rows[0].part_s === null ? [["code2", "cache and memory"]] : [["code1", "the shared cache"], ["code3", "memory"]]], "outside of MPI, without waiting for a processor") : null;
+  return rows.length
+    ? lying(
+        "shares",
+        "What sharing takes from each",
+        rows.map(of => ({
+          label: (of.kind === "ranks" ? "rank " : "copy ") + of.rank,
+          value: seconds(of.together_s),
+          parts: parts(of),
+        })),
+        [
+          ["compute", "alone"],
+          ...(rows[0].part_s === null
+            ? [["code2", "cache and memory"]]
+            : [
+                ["code1", "the shared cache"],
+                ["code3", "memory"],
+              ]),
+        ],
+        "outside of MPI, without waiting for a processor",
+      )
+    : null;
 }
 
 function drawThroughput(tables, points) {
-  const last = points[points.length - 1], runs = tables.get("runs"), command = runs.get("command", 0), place = document.getElementById("findings");
-  const losses = SHARED.slice(1).map(([key, , word]) => [lostIn(last, key), word]).filter(([lost]) => lost !== null && lost >= 0.05 * last.count).sort((a, b) => b[0] - a[0]);
+  const last = points[points.length - 1],
+    runs = tables.get("runs"),
+    command = runs.get("command", 0),
+    place = document.getElementById("findings");
+  const losses = SHARED.slice(1)
+    .map(([key, , word]) => [lostIn(last, key), word])
+    .filter(([lost]) => lost !== null && lost >= 0.05 * last.count)
+    .sort((a, b) => b[0] - a[0]);
 
   document.title = "fvmpi stacks: " + command;
   document.getElementById("title").textContent = "Throughput of " + command;
-  document.getElementById("identity").textContent = [points.map(of => of.count).join(", ") + " " + last.kind + " of a node", plural(runs.rows, "run")].join(" \u00b7 ");
-  place.append(...[make("h2", null, "What the runs say"),
-    make("p", { class: "verdict" }, last.throughput === null ? last.count + " " + last.kind + ": " + UNTOLD(last) : last.count + " " + last.kind + " do as much as " + last.throughput.toFixed(2) + " alone"),
-    losses.length ? make("ol", null, ...losses.map(([lost, word]) => make("li", null, make("b", null, lost.toFixed(2)), " of " + last.count + " " + (word.startsWith("lost") ? word : "lost " + word)))) : null,
-    last.is_least && last.lost_to_sharing !== null ? make("p", { class: "note" }, "What sharing takes is at least that: a rank works for " + seconds(last.turn_s) + " at a time, and filling the cache takes up to " + seconds(last.fill_s) + ".") : null].filter(Boolean));
+  document.getElementById("identity").textContent = [
+    points.map(of => of.count).join(", ") + " " + last.kind + " of a node",
+    plural(runs.rows, "run"),
+  ].join(" \u00b7 ");
+  place.append(
+    ...[
+      make("h2", null, "What the runs say"),
+      make(
+        "p",
+        { class: "verdict" },
+        last.throughput === null
+          ? last.count + " " + last.kind + ": " + UNTOLD(last)
+          : last.count + " " + last.kind + " do as much as " + last.throughput.toFixed(2) + " alone",
+      ),
+      losses.length
+        ? make(
+            "ol",
+            null,
+            ...losses.map(([lost, word]) =>
+              make(
+                "li",
+                null,
+                make("b", null, lost.toFixed(2)),
+                " of " + last.count + " " + (word.startsWith("lost") ? word : "lost " + word),
+              ),
+            ),
+          )
+        : null,
+      last.is_least && last.lost_to_sharing !== null
+        ? make(
+            "p",
+            { class: "note" },
+            "What sharing takes is at least that: a rank works for " +
+              seconds(last.turn_s) +
+              " at a time, and filling the cache takes up to " +
+              seconds(last.fill_s) +
+              ".",
+          )
+        : null,
+    ].filter(Boolean),
+  );
   document.getElementById("efficiency").append(make("h2", null, "Throughput by number"), throughputBars(points));
   drawThroughputCurve(points.filter(of => of.throughput !== null));
 }
@@ -198,9 +527,23 @@ function drawThroughputCurve(points) {
   const numbers = [1, ...points.map(of => of.count)];
 
   if (points.length > 1)
-    document.getElementById("strip").append(make("h2", null, "Throughput"), curves("throughput by number: measured, if only caches were shared, and ideal", numbers, [{ name: "measured", colour: "compute", values: [1, ...points.map(of => of.throughput)] },
-      { name: "if only caches were shared", colour: "wait", values: [1, ...points.map(of => of.lost_to_cache === null ? null : of.count - of.lost_to_cache)] },
-      { name: "ideal", colour: "quiet", values: numbers, dashed: true }], { least: 0, most: Math.max(...numbers), column: { type: "real", unit: "ratio" } }));
+    document.getElementById("strip").append(
+      make("h2", null, "Throughput"),
+      curves(
+        "throughput by number: measured, if only caches were shared, and ideal",
+        numbers,
+        [
+          { name: "measured", colour: "compute", values: [1, ...points.map(of => of.throughput)] },
+          {
+            name: "if only caches were shared",
+            colour: "wait",
+            values: [1, ...points.map(of => (of.lost_to_cache === null ? null : of.count - of.lost_to_cache))],
+          },
+          { name: "ideal", colour: "quiet", values: numbers, dashed: true },
+        ],
+        { least: 0, most: Math.max(...numbers), column: { type: "real", unit: "ratio" } },
+      ),
+    );
 }
 
 function drawStacks(tables) {
@@ -209,74 +552,281 @@ function drawStacks(tables) {
     drawThroughput(tables, throughputs);
     return;
   }
-  const points = tables.get("stacks").all().filter(of => of.name === null), first = points[0], last = points[points.length - 1], runs = tables.get("runs"), command = runs.get("command", 0);
-  const sizes = points.map(of => of.thread_count), speedups = points.map(of => of.speedup), place = document.getElementById("findings");
-  const losses = STACKED.slice(1).map(([key, , word]) => [lostIn(last, key), word]).filter(([lost]) => lost !== null && lost >= 0.05 * last.thread_count).sort((a, b) => b[0] - a[0]);
+  const points = tables
+      .get("stacks")
+      .all()
+      .filter(of => of.name === null),
+    first = points[0],
+    last = points[points.length - 1],
+    runs = tables.get("runs"),
+    command = runs.get("command", 0);
+  const sizes = points.map(of => of.thread_count),
+    speedups = points.map(of => of.speedup),
+    place = document.getElementById("findings");
+  const losses = STACKED.slice(1)
+    .map(([key, , word]) => [lostIn(last, key), word])
+    .filter(([lost]) => lost !== null && lost >= 0.05 * last.thread_count)
+    .sort((a, b) => b[0] - a[0]);
 
   document.title = "fvmpi stacks: " + command;
   document.getElementById("title").textContent = "Threads of " + command;
-  document.getElementById("identity").textContent = [sizes.join(", ") + " threads", plural(runs.rows, "run")].join(" \u00b7 ");
-  place.append(make("h2", null, "What the runs say"),
-               make("p", { class: "verdict" }, seconds(first.elapsed_s) + " \u2192 " + seconds(last.elapsed_s) + (last.speedup === null ? "" : ": speedup " + last.speedup.toFixed(2) + " of " + last.thread_count)),
-               last.verdict === "good" ? make("ol", null, ...losses.map(([lost, word]) => make("li", null, make("b", null, lost.toFixed(2)), " of " + last.thread_count + " lost " + word))) : make("p", null, "No stack: " + REJECTED[last.verdict] + "."));
-  document.getElementById("efficiency").append(make("h2", null, "Stacks of the whole program"), stackBars("program-stacks", "Stacks of the whole program", points, threadsOf));
-  document.getElementById("strip").append(make("h2", null, "Speedup"), speedups.every(value => value === null) ? make("p", { class: "note" }, "There is no run with one thread.") :
-    curves("speedup by number of threads: of the whole program, of its phases if nobody waited, and ideal", sizes, [{ name: "measured", colour: "compute", values: speedups }, { name: "its phases, if nobody waited", colour: "wait", values: points.map(of => of.speedup_waitless) },
-      { name: "ideal", colour: "quiet", values: sizes, dashed: true }], { least: 0, most: Math.max(...sizes, ...speedups), column: { type: "real", unit: "ratio" } }));
+  document.getElementById("identity").textContent = [sizes.join(", ") + " threads", plural(runs.rows, "run")].join(
+    " \u00b7 ",
+  );
+  place.append(
+    make("h2", null, "What the runs say"),
+    make(
+      "p",
+      { class: "verdict" },
+      seconds(first.elapsed_s) +
+        " \u2192 " +
+        seconds(last.elapsed_s) +
+        (last.speedup === null ? "" : ": speedup " + last.speedup.toFixed(2) + " of " + last.thread_count),
+    ),
+    last.verdict === "good"
+      ? make(
+          "ol",
+          null,
+          ...losses.map(([lost, word]) =>
+            make("li", null, make("b", null, lost.toFixed(2)), " of " + last.thread_count + " lost " + word),
+          ),
+        )
+      : make("p", null, "No stack: " + REJECTED[last.verdict] + "."),
+  );
+  document
+    .getElementById("efficiency")
+    .append(
+      make("h2", null, "Stacks of the whole program"),
+      stackBars("program-stacks", "Stacks of the whole program", points, threadsOf),
+    );
+  document.getElementById("strip").append(
+    make("h2", null, "Speedup"),
+    speedups.every(value => value === null)
+      ? make("p", { class: "note" }, "There is no run with one thread.")
+      : curves(
+          "speedup by number of threads: of the whole program, of its phases if nobody waited, and ideal",
+          sizes,
+          [
+            { name: "measured", colour: "compute", values: speedups },
+            { name: "its phases, if nobody waited", colour: "wait", values: points.map(of => of.speedup_waitless) },
+            { name: "ideal", colour: "quiet", values: sizes, dashed: true },
+          ],
+          { least: 0, most: Math.max(...sizes, ...speedups), column: { type: "real", unit: "ratio" } },
+        ),
+  );
 }
 
 /* ---- two sides ---- */
 
 /* What a rank's time is made of: MPI functions, and computing by procedures, or, without samples, by what is between calls. They do not overlap. */
 function partsOfTime(tables) {
-  const entries = tables.get("entries").all(), procedures = entries.filter(of => of.table === "cpu_procedures");
+  const entries = tables.get("entries").all(),
+    procedures = entries.filter(of => of.table === "cpu_procedures");
 
-  return [...tables.get("mpi_functions").all(), ...procedures.length ? procedures : entries.filter(of => of.table === "regions")].filter(of => of.time_a_s !== null || of.time_b_s !== null);
+  return [
+    ...tables.get("mpi_functions").all(),
+    ...(procedures.length ? procedures : entries.filter(of => of.table === "regions")),
+  ].filter(of => of.time_a_s !== null || of.time_b_s !== null);
 }
 
 /* What changed most, a bar for each side. */
 function changeBars(tables) {
-  const rows = partsOfTime(tables).map(of => ({ ...of, by: (of.time_b_s || 0) - (of.time_a_s || 0) })).sort((a, b) => Math.abs(b.by) - Math.abs(a.by)).slice(0, 12);
+  const rows = partsOfTime(tables)
+    .map(of => ({ ...of, by: (of.time_b_s || 0) - (of.time_a_s || 0) }))
+    .sort((a, b) => Math.abs(b.by) - Math.abs(a.by))
+    .slice(0, 12);
   const most = Math.max(...rows.map(of => Math.max(of.time_a_s || 0, of.time_b_s || 0)), 0);
   const bar = (value, kind) => {
     const fill = make("i", { class: "fill " + kind });
 
-    fill.style.width = (most ? 100 * (value || 0) / most : 0) + "%";
+    fill.style.width = (most ? (100 * (value || 0)) / most : 0) + "%";
     return make("span", { class: "bar" }, fill);
   };
 
-  return rows.length ? make("table", { id: "changes" }, make("thead", null, make("tr", null, ...["A", "B"].map(title => make("th", { class: "left" }, title)), ...["A", "B", "change"].map(title => make("th", null, title)), make("th", { class: "left" }, "what"))),
-    make("tbody", null, ...rows.map(of => make("tr", null, make("td", null, bar(of.time_a_s, "compute")), make("td", null, bar(of.time_b_s, "wait")), make("td", null, of.time_a_s === null ? "" : seconds(of.time_a_s)), make("td", null, of.time_b_s === null ? "" : seconds(of.time_b_s)),
-      make("td", null, (of.by > 0 ? "+" : of.by < 0 ? "\u2212" : "") + seconds(Math.abs(of.by)) + (of.significant ? " *" : "")), make("td", { class: "left" }, (of.function || of.label || of.name) + (of.place ? " at " + of.place : "") + (of.table === "regions" ? " (computing between calls)" : of.table ? " (CPU time)" : " (MPI)")))))) : null;
+  return rows.length
+    ? make(
+        "table",
+        { id: "changes" },
+        make(
+          "thead",
+          null,
+          make(
+            "tr",
+            null,
+            ...["A", "B"].map(title => make("th", { class: "left" }, title)),
+            ...["A", "B", "change"].map(title => make("th", null, title)),
+            make("th", { class: "left" }, "what"),
+          ),
+        ),
+        make(
+          "tbody",
+          null,
+          ...rows.map(of =>
+            make(
+              "tr",
+              null,
+              make("td", null, bar(of.time_a_s, "compute")),
+              make("td", null, bar(of.time_b_s, "wait")),
+              make("td", null, of.time_a_s === null ? "" : seconds(of.time_a_s)),
+              make("td", null, of.time_b_s === null ? "" : seconds(of.time_b_s)),
+              make(
+                "td",
+                null,
+                (of.by > 0 ? "+" : of.by < 0 ? "\u2212" : "") + seconds(Math.abs(of.by)) + (of.significant ? " *" : ""),
+              ),
+              make(
+                "td",
+                { class: "left" },
+                (of.function || of.label || of.name) +
+                  (of.place ? " at " + of.place : "") +
+                  (of.table === "regions" ? " (computing between calls)" : of.table ? " (CPU time)" : " (MPI)"),
+              ),
+            ),
+          ),
+        ),
+      )
+    : null;
 }
 
 function drawDiff(tables) {
-  const changes = tables.get("run_changes").all(), [a, b] = ["runs_a", "runs_b"].map(name => tables.get(name)), elapsed = changes.find(of => of.metric === "elapsed_s");
-  const place = document.getElementById("findings"), found = tables.get("entries").all().filter(of => of.table === "findings" && of.name !== "no_processor");
-  const ratio = elapsed && elapsed.ratio ? (elapsed.ratio > 1 ? "B takes " + percent(elapsed.ratio - 1) + " longer" : "B takes " + percent(1 - elapsed.ratio) + " less time") : "";
+  const changes = tables.get("run_changes").all(),
+    [a, b] = ["runs_a", "runs_b"].map(name => tables.get(name)),
+    elapsed = changes.find(of => of.metric === "elapsed_s");
+  const place = document.getElementById("findings"),
+    found = tables
+      .get("entries")
+      .all()
+      .filter(of => of.table === "findings" && of.name !== "no_processor");
+  const ratio =
+    elapsed && elapsed.ratio
+      ? elapsed.ratio > 1
+        ? "B takes " + percent(elapsed.ratio - 1) + " longer"
+        : "B takes " + percent(1 - elapsed.ratio) + " less time"
+      : "";
 
   document.title = "fvmpi diff: " + a.get("command", 0);
   document.getElementById("title").textContent = "A: " + a.get("command", 0) + " \u2192 B: " + b.get("command", 0);
-  document.getElementById("identity").textContent = [a, b].map((side, i) => "AB"[i] + ": " + side.all().map(run => run.directory + " (" + plural(run.rank_count, "rank") + ")").join(", ")).join(" \u00b7 ");
+  document.getElementById("identity").textContent = [a, b]
+    .map(
+      (side, i) =>
+        "AB"[i] +
+        ": " +
+        side
+          .all()
+          .map(run => run.directory + " (" + plural(run.rank_count, "rank") + ")")
+          .join(", "),
+    )
+    .join(" \u00b7 ");
   drawProblems(tables, a, b);
-  place.append(make("h2", null, "What changed"), make("p", { class: "verdict" }, elapsed ? elapsed.a_words + " \u2192 " + elapsed.b_words + (ratio ? ": " + ratio : "") + (elapsed.significant === false ? ", which may be noise" : elapsed.significant ? ", which is no noise" : "") : ""),
-               found.length ? make("h3", null, "Findings") : null,
-               found.length ? make("ul", null, ...found.slice(0, 6).map(of => make("li", null, make("b", null, of.joined === "only_a" ? "gone: " : of.joined === "only_b" ? "new: " : "in both: "), of.text || of.label || of.name,
-                 "; lost " + [of.time_a_s, of.time_b_s].map(value => value === null ? "\u2013" : seconds(value)).join(" \u2192 ")))) : null);
-  document.getElementById("efficiency").append(make("h2", null, "The runs"), make("p", { class: "note" }, "means of a rank, but elapsed"), make("table", { id: "run-changes" }, make("thead", null, make("tr", null, make("th", { class: "left" }, "value"), make("th", null, "A"), make("th", null, "B"), make("th", null, "change"))),
-    make("tbody", null, ...changes.filter(of => of.a !== null || of.b !== null).map(of => make("tr", null, make("td", { class: "left" }, of.name), make("td", null, of.a_words || ""), make("td", null, of.b_words || ""), make("td", null, (of.change_words || "") + (of.significant ? " *" : "")))))),
-    tables.get("comparison").get("noise_known", 0) ? make("p", { class: "note" }, "* more than the runs of a side differ by themselves (p < 0.05)") : make("p", { class: "note" }, "With one run a side nobody knows what is noise: fvmpi diff A1 A2 A3 -- B1 B2 B3"));
-  document.getElementById("strip").append(make("h2", null, "The largest changes"), changeBars(tables) || make("p", null, "None."));
+  place.append(
+    make("h2", null, "What changed"),
+    make(
+      "p",
+      { class: "verdict" },
+      elapsed
+        ? elapsed.a_words +
+            " \u2192 " +
+            elapsed.b_words +
+            (ratio ? ": " + ratio : "") +
+            (elapsed.significant === false ? ", which may be noise" : elapsed.significant ? ", which is no noise" : "")
+        : "",
+    ),
+    found.length ? make("h3", null, "Findings") : null,
+    found.length
+      ? make(
+          "ul",
+          null,
+          ...found
+            .slice(0, 6)
+            .map(of =>
+              make(
+                "li",
+                null,
+                make("b", null, of.joined === "only_a" ? "gone: " : of.joined === "only_b" ? "new: " : "in both: "),
+                of.text || of.label || of.name,
+                "; lost " +
+                  [of.time_a_s, of.time_b_s]
+                    .map(value => (value === null ? "\u2013" : seconds(value)))
+                    .join(" \u2192 "),
+              ),
+            ),
+        )
+      : null,
+  );
+  document
+    .getElementById("efficiency")
+    .append(
+      make("h2", null, "The runs"),
+      make("p", { class: "note" }, "means of a rank, but elapsed"),
+      make(
+        "table",
+        { id: "run-changes" },
+        make(
+          "thead",
+          null,
+          make(
+            "tr",
+            null,
+            make("th", { class: "left" }, "value"),
+            make("th", null, "A"),
+            make("th", null, "B"),
+            make("th", null, "change"),
+          ),
+        ),
+        make(
+          "tbody",
+          null,
+          ...changes
+            .filter(of => of.a !== null || of.b !== null)
+            .map(of =>
+              make(
+                "tr",
+                null,
+                make("td", { class: "left" }, of.name),
+                make("td", null, of.a_words || ""),
+                make("td", null, of.b_words || ""),
+                make("td", null, (of.change_words || "") + (of.significant ? " *" : "")),
+              ),
+            ),
+        ),
+      ),
+      tables.get("comparison").get("noise_known", 0)
+        ? make("p", { class: "note" }, "* more than the runs of a side differ by themselves (p < 0.05)")
+        : make(
+            "p",
+            { class: "note" },
+            "With one run a side nobody knows what is noise: fvmpi diff A1 A2 A3 -- B1 B2 B3",
+          ),
+    );
+  document
+    .getElementById("strip")
+    .append(make("h2", null, "The largest changes"), changeBars(tables) || make("p", null, "None."));
 }
 
 /* What the reader must know before any number. */
 function drawProblems(tables, ...sides) {
-  const incomplete = sides.flatMap(side => side.all()).filter(run => !run.complete).length, place = document.getElementById("completeness"), problems = tables.get("problems");
-  const disturbed = (sides.length > 1 ? sides : []).map((side, i) => ["AB"[i], side.all().reduce((sum, run) => sum + (run.no_processor_s || 0), 0) / side.rows]).filter(([, lost]) => lost > 0);
-  const said = problems ? problems.all().map(of => of.text || Object.values(of).find(value => typeof value === "string")) : [];
+  const incomplete = sides.flatMap(side => side.all()).filter(run => !run.complete).length,
+    place = document.getElementById("completeness"),
+    problems = tables.get("problems");
+  const disturbed = (sides.length > 1 ? sides : [])
+    .map((side, i) => ["AB"[i], side.all().reduce((sum, run) => sum + (run.no_processor_s || 0), 0) / side.rows])
+    .filter(([, lost]) => lost > 0);
+  const said = problems
+    ? problems.all().map(of => of.text || Object.values(of).find(value => typeof value === "string"))
+    : [];
 
-  const noise = disturbed.length ? ["\u26a0 not quiet: ranks were ready to run and had no processor, " + disturbed.map(([name, lost]) => seconds(lost) + " of a rank of " + name).join(", ") + ": times hold that"] : [];
+  const noise = disturbed.length
+    ? [
+        "\u26a0 not quiet: ranks were ready to run and had no processor, " +
+          disturbed.map(([name, lost]) => seconds(lost) + " of a rank of " + name).join(", ") +
+          ": times hold that",
+      ]
+    : [];
 
-  place.textContent = [incomplete ? "\u26a0 INCOMPLETE: " + incomplete + " of the runs" : "\u2713 all runs are complete", ...noise, ...said].join(" \u00b7 ");
+  place.textContent = [
+    incomplete ? "\u26a0 INCOMPLETE: " + incomplete + " of the runs" : "\u2713 all runs are complete",
+    ...noise,
+    ...said,
+  ].join(" \u00b7 ");
   place.className = incomplete || noise.length ? "bad" : "";
 }

@@ -13,26 +13,66 @@ class TableView {
     this.onlySelected = false;
     this.head = make("tr");
     this.body = make("tbody");
-    this.more = make("button", { type: "button", onclick: () => { this.most += ROWS; this.draw(); } });
-    this.search = make("input", { type: "search", placeholder: "search", "aria-label": "search in " + table.title,
-                                  oninput: () => { this.text = this.search.value.toLowerCase(); this.draw(); } });
-    this.element = make("div", { class: "table" }, this.tools(),
-                        make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": table.title },
-                             make("table", { id: "table-" + table.name }, make("thead", null, this.head), this.body)), this.more);
+    this.more = make("button", {
+      type: "button",
+      onclick: () => {
+        this.most += ROWS;
+        this.draw();
+      },
+    });
+    this.search = make("input", {
+      type: "search",
+      placeholder: "search",
+      "aria-label": "search in " + table.title,
+      oninput: () => {
+        this.text = this.search.value.toLowerCase();
+        this.draw();
+      },
+    });
+    this.element = make(
+      "div",
+      { class: "table" },
+      this.tools(),
+      make(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": table.title },
+        make("table", { id: "table-" + table.name }, make("thead", null, this.head), this.body),
+      ),
+      this.more,
+    );
     this.element.view = this;
     selection.onChange(() => this.draw());
     this.draw();
   }
 
   tools() {
-    const all = make("input", { type: "checkbox", onchange: () => {
-      this.keys = all.checked ? this.table.columns.map(column => column.key) : this.table.shown;
-      this.draw();
-    } });
-    const only = make("input", { type: "checkbox", onchange: () => { this.onlySelected = only.checked; this.draw(); } });
+    const all = make("input", {
+      type: "checkbox",
+      onchange: () => {
+        this.keys = all.checked ? this.table.columns.map(column => column.key) : this.table.shown;
+        this.draw();
+      },
+    });
+    const only = make("input", {
+      type: "checkbox",
+      onchange: () => {
+        this.onlySelected = only.checked;
+        this.draw();
+      },
+    });
 
-    return make("p", { class: "tools" }, this.search, make("label", null, all, " all columns"), make("label", null, only, " only what is selected"),
-                make("button", { type: "button", onclick: () => download(this.table.name + ".csv", this.csv(), "text/csv") }, "CSV"));
+    return make(
+      "p",
+      { class: "tools" },
+      this.search,
+      make("label", null, all, " all columns"),
+      make("label", null, only, " only what is selected"),
+      make(
+        "button",
+        { type: "button", onclick: () => download(this.table.name + ".csv", this.csv(), "text/csv") },
+        "CSV",
+      ),
+    );
   }
 
   rows() {
@@ -40,14 +80,16 @@ class TableView {
     let rows = Array.from({ length: t.rows }, (_, row) => row);
 
     if (this.text)
-      rows = rows.filter(row => this.keys.some(key => worded(t.byKey.get(key), t.get(key, row)).toLowerCase().includes(this.text)));
-    if (this.onlySelected)
-      rows = rows.filter(row => isSelected(t, row) !== false);
+      rows = rows.filter(row =>
+        this.keys.some(key => worded(t.byKey.get(key), t.get(key, row)).toLowerCase().includes(this.text)),
+      );
+    if (this.onlySelected) rows = rows.filter(row => isSelected(t, row) !== false);
     if (this.sorted) {
       const sign = this.down ? -1 : 1;
 
       rows.sort((a, b) => {
-        const x = t.get(this.sorted, a), y = t.get(this.sorted, b);
+        const x = t.get(this.sorted, a),
+          y = t.get(this.sorted, b);
 
         return x === null || y === null ? (x === null) - (y === null) : sign * (x < y ? -1 : x > y ? 1 : 0) || a - b;
       });
@@ -58,7 +100,11 @@ class TableView {
   csv() {
     const keys = this.table.columns.filter(column => column.type !== "reals").map(column => column.key);
 
-    return [keys.join(","), ...this.rows().map(row => keys.map(key => quoted(this.table.get(key, row))).join(","))].join("\n") + "\n";
+    return (
+      [keys.join(","), ...this.rows().map(row => keys.map(key => quoted(this.table.get(key, row))).join(","))].join(
+        "\n",
+      ) + "\n"
+    );
   }
 
   sortBy(key) {
@@ -68,30 +114,53 @@ class TableView {
   }
 
   drawHead() {
-    this.head.replaceChildren(...this.keys.map(key => {
-      const column = this.table.byKey.get(key);
-      const sorted = this.sorted === key ? (this.down ? "descending" : "ascending") : "none";
+    this.head.replaceChildren(
+      ...this.keys.map(key => {
+        const column = this.table.byKey.get(key);
+        const sorted = this.sorted === key ? (this.down ? "descending" : "ascending") : "none";
 
-      return make("th", { scope: "col", "aria-sort": sorted, class: column.type === "text" ? "left" : null },
-                  make("button", { type: "button", title: column.doc, onclick: () => this.sortBy(key) },
-                       (column.title || key) + (sorted === "none" ? "" : this.down ? " \u25be" : " \u25b4")));
-    }));
+        return make(
+          "th",
+          { scope: "col", "aria-sort": sorted, class: column.type === "text" ? "left" : null },
+          make(
+            "button",
+            { type: "button", title: column.doc, onclick: () => this.sortBy(key) },
+            (column.title || key) + (sorted === "none" ? "" : this.down ? " \u25be" : " \u25b4"),
+          ),
+        );
+      }),
+    );
   }
 
   drawRow(row) {
-    const t = this.table, kinds = new Map(selectable(t).map(([kind, key]) => [key, kind]));
+    const t = this.table,
+      kinds = new Map(selectable(t).map(([kind, key]) => [key, kind]));
 
-    return make("tr", { "aria-selected": isSelected(t, row) === true ? "true" : null }, ...this.keys.map(key => {
-      const column = t.byKey.get(key), value = t.get(key, row);
-      const text = (value !== null && column.type !== "text" && t.isEstimate(column, row) ? "~" : "") + worded(column, value);
-      const cell = make("td", { class: column.type === "text" ? "left" : null, title: text.length > 60 ? text : null });
+    return make(
+      "tr",
+      { "aria-selected": isSelected(t, row) === true ? "true" : null },
+      ...this.keys.map(key => {
+        const column = t.byKey.get(key),
+          value = t.get(key, row);
+        const text =
+          (value !== null && column.type !== "text" && t.isEstimate(column, row) ? "~" : "") + worded(column, value);
+        const cell = make("td", {
+          class: column.type === "text" ? "left" : null,
+          title: text.length > 60 ? text : null,
+        });
 
-      if (kinds.has(key) && value !== null)
-        cell.append(make("button", { type: "button", class: "pick", onclick: () => selection.toggle(kinds.get(key), value) }, text));
-      else
-        cell.append(text);
-      return cell;
-    }));
+        if (kinds.has(key) && value !== null)
+          cell.append(
+            make(
+              "button",
+              { type: "button", class: "pick", onclick: () => selection.toggle(kinds.get(key), value) },
+              text,
+            ),
+          );
+        else cell.append(text);
+        return cell;
+      }),
+    );
   }
 
   draw() {

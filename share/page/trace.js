@@ -3,53 +3,75 @@
 
 /* The first index whose value is above. */
 function firstAbove(values, value) {
-  let low = 0, high = values.length;
+  let low = 0,
+    high = values.length;
 
   while (low < high) {
     const middle = (low + high) >> 1;
 
-    if (values[middle] > value)
-      high = middle;
-    else
-      low = middle + 1;
+    if (values[middle] > value) high = middle;
+    else low = middle + 1;
   }
   return low;
 }
 
 /* Sums by a key, the largest first. */
 class Sums {
-  constructor() { this.of = new Map(); }
-  add(key, value) { this.of.set(key, (this.of.get(key) || 0) + value); }
-  sorted() { return [...this.of].sort((a, b) => b[1] - a[1]); }
+  constructor() {
+    this.of = new Map();
+  }
+  add(key, value) {
+    this.of.set(key, (this.of.get(key) || 0) + value);
+  }
+  sorted() {
+    return [...this.of].sort((a, b) => b[1] - a[1]);
+  }
 }
 
 /* Calls, or samples, of a row in a stretch of time, one after the other, by their indices. */
 function eachIn({ begin, end, count }, from, to, does) {
-  for (let i = firstAbove(end, from); i < count && begin[i] < to; i++)
-    does(i);
+  for (let i = firstAbove(end, from); i < count && begin[i] < to; i++) does(i);
 }
 
 /* Arrays of numbers, times in ns from the begin. */
 function decodeRow(row) {
-  const count = row.sites.length, begin = new Float64Array(count), end = new Float64Array(count);
+  const count = row.sites.length,
+    begin = new Float64Array(count),
+    end = new Float64Array(count);
   let at = 0;
 
   for (let i = 0; i < count; i++) {
     begin[i] = at + row.gaps[i];
     end[i] = at = begin[i] + row.durations[i];
   }
-  const wait = new Float64Array(count), waitsFor = new Map(); /* by call: [rank, thread] */
+  const wait = new Float64Array(count),
+    waitsFor = new Map(); /* by call: [rank, thread] */
 
   for (let i = 0; i < row.waits.length; i += 4) {
     wait[row.waits[i]] = row.waits[i + 1];
     waitsFor.set(row.waits[i], [row.waits[i + 2], row.waits[i + 3]]);
   }
-  return { rank: row.rank, thread: row.thread, count, begin, end, bytes: row.bytes, sites: row.sites, wait, waitsFor, samples: decodeSamples(row.samples, { count, begin, end }) };
+  return {
+    rank: row.rank,
+    thread: row.thread,
+    count,
+    begin,
+    end,
+    bytes: row.bytes,
+    sites: row.sites,
+    wait,
+    waitsFor,
+    samples: decodeSamples(row.samples, { count, begin, end }),
+  };
 }
 
 /* A sample stands for the CPU time of a tick. It is drawn before it, as far as there is no other, and outside of calls, where it was not in one. */
 function decodeSamples({ tick, gaps, ticks, paths }, calls) {
-  const count = gaps.length, begin = new Float64Array(count), end = new Float64Array(count), cpu = Float64Array.from(ticks, n => n * tick), inside = new Uint8Array(count);
+  const count = gaps.length,
+    begin = new Float64Array(count),
+    end = new Float64Array(count),
+    cpu = Float64Array.from(ticks, n => n * tick),
+    inside = new Uint8Array(count);
   let at = 0;
 
   for (let i = 0; i < count; i++) {
@@ -57,7 +79,8 @@ function decodeSamples({ tick, gaps, ticks, paths }, calls) {
 
     end[i] = at += gaps[i];
     inside[i] = inCall(calls, at) ? 1 : 0;
-    const last = firstAbove(calls.end, at) - 1, least = !inside[i] && last >= 0 ? Math.max(calls.end[last], before) : before;
+    const last = firstAbove(calls.end, at) - 1,
+      least = !inside[i] && last >= 0 ? Math.max(calls.end[last], before) : before;
     begin[i] = Math.max(at - cpu[i], least);
   }
   return { count, begin, end, cpu, paths, inside };
@@ -74,27 +97,40 @@ const SYNC = "waiting for threads";
 
 class Trace {
   constructor(data) {
-    Object.assign(this, { of: data.messages, paths: data.paths, frames: data.frames, leftOut: { calls: data.left_out, messages: data.messages_left_out, samples: data.samples_left_out },
-      unknown: { messages: data.unmatched, waits: data.waits_unknown, waitsFromHere: data.waits_cut } });
+    Object.assign(this, {
+      of: data.messages,
+      paths: data.paths,
+      frames: data.frames,
+      leftOut: { calls: data.left_out, messages: data.messages_left_out, samples: data.samples_left_out },
+      unknown: { messages: data.unmatched, waits: data.waits_unknown, waitsFromHere: data.waits_cut },
+    });
     this.all = data.rows.map(decodeRow);
     this.threads = this.all.map(({ rank, thread }) => ({ rank, thread }));
-    this.end = Math.max(data.end || 0, ...this.all.flatMap(row => [row, row.samples].map(({ end, count }) => count ? end[count - 1] : 0))) || 1;
+    this.end =
+      Math.max(
+        data.end || 0,
+        ...this.all.flatMap(row => [row, row.samples].map(({ end, count }) => (count ? end[count - 1] : 0))),
+      ) || 1;
     this.rowOf = new Map(this.all.map(row => [row.rank + ":" + row.thread, row]));
   }
 
   /* Of each thread, in the order of `threads`: calls and samples in that stretch of time at least, sorted. */
-  rows(from, to) { return this.all; }
-  row(rank, thread, from, to) { return this.rowOf.get(rank + ":" + thread); }
+  rows(from, to) {
+    return this.all;
+  }
+  row(rank, thread, from, to) {
+    return this.rowOf.get(rank + ":" + thread);
+  }
 
   /* Messages on their way in that stretch, until `does` has enough and returns true. */
   eachMessage(from, to, does) {
     const { sent, flight } = this.of;
 
     for (let i = 0; i < sent.length; i++) {
-      const end = sent[i] + flight[i], message = { from: this.of.from[i], to: this.of.to[i], sent: sent[i], received: end };
+      const end = sent[i] + flight[i],
+        message = { from: this.of.from[i], to: this.of.to[i], sent: sent[i], received: end };
 
-      if (Math.max(sent[i], end) >= from && Math.min(sent[i], end) <= to && does(message))
-        return;
+      if (Math.max(sent[i], end) >= from && Math.min(sent[i], end) <= to && does(message)) return;
     }
   }
 
@@ -102,8 +138,7 @@ class Trace {
   callTimes() {
     const sums = new Sums();
 
-    for (const row of this.all)
-      row.sites.forEach((site, i) => sums.add(site, row.end[i] - row.begin[i]));
+    for (const row of this.all) row.sites.forEach((site, i) => sums.add(site, row.end[i] - row.begin[i]));
     return sums;
   }
   codeTimes() {
@@ -118,8 +153,7 @@ class Trace {
 async function loadTrace() {
   const scripts = [...document.querySelectorAll("script.timeline")];
 
-  if (!scripts.length)
-    return null;
+  if (!scripts.length) return null;
   const trace = new Trace(JSON.parse(await inflate(scripts.map(script => script.textContent))));
 
   scripts.forEach(script => script.remove());

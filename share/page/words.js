@@ -13,28 +13,50 @@ function scaled(value, steps) {
   return digits(value / of) + " " + unit;
 }
 
-const seconds = value => value === 0 ? "0 s" : scaled(value, [["s", 1], ["ms", 1e-3], ["us", 1e-6], ["ns", 1e-9]]);
-const bytes = value => Math.abs(value) < 1024 ? Math.round(value) + " B"
-  : scaled(value, [["TiB", 2 ** 40], ["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]);
+const seconds = value =>
+  value === 0
+    ? "0 s"
+    : scaled(value, [
+        ["s", 1],
+        ["ms", 1e-3],
+        ["us", 1e-6],
+        ["ns", 1e-9],
+      ]);
+const bytes = value =>
+  Math.abs(value) < 1024
+    ? Math.round(value) + " B"
+    : scaled(value, [
+        ["TiB", 2 ** 40],
+        ["GiB", 2 ** 30],
+        ["MiB", 2 ** 20],
+        ["KiB", 2 ** 10],
+      ]);
 const percent = value => (100 * value).toFixed(1) + " %";
-const count = value => Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value);
+const count = value => (Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value));
 
 const plural = (n, word) => count(n) + " " + word + (n === 1 ? "" : "s");
 
 function worded(column, value) {
-  if (value === null)
-    return "";
+  if (value === null) return "";
   switch (column.type) {
-  case "truth": return value ? "yes" : "no";
-  case "text": return value;
-  case "reals": return value.length + " values";
+    case "truth":
+      return value ? "yes" : "no";
+    case "text":
+      return value;
+    case "reals":
+      return value.length + " values";
   }
   switch (column.unit) {
-  case "s": return seconds(value);
-  case "bytes": return bytes(value);
-  case "share": return percent(value);
-  case "ratio": return value.toFixed(2);
-  case "id": return String(value);
+    case "s":
+      return seconds(value);
+    case "bytes":
+      return bytes(value);
+    case "share":
+      return percent(value);
+    case "ratio":
+      return value.toFixed(2);
+    case "id":
+      return String(value);
   }
   return count(value);
 }
@@ -44,16 +66,18 @@ function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
 
   for (const [key, value] of Object.entries(attributes || {}))
-    if (key.startsWith("on"))
-      element.addEventListener(key.slice(2), value);
-    else if (value !== null && value !== false)
-      element.setAttribute(key, value === true ? "" : value);
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== false) element.setAttribute(key, value === true ? "" : value);
   element.append(...children.filter(child => child !== null && child !== undefined));
   return element;
 }
 
 function quoted(value) {
-  const word = value === null ? "" : String(value), text = typeof value === "string" && /^[=+@-]./.test(word) && isNaN(word) ? "'" + word : word; /* no formula in a spreadsheet */
+  const word = value === null ? "" : String(value),
+    text =
+      typeof value === "string" && /^[=+@-]./.test(word) && isNaN(word)
+        ? "'" + word
+        : word; /* no formula in a spreadsheet */
 
   return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }

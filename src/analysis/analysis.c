@@ -5,14 +5,13 @@
 #include <string.h>
 #include <time.h>
 
-#define PIECES_MAX       65536
-#define BATCH_ITEMS      65536 /* about: what so many are matched with stays in the caches */
-#define ITEM_EVENT_BYTES 10    /* events that tell one, in a rank file */
-#define RANK_EVENT_BYTES 1024  /* of a rank that are worth going to it */
-#define STEPS_PART(memory) ((memory)*3 / 4)
-#define WINDOW_PART(memory)                                                                                  \
-    ((memory) / 8)     /* of the graph: the first process has all windows, beside its steps */
-#define NAMED_RANKS 64 /* up to so many, causes are told for each waiting rank */
+#define PIECES_MAX          65536
+#define BATCH_ITEMS         65536 /* about: what so many are matched with stays in the caches */
+#define ITEM_EVENT_BYTES    10    /* events that tell one, in a rank file */
+#define RANK_EVENT_BYTES    1024  /* of a rank that are worth going to it */
+#define STEPS_PART(memory)  ((memory)*3 / 4)
+#define WINDOW_PART(memory) ((memory) / 8) /* of the graph: the first process has all windows, beside its steps */
+#define NAMED_RANKS         64             /* up to so many, causes are told for each waiting rank */
 
 static double now_s(void)
 {
@@ -197,8 +196,7 @@ static bool collect(struct collecting *c)
 {
     const struct fv_merge *m = c->a->merge;
     const struct fv_transport *t = m->transport;
-    uint64_t pieces = pieces_of(m, c->options->memory),
-             length = (uint64_t)fv_clocks_length(&m->clocks, &m->defs);
+    uint64_t pieces = pieces_of(m, c->options->memory), length = (uint64_t)fv_clocks_length(&m->clocks, &m->defs);
     bool good = true;
 
     open_ranks(c);
@@ -305,8 +303,8 @@ bool fv_analyse(struct fv_analysis *a, struct fv_merge *m, const struct fv_analy
         fv_waits(&a->steps, &a->sites, m->defs.world_size <= NAMED_RANKS, &a->tallies);
         fv_samples_collect(&a->steps, m, &a->tallies, &a->samples);
         fv_transport_sum(m->transport, (uint64_t *)&a->samples, sizeof(a->samples) / sizeof(uint64_t));
-        good = !fv_transport_any(m->transport,
-                                 a->steps.failed); /* answers, and the order of waits, may need room, too */
+        good =
+            !fv_transport_any(m->transport, a->steps.failed); /* answers, and the order of waits, may need room, too */
     }
     if (good) {
         fv_steps_gather(&a->steps, m->transport);

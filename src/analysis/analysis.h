@@ -15,8 +15,7 @@
 
 struct fv_analysis_options {
     const char *directory; /* where there is room for the steps */
-    uint64_t
-        memory; /* bytes that this process may use for what is to be matched; what never is stays besides */
+    uint64_t memory;       /* bytes that this process may use for what is to be matched; what never is stays besides */
     void (*progress)(void *context, uint64_t bytes);
     void *progress_context;
     volatile const int *stop; /* set from outside: give up */
@@ -31,15 +30,14 @@ struct fv_analysis {
     struct fv_graph graph;     /* in the first process */
     struct fv_unmatched unmatched;
     struct fv_sample_stats samples; /* of all processes */
-    uint32_t *main_line;  /* by index in fv_defs.ranks: the thread that made most calls; FV_NONE */
-    uint64_t spill_bytes; /* of all processes */
-    double seconds;       /* of it collecting and matching, adding up waits, and following the graph: */
+    uint32_t *main_line;            /* by index in fv_defs.ranks: the thread that made most calls; FV_NONE */
+    uint64_t spill_bytes;           /* of all processes */
+    double seconds;                 /* of it collecting and matching, adding up waits, and following the graph: */
     double collect_s, waits_s, graph_s;
 };
 
 /* Collective. False: failed, which was logged. To be released in either case. */
-bool fv_analyse(struct fv_analysis *analysis, struct fv_merge *merge,
-                const struct fv_analysis_options *options);
+bool fv_analyse(struct fv_analysis *analysis, struct fv_merge *merge, const struct fv_analysis_options *options);
 void fv_analysis_release(struct fv_analysis *analysis);
 
 /* The first process writes analysis.json into a directory. clock_error_ns: the largest shift of a clock.

@@ -26,8 +26,8 @@ static double seconds(uint64_t ns)
 
 /* What is known of a call site, on one rank or on all. */
 struct sums {
-    uint64_t count, ns, before_ns, locked_ns, wait_ns, caused_ns, withheld_ns, kind_ns[FV_WS_COUNT], delay_ns[FV_WHERES],
-        critical_ns[FV_WHERES];
+    uint64_t count, ns, before_ns, locked_ns, wait_ns, caused_ns, withheld_ns, kind_ns[FV_WS_COUNT],
+        delay_ns[FV_WHERES], critical_ns[FV_WHERES];
 };
 
 struct writer {
@@ -192,8 +192,7 @@ static const struct fv_tally *line_tally(const struct writer *w, enum fv_tally_w
         else
             high = middle;
     }
-    return low < w->begin[what + 1] && w->a->tallies.items[low].rank == line ? &w->a->tallies.items[low]
-                                                                             : &none;
+    return low < w->begin[what + 1] && w->a->tallies.items[low].rank == line ? &w->a->tallies.items[low] : &none;
 }
 
 struct rank_time {
@@ -240,8 +239,7 @@ static bool is_complete(const struct writer *w)
         if (w->a->tallies.items[i].ns)
             return false;
     for (size_t i = 0; i < d->rank_count; i++)
-        if (!d->ranks[i].traced || d->ranks[i].dropped ||
-            !fv_state_is_end(d->ranks[i].state))
+        if (!d->ranks[i].traced || d->ranks[i].dropped || !fv_state_is_end(d->ranks[i].state))
             return false;
     return d->rank_count == d->world_size;
 }
@@ -339,8 +337,7 @@ static void put_site_key(struct writer *w, uint32_t site)
     } else {
         const struct fv_site_key *s = &w->a->sites.items[site];
 
-        put_key(w, "key",
-                fv_key_call(d->tree.nodes[s->node].key, fv_key_function(d->functions[s->function].name)));
+        put_key(w, "key", fv_key_call(d->tree.nodes[s->node].key, fv_key_function(d->functions[s->function].name)));
     }
 }
 
@@ -350,8 +347,7 @@ struct site_ranges {
     const struct fv_tally *at[RANGES], *stop[RANGES];
 };
 
-static const struct fv_tally *first_of_site(const struct fv_tally *items, size_t low, size_t high,
-                                            uint64_t site)
+static const struct fv_tally *first_of_site(const struct fv_tally *items, size_t low, size_t high, uint64_t site)
 {
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -366,9 +362,8 @@ static const struct fv_tally *first_of_site(const struct fv_tally *items, size_t
 
 static struct site_ranges ranges_of(const struct writer *w, uint32_t site)
 {
-    static const enum fv_tally_what whats[RANGES - 1] = { FV_TALLY_CALLS,   FV_TALLY_BEFORE,
-                                                          FV_TALLY_LOCKED,  FV_TALLY_WAIT,
-                                                          FV_TALLY_DIRECT,  FV_TALLY_PROPAGATED,
+    static const enum fv_tally_what whats[RANGES - 1] = { FV_TALLY_CALLS,   FV_TALLY_BEFORE, FV_TALLY_LOCKED,
+                                                          FV_TALLY_WAIT,    FV_TALLY_DIRECT, FV_TALLY_PROPAGATED,
                                                           FV_TALLY_CRITICAL };
     const struct fv_tally *all = w->a->tallies.items, *caused = w->caused.items;
     struct site_ranges r;
@@ -417,10 +412,8 @@ static void put_site(struct writer *w, uint32_t site)
     fv_json_object(w->json, NULL);
     fv_json_unsigned(w->json, "id", site_id(site));
     put_site_key(w, site);
-    fv_json_string(w->json, "function",
-                   site == FV_NONE ? NULL : d->functions[w->a->sites.items[site].function].name);
-    fv_json_path(w->json, &w->a->merge->contexts.symbols, &w->path,
-                 site == FV_NONE ? 0 : w->a->sites.items[site].node);
+    fv_json_string(w->json, "function", site == FV_NONE ? NULL : d->functions[w->a->sites.items[site].function].name);
+    fv_json_path(w->json, &w->a->merge->contexts.symbols, &w->path, site == FV_NONE ? 0 : w->a->sites.items[site].node);
     put_sums(w, &s);
     fv_json_real(w->json, "imbalance_s", fmax(seconds(outside(s.critical_ns)) - mean, 0));
     fv_json_array(w->json, "per_rank");

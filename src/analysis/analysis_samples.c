@@ -1,5 +1,6 @@
-/* See analysis_samples.h. The tallies are of call paths; here they become those of procedures: self, of the program's innermost
- * one on the path (fv_path_own()), so that what it calls in libraries is its own; total, of that and of all that called it, each once. */
+/* See analysis_samples.h. The tallies are of call paths; here they become those of procedures: self, of the program's
+ * innermost one on the path (fv_path_own()), so that what it calls in libraries is its own; total, of that and of all
+ * that called it, each once. */
 #include "analysis/analysis_samples.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ struct writer {
     struct fv_json *json;
     struct fv_path *path;
     struct fv_arena arena;
-    uint8_t *code; /* by module: enum fv_code */
+    uint8_t *code;        /* by module: enum fv_code */
     struct place *places; /* by node */
     struct procedure *procedures;
     size_t procedure_count, procedure_room;
@@ -67,7 +68,8 @@ static bool is_of_program(const struct fv_defs *d, const struct fv_module *modul
     if (fv_module_is_code_of_program(module))
         return true;
     for (size_t k = 0; k < d->rank_count; k++)
-        if ((!k || strcmp(d->ranks[k].program, d->ranks[k - 1].program) != 0) && fv_module_is_of_program(module, d->ranks[k].program))
+        if ((!k || strcmp(d->ranks[k].program, d->ranks[k - 1].program) != 0) &&
+            fv_module_is_of_program(module, d->ranks[k].program))
             return true;
     return false;
 }
@@ -158,7 +160,9 @@ static void add_tally(struct writer *w, const struct fv_tally *t)
     add(&FV_INTERNED(w->line_index, w->lines, w->line_count, w->line_room, (uint32_t[]){ row, place->line })->sums, t);
     if (t->what == FV_TALLY_COMPUTED)
         add(&FV_INTERNED(w->region_index, w->regions, w->region_count, w->region_room,
-                         (uint32_t[]){ t->rank, t->other_site, t->site, p->function, p->file })->sums, t);
+                         (uint32_t[]){ t->rank, t->other_site, t->site, p->function, p->file })
+                 ->sums,
+            t);
 }
 
 static bool is_ours(const struct fv_tally *t)

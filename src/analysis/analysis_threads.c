@@ -144,8 +144,7 @@ static void put_wait(struct writer *w, const struct fv_tally *t)
     fv_json_string(w->json, "kind", fv_thread_wait_names[t->kind & 255]);
     fv_json_string(w->json, "function", w->a->merge->defs.functions[t->kind >> 8].name);
     fv_json_unsigned(w->json, "lock", t->other_site);
-    fv_json_string(w->json, "lock_name",
-                   t->other_site < names->count ? names->items[t->other_site].name : NULL);
+    fv_json_string(w->json, "lock_name", t->other_site < names->count ? names->items[t->other_site].name : NULL);
     put_rank(w, "rank", t->rank);
     fv_json_path(w->json, &w->a->merge->contexts.symbols, w->path, t->site);
 }

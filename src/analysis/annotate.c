@@ -10,8 +10,7 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
     uint32_t rank = x->groups.rank_of_world[(uint32_t)location];
 
     FV_GROW(a->threads, a->room, (size_t)slot + 1);
-    a->threads[slot] =
-        (struct fv_annotate_thread){ rank == FV_NONE ? FV_NONE : x->steps.first_line[rank] + slot, 0 };
+    a->threads[slot] = (struct fv_annotate_thread){ rank == FV_NONE ? FV_NONE : x->steps.first_line[rank] + slot, 0 };
     return a->to->open(a->to, slot, location);
 }
 

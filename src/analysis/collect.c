@@ -6,9 +6,7 @@
 void fv_collect_init(struct fv_collect *c, const struct fv_merge *m, const struct fv_sites *sites,
                      const struct fv_groups *groups, struct fv_steps *steps, struct fv_tallies *tallies)
 {
-    *c = (struct fv_collect){
-        .merge = m, .sites = sites, .groups = groups, .steps = steps, .tallies = tallies
-    };
+    *c = (struct fv_collect){ .merge = m, .sites = sites, .groups = groups, .steps = steps, .tallies = tallies };
     c->traits = fv_xcalloc(m->defs.function_count + 1, 1);
     for (size_t i = 0; i < m->defs.function_count; i++)
         c->traits[i] = (uint8_t)fv_call_traits(m->defs.functions[i].name);
@@ -185,9 +183,7 @@ static bool put_cancelled(struct fv_sink *sink, uint32_t slot, const struct fv_r
 
 struct fv_sink fv_collect_look_ahead(struct fv_rank_collect *r)
 {
-    return (struct fv_sink){
-        .context = r, .open = open_location, .put = put_cancelled, .close = close_look_ahead
-    };
+    return (struct fv_sink){ .context = r, .open = open_location, .put = put_cancelled, .close = close_look_ahead };
 }
 
 struct fv_sink *fv_collect_sink(struct fv_rank_collect *r)

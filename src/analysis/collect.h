@@ -19,8 +19,8 @@ enum fv_item_flags {
     FV_ITEM_SHARED = 32,  /* lock */
 };
 
-/* A non-blocking operation of a group is told twice: when it was begun, and, with this key, when it was completed: `ns`,
- * `line`, `site` and `step` are of that call then, and `extra` is when the call before it ended. */
+/* A non-blocking operation of a group is told twice: when it was begun, and, with this key, when it was completed:
+ * `ns`, `line`, `site` and `step` are of that call then, and `extra` is when the call before it ended. */
 static inline uint64_t fv_item_completion_key(uint64_t key)
 {
     return key ^ 1;
@@ -30,10 +30,10 @@ static inline uint64_t fv_item_completion_key(uint64_t key)
 struct fv_item {
     uint64_t key, ns; /* ns: begin of the call that posted it; of the locking call */
     uint64_t end;     /* group: end of the call, of a scan the rank in the communicator; begin of the unlocking call */
-    uint64_t extra; /* send: a time that the receiver wants to know; receive, group: the line that waits; end
-                       of the locking call */
-    uint64_t reply; /* step that waits; with FV_ITEM_LATER the number of the send; FV_NONE: none; end of the
-                       unlocking call */
+    uint64_t extra;   /* send: a time that the receiver wants to know; receive, group: the line that waits; end
+                       * of the locking call */
+    uint64_t reply;   /* step that waits; with FV_ITEM_LATER the number of the send; FV_NONE: none; end of the
+                       * unlocking call */
     uint32_t line, site, step; /* of the call that posted it; of the unlocking call */
     uint32_t member;           /* group: world rank; message: of the receiver; line of the locking call */
     uint32_t expected;         /* group: how many there will be; step of the locking call */
@@ -54,8 +54,9 @@ struct fv_answer {
     uint32_t line; /* that asked */
     uint32_t cause_line, cause_site, cause_step;
     uint32_t part_ns;
-    /* later: FV_ITEM_LATER; lock: it is what a call waited for that nothing was known of; withheld: perhaps, by who came back
-     * to MPI at `ns`, and was outside of it since `outside`; the call that asked ended part_ns after that: progress.h */
+    /* later: FV_ITEM_LATER; lock: it is what a call waited for that nothing was known of; withheld: perhaps, by who
+     * came back to MPI at `ns`, and was outside of it since `outside`; the call that asked ended part_ns after that:
+     * progress.h */
     bool later, lock, withheld;
     uint64_t outside;
 };

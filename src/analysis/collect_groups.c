@@ -139,10 +139,10 @@ void fv_collect_collective(struct fv_rank_collect *r, struct fv_call_thread *t, 
     item.wait = (uint8_t)(fv_form_gives(c.form, root == r->world) ? FV_WS_LATE_TAKER : c.wait);
     item.member = r->world;
     item.expected = fv_groups_traced(r->all->groups, m->ref);
-    item.flags |=
-        (uint8_t)((!moves || m->sent ? FV_ITEM_GIVES : 0) | (!moves || m->received ? FV_ITEM_TAKES : 0) |
-                  (root == r->world ? FV_ITEM_ROOT : 0));
-    fv_collect_group(r, t, item, m->ref, c.form == FV_FORM_LOWER ? fv_groups_rank(r->all->groups, m->ref, r->world) : m->time_ns);
+    item.flags |= (uint8_t)((!moves || m->sent ? FV_ITEM_GIVES : 0) | (!moves || m->received ? FV_ITEM_TAKES : 0) |
+                            (root == r->world ? FV_ITEM_ROOT : 0));
+    fv_collect_group(r, t, item, m->ref,
+                     c.form == FV_FORM_LOWER ? fv_groups_rank(r->all->groups, m->ref, r->world) : m->time_ns);
 }
 
 /* Once all had begun, it may have waited for progress. */
@@ -151,15 +151,17 @@ void fv_collect_withheld(struct fv_steps *steps, struct fv_step *s, const struct
     uint64_t from = fv_step_ready(steps, s);
 
     from = a->outside > from ? a->outside : from;
-    if (a->part_ns != UINT32_MAX && fv_progress_is_wait(from, a->ns, a->ns + a->part_ns)) /* clipped: how long it took is not known */
+    if (a->part_ns != UINT32_MAX && fv_progress_is_wait(from, a->ns, a->ns + a->part_ns)) /* clipped: how long it took
+                                                                                           * is not known */
         fv_step_withhold(steps, s, a->ns, a->cause_line, a->cause_step, a->cause_site);
 }
 
 void fv_collect_request(struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t id, uint64_t key)
 {
-    fv_pendings_add(&r->begun,
-                    &(struct fv_pending){
-                        .number = id, .sent = t->begin, .received = key, .ref = t->line, .peer = t->site, .tag = t->first });
+    fv_pendings_add(
+        &r->begun,
+        &(struct fv_pending){
+            .number = id, .sent = t->begin, .received = key, .ref = t->line, .peer = t->site, .tag = t->first });
 }
 
 void fv_collect_request_end(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)

@@ -12,8 +12,8 @@ static bool address(struct fv_rank_collect *r, const struct fv_record *m, bool s
         r->all->unknown++;
         return false;
     }
-    item->key = sent ? fv_collect_channel(m->ref, r->world, peer, m->tag)
-                     : fv_collect_channel(m->ref, peer, r->world, m->tag);
+    item->key =
+        sent ? fv_collect_channel(m->ref, r->world, peer, m->tag) : fv_collect_channel(m->ref, peer, r->world, m->tag);
     item->member = sent ? peer : r->world;
     return true;
 }
@@ -42,8 +42,10 @@ void fv_collect_send(struct fv_rank_collect *r, struct fv_call_thread *t, const 
     } else {
         item.flags = FV_ITEM_LATER;
         item.reply = ++r->send_count;
-        fv_pendings_add(&r->send_numbers,
-                        &(struct fv_pending){ .number = m->id, .sent = r->send_count, .ref = item.member, .tag = fv_step_size_of(m->sent) });
+        fv_pendings_add(&r->send_numbers, &(struct fv_pending){ .number = m->id,
+                                                                .sent = r->send_count,
+                                                                .ref = item.member,
+                                                                .tag = fv_step_size_of(m->sent) });
         fv_pendings_add(&r->sends, &(struct fv_pending){ .number = r->send_count });
     }
     fv_collect_tell(r, &item);
@@ -89,8 +91,7 @@ void fv_collect_send_end(struct fv_rank_collect *r, struct fv_call_thread *t, ui
     if (p->kind == 2) {
         fv_collect_cause(
             r->all->steps, s,
-            &(struct fv_answer){
-                   .ns = p->sent, .cause_line = p->ref, .cause_site = p->peer, .cause_step = p->tag });
+            &(struct fv_answer){ .ns = p->sent, .cause_line = p->ref, .cause_site = p->peer, .cause_step = p->tag });
         fv_pendings_remove(&r->sends, p);
     } else {
         p->kind = 1;
@@ -175,9 +176,8 @@ void fv_collect_posted(struct fv_rank_collect *r, struct fv_call_thread *t, cons
     if (t->traits & FV_CALL_IMRECV) /* its message was told with the probe */
         return;
     struct fv_item item = fv_collect_item(t, FV_ITEM_RECEIVE, 0);
-    fv_pendings_add(
-        &r->receives,
-        &(struct fv_pending){ .number = m->id, .ref = fv_receives_post(&r->posted, envelope_of(m), &item) });
+    fv_pendings_add(&r->receives, &(struct fv_pending){ .number = m->id,
+                                                        .ref = fv_receives_post(&r->posted, envelope_of(m), &item) });
 }
 
 /* FV_NONE: there is no such receive. */

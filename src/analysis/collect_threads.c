@@ -23,18 +23,17 @@ static const struct fv_call_thread *cause_of(const struct fv_rank_collect *r, co
     return cause != t ? cause : NULL;
 }
 
-static void tally(struct fv_rank_collect *r, const struct fv_call_thread *t,
-                  const struct fv_call_thread *cause, const struct fv_record *leave)
+static void tally(struct fv_rank_collect *r, const struct fv_call_thread *t, const struct fv_call_thread *cause,
+                  const struct fv_record *leave)
 {
     struct fv_tallies *out = r->all->tallies;
     uint32_t rank = r->all->steps->lines[t->line].rank, kind = leave->op;
 
-    fv_tallies_add(out, &(struct fv_tally){ FV_TALLY_THREAD_SITE, t->region.context, rank,
-                                            t->region.ref << 8 | kind, t->region.peer, 0, 1, leave->sent });
+    fv_tallies_add(out, &(struct fv_tally){ FV_TALLY_THREAD_SITE, t->region.context, rank, t->region.ref << 8 | kind,
+                                            t->region.peer, 0, 1, leave->sent });
     fv_tallies_add(out, &(struct fv_tally){ FV_TALLY_THREAD_LINE, 0, t->line, kind, 0, 0, 1, leave->sent });
     if (cause)
-        fv_tallies_add(
-            out, &(struct fv_tally){ FV_TALLY_THREAD_CAUSE, 0, cause->line, kind, 0, 0, 1, leave->sent });
+        fv_tallies_add(out, &(struct fv_tally){ FV_TALLY_THREAD_CAUSE, 0, cause->line, kind, 0, 0, 1, leave->sent });
 }
 
 static void waited(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *leave)

@@ -28,7 +28,8 @@ enum space {
     SPACE_LOCK
 };
 
-static struct fv_item item_of_all(const struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t key, uint32_t comm, enum fv_wait_state wait)
+static struct fv_item item_of_all(const struct fv_rank_collect *r, const struct fv_call_thread *t, uint64_t key,
+                                  uint32_t comm, enum fv_wait_state wait)
 {
     struct fv_item item = fv_collect_item(t, FV_ITEM_GROUP, key);
 
@@ -85,8 +86,8 @@ void fv_collect_window(struct fv_rank_collect *r, struct fv_call_thread *t, cons
     const struct fv_def_window *w = &r->all->merge->defs.windows[m->ref];
 
     if (w->owner == FV_NOBODY)
-        put_together(r, t, (uint64_t)SPACE_WINDOW << 56 | (uint64_t)(m->op != FV_OP_BARRIER) << 32 | m->ref,
-                     w->comm, m->op == FV_OP_BARRIER ? FV_WS_FENCE : FV_WS_CREATE, m->time_ns);
+        put_together(r, t, (uint64_t)SPACE_WINDOW << 56 | (uint64_t)(m->op != FV_OP_BARRIER) << 32 | m->ref, w->comm,
+                     m->op == FV_OP_BARRIER ? FV_WS_FENCE : FV_WS_CREATE, m->time_ns);
     r->last_op_ns = m->time_ns;
     forget_targets(r, m->ref, FV_PEER_ALL);
 }
@@ -122,8 +123,8 @@ void fv_collect_file_end(struct fv_rank_collect *r, struct fv_call_thread *t, co
 
 /* ---- epochs of windows: tokens from one rank to another, as messages ---- */
 
-static void tokens(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m,
-                   enum space space, bool send, enum fv_wait_state wait)
+static void tokens(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m, enum space space,
+                   bool send, enum fv_wait_state wait)
 {
     const struct fv_defs *d = &r->all->merge->defs;
 
@@ -174,13 +175,12 @@ static uint64_t lock_key(const struct fv_rank_collect *r, const struct fv_record
 {
     const struct fv_def_window *w = &r->all->merge->defs.windows[m->ref];
 
-    return w->owner == FV_NOBODY && m->peer != FV_PEER_ALL
-               ? fv_mix2((uint64_t)SPACE_LOCK << 56 | m->ref, m->peer)
-               : 0;
+    return w->owner == FV_NOBODY && m->peer != FV_PEER_ALL ? fv_mix2((uint64_t)SPACE_LOCK << 56 | m->ref, m->peer) : 0;
 }
 
 /* The target may have to take part: progress.h. number: of the step that says so. */
-static void needs_target(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m, uint32_t peer, uint32_t *number)
+static void needs_target(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m, uint32_t peer,
+                         uint32_t *number)
 {
     const struct fv_def_window *w = &r->all->merge->defs.windows[m->ref];
     uint32_t target = w->owner == FV_NOBODY ? fv_groups_peer(r->all->groups, w->comm, r->world, peer) : FV_NONE;
@@ -233,8 +233,7 @@ void fv_collect_lock(struct fv_rank_collect *r, struct fv_call_thread *t, const 
         return;
     FV_GROW(r->locks, r->lock_room, r->lock_count + 1);
     needs_target(r, t, m, m->peer, &number);
-    r->locks[r->lock_count++] =
-        (struct held_lock){ key, t->begin, m->time_ns, t->line, t->site, number, m->op != 0 };
+    r->locks[r->lock_count++] = (struct held_lock){ key, t->begin, m->time_ns, t->line, t->site, number, m->op != 0 };
 }
 
 void fv_collect_unlock(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)

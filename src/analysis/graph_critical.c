@@ -75,8 +75,7 @@ static void find_doors(struct fv_critical *p, const struct fv_graph_wait *waits,
 
         if (fv_step_cause_after(steps, s) > (int64_t)fv_step_length(steps, s))
             continue; /* the call did not end by that */
-        struct door d = { fv_step_cause(steps, s), waits[i].line, waits[i].call, s->cause_line,
-                          s->cause_step };
+        struct door d = { fv_step_cause(steps, s), waits[i].line, waits[i].call, s->cause_line, s->cause_step };
         fv_bytes_put(&p->doors, &d, sizeof(d));
     }
 }

@@ -80,9 +80,9 @@ struct fv_delays {
     size_t blamed_sample_count, blamed_sample_room;
     struct fv_bytes *out, *all; /* by process */
     size_t part; /* bytes: so many there are, and those of one time more, of `asked` and of `verdicts` with
-                    blames */
+                  * blames */
     struct fv_bytes asked, questions, verdicts, costs; /* asked: by this process; questions: to it */
-    struct fv_pendings cost; /* in the first process: of waits that are not shared out yet */
+    struct fv_pendings cost;                           /* in the first process: of waits that are not shared out yet */
 };
 
 /* ---- shares ---- */
@@ -284,8 +284,7 @@ static void send_questions(struct fv_delays *d, uint64_t until)
     fv_graph_clear(d->g, d->out);
     for (; q < stop && q->key >= until; q = next) {
         next = question_behind(q);
-        fv_bytes_put(&d->out[lines[q->cause_line].process], q,
-                     (size_t)((const char *)next - (const char *)q));
+        fv_bytes_put(&d->out[lines[q->cause_line].process], q, (size_t)((const char *)next - (const char *)q));
     }
     forget(&d->asked, (size_t)((const char *)q - (const char *)first));
     d->questions.count = 0;
@@ -451,8 +450,7 @@ static int by_end(const void *a, const void *b)
 
 static const struct question **questions_in_order(const struct fv_delays *d, size_t *count)
 {
-    const struct question *q = (const struct question *)(const void *)d->questions.data,
-                          *stop = end_of(&d->questions);
+    const struct question *q = (const struct question *)(const void *)d->questions.data, *stop = end_of(&d->questions);
     const struct question **order = NULL;
     size_t room = 0;
     bool sorted = true;
@@ -544,8 +542,7 @@ static double pass_on(struct fv_delays *d, const struct verdict *v)
 
 static const struct verdict *verdict_behind(const struct verdict *v)
 {
-    return (const struct verdict *)(const void *)((const struct reason *)(const void *)(v + 1) +
-                                                  v->reason_count);
+    return (const struct verdict *)(const void *)((const struct reason *)(const void *)(v + 1) + v->reason_count);
 }
 
 static struct ordered *in_order(const struct fv_delays *d, const struct fv_bytes *own, size_t *count)

@@ -55,9 +55,8 @@ struct ideal {
     struct fv_bytes clocks, *out, *all, asked, *answers; /* pointers: by process */
     size_t *answered;
     /* In the first process: */
-    uint64_t *clock; /* by line */
-    uint64_t
-        *last; /* by line: the last that began, its number and `base`; up to `base`: an earlier window's */
+    uint64_t *clock;     /* by line */
+    uint64_t *last;      /* by line: the last that began, its number and `base`; up to `base`: an earlier window's */
     struct begun *begun; /* [0]: there is none */
     size_t begun_count, begun_room;
     uint64_t base;
@@ -84,7 +83,8 @@ static struct event *event_at(const struct ideal *x, size_t at)
 /* The ideal network needs nobody's progress: what counts is when it was posted. */
 static bool needs_clock(const struct fv_steps *steps, const struct fv_step *s)
 {
-    if (!(s->flags & FV_STEP_KNOWN) || s->kind == FV_WS_LATE_RECEIVER || s->kind == FV_WS_LATE_TAKER || s->kind == FV_WS_NO_PROGRESS || s->flags & FV_STEP_ALL)
+    if (!(s->flags & FV_STEP_KNOWN) || s->kind == FV_WS_LATE_RECEIVER || s->kind == FV_WS_LATE_TAKER ||
+        s->kind == FV_WS_NO_PROGRESS || s->flags & FV_STEP_ALL)
         return false;
     struct fv_step_post post = fv_step_post(steps, s);
     return post.line != FV_NONE && post.after <= (int64_t)fv_step_length(steps, s); /* it had begun */
@@ -260,9 +260,8 @@ static void take_clocks(struct ideal *x)
     for (; e < stop; e = event_behind(e))
         for (uint64_t *n = numbers_of(e) + e->meetings; n < (uint64_t *)(void *)event_behind(e); n++) {
             uint32_t owner = steps->lines[*n >> 32].process;
-            uint64_t clock = owner == steps->own
-                                 ? clock_of(x, *n)
-                                 : ((uint64_t *)(void *)x->answers[owner].data)[x->answered[owner]++];
+            uint64_t clock = owner == steps->own ? clock_of(x, *n)
+                                                 : ((uint64_t *)(void *)x->answers[owner].data)[x->answered[owner]++];
 
             if (clock == NO_CAUSE)
                 continue;
@@ -353,11 +352,9 @@ static void add_begun(struct ideal *x, uint32_t line, uint32_t call, uint64_t cl
     const struct begun *b = x->begun, *at = &b[before], *jump = &b[at->jump];
     bool as_far = at->depth - jump->depth == jump->depth - b[jump->jump].depth;
 
-    x->begun[++x->begun_count] = (struct begun){ .clock = clock,
-                                                 .before = before,
-                                                 .jump = as_far ? jump->jump : before,
-                                                 .depth = at->depth + 1,
-                                                 .call = call };
+    x->begun[++x->begun_count] = (struct begun){
+        .clock = clock, .before = before, .jump = as_far ? jump->jump : before, .depth = at->depth + 1, .call = call
+    };
     x->last[line] = x->base + x->begun_count;
 }
 
@@ -406,8 +403,8 @@ static void move_clocks(struct ideal *x)
     forget_begun(x);
     for (int i = 0; i < t->size; i++) {
         at[i] = i ? (const struct event *)(const void *)x->all[i].data : event_at(x, 0);
-        stop[i] = i ? (const struct event *)(const void *)(x->all[i].data + x->all[i].count)
-                    : event_at(x, x->window_bytes);
+        stop[i] =
+            i ? (const struct event *)(const void *)(x->all[i].data + x->all[i].count) : event_at(x, x->window_bytes);
         if (at[i] != stop[i])
             fv_heap_push(&heap, (struct fv_next){ at[i]->time, at[i]->phase, at[i]->line });
     }

@@ -25,8 +25,7 @@ static inline void fv_graph_charge(struct fv_graph *g, enum fv_tally_what what, 
                                    enum fv_where where, uint64_t ns)
 {
     if (ns)
-        fv_tallies_add(g->out,
-                       &(struct fv_tally){ what, site, g->steps->lines[line].rank, where, 0, 0, 1, ns });
+        fv_tallies_add(g->out, &(struct fv_tally){ what, site, g->steps->lines[line].rank, where, 0, 0, 1, ns });
 }
 
 /* How many things of so many bytes a window may have of each process, all of which come to the first: what

@@ -171,9 +171,7 @@ static struct fv_answer *answer(struct fv_match *m, const struct fv_item *by)
 {
     struct fv_answer *a = fv_bytes_add(m->answers, sizeof(*a));
 
-    *a = (struct fv_answer){
-        .ns = by->ns, .cause_line = by->line, .cause_site = by->site, .cause_step = by->step
-    };
+    *a = (struct fv_answer){ .ns = by->ns, .cause_line = by->line, .cause_site = by->site, .cause_step = by->step };
     return a;
 }
 
@@ -216,8 +214,7 @@ static void match_message(struct fv_match *m, const struct fv_item *item)
 
 /* What the members of a group have in common. */
 struct summary {
-    const struct fv_item *last, *first,
-        *root; /* last, first: of those that give, the root not among them in TO_ROOT */
+    const struct fv_item *last, *first, *root; /* last, first: of those that give, the root not among them in TO_ROOT */
     uint64_t first_end, last_begin;
     bool lower; /* some depend on those below them */
 };
@@ -249,8 +246,7 @@ static struct summary summarise(const struct fv_match *m, const struct keyed *k)
     return s;
 }
 
-static void answer_member(struct fv_match *m, const struct fv_item *to, const struct fv_item *by,
-                          uint32_t part_ns)
+static void answer_member(struct fv_match *m, const struct fv_item *to, const struct fv_item *by, uint32_t part_ns)
 {
     struct fv_answer *a = answer(m, by);
 
@@ -311,9 +307,10 @@ static const struct fv_item *last_taker(const struct fv_match *m, const struct k
     return last;
 }
 
-/* Who gives in an operation with a root need not wait: messages may be buffered. If it was still in the call when one who takes came, and left soon
- * after, it waited for that one. */
-static void answer_giver(struct fv_match *m, const struct keyed *k, const struct fv_item *giver, const struct fv_item *root)
+/* Who gives in an operation with a root need not wait: messages may be buffered. If it was still in the call when one
+ * who takes came, and left soon after, it waited for that one. */
+static void answer_giver(struct fv_match *m, const struct keyed *k, const struct fv_item *giver,
+                         const struct fv_item *root)
 {
     if (!(giver->flags & FV_ITEM_BLOCKING) || giver->end == UINT64_MAX)
         return;
@@ -513,8 +510,7 @@ static int by_release(const void *a, const void *b)
  * locking calls tell nothing, the one that was over first had the lock first. */
 static bool is_behind(const struct fv_item *x, const struct fv_item *y)
 {
-    return x->key == y->key && x->extra <= y->end && y->extra <= x->end && x->reply > y->end &&
-           x->reply > y->reply;
+    return x->key == y->key && x->extra <= y->end && y->extra <= x->end && x->reply > y->end && x->reply > y->reply;
 }
 
 /* The one before it had the lock when it was asked for: the locking call waited until it was given back, or,

@@ -15,8 +15,7 @@ struct fv_match *fv_match_new(uint32_t world_size);
 void fv_match_free(struct fv_match *match);
 
 /* Takes items in the order in which their ranks told them; appends answers (struct fv_answer). */
-void fv_match_items(struct fv_match *match, const struct fv_item *items, size_t count,
-                    struct fv_bytes *answers);
+void fv_match_items(struct fv_match *match, const struct fv_item *items, size_t count, struct fv_bytes *answers);
 /* At the end: what is kept until all are there. Locks, because who held a lock before tells only their order;
  * and groups of damaged traces, to which a member came twice, so that their answers do not depend on the
  * order in which items come. */

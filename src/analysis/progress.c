@@ -1,21 +1,21 @@
-/* See progress.h. The process of the blocked call asks that of the other rank, which knows when that was in MPI. Twice: first
- * what is the rule in this run is counted, then the steps are told. Rejected: to keep what was found between the two, which is as
- * much as there are steps. */
+/* See progress.h. The process of the blocked call asks that of the other rank, which knows when that was in MPI. Twice:
+ * first what is the rule in this run is counted, then the steps are told. Rejected: to keep what was found between the
+ * two, which is as much as there are steps. */
 #include "analysis/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define QUESTIONS 16384 /* of a process at a time: what the caches hold */
+#define QUESTIONS       16384 /* of a process at a time: what the caches hold */
 #define QUESTIONS_LEAST 64
-#define LOOK      4096  /* calls of the other rank that are looked at for one question */
+#define LOOK            4096 /* calls of the other rank that are looked at for one question */
 
 enum family { TO_RECEIVER, TO_SENDER, ON_WINDOW, FAMILIES };
 enum outcome { UNKNOWN, WITHHELD, MOVED }; /* MOVED: it was over while the other rank was outside of MPI */
 
 struct question {
-    uint64_t from, end;        /* since when only the other rank's progress was missing; end of the call */
-    uint32_t line, step;       /* that ask */
+    uint64_t from, end;                /* since when only the other rank's progress was missing; end of the call */
+    uint32_t line, step;               /* that ask */
     uint32_t posted_line, posted_step; /* that posted it; step FV_NONE: not known */
     uint32_t family, size;
 };
@@ -34,17 +34,18 @@ struct progress {
     struct fv_steps *steps;
     const struct fv_defs *defs;
     const struct fv_transport *t;
-    struct fv_bytes *out, questions, replies; /* out: by process */
-    uint32_t line, step;                      /* the next one that is looked at */
+    struct fv_bytes *out, questions, replies;     /* out: by process */
+    uint32_t line, step;                          /* the next one that is looked at */
     uint64_t seen[FAMILIES][2][FV_STEP_SIZES][2]; /* by family; on one host?; size; outcome WITHHELD, MOVED */
-    bool tell;                                /* the second time */
+    bool tell;                                    /* the second time */
 };
 
 /* ---- the blocked call ---- */
 
 static bool same_host(const struct progress *p, uint32_t line, uint32_t other)
 {
-    const struct fv_def_rank *a = &p->defs->ranks[p->steps->lines[line].rank], *b = &p->defs->ranks[p->steps->lines[other].rank];
+    const struct fv_def_rank *a = &p->defs->ranks[p->steps->lines[line].rank],
+                             *b = &p->defs->ranks[p->steps->lines[other].rank];
 
     return !memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id));
 }
@@ -116,7 +117,8 @@ static uint32_t begun_by(const struct fv_steps *steps, uint32_t line, uint64_t n
     size_t blocks = FV_COUNT_BEFORE(i, l->block_count, l->blocks[i][0].begin <= ns);
     uint32_t first = blocks ? (uint32_t)(blocks - 1) * FV_STEPS_A_BLOCK : 0,
              stop = (uint32_t)blocks * FV_STEPS_A_BLOCK < l->count ? (uint32_t)blocks * FV_STEPS_A_BLOCK : l->count;
-    uint32_t begun = first + (uint32_t)FV_COUNT_BEFORE(i, stop - first, fv_step(steps, line, first + (uint32_t)i)->begin <= ns);
+    uint32_t begun =
+        first + (uint32_t)FV_COUNT_BEFORE(i, stop - first, fv_step(steps, line, first + (uint32_t)i)->begin <= ns);
 
     fv_steps_visited(steps, 4);
     return begun;
@@ -174,8 +176,9 @@ static const struct fv_step *next_call(struct walk *w, uint32_t *line, uint32_t 
     return first;
 }
 
-/* Walks along the rank's calls until the blocked call's end, and says how long the rank was outside of MPI before the last of
- * those until which it was hardly ever inside. back: the first call by which it had been outside for `enough`. */
+/* Walks along the rank's calls until the blocked call's end, and says how long the rank was outside of MPI before the
+ * last of those until which it was hardly ever inside. back: the first call by which it had been outside for
+ * `enough`. */
 static uint64_t go_along(struct walk w, const struct question *q, uint64_t busy, uint64_t enough, struct back *back)
 {
     uint64_t now = busy > q->from ? busy : q->from, inside = now - q->from, outside = 0, most = 0;
@@ -183,7 +186,8 @@ static uint64_t go_along(struct walk w, const struct question *q, uint64_t busy,
     const struct fv_step *s;
 
     back->ns = 0;
-    for (int looked = 0; looked < LOOK && now < q->end && inside <= (q->end - q->from) / 10 && (s = next_call(&w, &line, &step));
+    for (int looked = 0;
+         looked < LOOK && now < q->end && inside <= (q->end - q->from) / 10 && (s = next_call(&w, &line, &step));
          looked++) {
         if (s->begin >= q->end || s->site == FV_STEP_NO_SITE)
             break;
@@ -215,8 +219,8 @@ static void look(const struct walk *w, const struct question *q, uint64_t busy, 
     r->outcome = WITHHELD;
 }
 
-/* Did the rank make no call from when it posted its part until the end? What it did between, with other requests, may have
- * moved this one. */
+/* Did the rank make no call from when it posted its part until the end? What it did between, with other requests, may
+ * have moved this one. */
 static bool made_no_call(const struct fv_steps *steps, const struct question *q, uint64_t posted_end)
 {
     uint32_t rank = steps->lines[q->posted_line].rank;
@@ -234,9 +238,12 @@ static bool made_no_call(const struct fv_steps *steps, const struct question *q,
 static void answer(struct progress *p, struct question *q)
 {
     const struct fv_steps *steps = p->steps;
-    struct reply r = { .line = q->line, .step = q->step, .back = { .line = q->posted_line }, .family = q->family, .size = q->size };
+    struct reply r = {
+        .line = q->line, .step = q->step, .back = { .line = q->posted_line }, .family = q->family, .size = q->size
+    };
     struct walk w;
-    /* Where it is not known when the other rank posted its part, that is an operation on a window, or a blocking send: it began here. */
+    /* Where it is not known when the other rank posted its part, that is an operation on a window, or a blocking send:
+     * it began here. */
     uint64_t busy, posted_end = q->posted_step == FV_NONE ? q->from : 0;
 
     if (q->posted_step != FV_NONE && q->posted_step < steps->lines[q->posted_line].count) {
@@ -281,7 +288,8 @@ static void take_replies(struct progress *p)
         if (!p->tell)
             seen[r[i].outcome - 1]++;
         else if (r[i].outcome == WITHHELD && is_rule(seen))
-            fv_step_withhold(p->steps, fv_step(p->steps, r[i].line, r[i].step), r[i].back.ns, r[i].back.line, r[i].back.step, r[i].back.site);
+            fv_step_withhold(p->steps, fv_step(p->steps, r[i].line, r[i].step), r[i].back.ns, r[i].back.line,
+                             r[i].back.step, r[i].back.site);
     }
 }
 

@@ -16,8 +16,7 @@ struct fv_receive {
     struct fv_item item;
 };
 
-void fv_receives_init(struct fv_receives *r, void (*tell)(void *context, const struct fv_item *item),
-                      void *context)
+void fv_receives_init(struct fv_receives *r, void (*tell)(void *context, const struct fv_item *item), void *context)
 {
     *r = (struct fv_receives){ .tell = tell, .context = context, .free = FV_NONE };
 }
@@ -39,12 +38,9 @@ static uint32_t new_receive(struct fv_receives *r, struct fv_envelope envelope, 
         FV_GROW(r->items, r->room, r->count + 1);
         at = (uint32_t)r->count++;
     }
-    r->items[at] = (struct fv_receive){ .number = ++r->posted,
-                                        .envelope = envelope,
-                                        .before = FV_NONE,
-                                        .next = FV_NONE,
-                                        .holds = FV_NONE,
-                                        .item = *item };
+    r->items[at] = (struct fv_receive){
+        .number = ++r->posted, .envelope = envelope, .before = FV_NONE, .next = FV_NONE, .holds = FV_NONE, .item = *item
+    };
     return at;
 }
 

@@ -33,8 +33,7 @@ void fv_receives_init(struct fv_receives *receives, void (*tell)(void *context, 
 void fv_receives_release(struct fv_receives *receives);
 
 /* A receive is open; to be named by what this returns until it comes or is cancelled. */
-uint32_t fv_receives_post(struct fv_receives *receives, struct fv_envelope as_posted,
-                          const struct fv_item *item);
+uint32_t fv_receives_post(struct fv_receives *receives, struct fv_envelope as_posted, const struct fv_item *item);
 struct fv_item *fv_receives_item(struct fv_receives *receives, uint32_t receive);
 /* The message has come. */
 void fv_receives_come(struct fv_receives *receives, uint32_t receive, struct fv_envelope message);

@@ -72,13 +72,14 @@ static void join(struct joining *j, const struct fv_logged_sample *r)
     }
     j->stats->count++;
     j->stats->cpu_ns += r->cpu_ns;
-    fv_tallies_add(j->out, &(struct fv_tally){ .what = FV_TALLY_COMPUTED,
-                                               .site = site,
-                                               .rank = j->rank,
-                                               .kind = r->path,
-                                               .other_site = j->step ? fv_step_site(fv_step(j->steps, j->line, j->step - 1)) : FV_NONE,
-                                               .count = 1,
-                                               .ns = r->cpu_ns });
+    fv_tallies_add(j->out, &(struct fv_tally){
+                               .what = FV_TALLY_COMPUTED,
+                               .site = site,
+                               .rank = j->rank,
+                               .kind = r->path,
+                               .other_site = j->step ? fv_step_site(fv_step(j->steps, j->line, j->step - 1)) : FV_NONE,
+                               .count = 1,
+                               .ns = r->cpu_ns });
 }
 
 /* ---- the log ---- */
@@ -99,7 +100,8 @@ static void take_thread(struct joining *j, uint32_t thread)
 }
 
 /* Threads that make no calls are in no region. */
-void fv_samples_collect(struct fv_steps *steps, const struct fv_merge *m, struct fv_tallies *out, struct fv_sample_stats *stats)
+void fv_samples_collect(struct fv_steps *steps, const struct fv_merge *m, struct fv_tallies *out,
+                        struct fv_sample_stats *stats)
 {
     for (size_t i = 0; i < m->file_count; i++) {
         const struct fv_merge_file *f = &m->files[i];
@@ -118,8 +120,8 @@ void fv_samples_collect(struct fv_steps *steps, const struct fv_merge *m, struct
 
 /* ---- no more than so many ---- */
 
-#define MOST (1u << 20) /* of a kind, over all ranks */
-#define LEAST 64        /* of a rank */
+#define MOST  (1u << 20) /* of a kind, over all ranks */
+#define LEAST 64         /* of a rank */
 
 static bool is_of_samples(const struct fv_tally *t)
 {

@@ -12,16 +12,19 @@
 
 struct fv_sample_stats {
     uint64_t count, cpu_ns; /* between calls */
-    uint64_t elsewhere;     /* in calls of MPI, while recording was paused, or after the last that is known of the rank */
+    uint64_t elsewhere;     /* in calls of MPI, while recording was paused, or after the last that is known of the
+                             * rank */
     uint64_t lost;          /* that the rank files count, but do not have */
     uint64_t damaged;       /* or missing where a file is damaged */
 };
 
 /* Of this process's files, when the steps are complete and in order: into the steps, and out gets FV_TALLY_COMPUTED. */
-void fv_samples_collect(struct fv_steps *steps, const struct fv_merge *merge, struct fv_tallies *out, struct fv_sample_stats *stats);
+void fv_samples_collect(struct fv_steps *steps, const struct fv_merge *merge, struct fv_tallies *out,
+                        struct fv_sample_stats *stats);
 
-/* Of each rank, whose tallies are all of this process, the largest of each kind keep their call paths; the others are put together
- * under node 0. So the first process gets no more than it can hold of any number of ranks, and always the same. */
+/* Of each rank, whose tallies are all of this process, the largest of each kind keep their call paths; the others are
+ * put together under node 0. So the first process gets no more than it can hold of any number of ranks, and always the
+ * same. */
 void fv_samples_thin(struct fv_tallies *tallies, uint32_t ranks);
 
 /* One in the spill file, in place of a step; in the order of time. */

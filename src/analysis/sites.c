@@ -48,9 +48,8 @@ static void add_file(struct fv_bytes *out, const struct fv_merge_file *file)
         if (thread.in_call.begin)
             add_site(out, &file->map, thread.in_call.function, thread.in_call.path);
     }
-    out->count =
-        make_unique((struct fv_site_key *)(void *)out->data, out->count / sizeof(struct fv_site_key)) *
-        sizeof(struct fv_site_key);
+    out->count = make_unique((struct fv_site_key *)(void *)out->data, out->count / sizeof(struct fv_site_key)) *
+                 sizeof(struct fv_site_key);
 }
 
 void fv_sites_collect(struct fv_sites *s, const struct fv_merge *m)
@@ -65,8 +64,8 @@ void fv_sites_collect(struct fv_sites *s, const struct fv_merge *m)
     for (int i = 1; !t->rank && i < t->size; i++)
         fv_transport_get(t, i, &bytes);
     if (!t->rank)
-        bytes.count = make_unique((struct fv_site_key *)(void *)bytes.data, bytes.count / sizeof(*s->items)) *
-                      sizeof(*s->items);
+        bytes.count =
+            make_unique((struct fv_site_key *)(void *)bytes.data, bytes.count / sizeof(*s->items)) * sizeof(*s->items);
     fv_transport_share(t, &bytes);
     s->items = (struct fv_site_key *)(void *)bytes.data;
     s->count = (uint32_t)(bytes.count / sizeof(*s->items));

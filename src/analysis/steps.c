@@ -63,8 +63,7 @@ void fv_steps_init(struct fv_steps *s, const struct fv_merge *m)
 static bool failed(const struct fv_spill *f, int error)
 {
     fv_log("%s: %s; the analysis needs this file for a while. %s, or run fvunify with --no-analysis", f->path,
-           strerror(error),
-           error == ENOSPC || error == EDQUOT ? "Make room" : "Name another directory with -o");
+           strerror(error), error == ENOSPC || error == EDQUOT ? "Make room" : "Name another directory with -o");
     return false;
 }
 
@@ -89,9 +88,9 @@ bool fv_steps_create(struct fv_steps *s, const struct fv_transport *t, const cha
 static bool map_extent(struct fv_spill *f)
 {
     bool in_memory = f->extent_count < f->in_memory;
-    void *map = mmap(NULL, EXTENT_BYTES, PROT_READ | PROT_WRITE,
-                     in_memory ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, in_memory ? -1 : f->file,
-                     in_memory ? 0 : (off_t)((f->extent_count - f->in_memory) * EXTENT_BYTES));
+    void *map =
+        mmap(NULL, EXTENT_BYTES, PROT_READ | PROT_WRITE, in_memory ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED,
+             in_memory ? -1 : f->file, in_memory ? 0 : (off_t)((f->extent_count - f->in_memory) * EXTENT_BYTES));
 
     if (map == MAP_FAILED)
         return failed(f, errno);
@@ -187,7 +186,8 @@ void fv_step_set_cause(struct fv_steps *steps, struct fv_step *s, uint64_t ns)
         s->cause_after = after;
 }
 
-void fv_step_withhold(struct fv_steps *steps, struct fv_step *s, uint64_t back_ns, uint32_t line, uint32_t step, uint32_t site)
+void fv_step_withhold(struct fv_steps *steps, struct fv_step *s, uint64_t back_ns, uint32_t line, uint32_t step,
+                      uint32_t site)
 {
     struct fv_step_post post = { .line = FV_NONE };
     struct fv_step_detail *d = fv_step_need_detail(steps, s);
@@ -241,8 +241,7 @@ void fv_steps_gather(struct fv_steps *s, const struct fv_transport *t)
 void fv_steps_forget(const struct fv_steps *s)
 {
     *s->visited = 0;
-    for (size_t k = s->spill.in_memory; k < s->spill.extent_count;
-         k++) /* shared with the file: nothing is lost */
+    for (size_t k = s->spill.in_memory; k < s->spill.extent_count; k++) /* shared with the file: nothing is lost */
         madvise(s->spill.extents[k], EXTENT_BYTES, MADV_DONTNEED);
 }
 

@@ -9,29 +9,29 @@
 #include "merge/merge.h"
 
 /* Kinds of waiting, with their names in analysis.json, where each is described: share/analysis.md. */
-#define FV_WAIT_STATES(X)                                                                                    \
-    X(LATE_SENDER, "late_sender")                                                                            \
-    X(WRONG_ORDER, "late_sender_wrong_order")                                                                \
-    X(LATE_RECEIVER, "late_receiver")                                                                        \
-    X(NXN, "wait_at_nxn")                                                                                    \
-    X(NXN_COMPLETION, "nxn_completion")                                                                      \
-    X(BARRIER, "wait_at_barrier")                                                                            \
-    X(BARRIER_COMPLETION, "barrier_completion")                                                              \
-    X(LATE_BROADCAST, "late_broadcast")                                                                      \
-    X(EARLY_REDUCE, "early_reduce")                                                                          \
-    X(LATE_REDUCE, "late_reduce")                                                                            \
-    X(LATE_TAKER, "late_taker")                                                                              \
-    X(EARLY_SCAN, "early_scan")                                                                              \
-    X(CREATE, "wait_at_create")                                                                              \
-    X(INIT, "wait_at_init")                                                                                  \
-    X(INIT_COMPLETION, "init_completion")                                                                    \
-    X(FINALIZE, "wait_at_finalize")                                                                          \
-    X(IO, "wait_at_io")                                                                                      \
-    X(FENCE, "wait_at_fence")                                                                                \
-    X(LATE_POST, "late_post")                                                                                \
-    X(EARLY_WAIT, "early_wait")                                                                              \
-    X(LATE_COMPLETE, "late_complete")                                                                        \
-    X(NO_PROGRESS, "no_progress")                                                                            \
+#define FV_WAIT_STATES(X)                       \
+    X(LATE_SENDER, "late_sender")               \
+    X(WRONG_ORDER, "late_sender_wrong_order")   \
+    X(LATE_RECEIVER, "late_receiver")           \
+    X(NXN, "wait_at_nxn")                       \
+    X(NXN_COMPLETION, "nxn_completion")         \
+    X(BARRIER, "wait_at_barrier")               \
+    X(BARRIER_COMPLETION, "barrier_completion") \
+    X(LATE_BROADCAST, "late_broadcast")         \
+    X(EARLY_REDUCE, "early_reduce")             \
+    X(LATE_REDUCE, "late_reduce")               \
+    X(LATE_TAKER, "late_taker")                 \
+    X(EARLY_SCAN, "early_scan")                 \
+    X(CREATE, "wait_at_create")                 \
+    X(INIT, "wait_at_init")                     \
+    X(INIT_COMPLETION, "init_completion")       \
+    X(FINALIZE, "wait_at_finalize")             \
+    X(IO, "wait_at_io")                         \
+    X(FENCE, "wait_at_fence")                   \
+    X(LATE_POST, "late_post")                   \
+    X(EARLY_WAIT, "early_wait")                 \
+    X(LATE_COMPLETE, "late_complete")           \
+    X(NO_PROGRESS, "no_progress")               \
     X(LOCK, "lock_contention")
 
 enum fv_wait_state {
@@ -46,18 +46,17 @@ extern const char *const fv_wait_state_names[FV_WS_COUNT];
 /* The end of an operation that nobody is waited for any more: told, but no waiting. */
 static inline bool fv_is_completion(unsigned state)
 {
-    return state == FV_WS_NXN_COMPLETION || state == FV_WS_BARRIER_COMPLETION ||
-           state == FV_WS_INIT_COMPLETION;
+    return state == FV_WS_NXN_COMPLETION || state == FV_WS_BARRIER_COMPLETION || state == FV_WS_INIT_COMPLETION;
 }
 
 enum fv_step_flags {
-    FV_STEP_MORE = 1,   /* no call of its own: another dependency of the call before */
-    FV_STEP_KNOWN = 2,  /* the other side was found; the cause_ fields are set */
-    FV_STEP_STRICT = 4, /* it waited only if the cause came before the call's end: else it need not have */
-    FV_STEP_ALL = 8,    /* all that take part in `instance` depend on each other */
-    FV_STEP_PAUSE = 16, /* no call: recording was paused */
-    FV_STEP_PROBE = 32, /* MPI_Probe: the receive behind it tells what it waited for */
-    FV_STEP_IDEAL = 64, /* it begins when it would in the ideal network (graph.h) */
+    FV_STEP_MORE = 1,      /* no call of its own: another dependency of the call before */
+    FV_STEP_KNOWN = 2,     /* the other side was found; the cause_ fields are set */
+    FV_STEP_STRICT = 4,    /* it waited only if the cause came before the call's end: else it need not have */
+    FV_STEP_ALL = 8,       /* all that take part in `instance` depend on each other */
+    FV_STEP_PAUSE = 16,    /* no call: recording was paused */
+    FV_STEP_PROBE = 32,    /* MPI_Probe: the receive behind it tells what it waited for */
+    FV_STEP_IDEAL = 64,    /* it begins when it would in the ideal network (graph.h) */
     FV_STEP_SAMPLED = 128, /* samples of the CPU clock were taken between the call before and this one: samples.h */
 };
 
@@ -67,10 +66,12 @@ struct fv_step {
     int64_t cause_after : 40; /* when what the call needs was begun, after its own begin; see fv_step_cause() */
     uint64_t site : 24;       /* of struct fv_sites; see fv_step_site() */
     uint32_t length : 31, has_detail : 1; /* length: of the call; or, number of the detail; see fv_step_length() */
-    uint32_t cause_line; /* by whom (of a send also before it is known), ... */
-    uint32_t cause_step; /* ... which is this step of that line, ... */
-    uint32_t cause_site : 24, kind : 7; /* ... in which call; enum fv_wait_state: what it is if the call waited for it */
-    uint32_t withheld : 1;              /* the cause is the call in which who had to take part came back to MPI: progress.h */
+    uint32_t cause_line;                  /* by whom (of a send also before it is known), ... */
+    uint32_t cause_step;                  /* ... which is this step of that line, ... */
+    uint32_t cause_site : 24, kind : 7;   /* ... in which call; enum fv_wait_state: what it is if the call waited for
+                                           * it */
+    uint32_t withheld : 1;                /* the cause is the call in which who had to take part came back to MPI:
+                                           * progress.h */
 };
 
 struct fv_step_detail {
@@ -78,19 +79,20 @@ struct fv_step_detail {
     int64_t cause_after;
     uint32_t comm;     /* of an operation of all; FV_NONE: of the whole run */
     uint32_t instance; /* ... which of them */
-    uint32_t part_ns;  /* completion, or a part of the waiting that has a kind of its own; withheld: number of the fv_step_post */
+    uint32_t part_ns;  /* completion, or a part of the waiting that has a kind of its own; withheld: number of the
+                        * fv_step_post */
     uint16_t locked;   /* of the time since the call before: for locks of its rank's threads */
 };
 
-/* Who posted what the call needs, and when, after its begin; line FV_NONE: not known. Of a step that is not withheld that is its
- * cause. */
+/* Who posted what the call needs, and when, after its begin; line FV_NONE: not known. Of a step that is not withheld
+ * that is its cause. */
 struct fv_step_post {
     int64_t after;
     uint32_t line, step, site;
 };
 
 #define FV_STEP_TIME_MAX ((UINT64_C(1) << 52) - 1) /* 52 days */
-#define FV_STEP_NO_SITE  0xffffffu /* the end of the rank, or a pause; so many sites there may be */
+#define FV_STEP_NO_SITE  0xffffffu                 /* the end of the rank, or a pause; so many sites there may be */
 
 /* Times of damaged traces may not fit. */
 static inline uint64_t fv_step_time(uint64_t ns)
@@ -158,8 +160,7 @@ struct fv_steps {
 
 void fv_steps_init(struct fv_steps *steps, const struct fv_merge *merge);
 /* Collective: makes this process's spill file. memory: bytes that the steps may take of it. False: logged. */
-bool fv_steps_create(struct fv_steps *steps, const struct fv_transport *t, const char *directory,
-                     uint64_t memory);
+bool fv_steps_create(struct fv_steps *steps, const struct fv_transport *t, const char *directory, uint64_t memory);
 /* A new step at the end of a line of this process, cleared; its number is count - 1. NULL: failed. */
 struct fv_step *fv_steps_add(struct fv_steps *steps, uint32_t line);
 /* Collective: the first process learns when lines began and ended, and how many steps they have. */
@@ -189,7 +190,8 @@ static inline struct fv_step *fv_step(const struct fv_steps *s, uint32_t line, u
     return s->lines[line].blocks[number / FV_STEPS_A_BLOCK] + number % FV_STEPS_A_BLOCK;
 }
 
-/* The steps from `first` on that are of the same call end before this one; and the call's first step before `number`. */
+/* The steps from `first` on that are of the same call end before this one; and the call's first step before
+ * `number`. */
 static inline uint32_t fv_call_behind(const struct fv_steps *s, uint32_t line, uint32_t first)
 {
     do
@@ -248,7 +250,8 @@ static inline uint64_t fv_step_cause(const struct fv_steps *steps, const struct 
 static inline struct fv_step_post fv_step_post(const struct fv_steps *steps, const struct fv_step *s)
 {
     if (FV_UNLIKELY(s->withheld))
-        return *(const struct fv_step_post *)(const void *)fv_step(steps, steps->line_count, fv_step_detail(steps, s)->part_ns);
+        return *(const struct fv_step_post *)(const void *)fv_step(steps, steps->line_count,
+                                                                   fv_step_detail(steps, s)->part_ns);
     return (struct fv_step_post){ fv_step_cause_after(steps, s), s->cause_line, s->cause_step, s->cause_site };
 }
 
@@ -261,12 +264,15 @@ static inline uint64_t fv_step_ready(const struct fv_steps *steps, const struct 
 }
 
 /* Then the cause is who came back to MPI: progress.h. */
-void fv_step_withhold(struct fv_steps *steps, struct fv_step *s, uint64_t back_ns, uint32_t line, uint32_t step, uint32_t site);
+void fv_step_withhold(struct fv_steps *steps, struct fv_step *s, uint64_t back_ns, uint32_t line, uint32_t step,
+                      uint32_t site);
 
 /* What most of its waiting is. */
 static inline unsigned fv_step_main_kind(const struct fv_steps *steps, const struct fv_step *s)
 {
-    return !s->withheld || fv_step_post(steps, s).after > fv_step_cause_after(steps, s) / 2 ? s->kind : (unsigned)FV_WS_NO_PROGRESS;
+    return !s->withheld || fv_step_post(steps, s).after > fv_step_cause_after(steps, s) / 2
+               ? s->kind
+               : (unsigned)FV_WS_NO_PROGRESS;
 }
 
 static inline uint32_t fv_step_part(const struct fv_steps *steps, const struct fv_step *s)

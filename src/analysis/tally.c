@@ -77,8 +77,7 @@ void fv_tallies_sort(struct fv_tallies *t)
 
 uint64_t fv_tallies_ns(const struct fv_tallies *t, const struct fv_tally *key)
 {
-    const struct fv_tally *found =
-        t->count ? bsearch(key, t->items, t->count, sizeof(*t->items), by_key) : NULL;
+    const struct fv_tally *found = t->count ? bsearch(key, t->items, t->count, sizeof(*t->items), by_key) : NULL;
 
     return found ? found->ns : 0;
 }

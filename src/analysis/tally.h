@@ -16,15 +16,17 @@ enum fv_tally_what {
     FV_TALLY_LINE_MPI,   /* rank is a line: calls and their time; ... */
     FV_TALLY_LINE_WAIT,
     FV_TALLY_LINE_PAUSED,
-    FV_TALLY_FOR_LOCKS,   /* rank, other_rank: waiting in MPI, because the other's threads waited for locks */
-    FV_TALLY_THREAD_SITE, /* threads' waiting: site is a node, kind a function << 8 | enum fv_thread_wait,
-                             rank, ... other_site: lock, as in the archive */
-    FV_TALLY_THREAD_LINE, /* ... rank is a line that waits, kind: enum fv_thread_wait */
+    FV_TALLY_FOR_LOCKS,    /* rank, other_rank: waiting in MPI, because the other's threads waited for locks */
+    FV_TALLY_THREAD_SITE,  /* threads' waiting: site is a node, kind a function << 8 | enum fv_thread_wait,
+                            * rank, ... other_site: lock, as in the archive */
+    FV_TALLY_THREAD_LINE,  /* ... rank is a line that waits, kind: enum fv_thread_wait */
     FV_TALLY_THREAD_CAUSE, /* ... rank is a line that was waited for */
-    FV_TALLY_COMPUTED,     /* CPU time by samples: site, rank, kind: node of the call path, other_site: the call before */
+    FV_TALLY_COMPUTED,     /* CPU time by samples: site, rank, kind: node of the call path, other_site: the call
+                            * before */
     FV_TALLY_CRITICAL_AT,  /* ... on the critical path: site, rank, kind: node */
-    FV_TALLY_DELAY_AT,     /* ... by which the rank was slower than those who waited for it, weighted as the delay it made: site,
-                              rank, kind: node. Signed */
+    FV_TALLY_DELAY_AT,     /* ... by which the rank was slower than those who waited for it, weighted as the delay it
+                            * made: site,
+                            * rank, kind: node. Signed */
     FV_TALLY_WHATS
 };
 /* Of the time outside of MPI, what the rank's threads waited for locks is told apart. */

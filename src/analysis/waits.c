@@ -94,7 +94,8 @@ static void tell_probe(struct pass *p, uint32_t first, const struct fv_step *cal
     if (!probe || !(probe->flags & FV_STEP_PROBE) || !is_receive(call))
         return;
     probe->kind = call->kind;
-    struct fv_step_post post = fv_step_post(p->steps, call); /* it waits for the message to be there, not for all of it */
+    struct fv_step_post post = fv_step_post(p->steps, call); /* it waits for the message to be there, not for all of
+                                                              * it */
     fv_step_set_cause(p->steps, probe, call->begin + (uint64_t)post.after);
     probe->cause_line = post.line;
     probe->cause_site = post.site & FV_STEP_NO_SITE;
@@ -108,14 +109,14 @@ static void add_kind(struct pass *p, const struct fv_step *s, enum fv_wait_state
         fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_WAIT, fv_step_site(s), p->rank, kind, 0, 0, 1, ns });
 }
 
-static void add_wait_for(struct pass *p, const struct fv_step *s, enum fv_wait_state kind, uint64_t ns, uint32_t site, uint32_t line)
+static void add_wait_for(struct pass *p, const struct fv_step *s, enum fv_wait_state kind, uint64_t ns, uint32_t site,
+                         uint32_t line)
 {
     if (!ns)
         return;
     add_kind(p, s, kind, ns);
-    fv_tallies_add(p->out,
-                   &(struct fv_tally){ FV_TALLY_CAUSE, fv_step_site(s), p->name_ranks ? p->rank : FV_NONE, kind,
-                                       fv_step_site_of(site), p->steps->lines[line].rank, 1, ns });
+    fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_CAUSE, fv_step_site(s), p->name_ranks ? p->rank : FV_NONE, kind,
+                                               fv_step_site_of(site), p->steps->lines[line].rank, 1, ns });
     p->wait_ns += ns;
 }
 
@@ -163,8 +164,8 @@ static void count_wait(struct pass *p, const struct fv_step *s)
 static void count_call(struct pass *p, uint32_t first, const struct fv_step *s)
 {
     struct site_sum *sum = &p->sums[s->site < p->site_count ? s->site : p->site_count];
-    uint64_t before = fv_step_end_before(p->steps, p->line, first),
-             gap = s->begin > before ? s->begin - before : 0, length = fv_step_length(p->steps, s);
+    uint64_t before = fv_step_end_before(p->steps, p->line, first), gap = s->begin > before ? s->begin - before : 0,
+             length = fv_step_length(p->steps, s);
 
     sum->before_ns += gap;
     sum->locked_ns += fv_step_locked(p->steps, s, gap);
@@ -188,14 +189,11 @@ static void tell_sums(struct pass *p)
         uint32_t site = i < p->site_count ? i : FV_NONE;
 
         if (sum->calls)
-            fv_tallies_add(p->out,
-                           &(struct fv_tally){ FV_TALLY_CALLS, site, p->rank, 0, 0, 0, sum->calls, sum->ns });
+            fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_CALLS, site, p->rank, 0, 0, 0, sum->calls, sum->ns });
         if (sum->before_ns)
-            fv_tallies_add(p->out,
-                           &(struct fv_tally){ FV_TALLY_BEFORE, site, p->rank, 0, 0, 0, 1, sum->before_ns });
+            fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_BEFORE, site, p->rank, 0, 0, 0, 1, sum->before_ns });
         if (sum->locked_ns)
-            fv_tallies_add(p->out,
-                           &(struct fv_tally){ FV_TALLY_LOCKED, site, p->rank, 0, 0, 0, 1, sum->locked_ns });
+            fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_LOCKED, site, p->rank, 0, 0, 0, 1, sum->locked_ns });
         *sum = (struct site_sum){ 0 };
     }
     fv_tallies_add(p->out, &(struct fv_tally){ FV_TALLY_LINE_MPI, 0, p->line, 0, 0, 0, p->calls, p->mpi_ns });

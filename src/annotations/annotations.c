@@ -95,8 +95,10 @@ static void name_us(const char *variable, const char *library)
         setenv(variable, library, 1);
 }
 
-/* Horspool's search. Not memmem(): a sanitizer that the program was built with would object to what lies between its variables. */
-__attribute__((no_sanitize("address"))) static bool is_in(const void *from, size_t bytes, const char *text, size_t length)
+/* Horspool's search. Not memmem(): a sanitizer that the program was built with would object to what lies between its
+ * variables. */
+__attribute__((no_sanitize("address"))) static bool is_in(const void *from, size_t bytes, const char *text,
+                                                          size_t length)
 {
     const unsigned char *at = from, *end = at + bytes;
     unsigned char shift[256];
@@ -115,7 +117,8 @@ __attribute__((no_sanitize("address"))) static bool is_in(const void *from, size
     return false;
 }
 
-/* A segment that holds constants: it is never written to, and has no code, unless the linker put code and constants into one. */
+/* A segment that holds constants: it is never written to, and has no code, unless the linker put code and constants
+ * into one. */
 static bool is_constant(const struct dl_phdr_info *info, unsigned i)
 {
     ElfW(Word) most = PF_R | PF_X;
@@ -123,7 +126,8 @@ static bool is_constant(const struct dl_phdr_info *info, unsigned i)
     for (unsigned k = 0; k < info->dlpi_phnum; k++)
         if (info->dlpi_phdr[k].p_type == PT_LOAD && info->dlpi_phdr[k].p_flags == PF_R)
             most = PF_R;
-    return info->dlpi_phdr[i].p_type == PT_LOAD && (info->dlpi_phdr[i].p_flags == PF_R || info->dlpi_phdr[i].p_flags == most);
+    return info->dlpi_phdr[i].p_type == PT_LOAD &&
+           (info->dlpi_phdr[i].p_flags == PF_R || info->dlpi_phdr[i].p_flags == most);
 }
 
 /* In what the loader mapped of the object's file? */
@@ -140,7 +144,8 @@ static bool is_loaded(const struct dl_phdr_info *info, ElfW(Addr) at, size_t byt
     return found;
 }
 
-/* The names of an object's dynamic symbols, one behind the other; their bytes, 0 where the table is not as it should be. */
+/* The names of an object's dynamic symbols, one behind the other; their bytes, 0 where the table is not as it should
+ * be. */
 static size_t dynamic_names(const struct dl_phdr_info *info, const void **names)
 {
     const ElfW(Dyn) *dynamic = NULL;
@@ -162,15 +167,17 @@ static size_t dynamic_names(const struct dl_phdr_info *info, const void **names)
     return is_loaded(info, at, bytes) ? bytes : 0;
 }
 
-/* Could Kokkos be in it, by the functions that it uses? It loads a library that the environment names, and is C++: that may be linked statically into a
- * program, so that it does not show there. `getenv` may be written as the end of `secure_getenv`. */
+/* Could Kokkos be in it, by the functions that it uses? It loads a library that the environment names, and is C++: that
+ * may be linked statically into a program, so that it does not show there. `getenv` may be written as the end of
+ * `secure_getenv`. */
 static bool may_have_kokkos(const struct dl_phdr_info *info)
 {
     const void *names;
     size_t bytes = dynamic_names(info, &names);
     bool is_program = !info->dlpi_name || !*info->dlpi_name;
 
-    return is_in(names, bytes, "dlopen", sizeof("dlopen")) && is_in(names, bytes, "dlsym", sizeof("dlsym")) && is_in(names, bytes, "getenv", sizeof("getenv")) &&
+    return is_in(names, bytes, "dlopen", sizeof("dlopen")) && is_in(names, bytes, "dlsym", sizeof("dlsym")) &&
+           is_in(names, bytes, "getenv", sizeof("getenv")) &&
            (is_program || is_in(names, bytes, "_ZdlPv", strlen("_ZdlPv")));
 }
 
@@ -181,7 +188,8 @@ static bool holds(const struct dl_phdr_info *info, const char *text)
     for (unsigned i = 0; i < info->dlpi_phnum && !found; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 
-        found = is_constant(info, i) && p->p_filesz <= LARGEST && is_in((const void *)(info->dlpi_addr + p->p_vaddr), p->p_filesz, text, strlen(text));
+        found = is_constant(info, i) && p->p_filesz <= LARGEST &&
+                is_in((const void *)(info->dlpi_addr + p->p_vaddr), p->p_filesz, text, strlen(text));
     }
     return found;
 }
@@ -190,9 +198,9 @@ struct kokkos {
     bool is_old, is_new;
 };
 
-/* Kokkos before 3.7 knows another variable alone, of which newer ones say on stderr that it is old. It is a library, or linked into the program or into
- * another library, and its symbols may be gone: the names of the variables tell it, among the constants of an object. To look through those of all objects
- * takes too long: 1 to 2 ms per megabyte. */
+/* Kokkos before 3.7 knows another variable alone, of which newer ones say on stderr that it is old. It is a library, or
+ * linked into the program or into another library, and its symbols may be gone: the names of the variables tell it,
+ * among the constants of an object. To look through those of all objects takes too long: 1 to 2 ms per megabyte. */
 static int look_for_kokkos(struct dl_phdr_info *info, size_t bytes, void *state)
 {
     struct kokkos *found = state;
@@ -209,7 +217,8 @@ static int look_for_kokkos(struct dl_phdr_info *info, size_t bytes, void *state)
     return 0;
 }
 
-/* Where the library is: absolute, as in LD_PRELOAD and from the linker's search. NULL: it is linked into the program, whom nobody can load. */
+/* Where the library is: absolute, as in LD_PRELOAD and from the linker's search. NULL: it is linked into the program,
+ * whom nobody can load. */
 static const char *own_path(void)
 {
     Dl_info us;
@@ -225,7 +234,8 @@ __attribute__((constructor(102))) static void ask_to_know(void)
     const char *disabled = fv_env("FVMPI_DISABLE"), *annotations = fv_env("FVMPI_ANNOTATIONS"), *library = own_path();
     struct kokkos kokkos = { 0 };
 
-    is_off = fv_has_more_rights() || (annotations && !strcmp(annotations, "off")) || (disabled && !strcmp(disabled, "1"));
+    is_off =
+        fv_has_more_rights() || (annotations && !strcmp(annotations, "off")) || (disabled && !strcmp(disabled, "1"));
     if (!library || is_off)
         return;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)

@@ -1,5 +1,5 @@
-/* See annotations.h. Kokkos Tools: Kokkos looks for functions of these names in the library, and calls those that are there. Not its fences:
- * there are many, and short ones. Kernels on a device: from launch to return of the launch. */
+/* See annotations.h. Kokkos Tools: Kokkos looks for functions of these names in the library, and calls those that are
+ * there. Not its fences: there are many, and short ones. Kernels on a device: from launch to return of the launch. */
 #include "annotations/annotations.h"
 
 #include <string.h>
@@ -23,9 +23,7 @@ FV_FOUND_BY_NAME(void, kokkosp_init_library, int sequence, uint64_t version, uin
     (void)sequence, (void)version, (void)devices, (void)info;
 }
 
-FV_FOUND_BY_NAME(void, kokkosp_finalize_library, void)
-{
-}
+FV_FOUND_BY_NAME(void, kokkosp_finalize_library, void) {}
 
 /* Without that, Kokkos waits for the device before and after each kernel. */
 FV_FOUND_BY_NAME(void, kokkosp_request_tool_settings, uint32_t count, bool *fences)
@@ -34,15 +32,15 @@ FV_FOUND_BY_NAME(void, kokkosp_request_tool_settings, uint32_t count, bool *fenc
         *fences = false;
 }
 
-#define KERNEL(kind)                                                                                         \
-    FV_FOUND_BY_NAME(void, kokkosp_begin_parallel_##kind, const char *name, uint32_t device, uint64_t *id)            \
-    {                                                                                                        \
-        (void)device;                                                                                        \
-        begin_kernel(name, id);                                                                              \
-    }                                                                                                        \
-    FV_FOUND_BY_NAME(void, kokkosp_end_parallel_##kind, uint64_t id)                                                  \
-    {                                                                                                        \
-        fv_annotation_end(&kernels, id);                                                                     \
+#define KERNEL(kind)                                                                                       \
+    FV_FOUND_BY_NAME(void, kokkosp_begin_parallel_##kind, const char *name, uint32_t device, uint64_t *id) \
+    {                                                                                                      \
+        (void)device;                                                                                      \
+        begin_kernel(name, id);                                                                            \
+    }                                                                                                      \
+    FV_FOUND_BY_NAME(void, kokkosp_end_parallel_##kind, uint64_t id)                                       \
+    {                                                                                                      \
+        fv_annotation_end(&kernels, id);                                                                   \
     }
 KERNEL(for)
 KERNEL(reduce)
@@ -67,8 +65,8 @@ static size_t append(char *out, size_t used, const char *text)
     return used + length;
 }
 
-FV_FOUND_BY_NAME(void, kokkosp_begin_deep_copy, struct space to, const char *to_label, const void *to_address, struct space from, const char *from_label,
-                 const void *from_address, uint64_t bytes)
+FV_FOUND_BY_NAME(void, kokkosp_begin_deep_copy, struct space to, const char *to_label, const void *to_address,
+                 struct space from, const char *from_label, const void *from_address, uint64_t bytes)
 {
     char name[64];
     size_t used = append(name, 0, "deep copy ");

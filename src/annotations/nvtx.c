@@ -1,5 +1,6 @@
-/* See annotations.h. NVTX, versions 2 and 3: each executable and library that marks ranges asks the library to put its functions into the
- * module's table. C++ and Python mark ranges of domains alone. Ranges of start and end count where the thread that begins one ends it. */
+/* See annotations.h. NVTX, versions 2 and 3: each executable and library that marks ranges asks the library to put its
+ * functions into the module's table. C++ and Python mark ranges of domains alone. Ranges of start and end count where
+ * the thread that begins one ends it. */
 #include "annotations/annotations.h"
 #include "base/lock.h"
 
@@ -175,7 +176,10 @@ struct entry {
     unsigned place; /* in the module's table */
     nvtx_function *function;
 };
-#define ENTRY(place, function) { place, (nvtx_function *)(void *)(function) }
+#define ENTRY(place, function)                     \
+    {                                              \
+        place, (nvtx_function *)(void *)(function) \
+    }
 
 static void put(const struct callbacks *callbacks, int module, const struct entry *entries, size_t count)
 {
@@ -191,10 +195,12 @@ static void put(const struct callbacks *callbacks, int module, const struct entr
 
 FV_FOUND_BY_NAME(int, InitializeInjectionNvtx2, const void *(*table_of)(uint32_t))
 {
-    static const struct entry core[] = { ENTRY(4, start),    ENTRY(5, start_text), ENTRY(6, start_wide), ENTRY(7, end),
-                                         ENTRY(8, push),     ENTRY(9, push_text),  ENTRY(10, push_wide), ENTRY(11, pop) };
-    static const struct entry domains[] = { ENTRY(2, domain_start),   ENTRY(3, domain_end),     ENTRY(4, domain_push),   ENTRY(5, domain_pop),
-                                            ENTRY(10, register_text), ENTRY(11, register_wide), ENTRY(12, create_domain), ENTRY(13, create_wide) };
+    static const struct entry core[] = { ENTRY(4, start), ENTRY(5, start_text), ENTRY(6, start_wide), ENTRY(7, end),
+                                         ENTRY(8, push),  ENTRY(9, push_text),  ENTRY(10, push_wide), ENTRY(11, pop) };
+    static const struct entry domains[] = { ENTRY(2, domain_start),   ENTRY(3, domain_end),
+                                            ENTRY(4, domain_push),    ENTRY(5, domain_pop),
+                                            ENTRY(10, register_text), ENTRY(11, register_wide),
+                                            ENTRY(12, create_domain), ENTRY(13, create_wide) };
     const struct callbacks *callbacks = table_of ? table_of(CALLBACKS) : NULL;
 
     if (!callbacks || callbacks->bytes < sizeof(*callbacks))

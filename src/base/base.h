@@ -8,23 +8,24 @@
 #include <stdint.h>
 #include <string.h>
 
-#define FV_LIKELY(x) __builtin_expect(!!(x), 1)
+#define FV_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define FV_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define FV_COLD __attribute__((cold, noinline))
-/* ThreadSanitizer sets its handlers, and their stack, before it is ready for code that it has instrumented: what stands in front of that is none. */
-#define FV_NO_TSAN __attribute__((no_sanitize("thread")))
+#define FV_COLD        __attribute__((cold, noinline))
+/* ThreadSanitizer sets its handlers, and their stack, before it is ready for code that it has instrumented: what stands
+ * in front of that is none. */
+#define FV_NO_TSAN               __attribute__((no_sanitize("thread")))
 #define FV_PRINTF(format, first) __attribute__((__format__(__printf__, format, first)))
-#define FV_PUBLIC __attribute__((visibility("default")))
-#define FV_TLS __thread __attribute__((tls_model("initial-exec")))
+#define FV_PUBLIC                __attribute__((visibility("default")))
+#define FV_TLS                   __thread __attribute__((tls_model("initial-exec")))
 
 /* Functions return 0 or one of these, negated. */
 enum fv_error {
-    FV_EIO = 1,     /* the system said no; errno tells */
-    FV_EFORMAT,     /* not a file of ours, or damaged beyond use */
-    FV_EVERSION,    /* written by another version of fvmpi */
-    FV_ENOMEM,      /* memory, or a budget, is used up */
-    FV_ENOENT,      /* no such thing */
-    FV_EINVAL,      /* the caller's words are off */
+    FV_EIO = 1,  /* the system said no; errno tells */
+    FV_EFORMAT,  /* not a file of ours, or damaged beyond use */
+    FV_EVERSION, /* written by another version of fvmpi */
+    FV_ENOMEM,   /* memory, or a budget, is used up */
+    FV_ENOENT,   /* no such thing */
+    FV_EINVAL,   /* the caller's words are off */
 };
 
 /* One line on stderr, `fvmpi: ` before it and a newline after; errno is kept. No malloc, no stdio: it
@@ -32,17 +33,19 @@ enum fv_error {
 void fv_log(const char *format, ...) FV_PRINTF(1, 2);
 
 /* Should this process say something that all ranks of a node have to say? True for the first that asks, for as long as
- * it lives, which says at its end how many others asked; and where that cannot be found out. `where`: a path that tells one job's from another's. */
+ * it lives, which says at its end how many others asked; and where that cannot be found out. `where`: a path that tells
+ * one job's from another's. */
 bool fv_first_on_node(const char *what, const char *where);
-/* Of all processes of the node that ask at the same time one gets a descriptor, and has the word until it closes it. -1: another one
- * has it; -2: that cannot be found out. */
+/* Of all processes of the node that ask at the same time one gets a descriptor, and has the word until it closes it.
+ * -1: another one has it; -2: that cannot be found out. */
 int fv_elect_on_node(const char *what, const char *where);
 #define FV_FOR_NODE " (one line for all ranks of this node)"
 
-/* Does this process have rights that its caller has not (setuid, setgid, capabilities of a file)? Then the caller's environment is nobody's wish. */
+/* Does this process have rights that its caller has not (setuid, setgid, capabilities of a file)? Then the caller's
+ * environment is nobody's wish. */
 bool fv_has_more_rights(void);
-/* A variable of the environment; NULL: it is not set, or the process has more rights than its caller. Shells have a getenv() of their own, which stands before the C library's and answers from variables that
- * it has not read yet. */
+/* A variable of the environment; NULL: it is not set, or the process has more rights than its caller. Shells have a
+ * getenv() of their own, which stands before the C library's and answers from variables that it has not read yet. */
 const char *fv_env(const char *name);
 
 /* What an error code means, for the <why> of a message. */

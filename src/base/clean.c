@@ -21,8 +21,7 @@ static int32_t next_character(const char **p)
     for (int i = 1; i <= more && c >= 0; i++)
         c = (s[i] & 0xc0) == 0x80 ? c << 6 | (s[i] & 0x3f) : -1;
     /* Overlong forms, surrogates, and beyond Unicode. */
-    if ((more == 2 && c < 0x800) || (more == 3 && (c < 0x10000 || c > 0x10ffff)) ||
-        (c >= 0xd800 && c < 0xe000))
+    if ((more == 2 && c < 0x800) || (more == 3 && (c < 0x10000 || c > 0x10ffff)) || (c >= 0xd800 && c < 0xe000))
         c = -1;
     *p += c < 0 ? 1 : more + 1;
     return c;
@@ -57,8 +56,7 @@ char *fv_words_clean(const char *text, char *out, size_t bytes)
     char next[FV_CLEAN];
     size_t used = 0;
 
-    for (size_t length; (length = fv_words_clean_next(&text, next)) && used + length + 1 <= bytes;
-         used += length)
+    for (size_t length; (length = fv_words_clean_next(&text, next)) && used + length + 1 <= bytes; used += length)
         memcpy(out + used, next, length);
     out[used] = '\0';
     return out;

@@ -1,4 +1,5 @@
-/* What a terminal may get of texts that others wrote: names of files, functions, arguments. Safe inside the application: no malloc, no stdio. */
+/* What a terminal may get of texts that others wrote: names of files, functions, arguments. Safe inside the
+ * application: no malloc, no stdio. */
 #ifndef FV_CLEAN_H
 #define FV_CLEAN_H
 

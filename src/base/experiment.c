@@ -31,10 +31,8 @@ __attribute__((constructor(101))) static void remember_directory(void)
 /* Of one launch each. Daemons that start ranks of several launches (palsd, jsmd) are none. */
 static bool is_launcher(const char *name)
 {
-    static const char *const whole[] = { "hydra_pmi_proxy", "pmi_proxy", "orted",
-                                         "orterun",         "prted",     "prte",
-                                         "prterun",         "srun",      "slurmstepd",
-                                         "flux-shell",      "mpispawn" };
+    static const char *const whole[] = { "hydra_pmi_proxy", "pmi_proxy", "orted",      "orterun",    "prted",   "prte",
+                                         "prterun",         "srun",      "slurmstepd", "flux-shell", "mpispawn" };
 
     if (!strncmp(name, "mpiexec", 7) || !strncmp(name, "mpirun", 6)) /* with .openmpi, .hydra, ... behind */
         return true;
@@ -47,9 +45,8 @@ static bool is_launcher(const char *name)
 /* This process's rank as its launcher says it; NULL: there is none. */
 static const char *launchers_rank(void)
 {
-    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "JSM_NAMESPACE_RANK", "PMIX_RANK",
-                                         "PMI_RANK",             "PALS_RANKID",        "FLUX_TASK_RANK",
-                                         "ALPS_APP_PE",          "SLURM_PROCID" };
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "JSM_NAMESPACE_RANK", "PMIX_RANK",   "PMI_RANK",
+                                         "PALS_RANKID",          "FLUX_TASK_RANK",     "ALPS_APP_PE", "SLURM_PROCID" };
     const char *rank = NULL;
 
     for (unsigned i = 0; !rank && i < sizeof(names) / sizeof(*names); i++)
@@ -316,8 +313,8 @@ static int format_name(char *out, size_t size, const char *program, int ranks, c
     size_t n = 0;
 
     for (const char *p = fv_base_name(program); *p && n < sizeof(name) - 1; p++) {
-        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-                     strchr("._+-", *p);
+        bool plain =
+            (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || strchr("._+-", *p);
         name[n++] = plain ? *p : '_';
     }
     name[n] = '\0';
@@ -351,8 +348,7 @@ static bool has_several_programs(const struct fv_launcher *launcher)
     return false;
 }
 
-static int name_under(char *out, size_t size, const char *program, int ranks,
-                      const struct fv_launcher *launcher)
+static int name_under(char *out, size_t size, const char *program, int ranks, const struct fv_launcher *launcher)
 {
     uint64_t job = ranks > 1 && asks_environment(launcher) ? job_from_environment(launcher) : 0;
     const char *space = fv_env("PMIX_NAMESPACE");
@@ -436,8 +432,8 @@ int fv_experiment_folder(const char *path)
 
 #define TAKEN (-2)
 
-/* What is there: its descriptor, -1, or TAKEN by another job. errno ENOENT: no directory, or nobody has claimed it. No key: jobs
- * cannot be told apart, and the rank files, which nobody overwrites, must do. */
+/* What is there: its descriptor, -1, or TAKEN by another job. errno ENOENT: no directory, or nobody has claimed it. No
+ * key: jobs cannot be told apart, and the rank files, which nobody overwrites, must do. */
 static int look(const char *path, const char *key)
 {
     char found[24];
@@ -466,11 +462,13 @@ static int make(const char *path, const char *key, bool share)
     return why == EEXIST ? look(path, key) : -1;
 }
 
-/* It may lead to a directory of this user's, in which nothing was to be written. The user's own, and root's, are meant. Sets errno, ENOENT where it is no link. */
+/* It may lead to a directory of this user's, in which nothing was to be written. The user's own, and root's, are meant.
+ * Sets errno, ENOENT where it is no link. */
 static bool is_others_link(const char *path)
 {
     struct stat st;
-    const bool is_link = !lstat(path, &st) && S_ISLNK(st.st_mode), is_others = is_link && st.st_uid && st.st_uid != geteuid();
+    const bool is_link = !lstat(path, &st) && S_ISLNK(st.st_mode),
+               is_others = is_link && st.st_uid && st.st_uid != geteuid();
 
     errno = is_others ? EPERM : ENOENT;
     return is_others;
@@ -478,9 +476,9 @@ static bool is_others_link(const char *path)
 
 #define CLAIM_NS INT64_C(4000000000) /* busy nodes take their time */
 
-/* Takes the directory for a job: its descriptor, -1, or TAKEN. The claim is a symbolic link `.job` whose text is the key: made
- * whole or not at all, by one system call, on every file system that a cluster has. One rank of a node makes them; the others wait
- * for it, for a time. */
+/* Takes the directory for a job: its descriptor, -1, or TAKEN. The claim is a symbolic link `.job` whose text is the
+ * key: made whole or not at all, by one system call, on every file system that a cluster has. One rank of a node makes
+ * them; the others wait for it, for a time. */
 static int claim(const char *path, uint64_t job, bool share)
 {
     char key[24] = "";
@@ -491,7 +489,8 @@ static int claim(const char *path, uint64_t job, bool share)
     if (fd >= 0 || fd == TAKEN || errno != ENOENT)
         return fd;
     int elected = -1;
-    for (int64_t wait_ns = 1000000; wait_ns < CLAIM_NS && (elected = fv_elect_on_node("claim", path)) == -1; wait_ns *= 2) {
+    for (int64_t wait_ns = 1000000; wait_ns < CLAIM_NS && (elected = fv_elect_on_node("claim", path)) == -1;
+         wait_ns *= 2) {
         nanosleep(&(struct timespec){ wait_ns / 1000000000, (long)(wait_ns % 1000000000) }, NULL);
         fd = look(path, key);
         if (fd != -1 || errno != ENOENT)
@@ -585,7 +584,10 @@ int fv_experiment_claim(char *out, size_t size, const char *output, const char *
     uint64_t copies_job;
 
     bool known = find_owner(ranks, &owner);
-    uint64_t job = fv_experiment_copy(&copy, &copies, &copies_job) ? copies_job : !known ? 0 : ranks == 1 ? job_of_process(&owner.process) : job_under(&owner);
+    uint64_t job = fv_experiment_copy(&copy, &copies, &copies_job) ? copies_job
+                   : !known                                        ? 0
+                   : ranks == 1                                    ? job_of_process(&owner.process)
+                                                                   : job_under(&owner);
     if (!output || !*output) {
         err = known ? name_under(name, sizeof(name), program, ranks, &owner) : -FV_EIO;
         output = name;
@@ -622,7 +624,7 @@ static unsigned count_names(void)
         unsigned short length;
         unsigned char type;
         char name[];
-    } *entry;
+    } * entry;
     char buffer[4096] __attribute__((aligned(8)));
     unsigned count = 0;
     int fd = open(start_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

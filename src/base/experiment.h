@@ -11,8 +11,9 @@
  * launcher that tells them nothing in common). */
 uint64_t fv_experiment_job(void);
 
-/* Of a program without MPI that `fvmpi run --throughput` runs several times at once (FVMPI_COPY): which one this is, of how many, and the job of all, which is then
- * fv_experiment_job(). Their experiment has a rank for each. False: it is none. */
+/* Of a program without MPI that `fvmpi run --throughput` runs several times at once (FVMPI_COPY): which one this is, of
+ * how many, and the job of all, which is then fv_experiment_job(). Their experiment has a rank for each. False: it is
+ * none. */
 bool fv_experiment_copy(int *number, int *count, uint64_t *job);
 
 /* Is this the job's rank 0, as far as its launcher tells before MPI does? Then it speaks for all. */
@@ -38,13 +39,13 @@ int fv_experiment_name_at(char *out, size_t size, const char *program, int ranks
  * the user wants, from the directory that the process started in, wherever the application has gone
  * since; NULL or "" for the contract's name there. A directory that holds
  * another job's experiment is left alone: this job's is then called NAME-2 (-3, ...), on all its ranks.
- * Every rank calls it; who comes first makes the directory: its owner's alone, or with `share` as the umask says. Returns a descriptor of it, relative to which files
- * are to be made, and which the caller closes. -FV_EIO: errno tells; EPERM: it belongs to another user, who may
- * have put links where our files go. */
+ * Every rank calls it; who comes first makes the directory: its owner's alone, or with `share` as the umask says.
+ * Returns a descriptor of it, relative to which files are to be made, and which the caller closes. -FV_EIO: errno
+ * tells; EPERM: it belongs to another user, who may have put links where our files go. */
 int fv_experiment_claim(char *out, size_t size, const char *output, const char *program, int ranks, bool share);
 
-/* How many directories there are that such a claim may have made, for this output, whosever: OUTPUT, OUTPUT-2 ..., or of the
- * contract's names those in the directory that the process started in. */
+/* How many directories there are that such a claim may have made, for this output, whosever: OUTPUT, OUTPUT-2 ..., or
+ * of the contract's names those in the directory that the process started in. */
 unsigned fv_experiment_count(const char *output);
 
 /* Opens such a directory. -1: errno; EPERM: it belongs to another user. */

@@ -1,7 +1,8 @@
-/* Histograms of durations: eight buckets to each factor of two, so that a bucket is at most an eighth as wide as the durations
- * in it are long (of a few ticks: one tick). A histogram has only those octaves, of eight buckets each, in which a duration
- * fell: it takes no more room than its durations differ, and any duration has a bucket. Rejected: buckets of powers of two
- * (a percentile that may be half), a sketch that merges buckets (what was added before would decide the error).
+/* Histograms of durations: eight buckets to each factor of two, so that a bucket is at most an eighth as wide as the
+ * durations in it are long (of a few ticks: one tick). A histogram has only those octaves, of eight buckets each, in
+ * which a duration fell: it takes no more room than its durations differ, and any duration has a bucket. Rejected:
+ * buckets of powers of two (a percentile that may be half), a sketch that merges buckets (what was added before would
+ * decide the error).
  *
  * Cells and locks have a coarser one of fixed size: FV_TIME_BUCKETS factors of two. What is made of the fine ones is in
  * tool/distribution.h. */
@@ -11,7 +12,7 @@
 #include <stdint.h>
 
 #define FV_TIME_BUCKETS 32
-#define FV_TIME_SHIFT 5 /* bucket of a duration: fv_log2_bucket(ticks >> FV_TIME_SHIFT), at most the last */
+#define FV_TIME_SHIFT   5 /* bucket of a duration: fv_log2_bucket(ticks >> FV_TIME_SHIFT), at most the last */
 
 #define FV_OCTAVE_BUCKETS 8
 #define FV_OCTAVES        62

@@ -1,5 +1,5 @@
-/* See linked.h. The tables are those of the ELF specification, and GNU's of hashes (DT_GNU_HASH: a filter, which we pass over;
- * buckets, each with the number of its first symbol; chains, whose last hash has bit 0 set). */
+/* See linked.h. The tables are those of the ELF specification, and GNU's of hashes (DT_GNU_HASH: a filter, which we
+ * pass over; buckets, each with the number of its first symbol; chains, whose last hash has bit 0 set). */
 #include "base/linked.h"
 
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ FV_EARLY static bool is_equal(const char *a, const char *b)
 
 struct names {
     const struct link_map *object;
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
 };
 
@@ -47,7 +47,8 @@ FV_EARLY static void *defined(const struct names *n, uint32_t i, const char *nam
 FV_EARLY static void *find_gnu(const struct names *n, const uint32_t *table, const char *name)
 {
     uint32_t buckets = table[0], first = table[1], filter_words = table[2], hash = 5381;
-    const uint32_t *bucket = (const uint32_t *)((const ElfW(Addr) *)(table + 4) + filter_words), *chain = bucket + buckets;
+    const uint32_t *bucket = (const uint32_t *)((const ElfW(Addr) *)(table + 4) + filter_words),
+                   *chain = bucket + buckets;
     void *found = NULL;
 
     for (const char *c = name; *c; c++)

@@ -19,9 +19,9 @@
 #define FV_LOCAL_NOTE       ".local-"
 #define FV_LOCAL_HOST_MAX   64
 
-/* A descriptor of the local directory, which is made if needed, and its path; the caller closes it. -1: errno; EPERM: there
- * is one, and it is not this user's alone. Somebody who removes an empty one may do so at any time: whoever makes a file in it
- * calls fv_local_keep() afterwards. */
+/* A descriptor of the local directory, which is made if needed, and its path; the caller closes it. -1: errno; EPERM:
+ * there is one, and it is not this user's alone. Somebody who removes an empty one may do so at any time: whoever makes
+ * a file in it calls fv_local_keep() afterwards. */
 int fv_local_open(char *out, size_t size, const char *local, const char *experiment, uint64_t job);
 /* Says of which experiment it is. */
 bool fv_local_keep(int folder, const char *experiment);
@@ -29,7 +29,8 @@ bool fv_local_keep(int folder, const char *experiment);
 /* Opens one that should be there. -1: errno; EPERM as above. */
 int fv_local_open_own(const char *path);
 
-/* In the experiment's directory: that there is a local one on this host. One of its ranks puts the note up; it may be there. */
+/* In the experiment's directory: that there is a local one on this host. One of its ranks puts the note up; it may be
+ * there. */
 void fv_local_note(int experiment, const char *directory);
 /* Its name. */
 void fv_local_note_name(char *out, size_t size, const char *directory);

@@ -19,8 +19,8 @@ struct fv_lock {
     uint32_t held; /* 0: by nobody; else by which thread, fv_lock_holder() */
 };
 
-/* Which thread this is. Two that are 256 GiB apart may share a number: then one of them only gives up (fv_lock_is_free()) where it could
- * have waited. */
+/* Which thread this is. Two that are 256 GiB apart may share a number: then one of them only gives up
+ * (fv_lock_is_free()) where it could have waited. */
 static inline uint32_t fv_lock_holder(void)
 {
     return (uint32_t)((uintptr_t)pthread_self() >> 6) | 1;
@@ -44,7 +44,8 @@ static inline bool fv_try_lock(struct fv_lock *lock)
 {
     uint32_t nobody = 0;
 
-    return __atomic_compare_exchange_n(&lock->held, &nobody, fv_lock_holder(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&lock->held, &nobody, fv_lock_holder(), false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
 }
 
 static inline void fv_lock(struct fv_lock *lock)
@@ -58,8 +59,9 @@ static inline void fv_unlock(struct fv_lock *lock)
     __atomic_store_n(&lock->held, 0, __ATOMIC_RELEASE);
 }
 
-/* Can it be taken here, for as long as others' critical sections last? False at once in a signal handler that has interrupted the
- * holder, and after a second or so where a handler keeps the holder from going on: then what had to be written is left out, and counted. */
+/* Can it be taken here, for as long as others' critical sections last? False at once in a signal handler that has
+ * interrupted the holder, and after a second or so where a handler keeps the holder from going on: then what had to be
+ * written is left out, and counted. */
 static inline bool fv_lock_is_free(const struct fv_lock *lock)
 {
     for (unsigned tries = 0; tries < 10000; tries++) {

@@ -18,8 +18,8 @@ static int ask(int fd, const struct sockaddr_un *name, socklen_t length)
     const struct timespec moment = { .tv_nsec = 1000000 };
     int err;
 
-    for (unsigned i = 0;
-         (err = connect(fd, (const struct sockaddr *)name, length)) && errno == ECONNREFUSED && i < 20; i++)
+    for (unsigned i = 0; (err = connect(fd, (const struct sockaddr *)name, length)) && errno == ECONNREFUSED && i < 20;
+         i++)
         nanosleep(&moment, NULL);
     return err;
 }
@@ -34,8 +34,8 @@ static bool is_mine(const struct sockaddr_un *name, socklen_t length)
     if (fd < 0)
         return false;
     bool asked = !ask(fd, name, length) || errno == EAGAIN; /* many ask at once */
-    bool mine = asked && (errno == EAGAIN ||
-                          (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.uid == geteuid()));
+    bool mine = asked &&
+                (errno == EAGAIN || (!getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.uid == geteuid()));
     close(fd);
     return mine;
 }
@@ -49,15 +49,14 @@ static int bind_name(const char *what, const char *where, struct sockaddr_un *na
     for (const char *c = where; *c; c++)
         hash = fv_mix2(hash, (unsigned char)*c);
     *name = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    int n = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "fvmpi-%s-%u-%016llx", what,
-                     (unsigned)geteuid(), (unsigned long long)hash);
+    int n = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "fvmpi-%s-%u-%016llx", what, (unsigned)geteuid(),
+                     (unsigned long long)hash);
     *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
     if (fd < 0)
         return -2;
     if (!bind(fd, (struct sockaddr *)name, *length)) {
-        int high = listen(fd, 4096)
-                       ? -1
-                       : fcntl(fd, F_DUPFD_CLOEXEC, 48); /* away from those that the application will get */
+        int high =
+            listen(fd, 4096) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 48); /* away from those that the application will get */
 
         close(fd);
         return high < 0 ? -2 : high;
@@ -77,8 +76,7 @@ static struct spoken {
 } spoken[4];
 static unsigned spoken_count;
 
-static void remember(int fd, const char *what, const char *where, const struct sockaddr_un *name,
-                     socklen_t length)
+static void remember(int fd, const char *what, const char *where, const struct sockaddr_un *name, socklen_t length)
 {
     unsigned i = __atomic_fetch_add(&spoken_count, 1, __ATOMIC_RELAXED);
 
@@ -95,8 +93,8 @@ static bool is_ours(const struct spoken *s)
     struct sockaddr_un name;
     socklen_t length = sizeof(name);
 
-    return s->pid == getpid() && !getsockname(s->fd, (struct sockaddr *)&name, &length) &&
-           length == s->length && !memcmp(&name, &s->name, length);
+    return s->pid == getpid() && !getsockname(s->fd, (struct sockaddr *)&name, &length) && length == s->length &&
+           !memcmp(&name, &s->name, length);
 }
 
 __attribute__((destructor)) static void tell_how_many(void)
@@ -110,8 +108,8 @@ __attribute__((destructor)) static void tell_how_many(void)
         for (; (fd = accept4(spoken[i].fd, NULL, NULL, SOCK_CLOEXEC)) >= 0; others++)
             close(fd);
         if (others)
-            fv_log("%s: %u more rank%s of this node met the same (%s)", spoken[i].where, others,
-                   others == 1 ? "" : "s", spoken[i].what);
+            fv_log("%s: %u more rank%s of this node met the same (%s)", spoken[i].where, others, others == 1 ? "" : "s",
+                   spoken[i].what);
     }
 }
 

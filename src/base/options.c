@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #define FIELD(name) offsetof(struct fv_options, name)
-#define DEPTH_MOST 1024 /* what the runtime can hold */
+#define DEPTH_MOST  1024 /* what the runtime can hold */
 #define SAMPLE_RATE 100
-#define SIZE_MOST (UINT64_C(1) << 40)
-#define PATH_ROOM 4096
+#define SIZE_MOST   (UINT64_C(1) << 40)
+#define PATH_ROOM   4096
 
 static char events_storage[FV_EVENTS_MOST * FV_PERF_EVENT_TEXT];
 static char counters_storage[(FV_COUNTERS_MOST + 1) * FV_PERF_EVENT_TEXT];
@@ -63,8 +63,7 @@ static const char *out_of_range(const struct fv_option *option, const char *what
         limit /= 1024;
         unit++;
     }
-    snprintf(text, sizeof(text), "%s %llu%.*s)", what, (unsigned long long)limit, unit ? 1 : 0,
-             &"?KMGT"[unit]);
+    snprintf(text, sizeof(text), "%s %llu%.*s)", what, (unsigned long long)limit, unit ? 1 : 0, &"?KMGT"[unit]);
     return text;
 }
 
@@ -332,17 +331,21 @@ static const char *parse_any(const struct fv_option *option, const char *text, v
 /* ---- the table ---- */
 
 #define OR_WORD(name, word) "|" word
-#define CHOICES(choices) &choices(OR_WORD)[1] /* "off|before|after" */
+#define CHOICES(choices)    &choices(OR_WORD)[1] /* "off|before|after" */
 
+/* A row is to be seen as one. */
+/* clang-format off */
 const struct fv_option fv_option_table[] = {
     { .variable = "FVMPI_OUTPUT", .flag = "--output", .letter = 'o', .argument = "DIR", .value = "",
       .help = "write the experiment to DIR (default: fvmpi-PROGRAM-RANKSp-TIME in the current directory)",
       .parse = parse_output, .offset = FIELD(output) },
     { .variable = "FVMPI_LOCAL", .flag = "--local", .argument = "DIR", .value = "",
-      .help = "write rank files to DIR, a directory of each node's own, while the job runs; `fvmpi run` moves them to the experiment afterwards, or `fvmpi gather`",
+      .help = "write rank files to DIR, a directory of each node's own, while the job runs; `fvmpi run` moves them to "
+              "the experiment afterwards, or `fvmpi gather`",
       .parse = parse_local, .offset = FIELD(local) },
     { .variable = "FVMPI_SHARE", .flag = "--share", .value = "0",
-      .help = "let others read the experiment, as the umask says; without it, directory and files are their owner's alone",
+      .help = "let others read the experiment, as the umask says; without it, directory and files are their owner's "
+              "alone",
       .parse = parse_flag, .offset = FIELD(share) },
     { .variable = "FVMPI_DEPTH", .flag = "--depth", .argument = "N", .value = "0",
       .help = "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them",
@@ -369,37 +372,49 @@ const struct fv_option fv_option_table[] = {
       .help = "with --barrier: how long MPI_Init waits for all ranks to agree to it",
       .parse = parse_number, .offset = FIELD(barrier_wait), .most = 3600 },
     { .variable = "FVMPI_SAMPLE", .flag = "--sample", .value = "clock",
-      .help = "sample whole calls of functions as well as CPU time, of all threads, 100 times a second; --sample=RATE as often as that; clock: only where CPU time goes, of threads that call MPI, at 0.5 % of it at most; off: nothing",
+      .help = "sample whole calls of functions as well as CPU time, of all threads, 100 times a second; --sample=RATE "
+              "as often as that; clock: only where CPU time goes, of threads that call MPI, at 0.5 % of it at most; "
+              "off: nothing",
       .parse = parse_rate, .offset = FIELD(sample), .least = 2, .most = 5000 },
     { .variable = "FVMPI_SAMPLE_BUDGET", .flag = "--sample-budget", .argument = "PERCENT", .value = "5",
       .help = "sampled instances may take so much of a thread's CPU time; then samples only count where it goes",
       .parse = parse_number, .offset = FIELD(sample_budget), .least = 1, .most = 100 },
     { .variable = "FVMPI_EVENTS", .flag = "--events", .argument = "LIST", .value = "",
-      .help = "count up to 4 performance events inside the sampled instances, by libpfm4's names with commas between; turns --sample on",
+      .help = "count up to 4 performance events inside the sampled instances, by libpfm4's names with commas between; "
+              "turns --sample on",
       .parse = parse_events, .offset = FIELD(events) },
     { .variable = "FVMPI_COUNTERS", .flag = "--counters", .argument = "LIST", .value = "",
-      .help = "count events over each whole thread and in sections: groups (statistics, cache, tlb, memory, simd, stalls, frontend, backend, ports, speculation, branches, software) or libpfm4's names, with commas between; help lists groups, their events here, and what cannot be had",
+      .help = "count events over each whole thread and in sections: groups (statistics, cache, tlb, memory, simd, "
+              "stalls, frontend, backend, ports, speculation, branches, software) or libpfm4's names, with commas "
+              "between; help lists groups, their events here, and what cannot be had",
       .parse = parse_counters, .offset = FIELD(counters) },
     { .variable = "FVMPI_COUNTERS_SHARED", .flag = "--counters-shared", .value = "0",
-      .help = "more events than the processor has registers take turns; their counts are then scaled by time, which is an estimate",
+      .help = "more events than the processor has registers take turns; their counts are then scaled by time, which is "
+              "an estimate",
       .parse = parse_flag, .offset = FIELD(counters_shared) },
     { .variable = "FVMPI_COUNTERS_PASS", .flag = "--counters-pass", .argument = "I/N", .value = "",
-      .help = "count the I-th of N parts of the list, instructions, cycles and software's events in each: for N runs, whose counters fvmpi report DIR DIR ... joins",
+      .help = "count the I-th of N parts of the list, instructions, cycles and software's events in each: for N runs, "
+              "whose counters fvmpi report DIR DIR ... joins",
       .parse = parse_pass, .offset = FIELD(counters_pass) },
     { .flag = "--passes", .value = "0",
-      .help = "run the command as often as the processor's registers need for all of --counters, each run into a directory of its own: DIR-1, DIR-2 ... of -o DIR",
+      .help = "run the command as often as the processor's registers need for all of --counters, each run into a "
+              "directory of its own: DIR-1, DIR-2 ... of -o DIR",
       .use = FV_USE_RUN, .parse = parse_flag, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_COUNTERS_MPI", .flag = "--counters-mpi", .value = "1",
       .help = "tell apart what is counted in MPI calls; --counters-mpi=0 makes calls cheaper",
       .parse = parse_flag, .offset = FIELD(counters_mpi) },
     { .variable = "FVMPI_THREADS", .flag = "--threads", .value = "0",
-      .help = "record locks, barriers and other waiting of threads; --threads=hold,owner also how long locks are held, and by whom",
+      .help = "record locks, barriers and other waiting of threads; --threads=hold,owner also how long locks are held, "
+              "and by whom",
       .parse = parse_threads, .offset = FIELD(threads) },
     { .variable = "FVMPI_MPI_CALLS", .flag = "--mpi-calls", .argument = "0|1", .value = "1",
-      .help = "0 leaves MPI's own calls out: for functions, threads, sections or samples alone; time in MPI then counts as computing",
+      .help = "0 leaves MPI's own calls out: for functions, threads, sections or samples alone; time in MPI then "
+              "counts as computing",
       .parse = parse_flag, .offset = FIELD(mpi_calls) },
     { .variable = "FVMPI_FUNCTIONS", .flag = "--functions", .value = "0",
-      .help = "record calls of the functions that the compiler instrumented (-finstrument-functions): how often, how long, by call path; those called 100,000 times and shorter than 1 us are counted from then on, --functions=all measures them on",
+      .help = "record calls of the functions that the compiler instrumented (-finstrument-functions): how often, how "
+              "long, by call path; those called 100,000 times and shorter than 1 us are counted from then on, "
+              "--functions=all measures them on",
       .parse = parse_functions, .offset = FIELD(functions) },
     { .variable = "FVMPI_FUNCTIONS_FILTER", .flag = "--functions-filter", .argument = "FILE", .value = "",
       .help = "leave out the functions that a filter file, as Score-P's, says; turns --functions on",
@@ -408,10 +423,12 @@ const struct fv_option fv_option_table[] = {
       .help = "record what the program does to files: calls, bytes, time, by file and call path",
       .parse = parse_flag, .offset = FIELD(io) },
     { .variable = "FVMPI_MEMORY", .flag = "--memory", .value = "0",
-      .help = "record what the program allocates, by call path: allocations of 4 KiB and more each, others by samples; --memory=exact: each one",
+      .help = "record what the program allocates, by call path: allocations of 4 KiB and more each, others by samples; "
+              "--memory=exact: each one",
       .parse = parse_memory, .offset = FIELD(memory) },
     { .variable = "FVMPI_SENSORS", .flag = "--sensors", .argument = "LIST", .value = "",
-      .help = "read sensors of the machine meanwhile, by one thread on each node: names as `fvmpi stat` takes them, with commas between; default: what most want",
+      .help = "read sensors of the machine meanwhile, by one thread on each node: names as `fvmpi stat` takes them, "
+              "with commas between; default: what most want",
       .parse = parse_sensors, .offset = FIELD(sensors) },
     { .variable = "FVMPI_SENSORS_HZ", .flag = "--sensors-hz", .argument = "N", .value = "10",
       .help = "read them N times a second; sensors that change slowly, or are dear, less often",
@@ -423,7 +440,8 @@ const struct fv_option fv_option_table[] = {
       .help = "CPU time, page faults and context switches of sections; --section-cpu=0 makes begin and end cheaper",
       .parse = parse_flag, .offset = FIELD(section_cpu) },
     { .variable = "FVMPI_ANNOTATIONS", .flag = "--annotations", .argument = CHOICES(FV_ON_OFF_CHOICES), .value = "on",
-      .help = "regions that the program marks for Kokkos' tools, NVTX or ITT become sections, where no other tool is named by their variables",
+      .help = "regions that the program marks for Kokkos' tools, NVTX or ITT become sections, where no other tool is "
+              "named by their variables",
       .parse = parse_choice, .offset = FIELD(annotations) },
     { .variable = "FVMPI_OFF_AT_START", .flag = "--off-at-start", .value = "0",
       .help = "record nothing until MPI_Pcontrol(1) or fvmpi_resume()",
@@ -441,19 +459,26 @@ const struct fv_option fv_option_table[] = {
       .help = "use this flavour of the library (default: the one that the program is linked with)",
       .use = FV_USE_RUN, .parse = parse_choice, .offset = FV_NO_FIELD },
     { .flag = "--pin", .argument = CHOICES(FV_PIN_CHOICES), .value = "",
-      .help = "bind each rank, by the launcher's own option: of Open MPI, MPICH's Hydra, and Slurm (default: as the launcher does)",
+      .help = "bind each rank, by the launcher's own option: of Open MPI, MPICH's Hydra, and Slurm (default: as the "
+              "launcher does)",
       .use = FV_USE_RUN, .parse = parse_choice, .offset = FV_NO_FIELD },
     { .flag = "--aslr", .argument = CHOICES(FV_ON_OFF_CHOICES), .value = "on",
-      .help = "off: load the program and its libraries at the same addresses each time; through mpiexec the ranks of this node have it, other nodes' only if each rank is started by `fvmpi run --aslr off`",
+      .help = "off: load the program and its libraries at the same addresses each time; through mpiexec the ranks of "
+              "this node have it, other nodes' only if each rank is started by `fvmpi run --aslr off`",
       .use = FV_USE_RUN, .parse = parse_choice, .offset = FV_NO_FIELD },
     { .flag = "--stacks", .value = "0",
-      .help = "run the program several times, with 1, 2, 4 ... threads (OMP_NUM_THREADS, and {N} in its arguments), and say what takes its speedup; --stacks=2,3: with 1, 2 and 3",
+      .help = "run the program several times, with 1, 2, 4 ... threads (OMP_NUM_THREADS, and {N} in its arguments), "
+              "and say what takes its speedup; --stacks=2,3: with 1, 2 and 3",
       .use = FV_USE_RUN, .parse = parse_numbers, .offset = FV_NO_FIELD },
     { .flag = "--solo", .value = "0",
-      .help = "with --stacks, which it turns on: run it, too, with one thread at a time while the others are parked, with all of the shared cache and its N-th part, to tell cache from memory; --solo=curve: with more parts",
+      .help = "with --stacks, which it turns on: run it, too, with one thread at a time while the others are parked, "
+              "with all of the shared cache and its N-th part, to tell cache from memory; --solo=curve: with more "
+              "parts",
       .use = FV_USE_RUN, .parse = parse_solo, .offset = FV_NO_FIELD },
     { .flag = "--throughput", .value = "0",
-      .help = "run 1, 2, 4 ... copies of the program at once ({N}: how many, {I}: which one), or, through a launcher, its ranks, together and one at a time, and say what sharing the node's caches and memory costs; --throughput=2,3: so many",
+      .help = "run 1, 2, 4 ... copies of the program at once ({N}: how many, {I}: which one), or, through a launcher, "
+              "its ranks, together and one at a time, and say what sharing the node's caches and memory costs; "
+              "--throughput=2,3: so many",
       .use = FV_USE_RUN, .parse = parse_numbers, .offset = FV_NO_FIELD },
     { .flag = "--repeats", .argument = "N", .value = "1",
       .help = "with --stacks, --solo and --throughput: each run so many times, in turn; the shortest counts",
@@ -474,10 +499,12 @@ const struct fv_option fv_option_table[] = {
       .help = "the only process that the serial flavour records; set by `fvmpi run`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_WATCH", .argument = "PID/COUNT", .value = "",
-      .help = "the process that says at its end if nothing was recorded, and how many experiments there were before; set by `fvmpi run`",
+      .help = "the process that says at its end if nothing was recorded, and how many experiments there were before; "
+              "set by `fvmpi run`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_CALL_EVENT", .argument = "EVENT", .value = "",
-      .help = "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the processor has one",
+      .help = "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the "
+              "processor has one",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_SIGTRAP", .argument = "KERNEL", .value = "",
       .help = "the kernel on which samples may signal as SIGTRAP by themselves; set by `fvmpi run`, which tries it",
@@ -486,10 +513,12 @@ const struct fv_option fv_option_table[] = {
       .help = "functions that are left out, encoded; set by `fvmpi run --functions-filter`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_LEFT_OUT", .argument = "OPTIONS", .value = "",
-      .help = "options that were asked for and do not go with a sanitizer that the program is built with; set by `fvmpi run`",
+      .help = "options that were asked for and do not go with a sanitizer that the program is built with; set by "
+              "`fvmpi run`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_SOLO", .argument = "FILE", .value = "",
-      .help = "by which `fvmpi run --stacks --solo`, and `--throughput`, measure threads and ranks one at a time; set by it",
+      .help = "by which `fvmpi run --stacks --solo`, and `--throughput`, measure threads and ranks one at a time; set "
+              "by it",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_COPY", .argument = "K/N/JOB", .value = "",
       .help = "which of how many copies of a program without MPI this is; set by `fvmpi run --throughput`",
@@ -498,12 +527,14 @@ const struct fv_option fv_option_table[] = {
       .help = "below which /proc and /sys are, for sensors: a tree that was copied from another machine",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_WITHOUT", .argument = "NAMES", .value = "",
-      .help = "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, breakpoints, watchpoints, wipe, libdw; for tests and to look into troubles",
+      .help = "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, breakpoints, "
+              "watchpoints, wipe, libdw; for tests and to look into troubles",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_DEBUG_PATH", .argument = "DIRS", .value = "",
       .help = "directories with debug files, DIR:DIR..., for `fvmpi report`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
 };
+/* clang-format on */
 const size_t fv_option_count = sizeof(fv_option_table) / sizeof(*fv_option_table);
 
 /* ---- finding rows ---- */
@@ -584,7 +615,8 @@ const char *fv_options_complaint(void)
 /* Modules, packagers and scripts tell by such a name where fvmpi is. */
 static bool is_place(const char *name, size_t length)
 {
-    static const char *const places[] = { "PREFIX", "ROOT", "HOME", "DIR", "BASE", "PATH", "BIN", "BINDIR", "BUILD", "LIB", "INC", "INCLUDE", "SOURCE", "SRC", "VERSION" };
+    static const char *const places[] = { "PREFIX", "ROOT", "HOME", "DIR",     "BASE",   "PATH", "BIN",    "BINDIR",
+                                          "BUILD",  "LIB",  "INC",  "INCLUDE", "SOURCE", "SRC",  "VERSION" };
     const size_t stem = strlen("FVMPI_");
 
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
@@ -632,10 +664,8 @@ static void read_variable(const struct fv_option *option, struct fv_options *out
         return;
     const char *why = option->parse(option, text, field);
     if (why && report)
-        complain("%s=%.200s: %s%s%s; taking %s", option->variable, text, why,
-                 option->parse == parse_choice ? ": " : "",
-                 option->parse == parse_choice ? option->argument : "",
-                 *option->value ? option->value : "the default");
+        complain("%s=%.200s: %s%s%s; taking %s", option->variable, text, why, option->parse == parse_choice ? ": " : "",
+                 option->parse == parse_choice ? option->argument : "", *option->value ? option->value : "the default");
 }
 
 void fv_options_from_env(struct fv_options *out)
@@ -656,13 +686,15 @@ void fv_options_from_env(struct fv_options *out)
     if (fv_has_more_rights()) {
         out->disable = true;
         if (report && fv_first_on_node("rights", "/"))
-            fv_log("this program has rights that its caller has not (setuid, setgid or capabilities): nothing is recorded. To record it, run a copy without them" FV_FOR_NODE);
+            fv_log("this program has rights that its caller has not (setuid, setgid or capabilities): nothing is "
+                   "recorded. To record it, run a copy without them" FV_FOR_NODE);
         return;
     }
     if (report && out->events && out->sample <= FV_SAMPLE_CLOCK)
         complain("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");
     if (report && fv_env("FVMPI_FUNCTIONS_FILTER") && !fv_env("FVMPI_FUNCTIONS_LEFT_OUT"))
-        complain("FVMPI_FUNCTIONS_FILTER: the library alone leaves no functions out; say fvmpi run --functions-filter FILE");
+        complain(
+            "FVMPI_FUNCTIONS_FILTER: the library alone leaves no functions out; say fvmpi run --functions-filter FILE");
     if (report)
         report_unknown_all();
 }

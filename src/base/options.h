@@ -9,14 +9,14 @@
 #include "base/base.h"
 #include "base/list.h"
 
-#define FV_EVENTS_MOST 4 /* of --events */
+#define FV_EVENTS_MOST   4  /* of --events */
 #define FV_COUNTERS_MOST 16 /* of --counters */
 
 /* Of fv_options.sample, below any rate: clock samples alone, as often as they cost little. */
 #define FV_SAMPLE_CLOCK 1
 
-/* Choices: X(NAME, word), numbered from 0. The table lists the words, and the values of options are the numbers. The rank file has the
- * same ones, as rt/barrier.c, rt/clock.c and memory/layer.c assert. */
+/* Choices: X(NAME, word), numbered from 0. The table lists the words, and the values of options are the numbers. The
+ * rank file has the same ones, as rt/barrier.c, rt/clock.c and memory/layer.c assert. */
 #define FV_BARRIER_CHOICES(X) X(OFF, "off") X(BEFORE, "before") X(AFTER, "after")
 #define FV_CLOCK_CHOICES(X)   X(AUTO, "auto") X(TSC, "tsc") X(MONOTONIC, "monotonic")
 #define FV_ON_OFF_CHOICES(X)  X(ON, "on") X(OFF, "off")
@@ -44,27 +44,29 @@ struct fv_options {
     uint64_t trace_max;                    /* bytes */
     uint64_t trace_zstd;                   /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
-    bool share; /* others may read the experiment, as the umask says */
-    int clock;             /* enum fv_clock_choice; auto: as the kernel does */
-    int barrier;           /* enum fv_barrier_choice */
-    uint64_t barrier_wait; /* seconds */
-    int threads;           /* of enum fv_threads_mode; 0: threads are not looked at */
-    bool mpi_calls;        /* MPI's own calls are recorded */
-    bool io;               /* files */
-    int functions;         /* enum fv_functions_mode; 0: those that the compiler instrumented are not looked at */
-    int memory;            /* enum fv_memory_choice; off: what is allocated is not looked at */
+    bool share;             /* others may read the experiment, as the umask says */
+    int clock;              /* enum fv_clock_choice; auto: as the kernel does */
+    int barrier;            /* enum fv_barrier_choice */
+    uint64_t barrier_wait;  /* seconds */
+    int threads;            /* of enum fv_threads_mode; 0: threads are not looked at */
+    bool mpi_calls;         /* MPI's own calls are recorded */
+    bool io;                /* files */
+    int functions;          /* enum fv_functions_mode; 0: those that the compiler instrumented are not looked at */
+    int memory;             /* enum fv_memory_choice; off: what is allocated is not looked at */
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */
     int annotations;        /* enum fv_on_off; on: those of Kokkos, NVTX and ITT become sections */
-    uint64_t sample;       /* ticks per second of a thread's CPU time, with instances; 0: none; FV_SAMPLE_CLOCK */
+    uint64_t sample;        /* ticks per second of a thread's CPU time, with instances; 0: none; FV_SAMPLE_CLOCK */
     uint64_t sample_budget; /* percent of a thread's CPU time that measuring instances may take */
-    const char *sensors;   /* of the machine, that one rank of a node reads meanwhile, with commas between; in static storage; NULL: none */
-    uint64_t sensors_hz;   /* that often */
-    const char *counters;  /* to count in whole threads and sections, likewise; NULL: none */
-    const char *counters_pass; /* "2/3": the second of three runs, of which each counts a part of a list; NULL: all of it. Only `fvmpi run` looks at it */
-    bool counters_shared;  /* more of them than the processor has registers may take turns */
-    bool counters_mpi;     /* those in MPI calls are told apart */
-    const char *events;    /* to count in instances: base/perf_events.h; in static storage; NULL: none */
+    const char *sensors;    /* of the machine, that one rank of a node reads meanwhile, with commas between; in static
+                             * storage; NULL: none */
+    uint64_t sensors_hz;    /* that often */
+    const char *counters;   /* to count in whole threads and sections, likewise; NULL: none */
+    const char *counters_pass; /* "2/3": the second of three runs, of which each counts a part of a list; NULL: all of
+                                * it. Only `fvmpi run` looks at it */
+    bool counters_shared;      /* more of them than the processor has registers may take turns */
+    bool counters_mpi;         /* those in MPI calls are told apart */
+    const char *events;        /* to count in instances: base/perf_events.h; in static storage; NULL: none */
 };
 
 enum fv_option_use {
@@ -86,8 +88,8 @@ struct fv_option {
     const char *help;
     enum fv_option_use use;
     fv_option_parser *parse;
-    size_t offset;         /* in struct fv_options; FV_NO_FIELD: none */
-    uint64_t least, most;  /* of numbers */
+    size_t offset;        /* in struct fv_options; FV_NO_FIELD: none */
+    uint64_t least, most; /* of numbers */
 };
 #define FV_NO_FIELD SIZE_MAX
 

@@ -12,8 +12,8 @@
 #include <cpuid.h>
 #endif
 
-#define CACHE(cache, operation, result)                                                                      \
-    PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 |              \
+#define CACHE(cache, operation, result)                                                         \
+    PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##operation << 8 | \
                             PERF_COUNT_HW_CACHE_RESULT_##result << 16
 #define HARDWARE(name) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##name
 #define SOFTWARE(name) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##name
@@ -204,8 +204,8 @@ int fv_perf_event_parse(const char *word, size_t length, struct fv_perf_event *o
 void fv_perf_event_print(const struct fv_perf_event *event, char text[FV_PERF_EVENT_TEXT])
 {
     snprintf(text, FV_PERF_EVENT_TEXT, "%s@%u:%#llx:%#llx:%#llx:%u:%u", event->name, event->type,
-             (unsigned long long)event->config, (unsigned long long)event->config1,
-             (unsigned long long)event->config2, event->flags, event->processor);
+             (unsigned long long)event->config, (unsigned long long)event->config1, (unsigned long long)event->config2,
+             event->flags, event->processor);
 }
 
 const char *fv_perf_event_near(const char *name)
@@ -217,9 +217,7 @@ const char *fv_perf_event_near(const char *name)
     if (length >= sizeof(upper))
         return NULL;
     for (size_t i = 0; i < length; i++)
-        upper[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A'
-                          : name[i] == '_'                 ? '-'
-                                                           : name[i]);
+        upper[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i] == '_' ? '-' : name[i]);
     for (unsigned i = 0; i < GENERIC; i++)
         fv_near_try(&near, generic[i].name, generic[i].name);
     return fv_near_item(&near, 0);
@@ -239,8 +237,7 @@ const char *fv_perf_event_refusal(uint32_t error, bool user_only)
 
     switch (error) {
     case ESRCH: return "no generic event; by other names the library knows none, `fvmpi run` does";
-    case EXDEV:
-        return "encoded for another processor than this one; start `fvmpi run` on the ranks' own hosts";
+    case EXDEV: return "encoded for another processor than this one; start `fvmpi run` on the ranks' own hosts";
     case EPERM: return not_permitted;
     case EACCES:
         return user_only ? "happens in the kernel only, where counting is not permitted "
@@ -251,7 +248,9 @@ const char *fv_perf_event_refusal(uint32_t error, bool user_only)
     case ENODEV:
     case ENXIO:
     case EOPNOTSUPP: return "this machine has no such counter (virtual machines often have none)";
-    case ENOSPC: return "no register of the processor is left beside the other events; leave some of them out, or share registers by time (--counters-shared)";
+    case ENOSPC:
+        return "no register of the processor is left beside the other events; leave some of them out, or share "
+               "registers by time (--counters-shared)";
     case ENOSYS: return "the kernel, or what the program runs in (seccomp), has no perf_event_open()";
     case EINVAL: return "the kernel takes it for no event, or has no counter left beside the others";
     case EMFILE: return "no file descriptor is left; raise the limit (ulimit -n)";

@@ -47,7 +47,15 @@ const char *fv_perf_event_near(const char *name);
 bool fv_perf_event_in_user_mode(const struct fv_perf_event *event);
 
 /* What the kernel accounts for of each thread anyway: such an event, in both modes, needs no perf event. */
-enum fv_perf_account { FV_NO_ACCOUNT, FV_ACCOUNT_FAULTS, FV_ACCOUNT_MINOR, FV_ACCOUNT_MAJOR, FV_ACCOUNT_SWITCHES, FV_ACCOUNT_CPU_NS, FV_ACCOUNTS };
+enum fv_perf_account {
+    FV_NO_ACCOUNT,
+    FV_ACCOUNT_FAULTS,
+    FV_ACCOUNT_MINOR,
+    FV_ACCOUNT_MAJOR,
+    FV_ACCOUNT_SWITCHES,
+    FV_ACCOUNT_CPU_NS,
+    FV_ACCOUNTS
+};
 enum fv_perf_account fv_perf_event_account(const struct fv_perf_event *event);
 
 /* As a counter: in user mode, unless its name or its encoding says otherwise; software's in both. */

@@ -95,7 +95,8 @@ static bool open_as_permitted(struct fv_event_fd *event, struct fv_perf_event *w
     return in_user_mode && fv_perf_open_counter(event, what, group);
 }
 
-/* What fv_perf_event_refusal() tells apart: without the kernel there is nothing of it to count, or nothing may be counted. */
+/* What fv_perf_event_refusal() tells apart: without the kernel there is nothing of it to count, or nothing may be
+ * counted. */
 static uint32_t no_permission(const struct fv_perf_event *what)
 {
     return fv_perf_event_in_user_mode(what) ? EPERM : EACCES;
@@ -175,7 +176,8 @@ const volatile struct perf_event_mmap_page *fv_perf_map(const struct fv_event_fd
 {
 #if defined(__x86_64__)
     size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-    const struct perf_event_mmap_page *page = fv_perf_is_ours(event) ? fv_map_pages(bytes, MAP_SHARED, event->fd, 0) : MAP_FAILED;
+    const struct perf_event_mmap_page *page =
+        fv_perf_is_ours(event) ? fv_map_pages(bytes, MAP_SHARED, event->fd, 0) : MAP_FAILED;
 
     if (page == MAP_FAILED)
         return NULL;
@@ -195,7 +197,8 @@ void fv_perf_unmap(const volatile struct perf_event_mmap_page *page)
 }
 
 /* The kernel changes `lock` before and after it changes the rest, on this processor alone: a compiler's fence does. */
-bool fv_perf_page_read(const volatile struct perf_event_mmap_page *page, uint64_t (*counter)(uint32_t), struct fv_perf_count *out)
+bool fv_perf_page_read(const volatile struct perf_event_mmap_page *page, uint64_t (*counter)(uint32_t),
+                       struct fv_perf_count *out)
 {
     uint32_t sequence, index;
 

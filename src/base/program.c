@@ -14,7 +14,8 @@ struct file {
     size_t size;
 };
 
-/* size 0: it is no ELF file, or cannot be read. What is no regular file is not opened: that may wait (a FIFO), or do something (a device). */
+/* size 0: it is no ELF file, or cannot be read. What is no regular file is not opened: that may wait (a FIFO), or do
+ * something (a device). */
 static struct file map_file(const char *path)
 {
     struct stat st;
@@ -65,7 +66,8 @@ bool fv_program_is_static(const char *path)
     if (is_linker(path))
         return false;
     struct file file = map_file(path);
-    bool is_static = file.size && file.bytes[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) && !has_loader(file);
+    bool is_static =
+        file.size && file.bytes[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) && !has_loader(file);
 
     unmap_file(file);
     return is_static;

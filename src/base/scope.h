@@ -1,5 +1,5 @@
-/* Work of ours in a thread of the application that nothing may come in between of: signals wait (fv_signals_hold()), the thread is not
- * cancelled, because files are written and locks held, and errno stays. For rare paths. */
+/* Work of ours in a thread of the application that nothing may come in between of: signals wait (fv_signals_hold()),
+ * the thread is not cancelled, because files are written and locks held, and errno stays. For rare paths. */
 #ifndef FV_SCOPE_H
 #define FV_SCOPE_H
 

@@ -1,4 +1,5 @@
-/* See secret.h. Rejected: -p, which is a password for some programs (mysql -pWORD), and a port, a number of processes or a precision for most. */
+/* See secret.h. Rejected: -p, which is a password for some programs (mysql -pWORD), and a port, a number of processes
+ * or a precision for most. */
 #include "base/secret.h"
 
 #include <string.h>
@@ -16,9 +17,22 @@ static const struct {
     const char *text;
     enum place place;
 } names[] = {
-    { "password", ANYWHERE }, { "passwd", ANYWHERE }, { "passphrase", ANYWHERE }, { "secret", ANYWHERE }, { "credential", ANYWHERE }, { "authorization", ANYWHERE },
-    { "apikey", END },        { "accesskey", END },   { "privatekey", END },      { "token", END },       { "key", PART },
-    { "pass", PART },         { "pwd", PART },        { "auth", PART },           { "cookie", PART },     { "cred", PART },
+    { "password", ANYWHERE },
+    { "passwd", ANYWHERE },
+    { "passphrase", ANYWHERE },
+    { "secret", ANYWHERE },
+    { "credential", ANYWHERE },
+    { "authorization", ANYWHERE },
+    { "apikey", END },
+    { "accesskey", END },
+    { "privatekey", END },
+    { "token", END },
+    { "key", PART },
+    { "pass", PART },
+    { "pwd", PART },
+    { "auth", PART },
+    { "cookie", PART },
+    { "cred", PART },
 };
 
 static bool is_letter(char c)
@@ -115,7 +129,8 @@ static const char *value_of(const char *word, const char *name, const char *end)
 /* Of scheme://user:password@host the password's first byte, from "://" on; NULL: there is none. */
 static const char *password_at(const char *text, size_t *length)
 {
-    const char *user = text + 3, *end = user + strcspn(user, "/?# \"'"), *colon = memchr(user, ':', (size_t)(end - user)), *at = NULL;
+    const char *user = text + 3, *end = user + strcspn(user, "/?# \"'"),
+               *colon = memchr(user, ':', (size_t)(end - user)), *at = NULL;
 
     for (const char *p = colon; p && p < end; p++)
         at = *p == '@' ? p : at;

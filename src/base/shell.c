@@ -48,7 +48,8 @@ static void put_quoted(struct text *t, const char *word)
     put(t, "'", 1);
 }
 
-/* "$(printf '\033[1m')": $'...' is not known to all shells. Letters stay, so that the name can be read; a '-' that is the first would be an option. */
+/* "$(printf '\033[1m')": $'...' is not known to all shells. Letters stay, so that the name can be read; a '-' that is
+ * the first would be an option. */
 static void put_printf(struct text *t, const char *word)
 {
     char next[FV_CLEAN];
@@ -56,12 +57,17 @@ static void put_printf(struct text *t, const char *word)
     put(t, "\"$(printf '", 11);
     for (const char *at = word, *was = at; fv_words_clean_next(&at, next); was = at) {
         const size_t length = (size_t)(at - was);
-        const bool stays = !memcmp(next, was, length) && (length > 1 || strchr(LETTERS "_+=./:,@ ", *was) || (*was == '-' && was > word));
+        const bool stays = !memcmp(next, was, length) &&
+                           (length > 1 || strchr(LETTERS "_+=./:,@ ", *was) || (*was == '-' && was > word));
 
         for (const char *p = was; p < at; p++) {
             const unsigned char c = (unsigned char)*p;
 
-            put(t, stays ? p : (const char[]){ '\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)), (char)('0' + (c & 7)) }, stays ? 1 : 4);
+            put(t,
+                stays
+                    ? p
+                    : (const char[]){ '\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)), (char)('0' + (c & 7)) },
+                stays ? 1 : 4);
         }
     }
     put(t, "')\"", 3);

@@ -1,8 +1,8 @@
-/* Events that signal as SIGTRAP by themselves (perf_event_attr.sigtrap) cost half of what others do, and may kill: before Linux 5.19 a sample of a
- * thread that blocks SIGTRAP, as each does while it makes another, ended the process; distributions may have it mended earlier. Whether
- * it does cannot be asked, only tried, by a process that may die of it. `fvmpi run` has one (cmd/sigtrap.h), and says in FVMPI_SIGTRAP on
- * which kernel it lived; the library takes such events on that very kernel only. Rejected: to try it in the library, which would fork
- * the application. */
+/* Events that signal as SIGTRAP by themselves (perf_event_attr.sigtrap) cost half of what others do, and may kill:
+ * before Linux 5.19 a sample of a thread that blocks SIGTRAP, as each does while it makes another, ended the process;
+ * distributions may have it mended earlier. Whether it does cannot be asked, only tried, by a process that may die of
+ * it. `fvmpi run` has one (cmd/sigtrap.h), and says in FVMPI_SIGTRAP on which kernel it lived; the library takes such
+ * events on that very kernel only. Rejected: to try it in the library, which would fork the application. */
 #ifndef FV_SIGTRAP_H
 #define FV_SIGTRAP_H
 

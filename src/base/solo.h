@@ -1,5 +1,6 @@
-/* One page of a file by which fvmpi run --stacks --solo, the pirate and the program's library talk (threads/solo.h, cmd/pirate.h). `fvmpi run` makes it and names it in
- * FVMPI_SOLO; the first process that records claims it. The words that are waited for are futexes. */
+/* One page of a file by which fvmpi run --stacks --solo, the pirate and the program's library talk (threads/solo.h,
+ * cmd/pirate.h). `fvmpi run` makes it and names it in FVMPI_SOLO; the first process that records claims it. The words
+ * that are waited for are futexes. */
 #ifndef FV_SOLO_H
 #define FV_SOLO_H
 
@@ -16,14 +17,15 @@
 #define FV_SOLO_MAGIC UINT64_C(0x31306f6c6f737666) /* "fvsolo01" */
 
 /* How the cache is made smaller. In the rank file, too. */
-#define FV_SOLO_HOW_LIST(X)                                                                                  \
-    X(WHOLE, "whole")     /* it is not */                                                                    \
-    X(PIRATE, "pirate")   /* another process holds the rest, and says whether it does */                     \
+#define FV_SOLO_HOW_LIST(X)                                                              \
+    X(WHOLE, "whole")     /* it is not */                                                \
+    X(PIRATE, "pirate")   /* another process holds the rest, and says whether it does */ \
     X(RESCTRL, "resctrl") /* the kernel's cache allocation: part of the ways */
 #define FV_SOLO_HOW(name, word) FV_SOLO_##name,
 enum fv_solo_how { FV_SOLO_HOW_LIST(FV_SOLO_HOW) FV_SOLO_HOWS };
 
-/* Why a phase of threads (threads/gate.h), or the ranks that took turns (rt/turns.h), were let go; in the rank file (fv_solo_record.why), too. */
+/* Why a phase of threads (threads/gate.h), or the ranks that took turns (rt/turns.h), were let go; in the rank file
+ * (fv_solo_record.why), too. */
 enum fv_gate_why {
     FV_GATE_GOOD,     /* it was not */
     FV_GATE_WAITS,    /* the one waited for a lock, a condition or the like */
@@ -44,15 +46,16 @@ enum fv_gate_why {
 struct fv_solo_page {
     uint64_t magic;
     uint64_t cache_bytes, left_bytes; /* C; what the thread that runs alone has of it */
-    uint64_t part_ppm;  /* of the shared cache, in millionths */
-    uint64_t limit_ns;  /* it runs alone for no longer, at a time */
-    uint64_t budget_ns; /* all waiting for the pirate may take so long */
-    uint64_t wait_ns;   /* it waits for a lock or the like for no longer; 2.5 times as long without CPU time; 10 times until all are parked */
+    uint64_t part_ppm;                /* of the shared cache, in millionths */
+    uint64_t limit_ns;                /* it runs alone for no longer, at a time */
+    uint64_t budget_ns;               /* all waiting for the pirate may take so long */
+    uint64_t wait_ns; /* it waits for a lock or the like for no longer; 2.5 times as long without CPU time; 10 times
+                       * until all are parked */
     uint32_t how;
     /* written by the program's library */
     uint32_t claimed __attribute__((aligned(64))); /* the process; 0: none yet */
-    uint32_t wanted; /* odd: the pirate is; counts up */
-    uint32_t cpu;    /* where the thread is that will run alone */
+    uint32_t wanted;                               /* odd: the pirate is; counts up */
+    uint32_t cpu;                                  /* where the thread is that will run alone */
     /* by the pirate */
     uint32_t ready __attribute__((aligned(64))); /* = wanted: it holds its part */
     uint64_t probes, misses; /* timed reads of its lines since it began; of them, those that were not in the cache */
@@ -65,7 +68,7 @@ struct fv_solo_page {
     uint64_t fill_ns;   /* what filling the shared cache takes at most, line after line; 0: not known */
     uint32_t turn __attribute__((aligned(64))); /* whose it is, by numbers that are drawn: a futex */
     uint32_t turns_drawn;
-    uint32_t turn_process; /* whose it is; 0: nobody has taken it yet */
+    uint32_t turn_process;  /* whose it is; 0: nobody has taken it yet */
     uint64_t turn_since_ns; /* CLOCK_MONOTONIC: when that one took it; 0: nobody has yet */
 };
 _Static_assert(sizeof(struct fv_solo_page) <= 4096, "a page");
@@ -83,7 +86,8 @@ static inline uint64_t fv_solo_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* It reads its part of the cache, beside page->cpu, then says so, within seconds. False: it does not, or was told to rest meanwhile. */
+/* It reads its part of the cache, beside page->cpu, then says so, within seconds. False: it does not, or was told to
+ * rest meanwhile. */
 static inline bool fv_solo_call(struct fv_solo_page *page)
 {
     const struct timespec look = { 0, FV_SOLO_LOOK_NS };
@@ -92,7 +96,8 @@ static inline bool fv_solo_call(struct fv_solo_page *page)
 
     __atomic_store_n(&page->wanted, wanted, __ATOMIC_SEQ_CST);
     syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-    while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted && __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) == wanted && fv_solo_now_ns() < until)
+    while ((ready = __atomic_load_n(&page->ready, __ATOMIC_SEQ_CST)) != wanted &&
+           __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) == wanted && fv_solo_now_ns() < until)
         syscall(SYS_futex, &page->ready, FUTEX_WAIT, ready, &look, NULL, 0);
     return ready == wanted;
 }
@@ -102,7 +107,8 @@ static inline void fv_solo_rest(struct fv_solo_page *page)
 {
     uint32_t wanted = __atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST);
 
-    if (wanted & 1 && __atomic_compare_exchange_n(&page->wanted, &wanted, wanted + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    if (wanted & 1 &&
+        __atomic_compare_exchange_n(&page->wanted, &wanted, wanted + 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         syscall(SYS_futex, &page->wanted, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 

@@ -47,8 +47,7 @@ static int say_unknown(const struct fv_arguments *a, const char *word)
     return a->wrong(word, text);
 }
 
-int fv_arguments_take(const struct fv_arguments *a, int argc, char **argv, void *options,
-                      struct fv_operands *operands)
+int fv_arguments_take(const struct fv_arguments *a, int argc, char **argv, void *options, struct fv_operands *operands)
 {
     char letters[strlen(a->letters) + 2];
     int option;

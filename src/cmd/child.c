@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static volatile pid_t children[FV_CHILDREN]; /* 0: none */
-static volatile sig_atomic_t to_end; /* by that signal */
+static volatile sig_atomic_t to_end;         /* by that signal */
 
 /* A terminal sends Ctrl-C to the whole foreground group, the child included, and launchers take a second
  * one for impatience: only what a process sent to us alone is handed on. */
@@ -107,7 +107,8 @@ pid_t fv_spawn_begin(char **argv, void (*before)(void))
     if (pid > 0)
         replace_child(0, pid);
     for (unsigned i = 0; pid > 0 && i < sizeof(signals) / sizeof(*signals); i++)
-        if (!sigaction(signals[i], NULL, &old) && (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_IGN)) /* nohup means it */
+        if (!sigaction(signals[i], NULL, &old) &&
+            (old.sa_flags & SA_SIGINFO || old.sa_handler != SIG_IGN)) /* nohup means it */
             sigaction(signals[i], &action, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return pid;

@@ -47,7 +47,8 @@ static int say_unknown(const char *word, size_t length)
     const struct fv_option *near = fv_option_near_flag(word, length);
 
     if (!strcmp(word, "-n") || !strcmp(word, "-np"))
-        fv_log("run: %s: the number of ranks is the launcher's: %s N ...", word, !strcmp(word, "-n") ? "fvmpi run -- mpiexec -n" : "fvmpi run -- mpiexec -np");
+        fv_log("run: %s: the number of ranks is the launcher's: %s N ...", word,
+               !strcmp(word, "-n") ? "fvmpi run -- mpiexec -n" : "fvmpi run -- mpiexec -np");
     else if (near)
         fv_log("run: %.*s: no such option; did you mean %s?", (int)length, word, near->flag);
     else
@@ -128,8 +129,7 @@ int fv_config_parse(struct fv_config *config, int argc, char **argv, int *rest)
             break;
         }
         const char *next = i + 1 < argc ? argv[i + 1] : NULL;
-        err = argv[i][1] == '-' ? take_long(config, argv[i], next, &taken)
-                                : take_short(config, argv[i], next, &taken);
+        err = argv[i][1] == '-' ? take_long(config, argv[i], next, &taken) : take_short(config, argv[i], next, &taken);
         i += taken;
     }
     *rest = i;
@@ -234,10 +234,9 @@ static void print_row(const struct fv_option *option)
     else
         snprintf(left, sizeof(left), "  %s=%s", option->variable, option->argument);
     bool says = option->argument && *option->value;
-    snprintf(right, sizeof(right), "%s%s%s%s%s%s%s", option->help, says ? " (default: " : "",
-             says ? option->value : "", says ? ")" : "", option->flag && option->variable ? " [" : "",
-             option->flag && option->variable ? option->variable : "",
-             option->flag && option->variable ? "]" : "");
+    snprintf(right, sizeof(right), "%s%s%s%s%s%s%s", option->help, says ? " (default: " : "", says ? option->value : "",
+             says ? ")" : "", option->flag && option->variable ? " [" : "",
+             option->flag && option->variable ? option->variable : "", option->flag && option->variable ? "]" : "");
     printf("%-*s", INDENT, left);
     if (strlen(left) >= INDENT)
         printf("\n%*s", INDENT, "");

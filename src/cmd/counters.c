@@ -36,7 +36,8 @@ static enum fv_processor_kind processor_here(void)
     return name ? fv_processor_named(name) : FV_ANY_PROCESSOR;
 }
 
-/* By libpfm4 or, of the kernel's own names, without. User mode, unless the name says otherwise; what happens in the kernel counts there. NULL, or why not. */
+/* By libpfm4 or, of the kernel's own names, without. User mode, unless the name says otherwise; what happens in the
+ * kernel counts there. NULL, or why not. */
 static const char *find_event(const char *word, size_t length, struct fv_perf_event *event)
 {
     int err = fv_perf_event_parse(word, length, event);
@@ -59,7 +60,9 @@ static bool has(const struct counters *c, const char *name)
 
 static int say_too_long(void)
 {
-    fv_log("run: --counters: more than %d events in a run; name fewer, or say --passes, which runs the program several times", FV_COUNTERS_MOST);
+    fv_log("run: --counters: more than %d events in a run; name fewer, or say --passes, which runs the program several "
+           "times",
+           FV_COUNTERS_MOST);
     return -FV_EINVAL;
 }
 
@@ -129,10 +132,12 @@ static int say_too_many(const struct counters *c)
 
     for (size_t i = 0; i < c->count; i++)
         if (c->items[i].refusal == FV_PERF_NO_REGISTER && used < sizeof(names))
-            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? "," : "", c->items[i].event.name);
+            used +=
+                (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? "," : "", c->items[i].event.name);
     if (!used)
         return 0;
-    fv_log("run: --counters: this processor has no register left for %s; drop %s, say --counters-shared, which lets them take turns, or --passes, which runs the program "
+    fv_log("run: --counters: this processor has no register left for %s; drop %s, say --counters-shared, which lets "
+           "them take turns, or --passes, which runs the program "
            "several times",
            names, strchr(names, ',') ? "these" : "it");
     return -FV_EINVAL;
@@ -182,7 +187,8 @@ static bool is_in_each(const struct counter *c)
 {
     const struct fv_quantity *q = fv_quantity_of_event(c->event.name);
 
-    return c->event.type == PERF_TYPE_SOFTWARE || (q && (!strcmp(q->name, "instructions") || !strcmp(q->name, "cycles")));
+    return c->event.type == PERF_TYPE_SOFTWARE ||
+           (q && (!strcmp(q->name, "instructions") || !strcmp(q->name, "cycles")));
 }
 
 /* The events of a pass, counted from 0: neighbours stay together, because metrics are made of them. */
@@ -269,7 +275,8 @@ static void print_group(const struct fv_counter_group *group, enum fv_processor_
     printf("\n%s: %s\n", group->name, group->doc);
     while ((event = next_event(&at, kind, &quantity))) {
         struct fv_perf_event found;
-        const char *unknown = find_event(event, strlen(event), &found), *why = unknown ? "this libpfm4 does not know it" : why_not(&found);
+        const char *unknown = find_event(event, strlen(event), &found),
+                   *why = unknown ? "this libpfm4 does not know it" : why_not(&found);
 
         printf("  %-38s  %s%s%s\n", event, quantity->doc, why ? "; not here: " : "", why ? why : "");
     }
@@ -284,10 +291,12 @@ void fv_counters_help(void)
 {
     enum fv_processor_kind kind = processor_here();
 
-    printf("fvmpi run --counters LIST: groups and names of events, with commas between. Events count in user mode, unless :k, :u or :u:k says otherwise.\n"
+    printf("fvmpi run --counters LIST: groups and names of events, with commas between. Events count in user mode, "
+           "unless :k, :u or :u:k says otherwise.\n"
            "This processor is taken for: %s (%s).\n",
            fv_processor_rows[kind].name, fv_processor_rows[kind].doc);
     for (size_t i = 0; i < fv_counter_group_count; i++)
         print_group(&fv_counter_groups[i], kind);
-    puts("\nOther names: libpfm4's (its tool showevtinfo lists them), the kernel's generic ones (perf list), raw codes as rHEX.");
+    puts("\nOther names: libpfm4's (its tool showevtinfo lists them), the kernel's generic ones (perf list), raw codes "
+         "as rHEX.");
 }

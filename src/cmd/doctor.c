@@ -21,32 +21,38 @@ static const char usage[] =
     "usage: fvmpi doctor [CHECK...] [options]\n"
     "       mpiexec -n N fvmpi doctor [CHECK...] [options]\n"
     "       fvmpi doctor --measure[=only] [--seconds S] [--cpus LIST] [--html FILE] [options]\n"
-    "Says which settings of this machine make measurements vary, by what, and how each is mended: clocks, other tasks, interrupts, ticks, memory, limits. It\n"
-    "changes nothing unless --apply is given. Under a launcher one process a node speaks, which also judges the masks of the ranks beside it. CHECK: only\n"
+    "Says which settings of this machine make measurements vary, by what, and how each is mended: clocks, other tasks, "
+    "interrupts, ticks, memory, limits. It\n"
+    "changes nothing unless --apply is given. Under a launcher one process a node speaks, which also judges the masks "
+    "of the ranks beside it. CHECK: only\n"
     "those, in full.\n"
     "\n"
     "  -p, --pid PID,...  judge masks and memory of processes that run (ranks of a job), in place of the machine\n"
-    "      --apply        write what is bad and is mended by writing a file below /proc or /sys; of CHECKs that are named also notes\n"
+    "      --apply        write what is bad and is mended by writing a file below /proc or /sys; of CHECKs that are "
+    "named also notes\n"
     "      --restore      put back what was there before --apply\n"
     "      --dry-run      with --apply or --restore: say what would be written, and write nothing\n"
-    "      --measure      measure noise and memory, too: fixed work, fixed time, gaps and their causes on each processor; latency and bandwidth;\n"
+    "      --measure      measure noise and memory, too: fixed work, fixed time, gaps and their causes on each "
+    "processor; latency and bandwidth;\n"
     "                     --measure=only: without the checks. SIGINT ends it with what there is\n"
     "      --seconds S    measure for about so long (20)\n"
     "      --cpus LIST    measure these processors, such as 0-3,8 (all that it may use)\n"
     "      --html FILE    what was measured as a page with plots; - is stdout, in place of the text\n"
     "      --json FILE    everything as JSON, schema fvmpi-doctor-1; - is stdout\n"
-    "                     %h in the name of a file is this host's: mpiexec -n NODES fvmpi doctor --json doctor-%h.json\n"
+    "                     %h in the name of a file is this host's: mpiexec -n NODES fvmpi doctor --json "
+    "doctor-%h.json\n"
     "      --schema       prints the JSON Schema of what --json writes\n"
     "      --top N        processes in the table, and rows of what was measured, the worst (10)\n"
     "      --all          every check, process and row\n" FV_OUTPUT_USAGE "\n"
-    "FVMPI_SENSORS_ROOT: below which /proc, /sys and /boot are. Exit status: 0 nothing is bad, 1 something is, could not be written, or was interrupted, 2 wrong\n"
+    "FVMPI_SENSORS_ROOT: below which /proc, /sys and /boot are. Exit status: 0 nothing is bad, 1 something is, could "
+    "not be written, or was interrupted, 2 wrong\n"
     "usage.\n";
 
 struct options {
     bool apply, restore, dry, measure, no_checks;
     const char *json, *html;
     char own_json[FV_OUTPUT_PATH], own_html[FV_OUTPUT_PATH]; /* with the name of this host */
-    double seconds; /* 0: not asked for */
+    double seconds;                                          /* 0: not asked for */
     const char *cpu_list;
     struct fv_cpus cpus;
     struct fv_text_options view;
@@ -141,7 +147,8 @@ static int take_check(struct options *o, const char *name)
         for (const struct fv_doctor_check *c = fv_doctor_checks; c->name; c++)
             fv_near_try(&near, c->name, c->name);
         const char *meant = fv_near_item(&near, 0);
-        fv_log("doctor: %s: no such check%s%s; fvmpi doctor --all shows them", name, meant ? ", did you mean " : "", meant ? meant : "");
+        fv_log("doctor: %s: no such check%s%s; fvmpi doctor --all shows them", name, meant ? ", did you mean " : "",
+               meant ? meant : "");
         return FV_EXIT_USAGE;
     }
     FV_GROW(o->only, o->only_room, o->only_count + 1);
@@ -229,7 +236,8 @@ static void stop(int signal)
 /* FV_GO_ON, or the exit status. */
 static int measure(struct fv_doctor *d, const struct options *o, struct fv_measured *measured)
 {
-    const struct sigaction once = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND }; /* a second one does what it always does */
+    /* a second one does what it always does */
+    const struct sigaction once = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
     struct sigaction before[2];
     double seconds = o->seconds > 0 ? o->seconds : FV_MEASURE_SECONDS;
 
@@ -240,7 +248,8 @@ static int measure(struct fv_doctor *d, const struct options *o, struct fv_measu
     int err = fv_measure(d, seconds, o->cpu_list ? &o->cpus : NULL, measured);
     sigaction(SIGINT, &before[0], NULL);
     sigaction(SIGTERM, &before[1], NULL);
-    return err ? wrong(o->cpu_list ? o->cpu_list : "--measure", "this process may use none of these processors") : FV_GO_ON;
+    return err ? wrong(o->cpu_list ? o->cpu_list : "--measure", "this process may use none of these processors")
+               : FV_GO_ON;
 }
 
 /* ---- showing ---- */
@@ -253,7 +262,8 @@ static int show(struct fv_doctor *d, const struct options *o)
         int json_err = FV_OUTPUT_WRITE(o->json, "--json", fv_doctor_json, d);
 
         err = err ? err : json_err;
-    } else if (!fv_same_text(o->html, "-") && fv_doctor_print(d, o->only_count || o->view.top == SIZE_MAX, &o->view, stdout)) {
+    } else if (!fv_same_text(o->html, "-") &&
+               fv_doctor_print(d, o->only_count || o->view.top == SIZE_MAX, &o->view, stdout)) {
         fv_log("stdout: %s; what was found is cut", strerror(errno));
         err = -FV_EIO;
     }

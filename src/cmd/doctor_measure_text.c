@@ -32,7 +32,8 @@ struct ranked {
 };
 
 /* In their order; where not all have room, the worst, if `badness` says which they are. */
-static void put_rows(const struct fv_page *p, struct fv_doctor *d, const struct fv_relation *r, badness_fn *badness, const char *remark)
+static void put_rows(const struct fv_page *p, struct fv_doctor *d, const struct fv_relation *r, badness_fn *badness,
+                     const char *remark)
 {
     size_t count = fv_relation_count(r, d, NULL);
     struct ranked *rows = fv_xcalloc(count + 1, sizeof(*rows));
@@ -59,25 +60,33 @@ static void put_rows(const struct fv_page *p, struct fv_doctor *d, const struct 
 /* How, and what makes the numbers say less. */
 static void put_conditions(const struct fv_page *p, const struct fv_measured *m)
 {
-    static const char *const files[] = { [FV_GAP_PREEMPTED] = "/proc/thread-self/schedstat", [FV_GAP_TICK] = "/proc/interrupts", [FV_GAP_INTERRUPT] = NULL, [FV_GAP_STEAL] = "/proc/stat" };
+    static const char *const files[] = { [FV_GAP_PREEMPTED] = "/proc/thread-self/schedstat",
+                                         [FV_GAP_TICK] = "/proc/interrupts",
+                                         [FV_GAP_INTERRUPT] = NULL,
+                                         [FV_GAP_STEAL] = "/proc/stat" };
     char turn[FV_WORD], least[FV_WORD];
 
     fv_page_heading(p, "Measured", "");
-    fv_page_item(p, FV_PLAIN, 0, "%.1f s on processors %s, one at a time on %s; clock: %s, %s a turn; a gap takes at least %s", m->elapsed_s, m->processors, m->alone,
-                 m->clock.is_tsc ? "tsc" : "CLOCK_MONOTONIC", fv_words_seconds(m->turn * 1e-9, turn), fv_words_seconds(m->threshold * 1e-9, least));
+    fv_page_item(p, FV_PLAIN, 0,
+                 "%.1f s on processors %s, one at a time on %s; clock: %s, %s a turn; a gap takes at least %s",
+                 m->elapsed_s, m->processors, m->alone, m->clock.is_tsc ? "tsc" : "CLOCK_MONOTONIC",
+                 fv_words_seconds(m->turn * 1e-9, turn), fv_words_seconds(m->threshold * 1e-9, least));
     if (m->interrupted)
         fv_page_item(p, FV_YELLOW, 0, "interrupted: this is what there was until then");
     if (m->is_guest > 0)
         fv_page_item(p, FV_YELLOW, 0, "a virtual machine: results are of the guest, with what the host does");
-    for (size_t class = 0; m->detour_count && class <= FV_GAP_STEAL; class++)
+    for (size_t class = 0; m->detour_count && class <= FV_GAP_STEAL; class ++)
         if (files[class] && !m->detours[0].knows[class])
             fv_page_item(p, FV_YELLOW, 0, "%s cannot be read: what it would tell of is unexplained", files[class]);
     if (isnan(m->others_processors))
         fv_page_item(p, FV_YELLOW, 0, "whether other tasks ran meanwhile is not known: no /proc/stat");
     else if (m->others_processors >= BUSY)
-        fv_page_item(p, FV_YELLOW, 0, "other tasks ran meanwhile, on %.2g processors in the mean: results are of a busy machine", m->others_processors);
+        fv_page_item(p, FV_YELLOW, 0,
+                     "other tasks ran meanwhile, on %.2g processors in the mean: results are of a busy machine",
+                     m->others_processors);
     else
-        fv_page_item(p, FV_PLAIN, 0, "hardly any other task ran meanwhile (%.2g processors in the mean)", m->others_processors);
+        fv_page_item(p, FV_PLAIN, 0, "hardly any other task ran meanwhile (%.2g processors in the mean)",
+                     m->others_processors);
 }
 
 static void put_periods(const struct fv_page *p, struct fv_doctor *d, const struct fv_measured *m)
@@ -103,28 +112,43 @@ static void put_left_out(const struct fv_page *p, const struct fv_measured *m)
     const char *what = m->bandwidth_count ? "on all processors together" : "at all", *why = m->bandwidth_left_out;
 
     if (fv_same_text(why, fv_left_out[FV_LEFT_OUT_TIME]))
-        fv_page_item(p, FV_YELLOW, 0, "bandwidth was not measured %s: no time was left; measure when no other task runs, or with --seconds %.0f", what, ceil(2 * m->seconds));
+        fv_page_item(
+            p, FV_YELLOW, 0,
+            "bandwidth was not measured %s: no time was left; measure when no other task runs, or with --seconds %.0f",
+            what, ceil(2 * m->seconds));
     else if (fv_same_text(why, fv_left_out[FV_LEFT_OUT_MEMORY]))
-        fv_page_item(p, FV_YELLOW, 0, "bandwidth was not measured %s: not enough memory is free; measure when it is, or on fewer processors (--cpus)", what);
+        fv_page_item(p, FV_YELLOW, 0,
+                     "bandwidth was not measured %s: not enough memory is free; measure when it is, or on fewer "
+                     "processors (--cpus)",
+                     what);
     else if (why)
-        fv_page_item(p, FV_YELLOW, 0, "bandwidth was not measured %s: a processor could not be used; name those that can be (--cpus)", what);
+        fv_page_item(p, FV_YELLOW, 0,
+                     "bandwidth was not measured %s: a processor could not be used; name those that can be (--cpus)",
+                     what);
 }
 
 static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struct fv_measured *m)
 {
     char largest[FV_WORD], huge[FV_WORD], reach[FV_WORD];
 
-    put_rows(p, d, &fv_measure_levels, NULL, "plateaus of a pointer chase on the first processor; repeated measures, above their mode");
+    put_rows(p, d, &fv_measure_levels, NULL,
+             "plateaus of a pointer chase on the first processor; repeated measures, above their mode");
     if (m->latency_count) {
-        fv_page_item(p, FV_PLAIN, 0, "working sets up to %s, of which %s in huge pages; sizes of caches: %s", fv_words_bytes(m->largest_bytes, largest), fv_words_bytes(m->huge_bytes, huge),
+        fv_page_item(p, FV_PLAIN, 0, "working sets up to %s, of which %s in huge pages; sizes of caches: %s",
+                     fv_words_bytes(m->largest_bytes, largest), fv_words_bytes(m->huge_bytes, huge),
                      m->sizes_from ? m->sizes_from : "nobody says");
         if (m->is_guest > 0 && fv_same_text(m->sizes_from, "CPUID"))
-            fv_page_item(p, FV_YELLOW, 0, "CPUID of a virtual machine may tell of larger caches than a processor of it has, and levels have wrong names then");
+            fv_page_item(p, FV_YELLOW, 0,
+                         "CPUID of a virtual machine may tell of larger caches than a processor of it has, and levels "
+                         "have wrong names then");
     }
     if (m->tlb_pages)
-        fv_page_item(p, FV_PLAIN, 0, "TLB: up to %llu pages (%s) cost nothing; from then on one line of each page takes longer than lines side by side", (unsigned long long)m->tlb_pages,
-                     fv_words_bytes(m->tlb_pages * m->page_bytes, reach));
-    put_rows(p, d, &fv_measure_bandwidth, NULL, "what loops read and write in a second; bytes that a write reads before are not counted");
+        fv_page_item(p, FV_PLAIN, 0,
+                     "TLB: up to %llu pages (%s) cost nothing; from then on one line of each page takes longer than "
+                     "lines side by side",
+                     (unsigned long long)m->tlb_pages, fv_words_bytes(m->tlb_pages * m->page_bytes, reach));
+    put_rows(p, d, &fv_measure_bandwidth, NULL,
+             "what loops read and write in a second; bytes that a write reads before are not counted");
     put_left_out(p, m);
     if (p->top == SIZE_MAX) {
         put_rows(p, d, &fv_measure_latency, NULL, "");
@@ -140,7 +164,8 @@ void fv_doctor_print_measured(const struct fv_page *p, struct fv_doctor *d)
         return;
     put_conditions(p, m);
     put_rows(p, d, &fv_measure_noise, noise_badness, "percent above the mode (half-sample mode)");
-    put_rows(p, d, &fv_measure_detours, detours_badness, "gaps of a loop that only reads the clock; then where their time went, of all that was lost");
+    put_rows(p, d, &fv_measure_detours, detours_badness,
+             "gaps of a loop that only reads the clock; then where their time went, of all that was lost");
     put_periods(p, d, m);
     put_memory(p, d, m);
 }

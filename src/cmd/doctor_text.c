@@ -4,15 +4,19 @@
 #include "sensors/sensors.h"
 #include "views/text/text.h"
 
-static const enum fv_color colors[] = { [FV_DOCTOR_GOOD] = FV_GREEN, [FV_DOCTOR_NOTE] = FV_PLAIN, [FV_DOCTOR_UNKNOWN] = FV_YELLOW, [FV_DOCTOR_BAD] = FV_RED };
+static const enum fv_color colors[] = {
+    [FV_DOCTOR_GOOD] = FV_GREEN, [FV_DOCTOR_NOTE] = FV_PLAIN, [FV_DOCTOR_UNKNOWN] = FV_YELLOW, [FV_DOCTOR_BAD] = FV_RED
+};
 
 static void put_heading(const struct fv_page *p, const struct fv_doctor *d)
 {
     char words[600], clean[sizeof(words)];
 
-    snprintf(words, sizeof(words), "%.64s, Linux %.64s, processors %.100s", d->host ? d->host : "?", d->kernel ? d->kernel : "?", d->processors ? d->processors : "?");
-    fprintf(p->out, "%s%s: %zu bad, %zu unknown, %zu note%s, %zu good%s\n", fv_page_on(p, FV_BOLD), fv_words_clean(words, clean, sizeof(clean)),
-            fv_doctor_count(d, FV_DOCTOR_BAD), fv_doctor_count(d, FV_DOCTOR_UNKNOWN), fv_doctor_count(d, FV_DOCTOR_NOTE),
+    snprintf(words, sizeof(words), "%.64s, Linux %.64s, processors %.100s", d->host ? d->host : "?",
+             d->kernel ? d->kernel : "?", d->processors ? d->processors : "?");
+    fprintf(p->out, "%s%s: %zu bad, %zu unknown, %zu note%s, %zu good%s\n", fv_page_on(p, FV_BOLD),
+            fv_words_clean(words, clean, sizeof(clean)), fv_doctor_count(d, FV_DOCTOR_BAD),
+            fv_doctor_count(d, FV_DOCTOR_UNKNOWN), fv_doctor_count(d, FV_DOCTOR_NOTE),
             fv_words_s(fv_doctor_count(d, FV_DOCTOR_NOTE)), fv_doctor_count(d, FV_DOCTOR_GOOD), fv_page_off(p));
     if (*fv_sensors_root())
         fprintf(p->out, "read below %s/\n", fv_sensors_root());
@@ -84,7 +88,9 @@ static void put_processes(const struct fv_page *p, struct fv_doctor *d)
     for (size_t i = 0; i < d->process_count; i++)
         fv_sheet_add(&sheet, NULL, &d->processes[i], FV_PLAIN);
     if (sheet.all_rows) {
-        fv_page_heading(p, "Processes", "processors: those that threads that compute may use; remote: memory on other NUMA nodes than these");
+        fv_page_heading(
+            p, "Processes",
+            "processors: those that threads that compute may use; remote: memory on other NUMA nodes than these");
         fv_sheet_print(&sheet);
         fv_sheet_cut(&sheet, "process", "");
     }

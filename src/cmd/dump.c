@@ -85,12 +85,11 @@ static void print_file(const char *name, const struct fv_reader *reader)
     }
 }
 
-static const char usage[] =
-    "usage: fvmpi dump DIR|FILE...\n"
-    "Prints every record of the rank files of an experiment, one a line: type key=value ...\n"
-    "Times are ticks of the file's clock, unless the key ends with _ns.\n"
-    "  -r, --records   explain the records and their fields, in Markdown; no DIR\n"
-    "  -h, --help      this text\n";
+static const char usage[] = "usage: fvmpi dump DIR|FILE...\n"
+                            "Prints every record of the rank files of an experiment, one a line: type key=value ...\n"
+                            "Times are ticks of the file's clock, unless the key ends with _ns.\n"
+                            "  -r, --records   explain the records and their fields, in Markdown; no DIR\n"
+                            "  -h, --help      this text\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -111,7 +110,9 @@ static int take_option(void *options, int option)
 
 int fv_cmd_dump(int argc, char **argv)
 {
-    static const struct option table[] = { { "help", no_argument, NULL, 'h' }, { "records", no_argument, NULL, 'r' }, { 0 } };
+    static const struct option table[] = { { "help", no_argument, NULL, 'h' },
+                                           { "records", no_argument, NULL, 'r' },
+                                           { 0 } };
     static const struct fv_arguments arguments = { "hr", table, take_option, wrong, "experiment directory", false };
     struct fv_experiment experiment;
     struct fv_operands paths;

@@ -1,4 +1,5 @@
-/* fvmpi dump prints what format_words.h says of records: their fields (dump.c), and what these mean (dump_records.c). */
+/* fvmpi dump prints what format_words.h says of records: their fields (dump.c), and what these mean
+ * (dump_records.c). */
 #ifndef FV_DUMP_H
 #define FV_DUMP_H
 

@@ -66,8 +66,9 @@ static void print_enum(const struct fv_enum *of)
 static void print_kind(const struct fv_chunk_kind *kind, struct seen *layouts, struct seen *parts, struct seen *enums)
 {
     printf("\n### %u %s\n\n%s%s", kind->number, kind->name, kind->one ? "One " : "", kind->layout ? "`" : "Bytes");
-    printf("%s%s, of %s%s%s: %s.", kind->layout ? kind->layout->name : "", kind->layout ? "`" : "", kind->by_thread ? "one thread" : "the process",
-           kind->varies ? ", of its own length" : "", kind->ids ? ", numbered from 1" : "", kind->doc);
+    printf("%s%s, of %s%s%s: %s.", kind->layout ? kind->layout->name : "", kind->layout ? "`" : "",
+           kind->by_thread ? "one thread" : "the process", kind->varies ? ", of its own length" : "",
+           kind->ids ? ", numbered from 1" : "", kind->doc);
     printf("%s\n", kind->forgotten ? " MPI_Pcontrol(2) drops them." : "");
     if (!is_new(layouts, kind->layout))
         return;

@@ -25,8 +25,8 @@ struct fv_dynamic {
     size_t needed_count;
     const char *rpath, *runpath, *soname; /* NULL: none */
     uint16_t machine;
-    bool has_interpreter; /* the loader starts it: a program, and not a static one */
-    bool is_program;      /* may be executed: has an entry point */
+    bool has_interpreter;    /* the loader starts it: a program, and not a static one */
+    bool is_program;         /* may be executed: has an entry point */
     bool has_asan, has_tsan; /* it takes from AddressSanitizer's, or ThreadSanitizer's, run-time library, or has it */
 };
 

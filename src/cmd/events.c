@@ -31,7 +31,8 @@ const char *fv_event_encode(struct fv_perf_event *event, bool user_only)
 
     if (!pfm_is_ready())
         return "";
-    int code = pfm_get_os_event_encoding(event->name, user_only ? PFM_PLM3 : PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
+    int code =
+        pfm_get_os_event_encoding(event->name, user_only ? PFM_PLM3 : PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
     if (code == PFM_ERR_NOTFOUND)
         return "";
     if (code != PFM_SUCCESS)
@@ -40,8 +41,7 @@ const char *fv_event_encode(struct fv_perf_event *event, bool user_only)
     event->config = attr.config;
     event->config1 = attr.config1;
     event->config2 = attr.config2;
-    event->flags = (attr.exclude_user ? FV_PERF_NO_USER : 0u) |
-                   (attr.exclude_kernel ? FV_PERF_NO_KERNEL : 0u) |
+    event->flags = (attr.exclude_user ? FV_PERF_NO_USER : 0u) | (attr.exclude_kernel ? FV_PERF_NO_KERNEL : 0u) |
                    attr.precise_ip * (unsigned)FV_PERF_PRECISE;
     event->processor = attr.type <= PERF_TYPE_HW_CACHE ? 0 : fv_processor();
     return NULL;
@@ -98,9 +98,9 @@ const char *fv_event_pmu(bool (*is_known)(const char *name))
     return NULL;
 }
 
-#define WHERE                                                                                                \
-    "this fvmpi was built without libpfm4 and knows the kernel's generic names only; build it with that, "   \
-    "or give the "                                                                                           \
+#define WHERE                                                                                              \
+    "this fvmpi was built without libpfm4 and knows the kernel's generic names only; build it with that, " \
+    "or give the "                                                                                         \
     "processor's code as rHEX"
 
 #endif
@@ -187,8 +187,7 @@ static bool can_be_had(const struct fv_perf_event *event)
 char *fv_events_calls(void)
 {
     /* Intel, since Nehalem; the newer cores of few watts */
-    static const char *const names[] = { "BR_INST_RETIRED:NEAR_CALL:u:precise=1",
-                                         "BR_INST_RETIRED:CALL:u:precise=1" };
+    static const char *const names[] = { "BR_INST_RETIRED:NEAR_CALL:u:precise=1", "BR_INST_RETIRED:CALL:u:precise=1" };
     char text[FV_PERF_EVENT_TEXT];
 
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {

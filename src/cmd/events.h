@@ -14,7 +14,8 @@ int fv_events_encode(const char *list, char **out);
 char *fv_events_calls(void);
 
 struct fv_perf_event;
-/* Looks an event's name up. NULL, or why not; "" where libpfm4 does not know it. `user_only`: unless the name says otherwise. */
+/* Looks an event's name up. NULL, or why not; "" where libpfm4 does not know it. `user_only`: unless the name says
+ * otherwise. */
 const char *fv_event_encode(struct fv_perf_event *event, bool user_only);
 /* -FV_ENOENT. */
 int fv_event_say_unknown(const char *option, const struct fv_perf_event *event, const char *why);

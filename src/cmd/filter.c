@@ -248,7 +248,8 @@ static bool is_beside(const char *path, const char *program)
 {
     const char *slash = strrchr(program, '/');
 
-    return path && slash && !strncmp(path, program, (size_t)(slash - program) + 1) && !strpbrk(fv_base_name(path), ",=;");
+    return path && slash && !strncmp(path, program, (size_t)(slash - program) + 1) &&
+           !strpbrk(fv_base_name(path), ",=;");
 }
 
 /* NULL: errno tells. */
@@ -283,7 +284,10 @@ int fv_filter_encode(const char *filter, const char *program, char **out)
 
     *out = NULL;
     if (!f)
-        fv_log("%s: %s; give a filter file as Score-P's, see share/doc/functions.md", filter, text ? why : error == EFBIG ? "not a text, or larger than 16 MiB" : strerror(error));
+        fv_log("%s: %s; give a filter file as Score-P's, see share/doc/functions.md", filter,
+               text             ? why
+               : error == EFBIG ? "not a text, or larger than 16 MiB"
+                                : strerror(error));
     fv_string_clear(&list);
     if (f && whole) {
         encode_object(f, whole, ".", &list);
@@ -294,7 +298,8 @@ int fv_filter_encode(const char *filter, const char *program, char **out)
         fv_libraries_release(&libraries);
     }
     if (!err && list.used > MOST) {
-        fv_log("%s: leaves out more functions than can be named; leave out files when you compile (fvcc --fv:exclude)", filter);
+        fv_log("%s: leaves out more functions than can be named; leave out files when you compile (fvcc --fv:exclude)",
+               filter);
         err = -FV_EINVAL;
     }
     fv_filter_free(f);

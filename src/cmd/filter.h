@@ -1,12 +1,14 @@
-/* Filter files for --functions, as Score-P has them (Score-P User Manual, "Filtering"): which of a program's functions are left out. Names are the tools'
- * business, so `fvmpi run` finds out what that means for this program; the library gets addresses (src/functions/left_out.h). */
+/* Filter files for --functions, as Score-P has them (Score-P User Manual, "Filtering"): which of a program's functions
+ * are left out. Names are the tools' business, so `fvmpi run` finds out what that means for this program; the library
+ * gets addresses (src/functions/left_out.h). */
 #ifndef FV_CMD_FILTER_H
 #define FV_CMD_FILTER_H
 
 #include "base/base.h"
 
-/* What the file leaves out of the program, and of libraries in its directory or below: encoded, the caller's, from malloc(); "" for nothing. program NULL:
- * the file is checked alone. -FV_EINVAL, -FV_EIO: has said what is wrong with the filter. */
+/* What the file leaves out of the program, and of libraries in its directory or below: encoded, the caller's, from
+ * malloc(); "" for nothing. program NULL: the file is checked alone. -FV_EINVAL, -FV_EIO: has said what is wrong with
+ * the filter. */
 int fv_filter_encode(const char *filter, const char *program, char **out);
 
 /* ---- for tests ---- */

@@ -52,9 +52,8 @@ static enum verdict judge(const char *path, const struct fv_libraries *libraries
             continue;
         unknown |= flavour == FV_FLAVOUR_MPICH && is_older_openmpi(libraries);
         if (unknown || (found && flavour != out->flavour)) {
-            snprintf(out->why, sizeof(out->why), "%.200s needs %.100s%s%.100s", fv_base_name(path),
-                     library->name, found ? " and " : ", an MPI that fvmpi does not know",
-                     found ? found->name : "");
+            snprintf(out->why, sizeof(out->why), "%.200s needs %.100s%s%.100s", fv_base_name(path), library->name,
+                     found ? " and " : ", an MPI that fvmpi does not know", found ? found->name : "");
             out->flavour = FV_FLAVOUR_NONE;
             return OTHER_MPI;
         }
@@ -133,8 +132,7 @@ static enum verdict look_behind(char *const argv[], struct fv_finding *out)
         if (argv[i][0] == '-' || !fv_find_program(argv[i], path, sizeof(path)))
             continue;
         enum verdict verdict = look_at(path, out);
-        if (verdict == FOUND || verdict == OTHER_MPI ||
-            ((verdict == STATIC || verdict == FOREIGN) && !out->program)) {
+        if (verdict == FOUND || verdict == OTHER_MPI || ((verdict == STATIC || verdict == FOREIGN) && !out->program)) {
             found = verdict;
             out->program = i;
             snprintf(out->program_path, sizeof(out->program_path), "%s", path);
@@ -145,8 +143,7 @@ static enum verdict look_behind(char *const argv[], struct fv_finding *out)
     return found;
 }
 
-static void ask_launcher(const char *launcher, enum verdict of_program, const char *program,
-                         struct fv_finding *out)
+static void ask_launcher(const char *launcher, enum verdict of_program, const char *program, struct fv_finding *out)
 {
     const char *variable = "";
 
@@ -155,8 +152,8 @@ static void ask_launcher(const char *launcher, enum verdict of_program, const ch
         snprintf(out->why, sizeof(out->why), launcher ? "%.200s is its launcher" : "%.200s is set",
                  launcher ? launcher : variable);
     } else if (launcher || fv_under_launcher()) {
-        snprintf(out->why, sizeof(out->why), "%.200s %s, and its launcher may be any MPI's",
-                 fv_base_name(program), of_program == NOT_ELF ? "is no ELF file" : "needs no MPI library");
+        snprintf(out->why, sizeof(out->why), "%.200s %s, and its launcher may be any MPI's", fv_base_name(program),
+                 of_program == NOT_ELF ? "is no ELF file" : "needs no MPI library");
     } else {
         out->flavour = FV_FLAVOUR_SERIAL;
         snprintf(out->why, sizeof(out->why), "%.200s needs no MPI library, and there is no launcher",

@@ -74,7 +74,16 @@ static bool parse_size(const char *text, uint64_t *out)
     return *out >= 1 << 20;
 }
 
-enum { OPT_MEMORY = 256, OPT_NO_CORRECT, OPT_NO_SYMBOLS, OPT_NO_SAMPLES, OPT_CONTEXTS, OPT_NO_ANALYSIS, OPT_KEEP, OPT_VERSION };
+enum {
+    OPT_MEMORY = 256,
+    OPT_NO_CORRECT,
+    OPT_NO_SYMBOLS,
+    OPT_NO_SAMPLES,
+    OPT_CONTEXTS,
+    OPT_NO_ANALYSIS,
+    OPT_KEEP,
+    OPT_VERSION
+};
 
 static int take_option(void *options, int option)
 {
@@ -91,8 +100,7 @@ static int take_option(void *options, int option)
     case OPT_NO_ANALYSIS: o->analysis = false; return FV_GO_ON;
     case OPT_KEEP: o->keep = true; return FV_GO_ON;
     case OPT_MEMORY:
-        return parse_size(optarg, &o->memory) ? FV_GO_ON
-                                              : wrong(optarg, "--memory takes a size from 1M, like 256M");
+        return parse_size(optarg, &o->memory) ? FV_GO_ON : wrong(optarg, "--memory takes a size from 1M, like 256M");
     case 'h':
         if (first_process)
             fputs(usage, stdout);
@@ -132,8 +140,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "version", no_argument, NULL, OPT_VERSION },
         { 0 },
     };
-    static const struct fv_arguments arguments = { "o:qvh", table, take_option, wrong,
-                                                   "experiment directory", false };
+    static const struct fv_arguments arguments = { "o:qvh", table, take_option, wrong, "experiment directory", false };
 
     *o = (struct fv_unify_options){
         .memory = UINT64_C(256) << 20, .correct = true, .symbols = true, .samples = FV_SAMPLES_METRIC, .analysis = true
@@ -293,12 +300,10 @@ static bool replay_all(struct fv_unify *r)
 
         r->locations = fv_xrealloc(r->locations, r->location_count + threads, sizeof(*r->locations));
         memset(r->locations + r->location_count, 0, threads * sizeof(*r->locations));
-        fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map,
-                      r->locations + r->location_count);
+        fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map, r->locations + r->location_count);
         fv_weave_samples_rank(&samples, m->files[i].rank, m->files[i].reader, &m->files[i].map,
                               r->locations + r->location_count);
-        fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map,
-                               r->locations + r->location_count);
+        fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map, r->locations + r->location_count);
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;
@@ -349,7 +354,8 @@ static bool write_labels(struct fv_unify *r)
     bool good = true;
 
     for (size_t i = 0; i < count && good; i++)
-        good = fv_archive_label(r->archive, labels[i].time_ns, fv_location(&d->ranks[labels[i].rank], 0), labels[i].text, labels[i].length);
+        good = fv_archive_label(r->archive, labels[i].time_ns, fv_location(&d->ranks[labels[i].rank], 0),
+                                labels[i].text, labels[i].length);
     free(labels);
     return good;
 }
@@ -365,8 +371,8 @@ static bool define(struct fv_unify *r)
     for (size_t i = 0; i < r->location_count; i++)
         own[i] = r->locations[i].location;
     for (size_t i = 0; i < count; i++) {
-        locations[i] = (struct fv_archive_location){ all[i].location, all[i].records,
-                                                     (uint32_t)all[i].location, all[i].gaps, all[i].given_up };
+        locations[i] = (struct fv_archive_location){ all[i].location, all[i].records, (uint32_t)all[i].location,
+                                                     all[i].gaps, all[i].given_up };
         if (!all[i].records)
             continue;
         times.first_ns = all[i].first_ns < times.first_ns ? all[i].first_ns : times.first_ns;
@@ -374,8 +380,8 @@ static bool define(struct fv_unify *r)
     }
     if (times.first_ns == UINT64_MAX)
         times.first_ns = 0;
-    bool good = fv_archive_definitions(r->archive, own, r->location_count, first_process ? locations : NULL,
-                                       count, &times, &r->merge.contexts);
+    bool good = fv_archive_definitions(r->archive, own, r->location_count, first_process ? locations : NULL, count,
+                                       &times, &r->merge.contexts);
     good = good && (!first_process || write_labels(r));
     free(all);
     free(locations);
@@ -461,12 +467,9 @@ static bool write_archive(struct fv_unify *r)
     r->archive = fv_archive_open(output_of(r), t, buffer_bytes(r), most_members(&r->merge.defs));
     if (!r->archive)
         return false;
-    const struct fv_archive_names names = { &r->merge.defs,
-                                            &r->merge.locks,
-                                            r->merge.context_of_node,
-                                            r->merge.function_of_node,
-                                            r->merge.has_samples,
-                                            r->merge.calling,
+    const struct fv_archive_names names = { &r->merge.defs,           &r->merge.locks,
+                                            r->merge.context_of_node, r->merge.function_of_node,
+                                            r->merge.has_samples,     r->merge.calling,
                                             r->merge.calling_count };
     bool good = fv_archive_begin_events(r->archive, &names);
     good = good && replay_all(r);
@@ -493,10 +496,9 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
     fv_experiment_keep_private(r->options.directories.items[0]);
     if (good) {
         good = fv_merge_unify(&r->merge, r->options.symbols, r->options.samples);
-        r->progress =
-            (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
-                                        .all = r->merge.event_bytes * (1 + r->options.analysis),
-                                        .begin_s = begin };
+        r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
+                                                  .all = r->merge.event_bytes * (1 + r->options.analysis),
+                                                  .begin_s = begin };
         fv_unify_say_problems(r);
         good = good && fv_unify_has_traces(r) && take_output(r);
         r->incomplete = (good && !correct(r)) || r->incomplete;

@@ -58,7 +58,7 @@ static bool gather(const char *path, bool quiet)
         fv_log("gather: %s: %s; give the experiment directory", path, strerror(S_ISREG(st.st_mode) ? ENOTDIR : errno));
         return false;
     }
-    bool good = is_local(path)               ? fv_stage(path, NULL, &wish, &staged)
+    bool good = is_local(path)              ? fv_stage(path, NULL, &wish, &staged)
                 : fv_output_holds_run(path) ? fv_stage_noted(path, &staged)
                                             : fv_stage_all(path, &wish, &staged);
     if (staged.running)

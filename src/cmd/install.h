@@ -4,8 +4,8 @@
 
 #include "cmd/launcher.h"
 
-/* The path of a flavour's library, that with --threads if so: $FVMPI_LIBDIR, else .libs beside the fvmpi executable (a build tree),
- * else where installation put it, also when the whole tree was moved. -FV_ENOENT: there is none; out then
+/* The path of a flavour's library, that with --threads if so: $FVMPI_LIBDIR, else .libs beside the fvmpi executable (a
+ * build tree), else where installation put it, also when the whole tree was moved. -FV_ENOENT: there is none; out then
  * holds where it should be. */
 int fv_install_library(enum fv_flavour flavour, bool threads, char *out, size_t size);
 

@@ -13,9 +13,11 @@
 
 static const char usage[] =
     "usage: fvmpi label TEXT [FIFO|DIR]\n"
-    "Marks the present with a text in what is recorded just now: in the recording of `fvmpi record --control FIFO`, or in\n"
+    "Marks the present with a text in what is recorded just now: in the recording of `fvmpi record --control FIFO`, or "
+    "in\n"
     "the run of `fvmpi run --sensors` whose experiment is DIR, on the node that reads them first. In a directory the\n"
-    "FIFO is DIR/" FV_CONTROL_NAME ". Without: the one that FVMPI_CONTROL names, which the command has that `fvmpi record --control` started.\n"
+    "FIFO is DIR/" FV_CONTROL_NAME
+    ". Without: the one that FVMPI_CONTROL names, which the command has that `fvmpi record --control` started.\n"
     "\n"
     "  -h, --help  this text\n"
     "\n"
@@ -50,7 +52,9 @@ static const char *why_not(int err, const char *where)
     switch (errno) {
     case ENXIO: return "nobody reads it: the recording has ended";
     case ENOENT:
-        return is_experiment(where) ? "it is not there: this run reads no labels, or has ended; fvmpi run --sensors LIST reads them" : "it is not there: nothing is recorded with this --control";
+        return is_experiment(where)
+                   ? "it is not there: this run reads no labels, or has ended; fvmpi run --sensors LIST reads them"
+                   : "it is not there: nothing is recorded with this --control";
     case EAGAIN: return "it is full: the recording does not read it";
     default: return strerror(errno);
     }
@@ -68,7 +72,8 @@ static int send_label(const char *text, const char *where)
     if ((size_t)snprintf(line, sizeof(line), "label %s", text) >= sizeof(line))
         return wrong("TEXT", "it is longer than 4089 bytes");
     if (!where || !*where)
-        return wrong("no FIFO", "name it, or the directory that it is in; a command of fvmpi record has it by itself, if that has --control FIFO");
+        return wrong("no FIFO", "name it, or the directory that it is in; a command of fvmpi record has it by itself, "
+                                "if that has --control FIFO");
     if (!fv_control_path(where, path))
         return wrong(where, strerror(ENAMETOOLONG));
     signal(SIGPIPE, SIG_IGN);

@@ -102,8 +102,8 @@ int fv_launcher_ranks(char *const argv[])
 
 bool fv_under_launcher(void)
 {
-    return getenv("OMPI_COMM_WORLD_RANK") || getenv("JSM_NAMESPACE_RANK") || getenv("PMIX_RANK") || getenv("PMI_RANK") ||
-           getenv("PALS_RANKID") || getenv("FLUX_TASK_RANK") || getenv("ALPS_APP_PE") ||
+    return getenv("OMPI_COMM_WORLD_RANK") || getenv("JSM_NAMESPACE_RANK") || getenv("PMIX_RANK") ||
+           getenv("PMI_RANK") || getenv("PALS_RANKID") || getenv("FLUX_TASK_RANK") || getenv("ALPS_APP_PE") ||
            (getenv("SLURM_PROCID") && getenv("SLURM_STEP_ID")); /* batch scripts have the first alone */
 }
 

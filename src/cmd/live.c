@@ -19,27 +19,34 @@
 
 static const char usage[] =
     "usage: fvmpi live [DIR] [EVENT...] [options]\n"
-    "A page of charts of what the kernel and the hardware of this machine count, live: prints its address. More events can be chosen in the page; all who look at\n"
-    "it get the same samples. EVENT is as for fvmpi stat; without any, what most want to see. The server is for this host alone; the line that is printed says how\n"
+    "A page of charts of what the kernel and the hardware of this machine count, live: prints its address. More events "
+    "can be chosen in the page; all who look at\n"
+    "it get the same samples. EVENT is as for fvmpi stat; without any, what most want to see. The server is for this "
+    "host alone; the line that is printed says how\n"
     "to reach it from another one, by ssh. The address has a token in it: who has it may look, label and choose.\n"
-    "DIR is the experiment directory of a job that runs, or is to come: its name has a slash (./exp), or it is there. Then the page follows the job, too: the ranks'\n"
-    "time in MPI, who waits for whom now, and what took time so far. Nothing in the job changes for it; its files are read, by a twentieth of a processor at most.\n"
+    "DIR is the experiment directory of a job that runs, or is to come: its name has a slash (./exp), or it is there. "
+    "Then the page follows the job, too: the ranks'\n"
+    "time in MPI, who waits for whom now, and what took time so far. Nothing in the job changes for it; its files are "
+    "read, by a twentieth of a processor at most.\n"
     "\n"
     "  -i, --interval S      seconds from sample to sample (0.1; from 0.01 to 60); the page can change it\n"
     "      --per-source      a line for each source\n"
     "      --budget PERCENT  of a processor, for reading sensors (1); dear ones are read less often\n"
-    "      --nodes PATH      other nodes, too: recordings that `fvmpi record` writes on them meanwhile, all *.jsonl of a directory, or one of them\n"
+    "      --nodes PATH      other nodes, too: recordings that `fvmpi record` writes on them meanwhile, all *.jsonl of "
+    "a directory, or one of them\n"
     "      --port N          of the server; without: any that is free\n"
     "  -h, --help\n"
     "\n"
-    "/metrics below the address has the events for Prometheus (OpenMetrics), the token as \"Authorization: Bearer TOKEN\", too. The last samples, 6 MiB, are kept; the page\n"
-    "saves them as `fvmpi record` does. FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: 0 interrupted, 1 failed, 2 wrong usage.\n";
+    "/metrics below the address has the events for Prometheus (OpenMetrics), the token as \"Authorization: Bearer "
+    "TOKEN\", too. The last samples, 6 MiB, are kept; the page\n"
+    "saves them as `fvmpi record` does. FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: 0 "
+    "interrupted, 1 failed, 2 wrong usage.\n";
 
 struct live_run {
     struct fv_operands operands;
     bool per_source;
-    size_t port; /* 0: any */
-    char *job;   /* an experiment directory; NULL: none */
+    size_t port;       /* 0: any */
+    char *job;         /* an experiment directory; NULL: none */
     const char *nodes; /* where other nodes' recordings come; NULL: nowhere */
     struct fv_live live;
 };
@@ -94,7 +101,8 @@ static void say_address(const struct fv_server *server)
     struct utsname name;
 
     uname(&name);
-    printf("http://127.0.0.1:%u/?token=%s    (from elsewhere: ssh -L %u:127.0.0.1:%u %s, then the same address)\n", port, fv_server_token(server), port, port, name.nodename);
+    printf("http://127.0.0.1:%u/?token=%s    (from elsewhere: ssh -L %u:127.0.0.1:%u %s, then the same address)\n",
+           port, fv_server_token(server), port, port, name.nodename);
     fflush(stdout);
 }
 
@@ -111,7 +119,8 @@ static void say_end(const struct fv_live *live)
 {
     double seconds = 1e-9 * (double)(fv_live_now_ns() - live->start_ns);
 
-    fv_log("live: %zu samples, %zu late, %zu missed, %.2g %% of a processor", live->samples, live->late, live->missed, 100 * fv_live_cpu_s(live) / fmax(seconds, 1e-3));
+    fv_log("live: %zu samples, %zu late, %zu missed, %.2g %% of a processor", live->samples, live->late, live->missed,
+           100 * fv_live_cpu_s(live) / fmax(seconds, 1e-3));
 }
 
 static int serve(struct live_run *r)
@@ -158,7 +167,10 @@ static int take_option(void *options, int option)
     struct live_run *r = options;
 
     switch (option) {
-    case 'i': return take_number(optarg, FV_LIVE_LEAST_S, FV_LIVE_MOST_S, &r->live.interval_s) ? wrong(optarg, "--interval takes " FV_LIVE_INTERVAL) : FV_GO_ON;
+    case 'i':
+        return take_number(optarg, FV_LIVE_LEAST_S, FV_LIVE_MOST_S, &r->live.interval_s)
+                   ? wrong(optarg, "--interval takes " FV_LIVE_INTERVAL)
+                   : FV_GO_ON;
     case OPT_PER_SOURCE: r->per_source = true; return FV_GO_ON;
     case OPT_BUDGET:
         if (take_number(optarg, 1e-4, 100, &r->live.budget))
@@ -166,7 +178,10 @@ static int take_option(void *options, int option)
         r->live.budget /= 100;
         return FV_GO_ON;
     case OPT_NODES: r->nodes = optarg; return FV_GO_ON;
-    case OPT_PORT: return fv_output_number(optarg, 1, &r->port) && r->port <= 65535 ? FV_GO_ON : wrong(optarg, "--port takes a number from 1 to 65535");
+    case OPT_PORT:
+        return fv_output_number(optarg, 1, &r->port) && r->port <= 65535
+                   ? FV_GO_ON
+                   : wrong(optarg, "--port takes a number from 1 to 65535");
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     default: return FV_UNKNOWN_OPTION;
     }
@@ -188,14 +203,19 @@ static int take_operands(struct live_run *r, char **operands, size_t count)
         count--;
     }
     r->operands = (struct fv_operands){ operands, count };
-    return count && strchr(operands[0], '/') ? wrong(operands[0], "one experiment directory can be followed") : FV_GO_ON;
+    return count && strchr(operands[0], '/') ? wrong(operands[0], "one experiment directory can be followed")
+                                             : FV_GO_ON;
 }
 
 int fv_cmd_live(int argc, char **argv)
 {
     static const struct option table[] = {
-        { "interval", required_argument, NULL, 'i' }, { "per-source", no_argument, NULL, OPT_PER_SOURCE }, { "budget", required_argument, NULL, OPT_BUDGET },
-        { "nodes", required_argument, NULL, OPT_NODES }, { "port", required_argument, NULL, OPT_PORT },    { "help", no_argument, NULL, 'h' },
+        { "interval", required_argument, NULL, 'i' },
+        { "per-source", no_argument, NULL, OPT_PER_SOURCE },
+        { "budget", required_argument, NULL, OPT_BUDGET },
+        { "nodes", required_argument, NULL, OPT_NODES },
+        { "port", required_argument, NULL, OPT_PORT },
+        { "help", no_argument, NULL, 'h' },
         { 0 },
     };
     static const struct fv_arguments arguments = { "i:h", table, take_option, wrong, NULL, false };

@@ -127,8 +127,7 @@ static bool try_path(struct scan *scan, const char *path, struct object *out)
 }
 
 /* Replaces $ORIGIN and ${ORIGIN}; $LIB by `lib`. False: another token, or too long. */
-static bool expand(char *out, size_t size, const char *text, size_t length, const char *origin,
-                   const char *lib)
+static bool expand(char *out, size_t size, const char *text, size_t length, const char *origin, const char *lib)
 {
     static const struct {
         const char *name;
@@ -158,8 +157,8 @@ static bool expand(char *out, size_t size, const char *text, size_t length, cons
 }
 
 /* Looks for a name in a list of directories, `separators` apart. An empty entry is the current one. */
-static bool try_list(struct scan *scan, const char *list, const char *separators, const char *name,
-                     const char *origin, struct object *out)
+static bool try_list(struct scan *scan, const char *list, const char *separators, const char *name, const char *origin,
+                     struct object *out)
 {
     static const char *const libs[] = { "lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu" };
     char directory[PATH_MAX], path[PATH_MAX];

@@ -45,23 +45,27 @@ static bool add_list(struct fv_numbers_of_runs *numbers, const char *text, size_
     return true;
 }
 
-bool fv_numbers_by_option(struct fv_numbers_of_runs *numbers, const struct fv_config *config, const char *flag, size_t least, size_t most, const char *what)
+bool fv_numbers_by_option(struct fv_numbers_of_runs *numbers, const struct fv_config *config, const char *flag,
+                          size_t least, size_t most, const char *what)
 {
     const char *list = fv_config_get(config, flag);
 
-    if (list[strspn(list, "0123456789,")] || !strcmp(list, "1") || !fv_config_is(config, flag)) { /* on, or by another option */
+    /* on, or by another option */
+    if (list[strspn(list, "0123456789,")] || !strcmp(list, "1") || !fv_config_is(config, flag)) {
         add_powers(numbers, most);
         return true;
     }
     if (add_list(numbers, list, least, most))
         return true;
-    fv_log("run: %s %s: numbers of %s, such as 1,2,4, at most %d of them, each up to %zu", flag, list, what, FV_NUMBERS - 2, most);
+    fv_log("run: %s %s: numbers of %s, such as 1,2,4, at most %d of them, each up to %zu", flag, list, what,
+           FV_NUMBERS - 2, most);
     return false;
 }
 
 /* ---- where ---- */
 
-bool fv_runs_directory(const struct fv_config *config, const struct fv_rerun *rerun, const char *kind, char out[PATH_MAX])
+bool fv_runs_directory(const struct fv_config *config, const struct fv_rerun *rerun, const char *kind,
+                       char out[PATH_MAX])
 {
     const char *wanted = config->output;
     char name[512];
@@ -73,11 +77,13 @@ bool fv_runs_directory(const struct fv_config *config, const struct fv_rerun *re
 
         if (i > 1)
             snprintf(again, sizeof(again), "-%d", i);
-        int length = wanted ? snprintf(out, PATH_MAX, "%s%s", wanted, again) : snprintf(out, PATH_MAX, "%s-%s%s", name, kind, again);
+        int length = wanted ? snprintf(out, PATH_MAX, "%s%s", wanted, again)
+                            : snprintf(out, PATH_MAX, "%s-%s%s", name, kind, again);
         if (length >= PATH_MAX || !mkdir(out, fv_config_is(config, "--share") ? 0777 : 0700))
             break;
         if (errno != EEXIST || wanted) {
-            fv_log("run: %s: %s%s%s", out, strerror(errno), errno == EEXIST ? "; name another directory for --" : "", errno == EEXIST ? kind : "");
+            fv_log("run: %s: %s%s%s", out, strerror(errno), errno == EEXIST ? "; name another directory for --" : "",
+                   errno == EEXIST ? kind : "");
             return false;
         }
     }

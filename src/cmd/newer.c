@@ -17,7 +17,8 @@ static int64_t begin_ns(const char *directory)
     char why[256];
     int64_t begin = 0;
 
-    if (!fv_rank_files_list(&files, directory) && files.count && !fv_reader_open(files.paths[0], &reader, why, sizeof(why)))
+    if (!fv_rank_files_list(&files, directory) && files.count &&
+        !fv_reader_open(files.paths[0], &reader, why, sizeof(why)))
         begin = fv_reader_header(reader)->first.realtime_ns;
     fv_reader_free(reader);
     fv_rank_files_release(&files);
@@ -34,12 +35,17 @@ void fv_newer_say(const char *directory)
     while (length > 1 && directory[length - 1] == '/')
         length--;
     const int64_t begin = begin_ns(directory);
-    for (unsigned i = 2; begin && snprintf(path, sizeof(path), "%.*s-%u", length, directory, i) < (int)sizeof(path) && !stat(path, &st); i++)
+    for (unsigned i = 2;
+         begin && snprintf(path, sizeof(path), "%.*s-%u", length, directory, i) < (int)sizeof(path) && !stat(path, &st);
+         i++)
         if (begin_ns(path) > begin) {
             strcpy(*first ? last : first, path);
             count++;
         }
     if (count)
-        fv_log("%s: %u newer run%s beside it: %s%s%s; %s", directory, count, count == 1 ? " is" : "s are", first, count > 2 ? " ... " : count > 1 ? ", " : "", last,
-               FV_COMMAND("fvmpi", "report", count > 1 ? last : first));
+        fv_log("%s: %u newer run%s beside it: %s%s%s; %s", directory, count, count == 1 ? " is" : "s are", first,
+               count > 2   ? " ... "
+               : count > 1 ? ", "
+                           : "",
+               last, FV_COMMAND("fvmpi", "report", count > 1 ? last : first));
 }

@@ -1,4 +1,5 @@
-/* A run that was to go to a directory with another run in it went to DIR-2, the next to DIR-3: whoever asks for DIR may mean the last one. */
+/* A run that was to go to a directory with another run in it went to DIR-2, the next to DIR-3: whoever asks for DIR may
+ * mean the last one. */
 #ifndef FV_NEWER_H
 #define FV_NEWER_H
 

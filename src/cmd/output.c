@@ -79,14 +79,11 @@ int fv_output_option(int option, struct fv_text_options *text, fv_arguments_wron
         return FV_GO_ON;
     case FV_OPT_TOP:
         text->brief = false;
-        return fv_output_number(optarg, 1, &text->top) ? FV_GO_ON
-                                                       : wrong(optarg, "--top takes a number from 1");
+        return fv_output_number(optarg, 1, &text->top) ? FV_GO_ON : wrong(optarg, "--top takes a number from 1");
     case FV_OPT_WIDTH:
-        return fv_output_number(optarg, 20, &text->width) ? FV_GO_ON
-                                                          : wrong(optarg, "--width takes a number from 20");
+        return fv_output_number(optarg, 20, &text->width) ? FV_GO_ON : wrong(optarg, "--width takes a number from 20");
     case FV_OPT_COLOR:
-        return parse_color(optarg, &text->color) ? FV_GO_ON
-                                                 : wrong(optarg, "--color takes auto, always or never");
+        return parse_color(optarg, &text->color) ? FV_GO_ON : wrong(optarg, "--color takes auto, always or never");
     }
     return FV_UNKNOWN_OPTION;
 }
@@ -159,7 +156,8 @@ int fv_output_close(struct fv_whole_file *file, const char *path, const char *op
     return said(path, option, fv_whole_file_close(file, err));
 }
 
-int fv_output_check(const struct fv_output_file *files, size_t count, const char *on_stdout, fv_arguments_wrong_fn *wrong)
+int fv_output_check(const struct fv_output_file *files, size_t count, const char *on_stdout,
+                    fv_arguments_wrong_fn *wrong)
 {
     char why[160];
 

@@ -10,15 +10,15 @@
  */
 enum { FV_OUTPUT_PATH = 4096 };
 enum { FV_OPT_TOP = 512, FV_OPT_ALL, FV_OPT_WIDTH, FV_OPT_COLOR };
-#define FV_OUTPUT_OPTIONS                                                                                    \
-    { "top", required_argument, NULL, FV_OPT_TOP }, { "all", no_argument, NULL, FV_OPT_ALL },                \
-        { "width", required_argument, NULL, FV_OPT_WIDTH },                                                  \
-    {                                                                                                        \
-        "color", required_argument, NULL, FV_OPT_COLOR                                                       \
+#define FV_OUTPUT_OPTIONS                                                                     \
+    { "top", required_argument, NULL, FV_OPT_TOP }, { "all", no_argument, NULL, FV_OPT_ALL }, \
+        { "width", required_argument, NULL, FV_OPT_WIDTH },                                   \
+    {                                                                                         \
+        "color", required_argument, NULL, FV_OPT_COLOR                                        \
     }
-#define FV_OUTPUT_USAGE                                                                                      \
-    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"                       \
-    "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n"                 \
+#define FV_OUTPUT_USAGE                                                                      \
+    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"       \
+    "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n" \
     "  -h, --help     this text\n"
 /* Takes one of them, with its value in `optarg`: what the `take` of struct fv_arguments returns. */
 int fv_output_option(int option, struct fv_text_options *text, fv_arguments_wrong_fn *wrong);
@@ -32,12 +32,13 @@ bool fv_output_is_recorded(const char *path);
 /* Are there rank files in that directory, or will they be gathered there? */
 bool fv_output_holds_run(const char *directory);
 
-/* Files that options name: none of them is a recorded run's, and at most one is stdout, or what the option `on_stdout` writes there (NULL: nothing). FV_GO_ON;
- * else an exit status, after a line. */
+/* Files that options name: none of them is a recorded run's, and at most one is stdout, or what the option `on_stdout`
+ * writes there (NULL: nothing). FV_GO_ON; else an exit status, after a line. */
 struct fv_output_file {
     const char *option, *path; /* path: NULL: not asked for */
 };
-int fv_output_check(const struct fv_output_file *files, size_t count, const char *on_stdout, fv_arguments_wrong_fn *wrong);
+int fv_output_check(const struct fv_output_file *files, size_t count, const char *on_stdout,
+                    fv_arguments_wrong_fn *wrong);
 
 /* Where several hosts do the same: `path` with the name of this one in the place of %h. */
 const char *fv_output_of_host(const char *path, char out[FV_OUTPUT_PATH]);
@@ -47,14 +48,14 @@ const char *fv_output_of_host(const char *path, char out[FV_OUTPUT_PATH]);
 int fv_output_open(struct fv_whole_file *out, const char *path, const char *option);
 int fv_output_close(struct fv_whole_file *file, const char *path, const char *option, int err);
 /* The whole of that: write(subject, stream) into the file, if there is a path. 0, or the error. */
-#define FV_OUTPUT_WRITE(path, option, write, subject)                                                                          \
-    __extension__({                                                                                                            \
-        struct fv_whole_file fv_output_file_;                                                                                  \
-        const char *fv_output_path_ = (path);                                                                                  \
-        int fv_output_err_ = fv_output_path_ ? fv_output_open(&fv_output_file_, fv_output_path_, option) : 0;                   \
-        fv_output_path_ && !fv_output_err_                                                                                     \
-            ? fv_output_close(&fv_output_file_, fv_output_path_, option, write(subject, fv_output_file_.stream))               \
-            : fv_output_err_;                                                                                                  \
+#define FV_OUTPUT_WRITE(path, option, write, subject)                                                            \
+    __extension__({                                                                                              \
+        struct fv_whole_file fv_output_file_;                                                                    \
+        const char *fv_output_path_ = (path);                                                                    \
+        int fv_output_err_ = fv_output_path_ ? fv_output_open(&fv_output_file_, fv_output_path_, option) : 0;    \
+        fv_output_path_ && !fv_output_err_                                                                       \
+            ? fv_output_close(&fv_output_file_, fv_output_path_, option, write(subject, fv_output_file_.stream)) \
+            : fv_output_err_;                                                                                    \
     })
 
 #endif

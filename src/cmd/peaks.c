@@ -13,7 +13,8 @@ static double most_of(const json_t *rows)
     size_t i;
     const json_t *row;
 
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         const json_t *value = json_object_get(row, "bytes_per_s");
 
         if (json_is_number(value) && json_number_value(value) > 0)
@@ -34,6 +35,7 @@ double fv_peaks_memory(const char *file)
     if (!all)
         fv_log("%s: %s; --peaks takes what fvmpi doctor --measure --json FILE wrote", file, error.text);
     else if (!is_doctors || isnan(most))
-        fv_log("%s: %s; --peaks takes what fvmpi doctor --measure --json FILE wrote", file, is_doctors ? "memory was not measured in it" : "it is no fvmpi-doctor-1");
+        fv_log("%s: %s; --peaks takes what fvmpi doctor --measure --json FILE wrote", file,
+               is_doctors ? "memory was not measured in it" : "it is no fvmpi-doctor-1");
     return is_doctors ? most : NAN;
 }

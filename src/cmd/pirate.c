@@ -35,7 +35,7 @@ static void futex(uint32_t *word, int operation, uint32_t value, uint64_t ns)
 struct pirate {
     struct fv_solo_page *page;
     const char *lines;
-    size_t count; /* of lines */
+    size_t count;       /* of lines */
     uint64_t threshold; /* ticks of a read */
     uint64_t random;
     size_t at;

@@ -12,16 +12,33 @@
 /* A launcher that fvmpi knows to bind ranks. */
 struct binder {
     const char *option;      /* in front of: */
-    const char *to[FV_PINS];       /* as in `pins`; option NULL: it is one word */
+    const char *to[FV_PINS]; /* as in `pins`; option NULL: it is one word */
     const char *given[6];    /* options that a user would say it by, NULL behind the last */
     const char *variable[2]; /* ... and variables */
 };
 static const char *const pins[] = { FV_PIN_CHOICES(FV_LIST_WORD) };
-static const struct binder
-    open_mpi = { "--bind-to", { [FV_PIN_CORES] = "core", [FV_PIN_SOCKETS] = "socket", [FV_PIN_NUMA] = "numa", [FV_PIN_THREADS] = "hwthread" }, { "--bind-to", "-bind-to", "--bind-to-core", "--bind-to-socket", "--cpu-set" },
-                 { "OMPI_MCA_hwloc_base_binding_policy", "PRTE_MCA_hwloc_default_binding_policy" } },
-    hydra = { "-bind-to", { [FV_PIN_CORES] = "core", [FV_PIN_SOCKETS] = "socket", [FV_PIN_NUMA] = "numa", [FV_PIN_THREADS] = "hwthread" }, { "-bind-to", "--bind-to", "-binding", "--binding" }, { "HYDRA_BINDING" } },
-    slurm = { NULL, { [FV_PIN_CORES] = "--cpu-bind=cores", [FV_PIN_SOCKETS] = "--cpu-bind=sockets", [FV_PIN_NUMA] = "--cpu-bind=ldoms", [FV_PIN_THREADS] = "--cpu-bind=threads" }, { "--cpu-bind", "--cpu_bind" }, { "SLURM_CPU_BIND" } };
+static const struct binder open_mpi = { "--bind-to",
+                                        { [FV_PIN_CORES] = "core",
+                                          [FV_PIN_SOCKETS] = "socket",
+                                          [FV_PIN_NUMA] = "numa",
+                                          [FV_PIN_THREADS] = "hwthread" },
+                                        { "--bind-to", "-bind-to", "--bind-to-core", "--bind-to-socket", "--cpu-set" },
+                                        { "OMPI_MCA_hwloc_base_binding_policy",
+                                          "PRTE_MCA_hwloc_default_binding_policy" } },
+                           hydra = { "-bind-to",
+                                     { [FV_PIN_CORES] = "core",
+                                       [FV_PIN_SOCKETS] = "socket",
+                                       [FV_PIN_NUMA] = "numa",
+                                       [FV_PIN_THREADS] = "hwthread" },
+                                     { "-bind-to", "--bind-to", "-binding", "--binding" },
+                                     { "HYDRA_BINDING" } },
+                           slurm = { NULL,
+                                     { [FV_PIN_CORES] = "--cpu-bind=cores",
+                                       [FV_PIN_SOCKETS] = "--cpu-bind=sockets",
+                                       [FV_PIN_NUMA] = "--cpu-bind=ldoms",
+                                       [FV_PIN_THREADS] = "--cpu-bind=threads" },
+                                     { "--cpu-bind", "--cpu_bind" },
+                                     { "SLURM_CPU_BIND" } };
 
 static bool is_of_slurm(const char *launcher)
 {
@@ -52,7 +69,8 @@ static const struct binder *binder_of(const char *launcher)
     }
 }
 
-/* The word or variable that says already where ranks are bound; NULL: none does. A program's own words count, too: nobody can tell where they begin. */
+/* The word or variable that says already where ranks are bound; NULL: none does. A program's own words count, too:
+ * nobody can tell where they begin. */
 static const char *already(const struct binder *b, char *const argv[])
 {
     for (unsigned k = 0; k < sizeof(b->variable) / sizeof(*b->variable) && b->variable[k]; k++)
@@ -75,8 +93,11 @@ int fv_pin_words(const char *launcher, char *const argv[], const char *what, con
     unsigned to = 0;
 
     if (!b) {
-        fv_log("run: --pin %s: %s; bind ranks by the launcher's own option, or one process by taskset(1)", what,
-               launcher ? "how this launcher binds ranks is not known" : "there is no launcher to tell: it stands behind fvmpi, as in `fvmpi run --pin cores -- mpiexec ...`");
+        fv_log(
+            "run: --pin %s: %s; bind ranks by the launcher's own option, or one process by taskset(1)", what,
+            launcher
+                ? "how this launcher binds ranks is not known"
+                : "there is no launcher to tell: it stands behind fvmpi, as in `fvmpi run --pin cores -- mpiexec ...`");
         return 0;
     }
     if (given) {
@@ -108,7 +129,9 @@ bool fv_aslr_off(const char *launcher)
     int now;
 
     if (launcher && is_by_daemons(launcher)) {
-        fv_log("run: --aslr off: ranks of %s do not inherit it from here; say it in each rank, as in `%s ... fvmpi run --aslr off ./app`", fv_base_name(launcher), fv_base_name(launcher));
+        fv_log("run: --aslr off: ranks of %s do not inherit it from here; say it in each rank, as in `%s ... fvmpi run "
+               "--aslr off ./app`",
+               fv_base_name(launcher), fv_base_name(launcher));
         return false;
     }
     now = personality(0xffffffff); /* tells */

@@ -40,7 +40,8 @@ static void send_bytes(const struct fv_transport *t, int to, const void *data, s
 
     (void)t;
     for (size_t at = 0; at < bytes; at += PIECE) {
-        PMPI_Isend((const char *)data + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, to, 0, MPI_COMM_WORLD, &request);
+        PMPI_Isend((const char *)data + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, to, 0,
+                   MPI_COMM_WORLD, &request);
         await(&request);
     }
 }
@@ -51,7 +52,8 @@ static void receive_bytes(const struct fv_transport *t, int from, void *data, si
 
     (void)t;
     for (size_t at = 0; at < bytes; at += PIECE) {
-        PMPI_Irecv((char *)data + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, from, 0, MPI_COMM_WORLD, &request);
+        PMPI_Irecv((char *)data + at, (int)(bytes - at < PIECE ? bytes - at : PIECE), MPI_BYTE, from, 0, MPI_COMM_WORLD,
+                   &request);
         await(&request);
     }
 }

@@ -1,5 +1,6 @@
-/* fvmpi record: what the machine counts meanwhile, into a file; controlled by a FIFO while it runs. One thread: it waits for the next sample, for commands,
- * for signals and for the end of the command, all by one ppoll(), outside of which signals are blocked. */
+/* fvmpi record: what the machine counts meanwhile, into a file; controlled by a FIFO while it runs. One thread: it
+ * waits for the next sample, for commands, for signals and for the end of the command, all by one ppoll(), outside of
+ * which signals are blocked. */
 #include "base/base.h"
 #include "base/shell.h"
 #include "base/options.h"
@@ -25,22 +26,27 @@
 
 static const char usage[] =
     "usage: fvmpi record [EVENT...] [options] [-- COMMAND...]\n"
-    "Records what the kernel and the hardware of this machine count into a file, until it is interrupted, or while COMMAND runs. EVENT as for\n"
+    "Records what the kernel and the hardware of this machine count into a file, until it is interrupted, or while "
+    "COMMAND runs. EVENT as for\n"
     "`fvmpi stat`, which prints the file: fvmpi stat --from FILE. Nothing is written over.\n"
     "\n"
-    "  -o, --output FILE     JSON, one object a line (fvmpi-record-HOST-TIME.jsonl); what is killed loses a second at most\n"
+    "  -o, --output FILE     JSON, one object a line (fvmpi-record-HOST-TIME.jsonl); what is killed loses a second at "
+    "most\n"
     "  -i, --interval S      seconds from sample to sample (1; 0.001 at least)\n"
     "  -n, --count N         samples; then it ends\n"
     "      --per-source      each source by itself\n"
-    "      --budget PERCENT  of a processor, for reading (1): what is dear is read by every second, fourth ... sample only\n"
+    "      --budget PERCENT  of a processor, for reading (1): what is dear is read by every second, fourth ... sample "
+    "only\n"
     "      --rotate SIZE     goes on in FILE.0002, FILE.0003 ... when a file has this size, such as 64M\n"
     "      --keep N          so many of these files (all): the oldest is removed\n"
-    "      --control PATH    makes a FIFO (in a directory PATH/" FV_CONTROL_NAME ") that takes, a line each: label TEXT, pause, resume, interval S,\n"
+    "      --control PATH    makes a FIFO (in a directory PATH/" FV_CONTROL_NAME
+    ") that takes, a line each: label TEXT, pause, resume, interval S,\n"
     "                        rotate. `fvmpi label TEXT PATH` writes to it. COMMAND has its name as FVMPI_CONTROL\n"
     "  -q, --quiet           do not say at the end what was recorded\n"
     "  -h, --help            this text\n"
     "\n"
-    "FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: COMMAND's; else 0 ended or interrupted, 1 failed, 2 wrong usage.\n";
+    "FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: COMMAND's; else 0 ended or interrupted, 1 "
+    "failed, 2 wrong usage.\n";
 
 enum { WRONG_MOST = 8, LAST_LOADS = 64, NS_A_S = 1000000000 };
 
@@ -149,7 +155,8 @@ static void say_wrong(struct record *r, const char *what, const char *why)
     char text[64];
 
     if (r->wrong++ < WRONG_MOST)
-        fv_log("record: control: %s: %s%s", fv_words_clean(what, text, sizeof(text)), why, r->wrong == WRONG_MOST ? "; no more of these are told" : "");
+        fv_log("record: control: %s: %s%s", fv_words_clean(what, text, sizeof(text)), why,
+               r->wrong == WRONG_MOST ? "; no more of these are told" : "");
 }
 
 static void obey(struct record *r, const struct fv_control_command *command)
@@ -219,8 +226,8 @@ static void handle(int signal_number, void (*handler)(int))
     sigaction(signal_number, &(struct sigaction){ .sa_handler = handler }, NULL);
 }
 
-/* With a command, the signals that end us are handed on to it (child.h). From here on they come while we wait. Who ignores SIGHUP (nohup) means it; SIGINT is
- * ignored in the background of a script. */
+/* With a command, the signals that end us are handed on to it (child.h). From here on they come while we wait. Who
+ * ignores SIGHUP (nohup) means it; SIGINT is ignored in the background of a script. */
 static void take_signals(struct record *r)
 {
     static const int signals[] = { SIGCHLD, SIGINT, SIGTERM, SIGHUP };
@@ -283,8 +290,9 @@ static void say_end(const struct record *r, double seconds)
         return;
     fv_recording_names(&r->file, &there);
     fv_log("record: %zu samples%s in %s%s%s, %zu late, %.2g %% of a processor; %s prints %s", r->end.samples,
-           there.are_some_gone ? ", of which the last are" : "", there.first, *there.last ? " to " : "", there.last, r->end.late, 100 * r->end.cpu_s / fmax(seconds, 1e-3),
-           FV_COMMAND("fvmpi", "stat", "--from", there.first), there.are_some_gone ? "what is left" : "them");
+           there.are_some_gone ? ", of which the last are" : "", there.first, *there.last ? " to " : "", there.last,
+           r->end.late, 100 * r->end.cpu_s / fmax(seconds, 1e-3), FV_COMMAND("fvmpi", "stat", "--from", there.first),
+           there.are_some_gone ? "what is left" : "them");
 }
 
 static double cpu_s(void)
@@ -345,7 +353,8 @@ static int open_control(struct record *r)
     char whole[PATH_MAX];
 
     if (fv_control_open(&r->control, r->control_path)) {
-        fv_log("record: %s: %s%s", r->control.path, strerror(errno), errno == EEXIST ? "; it is left as it is: name another one, or remove it" : "");
+        fv_log("record: %s: %s%s", r->control.path, strerror(errno),
+               errno == EEXIST ? "; it is left as it is: name another one, or remove it" : "");
         return FV_EXIT_FAILED;
     }
     if (realpath(r->control.path, whole))
@@ -360,8 +369,12 @@ static int record_with_files(struct record *r)
     handle(SIGXFSZ, wake);
     handle(SIGCHLD, wake);
     if (status == FV_GO_ON) {
-        r->file = (struct fv_recording){ .watch = &r->watch, .command = r->command, .interval_s = r->interval_s, .rotate_bytes = r->file.rotate_bytes,
-                                         .keep = r->file.keep, .fd = -1 };
+        r->file = (struct fv_recording){ .watch = &r->watch,
+                                         .command = r->command,
+                                         .interval_s = r->interval_s,
+                                         .rotate_bytes = r->file.rotate_bytes,
+                                         .keep = r->file.keep,
+                                         .fd = -1 };
         status = fv_recording_open(&r->file, r->output) ? FV_EXIT_FAILED : record(r);
         fv_recording_close(&r->file);
     }
@@ -378,7 +391,9 @@ static int take_budget(struct record *r, const char *text)
     char *behind;
 
     r->budget = strtod(text, &behind) / 100;
-    return behind == text || *behind || !(r->budget >= 1e-6 && r->budget <= 1) ? wrong(text, "--budget takes a percentage of a processor, up to 100") : FV_GO_ON;
+    return behind == text || *behind || !(r->budget >= 1e-6 && r->budget <= 1)
+               ? wrong(text, "--budget takes a percentage of a processor, up to 100")
+               : FV_GO_ON;
 }
 
 static int take_option(void *options, int option)
@@ -392,9 +407,11 @@ static int take_option(void *options, int option)
     case OPT_PER_SOURCE: r->per_source = true; return FV_GO_ON;
     case OPT_BUDGET: return take_budget(r, optarg);
     case OPT_ROTATE:
-        return fv_parse_size(optarg, &r->file.rotate_bytes) || r->file.rotate_bytes < 4096 ? wrong(optarg, "--rotate takes a size from 4k, such as 64M")
-                                                                                           : FV_GO_ON;
-    case OPT_KEEP: return fv_output_number(optarg, 1, &r->file.keep) ? FV_GO_ON : wrong(optarg, "--keep takes a number from 1");
+        return fv_parse_size(optarg, &r->file.rotate_bytes) || r->file.rotate_bytes < 4096
+                   ? wrong(optarg, "--rotate takes a size from 4k, such as 64M")
+                   : FV_GO_ON;
+    case OPT_KEEP:
+        return fv_output_number(optarg, 1, &r->file.keep) ? FV_GO_ON : wrong(optarg, "--keep takes a number from 1");
     case OPT_CONTROL: r->control_path = optarg; return FV_GO_ON;
     case 'q': r->is_quiet = true; return FV_GO_ON;
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
@@ -416,11 +433,16 @@ static int split_command(int argc, char **argv, char ***command)
 int fv_cmd_record(int argc, char **argv)
 {
     static const struct option table[] = {
-        { "output", required_argument, NULL, 'o' },          { "interval", required_argument, NULL, 'i' },
-        { "count", required_argument, NULL, 'n' },           { "per-source", no_argument, NULL, OPT_PER_SOURCE },
-        { "budget", required_argument, NULL, OPT_BUDGET },   { "rotate", required_argument, NULL, OPT_ROTATE },
-        { "keep", required_argument, NULL, OPT_KEEP },       { "control", required_argument, NULL, OPT_CONTROL },
-        { "quiet", no_argument, NULL, 'q' },                 { "help", no_argument, NULL, 'h' },
+        { "output", required_argument, NULL, 'o' },
+        { "interval", required_argument, NULL, 'i' },
+        { "count", required_argument, NULL, 'n' },
+        { "per-source", no_argument, NULL, OPT_PER_SOURCE },
+        { "budget", required_argument, NULL, OPT_BUDGET },
+        { "rotate", required_argument, NULL, OPT_ROTATE },
+        { "keep", required_argument, NULL, OPT_KEEP },
+        { "control", required_argument, NULL, OPT_CONTROL },
+        { "quiet", no_argument, NULL, 'q' },
+        { "help", no_argument, NULL, 'h' },
         { 0 },
     };
     static const struct fv_arguments arguments = { "o:i:n:qh", table, take_option, wrong, NULL, false };

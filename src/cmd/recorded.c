@@ -178,7 +178,9 @@ static bool take_kind(struct fv_recorded *r, struct fv_recorded_line *out)
 {
     const json_t *line = r->line, *values = json_object_get(line, "values"), *paused = json_object_get(line, "paused");
 
-    *out = (struct fv_recorded_line){ .time_s = fv_recorded_number(line, "time_s"), .late_s = fv_recorded_number(line, "late_s"), .object = line };
+    *out = (struct fv_recorded_line){ .time_s = fv_recorded_number(line, "time_s"),
+                                      .late_s = fv_recorded_number(line, "late_s"),
+                                      .object = line };
     if (!isfinite(out->time_s) || (values && !take_values(r, values))) {
         r->damaged++;
         return false;

@@ -1,4 +1,5 @@
-/* Reads what recording.h writes, line by line; trusts nothing. Where a recording goes on in further files these are read, too. */
+/* Reads what recording.h writes, line by line; trusts nothing. Where a recording goes on in further files these are
+ * read, too. */
 #ifndef FV_RECORDED_H
 #define FV_RECORDED_H
 
@@ -20,13 +21,20 @@ struct fv_recorded {
     double *values;
     char *text;
     size_t room;
-    size_t damaged;   /* lines that are left out */
-    bool is_torn;     /* the last one is not whole */
-    bool has_ended;   /* its last line was there */
-    bool is_missing;  /* `path` is where it goes on, but it cannot be read */
+    size_t damaged;  /* lines that are left out */
+    bool is_torn;    /* the last one is not whole */
+    bool has_ended;  /* its last line was there */
+    bool is_missing; /* `path` is where it goes on, but it cannot be read */
 };
 
-enum fv_recorded_kind { FV_RECORDED_SAMPLE, FV_RECORDED_LABEL, FV_RECORDED_PAUSE, FV_RECORDED_RESUME, FV_RECORDED_INTERVAL, FV_RECORDED_END };
+enum fv_recorded_kind {
+    FV_RECORDED_SAMPLE,
+    FV_RECORDED_LABEL,
+    FV_RECORDED_PAUSE,
+    FV_RECORDED_RESUME,
+    FV_RECORDED_INTERVAL,
+    FV_RECORDED_END
+};
 
 struct fv_recorded_line {
     enum fv_recorded_kind kind;

@@ -28,7 +28,8 @@ static void file_name(const struct fv_recording *r, size_t number, char out[PATH
         memcpy(out, r->path, strlen(r->path) + 1);
 }
 
-/* Of what could not be written whole, the last line is taken back, as far as that is possible: a reader knows torn ones. */
+/* Of what could not be written whole, the last line is taken back, as far as that is possible: a reader knows torn
+ * ones. */
 static void take_back(struct fv_recording *r, size_t written)
 {
     int saved = errno;
@@ -48,7 +49,8 @@ static void flush(struct fv_recording *r)
 
     if (r->has_failed)
         r->lines.used = 0;
-    for (; written < r->lines.used && more > 0; written += more > 0 ? (size_t)more : 0) /* a second write() says why the first one was short */
+    for (; written < r->lines.used && more > 0; written += more > 0 ? (size_t)more : 0) /* a second write() says why the
+                                                                                         * first one was short */
         more = write(r->fd, r->lines.text + written, r->lines.used - written);
     if (written == r->lines.used) {
         r->bytes += written;
@@ -190,7 +192,8 @@ static int make_first(struct fv_recording *r, const char *path)
     fv_format_utc(time, sizeof(time), r->start_realtime_ns / 1000000000);
     uname(&name);
     for (int i = 1; i < 100 && fd < 0 && (i == 1 || errno == EEXIST); i++) {
-        snprintf(r->path, sizeof(r->path), i > 1 ? "fvmpi-record-%s-%s-%d.jsonl" : "fvmpi-record-%s-%s.jsonl", name.nodename, time, i);
+        snprintf(r->path, sizeof(r->path), i > 1 ? "fvmpi-record-%s-%s-%d.jsonl" : "fvmpi-record-%s-%s.jsonl",
+                 name.nodename, time, i);
         fd = make_file(r, r->path);
     }
     return fd;
@@ -201,7 +204,8 @@ int fv_recording_open(struct fv_recording *r, const char *path)
     r->start_ns = now_ns(CLOCK_MONOTONIC);
     r->start_realtime_ns = now_ns(CLOCK_REALTIME);
     if ((r->fd = make_first(r, path)) < 0) {
-        fv_log("record: %s: %s%s", r->path, strerror(errno), errno == EEXIST ? "; nothing is written over: name another file" : "");
+        fv_log("record: %s: %s%s", r->path, strerror(errno),
+               errno == EEXIST ? "; nothing is written over: name another file" : "");
         return -FV_EIO;
     }
     put_header(r);

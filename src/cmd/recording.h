@@ -1,8 +1,10 @@
-/* A recording of sensors: JSON, one object a line (share/doc/sensors.md has the keys). Written here, read by recorded.h.
+/* A recording of sensors: JSON, one object a line (share/doc/sensors.md has the keys). Written here, read by
+ * recorded.h.
  *
- * Lines are kept in memory for a second at most, and go to the file whole, many by one write(), so that what is killed leaves a file that can be read: what a
- * kill costs is at most FV_RECORDING_HELD_S of data and a torn last line. A file is never one that was there before, and is told from what others put in its
- * place. Times are nanoseconds of CLOCK_MONOTONIC. */
+ * Lines are kept in memory for a second at most, and go to the file whole, many by one write(), so that what is killed
+ * leaves a file that can be read: what a kill costs is at most FV_RECORDING_HELD_S of data and a torn last line. A file
+ * is never one that was there before, and is told from what others put in its place. Times are nanoseconds of
+ * CLOCK_MONOTONIC. */
 #ifndef FV_RECORDING_H
 #define FV_RECORDING_H
 
@@ -26,14 +28,14 @@ struct fv_recording {
     char path[PATH_MAX]; /* of the first file */
     size_t number;       /* of the present one, from 0 */
     int fd;
-    uint64_t bytes;    /* whole lines in the file */
-    size_t samples;    /* in this file */
-    int64_t oldest_ns; /* of the lines that are held; 0: none are */
+    uint64_t bytes;        /* whole lines in the file */
+    size_t samples;        /* in this file */
+    int64_t oldest_ns;     /* of the lines that are held; 0: none are */
     struct fv_jsonl lines; /* that are held */
     struct fv_recording_file {
         dev_t device;
         ino_t inode;
-    } *files;
+    } * files;
     size_t file_count, file_room;
 };
 
@@ -57,7 +59,7 @@ void fv_recording_flush(struct fv_recording *recording, int64_t next_ns);
 /* The files that are there. */
 struct fv_recording_names {
     char first[PATH_MAX + 24], last[PATH_MAX + 24]; /* last: "" if there is one */
-    bool are_some_gone; /* --keep */
+    bool are_some_gone;                             /* --keep */
 };
 void fv_recording_names(const struct fv_recording *recording, struct fv_recording_names *out);
 void fv_recording_end(struct fv_recording *recording, int64_t at_ns, const struct fv_recording_end *end);

@@ -70,7 +70,8 @@ static const char usage[] =
     "  --threshold PERCENT  in the tables of the text, rows from this share of the time on (of waiting, "
     "samples, bytes: see the\n"
     "                 man page); how many are left out is said\n"
-    "  --peaks FILE   what fvmpi doctor --measure --json FILE measured on such a machine: bandwidth that was counted (--counters memory) is shown against it\n"
+    "  --peaks FILE   what fvmpi doctor --measure --json FILE measured on such a machine: bandwidth that was counted "
+    "(--counters memory) is shown against it\n"
     "  --no-symbols   show call paths as module+offset: quick, and needs none of the program's "
     "files\n" FV_OUTPUT_USAGE "\n"
     "FVMPI_DEBUG_PATH names directories (DIR:DIR...) with debug files "
@@ -224,9 +225,17 @@ static int take_option(void *options, int option)
 
 static int check_files(const struct options *o)
 {
-    const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page }, { "--badge", o->badge }, { "--folded", o->folded }, { "--speedscope", o->speedscope } };
+    const struct fv_output_file files[] = { { "--json", o->json },
+                                            { "--html", o->page },
+                                            { "--badge", o->badge },
+                                            { "--folded", o->folded },
+                                            { "--speedscope", o->speedscope } };
 
-    return fv_output_check(files, sizeof(files) / sizeof(*files), o->source.file ? "--source" : o->text ? "--text" : NULL, wrong);
+    return fv_output_check(files, sizeof(files) / sizeof(*files),
+                           o->source.file ? "--source"
+                           : o->text      ? "--text"
+                                          : NULL,
+                           wrong);
 }
 
 static int check_source_rank(struct options *o)
@@ -243,11 +252,7 @@ static int check_source_rank(struct options *o)
 /* An option that says something of a table; NULL: there is none. */
 static const char *of_tables(const struct fv_query *q)
 {
-    return q->columns       ? "--columns"
-           : q->sort        ? "--sort"
-           : q->where_count ? "--where"
-           : q->threads     ? "--thread"
-                            : NULL;
+    return q->columns ? "--columns" : q->sort ? "--sort" : q->where_count ? "--where" : q->threads ? "--thread" : NULL;
 }
 
 /* What --table prints goes to one place. */
@@ -293,8 +298,7 @@ static int check(struct options *o)
     if (o->csv && !strcmp(o->csv, "-"))
         return wrong("--csv -", "stdout holds one table, which --table names; --csv DIR writes all of them");
     if (o->csv && fv_output_holds_run(o->csv))
-        return wrong(o->csv,
-                     "--csv would put tables among the files of a recorded run; name another directory");
+        return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
     return check_files(o);
 }
 
@@ -376,7 +380,8 @@ static int write_all(const struct fv_profile *view, const struct options *o)
     if (!err)
         err = FV_OUTPUT_WRITE(o->badge, "--badge", fv_view_badge, view);
     if (!err && samples && !fv_model_costs(view->model)->ticks) {
-        fv_log("report: no samples in it for %s; record with fvmpi run --sample", o->folded ? "--folded" : "--speedscope");
+        fv_log("report: no samples in it for %s; record with fvmpi run --sample",
+               o->folded ? "--folded" : "--speedscope");
         err = -FV_ENOENT;
     }
     if (!err)
@@ -400,7 +405,8 @@ int fv_cmd_report(int argc, char **argv)
 
     if (status < 0) {
         if (options.page)
-            options.profile.traced_calls = (options.html.max_bytes ? options.html.max_bytes : FV_PAGE_BYTES) / CALL_BYTES;
+            options.profile.traced_calls =
+                (options.html.max_bytes ? options.html.max_bytes : FV_PAGE_BYTES) / CALL_BYTES;
         err = fv_profile_open(options.directories.items, options.directories.count, &options.profile, &profile);
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);

@@ -125,7 +125,8 @@ static uint64_t new_job(void)
     return fv_mix2(fv_mix2((uint64_t)getpid(), (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec), ++jobs) | 1;
 }
 
-static pid_t start_copy(const struct fv_rerun *run, const char *const own[], const char *number, size_t copy, size_t count, uint64_t job)
+static pid_t start_copy(const struct fv_rerun *run, const char *const own[], const char *number, size_t copy,
+                        size_t count, uint64_t job)
 {
     char value[80], name[24];
 

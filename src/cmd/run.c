@@ -51,7 +51,7 @@ struct run {
     char *events, *counters;   /* --events and --counters, encoded */
     struct assignment *assignments;
     size_t count;
-    bool has_rights;           /* the program: it will not be recorded */
+    bool has_rights; /* the program: it will not be recorded */
 };
 
 /* ---- what is started ---- */
@@ -68,8 +68,7 @@ static int find_command(struct run *run)
         fv_log("%s: not found; install an MPI (Debian: openmpi-bin or mpich), or name the launcher's path",
                run->argv[0]);
     else
-        fv_log("%s: %s; check the program's name%s", run->argv[0],
-               error == ENOENT ? "not found" : "cannot be executed",
+        fv_log("%s: %s; check the program's name%s", run->argv[0], error == ENOENT ? "not found" : "cannot be executed",
                strchr(run->argv[0], '/') || error != ENOENT ? "" : ", or give its path, such as ./app");
     return error == ENOENT ? FV_EXIT_NOT_FOUND : FV_EXIT_CANNOT_RUN;
 }
@@ -97,8 +96,7 @@ static void print_words(FILE *out, char *const *words)
 /* What was seen, and what to type instead. */
 static int say_cannot_tell(const struct run *run)
 {
-    fv_log("run: cannot tell which MPI this is: %s; say --mpi mpich, openmpi, abi or serial, as in:",
-           run->finding.why);
+    fv_log("run: cannot tell which MPI this is: %s; say --mpi mpich, openmpi, abi or serial, as in:", run->finding.why);
     fprintf(stderr, "    fvmpi run --mpi %s -- ", getenv("PMI_RANK") ? "mpich" : "openmpi");
     print_words(stderr, run->argv);
     return FV_EXIT_USAGE;
@@ -134,9 +132,11 @@ static bool gives_rights(const char *path)
     struct stat st;
     char capabilities[64];
 
-    if (stat(path, &st) || statvfs(path, &mounted) || mounted.f_flag & ST_NOSUID || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+    if (stat(path, &st) || statvfs(path, &mounted) || mounted.f_flag & ST_NOSUID ||
+        prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
         return false;
-    return (st.st_mode & S_ISUID && st.st_uid != getuid()) || ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid()) ||
+    return (st.st_mode & S_ISUID && st.st_uid != getuid()) ||
+           ((st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getgid()) ||
            (getuid() && getxattr(path, "security.capability", capabilities, sizeof(capabilities)) > 0);
 }
 
@@ -146,7 +146,9 @@ static void say_rights(struct run *run)
 
     run->has_rights = gives_rights(path) && !is_script(path);
     if (run->has_rights && fv_first_rank())
-        fv_log("%s: has rights that you have not (setuid, setgid or capabilities), and will not be recorded; to record it, run a copy without them", path);
+        fv_log("%s: has rights that you have not (setuid, setgid or capabilities), and will not be recorded; to record "
+               "it, run a copy without them",
+               path);
 }
 
 static int choose_flavour(struct run *run)
@@ -178,13 +180,12 @@ static int choose_flavour(struct run *run)
 static void check_launcher(const struct run *run)
 {
     const char *why = "";
-    enum fv_flavour of_launcher =
-        run->launcher ? fv_launcher_flavour(run->launcher) : fv_environment_flavour(&why);
+    enum fv_flavour of_launcher = run->launcher ? fv_launcher_flavour(run->launcher) : fv_environment_flavour(&why);
 
     if (of_launcher && of_launcher != run->finding.flavour && run->finding.flavour != FV_FLAVOUR_SERIAL &&
         run->finding.flavour != FV_FLAVOUR_ABI && !run->finding.is_overruled && fv_first_rank())
-        fv_log("%s, but the launcher is %s's: its ranks may not find each other; use mpiexec.%s",
-               run->finding.why, fv_flavour_name(of_launcher), fv_flavour_name(run->finding.flavour));
+        fv_log("%s, but the launcher is %s's: its ranks may not find each other; use mpiexec.%s", run->finding.why,
+               fv_flavour_name(of_launcher), fv_flavour_name(run->finding.flavour));
 }
 
 /* ---- the environment ---- */
@@ -211,7 +212,8 @@ static bool is_on(const struct run *run, const char *flag)
     return !option->parse(option, fv_config_get(&run->config, flag), &mode) && mode;
 }
 
-/* The library of the flavour, and those of src/front that were asked for, with colons between. Has said what is not there. */
+/* The library of the flavour, and those of src/front that were asked for, with colons between. Has said what is not
+ * there. */
 static int list_libraries(const struct run *run, char *out, size_t size)
 {
     static const char *const fronts[] = { "--io", "--memory" };
@@ -221,7 +223,8 @@ static int list_libraries(const struct run *run, char *out, size_t size)
     if (fv_install_library(flavour, is_on(run, "--threads"), out, size)) {
         const char *name = fv_flavour_name(flavour);
 
-        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", out, name, run->finding.why,
+        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", out, name,
+               run->finding.why,
                flavour == FV_FLAVOUR_ABI ? "configure it --with-mpi-abi=DIR" : "build it with that MPI");
         return -FV_ENOENT;
     }
@@ -231,7 +234,8 @@ static int list_libraries(const struct run *run, char *out, size_t size)
         used = strlen(out);
         out[used++] = ':';
         if (fv_install_front(fronts[i] + 2, out + used, size - used)) {
-            fv_log("%s: not there, though %s needs it; install fvmpi again, or set FVMPI_LIBDIR", out + used, fronts[i]);
+            fv_log("%s: not there, though %s needs it; install fvmpi again, or set FVMPI_LIBDIR", out + used,
+                   fronts[i]);
             return -FV_ENOENT;
         }
     }
@@ -310,7 +314,9 @@ static int encode_events(struct run *run)
 static int encode_counters(struct run *run)
 {
     const char *list = fv_config_get(&run->config, "--counters");
-    int err = *list ? fv_counters_encode(list, fv_config_is(&run->config, "--counters-shared"), fv_config_get(&run->config, "--counters-pass"), &run->counters) : 0;
+    int err = *list ? fv_counters_encode(list, fv_config_is(&run->config, "--counters-shared"),
+                                         fv_config_get(&run->config, "--counters-pass"), &run->counters)
+                    : 0;
 
     if (run->counters)
         fv_config_put(&run->config, "--counters", run->counters);
@@ -345,7 +351,9 @@ static int find_left_out(struct run *run)
 {
     const char *filter = fv_config_get(&run->config, "--functions-filter");
     char *list;
-    int err = *filter ? fv_filter_encode(filter, *run->finding.program_path ? run->finding.program_path : run->program, &list) : 0;
+    int err =
+        *filter ? fv_filter_encode(filter, *run->finding.program_path ? run->finding.program_path : run->program, &list)
+                : 0;
 
     if (!*filter || err)
         return err;
@@ -360,8 +368,9 @@ static bool is_alone(const struct run *run)
     return run->finding.flavour == FV_FLAVOUR_SERIAL && !run->launcher;
 }
 
-/* The contract's name can be given here only if the command line tells both of its parts; else the runtime finds it. A program without MPI is
- * called what it is called here: its shell, its /usr/bin/env, each of which becomes the next by exec(), would each have another name. */
+/* The contract's name can be given here only if the command line tells both of its parts; else the runtime finds it. A
+ * program without MPI is called what it is called here: its shell, its /usr/bin/env, each of which becomes the next by
+ * exec(), would each have another name. */
 static int name_experiment(struct run *run)
 {
     const char *program = run->finding.program_path;
@@ -439,7 +448,8 @@ static bool pin(struct run *run)
     const char *what = fv_config_get(&run->config, "--pin"), *words[FV_PIN_WORDS];
     int count;
 
-    return !*what || ((count = fv_pin_words(run->launcher, run->argv, what, words)) && !add_words(run, words, (size_t)count));
+    return !*what ||
+           ((count = fv_pin_words(run->launcher, run->argv, what, words)) && !add_words(run, words, (size_t)count));
 }
 
 static bool is_aslr_off(const struct run *run)
@@ -451,9 +461,8 @@ static bool is_openmpi_launcher(const struct run *run)
 {
     enum fv_flavour flavour = run->finding.flavour;
 
-    return run->launcher &&
-           (flavour == FV_FLAVOUR_OPENMPI ||
-            (flavour == FV_FLAVOUR_ABI && fv_launcher_flavour(run->launcher) == FV_FLAVOUR_OPENMPI));
+    return run->launcher && (flavour == FV_FLAVOUR_OPENMPI ||
+                             (flavour == FV_FLAVOUR_ABI && fv_launcher_flavour(run->launcher) == FV_FLAVOUR_OPENMPI));
 }
 
 /* Ranks on other hosts: Hydra and Slurm take the environment along, Open MPI must be told. */
@@ -473,10 +482,12 @@ static int export_to_hosts(struct run *run)
     return assign(run, list, join(run, before && *before ? before : NULL));
 }
 
-/* Sanitizers have an allocator of their own, and ThreadSanitizer the functions of threads: who stands in front of these before they are ready ends the program. */
+/* Sanitizers have an allocator of their own, and ThreadSanitizer the functions of threads: who stands in front of these
+ * before they are ready ends the program. */
 static int leave_out(struct run *run)
 {
-    const char *sanitizer = fv_install_sanitizer() ? NULL /* ours, too */ : run->finding.sanitizer, *flags[] = { "--memory", "--threads" };
+    const char *sanitizer = fv_install_sanitizer() ? NULL /* ours, too */ : run->finding.sanitizer,
+               *flags[] = { "--memory", "--threads" };
     char list[80] = "";
 
     for (size_t i = 0; i < (sanitizer ? run->finding.is_tsan ? 2 : 1 : 0); i++) {
@@ -487,7 +498,9 @@ static int leave_out(struct run *run)
     }
     if (!*list)
         return 0;
-    fv_log("%s: left out: the program is built with %s, whose own functions these would stand in front of; build it without -fsanitize to record them", list, sanitizer);
+    fv_log("%s: left out: the program is built with %s, whose own functions these would stand in front of; build it "
+           "without -fsanitize to record them",
+           list, sanitizer);
     snprintf(list + strlen(list), sizeof(list) - strlen(list), " (%s)", sanitizer);
     return assign(run, "FVMPI_LEFT_OUT", strdup(list));
 }
@@ -599,18 +612,23 @@ static int be_rank(const struct run *run, void (*before)(void))
     return status;
 }
 
-/* What the library leaves alone: src/annotations. Which of Kokkos' two a program asks depends on its version: from 3.7 on the first. */
+/* What the library leaves alone: src/annotations. Which of Kokkos' two a program asks depends on its version: from 3.7
+ * on the first. */
 static void say_other_tools(const struct run *run)
 {
-    static const char *const variables[] = { "KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY", "NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64" };
+    static const char *const variables[] = { "KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY", "NVTX_INJECTION64_PATH",
+                                             "INTEL_LIBITTNOTIFY64" };
 
-    if (fv_config_is(&run->config, "--quiet") || !strcmp(fv_config_get(&run->config, "--annotations"), "off") || !fv_first_rank())
+    if (fv_config_is(&run->config, "--quiet") || !strcmp(fv_config_get(&run->config, "--annotations"), "off") ||
+        !fv_first_rank())
         return;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *value = getenv(variables[i]);
 
         if (value && *value && strncmp(fv_base_name(value), "libfvmpi", 8) != 0)
-            fv_log("%s names another tool, %s: where the program asks it, that one has the regions that are marked for it, and fvmpi does not", variables[i], value);
+            fv_log("%s names another tool, %s: where the program asks it, that one has the regions that are marked for "
+                   "it, and fvmpi does not",
+                   variables[i], value);
     }
 }
 
@@ -620,12 +638,14 @@ static const char *why_nothing(const struct run *run, char *out, size_t size)
     char path[PATH_MAX];
 
     for (char **word = run->argv; *word; word++) {
-        if (!fv_find_program(*word, path, sizeof(path)) || fv_is_launcher(*word) || run->finding.is_linked || !fv_program_has_mpi(path))
+        if (!fv_find_program(*word, path, sizeof(path)) || fv_is_launcher(*word) || run->finding.is_linked ||
+            !fv_program_has_mpi(path))
             continue;
         snprintf(out, size, "%s " FV_SAYS_HAS_MPI, path);
         return out;
     }
-    return "no call of MPI_Init came to fvmpi. If a script drops LD_PRELOAD, start the program by fvmpi run there; a program without MPI is recorded by "
+    return "no call of MPI_Init came to fvmpi. If a script drops LD_PRELOAD, start the program by fvmpi run there; a "
+           "program without MPI is recorded by "
            "fvmpi run --mpi serial";
 }
 
@@ -634,7 +654,8 @@ static void say_disabled(const struct run *run)
 {
     const struct fv_option *option = fv_option_by_flag("--disable", strlen("--disable"));
 
-    if (fv_config_is(&run->config, "--disable") && run->config.origins[option - fv_option_table] == FV_FROM_ENVIRONMENT && fv_first_rank())
+    if (fv_config_is(&run->config, "--disable") &&
+        run->config.origins[option - fv_option_table] == FV_FROM_ENVIRONMENT && fv_first_rank())
         fv_log("FVMPI_DISABLE is set: nothing is recorded; unset it");
 }
 
@@ -718,8 +739,10 @@ static int run_passes(const struct fv_config *config, int argc, char **argv, int
     int status = FV_EXIT_OK;
 
     if (!*list || !*output || fv_under_launcher()) {
-        fv_log("run: --passes: %s", !*list ? "of --counters, which is not given" : !*output ? "name the experiments: -o DIR, of which DIR-1, DIR-2 ... are made"
-                                                                                           : "it starts the launcher several times; say fvmpi run --passes ... -- mpiexec ...");
+        fv_log("run: --passes: %s",
+               !*list     ? "of --counters, which is not given"
+               : !*output ? "name the experiments: -o DIR, of which DIR-1, DIR-2 ... are made"
+                          : "it starts the launcher several times; say fvmpi run --passes ... -- mpiexec ...");
         return FV_EXIT_USAGE;
     }
     unsigned passes = fv_counters_passes(list);
@@ -772,7 +795,8 @@ int fv_cmd_run(int argc, char **argv)
         status = FV_EXIT_USAGE;
     } else if (fv_config_is(&run.config, "--throughput") && !fv_run_throughput_may(&run.config)) {
         status = FV_EXIT_USAGE;
-    } else if (fv_config_is(&run.config, "--throughput") && !fv_config_is(&run.config, "--dry-run") && !fv_config_is(&run.config, "--disable")) {
+    } else if (fv_config_is(&run.config, "--throughput") && !fv_config_is(&run.config, "--dry-run") &&
+               !fv_config_is(&run.config, "--disable")) {
         status = fv_run_throughput(&run.config, argc, argv, rest);
     } else if (fv_config_is(&run.config, "--stacks") || fv_config_is(&run.config, "--solo")) {
         status = fv_run_stacks(&run.config, argc, argv, rest);

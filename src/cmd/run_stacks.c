@@ -1,5 +1,6 @@
-/* See run_stacks.h. Each run is a `fvmpi run` of its own, with OMP_NUM_THREADS, and {N} in the command's words replaced. One thread comes first and last: where the two
- * differ, the machine changed meanwhile, or the program varies. With --solo those runs follow a run of N threads in which one at a time runs alone: with all of the shared
+/* See run_stacks.h. Each run is a `fvmpi run` of its own, with OMP_NUM_THREADS, and {N} in the command's words
+ * replaced. One thread comes first and last: where the two differ, the machine changed meanwhile, or the program
+ * varies. With --solo those runs follow a run of N threads in which one at a time runs alone: with all of the shared
  * cache, with its N-th part, and with all of it again. */
 #include "cmd/run_stacks.h"
 #include "base/shell.h"
@@ -24,7 +25,7 @@ struct stacks_run {
     struct fv_numbers_of_runs counts; /* of threads */
     struct run {
         size_t threads;
-        double part; /* of the shared cache, where one thread at a time runs alone; 0: all run */
+        double part;      /* of the shared cache, where one thread at a time runs alone; 0: all run */
         bool is_left_out; /* that part could not be had */
     } runs[RUNS];
     size_t run_count;
@@ -51,7 +52,8 @@ static void plan_solo(struct stacks_run *r, size_t threads, bool is_largest)
     plan(r, threads, 1);
     if (r->solo.how != FV_SOLO_WHOLE && own < 1)
         plan(r, threads, own);
-    for (size_t i = 0; r->is_curve && is_largest && r->solo.how != FV_SOLO_WHOLE && i < sizeof(curve) / sizeof(*curve); i++) {
+    for (size_t i = 0; r->is_curve && is_largest && r->solo.how != FV_SOLO_WHOLE && i < sizeof(curve) / sizeof(*curve);
+         i++) {
         double part = fv_solo_runs_part(&r->solo, curve[i]);
 
         if (part < 1 && fabs(part - own) > 0.01 && fabs(part - before) > 0.01)
@@ -106,13 +108,15 @@ static int run_once(struct stacks_run *r, size_t run)
     const struct run *one = &r->runs[run];
     bool has_threads = strcmp(fv_config_get(r->config, "--threads"), "0") != 0;
     char directory[PATH_MAX + 32], number[24];
-    const char *const own[] = { "--stacks=0", "--solo=0", "--quiet", "-o", directory, has_threads ? NULL : "--threads", NULL };
+    const char *const own[] = { "--stacks=0", "--solo=0", "--quiet", "-o", directory, has_threads ? NULL : "--threads",
+                                NULL };
 
     name_directory(r, run, directory);
     snprintf(number, sizeof(number), "%zu", one->threads);
     setenv("OMP_NUM_THREADS", number, 1);
     if (!r->is_quiet && one->part > 0)
-        fv_log("stacks: %zu threads, one at a time, %.0f %% of the shared cache, run %zu of %zu", one->threads, one->part * 100, run + 1, r->run_count);
+        fv_log("stacks: %zu threads, one at a time, %.0f %% of the shared cache, run %zu of %zu", one->threads,
+               one->part * 100, run + 1, r->run_count);
     else if (!r->is_quiet)
         fv_log("stacks: %zu thread%s, run %zu of %zu", one->threads, fv_words_s(one->threads), run + 1, r->run_count);
     if (one->part > 0 && !fv_solo_runs_begin(&r->solo, one->part, r->elapsed_s)) {
@@ -144,7 +148,8 @@ static int show(const struct stacks_run *r)
         asked[count++] = r->runs[i].threads;
     }
     if (names)
-        status = fv_stacks_of_runs(&(struct fv_operands){ directories, count }, asked, fv_rerun_has_number(&r->rerun), r->is_quiet ? NULL : stderr);
+        status = fv_stacks_of_runs(&(struct fv_operands){ directories, count }, asked, fv_rerun_has_number(&r->rerun),
+                                   r->is_quiet ? NULL : stderr);
     if (status == FV_EXIT_OK && !r->is_quiet)
         fprintf(stderr, "\nas a page: %s/threads-* --html stacks.html\n", FV_COMMAND("fvmpi", "stacks", r->directory));
     else if (status != FV_EXIT_OK)
@@ -164,14 +169,17 @@ static void prepare_solo(struct stacks_run *r)
     if (!fv_config_is(r->config, "--solo"))
         return;
     if (fv_is_launcher(r->rerun.argv[r->rerun.rest]))
-        fv_log("stacks: --solo: not through a launcher: while a rank's threads are parked, other ranks wait for it; cache and memory are not told apart");
+        fv_log("stacks: --solo: not through a launcher: while a rank's threads are parked, other ranks wait for it; "
+               "cache and memory are not told apart");
     else
         r->is_solo = fv_solo_runs_init(&r->solo, r->directory, false, r->is_quiet);
 }
 
 int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
 {
-    struct stacks_run r = { .config = config, .rerun = { argc, rest, argv }, .is_quiet = fv_config_is(config, "--quiet") };
+    struct stacks_run r = { .config = config,
+                            .rerun = { argc, rest, argv },
+                            .is_quiet = fv_config_is(config, "--quiet") };
     int status = FV_EXIT_OK;
 
     if (fv_under_launcher()) {
@@ -179,7 +187,8 @@ int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
         return FV_EXIT_USAGE;
     }
     fv_numbers_add(&r.counts, 1);
-    if (!fv_numbers_by_option(&r.counts, config, "--stacks", 2, THREADS_MOST, "threads") || !fv_numbers_add(&r.counts, 1))
+    if (!fv_numbers_by_option(&r.counts, config, "--stacks", 2, THREADS_MOST, "threads") ||
+        !fv_numbers_add(&r.counts, 1))
         return FV_EXIT_USAGE;
     if (fv_config_resolve(config) || !fv_runs_directory(config, &r.rerun, "stacks", r.directory))
         return FV_EXIT_FAILED;
@@ -190,6 +199,7 @@ int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
     if (r.is_solo)
         fv_solo_runs_release(&r.solo);
     if (status)
-        fv_log("stacks: that run ended with status %d: no further ones are made; what was recorded is in %s", status, r.directory);
+        fv_log("stacks: that run ended with status %d: no further ones are made; what was recorded is in %s", status,
+               r.directory);
     return status ? status : show(&r);
 }

@@ -1,5 +1,5 @@
-/* See run_throughput.h. Each run is a `fvmpi run` of its own, or several of them at once. One at a time comes with all of the shared cache before and after that with a part of it: where
- * the two differ, the machine changed meanwhile. */
+/* See run_throughput.h. Each run is a `fvmpi run` of its own, or several of them at once. One at a time comes with all
+ * of the shared cache before and after that with a part of it: where the two differ, the machine changed meanwhile. */
 #include "cmd/run_throughput.h"
 #include "base/shell.h"
 #include "base/base.h"
@@ -57,7 +57,8 @@ static int run_once(struct throughput *t, size_t count, const char *what)
     char number[24];
 
     snprintf(number, sizeof(number), "%zu", count);
-    return t->is_launched ? fv_rerun(&t->rerun, own, t->is_numbered ? number : NULL) : fv_rerun_copies(&t->rerun, own, number, count);
+    return t->is_launched ? fv_rerun(&t->rerun, own, t->is_numbered ? number : NULL)
+                          : fv_rerun_copies(&t->rerun, own, number, count);
 }
 
 static int run_together(struct throughput *t, size_t count)
@@ -86,7 +87,8 @@ static int run_alone(struct throughput *t, size_t count, double part)
     else
         snprintf(what, sizeof(what), "copy-alone-%.0f", part * 100);
     if (!t->is_quiet)
-        fv_log("throughput: %s, with %.0f %% of the shared cache", t->is_launched ? "ranks one at a time" : "one copy", part * 100);
+        fv_log("throughput: %s, with %.0f %% of the shared cache", t->is_launched ? "ranks one at a time" : "one copy",
+               part * 100);
     if (!fv_solo_runs_begin(&t->solo, part, t->elapsed_s)) /* it has been said */
         return FV_EXIT_OK;
     int status = run_once(t, t->is_launched ? count : 1, what);
@@ -125,8 +127,9 @@ static int run_copies(struct throughput *t)
 
         status = run_together(t, count);
         if (!status && ranks_of(t) != count) {
-            fv_log("throughput: %s: %zu of %zu copies were recorded; a program with MPI is to be started through its launcher: fvmpi run --throughput -- mpiexec ...", t->made[t->made_count - 1],
-                   ranks_of(t), count);
+            fv_log("throughput: %s: %zu of %zu copies were recorded; a program with MPI is to be started through its "
+                   "launcher: fvmpi run --throughput -- mpiexec ...",
+                   t->made[t->made_count - 1], ranks_of(t), count);
             return FV_EXIT_FAILED;
         }
         if (!status)
@@ -140,7 +143,9 @@ static int run_ranks(struct throughput *t, size_t count)
     int status = run_together(t, count);
 
     if (!status && (count = ranks_of(t)) < 2) {
-        fv_log("throughput: %s: %zu rank%s recorded: nobody shares the node; copies of a program are run without a launcher", t->made[t->made_count - 1], count, count == 1 ? " was" : "s were");
+        fv_log("throughput: %s: %zu rank%s recorded: nobody shares the node; copies of a program are run without a "
+               "launcher",
+               t->made[t->made_count - 1], count, count == 1 ? " was" : "s were");
         return FV_EXIT_FAILED;
     }
     if (!status)
@@ -176,7 +181,8 @@ static int show(struct throughput *t)
     if (status != FV_EXIT_OK)
         fv_log("throughput: what was recorded is in %s", t->directory);
     else if (!t->is_quiet)
-        fprintf(stderr, "\nas a page: %s/%s* --html throughput.html\n", FV_COMMAND("fvmpi", "stacks", t->directory), t->is_launched ? "ranks" : "cop");
+        fprintf(stderr, "\nas a page: %s/%s* --html throughput.html\n", FV_COMMAND("fvmpi", "stacks", t->directory),
+                t->is_launched ? "ranks" : "cop");
     return status;
 }
 
@@ -199,7 +205,8 @@ bool fv_run_throughput_may(const struct fv_config *config)
 static bool has_numbers(const struct throughput *t)
 {
     if (!t->numbers.count)
-        fv_log("run: --throughput: by itself it takes 2, 4 ... up to the number of processors, of which there is one here: name numbers above 1, as in --throughput=2,4");
+        fv_log("run: --throughput: by itself it takes 2, 4 ... up to the number of processors, of which there is one "
+               "here: name numbers above 1, as in --throughput=2,4");
     return t->numbers.count;
 }
 
@@ -209,9 +216,13 @@ static bool choose_numbers(struct throughput *t, const struct fv_config *config)
     const char *list = fv_config_get(config, "--throughput");
 
     if (!t->is_launched || t->is_numbered)
-        return fv_numbers_by_option(&t->numbers, config, "--throughput", 2, FV_CHILDREN, t->is_launched ? "ranks" : "copies") && has_numbers(t);
+        return fv_numbers_by_option(&t->numbers, config, "--throughput", 2, FV_CHILDREN,
+                                    t->is_launched ? "ranks" : "copies") &&
+               has_numbers(t);
     if (strcmp(list, "1") && !list[strspn(list, "0123456789,")]) {
-        fv_log("run: --throughput=%s: write {N} for the number of ranks in the launcher's command, as in mpiexec -n {N}; without it the ranks are those that it starts", list);
+        fv_log("run: --throughput=%s: write {N} for the number of ranks in the launcher's command, as in mpiexec -n "
+               "{N}; without it the ranks are those that it starts",
+               list);
         return false;
     }
     return fv_numbers_add(&t->numbers, 1);
@@ -222,24 +233,30 @@ static void prepare_solo(struct throughput *t)
 {
     fv_solo_runs_init(&t->solo, t->directory, true, t->is_quiet);
     if (t->is_launched && t->solo.how == FV_SOLO_PIRATE && t->solo.page && t->solo.page->domains[0]) {
-        fv_log("throughput: cache and memory are not told apart: ranks are on processors with several last caches, of which a process can hold a part of one");
+        fv_log("throughput: cache and memory are not told apart: ranks are on processors with several last caches, of "
+               "which a process can hold a part of one");
         t->solo.how = FV_SOLO_WHOLE;
     }
 }
 
 int fv_run_throughput(struct fv_config *config, int argc, char **argv, int rest)
 {
-    struct throughput t = { .rerun = { argc, rest, argv }, .is_quiet = fv_config_is(config, "--quiet"), .is_launched = fv_is_launcher(argv[rest]), .repeats = fv_runs_repeats(config) };
+    struct throughput t = { .rerun = { argc, rest, argv },
+                            .is_quiet = fv_config_is(config, "--quiet"),
+                            .is_launched = fv_is_launcher(argv[rest]),
+                            .repeats = fv_runs_repeats(config) };
     int status;
 
     if (fv_under_launcher()) {
-        fv_log("run: --throughput: it starts the launcher several times; say fvmpi run --throughput ... -- mpiexec ...");
+        fv_log(
+            "run: --throughput: it starts the launcher several times; say fvmpi run --throughput ... -- mpiexec ...");
         return FV_EXIT_USAGE;
     }
     t.is_numbered = fv_rerun_has_number(&t.rerun);
     if (!choose_numbers(&t, config))
         return FV_EXIT_USAGE;
-    if (!(t.made = calloc(RUNS, sizeof(*t.made))) || fv_config_resolve(config) || !fv_runs_directory(config, &t.rerun, "throughput", t.directory)) {
+    if (!(t.made = calloc(RUNS, sizeof(*t.made))) || fv_config_resolve(config) ||
+        !fv_runs_directory(config, &t.rerun, "throughput", t.directory)) {
         free(t.made);
         return FV_EXIT_FAILED;
     }
@@ -247,7 +264,8 @@ int fv_run_throughput(struct fv_config *config, int argc, char **argv, int rest)
     status = t.solo.page ? run_all(&t) : FV_EXIT_FAILED;
     fv_solo_runs_release(&t.solo);
     if (status)
-        fv_log("throughput: a run ended with status %d: no further ones are made; what was recorded is in %s", status, t.directory);
+        fv_log("throughput: a run ended with status %d: no further ones are made; what was recorded is in %s", status,
+               t.directory);
     else
         status = show(&t);
     free(t.made);

@@ -20,8 +20,10 @@ struct options {
 
 static const char usage[] =
     "usage: fvmpi scaling [options] DIR DIR...\n"
-    "Says how a program scales, from its runs on several numbers of ranks: speedup, POP's efficiencies by size, which of them\n"
-    "fell most, and which parts of the program (sections, procedures, computing between calls, MPI functions) take longer than\n"
+    "Says how a program scales, from its runs on several numbers of ranks: speedup, POP's efficiencies by size, which "
+    "of them\n"
+    "fell most, and which parts of the program (sections, procedures, computing between calls, MPI functions) take "
+    "longer than\n"
     "they would if they scaled. Several runs of one size count by their mean.\n"
     "\n"
     "  --strong       the same problem was solved on more ranks\n"
@@ -44,7 +46,8 @@ enum { OPT_STRONG = 256, OPT_WEAK, OPT_JSON, OPT_CSV, OPT_HTML, OPT_TEXT, OPT_SC
 
 static int print_schema(void)
 {
-    if (!fv_json_schema(FV_SCALING_SCHEMA, "What fvmpi scaling DIR... --json FILE writes", fv_scaling_relations, stdout))
+    if (!fv_json_schema(FV_SCALING_SCHEMA, "What fvmpi scaling DIR... --json FILE writes", fv_scaling_relations,
+                        stdout))
         return FV_EXIT_OK;
     fv_log("stdout: %s; the schema is cut", strerror(errno));
     return FV_EXIT_FAILED;
@@ -94,7 +97,8 @@ static int parse(int argc, char **argv, struct options *o)
     o->directories = argv + optind;
     o->count = (size_t)(argc - optind);
     if (o->count < 2)
-        return wrong(o->count ? o->directories[0] : "no experiment", "runs on two numbers of ranks at least are needed");
+        return wrong(o->count ? o->directories[0] : "no experiment",
+                     "runs on two numbers of ranks at least are needed");
     o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");

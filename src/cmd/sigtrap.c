@@ -26,8 +26,14 @@ static uint64_t cpu_ns(void)
 /* In the child: is the sample pending, and are we still there? */
 static bool live_through(void)
 {
-    struct perf_event_attr attr = { .size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK,
-                                    .sample_period = PERIOD_NS, .exclude_kernel = 1, .exclude_hv = 1, .sigtrap = 1, .remove_on_exec = 1 };
+    struct perf_event_attr attr = { .size = sizeof(attr),
+                                    .type = PERF_TYPE_SOFTWARE,
+                                    .config = PERF_COUNT_SW_TASK_CLOCK,
+                                    .sample_period = PERIOD_NS,
+                                    .exclude_kernel = 1,
+                                    .exclude_hv = 1,
+                                    .sigtrap = 1,
+                                    .remove_on_exec = 1 };
     sigset_t trap, pending;
 
     sigemptyset(&trap);

@@ -82,12 +82,14 @@ static bool move_to(const char *group)
     return write_file(group, "tasks", pid);
 }
 
-/* The line of the last cache, L3:0=ffff;1=ffff, with a mask for each domain's ways; *got: the part of the first. False: there is none. */
+/* The line of the last cache, L3:0=ffff;1=ffff, with a mask for each domain's ways; *got: the part of the first. False:
+ * there is none. */
 static bool schemata_of(struct fv_solo_runs *s, double part, char *out, size_t size, double *got)
 {
     const char *least = fv_doctor_value(&s->doctor, "sys/fs/resctrl/info/L3/min_cbm_bits");
     unsigned least_bits = least ? (unsigned)strtoul(least, NULL, 10) : 1;
-    const char *text = fv_doctor_text(&s->doctor, FV_DOCTOR_TEXT, "sys/fs/resctrl/schemata"), *at = text ? strstr(text, "L3:") : NULL;
+    const char *text = fv_doctor_text(&s->doctor, FV_DOCTOR_TEXT, "sys/fs/resctrl/schemata"),
+               *at = text ? strstr(text, "L3:") : NULL;
     size_t used = 0;
 
     *got = 0;
@@ -103,7 +105,8 @@ static bool schemata_of(struct fv_solo_runs *s, double part, char *out, size_t s
             return false;
         uint64_t ways = fv_solo_ways(strtoull(end + 1, &end, 16), least_bits, part, &this);
         *got = *got > 0 ? *got : this;
-        used += (size_t)snprintf(out + used, size - used, "%s%lu=%llx", used > 3 ? ";" : "", domain, (unsigned long long)ways);
+        used += (size_t)snprintf(out + used, size - used, "%s%lu=%llx", used > 3 ? ";" : "", domain,
+                                 (unsigned long long)ways);
         at = *end == ';' ? end + 1 : end;
     }
     used += (size_t)snprintf(out + used, size - used, "\n");
@@ -131,7 +134,8 @@ static bool begin_resctrl(struct fv_solo_runs *s, double part)
     char schemata[4096];
     double got;
 
-    if (schemata_of(s, part, schemata, sizeof(schemata), &got) && write_file(s->group, "schemata", schemata) && move_to(s->group))
+    if (schemata_of(s, part, schemata, sizeof(schemata), &got) && write_file(s->group, "schemata", schemata) &&
+        move_to(s->group))
         return true;
     fv_log("run: %s: %s; that part of the cache is not measured", s->group, strerror(errno));
     return false;
@@ -175,7 +179,8 @@ static void find_domains(struct fv_solo_runs *s)
         unsigned k = 0;
 
         for (int index = 9; index >= 0 && !list; index--)
-            list = fv_doctor_value(&s->doctor, "sys/devices/system/cpu/cpu%u/cache/index%d/shared_cpu_list", cpu, index);
+            list =
+                fv_doctor_value(&s->doctor, "sys/devices/system/cpu/cpu%u/cache/index%d/shared_cpu_list", cpu, index);
         if (!list)
             continue;
         unsigned first = (unsigned)strtoul(list, NULL, 10);
@@ -191,7 +196,8 @@ static void find_domains(struct fv_solo_runs *s)
         memset(s->page->domains, 0, sizeof(s->page->domains));
 }
 
-/* Does a chase through more than it leaves become slower, and is it as fast as before when the pirate rests? *why: what was found. */
+/* Does a chase through more than it leaves become slower, and is it as fast as before when the pirate rests? *why: what
+ * was found. */
 static bool is_proven(struct fv_solo_runs *s, uint32_t cpu, char *why, size_t size)
 {
     uint64_t left = fv_solo_left_bytes(&s->cache, 0.5), set = (left + s->cache.bytes) / 2;
@@ -210,14 +216,19 @@ static bool is_proven(struct fv_solo_runs *s, uint32_t cpu, char *why, size_t si
     }
     fv_pirate_end(pirate);
     if (isnan(with))
-        snprintf(why, size, "no other processor has the same last cache, or a line in it can't be told from one in memory");
+        snprintf(why, size,
+                 "no other processor has the same last cache, or a line in it can't be told from one in memory");
     else if (missed > FV_SOLO_MISSES)
         snprintf(why, size, "a process that held half of it lost %.0f %% of its lines", missed * 100);
     else if (fmax(before, after) > PROVEN_SAME * fmin(before, after))
         snprintf(why, size, "a chase took %.0f ns a step before, and %.0f ns after: others use it", before, after);
     else
-        snprintf(why, size, "a chase through what does not fit beside a process that holds half of it took %.0f ns a step without, and %.0f ns with it", before, with);
-    return missed <= FV_SOLO_MISSES && fmax(before, after) <= PROVEN_SAME * fmin(before, after) && with >= PROVEN_RATIO * fmax(before, after);
+        snprintf(why, size,
+                 "a chase through what does not fit beside a process that holds half of it took %.0f ns a step "
+                 "without, and %.0f ns with it",
+                 before, with);
+    return missed <= FV_SOLO_MISSES && fmax(before, after) <= PROVEN_SAME * fmin(before, after) &&
+           with >= PROVEN_RATIO * fmax(before, after);
 }
 
 /* Others on the machine may disturb a try. */
@@ -231,15 +242,20 @@ static bool is_ever_proven(struct fv_solo_runs *s, uint32_t cpu, char *why, size
 
 static void choose(struct fv_solo_runs *s, bool is_quiet)
 {
-    char why[200] = "it can't be told from memory, or from the caches of a processor, by what a chase takes", size[FV_WORD];
+    char why[200] = "it can't be told from memory, or from the caches of a processor, by what a chase takes",
+         size[FV_WORD];
     uint32_t cpu = first_cpu();
 
     fv_memory_shared_cache(&s->doctor, cpu, CACHE_S, &s->cache);
-    s->how = has_resctrl(s) ? FV_SOLO_RESCTRL : s->cache.bytes && is_ever_proven(s, cpu, why, sizeof(why)) ? FV_SOLO_PIRATE : FV_SOLO_WHOLE;
+    s->how = has_resctrl(s)                                               ? FV_SOLO_RESCTRL
+             : s->cache.bytes && is_ever_proven(s, cpu, why, sizeof(why)) ? FV_SOLO_PIRATE
+                                                                          : FV_SOLO_WHOLE;
     if (s->how == FV_SOLO_WHOLE && !is_quiet)
-        fv_log("run: cache and memory are not separable here: the shared cache%s%s: %s", s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "", why);
+        fv_log("run: cache and memory are not separable here: the shared cache%s%s: %s",
+               s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "", why);
     else if (!is_quiet)
-        fv_log("run: the shared cache%s%s: parts of it by %s", s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "",
+        fv_log("run: the shared cache%s%s: parts of it by %s", s->cache.bytes ? ", measured as " : "",
+               s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "",
                s->how == FV_SOLO_RESCTRL ? "resctrl" : "a process that holds the rest");
 }
 

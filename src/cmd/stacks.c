@@ -24,26 +24,32 @@ struct options {
 static const char usage[] =
     "usage: fvmpi stacks DIR [options]\n"
     "       fvmpi stacks DIR DIR... [options]\n"
-    "What takes the speedup of threads, of runs under fvmpi run --threads: in phases in which they work in parallel, from their creation to their join, or in a\n"
+    "What takes the speedup of threads, of runs under fvmpi run --threads: in phases in which they work in parallel, "
+    "from their creation to their join, or in a\n"
     "parallel region of OpenMP.\n"
     "\n"
     "Of one run: how much of the speedup of N threads waiting for locks, barriers and conditions takes.\n"
-    "  --t1 SECONDS   what the phase takes with one thread (all its times on a rank): then the speedup is known, else bounds of it are shown\n"
+    "  --t1 SECONDS   what the phase takes with one thread (all its times on a rank): then the speedup is known, else "
+    "bounds of it are shown\n"
     "  --phase N      this phase only\n"
     "\n"
-    "Of runs with 1, 2, 4, ... threads: the speedup by number of threads, of the whole program and of each phase, and what takes the rest: serial time, waits,\n"
-    "imbalance, few processors, and work that takes threads longer. Several runs of one number of threads count by their mean.\n"
+    "Of runs with 1, 2, 4, ... threads: the speedup by number of threads, of the whole program and of each phase, and "
+    "what takes the rest: serial time, waits,\n"
+    "imbalance, few processors, and work that takes threads longer. Several runs of one number of threads count by "
+    "their mean.\n"
     "  --json FILE    everything as JSON, schema fvmpi-stacks-1; - is stdout\n"
     "  --csv DIR      one file for each table\n"
     "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
     "  --schema       alone: prints the JSON Schema of what --json writes\n"
     "  --text         text too, beside files\n"
     "\n"
-    "Of runs of fvmpi run --throughput: what sharing a node's caches and memory takes from copies of a program, or from its ranks.\n"
+    "Of runs of fvmpi run --throughput: what sharing a node's caches and memory takes from copies of a program, or "
+    "from its ranks.\n"
     "\n"
     "  --top N        phases, ranks or copies (10)\n"
     "  --all          all of them\n" FV_OUTPUT_USAGE "\n"
-    "Cache and memory are told apart by runs of fvmpi run --stacks --solo. Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
+    "Cache and memory are told apart by runs of fvmpi run --stacks --solo. Exit status: 0 shown, 1 nothing to show, or "
+    "T1 does not fit the phase, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -54,7 +60,8 @@ enum { OPT_T1 = 256, OPT_PHASE, OPT_JSON, OPT_CSV, OPT_HTML, OPT_TEXT, OPT_SCHEM
 
 static int print_schema(void)
 {
-    if (!fv_json_schema(FV_STACKS_SCHEMA, "What fvmpi stacks DIR DIR... --json FILE writes", fv_speedup_relations, stdout))
+    if (!fv_json_schema(FV_STACKS_SCHEMA, "What fvmpi stacks DIR DIR... --json FILE writes", fv_speedup_relations,
+                        stdout))
         return FV_EXIT_OK;
     fv_log("stdout: %s; the schema is cut", strerror(errno));
     return FV_EXIT_FAILED;
@@ -77,8 +84,7 @@ static int take_option(void *options, int option)
     switch (option) {
     case OPT_T1: return take_t1(o, optarg);
     case OPT_PHASE:
-        return fv_output_number(optarg, 1, &o->view.phase) ? FV_GO_ON
-                                                           : wrong(optarg, "--phase takes a number from 1");
+        return fv_output_number(optarg, 1, &o->view.phase) ? FV_GO_ON : wrong(optarg, "--phase takes a number from 1");
     case OPT_JSON: o->json = optarg; return FV_GO_ON;
     case OPT_CSV: o->csv = optarg; return FV_GO_ON;
     case OPT_HTML: o->page = optarg; return FV_GO_ON;
@@ -120,13 +126,15 @@ static int check(const struct fv_model *m, struct options *o)
             only = i + 1;
         }
     if (fv_model_phases(m)->alone.is) {
-        fv_log("stacks: %s: one thread, or rank, at a time ran alone in it, so that its times are not the program's; name it beside the runs in which all ran", o->directories.items[0]);
+        fv_log("stacks: %s: one thread, or rank, at a time ran alone in it, so that its times are not the program's; "
+               "name it beside the runs in which all ran",
+               o->directories.items[0]);
         return FV_EXIT_FAILED;
     }
     if (o->view.phase > fv_model_phases(m)->count) {
         fv_log("stacks: --phase %zu: there %s %zu phase%s; %s lists them", o->view.phase,
-               fv_model_phases(m)->count == 1 ? "is" : "are", fv_model_phases(m)->count, fv_words_s(fv_model_phases(m)->count),
-               FV_COMMAND("fvmpi", "stacks", o->directories.items[0]));
+               fv_model_phases(m)->count == 1 ? "is" : "are", fv_model_phases(m)->count,
+               fv_words_s(fv_model_phases(m)->count), FV_COMMAND("fvmpi", "stacks", o->directories.items[0]));
         return FV_EXIT_USAGE;
     }
     if (!parallel && !o->view.phase) {
@@ -175,7 +183,8 @@ static int check_several(struct options *o)
     const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page } };
 
     if (o->view.t1_s > 0 || o->view.phase)
-        return wrong(o->view.phase ? "--phase" : "--t1", "it is of one run: of several, T1 is that of those with one thread");
+        return wrong(o->view.phase ? "--phase" : "--t1",
+                     "it is of one run: of several, T1 is that of those with one thread");
     o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
@@ -221,8 +230,12 @@ static void say_others(const struct fv_speedup *speedup, const size_t *asked, bo
 {
     for (size_t i = 0; i < speedup->run_count; i++)
         if (speedup->runs[i].threads != asked[i]) {
-            fv_log("stacks: %zu thread%s asked for, %zu worked in parallel: %s", asked[i], asked[i] == 1 ? " was" : "s were", speedup->runs[i].threads,
-                   is_replaced ? "the program chose so" : "where the program does not take OMP_NUM_THREADS, write {N} for the number among its arguments");
+            fv_log(
+                "stacks: %zu thread%s asked for, %zu worked in parallel: %s", asked[i],
+                asked[i] == 1 ? " was" : "s were", speedup->runs[i].threads,
+                is_replaced
+                    ? "the program chose so"
+                    : "where the program does not take OMP_NUM_THREADS, write {N} for the number among its arguments");
             return;
         }
 }
@@ -269,8 +282,13 @@ int fv_cmd_stacks(int argc, char **argv)
     if (are_runs(&options.directories))
         return compare(&options);
     if (options.json || options.csv || options.page || options.text)
-        return wrong(options.json ? "--json" : options.csv ? "--csv" : options.page ? "--html" : "--text", "it is of runs with several numbers of threads; of one run fvmpi report writes it");
-    if (fv_profile_open(options.directories.items, options.directories.count, &(struct fv_profile_options){ 0 }, &profile))
+        return wrong(options.json   ? "--json"
+                     : options.csv  ? "--csv"
+                     : options.page ? "--html"
+                                    : "--text",
+                     "it is of runs with several numbers of threads; of one run fvmpi report writes it");
+    if (fv_profile_open(options.directories.items, options.directories.count, &(struct fv_profile_options){ 0 },
+                        &profile))
         return FV_EXIT_FAILED;
     status = check(profile->model, &options);
     if (status < 0)

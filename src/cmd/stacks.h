@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/* `asked`: of each run, for how many threads; `is_replaced`: by the command's words, too. `out`: NULL: nothing is shown. The exit status. */
+/* `asked`: of each run, for how many threads; `is_replaced`: by the command's words, too. `out`: NULL: nothing is
+ * shown. The exit status. */
 int fv_stacks_of_runs(const struct fv_operands *directories, const size_t *asked, bool is_replaced, FILE *out);
 /* The same of those of fvmpi run --throughput. */
 int fv_stacks_of_copies(const struct fv_operands *directories, FILE *out);

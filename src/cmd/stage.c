@@ -161,8 +161,8 @@ static int move_file(int from, int local, int experiment, const struct fv_file_h
 
 enum verdict { MOVE, RUNS, LEAVE };
 
-/* The lock is kept until the file is closed: two who move it would be in each other's way. The process may have closed all
- * its descriptors, and with them its lock. */
+/* The lock is kept until the file is closed: two who move it would be in each other's way. The process may have closed
+ * all its descriptors, and with them its lock. */
 static enum verdict judge(int fd, const struct fv_stage_wish *wish, struct fv_file_header *h)
 {
     uint8_t boot[16];
@@ -265,8 +265,7 @@ static void say(const struct stage *s, const char *local, const char *experiment
     if (!s->failed || (s->wish->for_node && !fv_first_on_node("gather", experiment)))
         return;
     fv_log("%s: %zu rank file%s not moved there: %s: %s; %s in %s. %s: %s%s", experiment, s->failed,
-           s->failed == 1 ? " is" : "s are", s->name,
-           is_taken ? "another file has that name" : strerror(s->error),
+           s->failed == 1 ? " is" : "s are", s->name, is_taken ? "another file has that name" : strerror(s->error),
            s->failed == 1 ? "it stays" : "they stay", local,
            is_taken ? "Move the other one away, then" : "Mend that, then", FV_COMMAND("fvmpi", "gather", local),
            s->wish->for_node ? FV_FOR_NODE : "");
@@ -387,7 +386,9 @@ static void stage_if_here(const char *host, const char *directory, void *arg)
     if (lstat(directory, &st) && errno == ENOENT && has_all_ranks(n->experiment))
         remove_note(n->experiment, note);
     else if (lstat(directory, &st) && errno == ENOENT)
-        fv_log("%s: %s of %s is not there any more: rank files in it are lost, if nobody moved them; reports go on to say so", n->experiment, directory, host);
+        fv_log("%s: %s of %s is not there any more: rank files in it are lost, if nobody moved them; reports go on to "
+               "say so",
+               n->experiment, directory, host);
     n->good = fv_stage(directory, n->experiment, &(struct fv_stage_wish){ 0 }, n->staged) && n->good;
 }
 

@@ -1,6 +1,6 @@
 /* Moves rank files from a node-local directory (base/local.h) to their experiment. A file is copied under another name,
- * synced, and measured; then it gets its name, and only then the local one is removed. So whatever happens, one whole copy is
- * there, and moving again completes it. Files of processes that still run stay. */
+ * synced, and measured; then it gets its name, and only then the local one is removed. So whatever happens, one whole
+ * copy is there, and moving again completes it. Files of processes that still run stay. */
 #ifndef FV_STAGE_H
 #define FV_STAGE_H
 
@@ -16,8 +16,8 @@ struct fv_stage_wish {
     bool for_node; /* what fails is said once for all that do this on the node */
 };
 
-/* Of one local directory, to `experiment`; NULL: where it belongs. Adds up what was done. False: something failed, which was
- * said. */
+/* Of one local directory, to `experiment`; NULL: where it belongs. Adds up what was done. False: something failed,
+ * which was said. */
 bool fv_stage(const char *local, const char *experiment, const struct fv_stage_wish *wish, struct fv_staged *staged);
 
 /* Of all local directories of this user in LOCAL, where FVMPI_LOCAL leads. */

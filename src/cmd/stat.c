@@ -18,21 +18,28 @@
 
 static const char usage[] =
     "usage: fvmpi stat [EVENT...] [options]\n"
-    "What the kernel and the hardware of this machine count, a line a sample: counters as what they count in a second of true time, gauges as they\n"
-    "are. EVENT is SENSOR.NAME, of all sources together (the sum; of temperatures and clocks the mean), or SENSOR.NAME@SOURCE; stars stand for\n"
-    "anything, and SENSOR alone is all that it has: cpu.user, net.rx_bytes@eth0, 'vmstat.pg*', pressure. Without any: what most want to see.\n"
+    "What the kernel and the hardware of this machine count, a line a sample: counters as what they count in a second "
+    "of true time, gauges as they\n"
+    "are. EVENT is SENSOR.NAME, of all sources together (the sum; of temperatures and clocks the mean), or "
+    "SENSOR.NAME@SOURCE; stars stand for\n"
+    "anything, and SENSOR alone is all that it has: cpu.user, net.rx_bytes@eth0, 'vmstat.pg*', pressure. Without any: "
+    "what most want to see.\n"
     "\n"
     "  -i, --interval S  seconds from sample to sample (1; 0.001 at least)\n"
     "  -n, --count N     samples; then it ends. Without: until it is interrupted\n"
     "      --per-source  a column for each source\n"
-    "      --share       in percent of the most that it can be, where the machine says what that is: links, clocks, processors\n"
+    "      --share       in percent of the most that it can be, where the machine says what that is: links, clocks, "
+    "processors\n"
     "      --csv         time_s (from the start), late_s (behind its time), then the events' full names\n"
-    "      --from FILE   what `fvmpi record` wrote, in place of this machine: with its time, labels and pauses; in CSV `label` is the last column\n"
+    "      --from FILE   what `fvmpi record` wrote, in place of this machine: with its time, labels and pauses; in CSV "
+    "`label` is the last column\n"
     "      --summary     of such a file: mean, least, median, 99th percentile and largest of each series\n"
-    "  -l, --list        the events of this machine, with their units, and what reading a sensor takes; and the sensors that it has not\n"
+    "  -l, --list        the events of this machine, with their units, and what reading a sensor takes; and the "
+    "sensors that it has not\n"
     "  -h, --help\n"
     "\n"
-    "A value that is not known is `-`, in CSV empty. FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: 0 ended or interrupted,\n"
+    "A value that is not known is `-`, in CSV empty. FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: "
+    "0 ended or interrupted,\n"
     "1 not on this machine, 2 wrong usage.\n";
 
 struct stat_run {
@@ -80,7 +87,8 @@ static void wait_until(double at)
 
 enum { HEADING_EACH = 24 };
 
-static void put_sample(const struct stat_run *s, const struct fv_columns *columns, double *values, double since_s, double late_s)
+static void put_sample(const struct stat_run *s, const struct fv_columns *columns, double *values, double since_s,
+                       double late_s)
 {
     for (size_t i = 0; i < s->watch.count; i++)
         values[i] = fv_watch_rate(&s->watch, i) * (s->factors ? s->factors[i] : 1);
@@ -94,7 +102,8 @@ static void warn_of_cost(const struct stat_run *s)
     double cost = fv_watch_cost(&s->watch);
 
     if (cost > 0.1 * s->interval_s)
-        fv_log("stat: to read these takes %.2g ms, %.0f %% of a processor at this interval", 1e3 * cost, 100 * fmin(cost / s->interval_s, 1));
+        fv_log("stat: to read these takes %.2g ms, %.0f %% of a processor at this interval", 1e3 * cost,
+               100 * fmin(cost / s->interval_s, 1));
 }
 
 static int sample(struct stat_run *s, const struct fv_columns *columns, double *values)
@@ -149,13 +158,16 @@ static int sample_columns(struct stat_run *s)
 
 static void list_sensor(const struct fv_sensor *sensor)
 {
-    printf("%s: %s. %zu source%s, %.3g us to read\n", sensor->kind->name, sensor->kind->about, sensor->source_count, sensor->source_count == 1 ? "" : "s",
-           1e6 * sensor->cost_s);
+    printf("%s: %s. %zu source%s, %.3g us to read\n", sensor->kind->name, sensor->kind->about, sensor->source_count,
+           sensor->source_count == 1 ? "" : "s", 1e6 * sensor->cost_s);
     for (size_t k = 0; k < sensor->source_count && *sensor->sources[k]; k++)
         printf("%s@%s%s", k ? " " : "  ", sensor->sources[k], k + 1 == sensor->source_count ? "\n" : "");
     for (size_t e = 0; e < sensor->event_count; e++)
-        printf("  %s.%s%s%s%s\n", sensor->kind->name, sensor->events[e].name, *sensor->events[e].unit ? "  " : "", sensor->events[e].unit,
-               sensor->events[e].is_gauge ? "  gauge" : *sensor->events[e].unit ? "/s" : "  /s");
+        printf("  %s.%s%s%s%s\n", sensor->kind->name, sensor->events[e].name, *sensor->events[e].unit ? "  " : "",
+               sensor->events[e].unit,
+               sensor->events[e].is_gauge ? "  gauge"
+               : *sensor->events[e].unit  ? "/s"
+                                          : "  /s");
 }
 
 static int list(struct stat_run *s)
@@ -196,18 +208,23 @@ static int take_option(void *options, int option)
 static int print_recorded(const struct stat_run *s)
 {
     if (s->has_interval || s->per_source || s->share || s->list)
-        return wrong("--from", "a recording has its interval and its series: not with --interval, --per-source, --share, --list");
+        return wrong("--from",
+                     "a recording has its interval and its series: not with --interval, --per-source, --share, --list");
     return fv_stat_recorded(&(struct fv_stat_recorded){ s->from, s->operands, s->count, s->csv, s->summary });
 }
 
 int fv_cmd_stat(int argc, char **argv)
 {
     static const struct option table[] = {
-        { "interval", required_argument, NULL, 'i' }, { "count", required_argument, NULL, 'n' },
-        { "per-source", no_argument, NULL, OPT_PER_SOURCE }, { "csv", no_argument, NULL, OPT_CSV },
+        { "interval", required_argument, NULL, 'i' },
+        { "count", required_argument, NULL, 'n' },
+        { "per-source", no_argument, NULL, OPT_PER_SOURCE },
+        { "csv", no_argument, NULL, OPT_CSV },
         { "share", no_argument, NULL, OPT_SHARE },
-        { "from", required_argument, NULL, OPT_FROM }, { "summary", no_argument, NULL, OPT_SUMMARY },
-        { "list", no_argument, NULL, 'l' },           { "help", no_argument, NULL, 'h' },
+        { "from", required_argument, NULL, OPT_FROM },
+        { "summary", no_argument, NULL, OPT_SUMMARY },
+        { "list", no_argument, NULL, 'l' },
+        { "help", no_argument, NULL, 'h' },
         { 0 },
     };
     static const struct fv_arguments arguments = { "i:n:lh", table, take_option, wrong, NULL, false };

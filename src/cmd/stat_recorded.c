@@ -71,7 +71,8 @@ static int say_none(const struct print *p, const char *pattern)
         fv_near_try(&near, p->from.labels[i], p->from.labels[i]);
     meant = fv_near_item(&near, 0);
     fv_words_clean(meant ? meant : p->from.labels[0], text, sizeof(text));
-    fv_log("stat: %s: not in %s, which has %zu series; %s %s", pattern, p->options->path, p->from.count, meant ? "did you mean" : "the first is", text);
+    fv_log("stat: %s: not in %s, which has %zu series; %s %s", pattern, p->options->path, p->from.count,
+           meant ? "did you mean" : "the first is", text);
     return FV_EXIT_USAGE;
 }
 
@@ -182,10 +183,11 @@ static void print_about(const struct print *p)
     char text[100], time[FV_WORD];
 
     printf("%s, from %s: %zu samples", fv_words_clean(host ? host : "?", text, sizeof(text)),
-           fv_words_time((int64_t)json_integer_value(json_object_get(p->from.first, "start_realtime_ns")), time), p->samples);
+           fv_words_time((int64_t)json_integer_value(json_object_get(p->from.first, "start_realtime_ns")), time),
+           p->samples);
     if (p->end)
-        printf(" in %.3f s, %.0f late, %.0f missed; recording took %.2g %% of a processor", seconds, fv_recorded_number(p->end, "late"),
-               fv_recorded_number(p->end, "missed"), 100 * cpu_s / seconds);
+        printf(" in %.3f s, %.0f late, %.0f missed; recording took %.2g %% of a processor", seconds,
+               fv_recorded_number(p->end, "late"), fv_recorded_number(p->end, "missed"), 100 * cpu_s / seconds);
     puts("\n");
 }
 
@@ -199,7 +201,8 @@ static void print_summary(const struct print *p)
         puts("event,unit,kind,samples,mean,min,p50,p99,max");
     } else {
         print_about(p);
-        printf("%-*s %-8s %8s%15s%15s%15s%15s%15s\n", width, "event", "unit", "samples", "mean", "min", "p50", "p99", "max");
+        printf("%-*s %-8s %8s%15s%15s%15s%15s%15s\n", width, "event", "unit", "samples", "mean", "min", "p50", "p99",
+               "max");
     }
     for (size_t i = 0; i < p->count; i++)
         print_row(p, &p->chosen[i], width);
@@ -214,7 +217,8 @@ static void print_all(struct print *p)
 
     if (!p->options->is_summary)
         fv_columns_heading(&columns);
-    while ((!p->options->count || p->samples < p->options->count) && !ferror(stdout) && fv_recorded_next(&p->from, &line)) {
+    while ((!p->options->count || p->samples < p->options->count) && !ferror(stdout) &&
+           fv_recorded_next(&p->from, &line)) {
         if (p->options->is_summary)
             sum_line(p, &line);
         else
@@ -238,7 +242,8 @@ static int say_faults(const struct print *p)
     if (from->is_missing)
         fv_log("stat: %s: it goes on there, but this is not there or not of this recording", from->path);
     else if (!from->has_ended && !(p->options->count && p->samples == p->options->count))
-        fv_log("stat: %s: it has no end%s: it was killed, or is still recorded", p->options->path, from->is_torn ? ", and its last line is torn" : "");
+        fv_log("stat: %s: it has no end%s: it was killed, or is still recorded", p->options->path,
+               from->is_torn ? ", and its last line is torn" : "");
     if (fflush(stdout) || ferror(stdout)) {
         fv_log("stat: standard output: %s", fv_strerror(-FV_EIO));
         return FV_EXIT_FAILED;
@@ -248,7 +253,9 @@ static int say_faults(const struct print *p)
 
 static const char *why_not(int err)
 {
-    return err == -FV_EFORMAT ? "no recording of fvmpi record" : err == -FV_EVERSION ? "recorded by another version of fvmpi" : fv_strerror(err);
+    return err == -FV_EFORMAT    ? "no recording of fvmpi record"
+           : err == -FV_EVERSION ? "recorded by another version of fvmpi"
+                                 : fv_strerror(err);
 }
 
 int fv_stat_recorded(const struct fv_stat_recorded *options)

@@ -33,9 +33,9 @@ static int describe(int argc, char **argv, const struct fv_page *page)
     int err = 0;
 
     for (int i = 1; i < argc && !err; i++) {
-        const char *table = !strcmp(argv[i], option) && i + 1 < argc                      ? argv[++i]
+        const char *table = !strcmp(argv[i], option) && i + 1 < argc                    ? argv[++i]
                             : !strncmp(argv[i], option, bytes) && argv[i][bytes] == '=' ? argv[i] + bytes + 1
-                                                                                          : NULL;
+                                                                                        : NULL;
 
         if (table && count++)
             putc('\n', page->out);
@@ -51,8 +51,8 @@ int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text
     int err;
 
     if (argc == 2 && !strcmp(argv[1], "--schema"))
-        err = fv_json_schema(FV_PROFILE_SCHEMA, "What fvmpi report DIR --json FILE writes",
-                             fv_profile_relations, stdout);
+        err =
+            fv_json_schema(FV_PROFILE_SCHEMA, "What fvmpi report DIR --json FILE writes", fv_profile_relations, stdout);
     else if (asks_columns(argc, argv))
         err = describe(argc, argv, &page);
     else
@@ -108,8 +108,12 @@ static int print(const struct fv_query *query, void *context)
 {
     struct printing *to = context;
     enum fv_query_form form = to->csv ? FV_QUERY_CSV : to->json ? FV_QUERY_JSON : FV_QUERY_TEXT;
-    const char *path = to->csv ? to->csv : to->json ? to->json : "-",
-               *option = to->csv ? "--csv" : to->json ? "--json" : "--table";
+    const char *path = to->csv    ? to->csv
+                       : to->json ? to->json
+                                  : "-",
+               *option = to->csv    ? "--csv"
+                         : to->json ? "--json"
+                                    : "--table";
     struct fv_whole_file file;
     int err = fv_output_open(&file, path, option);
 
@@ -136,8 +140,8 @@ static void say_losses(const struct fv_problems *problems)
                first->file ? first->file : "", first->file ? ": " : "", first->text, losses > 1 ? ", ..." : "");
 }
 
-int fv_tables_print(struct fv_tables_asked *asked, const struct fv_profile *profile,
-                    const struct fv_text_options *text, const char *csv, const char *json)
+int fv_tables_print(struct fv_tables_asked *asked, const struct fv_profile *profile, const struct fv_text_options *text,
+                    const char *csv, const char *json)
 {
     struct printing to = { .text = text, .csv = csv, .json = json };
 

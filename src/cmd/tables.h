@@ -21,7 +21,7 @@ int fv_tables_describe(int argc, char **argv, const struct fv_text_options *text
 int fv_tables_check(struct fv_tables_asked *asked);
 /* Prints the tables: to `csv` or `json` where that is given ("-": stdout), else as text. Has logged when it
  * fails; the exit status. */
-int fv_tables_print(struct fv_tables_asked *asked, const struct fv_profile *profile,
-                    const struct fv_text_options *text, const char *csv, const char *json);
+int fv_tables_print(struct fv_tables_asked *asked, const struct fv_profile *profile, const struct fv_text_options *text,
+                    const char *csv, const char *json);
 
 #endif

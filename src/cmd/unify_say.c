@@ -56,8 +56,7 @@ static bool find_traced(const char *directory, char *out, size_t bytes)
     for (unsigned i = 2; i < UINT_MAX; i++) {
         char path[PATH_MAX];
 
-        if (snprintf(path, sizeof(path), "%.*s-%u", (int)length, directory, i) >= (int)sizeof(path) ||
-            stat(path, &st))
+        if (snprintf(path, sizeof(path), "%.*s-%u", (int)length, directory, i) >= (int)sizeof(path) || stat(path, &st))
             break;
         if (is_traced(path) && snprintf(out, bytes, "%s", path) < (int)bytes)
             found = true;
@@ -74,14 +73,12 @@ bool fv_unify_has_traces(struct fv_unify *r)
 
     for (size_t i = 0; i < d->rank_count; i++)
         without += !d->ranks[i].traced;
-    if (first_process && without && without == d->rank_count &&
-        find_traced(r->options.directory, other, sizeof(other)))
-        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: %s",
-               r->options.directory, without, d->rank_count, other, FV_COMMAND("fvunify", other));
+    if (first_process && without && without == d->rank_count && find_traced(r->options.directory, other, sizeof(other)))
+        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: %s", r->options.directory,
+               without, d->rank_count, other, FV_COMMAND("fvunify", other));
     else if (first_process && without)
         fv_log("%s: %u of %zu ranks have a profile and no events; record with `fvmpi run --trace`%s",
-               r->options.directory, without, d->rank_count,
-               without == d->rank_count ? "" : ". The others are merged");
+               r->options.directory, without, d->rank_count, without == d->rank_count ? "" : ". The others are merged");
     r->incomplete = r->incomplete || without;
     return without < d->rank_count;
 }
@@ -96,7 +93,8 @@ static struct missing {
 
     for (size_t i = 0; i < r->merge.defs.rank_count; i++) {
         const struct fv_def_rank *rank = &r->merge.defs.ranks[i];
-        bool any = rank->dropped || rank->dropped_instances || rank->dropped_samples || rank->dropped_of_threads || rank->dropped_of_files;
+        bool any = rank->dropped || rank->dropped_instances || rank->dropped_samples || rank->dropped_of_threads ||
+                   rank->dropped_of_files;
 
         m.disk |= any && rank->refused;
         m.error = any && rank->refused_error ? rank->refused_error : m.error;
@@ -113,8 +111,8 @@ static struct missing {
 /* Why a trace ends early, and what to do. */
 static const char *full_of(const struct missing *m, char out[300])
 {
-    snprintf(out, 300, "%s%s%s", m->budget || !m->disk ? "the trace's budget was used up; raise FVMPI_TRACE_MAX" : "", m->budget && m->disk ? "; or " : "",
-             m->disk ? fv_refused_words(m->error) : "");
+    snprintf(out, 300, "%s%s%s", m->budget || !m->disk ? "the trace's budget was used up; raise FVMPI_TRACE_MAX" : "",
+             m->budget && m->disk ? "; or " : "", m->disk ? fv_refused_words(m->error) : "");
     return out;
 }
 
@@ -142,8 +140,8 @@ void fv_unify_say_missing(struct fv_unify *r)
     if (m.calls)
         fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls, full);
     if (m.instances)
-        fv_log("%s: %llu measured instances of functions are not in the trace: its file was in use just then, or %s", where,
-               (unsigned long long)m.instances, full);
+        fv_log("%s: %llu measured instances of functions are not in the trace: its file was in use just then, or %s",
+               where, (unsigned long long)m.instances, full);
     if (m.samples)
         fv_log("%s: %llu samples of the CPU clock are not in the trace: its file was in use just then, or %s", where,
                (unsigned long long)m.samples, full);
@@ -151,34 +149,36 @@ void fv_unify_say_missing(struct fv_unify *r)
         fv_log("%s: %llu samples of the CPU clock are damaged or missing; they are left out", where,
                (unsigned long long)damaged_samples);
     if (r->samples.behind)
-        fv_log("%s: %llu samples of the CPU clock are later than the last sign of life of their rank: its file is damaged, or was read while it was written; they are left out",
+        fv_log("%s: %llu samples of the CPU clock are later than the last sign of life of their rank: its file is "
+               "damaged, or was read while it was written; they are left out",
                where, (unsigned long long)r->samples.behind);
     if (m.of_threads)
         fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
                "or %s",
                where, (unsigned long long)m.of_threads, full);
     if (m.of_files)
-        fv_log("%s: %llu calls of functions for files are not in the trace: %s", where, (unsigned long long)m.of_files, full);
+        fv_log("%s: %llu calls of functions for files are not in the trace: %s", where, (unsigned long long)m.of_files,
+               full);
     if (r->stats.lost)
-        fv_log("%s: %llu calls are not in the trace: their file is damaged, or they are of signal handlers that interrupted the writing of another one, or it could not grow; what ranks did meanwhile is unknown", where,
-               (unsigned long long)r->stats.lost);
+        fv_log("%s: %llu calls are not in the trace: their file is damaged, or they are of signal handlers that "
+               "interrupted the writing of another one, or it could not grow; what ranks did meanwhile is unknown",
+               where, (unsigned long long)r->stats.lost);
     if (r->stats.damaged)
         fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)r->stats.damaged);
     if (i->damaged + i->no_context)
-        fv_log(
-            "%s: %llu measured instances of functions are damaged or missing, %llu are of functions that the "
-            "damaged file does not name; they are left out",
-            where, (unsigned long long)i->damaged, (unsigned long long)i->no_context);
+        fv_log("%s: %llu measured instances of functions are damaged or missing, %llu are of functions that the "
+               "damaged file does not name; they are left out",
+               where, (unsigned long long)i->damaged, (unsigned long long)i->no_context);
     if (r->unknown_sections)
-        fv_log(
-            "%s: %llu times sections began or ended that the damaged file does not name; they are left out",
-            where, (unsigned long long)r->unknown_sections);
+        fv_log("%s: %llu times sections began or ended that the damaged file does not name; they are left out", where,
+               (unsigned long long)r->unknown_sections);
     if (unlisted)
         fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
                "messages and collective calls on %s are left out",
                where, unlisted, unlisted == 1 ? "" : "s", unlisted == 1 ? "it" : "them");
-    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files || damaged_samples || r->samples.behind || r->stats.lost || r->stats.damaged ||
-                    i->damaged || i->no_context || r->unknown_sections || unlisted;
+    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files ||
+                    damaged_samples || r->samples.behind || r->stats.lost || r->stats.damaged || i->damaged ||
+                    i->no_context || r->unknown_sections || unlisted;
 }
 
 static void say_instances(const struct fv_unify *r, const char *where)
@@ -186,15 +186,14 @@ static void say_instances(const struct fv_unify *r, const char *where)
     const struct fv_instance_stats *s = &r->instances;
 
     if (s->off)
-        fv_log("%s: %llu measured instances of functions began while recording was off, and are left out",
-               where, (unsigned long long)s->off);
+        fv_log("%s: %llu measured instances of functions began while recording was off, and are left out", where,
+               (unsigned long long)s->off);
     if (s->crossed)
-        fv_log("%s: %llu measured instances of functions overlap others of their thread, and are left out",
-               where, (unsigned long long)s->crossed);
+        fv_log("%s: %llu measured instances of functions overlap others of their thread, and are left out", where,
+               (unsigned long long)s->crossed);
     if (s->cut)
-        fv_log(
-            "%s: %llu measured instances of functions began or ended in a call of MPI; that part is cut off",
-            where, (unsigned long long)s->cut);
+        fv_log("%s: %llu measured instances of functions began or ended in a call of MPI; that part is cut off", where,
+               (unsigned long long)s->cut);
     if (s->told)
         fv_log("%s/traces.otf2: %llu measured instances of functions", where, (unsigned long long)s->told);
 }
@@ -227,11 +226,13 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
         fv_log("%s/traces.otf2: %llu samples of the CPU clock%s", where, (unsigned long long)r->samples.told,
                r->merge.calling ? "; regions are entered and left as calling contexts" : "");
     if (r->samples.off)
-        fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the trace was full; they are left out", where,
-               (unsigned long long)r->samples.off);
+        fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the "
+               "trace was full; they are left out",
+               where, (unsigned long long)r->samples.off);
     if (!s->calls && !r->incomplete)
-        fv_log("%s: no call is in the trace, because recording was off, or MPI's calls are left out; which of them says: %s", where, FV_COMMAND("fvmpi", "report", r->options.directory));
+        fv_log("%s: no call is in the trace, because recording was off, or MPI's calls are left out; which of them "
+               "says: %s",
+               where, FV_COMMAND("fvmpi", "report", r->options.directory));
     fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
-           d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records,
-           seconds);
+           d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records, seconds);
 }

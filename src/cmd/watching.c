@@ -21,7 +21,8 @@ static int choose_one(struct fv_watch *watch, const char *text, bool is_per_sour
     return answer == FV_WATCH_NOT_HERE ? FV_EXIT_FAILED : FV_EXIT_USAGE;
 }
 
-int fv_watching_choose(struct fv_watch *watch, const struct fv_operands *patterns, bool is_per_source, const char *command)
+int fv_watching_choose(struct fv_watch *watch, const struct fv_operands *patterns, bool is_per_source,
+                       const char *command)
 {
     int status = FV_GO_ON;
 
@@ -30,14 +31,17 @@ int fv_watching_choose(struct fv_watch *watch, const struct fv_operands *pattern
     if (!patterns->count)
         fv_watch_add_usual(watch, is_per_source);
     if (status == FV_GO_ON && !watch->count) {
-        fv_log("%s: this machine has no sensors that are known: is there a /proc in %s/?", command + sizeof("fvmpi"), fv_sensors_root());
+        fv_log("%s: this machine has no sensors that are known: is there a /proc in %s/?", command + sizeof("fvmpi"),
+               fv_sensors_root());
         return FV_EXIT_FAILED;
     }
     if (watch->left_out)
-        fv_log("%s: %zu columns are left out: there is room for %zu", command + sizeof("fvmpi"), watch->left_out, watch->count);
+        fv_log("%s: %zu columns are left out: there is room for %zu", command + sizeof("fvmpi"), watch->left_out,
+               watch->count);
     for (size_t i = 0; i < watch->sensor_count; i++)
         if (watch->sensors[i].sensor.left_out)
-            fv_log("%s: %s: %zu sources or events are left out: there are too many", command + sizeof("fvmpi"), watch->sensors[i].sensor.kind->name, watch->sensors[i].sensor.left_out);
+            fv_log("%s: %s: %zu sources or events are left out: there are too many", command + sizeof("fvmpi"),
+                   watch->sensors[i].sensor.kind->name, watch->sensors[i].sensor.left_out);
     return status;
 }
 

@@ -111,10 +111,11 @@ void fv_written_report(const struct fv_written *written, const char *why)
     each(output, tell_if_new, &news);
     if (news.count)
         return;
-    if (output &&
-        fv_output_holds_run(output)) /* written anew, if anything was: some launchers give jobs no name */
+    if (output && fv_output_holds_run(output)) /* written anew, if anything was: some launchers give jobs no name */
         fv_log("see what is in %s with: %s", output, FV_COMMAND("fvmpi", "report", output));
-    else if (!output || (can_be_made(output) && (written->was_there || access(output, F_OK)))) /* else the ranks have said what is wrong with it */
+    else if (!output || (can_be_made(output) && (written->was_there || access(output, F_OK)))) /* else the ranks have
+                                                                                                * said what is wrong
+                                                                                                * with it */
         fv_log("nothing was recorded%s%s: %s", output ? " in " : "", output ? output : "", why);
 }
 

@@ -15,8 +15,8 @@ struct fv_written {
 void fv_written_init(struct fv_written *written, const char *output);
 void fv_written_release(struct fv_written *written);
 
-/* After it: says on stderr what is new, in `output` or what the runtime called it instead (NAME-2), with verdict and findings. If nothing is, `why`
- * stands behind that. */
+/* After it: says on stderr what is new, in `output` or what the runtime called it instead (NAME-2), with verdict and
+ * findings. If nothing is, `why` stands behind that. */
 void fv_written_report(const struct fv_written *written, const char *why);
 
 #endif

@@ -1,9 +1,11 @@
-/* What processors count, as data: quantities, each with the event that counts it by microarchitecture; groups of them, as --counters takes them; and metrics, each a
- * formula of quantities (table.c). Who runs a program asks which events to count, who reports which metrics can be had of them. Nothing here opens an event or
- * knows libpfm4: names are as that spells them, or the kernel's generic ones (base/perf_events.h).
+/* What processors count, as data: quantities, each with the event that counts it by microarchitecture; groups of them,
+ * as --counters takes them; and metrics, each a formula of quantities (table.c). Who runs a program asks which events
+ * to count, who reports which metrics can be had of them. Nothing here opens an event or knows libpfm4: names are as
+ * that spells them, or the kernel's generic ones (base/perf_events.h).
  *
- * Sources: the events' documents of Intel (SDM volume 3B, chapter 20; perfmon), AMD (PPR of families 17h, 19h and 1Ah, "Core Performance Monitor Counters") and Arm
- * (TRM and PMU guides of Neoverse N1, V1, N2, V2); top-down: Yasin, ISPASS 2014; AMD's PPR, "Pipeline Utilization"; Arm, "Neoverse top-down methodology". */
+ * Sources: the events' documents of Intel (SDM volume 3B, chapter 20; perfmon), AMD (PPR of families 17h, 19h and 1Ah,
+ * "Core Performance Monitor Counters") and Arm (TRM and PMU guides of Neoverse N1, V1, N2, V2); top-down: Yasin, ISPASS
+ * 2014; AMD's PPR, "Pipeline Utilization"; Arm, "Neoverse top-down methodology". */
 #ifndef FV_COUNTERS_H
 #define FV_COUNTERS_H
 
@@ -11,15 +13,31 @@
 #include <stddef.h>
 
 /* The first is none of them: generic events. */
-enum fv_processor_kind { FV_ANY_PROCESSOR, FV_SKL, FV_ICL, FV_SPR, FV_ZEN2, FV_ZEN3, FV_ZEN4, FV_ZEN5, FV_N1, FV_V1, FV_N2, FV_V2, FV_PROCESSOR_KINDS };
+enum fv_processor_kind {
+    FV_ANY_PROCESSOR,
+    FV_SKL,
+    FV_ICL,
+    FV_SPR,
+    FV_ZEN2,
+    FV_ZEN3,
+    FV_ZEN4,
+    FV_ZEN5,
+    FV_N1,
+    FV_V1,
+    FV_N2,
+    FV_V2,
+    FV_PROCESSOR_KINDS
+};
 
 struct fv_processor_row {
-    const char *name;     /* "zen4" */
+    const char *name; /* "zen4" */
     const char *doc;
-    const char *pmus;     /* libpfm4's names of it, with blanks between; the first one is used by tests */
-    unsigned width;       /* operations that it can take on in a cycle: top-down's slots, and the peak of IPC as far as one instruction is one; 0: not known */
-    unsigned granules;    /* of 128 bits in a vector of SVE; 0: it has none */
-    unsigned flops;       /* double-precision operations in a cycle, at most: its units for multiply-adds at full width, each as two; of families whose members differ the largest; 0: not known */
+    const char *pmus;  /* libpfm4's names of it, with blanks between; the first one is used by tests */
+    unsigned width;    /* operations that it can take on in a cycle: top-down's slots, and the peak of IPC as far as
+                        * one instruction is one; 0: not known */
+    unsigned granules; /* of 128 bits in a vector of SVE; 0: it has none */
+    unsigned flops;    /* double-precision operations in a cycle, at most: its units for multiply-adds at full width,
+                        * each as two; of families whose members differ the largest; 0: not known */
 };
 extern const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS];
 /* By its own name, or one of libpfm4's; FV_ANY_PROCESSOR: not known. */
@@ -48,8 +66,9 @@ const struct fv_counter_group *fv_counter_group_named(const char *name, size_t l
 
 struct fv_metric_row {
     const char *group, *name, *title, *unit, *doc;
-    const char *formulas; /* of quantities and time (of the longest thread, s), thread_time (of all), width, granules, flops; tried in this order, ; between: the first whose
-                             quantities are all known */
+    const char *formulas; /* of quantities and time (of the longest thread, s), thread_time (of all), width, granules,
+                           * flops; tried in this order, ; between: the first whose
+                           * quantities are all known */
 };
 extern const struct fv_metric_row fv_metric_rows[];
 extern const size_t fv_metric_row_count;
@@ -72,8 +91,8 @@ struct fv_mark_row {
 extern const struct fv_mark_row fv_mark_rows[];
 extern const size_t fv_mark_row_count;
 
-/* The value of a formula: numbers, names, + - * / and parentheses. `lookup` gives a name's value; NAN: it is not known. NAN: so is the result, or there is an
- * error in it. */
+/* The value of a formula: numbers, names, + - * / and parentheses. `lookup` gives a name's value; NAN: it is not known.
+ * NAN: so is the result, or there is an error in it. */
 typedef double fv_name_value(const void *context, const char *name, size_t length);
 double fv_formula_value(const char *formula, fv_name_value *lookup, const void *context);
 /* The first of several that is known; *used, unless NULL, its text, up to a ; or the end. */

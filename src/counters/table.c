@@ -1,11 +1,15 @@
-/* See counters.h: the data. A new microarchitecture is a row of processors and, where generic events are not what counts, an event in rows of quantities; a new metric is a
- * row. tests/unit/test_counters.c asks libpfm4 for each event. */
+/* See counters.h: the data. A new microarchitecture is a row of processors and, where generic events are not what
+ * counts, an event in rows of quantities; a new metric is a row. tests/unit/test_counters.c asks libpfm4 for each
+ * event. */
 #include "counters/counters.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* Width, granules of SVE, flops in a cycle: the last are what two (Neoverse V2: four) units for multiply-adds do, of 512, 256 or 128 bits (WikiChip, "flops"; the vendors' optimization guides). */
+/* Width, granules of SVE, flops in a cycle: the last are what two (Neoverse V2: four) units for multiply-adds do, of
+ * 512, 256 or 128 bits (WikiChip, "flops"; the vendors' optimization guides). */
+/* A row is to be seen as one. */
+/* clang-format off */
 const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS] = {
     [FV_ANY_PROCESSOR] = { "generic", "any other: the kernel's generic events", "perf", 0, 0, 0 },
     [FV_SKL] = { "skl", "Intel Skylake, Cascade Lake", "skl skx clx", 4, 0, 32 },
@@ -20,15 +24,18 @@ const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS] = {
     [FV_N2] = { "n2", "Arm Neoverse N2", "arm_n2", 5, 1, 8 },
     [FV_V2] = { "v2", "Arm Neoverse V2", "arm_v2", 8, 1, 16 },
 };
+/* clang-format on */
 
-#define ANY  [FV_ANY_PROCESSOR]
-#define INTEL(text) [FV_SKL] = (text), [FV_ICL] = (text), [FV_SPR] = (text)
+#define ANY            [FV_ANY_PROCESSOR]
+#define INTEL(text)    [FV_SKL] = (text), [FV_ICL] = (text), [FV_SPR] = (text)
 #define NEOVERSE(text) [FV_N1] = (text), [FV_V1] = (text), [FV_N2] = (text), [FV_V2] = (text)
-#define SVE(text) [FV_V1] = (text), [FV_N2] = (text), [FV_V2] = (text)
-#define FP "FP_ARITH_INST_RETIRED:"
-#define L2 "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:"
-#define WALKS "L1_DTLB_MISS:TLB_RELOAD_4K_L2_MISS:TLB_RELOAD_2M_L2_MISS"
+#define SVE(text)      [FV_V1] = (text), [FV_N2] = (text), [FV_V2] = (text)
+#define FP             "FP_ARITH_INST_RETIRED:"
+#define L2             "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:"
+#define WALKS          "L1_DTLB_MISS:TLB_RELOAD_4K_L2_MISS:TLB_RELOAD_2M_L2_MISS"
 
+/* A row is to be seen as one. */
+/* clang-format off */
 const struct fv_quantity fv_quantities[] = {
     { "instructions", "instructions retired", { ANY = "INSTRUCTIONS" } },
     { "cycles", "cycles in which the thread ran", { ANY = "CYCLES" } },
@@ -39,146 +46,269 @@ const struct fv_quantity fv_quantities[] = {
     { "migrations", "moves to another processor", { ANY = "CPU-MIGRATIONS" } },
     { "branches", "branches retired", { ANY = "BRANCH-INSTRUCTIONS" } },
     { "branch_misses", "of them mispredicted", { ANY = "BRANCH-MISSES" } },
-    { "loads", "loads; of AMD and Arm those that were issued", { ANY = "L1-DCACHE-LOADS", INTEL("MEM_INST_RETIRED:ALL_LOADS"), [FV_ZEN2] = "LS_DISPATCH:LD_DISPATCH", [FV_ZEN3] = "LS_DISPATCH:LD_DISPATCH",
-      [FV_ZEN4] = "LS_DISPATCH:LD_DISPATCH", NEOVERSE("LD_SPEC") } },
-    { "stores", "stores; likewise", { ANY = "L1-DCACHE-STORES", INTEL("MEM_INST_RETIRED:ALL_STORES"), [FV_ZEN2] = "LS_DISPATCH:STORE_DISPATCH", [FV_ZEN3] = "LS_DISPATCH:STORE_DISPATCH",
-      [FV_ZEN4] = "LS_DISPATCH:STORE_DISPATCH", NEOVERSE("ST_SPEC") } },
-    { "l1d_misses", "lines that the first-level data cache did not have", { ANY = "L1-DCACHE-LOAD-MISSES", INTEL("L1D:REPLACEMENT"), NEOVERSE("L1D_CACHE_REFILL") } },
-    { "l2_misses", "lines that the second-level cache did not have; of AMD for loads and stores alone", { ANY = "-", INTEL("L2_LINES_IN:ALL"), [FV_ZEN2] = L2 "LS_RD_BLK_C", [FV_ZEN3] = L2 "LS_RD_BLK_C",
-      [FV_ZEN4] = L2 "LS_RD_BLK_C", [FV_ZEN5] = L2 "LS_RD_BLK_C", NEOVERSE("L2D_CACHE_REFILL") } },
-    { "memory_lines", "lines that no cache had; of Intel without the last level's own prefetches, of AMD those that came into the first level (Zen 2: from the socket's own memory), of Arm for reads", { ANY = "CACHE-MISSES", INTEL("LONGEST_LAT_CACHE:MISS"),
-      [FV_ZEN2] = "DATA_CACHE_REFILLS_FROM_SYSTEM:LS_MABRESP_LCL_DRAM", [FV_ZEN3] = "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LCL:MEM_IO_RMT",
-      [FV_ZEN4] = "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR", [FV_ZEN5] = "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR", NEOVERSE("LL_CACHE_MISS_RD") } },
-    { "dtlb_misses", "walks of the page table for data; of Intel for loads", { ANY = "DTLB-LOAD-MISSES", INTEL("DTLB_LOAD_MISSES:WALK_COMPLETED"), [FV_ZEN2] = WALKS, [FV_ZEN3] = WALKS, [FV_ZEN4] = WALKS, [FV_ZEN5] = WALKS,
-      NEOVERSE("DTLB_WALK") } },
-    { "dtlb_walk_cycles", "cycles in which such a walk for a load was under way", { ANY = "-", INTEL("DTLB_LOAD_MISSES:WALK_ACTIVE") } },
-    { "itlb_misses", "walks of the page table for instructions", { ANY = "ITLB-LOAD-MISSES", INTEL("ITLB_MISSES:WALK_COMPLETED"), NEOVERSE("ITLB_WALK") } },
-    { "fp_ops", "floating-point operations", { ANY = "-", [FV_ZEN2] = "RETIRED_SSE_AVX_FLOPS:ANY", [FV_ZEN3] = "RETIRED_SSE_AVX_FLOPS:ANY", [FV_ZEN4] = "RETIRED_SSE_AVX_FLOPS:ANY", [FV_ZEN5] = "RETIRED_SSE_AVX_FLOPS:ANY" } },
-    { "fp_scalar", "floating-point instructions of one operation; one that multiplies and adds counts twice, also below", { ANY = "-", [FV_SKL] = FP "SCALAR_DOUBLE:SCALAR_SINGLE", [FV_ICL] = FP "SCALAR", [FV_SPR] = FP "SCALAR" } },
+    { "loads", "loads; of AMD and Arm those that were issued",
+      { ANY = "L1-DCACHE-LOADS", INTEL("MEM_INST_RETIRED:ALL_LOADS"), [FV_ZEN2] = "LS_DISPATCH:LD_DISPATCH",
+        [FV_ZEN3] = "LS_DISPATCH:LD_DISPATCH", [FV_ZEN4] = "LS_DISPATCH:LD_DISPATCH", NEOVERSE("LD_SPEC") } },
+    { "stores", "stores; likewise",
+      { ANY = "L1-DCACHE-STORES", INTEL("MEM_INST_RETIRED:ALL_STORES"), [FV_ZEN2] = "LS_DISPATCH:STORE_DISPATCH",
+        [FV_ZEN3] = "LS_DISPATCH:STORE_DISPATCH", [FV_ZEN4] = "LS_DISPATCH:STORE_DISPATCH", NEOVERSE("ST_SPEC") } },
+    { "l1d_misses", "lines that the first-level data cache did not have",
+      { ANY = "L1-DCACHE-LOAD-MISSES", INTEL("L1D:REPLACEMENT"), NEOVERSE("L1D_CACHE_REFILL") } },
+    { "l2_misses", "lines that the second-level cache did not have; of AMD for loads and stores alone",
+      { ANY = "-", INTEL("L2_LINES_IN:ALL"), [FV_ZEN2] = L2 "LS_RD_BLK_C", [FV_ZEN3] = L2 "LS_RD_BLK_C",
+        [FV_ZEN4] = L2 "LS_RD_BLK_C", [FV_ZEN5] = L2 "LS_RD_BLK_C", NEOVERSE("L2D_CACHE_REFILL") } },
+    { "memory_lines", "lines that no cache had; of Intel without the last level's own prefetches, of AMD those that "
+                      "came into the first level (Zen 2: from the socket's own memory), of Arm for reads",
+      { ANY = "CACHE-MISSES", INTEL("LONGEST_LAT_CACHE:MISS"),
+        [FV_ZEN2] = "DATA_CACHE_REFILLS_FROM_SYSTEM:LS_MABRESP_LCL_DRAM",
+        [FV_ZEN3] = "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LCL:MEM_IO_RMT",
+        [FV_ZEN4] = "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR",
+        [FV_ZEN5] = "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR", NEOVERSE("LL_CACHE_MISS_RD") } },
+    { "dtlb_misses", "walks of the page table for data; of Intel for loads",
+      { ANY = "DTLB-LOAD-MISSES", INTEL("DTLB_LOAD_MISSES:WALK_COMPLETED"), [FV_ZEN2] = WALKS, [FV_ZEN3] = WALKS,
+        [FV_ZEN4] = WALKS, [FV_ZEN5] = WALKS, NEOVERSE("DTLB_WALK") } },
+    { "dtlb_walk_cycles", "cycles in which such a walk for a load was under way",
+      { ANY = "-", INTEL("DTLB_LOAD_MISSES:WALK_ACTIVE") } },
+    { "itlb_misses", "walks of the page table for instructions",
+      { ANY = "ITLB-LOAD-MISSES", INTEL("ITLB_MISSES:WALK_COMPLETED"), NEOVERSE("ITLB_WALK") } },
+    { "fp_ops", "floating-point operations",
+      { ANY = "-", [FV_ZEN2] = "RETIRED_SSE_AVX_FLOPS:ANY", [FV_ZEN3] = "RETIRED_SSE_AVX_FLOPS:ANY",
+        [FV_ZEN4] = "RETIRED_SSE_AVX_FLOPS:ANY", [FV_ZEN5] = "RETIRED_SSE_AVX_FLOPS:ANY" } },
+    { "fp_scalar",
+      "floating-point instructions of one operation; one that multiplies and adds counts twice, also below",
+      { ANY = "-", [FV_SKL] = FP "SCALAR_DOUBLE:SCALAR_SINGLE", [FV_ICL] = FP "SCALAR", [FV_SPR] = FP "SCALAR" } },
     { "fp_2", "of two operations", { ANY = "-", INTEL(FP "128B_PACKED_DOUBLE") } },
-    { "fp_4", "of four operations", { ANY = "-", [FV_SKL] = FP "128B_PACKED_SINGLE:256B_PACKED_DOUBLE", [FV_ICL] = FP "4_FLOPS", [FV_SPR] = FP "4_FLOPS" } },
-    { "fp_8", "of eight operations; those of sixteen are not counted", { ANY = "-", [FV_SKL] = FP "256B_PACKED_SINGLE:512B_PACKED_DOUBLE", [FV_ICL] = FP "8_FLOPS", [FV_SPR] = FP "8_FLOPS" } },
+    { "fp_4", "of four operations",
+      { ANY = "-", [FV_SKL] = FP "128B_PACKED_SINGLE:256B_PACKED_DOUBLE", [FV_ICL] = FP "4_FLOPS",
+        [FV_SPR] = FP "4_FLOPS" } },
+    { "fp_8", "of eight operations; those of sixteen are not counted",
+      { ANY = "-", [FV_SKL] = FP "256B_PACKED_SINGLE:512B_PACKED_DOUBLE", [FV_ICL] = FP "8_FLOPS",
+        [FV_SPR] = FP "8_FLOPS" } },
     { "fp_fixed", "floating-point operations that are none of SVE", { ANY = "-", SVE("FP_FIXED_OPS_SPEC") } },
     { "fp_scale", "those of SVE, for each 128 bits of a vector", { ANY = "-", SVE("FP_SCALE_OPS_SPEC") } },
     { "simd_instructions", "instructions of Advanced SIMD", { ANY = "-", NEOVERSE("ASE_SPEC") } },
     { "fp_instructions", "scalar floating-point instructions", { ANY = "-", NEOVERSE("VFP_SPEC") } },
     { "sve_instructions", "instructions of SVE", { ANY = "-", SVE("SVE_INST_SPEC") } },
-    { "fp_vector_ops", "operations of the processor for vectors", { ANY = "-", [FV_ZEN4] = "RETIRED_FP_OPS_BY_TYPE:VECTOR_ALL", [FV_ZEN5] = "RETIRED_FP_OPS_BY_TYPE:VECTOR_ALL" } },
-    { "fp_scalar_ops", "for single numbers", { ANY = "-", [FV_ZEN4] = "RETIRED_FP_OPS_BY_TYPE:SCALAR_ALL", [FV_ZEN5] = "RETIRED_FP_OPS_BY_TYPE:SCALAR_ALL" } },
-    { "slots", "operations that the processor could take on", { ANY = "-", [FV_ICL] = "TOPDOWN:SLOTS_P", [FV_SPR] = "TOPDOWN:SLOTS_P" } },
-    { "slots_undelivered", "of them, those that the fetch of instructions left empty", { ANY = "-", INTEL("IDQ_UOPS_NOT_DELIVERED:CORE"), [FV_ZEN4] = "DISPATCH_STALLS_1:FE_NO_OPS", [FV_ZEN5] = "DISPATCH_STALLS_1:FE_NO_OPS",
-      SVE("STALL_SLOT_FRONTEND") } },
-    { "slots_backend", "those that could not go on, for want of data or of a unit that is free", { ANY = "-", [FV_ICL] = "TOPDOWN:BACKEND_BOUND_SLOTS", [FV_SPR] = "TOPDOWN:BACKEND_BOUND_SLOTS", [FV_ZEN4] = "DISPATCH_STALLS_1:BE_STALLS",
-      [FV_ZEN5] = "DISPATCH_STALLS_1:BE_STALLS", SVE("STALL_SLOT_BACKEND") } },
-    { "slots_issued", "operations taken on", { ANY = "-", [FV_SKL] = "UOPS_ISSUED:ANY", [FV_ZEN4] = "OPS_SOURCE_DISPATCHED_FROM_DECODER:DECODER:OPCACHE", SVE("OP_SPEC") } },
-    { "slots_retired", "operations that were of use", { ANY = "-", [FV_SKL] = "UOPS_RETIRED:RETIRE_SLOTS", [FV_ICL] = "UOPS_RETIRED:SLOTS", [FV_SPR] = "UOPS_RETIRED:SLOTS", [FV_ZEN4] = "RETIRED_OPS", [FV_ZEN5] = "RETIRED_OPS",
-      SVE("OP_RETIRED") } },
-    { "recovery_cycles", "cycles after a misprediction until the processor went on", { ANY = "-", [FV_SKL] = "INT_MISC:RECOVERY_CYCLES" } },
-    { "fetch_none", "cycles in which the fetch of instructions delivered nothing, though there was room", { ANY = "-", [FV_SKL] = "IDQ_UOPS_NOT_DELIVERED:CYCLES_0_UOPS_DELIV_CORE",
-      [FV_ICL] = "IDQ_UOPS_NOT_DELIVERED:CYCLES_0_UOPS_DELIV_CORE", [FV_ZEN4] = "DISPATCH_STALLS_1:FE_NO_OPS:c=6", [FV_ZEN5] = "DISPATCH_STALLS_1:FE_NO_OPS:c=8" } },
-    { "slots_dropped", "slots whose operations were dropped before they were taken on", { ANY = "-", [FV_ICL] = "INT_MISC:UOP_DROPPING" } },
-    { "slots_memory", "of slots_backend, those that waited for loads and stores", { ANY = "-", [FV_SPR] = "TOPDOWN:MEMORY_BOUND_SLOTS" } },
-    { "slots_mispredicted", "slots thrown away after a misprediction, and lost until the processor went on", { ANY = "-", [FV_SPR] = "TOPDOWN:BR_MISPREDICT_SLOTS" } },
-    { "clears", "restarts of the pipeline that are none of a branch, such as for an access out of order; of Intel", { ANY = "-", [FV_SKL] = "MACHINE_CLEARS:COUNT", [FV_ICL] = "MACHINE_CLEARS:COUNT" } },
+    { "fp_vector_ops", "operations of the processor for vectors",
+      { ANY = "-", [FV_ZEN4] = "RETIRED_FP_OPS_BY_TYPE:VECTOR_ALL", [FV_ZEN5] = "RETIRED_FP_OPS_BY_TYPE:VECTOR_ALL" } },
+    { "fp_scalar_ops", "for single numbers",
+      { ANY = "-", [FV_ZEN4] = "RETIRED_FP_OPS_BY_TYPE:SCALAR_ALL", [FV_ZEN5] = "RETIRED_FP_OPS_BY_TYPE:SCALAR_ALL" } },
+    { "slots", "operations that the processor could take on",
+      { ANY = "-", [FV_ICL] = "TOPDOWN:SLOTS_P", [FV_SPR] = "TOPDOWN:SLOTS_P" } },
+    { "slots_undelivered", "of them, those that the fetch of instructions left empty",
+      { ANY = "-", INTEL("IDQ_UOPS_NOT_DELIVERED:CORE"), [FV_ZEN4] = "DISPATCH_STALLS_1:FE_NO_OPS",
+        [FV_ZEN5] = "DISPATCH_STALLS_1:FE_NO_OPS", SVE("STALL_SLOT_FRONTEND") } },
+    { "slots_backend", "those that could not go on, for want of data or of a unit that is free",
+      { ANY = "-", [FV_ICL] = "TOPDOWN:BACKEND_BOUND_SLOTS", [FV_SPR] = "TOPDOWN:BACKEND_BOUND_SLOTS",
+        [FV_ZEN4] = "DISPATCH_STALLS_1:BE_STALLS", [FV_ZEN5] = "DISPATCH_STALLS_1:BE_STALLS",
+        SVE("STALL_SLOT_BACKEND") } },
+    { "slots_issued", "operations taken on",
+      { ANY = "-", [FV_SKL] = "UOPS_ISSUED:ANY", [FV_ZEN4] = "OPS_SOURCE_DISPATCHED_FROM_DECODER:DECODER:OPCACHE",
+        SVE("OP_SPEC") } },
+    { "slots_retired", "operations that were of use",
+      { ANY = "-", [FV_SKL] = "UOPS_RETIRED:RETIRE_SLOTS", [FV_ICL] = "UOPS_RETIRED:SLOTS",
+        [FV_SPR] = "UOPS_RETIRED:SLOTS", [FV_ZEN4] = "RETIRED_OPS", [FV_ZEN5] = "RETIRED_OPS", SVE("OP_RETIRED") } },
+    { "recovery_cycles", "cycles after a misprediction until the processor went on",
+      { ANY = "-", [FV_SKL] = "INT_MISC:RECOVERY_CYCLES" } },
+    { "fetch_none", "cycles in which the fetch of instructions delivered nothing, though there was room",
+      { ANY = "-", [FV_SKL] = "IDQ_UOPS_NOT_DELIVERED:CYCLES_0_UOPS_DELIV_CORE",
+        [FV_ICL] = "IDQ_UOPS_NOT_DELIVERED:CYCLES_0_UOPS_DELIV_CORE", [FV_ZEN4] = "DISPATCH_STALLS_1:FE_NO_OPS:c=6",
+        [FV_ZEN5] = "DISPATCH_STALLS_1:FE_NO_OPS:c=8" } },
+    { "slots_dropped", "slots whose operations were dropped before they were taken on",
+      { ANY = "-", [FV_ICL] = "INT_MISC:UOP_DROPPING" } },
+    { "slots_memory", "of slots_backend, those that waited for loads and stores",
+      { ANY = "-", [FV_SPR] = "TOPDOWN:MEMORY_BOUND_SLOTS" } },
+    { "slots_mispredicted", "slots thrown away after a misprediction, and lost until the processor went on",
+      { ANY = "-", [FV_SPR] = "TOPDOWN:BR_MISPREDICT_SLOTS" } },
+    { "clears", "restarts of the pipeline that are none of a branch, such as for an access out of order; of Intel",
+      { ANY = "-", [FV_SKL] = "MACHINE_CLEARS:COUNT", [FV_ICL] = "MACHINE_CLEARS:COUNT" } },
     { "resyncs", "likewise of AMD", { ANY = "-", [FV_ZEN4] = "RESYNCS" } },
-    { "stalls_all", "cycles in which nothing was executed", { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_TOTAL", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_TOTAL" } },
-    { "stalls_memory", "of them, those with a load under way", { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY" } },
-    { "stalls_stores", "cycles in which no store could be taken on, and no load was under way", { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:BOUND_ON_STORES", [FV_ICL] = "EXE_ACTIVITY:BOUND_ON_STORES" } },
-    { "ports_1", "cycles in which one operation was executed", { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:1_PORTS_UTIL", [FV_ICL] = "EXE_ACTIVITY:1_PORTS_UTIL" } },
-    { "ports_2", "cycles in which two were", { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:2_PORTS_UTIL", [FV_ICL] = "EXE_ACTIVITY:2_PORTS_UTIL" } },
-    { "unretired", "cycles in which nothing retired because the oldest operation was not complete", { ANY = "-", [FV_ZEN4] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU", [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU" } },
-    { "unretired_loads", "of them, those in which it was a load", { ANY = "-", [FV_ZEN4] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD", [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD" } },
-    { "frontend_cycles", "cycles that stood still for want of instructions", { ANY = "STALLED-CYCLES-FRONTEND", INTEL("-"), [FV_ZEN2] = "UOPS_QUEUE_EMPTY", [FV_ZEN3] = "UOPS_QUEUE_EMPTY", [FV_ZEN4] = "-", [FV_ZEN5] = "-",
-      [FV_N1] = "STALL_FRONTEND", SVE("-") } },
-    { "backend_cycles", "cycles that stood still for want of data or of a unit", { ANY = "STALLED-CYCLES-BACKEND", INTEL("-"), [FV_ZEN4] = "-", [FV_ZEN5] = "-", [FV_N1] = "STALL_BACKEND", SVE("-") } },
+    { "stalls_all", "cycles in which nothing was executed",
+      { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_TOTAL", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_TOTAL" } },
+    { "stalls_memory", "of them, those with a load under way",
+      { ANY = "-", [FV_SKL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY", [FV_ICL] = "CYCLE_ACTIVITY:STALLS_MEM_ANY" } },
+    { "stalls_stores", "cycles in which no store could be taken on, and no load was under way",
+      { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:BOUND_ON_STORES", [FV_ICL] = "EXE_ACTIVITY:BOUND_ON_STORES" } },
+    { "ports_1", "cycles in which one operation was executed",
+      { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:1_PORTS_UTIL", [FV_ICL] = "EXE_ACTIVITY:1_PORTS_UTIL" } },
+    { "ports_2", "cycles in which two were",
+      { ANY = "-", [FV_SKL] = "EXE_ACTIVITY:2_PORTS_UTIL", [FV_ICL] = "EXE_ACTIVITY:2_PORTS_UTIL" } },
+    { "unretired", "cycles in which nothing retired because the oldest operation was not complete",
+      { ANY = "-", [FV_ZEN4] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU",
+        [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_LOAD_AND_ALU" } },
+    { "unretired_loads", "of them, those in which it was a load",
+      { ANY = "-", [FV_ZEN4] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD",
+        [FV_ZEN5] = "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD" } },
+    { "frontend_cycles", "cycles that stood still for want of instructions",
+      { ANY = "STALLED-CYCLES-FRONTEND", INTEL("-"), [FV_ZEN2] = "UOPS_QUEUE_EMPTY", [FV_ZEN3] = "UOPS_QUEUE_EMPTY",
+        [FV_ZEN4] = "-", [FV_ZEN5] = "-", [FV_N1] = "STALL_FRONTEND", SVE("-") } },
+    { "backend_cycles", "cycles that stood still for want of data or of a unit",
+      { ANY = "STALLED-CYCLES-BACKEND", INTEL("-"), [FV_ZEN4] = "-", [FV_ZEN5] = "-", [FV_N1] = "STALL_BACKEND",
+        SVE("-") } },
 };
+/* clang-format on */
 const size_t fv_quantity_count = sizeof(fv_quantities) / sizeof(*fv_quantities);
 
+/* A row is to be seen as one. */
+/* clang-format off */
 const struct fv_counter_group fv_counter_groups[] = {
-    { "statistics", "instructions, cycles, floating-point operations: how fast, how much a cycle", "instructions cycles cpu_ns fp_ops fp_scalar fp_2 fp_4 fp_8 fp_fixed fp_scale" },
+    { "statistics", "instructions, cycles, floating-point operations: how fast, how much a cycle",
+      "instructions cycles cpu_ns fp_ops fp_scalar fp_2 fp_4 fp_8 fp_fixed fp_scale" },
     { "cache", "misses of the caches", "instructions cycles loads l1d_misses l2_misses memory_lines" },
     { "tlb", "walks of the page table", "instructions cycles dtlb_misses dtlb_walk_cycles itlb_misses" },
     { "memory", "lines from memory, loads and stores", "instructions cycles memory_lines loads stores" },
-    { "simd", "how much is done by vectors", "instructions cycles fp_scalar fp_2 fp_4 fp_8 simd_instructions fp_instructions sve_instructions fp_vector_ops fp_scalar_ops" },
-    { "stalls", "top-down, level 1: what became of what the processor could have done", "instructions cycles slots slots_undelivered slots_backend slots_issued slots_retired recovery_cycles frontend_cycles backend_cycles" },
-    { "frontend", "top-down, level 2: does the front end come late, or with too little", "instructions cycles slots slots_undelivered fetch_none slots_dropped" },
-    { "backend", "top-down, level 2: does the back end wait for memory; of Intel before Sapphire Rapids with stalls and ports", "instructions cycles slots slots_backend slots_memory stalls_memory stalls_stores unretired unretired_loads" },
-    { "ports", "cycles in which none, one or two operations were executed", "instructions cycles stalls_all ports_1 ports_2" },
-    { "speculation", "top-down, level 2: is it branches that make it throw away; of Intel before Sapphire Rapids with stalls", "instructions cycles slots slots_mispredicted slots_issued slots_retired branch_misses clears resyncs" },
+    { "simd", "how much is done by vectors", "instructions cycles fp_scalar fp_2 fp_4 fp_8 simd_instructions "
+                                             "fp_instructions sve_instructions fp_vector_ops fp_scalar_ops" },
+    { "stalls", "top-down, level 1: what became of what the processor could have done",
+      "instructions cycles slots slots_undelivered slots_backend slots_issued slots_retired recovery_cycles "
+      "frontend_cycles backend_cycles" },
+    { "frontend", "top-down, level 2: does the front end come late, or with too little",
+      "instructions cycles slots slots_undelivered fetch_none slots_dropped" },
+    { "backend",
+      "top-down, level 2: does the back end wait for memory; of Intel before Sapphire Rapids with stalls and ports",
+      "instructions cycles slots slots_backend slots_memory stalls_memory stalls_stores unretired unretired_loads" },
+    { "ports", "cycles in which none, one or two operations were executed",
+      "instructions cycles stalls_all ports_1 ports_2" },
+    { "speculation",
+      "top-down, level 2: is it branches that make it throw away; of Intel before Sapphire Rapids with stalls",
+      "instructions cycles slots slots_mispredicted slots_issued slots_retired branch_misses clears resyncs" },
     { "branches", "branches and their misprediction", "instructions cycles branches branch_misses" },
-    { "software", "page faults, context switches, moves, CPU time: on any machine", "cpu_ns page_faults major_faults switches migrations" },
+    { "software", "page faults, context switches, moves, CPU time: on any machine",
+      "cpu_ns page_faults major_faults switches migrations" },
 };
+/* clang-format on */
 const size_t fv_counter_group_count = sizeof(fv_counter_groups) / sizeof(*fv_counter_groups);
 
-#define FLOPS_OVER(x) "fp_ops / " x "; (fp_scalar + 2 * fp_2 + 4 * fp_4 + 8 * fp_8) / " x "; (fp_fixed + granules * fp_scale) / " x
+#define FLOPS_OVER(x) \
+    "fp_ops / " x "; (fp_scalar + 2 * fp_2 + 4 * fp_4 + 8 * fp_8) / " x "; (fp_fixed + granules * fp_scale) / " x
 
 /* Top-down: Intel from Ice Lake on by slots that are counted, before and else by width times cycles. */
 #define STILL "(1 - (slots_undelivered + slots_backend) / (width * cycles))"
 
-/* Level 2. Intel: TMA, version 4.x, as the kernel has it in tools/perf/pmu-events/arch/x86/{skylakex,icelakex,sapphirerapids}/\*-metrics.json: tma_fetch_latency, tma_fetch_bandwidth,
- * tma_memory_bound, tma_core_bound, tma_branch_mispredicts, tma_machine_clears, without the minimum of 0; of Sapphire Rapids by TOPDOWN's events of the same slots, which has none for fetch. Ice Lake has an event
- * TOPDOWN:BR_MISPREDICT_SLOTS in libpfm4, which Intel withdrew. AMD: arch/x86/{amdzen4,amdzen5}/pipeline.json of the same, and the PPR, "Pipeline Utilization". Arm publishes none for these cores.
+/* Level 2. Intel: TMA, version 4.x, as the kernel has it in
+ * tools/perf/pmu-events/arch/x86/{skylakex,icelakex,sapphirerapids}/\*-metrics.json: tma_fetch_latency,
+ * tma_fetch_bandwidth, tma_memory_bound, tma_core_bound, tma_branch_mispredicts, tma_machine_clears, without the
+ * minimum of 0; of Sapphire Rapids by TOPDOWN's events of the same slots, which has none for fetch. Ice Lake has an
+ * event TOPDOWN:BR_MISPREDICT_SLOTS in libpfm4, which Intel withdrew. AMD: arch/x86/{amdzen4,amdzen5}/pipeline.json of
+ * the same, and the PPR, "Pipeline Utilization". Arm publishes none for these cores.
  *
  * The part of the back end that is memory, of what stands still or nearly does: */
-#define NEARLY(retiring) "(stalls_memory + stalls_stores) / (stalls_all + ports_1 + " retiring " * ports_2 + stalls_stores)"
-#define OF_ICL NEARLY("slots_retired / slots")
-#define OF_SKL NEARLY("slots_retired / (width * cycles)")
-#define BACKEND_SKL "(1 - (slots_undelivered + slots_issued + width * recovery_cycles) / (width * cycles))"
-#define BAD_ICL "(1 - (slots_undelivered + slots_backend + slots_retired) / slots)"
-#define BAD_SKL "(slots_issued - slots_retired + width * recovery_cycles) / (width * cycles)"
-#define BAD_AMD "(slots_issued - slots_retired) / (width * cycles)"
+#define NEARLY(retiring) \
+    "(stalls_memory + stalls_stores) / (stalls_all + ports_1 + " retiring " * ports_2 + stalls_stores)"
+#define OF_ICL                   NEARLY("slots_retired / slots")
+#define OF_SKL                   NEARLY("slots_retired / (width * cycles)")
+#define BACKEND_SKL              "(1 - (slots_undelivered + slots_issued + width * recovery_cycles) / (width * cycles))"
+#define BAD_ICL                  "(1 - (slots_undelivered + slots_backend + slots_retired) / slots)"
+#define BAD_SKL                  "(slots_issued - slots_retired + width * recovery_cycles) / (width * cycles)"
+#define BAD_AMD                  "(slots_issued - slots_retired) / (width * cycles)"
 #define BRANCHES_OF(bad, others) bad " * branch_misses / (branch_misses + " others ")"
-#define OTHERS_OF(bad, others) bad " * " others " / (branch_misses + " others ")"
+#define OTHERS_OF(bad, others)   bad " * " others " / (branch_misses + " others ")"
 
+/* A row is to be seen as one. */
+/* clang-format off */
 const struct fv_metric_row fv_metric_rows[] = {
-    { "statistics", "instruction_rate", "instructions/s", "/s", "Instructions of all threads, by the time of the longest.", "instructions / time" },
+    { "statistics", "instruction_rate", "instructions/s", "/s",
+      "Instructions of all threads, by the time of the longest.", "instructions / time" },
     { "statistics", "ipc", "IPC", "ratio", "Instructions per cycle.", "instructions / cycles" },
-    { "statistics", "frequency", "frequency", "Hz", "Cycles in user mode by the CPU time, which is of both modes: the clock, less the kernel's part of the time.", "cycles / cpu_ns * 1e9" },
-    { "statistics", "flop_rate", "flop/s", "/s", "Floating-point operations of all threads, by the time of the longest. Peak: of double-precision multiply-adds, at the clock that it had.", FLOPS_OVER("time") },
-    { "statistics", "flops_per_cycle", "flop/cycle", "ratio", "Floating-point operations per cycle.", FLOPS_OVER("cycles") },
-    { "cache", "l1d_misses_per_1000", "L1D misses", "ratio", "Misses of the first-level data cache per 1,000 instructions.", "1000 * l1d_misses / instructions" },
-    { "cache", "l1d_miss_share", "L1D miss share", "share", "Misses of the first-level data cache per load; with prefetches, so that it may be above 1.", "l1d_misses / loads" },
-    { "cache", "l2_misses_per_1000", "L2 misses", "ratio", "Misses of the second-level cache per 1,000 instructions.", "1000 * l2_misses / instructions" },
-    { "cache", "memory_lines_per_1000", "lines from memory", "ratio", "Lines that no cache had per 1,000 instructions.", "1000 * memory_lines / instructions" },
-    { "tlb", "dtlb_misses_per_1000", "DTLB walks", "ratio", "Walks of the page table for data per 1,000 instructions.", "1000 * dtlb_misses / instructions" },
-    { "tlb", "itlb_misses_per_1000", "ITLB walks", "ratio", "Walks of the page table for instructions per 1,000 instructions.", "1000 * itlb_misses / instructions" },
-    { "tlb", "dtlb_walk_share", "in DTLB walks", "share", "Of the cycles, those in which a walk for a load was under way.", "dtlb_walk_cycles / cycles" },
-    { "memory", "memory_read_rate", "from memory", "B/s", "64 bytes for each line that no cache had, of all threads, by the time of the longest: what is written back is not in it.", "64 * memory_lines / time" },
+    { "statistics", "frequency", "frequency", "Hz",
+      "Cycles in user mode by the CPU time, which is of both modes: the clock, less the kernel's part of the time.",
+      "cycles / cpu_ns * 1e9" },
+    { "statistics", "flop_rate", "flop/s", "/s", "Floating-point operations of all threads, by the time of the "
+                                                 "longest. Peak: of double-precision multiply-adds, at the clock that "
+                                                 "it had.", FLOPS_OVER("time") },
+    { "statistics", "flops_per_cycle", "flop/cycle", "ratio", "Floating-point operations per cycle.",
+      FLOPS_OVER("cycles") },
+    { "cache", "l1d_misses_per_1000", "L1D misses", "ratio",
+      "Misses of the first-level data cache per 1,000 instructions.", "1000 * l1d_misses / instructions" },
+    { "cache", "l1d_miss_share", "L1D miss share", "share",
+      "Misses of the first-level data cache per load; with prefetches, so that it may be above 1.",
+      "l1d_misses / loads" },
+    { "cache", "l2_misses_per_1000", "L2 misses", "ratio", "Misses of the second-level cache per 1,000 instructions.",
+      "1000 * l2_misses / instructions" },
+    { "cache", "memory_lines_per_1000", "lines from memory", "ratio", "Lines that no cache had per 1,000 instructions.",
+      "1000 * memory_lines / instructions" },
+    { "tlb", "dtlb_misses_per_1000", "DTLB walks", "ratio", "Walks of the page table for data per 1,000 instructions.",
+      "1000 * dtlb_misses / instructions" },
+    { "tlb", "itlb_misses_per_1000", "ITLB walks", "ratio",
+      "Walks of the page table for instructions per 1,000 instructions.", "1000 * itlb_misses / instructions" },
+    { "tlb", "dtlb_walk_share", "in DTLB walks", "share",
+      "Of the cycles, those in which a walk for a load was under way.", "dtlb_walk_cycles / cycles" },
+    { "memory", "memory_read_rate", "from memory", "B/s", "64 bytes for each line that no cache had, of all threads, "
+                                                          "by the time of the longest: what is written back is not in "
+                                                          "it.", "64 * memory_lines / time" },
     { "memory", "load_share", "loads", "share", "Loads per instruction.", "loads / instructions" },
     { "memory", "store_share", "stores", "share", "Stores per instruction.", "stores / instructions" },
-    { "simd", "vector_share", "vectors", "share", "Of floating-point instructions (of AMD: the processor's operations) those of vectors; of Arm with integers.",
-      "(fp_2 + fp_4 + fp_8) / (fp_scalar + fp_2 + fp_4 + fp_8); fp_vector_ops / (fp_vector_ops + fp_scalar_ops); (simd_instructions + sve_instructions) / (simd_instructions + sve_instructions + fp_instructions); "
+    { "simd", "vector_share", "vectors", "share",
+      "Of floating-point instructions (of AMD: the processor's operations) those of vectors; of Arm with integers.",
+      "(fp_2 + fp_4 + fp_8) / (fp_scalar + fp_2 + fp_4 + fp_8); fp_vector_ops / (fp_vector_ops + fp_scalar_ops); "
+      "(simd_instructions + sve_instructions) / (simd_instructions + sve_instructions + fp_instructions); "
       "simd_instructions / (simd_instructions + fp_instructions)" },
-    { "stalls", "retiring", "retiring", "share", "Top-down: of what the processor could have taken on, what was of use.", "slots_retired / slots; slots_retired / slots_issued * " STILL " + 0 * granules; slots_retired / (width * cycles)" },
+    { "stalls", "retiring", "retiring", "share",
+      "Top-down: of what the processor could have taken on, what was of use.",
+      "slots_retired / slots; slots_retired / slots_issued * " STILL " + 0 * granules; slots_retired / (width * "
+                                                                     "cycles)" },
     { "stalls", "bad_speculation", "bad speculation", "share", "Top-down: what was thrown away after a misprediction.",
-      "1 - (slots_undelivered + slots_backend + slots_retired) / slots; (slots_issued - slots_retired + width * recovery_cycles) / (width * cycles); (1 - slots_retired / slots_issued) * " STILL
-      " + 0 * granules; (slots_issued - slots_retired) / (width * cycles) + 0 * slots_backend; (slots_issued - slots_retired) / (width * cycles) + 0 * resyncs" },
-    { "stalls", "frontend_bound", "front end", "share", "Top-down: what had no instructions to take on. Where slots are not counted: cycles that stood still for that.",
+      "1 - (slots_undelivered + slots_backend + slots_retired) / slots; (slots_issued - slots_retired + width * "
+      "recovery_cycles) / (width * cycles); (1 - slots_retired / slots_issued) * " STILL " + 0 * granules; "
+                                                                                         "(slots_issued - "
+                                                                                         "slots_retired) / (width * "
+                                                                                         "cycles) + 0 * slots_backend; "
+                                                                                         "(slots_issued - "
+                                                                                         "slots_retired) / (width * "
+                                                                                         "cycles) + 0 * resyncs" },
+    { "stalls", "frontend_bound", "front end", "share",
+      "Top-down: what had no instructions to take on. Where slots are not counted: cycles that stood still for that.",
       "slots_undelivered / slots; slots_undelivered / (width * cycles); frontend_cycles / cycles" },
-    { "stalls", "backend_bound", "back end", "share", "Top-down: what waited for data or for a unit. Where slots are not counted: cycles that stood still for that.",
-      "slots_backend / slots; slots_backend / (width * cycles); 1 - (slots_undelivered + slots_issued + width * recovery_cycles) / (width * cycles); backend_cycles / cycles" },
-    { "frontend", "fetch_latency", "late fetch", "share", "Top-down, level 2, part of front end: what had nothing to take on because none came in the cycle, as after misses of the instruction cache.",
+    { "stalls", "backend_bound", "back end", "share",
+      "Top-down: what waited for data or for a unit. Where slots are not counted: cycles that stood still for that.",
+      "slots_backend / slots; slots_backend / (width * cycles); 1 - (slots_undelivered + slots_issued + width * "
+      "recovery_cycles) / (width * cycles); backend_cycles / cycles" },
+    { "frontend", "fetch_latency", "late fetch", "share", "Top-down, level 2, part of front end: what had nothing to "
+                                                          "take on because none came in the cycle, as after misses of "
+                                                          "the instruction cache.",
       "(width * fetch_none - slots_dropped) / slots; fetch_none / cycles" },
-    { "frontend", "fetch_bandwidth", "narrow fetch", "share", "Top-down, level 2, part of front end: what had nothing to take on because too few came in the cycle, as from decoding.",
+    { "frontend", "fetch_bandwidth", "narrow fetch", "share",
+      "Top-down, level 2, part of front end: what had nothing to take on because too few came in the cycle, as from "
+      "decoding.",
       "(slots_undelivered - width * fetch_none) / slots; (slots_undelivered - width * fetch_none) / (width * cycles)" },
-    { "backend", "memory_bound", "memory", "share", "Top-down, level 2, part of back end: what waited for loads and stores.",
-      "slots_memory / slots; " OF_ICL " * slots_backend / slots; " OF_SKL " * " BACKEND_SKL "; slots_backend / (width * cycles) * unretired_loads / unretired" },
-    { "backend", "core_bound", "core", "share", "Top-down, level 2, part of back end: what waited for a unit, or for what one computes.",
-      "(slots_backend - slots_memory) / slots; (1 - " OF_ICL ") * slots_backend / slots; (1 - " OF_SKL ") * " BACKEND_SKL "; slots_backend / (width * cycles) * (1 - unretired_loads / unretired)" },
-    { "ports", "stall_share", "nothing executed", "share", "Of the cycles, those in which nothing was executed.", "stalls_all / cycles" },
-    { "ports", "few_ports_share", "little executed", "share", "Of the cycles, those in which one or two operations were executed.", "(ports_1 + ports_2) / cycles" },
-    { "speculation", "branch_mispredicts", "by branches", "share", "Top-down, level 2, part of bad speculation: what was thrown away for mispredicted branches.",
-      "slots_mispredicted / slots; " BRANCHES_OF(BAD_ICL, "clears") "; " BRANCHES_OF(BAD_SKL, "clears") "; " BRANCHES_OF(BAD_AMD, "resyncs") },
-    { "speculation", "pipeline_restarts", "by restarts", "share", "Top-down, level 2, part of bad speculation: what was thrown away for other restarts of the pipeline.",
-      "1 - (slots_undelivered + slots_backend + slots_retired + slots_mispredicted) / slots; " OTHERS_OF(BAD_ICL, "clears") "; " OTHERS_OF(BAD_SKL, "clears") "; " OTHERS_OF(BAD_AMD, "resyncs") },
+    { "backend", "memory_bound", "memory", "share",
+      "Top-down, level 2, part of back end: what waited for loads and stores.",
+      "slots_memory / slots; " OF_ICL " * slots_backend / slots; " OF_SKL " * " BACKEND_SKL "; slots_backend / (width "
+                                                                                            "* cycles) * "
+                                                                                            "unretired_loads / "
+                                                                                            "unretired" },
+    { "backend", "core_bound", "core", "share",
+      "Top-down, level 2, part of back end: what waited for a unit, or for what one computes.",
+      "(slots_backend - slots_memory) / slots; (1 - " OF_ICL ") * slots_backend / slots; (1 - " OF_SKL ") * "
+      BACKEND_SKL "; slots_backend / (width * cycles) * (1 - unretired_loads / unretired)" },
+    { "ports", "stall_share", "nothing executed", "share", "Of the cycles, those in which nothing was executed.",
+      "stalls_all / cycles" },
+    { "ports", "few_ports_share", "little executed", "share",
+      "Of the cycles, those in which one or two operations were executed.", "(ports_1 + ports_2) / cycles" },
+    { "speculation", "branch_mispredicts", "by branches", "share",
+      "Top-down, level 2, part of bad speculation: what was thrown away for mispredicted branches.",
+      "slots_mispredicted / slots; " BRANCHES_OF(BAD_ICL, "clears") "; " BRANCHES_OF(BAD_SKL, "clears") "; "
+      BRANCHES_OF(BAD_AMD, "resyncs") },
+    { "speculation", "pipeline_restarts", "by restarts", "share",
+      "Top-down, level 2, part of bad speculation: what was thrown away for other restarts of the pipeline.",
+      "1 - (slots_undelivered + slots_backend + slots_retired + slots_mispredicted) / slots; "
+      OTHERS_OF(BAD_ICL, "clears") "; " OTHERS_OF(BAD_SKL, "clears") "; " OTHERS_OF(BAD_AMD, "resyncs") },
     { "branches", "branch_share", "branches", "share", "Branches per instruction.", "branches / instructions" },
-    { "branches", "branch_miss_share", "mispredicted", "share", "Of the branches, those that were mispredicted.", "branch_misses / branches" },
-    { "branches", "branch_misses_per_1000", "mispredictions", "ratio", "Mispredicted branches per 1,000 instructions.", "1000 * branch_misses / instructions" },
-    { "software", "cpu_share", "CPU time", "share", "CPU time of the threads, of their time. Null: the section's instances are too short to be measured, as reading the clock of CPU time takes longer.", "cpu_ns / thread_time / 1e9" },
-    { "software", "page_fault_rate", "page faults/s", "/s", "Page faults of all threads, by the time of the longest.", "page_faults / time" },
-    { "software", "switch_rate", "switches/s", "/s", "Context switches of all threads, by the time of the longest.", "switches / time" },
-    { "software", "migration_rate", "migrations/s", "/s", "Moves to another processor of all threads, by the time of the longest.", "migrations / time" },
+    { "branches", "branch_miss_share", "mispredicted", "share", "Of the branches, those that were mispredicted.",
+      "branch_misses / branches" },
+    { "branches", "branch_misses_per_1000", "mispredictions", "ratio", "Mispredicted branches per 1,000 instructions.",
+      "1000 * branch_misses / instructions" },
+    { "software", "cpu_share", "CPU time", "share", "CPU time of the threads, of their time. Null: the section's "
+                                                    "instances are too short to be measured, as reading the clock of "
+                                                    "CPU time takes longer.", "cpu_ns / thread_time / 1e9" },
+    { "software", "page_fault_rate", "page faults/s", "/s", "Page faults of all threads, by the time of the longest.",
+      "page_faults / time" },
+    { "software", "switch_rate", "switches/s", "/s", "Context switches of all threads, by the time of the longest.",
+      "switches / time" },
+    { "software", "migration_rate", "migrations/s", "/s",
+      "Moves to another processor of all threads, by the time of the longest.", "migrations / time" },
 };
+/* clang-format on */
 const size_t fv_metric_row_count = sizeof(fv_metric_rows) / sizeof(*fv_metric_rows);
 
 static const struct {
@@ -202,22 +332,39 @@ bool fv_metric_is_part(const struct fv_metric_row *metric)
     return !strcmp(metric->name, "cpu_share");
 }
 
-/* The shares of top-down that are usual in HPC are from Intel, "Tuning Applications Using a Top-down Microarchitecture Analysis Method": back end 20 to 40 %, front end 5 to 10 %,
- * bad speculation 1 to 5 %. A mark stands well above. That walks are marked from a tenth on is VTune's rule (DTLB overhead). A part of level 2 is marked where the whole is, from the
- * limits on that Intel publishes for its metrics (Linux, tools/perf/pmu-events, MetricThreshold), of the core from twice that one on: a tenth is so in much that waits for memory. */
+/* The shares of top-down that are usual in HPC are from Intel, "Tuning Applications Using a Top-down Microarchitecture
+ * Analysis Method": back end 20 to 40 %, front end 5 to 10 %, bad speculation 1 to 5 %. A mark stands well above. That
+ * walks are marked from a tenth on is VTune's rule (DTLB overhead). A part of level 2 is marked where the whole is,
+ * from the limits on that Intel publishes for its metrics (Linux, tools/perf/pmu-events, MetricThreshold), of the core
+ * from twice that one on: a tenth is so in much that waits for memory. */
+/* A row is to be seen as one. */
+/* clang-format off */
 const struct fv_mark_row fv_mark_rows[] = {
-    { "ipc", true, 1, "backend_bound", 0.3, "less than one instruction a cycle, and much waits for data or for units: look at caches and memory" },
+    { "ipc", true, 1, "backend_bound", 0.3,
+      "less than one instruction a cycle, and much waits for data or for units: look at caches and memory" },
     { "backend_bound", false, 0.5, NULL, 0, "half of what the processor could do waits for data or for units" },
-    { "frontend_bound", false, 0.2, NULL, 0, "a fifth of what the processor could do has no instructions: large code, or jumps through it" },
-    { "bad_speculation", false, 0.1, NULL, 0, "a tenth of what the processor could do is thrown away, mostly after mispredicted branches" },
-    { "memory_bound", false, 0.2, "backend_bound", 0.5, "a fifth of what the processor could do waits for loads and stores: look at caches, and at how data lies in memory" },
-    { "core_bound", false, 0.2, "backend_bound", 0.5, "a fifth of what the processor could do waits for units, or for what one computes: divisions, or results that the next step needs" },
-    { "fetch_latency", false, 0.1, "frontend_bound", 0.2, "in a tenth of the cycles no instructions come: large code, or jumps through it" },
-    { "fetch_bandwidth", false, 0.2, "frontend_bound", 0.2, "a fifth of what the processor could do has too few instructions: it decodes them anew" },
-    { "branch_mispredicts", false, 0.1, "bad_speculation", 0.1, "a tenth of what the processor could do is thrown away after mispredicted branches" },
-    { "pipeline_restarts", false, 0.1, "bad_speculation", 0.1, "a tenth of what the processor could do is thrown away for restarts: of loads before the stores that they depend on, for one" },
-    { "dtlb_walk_share", false, 0.1, NULL, 0, "a tenth of the cycles is in walks of the page table: huge pages may help" },
+    { "frontend_bound", false, 0.2, NULL, 0,
+      "a fifth of what the processor could do has no instructions: large code, or jumps through it" },
+    { "bad_speculation", false, 0.1, NULL, 0,
+      "a tenth of what the processor could do is thrown away, mostly after mispredicted branches" },
+    { "memory_bound", false, 0.2, "backend_bound", 0.5, "a fifth of what the processor could do waits for loads and "
+                                                        "stores: look at caches, and at how data lies in memory" },
+    { "core_bound", false, 0.2, "backend_bound", 0.5, "a fifth of what the processor could do waits for units, or for "
+                                                      "what one computes: divisions, or results that the next step "
+                                                      "needs" },
+    { "fetch_latency", false, 0.1, "frontend_bound", 0.2,
+      "in a tenth of the cycles no instructions come: large code, or jumps through it" },
+    { "fetch_bandwidth", false, 0.2, "frontend_bound", 0.2,
+      "a fifth of what the processor could do has too few instructions: it decodes them anew" },
+    { "branch_mispredicts", false, 0.1, "bad_speculation", 0.1,
+      "a tenth of what the processor could do is thrown away after mispredicted branches" },
+    { "pipeline_restarts", false, 0.1, "bad_speculation", 0.1,
+      "a tenth of what the processor could do is thrown away for restarts: of loads before the stores that they depend "
+      "on, for one" },
+    { "dtlb_walk_share", false, 0.1, NULL, 0,
+      "a tenth of the cycles is in walks of the page table: huge pages may help" },
 };
+/* clang-format on */
 const size_t fv_mark_row_count = sizeof(fv_mark_rows) / sizeof(*fv_mark_rows);
 
 /* ---- look-up ---- */

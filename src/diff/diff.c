@@ -118,8 +118,8 @@ static struct fv_diff_sample *sample_at(struct fv_diff_path *p, size_t run)
     return &p->samples[run];
 }
 
-static void add_wait(struct fv_diff_sample *to, enum fv_diff_waits which, double wait_s,
-                     enum fv_wait_kind kind, double ranks)
+static void add_wait(struct fv_diff_sample *to, enum fv_diff_waits which, double wait_s, enum fv_wait_kind kind,
+                     double ranks)
 {
     double wait = kind == FV_WAIT_UNKNOWN ? NAN : wait_s / ranks, *sum = &to->wait_s[which];
 

@@ -1,7 +1,8 @@
-/* Two sides of experiments compared, call path by call path, and row by row of the other tables (diff_tables.h). All amounts are the mean of a rank (sums over
- * ranks divided by their number), so that runs on different numbers of ranks compare, and the change of a
- * call path stands in the same unit as the change of the elapsed time. How paths are joined: diff_join.h;
- * what counts as a change: diff_stats.h. Order of use: fv_diff_load() for each run, fv_diff_compute(), views.
+/* Two sides of experiments compared, call path by call path, and row by row of the other tables (diff_tables.h). All
+ * amounts are the mean of a rank (sums over ranks divided by their number), so that runs on different numbers of ranks
+ * compare, and the change of a call path stands in the same unit as the change of the elapsed time. How paths are
+ * joined: diff_join.h; what counts as a change: diff_stats.h. Order of use: fv_diff_load() for each run,
+ * fv_diff_compute(), views.
  */
 #ifndef FV_DIFF_H
 #define FV_DIFF_H
@@ -20,27 +21,27 @@
 enum fv_diff_unit { FV_DIFF_UNITS(FV_DIFF_UNIT) };
 
 /* X(metric, key, name, unit) */
-#define FV_DIFF_METRIC_LIST(X)                                                                               \
-    X(TIME, "time_s", "time", SECONDS)    /* in MPI */                                                       \
-    X(WAIT, "wait_s", "waiting", SECONDS) /* of these, waiting */                                            \
-    X(CALLS, "count", "calls", COUNT)                                                                        \
-    X(BYTES, "bytes", "bytes", BYTES)                   /* sent and received */                              \
-    X(EFFICIENCY, "efficiency", "not waiting", SHARE)   /* part of the time that is not waiting */           \
-    X(BALANCE, "balance", "balance of ranks", SHARE)    /* mean over longest time of a rank */
+#define FV_DIFF_METRIC_LIST(X)                                                                   \
+    X(TIME, "time_s", "time", SECONDS)    /* in MPI */                                           \
+    X(WAIT, "wait_s", "waiting", SECONDS) /* of these, waiting */                                \
+    X(CALLS, "count", "calls", COUNT)                                                            \
+    X(BYTES, "bytes", "bytes", BYTES)                 /* sent and received */                    \
+    X(EFFICIENCY, "efficiency", "not waiting", SHARE) /* part of the time that is not waiting */ \
+    X(BALANCE, "balance", "balance of ranks", SHARE)  /* mean over longest time of a rank */
 #define FV_DIFF_METRIC(name, ...) FV_DIFF_##name,
 enum fv_diff_metric { FV_DIFF_METRIC_LIST(FV_DIFF_METRIC) FV_DIFF_METRICS };
 
-#define FV_RUN_METRIC_LIST(X)                                                                                \
-    X(ELAPSED, "elapsed_s", "elapsed", SECONDS)                                                              \
-    X(COMPUTE, "compute_s", "computing", SECONDS)                                                            \
-    X(MPI, "mpi_s", "MPI", SECONDS)                                                                          \
-    X(WAIT, "wait_s", "  waiting", SECONDS)                                                                  \
-    X(CALLS, "count", "MPI calls", COUNT)                                                                    \
-    X(BYTES, "bytes", "bytes", BYTES)                                                                        \
-    X(PARALLEL, "parallel", "parallel efficiency", SHARE)                                                    \
-    X(LOAD_BALANCE, "load_balance", "  load balance", SHARE)                                                 \
-    X(COMMUNICATION, "communication", "  communication", SHARE)                                              \
-    X(SERIALIZATION, "serialization", "    serialization", SHARE) /* this and the next: of analysis.json */  \
+#define FV_RUN_METRIC_LIST(X)                                                                               \
+    X(ELAPSED, "elapsed_s", "elapsed", SECONDS)                                                             \
+    X(COMPUTE, "compute_s", "computing", SECONDS)                                                           \
+    X(MPI, "mpi_s", "MPI", SECONDS)                                                                         \
+    X(WAIT, "wait_s", "  waiting", SECONDS)                                                                 \
+    X(CALLS, "count", "MPI calls", COUNT)                                                                   \
+    X(BYTES, "bytes", "bytes", BYTES)                                                                       \
+    X(PARALLEL, "parallel", "parallel efficiency", SHARE)                                                   \
+    X(LOAD_BALANCE, "load_balance", "  load balance", SHARE)                                                \
+    X(COMMUNICATION, "communication", "  communication", SHARE)                                             \
+    X(SERIALIZATION, "serialization", "    serialization", SHARE) /* this and the next: of analysis.json */ \
     X(TRANSFER, "transfer", "    transfer", SHARE)
 #define FV_RUN_METRIC(name, ...) FV_RUN_##name,
 enum fv_diff_run_metric { FV_RUN_METRIC_LIST(FV_RUN_METRIC) FV_DIFF_RUN_METRICS };
@@ -61,13 +62,13 @@ struct fv_diff_run {
     size_t ranks, programs;
     bool complete;
     enum fv_wait_kind wait_kind[FV_WAITS];
-    bool analysis;             /* there is an analysis.json that is of its rank files */
-    double analysis_lost_s; /* its waiting, of a rank, in call paths that the profile does not have */
-    double efficiency[2];   /* its serialization and transfer; NAN */
-    double wait_s[FV_WAITS]; /* of a rank */
+    bool analysis;                    /* there is an analysis.json that is of its rank files */
+    double analysis_lost_s;           /* its waiting, of a rank, in call paths that the profile does not have */
+    double efficiency[2];             /* its serialization and transfer; NAN */
+    double wait_s[FV_WAITS];          /* of a rank */
     struct fv_pop_hybrid_sums hybrid; /* zeros: no OpenMP, or not known of all */
-    double instructions, cycles; /* of all ranks, outside of MPI; NAN: not counted in all of them */
-    double no_processor_s; /* of a rank, as the finding of that name has it; 0: no such finding */
+    double instructions, cycles;      /* of all ranks, outside of MPI; NAN: not counted in all of them */
+    double no_processor_s;            /* of a rank, as the finding of that name has it; 0: no such finding */
     double value[FV_DIFF_RUN_METRICS];
 };
 
@@ -93,7 +94,7 @@ struct fv_diff {
     struct fv_arena arena;
     struct fv_diff_side side[2]; /* A, B */
     struct fv_diff_facts facts[2];
-    struct fv_problems notes;    /* what the reader must know */
+    struct fv_problems notes; /* what the reader must know */
     /* by fv_diff_compute() */
     enum fv_diff_waits waits;
     bool noise; /* known: two runs on a side at least */
@@ -102,7 +103,7 @@ struct fv_diff {
     size_t path_count, function_count;
     struct fv_diff_fact *differing; /* machine, placement, environment: what differs */
     size_t differing_count;
-    size_t joined[FV_DIFF_JOINS]; /* how many call paths, by how */
+    size_t joined[FV_DIFF_JOINS];      /* how many call paths, by how */
     struct fv_diff_entry_row *entries; /* of all tables that both sides recorded, likewise */
     size_t entry_count, entry_room;
 };

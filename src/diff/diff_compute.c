@@ -15,11 +15,9 @@ static double wait_of(const struct fv_diff *d, const struct fv_diff_sample *s)
 }
 
 /* What a run has of a path that may not be there: then there were no calls, and no quotients. */
-static void add_values(const struct fv_diff *d, const struct fv_diff_path *p, size_t run,
-                       double out[FV_DIFF_METRICS])
+static void add_values(const struct fv_diff *d, const struct fv_diff_path *p, size_t run, double out[FV_DIFF_METRICS])
 {
-    const struct fv_diff_sample *s =
-        p && run < p->sample_count && p->samples[run].there ? &p->samples[run] : NULL;
+    const struct fv_diff_sample *s = p && run < p->sample_count && p->samples[run].there ? &p->samples[run] : NULL;
 
     if (!s)
         return;
@@ -28,9 +26,7 @@ static void add_values(const struct fv_diff *d, const struct fv_diff_path *p, si
     out[FV_DIFF_TIME] += s->time_s;
     out[FV_DIFF_CALLS] += s->calls;
     out[FV_DIFF_BYTES] += s->bytes;
-    out[FV_DIFF_WAIT] = isnan(wait)                ? out[FV_DIFF_WAIT]
-                        : isnan(out[FV_DIFF_WAIT]) ? wait
-                                                   : out[FV_DIFF_WAIT] + wait;
+    out[FV_DIFF_WAIT] = isnan(wait) ? out[FV_DIFF_WAIT] : isnan(out[FV_DIFF_WAIT]) ? wait : out[FV_DIFF_WAIT] + wait;
     out[FV_DIFF_BALANCE] = s->balance;
 }
 
@@ -139,8 +135,7 @@ static void join_paths(struct fv_diff *d)
 
 static int by_function(const void *a, const void *b)
 {
-    return strcmp((*(const struct fv_diff_row *const *)a)->function,
-                  (*(const struct fv_diff_row *const *)b)->function);
+    return strcmp((*(const struct fv_diff_row *const *)a)->function, (*(const struct fv_diff_row *const *)b)->function);
 }
 
 /* Rows of one MPI function, added up. */
@@ -198,8 +193,7 @@ static int by_change(const void *a, const void *b)
     int names = strcmp(x->function, y->function);
     if (names)
         return names;
-    const struct fv_diff_path *f = x->path[0] ? x->path[0] : x->path[1],
-                              *g = y->path[0] ? y->path[0] : y->path[1];
+    const struct fv_diff_path *f = x->path[0] ? x->path[0] : x->path[1], *g = y->path[0] ? y->path[0] : y->path[1];
     uint64_t h = f ? f->position_hash : 0, i = g ? g->position_hash : 0;
 
     return (h > i) - (h < i);
@@ -275,11 +269,10 @@ static void say_sides(struct fv_diff *d)
             programs = programs || !same_program(&runs[r], &runs[0]);
         }
         if (ranks || commands || programs)
-            fv_problem_add(
-                &d->notes, FV_PROBLEM_NOTE, NULL,
-                "the runs of %c differ in their%s%s%s: what they spread is not noise alone", "AB"[s],
-                ranks ? " number of ranks" : "", commands ? ranks ? ", command" : " command" : "",
-                programs ? ranks || commands ? ", build of the program" : " build of the program" : "");
+            fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
+                           "the runs of %c differ in their%s%s%s: what they spread is not noise alone", "AB"[s],
+                           ranks ? " number of ranks" : "", commands ? ranks ? ", command" : " command" : "",
+                           programs ? ranks || commands ? ", build of the program" : " build of the program" : "");
         for (size_t r = 0; r < d->side[s].count; r++)
             if (!runs[r].complete)
                 fv_problem_add(&d->notes, FV_PROBLEM_DAMAGED, NULL,
@@ -288,8 +281,8 @@ static void say_sides(struct fv_diff *d)
     }
     if (a->ranks != b->ranks)
         fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
-                       "A ran on %zu ranks, B on %zu: what is compared is the mean of a rank, not the sum",
-                       a->ranks, b->ranks);
+                       "A ran on %zu ranks, B on %zu: what is compared is the mean of a rank, not the sum", a->ranks,
+                       b->ranks);
     if (strcmp(without_directory(a->command), without_directory(b->command)))
         fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
                        "A and B were run by different commands: what changed may be what they had to do");
@@ -323,11 +316,10 @@ static void say_lost_analysis(struct fv_diff *d)
             const struct fv_diff_run *run = &d->side[s].runs[r];
 
             if (run->analysis_lost_s > 0.01 * run->value[FV_RUN_WAIT])
-                fv_problem_add(
-                    &d->notes, FV_PROBLEM_NOTE, NULL,
-                    "%s: %.1f %% of the waiting in analysis.json is in call paths that the profile does not "
-                    "have: run fvunify again while the program's files are there",
-                    run->directory, 100 * run->analysis_lost_s / run->value[FV_RUN_WAIT]);
+                fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
+                               "%s: %.1f %% of the waiting in analysis.json is in call paths that the profile does not "
+                               "have: run fvunify again while the program's files are there",
+                               run->directory, 100 * run->analysis_lost_s / run->value[FV_RUN_WAIT]);
         }
 }
 

@@ -50,7 +50,8 @@ static int by_name(const void *a, const void *b)
 static void add(struct fv_diff_facts *f, struct fv_arena *arena, unsigned kind, const char *name, const char *value)
 {
     FV_GROW(f->seen, f->room, f->count + 1);
-    f->seen[f->count++] = (struct fv_diff_seen){ kind, fv_arena_string(arena, name), value ? fv_arena_string(arena, value) : NULL };
+    f->seen[f->count++] =
+        (struct fv_diff_seen){ kind, fv_arena_string(arena, name), value ? fv_arena_string(arena, value) : NULL };
 }
 
 /* "L1 Data 32K 0; ..." without the processors that share each: a rank tells of the one that it is on. */
@@ -64,7 +65,8 @@ static void cache_sizes(const char *value, char *out, size_t bytes)
 
         while (kept && value[kept - 1] != ' ')
             kept--;
-        used += (size_t)snprintf(out + used, bytes - used, "%s%.*s", used ? ";" : "", (int)(kept ? kept - 1 : 0), value);
+        used +=
+            (size_t)snprintf(out + used, bytes - used, "%s%.*s", used ? ";" : "", (int)(kept ? kept - 1 : 0), value);
         if (used >= bytes)
             return;
     }
@@ -98,7 +100,8 @@ static void add_variables(struct fv_diff_facts *f, struct fv_arena *arena, const
     for (size_t i = 0, end; i < facts->variable_count; i = end) {
         size_t ranks = 0;
 
-        for (end = i; end < facts->variable_count && !strcmp(facts->variables[end].name, facts->variables[i].name); end++) {
+        for (end = i; end < facts->variable_count && !strcmp(facts->variables[end].name, facts->variables[i].name);
+             end++) {
             ranks += facts->variables[end].ranks.count;
             add(f, arena, FV_DIFF_ENVIRONMENT, facts->variables[i].name, facts->variables[end].value);
         }
@@ -135,7 +138,8 @@ void fv_diff_facts_take(struct fv_diff_facts *f, struct fv_arena *arena, const s
 /* ---- both sides ---- */
 
 /* The values of a name, which stand together from *at on, "2 | 4"; NULL: there is none. */
-static const char *join(const struct fv_diff_facts *f, size_t *at, const struct fv_diff_seen *name, struct fv_arena *arena)
+static const char *join(const struct fv_diff_facts *f, size_t *at, const struct fv_diff_seen *name,
+                        struct fv_arena *arena)
 {
     struct fv_string text = { 0 };
     const char *out = NULL;

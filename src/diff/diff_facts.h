@@ -1,5 +1,6 @@
-/* What differs between the machines and environments of two sides, as it explains times that the program does not: each fact and each variable
- * of which the sides have other values. Values of several runs, nodes or ranks of a side stand together. */
+/* What differs between the machines and environments of two sides, as it explains times that the program does not: each
+ * fact and each variable of which the sides have other values. Values of several runs, nodes or ranks of a side stand
+ * together. */
 #ifndef FV_DIFF_FACTS_H
 #define FV_DIFF_FACTS_H
 

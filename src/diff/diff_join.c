@@ -153,8 +153,8 @@ static size_t gather_left(const struct fv_diff_paths *paths, const bool *taken, 
 }
 
 /* Paths of the same names: each of a takes the first of b that no other has taken. */
-static void pair_group(const struct left *a, size_t a_count, const struct left *b, size_t b_count,
-                       bool *b_taken, struct fv_diff_partner *out)
+static void pair_group(const struct left *a, size_t a_count, const struct left *b, size_t b_count, bool *b_taken,
+                       struct fv_diff_partner *out)
 {
     size_t first = 0;
 
@@ -179,8 +179,8 @@ static size_t group_end(const struct left *paths, size_t begin, size_t count)
     return end;
 }
 
-static void pair_names(const struct left *a, size_t a_count, const struct left *b, size_t b_count,
-                       bool *b_taken, struct fv_diff_partner *out)
+static void pair_names(const struct left *a, size_t a_count, const struct left *b, size_t b_count, bool *b_taken,
+                       struct fv_diff_partner *out)
 {
     size_t i = 0, k = 0;
 
@@ -197,11 +197,9 @@ static void pair_names(const struct left *a, size_t a_count, const struct left *
     }
 }
 
-void fv_diff_paths_join(const struct fv_diff_paths *a, const struct fv_diff_paths *b,
-                        struct fv_diff_partner *out)
+void fv_diff_paths_join(const struct fv_diff_paths *a, const struct fv_diff_paths *b, struct fv_diff_partner *out)
 {
-    bool *a_taken = fv_xcalloc(a->count + 1, sizeof(*a_taken)),
-         *b_taken = fv_xcalloc(b->count + 1, sizeof(*b_taken));
+    bool *a_taken = fv_xcalloc(a->count + 1, sizeof(*a_taken)), *b_taken = fv_xcalloc(b->count + 1, sizeof(*b_taken));
     struct left *a_left = fv_xcalloc(a->count + 1, sizeof(*a_left)),
                 *b_left = fv_xcalloc(b->count + 1, sizeof(*b_left));
 

@@ -70,12 +70,10 @@ struct fv_diff_partner {
     bool uneven; /* a and b have different numbers of paths of these names: which is which is a guess */
 };
 /* For each path of a its counterpart in b; out holds a->count items. No path of b is given twice. */
-void fv_diff_paths_join(const struct fv_diff_paths *a, const struct fv_diff_paths *b,
-                        struct fv_diff_partner *out);
-
+void fv_diff_paths_join(const struct fv_diff_paths *a, const struct fv_diff_paths *b, struct fv_diff_partner *out);
 
 /* How rows of A and B were joined. */
-#define FV_DIFF_JOIN_KINDS(X)  X(POSITION, "position") X(NAMES, "names") X(ONLY_A, "only_a") X(ONLY_B, "only_b")
+#define FV_DIFF_JOIN_KINDS(X)         X(POSITION, "position") X(NAMES, "names") X(ONLY_A, "only_a") X(ONLY_B, "only_b")
 #define FV_DIFF_JOIN_KIND(name, word) FV_JOIN_##name,
 enum fv_diff_join { FV_DIFF_JOIN_KINDS(FV_DIFF_JOIN_KIND) FV_DIFF_JOINS };
 extern const char *const fv_diff_join_names[FV_DIFF_JOINS + 1]; /* NULL behind the last */

@@ -29,14 +29,13 @@ static void get_wait_source(void *subject, const void *row, const struct fv_colu
     v->text = c->words[((const struct fv_diff *)row)->waits == FV_WAITS_PROFILE];
 }
 
-#define JOINED(k, t, which, d)                                                                               \
-    {                                                                                                        \
-        k, t, "", "Call paths " d, FV_FIELD(struct fv_diff, joined[which])                                   \
+#define JOINED(k, t, which, d)                                             \
+    {                                                                      \
+        k, t, "", "Call paths " d, FV_FIELD(struct fv_diff, joined[which]) \
     }
 static const char *const wait_source_words[] = { "analysis", "profile", NULL };
 static const struct fv_column_def comparison_columns[] = {
-    { "noise_known", "noise known", "", "Does one side have two runs at least?",
-      FV_FIELD(struct fv_diff, noise) },
+    { "noise_known", "noise known", "", "Does one side have two runs at least?", FV_FIELD(struct fv_diff, noise) },
     { "wait_source", "waiting from", "",
       "Where waiting is from. analysis: analysis.json, beside every experiment; profile: the rank files "
       "alone.",
@@ -69,29 +68,27 @@ static const struct fv_relation problems = {
 
 /* ---- runs ---- */
 
-static void get_run_wait_kind(void *subject, const void *row, const struct fv_column_def *c,
-                              struct fv_value *v)
+static void get_run_wait_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_wait_kind_name(((const struct fv_diff_run *)row)->wait_kind[diff_of(subject)->waits]);
 }
 
-#define VALUE(k, t, u, which, f, d)                                                                          \
-    {                                                                                                        \
-        k, t, u, d, FV_FIELD(struct fv_diff_run, value[which]), .flags = (f)                                 \
+#define VALUE(k, t, u, which, f, d)                                          \
+    {                                                                        \
+        k, t, u, d, FV_FIELD(struct fv_diff_run, value[which]), .flags = (f) \
     }
 static const struct fv_column_def run_columns[] = {
     { "directory", "directory", "", "The experiment.", FV_FIELD(struct fv_diff_run, directory) },
-    { "command", "command", "", "The command line, of the first rank.",
-      FV_FIELD(struct fv_diff_run, command) },
-    { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.",
-      FV_FIELD(struct fv_diff_run, mpi) },
+    { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_diff_run, command) },
+    { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.", FV_FIELD(struct fv_diff_run, mpi) },
     { "rank_count", "ranks", "", "Ranks that have a rank file.", FV_FIELD(struct fv_diff_run, ranks) },
     { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
       FV_FIELD(struct fv_diff_run, complete) },
     { "analysed", "analysed", "", "Is there an analysis.json that is of its rank files?",
       FV_FIELD(struct fv_diff_run, analysis) },
     { "no_processor_s", "no processor", "s",
-      "Time of a rank in which it was ready to run and had no processor; 0: less than what fvmpi report calls not a quiet run.",
+      "Time of a rank in which it was ready to run and had no processor; 0: less than what fvmpi report calls not a "
+      "quiet run.",
       FV_FIELD(struct fv_diff_run, no_processor_s) },
     VALUE("elapsed_s", "elapsed", "s", FV_RUN_ELAPSED, 0, "From the first begin to the last end."),
     VALUE("compute_s", "compute", "s", FV_RUN_COMPUTE, 0, "Time outside of MPI, of a rank."),
@@ -206,50 +203,49 @@ static void get_name(void *subject, const void *row, const struct fv_column_def 
     v->text = ((const struct fv_diff_changed *)row)->metric->name;
 }
 
-#define SAID(k, t, getter, which, d)                                                                         \
-    {                                                                                                        \
-        k, t, "", d, FV_GET(FV_TYPE_TEXT, getter), .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT,               \
-                                                   .argument = (which)                                       \
+#define SAID(k, t, getter, which, d)                                                                               \
+    {                                                                                                              \
+        k, t, "", d, FV_GET(FV_TYPE_TEXT, getter), .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT, .argument = (which) \
     }
 static const char *const unit_words[] = { FV_DIFF_UNITS(FV_LIST_WORD) NULL };
-#define BY(k, t, m, d)                                                                                       \
-    {                                                                                                        \
-        k, t, "", d, FV_FIELD(struct fv_diff_changed, by.m), .flags = FV_NULLABLE                            \
+#define BY(k, t, m, d)                                                            \
+    {                                                                             \
+        k, t, "", d, FV_FIELD(struct fv_diff_changed, by.m), .flags = FV_NULLABLE \
     }
-#define GOT(k, t, u, type, get, d)                                                                           \
-    {                                                                                                        \
-        k, t, u, d, FV_GET(type, get), .flags = FV_NULLABLE                                                  \
+#define GOT(k, t, u, type, get, d)                          \
+    {                                                       \
+        k, t, u, d, FV_GET(type, get), .flags = FV_NULLABLE \
     }
-#define WORD(k, get, w, d)                                                                                   \
-    {                                                                                                        \
-        k, k, "", d, FV_GET(FV_TYPE_TEXT, get), .words = (w)                                                 \
+#define WORD(k, get, w, d)                                   \
+    {                                                        \
+        k, k, "", d, FV_GET(FV_TYPE_TEXT, get), .words = (w) \
     }
-#define CHANGE_COLUMNS(names, more)                                                                          \
-    WORD("metric", get_metric, names, "What changed."),                                                      \
-        WORD("unit", get_unit, unit_words, "The unit of a, b, their deviations, change and interval."),      \
-        BY("a", "A", mean[0], "Mean of A's runs; null: not known."),                                         \
-        BY("a_stddev", "stddev", stddev[0],                                                                  \
-           "Standard deviation of A's runs (divided by n - 1); null below two runs."),                       \
-        BY("b", "B", mean[1], "Mean of B's runs; null: not known."),                                         \
-        BY("b_stddev", "stddev", stddev[1], "Standard deviation of B's runs, likewise."),                    \
-        BY("change", "change", change, "b - a."),                                                            \
-        GOT("ratio", "ratio", "ratio", FV_TYPE_REAL, get_ratio, "b / a; null where a is 0."),                \
-        BY("interval", "+-", half,                                                                           \
-           "change +- interval is the 95 % interval; null, as p and significant, with one run a side."),     \
-        BY("p", "p", p, "Probability of such a change, or a larger one, if there were none."),               \
-        { "significant",                                                                                     \
-          "",                                                                                                \
-          "",                                                                                                \
-          "Is p < 0.05" more "?",                                                                            \
-          FV_GET(FV_TYPE_TRUTH, get_significant),                                                            \
-          .flags = FV_NULLABLE | FV_BLANK },                                                                 \
-        { "name", "", "", "metric in words.", FV_GET(FV_TYPE_TEXT, get_name), .flags = FV_FLAT },            \
-        SAID("a_words", "A", get_word, WORD_A, "a with its unit."),                                          \
-        SAID("b_words", "B", get_word, WORD_B, "b with its unit."),                                          \
-        SAID("change_words", "change", get_word, WORD_CHANGE, "change with its unit."),                      \
-        SAID("percent_words", "of A", get_word, WORD_PERCENT, "change of a."),                               \
-        SAID("interval_words", "+-", get_word, WORD_HALF, "interval with its unit."),                        \
-        SAID("a_stddev_words", "spread A", get_word, WORD_STDDEV_A, "a_stddev with its unit."),              \
+#define CHANGE_COLUMNS(names, more)                                                                      \
+    WORD("metric", get_metric, names, "What changed."),                                                  \
+        WORD("unit", get_unit, unit_words, "The unit of a, b, their deviations, change and interval."),  \
+        BY("a", "A", mean[0], "Mean of A's runs; null: not known."),                                     \
+        BY("a_stddev", "stddev", stddev[0],                                                              \
+           "Standard deviation of A's runs (divided by n - 1); null below two runs."),                   \
+        BY("b", "B", mean[1], "Mean of B's runs; null: not known."),                                     \
+        BY("b_stddev", "stddev", stddev[1], "Standard deviation of B's runs, likewise."),                \
+        BY("change", "change", change, "b - a."),                                                        \
+        GOT("ratio", "ratio", "ratio", FV_TYPE_REAL, get_ratio, "b / a; null where a is 0."),            \
+        BY("interval", "+-", half,                                                                       \
+           "change +- interval is the 95 % interval; null, as p and significant, with one run a side."), \
+        BY("p", "p", p, "Probability of such a change, or a larger one, if there were none."),           \
+        { "significant",                                                                                 \
+          "",                                                                                            \
+          "",                                                                                            \
+          "Is p < 0.05" more "?",                                                                        \
+          FV_GET(FV_TYPE_TRUTH, get_significant),                                                        \
+          .flags = FV_NULLABLE | FV_BLANK },                                                             \
+        { "name", "", "", "metric in words.", FV_GET(FV_TYPE_TEXT, get_name), .flags = FV_FLAT },        \
+        SAID("a_words", "A", get_word, WORD_A, "a with its unit."),                                      \
+        SAID("b_words", "B", get_word, WORD_B, "b with its unit."),                                      \
+        SAID("change_words", "change", get_word, WORD_CHANGE, "change with its unit."),                  \
+        SAID("percent_words", "of A", get_word, WORD_PERCENT, "change of a."),                           \
+        SAID("interval_words", "+-", get_word, WORD_HALF, "interval with its unit."),                    \
+        SAID("a_stddev_words", "spread A", get_word, WORD_STDDEV_A, "a_stddev with its unit."),          \
         SAID("b_stddev_words", "spread B", get_word, WORD_STDDEV_B, "b_stddev with its unit.")
 
 static const char *const run_metric_words[] = { FV_RUN_METRIC_LIST(FV_LIST_WORD) NULL };
@@ -270,9 +266,8 @@ const struct fv_relation fv_diff_run_changes = {
     .key = "run_changes",
     .title = "Changes of the run",
     .doc = "What changed from A to B as a whole: an entry for each value of the runs.",
-    .shown =
-        "name a_words b_words change_words percent_words/5 interval_words/4 significant a_stddev_words/2 "
-        "b_stddev_words/2",
+    .shown = "name a_words b_words change_words percent_words/5 interval_words/4 significant a_stddev_words/2 "
+             "b_stddev_words/2",
     FV_COLUMNS(run_change_columns),
     .count = run_change_count,
     .row = run_change_at,
@@ -306,17 +301,17 @@ static const struct fv_relation changes = {
 
 /* ---- functions and call paths ---- */
 
-#define ROW_COLUMNS                                                                                          \
-    { "wait_kind",                                                                                           \
-      "kind",                                                                                                \
-      "",                                                                                                    \
-      "How well wait_s is known; null: nothing waits.",                                                      \
-      FV_GET(FV_TYPE_TEXT, fv_get_wait_kind),                                                                \
-      .flags = FV_NULLABLE,                                                                                  \
-      .argument = FV_PLACE_OF(struct fv_diff_row, wait_kind),                                                \
-      .words = fv_wait_kind_words },                                                                         \
-    {                                                                                                        \
-        "changes", "changes", "", "", FV_NEST(changes)                                                       \
+#define ROW_COLUMNS                                           \
+    { "wait_kind",                                            \
+      "kind",                                                 \
+      "",                                                     \
+      "How well wait_s is known; null: nothing waits.",       \
+      FV_GET(FV_TYPE_TEXT, fv_get_wait_kind),                 \
+      .flags = FV_NULLABLE,                                   \
+      .argument = FV_PLACE_OF(struct fv_diff_row, wait_kind), \
+      .words = fv_wait_kind_words },                          \
+    {                                                         \
+        "changes", "changes", "", "", FV_NEST(changes)        \
     }
 /* Of the change of seconds at `offset`. */
 static const struct fv_change *change_in(const void *row, const struct fv_column_def *c)
@@ -329,26 +324,25 @@ static void get_time_word(void *subject, const void *row, const struct fv_column
     say(subject, change_in(row, c), FV_UNIT_SECONDS, (enum word)c->argument, v);
 }
 
-static void get_time_significant(void *subject, const void *row, const struct fv_column_def *c,
-                                 struct fv_value *v)
+static void get_time_significant(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->truth = change_in(row, c)->significant;
 }
 
-#define TIME_WORD(k, t, which, d, S, m)                                                                      \
-    {                                                                                                        \
-        k, t, "", d, FV_GET(FV_TYPE_TEXT, get_time_word), .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT,        \
-                                                          .offset = offsetof(S, m), .argument = (which)      \
+#define TIME_WORD(k, t, which, d, S, m)                                                                 \
+    {                                                                                                   \
+        k, t, "", d, FV_GET(FV_TYPE_TEXT, get_time_word), .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT,   \
+                                                          .offset = offsetof(S, m), .argument = (which) \
     }
 /* What flat forms have of a change of seconds. */
-#define TIME_COLUMNS(S, m)                                                                                   \
-    SIDE("time_a_s", "time A", "s", S, m.mean[0], 0), SIDE("time_b_s", "time B", "s", S, m.mean[1], 0),      \
-        TIME_WORD("change_words", "change", WORD_CHANGE, "Of the time.", S, m),                              \
-        TIME_WORD("percent_words", "of A", WORD_PERCENT, "The same, of that of A.", S, m),                   \
-        TIME_WORD("interval_words", "+-", WORD_HALF, "The 95 % interval of the change.", S, m),              \
-    {                                                                                                        \
-        "significant", "", "", "Does the change of the time count?",                                         \
-            FV_GET(FV_TYPE_TRUTH, get_time_significant), .flags = FV_FLAT | FV_BLANK, .offset = offsetof(S, m) \
+#define TIME_COLUMNS(S, m)                                                                                        \
+    SIDE("time_a_s", "time A", "s", S, m.mean[0], 0), SIDE("time_b_s", "time B", "s", S, m.mean[1], 0),           \
+        TIME_WORD("change_words", "change", WORD_CHANGE, "Of the time.", S, m),                                   \
+        TIME_WORD("percent_words", "of A", WORD_PERCENT, "The same, of that of A.", S, m),                        \
+        TIME_WORD("interval_words", "+-", WORD_HALF, "The 95 % interval of the change.", S, m),                   \
+    {                                                                                                             \
+        "significant", "", "", "Does the change of the time count?", FV_GET(FV_TYPE_TRUTH, get_time_significant), \
+            .flags = FV_FLAT | FV_BLANK, .offset = offsetof(S, m)                                                 \
     }
 
 /* Bytes where there are none on either side are nothing to compare. */
@@ -359,21 +353,21 @@ static bool has_bytes(void *subject, const void *row, const struct fv_column_def
     return bytes->mean[0] > 0 || bytes->mean[1] > 0;
 }
 
-#define SIDE(k, t, u, S, m, more)                                                                            \
-    {                                                                                                        \
-        k, t, u, "As in changes.", FV_FIELD(S, m), .flags = FV_FLAT | FV_NULLABLE | (more)                   \
+#define SIDE(k, t, u, S, m, more)                                                          \
+    {                                                                                      \
+        k, t, u, "As in changes.", FV_FIELD(S, m), .flags = FV_FLAT | FV_NULLABLE | (more) \
     }
-#define CALL_COLUMNS                                                                                         \
-    TIME_COLUMNS(struct fv_diff_row, change[FV_DIFF_TIME]),                                                  \
-        SIDE("wait_a_s", "waiting A", "s", struct fv_diff_row, change[FV_DIFF_WAIT].mean[0], FV_AS_KIND),    \
-        SIDE("wait_b_s", "waiting B", "s", struct fv_diff_row, change[FV_DIFF_WAIT].mean[1], FV_AS_KIND),    \
-        SIDE("count_a", "calls A", "count", struct fv_diff_row, change[FV_DIFF_CALLS].mean[0], 0),           \
-        SIDE("count_b", "calls B", "count", struct fv_diff_row, change[FV_DIFF_CALLS].mean[1], 0),           \
+#define CALL_COLUMNS                                                                                      \
+    TIME_COLUMNS(struct fv_diff_row, change[FV_DIFF_TIME]),                                               \
+        SIDE("wait_a_s", "waiting A", "s", struct fv_diff_row, change[FV_DIFF_WAIT].mean[0], FV_AS_KIND), \
+        SIDE("wait_b_s", "waiting B", "s", struct fv_diff_row, change[FV_DIFF_WAIT].mean[1], FV_AS_KIND), \
+        SIDE("count_a", "calls A", "count", struct fv_diff_row, change[FV_DIFF_CALLS].mean[0], 0),        \
+        SIDE("count_b", "calls B", "count", struct fv_diff_row, change[FV_DIFF_CALLS].mean[1], 0),        \
         BYTES("bytes_a", "bytes A", 0), BYTES("bytes_b", "bytes B", 1)
-#define BYTES(k, t, side)                                                                                    \
-    {                                                                                                        \
-        k, t, "bytes", "As in changes.", FV_FIELD(struct fv_diff_row, change[FV_DIFF_BYTES].mean[side]),     \
-            .flags = FV_FLAT | FV_NULLABLE, .known = has_bytes                                               \
+#define BYTES(k, t, side)                                                                                \
+    {                                                                                                    \
+        k, t, "bytes", "As in changes.", FV_FIELD(struct fv_diff_row, change[FV_DIFF_BYTES].mean[side]), \
+            .flags = FV_FLAT | FV_NULLABLE, .known = has_bytes                                           \
     }
 static const struct fv_column_def function_columns[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_diff_row, function) },
@@ -401,17 +395,16 @@ static void get_module(void *subject, const void *row, const struct fv_column_de
 }
 
 static const struct fv_column_def frame_columns[] = {
-    { "function", "function", "", "Its name, demangled; null: not known.",
-      FV_FIELD(struct fv_diff_frame, function), .flags = FV_NULLABLE },
-    { "file", "file", "", "Base name of its source file; null: not known.",
-      FV_FIELD(struct fv_diff_frame, file), .flags = FV_NULLABLE },
-    { "line", "line", "", "The line that is called from; null: not known.",
-      FV_FIELD(struct fv_diff_frame, line), .flags = FV_UNLESS_0 },
+    { "function", "function", "", "Its name, demangled; null: not known.", FV_FIELD(struct fv_diff_frame, function),
+      .flags = FV_NULLABLE },
+    { "file", "file", "", "Base name of its source file; null: not known.", FV_FIELD(struct fv_diff_frame, file),
+      .flags = FV_NULLABLE },
+    { "line", "line", "", "The line that is called from; null: not known.", FV_FIELD(struct fv_diff_frame, line),
+      .flags = FV_UNLESS_0 },
     { "module", "module", "", "Base name of its library, or (program); null: not known.",
       FV_GET(FV_TYPE_TEXT, get_module), .flags = FV_NULLABLE },
     { "offset", "offset", "", "Return address in the module.", FV_FIELD(struct fv_diff_frame, offset) },
-    { "inlined", "inlined", "", "Was it inlined into the next frame?",
-      FV_FIELD(struct fv_diff_frame, inlined) },
+    { "inlined", "inlined", "", "Was it inlined into the next frame?", FV_FIELD(struct fv_diff_frame, inlined) },
 };
 
 /* The parent is a member fv_diff_row.path[side]. */
@@ -510,7 +503,8 @@ static const void *entry_change_at(void *subject, const void *parent, size_t i)
 static const struct fv_relation entry_changes = {
     .key = "changes",
     .title = "Changes",
-    .doc = "An entry for each metric: time_s, the seconds that the table is ranked by, the mean of a rank; count, how many "
+    .doc = "An entry for each metric: time_s, the seconds that the table is ranked by, the mean of a rank; count, how "
+           "many "
            "there were, of a rank; mean_s, how long one of them was. What the table does not have is null.",
     FV_COLUMNS(entry_change_columns),
     .count = entry_change_count,
@@ -562,24 +556,26 @@ static void get_rank_word(void *subject, const void *row, const struct fv_column
     v->null = !*v->text;
 }
 
-#define ENTRY(k, t, d, m, more)                                                                              \
-    {                                                                                                        \
-        k, t, "", d, FV_FIELD(struct fv_diff_entry_row, m), .flags = (more)                                  \
+#define ENTRY(k, t, d, m, more)                                             \
+    {                                                                       \
+        k, t, "", d, FV_FIELD(struct fv_diff_entry_row, m), .flags = (more) \
     }
-#define ENTRY_SIDE(k, t, u, metric, side)                                                                    \
-    SIDE(k, t, u, struct fv_diff_entry_row, change[metric].mean[side], FV_BLANK)
+#define ENTRY_SIDE(k, t, u, metric, side) SIDE(k, t, u, struct fv_diff_entry_row, change[metric].mean[side], FV_BLANK)
 static const struct fv_column_def entry_columns[] = {
-    { "table", "table", "", "The table of fvmpi report whose row it is.", FV_GET(FV_TYPE_TEXT, get_table), .words = table_words },
+    { "table", "table", "", "The table of fvmpi report whose row it is.", FV_GET(FV_TYPE_TEXT, get_table),
+      .words = table_words },
     ENTRY("name", "name", "What it is called there.", name, 0),
     { "label", "name", "", "The same in short.", FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
     ENTRY("place", "where", "Its file and line, its place or kind; null: not known.", place, FV_NULLABLE),
     { "joined", "joined", "",
-      "position: same name, file and place. names: the same, but for lines. only_a, only_b: the other side does not have it.",
+      "position: same name, file and place. names: the same, but for lines. only_a, only_b: the other side does not "
+      "have it.",
       FV_GET(FV_TYPE_TEXT, get_entry_joined), .words = fv_diff_join_names },
     ENTRY("a_run_count", "runs of A", "Runs of A that have it.", runs[0], 0),
     ENTRY("b_run_count", "runs of B", "Runs of B that have it.", runs[1], 0),
     { "rank", "rank", "",
-      "The rank that it is about; of others the one whose seconds changed most. Null: neither is known, or numbers of ranks differ.",
+      "The rank that it is about; of others the one whose seconds changed most. Null: neither is known, or numbers of "
+      "ranks differ.",
       FV_GET(FV_TYPE_NUMBER, get_entry_rank), .flags = FV_NULLABLE },
     { "rank_change_s", "of it", "s", "How much they changed; null: not known.",
       FV_FIELD(struct fv_diff_entry_row, rank_change_s), .flags = FV_NULLABLE },
@@ -597,8 +593,10 @@ const struct fv_relation fv_diff_entries = {
     .name = "entries",
     .key = "entries",
     .title = "Rows of tables",
-    .doc = "Findings, sampled functions, procedures, computing between calls, sections and locks of either side, those of the "
-           "tables that every run recorded: changes of time that are significant first, and within these the largest first.",
+    .doc = "Findings, sampled functions, procedures, computing between calls, sections and locks of either side, those "
+           "of the "
+           "tables that every run recorded: changes of time that are significant first, and within these the largest "
+           "first.",
     .shown = "label place/7 time_a_s/9 time_b_s/9 change_words percent_words/6 interval_words/5 significant rank/8 "
              "rank_change_words/8 count_a/3 count_b/3 mean_a_s/4 mean_b_s/4",
     FV_COLUMNS(entry_columns),
@@ -613,23 +611,30 @@ static void get_fact_kind(void *subject, const void *row, const struct fv_column
     v->text = c->words[((const struct fv_diff_fact *)row)->kind];
 }
 
-#define FACT(k, t, m, f, d) { k, t, "", d, FV_FIELD(struct fv_diff_fact, m), .flags = (f) }
+#define FACT(k, t, m, f, d)                                         \
+    {                                                               \
+        k, t, "", d, FV_FIELD(struct fv_diff_fact, m), .flags = (f) \
+    }
 static const struct fv_column_def difference_columns[] = {
     { "kind", "kind", "", "Of what.", FV_GET(FV_TYPE_TEXT, get_fact_kind), .words = fv_diff_fact_kinds },
     FACT("name", "name", name, 0, "The fact of the machine, or the variable."),
-    FACT("a", "A", value[0], FV_NULLABLE, "Its value in A, several with | between them, \"not set\" for ranks without it; null: not known, or no rank has it."),
+    FACT("a", "A", value[0], FV_NULLABLE,
+         "Its value in A, several with | between them, \"not set\" for ranks without it; null: not known, or no rank "
+         "has it."),
     FACT("b", "B", value[1], FV_NULLABLE, "In B, likewise."),
 };
 static const struct fv_relation differences = {
     .name = "differences",
     .key = "differences",
     .title = "Machines and environments",
-    .doc = "What differs between the machines, the placement of ranks and the environments of A and B, by kind and name. Empty where one of the runs did not record them.",
+    .doc = "What differs between the machines, the placement of ranks and the environments of A and B, by kind and "
+           "name. Empty where one of the runs did not record them.",
     FV_COLUMNS(difference_columns),
     .base = the_diff,
     FV_ITEMS(struct fv_diff, differing, differing_count),
 };
 
 const struct fv_relation *const fv_diff_relations[] = {
-    &comparison, &differences, &runs_a, &runs_b, &fv_diff_run_changes, &fv_diff_entries, &fv_diff_functions, &callsites, &problems, NULL,
+    &comparison,      &differences,       &runs_a,    &runs_b,   &fv_diff_run_changes,
+    &fv_diff_entries, &fv_diff_functions, &callsites, &problems, NULL,
 };

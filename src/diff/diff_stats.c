@@ -46,8 +46,7 @@ static double beta_part(double x, double y, double a, double b)
         return 1;
     double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
 
-    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a
-                                     : 1 - front * beta_fraction(y, b, a) / b;
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a : 1 - front * beta_fraction(y, b, a) / b;
 }
 
 /* Abramowitz and Stegun 26.7.1: I_x(nu / 2, 1 / 2) at x = nu / (nu + t^2). */

@@ -40,7 +40,8 @@ void fv_change_of(struct fv_change *out, const double *a, size_t a_count, const 
 
 /* Takes `significant` back where a list of so many would hold it by chance. NULL items are skipped. */
 void fv_change_discover(struct fv_change *const *list, size_t count);
-/* The same of the changes of `count` rows of `bytes` bytes, each metric by itself: those of a row stand side by side. */
+/* The same of the changes of `count` rows of `bytes` bytes, each metric by itself: those of a row stand side by
+ * side. */
 void fv_change_discover_rows(struct fv_change *first, size_t metrics, size_t bytes, size_t count);
 
 /* Student's t with nu degrees of freedom, nu > 0 and not necessarily whole: the probability of |T| > t, and

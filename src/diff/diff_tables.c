@@ -32,7 +32,8 @@ const struct fv_diff_table fv_diff_tables[FV_DIFF_TABLES] = {
       .ticks = true },
     { .relation = "cpu_procedures",
       .noun = "procedure",
-      .about = "CPU time in the program's procedure and in what it calls of libraries, outside of MPI, of a rank, by clock samples",
+      .about = "CPU time in the program's procedure and in what it calls of libraries, outside of MPI, of a rank, by "
+               "clock samples",
       .names = { "procedure" },
       .file = "file",
       .line = "first_line",
@@ -94,12 +95,12 @@ static double real_of(const struct fv_column_def *c, void *subject, const void *
         return NAN;
     const struct fv_value v = fv_column_value(c, subject, row);
 
-    return v.null                        ? NAN
-           : v.type == FV_TYPE_WHOLE     ? (double)v.whole
-           : v.type == FV_TYPE_NUMBER    ? (double)v.number
-           : v.type == FV_TYPE_TRUTH     ? v.truth
-           : v.type == FV_TYPE_REAL      ? v.real
-                                         : NAN;
+    return v.null                     ? NAN
+           : v.type == FV_TYPE_WHOLE  ? (double)v.whole
+           : v.type == FV_TYPE_NUMBER ? (double)v.number
+           : v.type == FV_TYPE_TRUTH  ? v.truth
+           : v.type == FV_TYPE_REAL   ? v.real
+                                      : NAN;
 }
 
 /* NULL: none. Stays until the next value is read. */
@@ -298,7 +299,8 @@ static bool take_row(void *context, const struct fv_flat_row *at)
         values[FV_ENTRY_MEAN] = mean;
     e->there[r->run] = true;
     add_known(&values[FV_ENTRY_TIME], seconds);
-    add_known(&values[FV_ENTRY_COUNT], real_of(of(r, t->count), r->subject, at->row) / (double)r->subject->model->rank_count);
+    add_known(&values[FV_ENTRY_COUNT],
+              real_of(of(r, t->count), r->subject, at->row) / (double)r->subject->model->rank_count);
     add_ranks(r, e, at->row);
     return true;
 }
@@ -406,8 +408,8 @@ static void find_rank(const struct fv_diff *d, struct fv_diff_entry_row *row, co
 }
 
 /* A run that does not have the row counts as 0, unless nobody knows the number. */
-static void change_entry(const struct fv_diff *d, struct fv_diff_entry_row *row, const struct fv_diff_entry *const of[2],
-                         unsigned metric, double *values)
+static void change_entry(const struct fv_diff *d, struct fv_diff_entry_row *row,
+                         const struct fv_diff_entry *const of[2], unsigned metric, double *values)
 {
     size_t n[2] = { d->side[0].count, d->side[1].count };
     bool known = false;
@@ -431,8 +433,13 @@ static void add_entry(struct fv_diff *d, uint32_t table, enum fv_diff_join join,
     const struct fv_diff_entry *const of[2] = { a, b }, *shown = b ? b : a;
     struct fv_diff_entry_row *row = &d->entries[d->entry_count++];
 
-    *row = (struct fv_diff_entry_row){ .table = table, .name = shown->name, .place = shown->place, .text = shown->text,
-                                       .join = join, .rank = shown->rank, .rank_change_s = NAN };
+    *row = (struct fv_diff_entry_row){ .table = table,
+                                       .name = shown->name,
+                                       .place = shown->place,
+                                       .text = shown->text,
+                                       .join = join,
+                                       .rank = shown->rank,
+                                       .rank_change_s = NAN };
     for (unsigned s = 0; s < 2; s++)
         for (size_t r = 0; of[s] && r < of[s]->runs; r++)
             row->runs[s] += of[s]->there[r];
@@ -453,8 +460,11 @@ static void compare(struct fv_diff *d, uint32_t table)
     for (size_t i = 0; i < a->count; i++) {
         bool only = partner[i] == FV_NONE;
 
-        add_entry(d, table, only ? FV_JOIN_ONLY_A : named[i] ? FV_JOIN_NAMES : FV_JOIN_POSITION, &a->items[i],
-                  only ? NULL : &b->items[partner[i]], values);
+        add_entry(d, table,
+                  only       ? FV_JOIN_ONLY_A
+                  : named[i] ? FV_JOIN_NAMES
+                             : FV_JOIN_POSITION,
+                  &a->items[i], only ? NULL : &b->items[partner[i]], values);
         if (!only)
             taken[partner[i]] = true;
     }
@@ -480,8 +490,9 @@ static int by_change(const void *a, const void *b)
     if (x->table != y->table)
         return x->table < y->table ? -1 : 1;
     int names = strcmp(x->name, y->name);
-    return names ? names : x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
-                                              : strcmp(x->place ? x->place : "", y->place ? y->place : "");
+    return names                ? names
+           : x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+                                : strcmp(x->place ? x->place : "", y->place ? y->place : "");
 }
 
 static void say_missing(struct fv_diff *d, const struct fv_diff_table *t, const size_t recorded[2])
@@ -499,7 +510,8 @@ void fv_diff_tables_compare(struct fv_diff *d)
         if (recorded[0] == d->side[0].count && recorded[1] == d->side[1].count) {
             compare(d, i);
             if (d->entry_count > first)
-                fv_change_discover_rows(d->entries[first].change, FV_ENTRY_METRICS, sizeof(*d->entries), d->entry_count - first);
+                fv_change_discover_rows(d->entries[first].change, FV_ENTRY_METRICS, sizeof(*d->entries),
+                                        d->entry_count - first);
         } else if (recorded[0] || recorded[1]) {
             say_missing(d, &fv_diff_tables[i], recorded);
         }

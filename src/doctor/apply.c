@@ -93,7 +93,8 @@ static bool is_same(const char *path, const char *a, const char *b)
 {
     struct fv_cpus x, y;
 
-    return !strcmp(a, b) || (!strcmp(fv_base_name(path), "cpumask") && fv_cpus_from_mask(a, &x) && fv_cpus_from_mask(b, &y) && fv_cpus_same(&x, &y));
+    return !strcmp(a, b) || (!strcmp(fv_base_name(path), "cpumask") && fv_cpus_from_mask(a, &x) &&
+                             fv_cpus_from_mask(b, &y) && fv_cpus_same(&x, &y));
 }
 
 /* NULL, or why not. */
@@ -107,7 +108,8 @@ static const char *write_value(struct fv_doctor *d, const char *path, const char
     if (why)
         return why;
     const char *now = fv_doctor_value(d, "%s", path); /* some files take a value and keep another */
-    return now && is_same(path, now, value) ? NULL : fv_arena_printf(&d->arena, "it is %.60s then", now ? now : "unreadable");
+    return now && is_same(path, now, value) ? NULL
+                                            : fv_arena_printf(&d->arena, "it is %.60s then", now ? now : "unreadable");
 }
 
 /* ---- apply ---- */
@@ -142,9 +144,11 @@ static bool save(struct fv_doctor *d, const struct saved_place *p, bool named)
     fd = folder < 0 ? -1 : openat(folder, p->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool is_saved = fd >= 0 && write_all(fd, text.text, text.used) && !fsync(fd);
     if (!is_saved && errno == EEXIST)
-        fv_log("doctor: %s: holds what was there before an earlier --apply; fvmpi doctor --restore puts it back first", p->whole);
+        fv_log("doctor: %s: holds what was there before an earlier --apply; fvmpi doctor --restore puts it back first",
+               p->whole);
     else if (!is_saved)
-        fv_log("doctor: %s: %s; nothing was changed, as what is there now could not be saved", p->whole, strerror(errno));
+        fv_log("doctor: %s: %s; nothing was changed, as what is there now could not be saved", p->whole,
+               strerror(errno));
     if (!is_saved && fd >= 0)
         unlinkat(folder, p->name, 0);
     if (fd >= 0)
@@ -165,7 +169,8 @@ static bool write_result(struct fv_doctor *d, const struct fv_doctor_result *r, 
 
         done += !why;
         if (why)
-            fv_log("doctor: %s: %s/%s: %s does not become %s: %s", r->check->name, fv_sensors_root(), w->path, w->now, w->value, why);
+            fv_log("doctor: %s: %s/%s: %s does not become %s: %s", r->check->name, fv_sensors_root(), w->path, w->now,
+                   w->value, why);
     }
     fprintf(out, "%s: %u of %u files written\n", r->check->name, done, r->write_count);
     return done == r->write_count;
@@ -216,7 +221,8 @@ static int open_saved(const struct saved_place *p, int *folder)
     *folder = open_folder(p, false);
     if (*folder >= 0)
         fd = openat(*folder, p->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077 || st.st_nlink != 1)) {
+    if (fd >= 0 &&
+        (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077 || st.st_nlink != 1)) {
         close(fd);
         errno = EPERM;
         return -1;
@@ -243,7 +249,8 @@ static bool take_line(char *line, struct fv_doctor_write *out)
     out->path = strtok_r(line, "\t", &rest);
     out->value = strtok_r(NULL, "\t", &rest);
     out->now = strtok_r(NULL, "\t", &rest);
-    return out->now && !strtok_r(NULL, "\t", &rest) && !strstr(out->path, "..") && (!strncmp(out->path, "proc/", 5) || !strncmp(out->path, "sys/", 4));
+    return out->now && !strtok_r(NULL, "\t", &rest) && !strstr(out->path, "..") &&
+           (!strncmp(out->path, "proc/", 5) || !strncmp(out->path, "sys/", 4));
 }
 
 static bool restore_line(struct fv_doctor *d, char *line, bool dry, FILE *out)

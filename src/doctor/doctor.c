@@ -61,7 +61,9 @@ static const char *fill(struct fv_doctor *d, const char *words)
         return words;
     const struct {
         const char *word, *value;
-    } names[] = { { "KEEPERS", fv_cpus_list(&d->keepers, &d->arena) }, { "MASK", fv_cpus_mask(&d->keepers, &d->arena) }, { "LIST", fv_cpus_list(&others, &d->arena) } };
+    } names[] = { { "KEEPERS", fv_cpus_list(&d->keepers, &d->arena) },
+                  { "MASK", fv_cpus_mask(&d->keepers, &d->arena) },
+                  { "LIST", fv_cpus_list(&others, &d->arena) } };
     fv_string_clear(&text);
     while (*words) {
         size_t i = 0;

@@ -1,8 +1,9 @@
-/* What makes measurements vary, read from the machine's state: a table of checks (table.c), each with what is good, what it does to measurements where it is not, and
- * the fix. Nothing is measured, and nothing is changed but by fv_doctor_apply().
+/* What makes measurements vary, read from the machine's state: a table of checks (table.c), each with what is good,
+ * what it does to measurements where it is not, and the fix. Nothing is measured, and nothing is changed but by
+ * fv_doctor_apply().
  *
- * A check looks into files below /proc, /sys and /boot (below FVMPI_SENSORS_ROOT, as sensors do) and says one of four states. What cannot be read is unknown, never
- * good. All memory belongs to the struct; one thread. */
+ * A check looks into files below /proc, /sys and /boot (below FVMPI_SENSORS_ROOT, as sensors do) and says one of four
+ * states. What cannot be read is unknown, never good. All memory belongs to the struct; one thread. */
 #ifndef FV_DOCTOR_H
 #define FV_DOCTOR_H
 
@@ -12,7 +13,7 @@
 
 #include <stdio.h>
 
-#define FV_DOCTOR_STATE_LIST(X)        X(GOOD, "good") X(NOTE, "note") X(UNKNOWN, "unknown") X(BAD, "bad")
+#define FV_DOCTOR_STATE_LIST(X)     X(GOOD, "good") X(NOTE, "note") X(UNKNOWN, "unknown") X(BAD, "bad")
 #define FV_DOCTOR_STATE(name, word) FV_DOCTOR_##name,
 enum fv_doctor_state { FV_DOCTOR_STATE_LIST(FV_DOCTOR_STATE) FV_DOCTOR_STATES };
 extern const char *const fv_doctor_states[]; /* their names; NULL behind the last */
@@ -32,15 +33,16 @@ struct fv_doctor_file {
 struct fv_doctor_check {
     const char *name, *about; /* about: what is good, in a line */
     const char *effect;       /* on measurements, where it is bad */
-    /* Shell commands, or what cannot be fixed; NULL: what `files` make of it. Then kernel parameters, or configuration of the kernel; NULL: none. In both
-     * KEEPERS and MASK stand for the processors that should do the kernel's work, LIST for the others. */
+    /* Shell commands, or what cannot be fixed; NULL: what `files` make of it. Then kernel parameters, or configuration
+     * of the kernel; NULL: none. In both KEEPERS and MASK stand for the processors that should do the kernel's work,
+     * LIST for the others. */
     const char *fix, *boot;
     void (*look)(struct fv_doctor *doctor, struct fv_doctor_result *result);
     struct fv_doctor_file files[3];
     bool of_processes; /* not of the machine: only where there are processes to look at */
 };
-/* Most important first; ends with a name of NULL. In this order they are applied, and backwards put back: what takes processors away (smt) is behind what
- * is set for each processor. */
+/* Most important first; ends with a name of NULL. In this order they are applied, and backwards put back: what takes
+ * processors away (smt) is behind what is set for each processor. */
 extern const struct fv_doctor_check fv_doctor_checks[];
 
 struct fv_doctor_result {
@@ -69,7 +71,8 @@ struct fv_measured; /* measure/measure.h */
 struct fv_doctor {
     const char *host, *kernel, *processors; /* kernel, processors: NULL: not known */
     struct fv_cpus online;
-    struct fv_cpus keepers; /* where what can be moved belongs: processors that the kernel does not keep free (isolated, nohz_full); where it keeps none, the first */
+    struct fv_cpus keepers; /* where what can be moved belongs: processors that the kernel does not keep free (isolated,
+                             * nohz_full); where it keeps none, the first */
     struct fv_doctor_result *results;
     size_t result_count, result_room;
     struct fv_doctor_write *writes;
@@ -80,8 +83,8 @@ struct fv_doctor {
     size_t thread_count, thread_room;
     size_t not_seen; /* ranks of this node that the launcher tells of, but which could not be found */
     struct fv_arena arena;
-    struct fv_string text; /* of the file that was read last */
-    char *config;          /* of the kernel; NULL: not read yet */
+    struct fv_string text;        /* of the file that was read last */
+    char *config;                 /* of the kernel; NULL: not read yet */
     struct fv_measured *measured; /* the caller's; NULL: nothing was measured */
 };
 
@@ -96,7 +99,8 @@ size_t fv_doctor_count(const struct fv_doctor *doctor, enum fv_doctor_state stat
 
 /* ---- for checks ---- */
 
-void fv_doctor_say(struct fv_doctor *doctor, struct fv_doctor_result *result, enum fv_doctor_state state, const char *format, ...) FV_PRINTF(4, 5);
+void fv_doctor_say(struct fv_doctor *doctor, struct fv_doctor_result *result, enum fv_doctor_state state,
+                   const char *format, ...) FV_PRINTF(4, 5);
 /* What has to be written where for the result to be good, if it is a file of one line that can be read. */
 void fv_doctor_want(struct fv_doctor *doctor, struct fv_doctor_result *result, const char *path, const char *value);
 

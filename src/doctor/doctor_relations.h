@@ -1,4 +1,5 @@
-/* The relations of the doctor (tool/relation.h): what fvmpi doctor writes as JSON and text. Their subject is a struct fv_doctor. */
+/* The relations of the doctor (tool/relation.h): what fvmpi doctor writes as JSON and text. Their subject is a struct
+ * fv_doctor. */
 #ifndef FV_DOCTOR_RELATIONS_H
 #define FV_DOCTOR_RELATIONS_H
 

@@ -85,7 +85,8 @@ const char *fv_doctor_value(struct fv_doctor *d, const char *format, ...)
         return NULL;
     size_t length = strnlen(text, VALUE_MOST);
     length = strcspn(text, "\n") < length ? strcspn(text, "\n") : length;
-    const char *open = memchr(text, '[', length), *close = open ? memchr(open, ']', length - (size_t)(open - text)) : NULL;
+    const char *open = memchr(text, '[', length),
+               *close = open ? memchr(open, ']', length - (size_t)(open - text)) : NULL;
     if (close)
         return fv_arena_bytes(&d->arena, open + 1, (size_t)(close - open - 1));
     while (length && strchr(" \t\r", text[length - 1]))

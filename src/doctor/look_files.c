@@ -53,7 +53,8 @@ static void note(struct tally *t, const char *path, const char *value)
     t->kinds += i == t->kinds;
 }
 
-static void look_at(struct fv_doctor *d, struct fv_doctor_result *r, const struct fv_doctor_file *file, struct tally *t, struct fv_string *fix)
+static void look_at(struct fv_doctor *d, struct fv_doctor_result *r, const struct fv_doctor_file *file, struct tally *t,
+                    struct fv_string *fix)
 {
     const char *const *path = fv_doctor_glob(d, file->path);
     char first[40];

@@ -13,7 +13,8 @@
 /* A control group whose processors are nobody else's. */
 static const char *find_partition(struct fv_doctor *d)
 {
-    static const char *const patterns[] = { "sys/fs/cgroup/*/cpuset.cpus.partition", "sys/fs/cgroup/*/*/cpuset.cpus.partition",
+    static const char *const patterns[] = { "sys/fs/cgroup/*/cpuset.cpus.partition",
+                                            "sys/fs/cgroup/*/*/cpuset.cpus.partition",
                                             "sys/fs/cgroup/*/*/*/cpuset.cpus.partition" };
 
     for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
@@ -46,7 +47,8 @@ void fv_doctor_look_isolation(struct fv_doctor *d, struct fv_doctor_result *r)
 
 void fv_doctor_look_tick(struct fv_doctor *d, struct fv_doctor_result *r)
 {
-    const char *list = fv_doctor_value(d, CPU "nohz_full"), *hz = fv_doctor_config(d, "CONFIG_HZ"), *able = fv_doctor_config(d, "CONFIG_NO_HZ_FULL");
+    const char *list = fv_doctor_value(d, CPU "nohz_full"), *hz = fv_doctor_config(d, "CONFIG_HZ"),
+               *able = fv_doctor_config(d, "CONFIG_NO_HZ_FULL");
     struct fv_cpus cpus;
     bool is_known = list && fv_cpus_from_list(list, &cpus);
     char rate[60] = "";
@@ -67,7 +69,8 @@ void fv_doctor_look_tick(struct fv_doctor *d, struct fv_doctor_result *r)
 
 void fv_doctor_look_rcu(struct fv_doctor *d, struct fv_doctor_result *r)
 {
-    const char *all = fv_doctor_config(d, "CONFIG_RCU_NOCB_CPU_DEFAULT_ALL"), *able = fv_doctor_config(d, "CONFIG_RCU_NOCB_CPU");
+    const char *all = fv_doctor_config(d, "CONFIG_RCU_NOCB_CPU_DEFAULT_ALL"),
+               *able = fv_doctor_config(d, "CONFIG_RCU_NOCB_CPU");
     const char *list = fv_doctor_parameter(d, "rcu_nocbs"), *tickless = fv_doctor_parameter(d, "nohz_full");
     bool is_known = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/cmdline") && *d->text.text;
 
@@ -77,7 +80,10 @@ void fv_doctor_look_rcu(struct fv_doctor *d, struct fv_doctor_result *r)
     } else if (all && !strcmp(all, "y")) {
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "callbacks are kept away from all processors");
     } else if (list || tickless) {
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "callbacks are kept away from processors %.60s", list && *list ? list : tickless && *tickless ? tickless : "of isolation");
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "callbacks are kept away from processors %.60s",
+                      list && *list           ? list
+                      : tickless && *tickless ? tickless
+                                              : "of isolation");
     } else if (is_known) {
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "callbacks run on every processor (no rcu_nocbs)");
     } else {
@@ -122,16 +128,20 @@ void fv_doctor_look_irq(struct fv_doctor *d, struct fv_doctor_result *r)
         fv_doctor_want(d, r, *path, fv_cpus_list(keepers, &d->arena));
     }
     if (bad)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu interrupts go to processors other than %s", bad, known, fv_cpus_list(keepers, &d->arena));
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu interrupts go to processors other than %s", bad, known,
+                      fv_cpus_list(keepers, &d->arena));
     else if (odd || !known)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/irq/*/smp_affinity_list (%zu of %zu)", odd, known + odd);
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/irq/*/smp_affinity_list (%zu of %zu)", odd,
+                      known + odd);
     else
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "all %zu interrupts go to processors %s", known, fv_cpus_list(&all, &d->arena));
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "all %zu interrupts go to processors %s", known,
+                      fv_cpus_list(&all, &d->arena));
 }
 
 void fv_doctor_look_irqbalance(struct fv_doctor *d, struct fv_doctor_result *r)
 {
-    const char *kernel = fv_doctor_value(d, "proc/2/comm"); /* hidden where others' processes are, and not there in a container */
+    const char *kernel = fv_doctor_value(d, "proc/2/comm"); /* hidden where others' processes are, and not there in a
+                                                             * container */
 
     if (!kernel || strcmp(kernel, "kthreadd")) {
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "processes of the host are hidden: /proc/2/comm is not the kernel's");
@@ -175,7 +185,8 @@ void fv_doctor_look_workqueues(struct fv_doctor *d, struct fv_doctor_result *r)
         fv_doctor_want(d, r, file, fv_cpus_mask(keepers, &d->arena));
     }
     if (bad)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu masks allow processors other than %s", bad, known, fv_cpus_list(keepers, &d->arena));
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu masks allow processors other than %s", bad, known,
+                      fv_cpus_list(keepers, &d->arena));
     else if (odd)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" QUEUES "{,*/}cpumask (%zu of %zu)", odd, known + odd);
     else
@@ -214,7 +225,8 @@ static double row_of(const char *text, const char *name)
 void fv_doctor_look_ipi(struct fv_doctor *d, struct fv_doctor_result *r)
 {
     static const char *const names[] = { "RES", "CAL", "TLB" };
-    const char *uptime = fv_doctor_value(d, "proc/uptime"), *text = fv_doctor_text(d, FV_DOCTOR_LONG_TEXT, "proc/interrupts");
+    const char *uptime = fv_doctor_value(d, "proc/uptime"),
+               *text = fv_doctor_text(d, FV_DOCTOR_LONG_TEXT, "proc/interrupts");
     double seconds = uptime ? strtod(uptime, NULL) : 0, rates[3], sum = 0, cpus = (double)fv_cpus_count(&d->online);
     size_t known = 0;
 
@@ -227,6 +239,7 @@ void fv_doctor_look_ipi(struct fv_doctor *d, struct fv_doctor_result *r)
     if (!known || !(seconds > 0))
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "there are no RES, CAL and TLB in /proc/interrupts, or no /proc/uptime");
     else
-        fv_doctor_say(d, r, sum >= OFTEN_HZ ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "a processor gets %.3g rescheduling, %.3g call, %.3g TLB interrupts/s (mean since boot)",
+        fv_doctor_say(d, r, sum >= OFTEN_HZ ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD,
+                      "a processor gets %.3g rescheduling, %.3g call, %.3g TLB interrupts/s (mean since boot)",
                       rates[0], rates[1], rates[2]);
 }

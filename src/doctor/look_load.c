@@ -10,7 +10,8 @@
 /* Tasks that run or could; -1: not known. */
 static long long running(struct fv_doctor *d)
 {
-    const char *text = fv_doctor_text(d, FV_DOCTOR_LONG_TEXT, "proc/stat"), *at = text ? strstr(text, "\nprocs_running ") : NULL;
+    const char *text = fv_doctor_text(d, FV_DOCTOR_LONG_TEXT, "proc/stat"),
+               *at = text ? strstr(text, "\nprocs_running ") : NULL;
     long long count;
 
     return at && sscanf(at, "\nprocs_running %lld", &count) == 1 ? count : -1;
@@ -47,9 +48,11 @@ void fv_doctor_look_tasks(struct fv_doctor *d, struct fv_doctor_result *r)
     if (count < 0 && percent < 0)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "neither /proc/stat nor /proc/pressure/cpu tells");
     else if (count < 0)
-        fv_doctor_say(d, r, percent < PRESSED ? FV_DOCTOR_UNKNOWN : FV_DOCTOR_BAD, "/proc/stat does not tell how many run%s", waits);
+        fv_doctor_say(d, r, percent < PRESSED ? FV_DOCTOR_UNKNOWN : FV_DOCTOR_BAD,
+                      "/proc/stat does not tell how many run%s", waits);
     else
-        fv_doctor_say(d, r, others || percent >= PRESSED ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "%lld other task%s ran%s", others, others == 1 ? "" : "s", waits);
+        fv_doctor_say(d, r, others || percent >= PRESSED ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "%lld other task%s ran%s",
+                      others, others == 1 ? "" : "s", waits);
 }
 
 /* ---- swap ---- */
@@ -72,7 +75,8 @@ void fv_doctor_look_swap(struct fv_doctor *d, struct fv_doctor_result *r)
     if (!devices)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "none");
     else
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu device%s, %.3g MiB used", devices, devices == 1 ? "" : "s", (double)sum / 1024);
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu device%s, %.3g MiB used", devices, devices == 1 ? "" : "s",
+                      (double)sum / 1024);
 }
 
 /* ---- limits of control groups ---- */
@@ -95,7 +99,8 @@ static bool see_quota(struct fv_doctor *d, struct group *g, const char *where)
 
     if (max && strncmp(max, "max", 3) && sscanf(max, "%lf %lf", &quota, &period) != 2)
         g->is_damaged = true;
-    if (v1 && (sscanf(v1, "%lf", &quota) != 1 || (quota > 0 && (!period_of_v1 || sscanf(period_of_v1, "%lf", &period) != 1))))
+    if (v1 &&
+        (sscanf(v1, "%lf", &quota) != 1 || (quota > 0 && (!period_of_v1 || sscanf(period_of_v1, "%lf", &period) != 1))))
         g->is_damaged = true;
     if (quota > 0 && period > 0 && (!(g->cpus > 0) || quota / period < g->cpus)) {
         g->cpus = quota / period;
@@ -106,7 +111,8 @@ static bool see_quota(struct fv_doctor *d, struct group *g, const char *where)
 
 static bool see_throttling(struct fv_doctor *d, struct group *g, const char *where)
 {
-    const char *file = fv_arena_printf(&d->arena, "%s/cpu.stat", where), *text = fv_doctor_text(d, FV_DOCTOR_TEXT, file);
+    const char *file = fv_arena_printf(&d->arena, "%s/cpu.stat", where),
+               *text = fv_doctor_text(d, FV_DOCTOR_TEXT, file);
     const char *at = text ? strstr(text, "nr_throttled ") : NULL;
     unsigned long long throttled = at ? strtoull(at + strlen("nr_throttled "), NULL, 10) : 0;
 
@@ -117,8 +123,8 @@ static bool see_throttling(struct fv_doctor *d, struct group *g, const char *whe
     return text && *text;
 }
 
-/* A group and all above it: each may have a quota. It is known if its own files are there, or if what is mounted is itself a group below the root, as containers
- * have it: then what is above is not to be seen. */
+/* A group and all above it: each may have a quota. It is known if its own files are there, or if what is mounted is
+ * itself a group below the root, as containers have it: then what is above is not to be seen. */
 static void see_groups(struct fv_doctor *d, struct group *g, const char *mount, const char *path)
 {
     bool is_own = !strstr(path, "..") && strlen(path) < PATH_BYTES;
@@ -153,7 +159,8 @@ static bool has_cpu(const char *controllers, size_t length)
     return false;
 }
 
-/* "3:cpu,cpuacct:/path" of version 1, "0::/path" of version 2. Where version 1 has the processors, version 2 has not: *has_v1 says what was found. */
+/* "3:cpu,cpuacct:/path" of version 1, "0::/path" of version 2. Where version 1 has the processors, version 2 has not:
+ * *has_v1 says what was found. */
 static void see_line(struct fv_doctor *d, struct group *g, const char *line, bool v1, bool *has_v1)
 {
     const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -194,7 +201,8 @@ void fv_doctor_look_cgroup(struct fv_doctor *d, struct fv_doctor_result *r)
     else if (g.throttled)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "throttled %llu times (/%.60s)", g.throttled, g.where);
     else if (g.cpus > 0)
-        fv_doctor_say(d, r, g.cpus < cpus ? FV_DOCTOR_BAD : FV_DOCTOR_NOTE, "a quota of %.3g processors (/%.60s), not exceeded yet", g.cpus, g.where);
+        fv_doctor_say(d, r, g.cpus < cpus ? FV_DOCTOR_BAD : FV_DOCTOR_NOTE,
+                      "a quota of %.3g processors (/%.60s), not exceeded yet", g.cpus, g.where);
     else if (g.is_known && !g.is_damaged)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "no quota");
     else
@@ -205,14 +213,16 @@ void fv_doctor_look_realtime(struct fv_doctor *d, struct fv_doctor_result *r)
 {
     long long runtime, period;
 
-    if (!fv_doctor_number(d, "proc/sys/kernel/sched_rt_runtime_us", &runtime) || !fv_doctor_number(d, "proc/sys/kernel/sched_rt_period_us", &period) || period <= 0) {
+    if (!fv_doctor_number(d, "proc/sys/kernel/sched_rt_runtime_us", &runtime) ||
+        !fv_doctor_number(d, "proc/sys/kernel/sched_rt_period_us", &period) || period <= 0) {
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/sys/kernel/sched_rt_runtime_us");
         return;
     }
     if (runtime < 0 || runtime >= period)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "real-time tasks are not throttled");
     else
-        fv_doctor_say(d, r, runtime ? FV_DOCTOR_NOTE : FV_DOCTOR_BAD, "real-time tasks get %.3g %% of the time", 100. * (double)runtime / (double)period);
+        fv_doctor_say(d, r, runtime ? FV_DOCTOR_NOTE : FV_DOCTOR_BAD, "real-time tasks get %.3g %% of the time",
+                      100. * (double)runtime / (double)period);
     if (r->state != FV_DOCTOR_GOOD)
         fv_doctor_want(d, r, "proc/sys/kernel/sched_rt_runtime_us", "-1");
 }

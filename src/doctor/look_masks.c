@@ -36,7 +36,9 @@ static struct fv_cpus cores_of(struct fv_doctor *d, const struct fv_cpus *cpus)
     struct fv_cpus all = *cpus, core;
 
     for (size_t i = 0; i < FV_CPUS_MOST; i++) {
-        const char *list = fv_cpus_has(cpus, i) ? fv_doctor_value(d, "sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list", i) : NULL;
+        const char *list = fv_cpus_has(cpus, i)
+                               ? fv_doctor_value(d, "sys/devices/system/cpu/cpu%zu/topology/thread_siblings_list", i)
+                               : NULL;
 
         if (list && fv_cpus_from_list(list, &core))
             fv_cpus_add(&all, &core);
@@ -67,7 +69,9 @@ static bool cannot_judge(struct fv_doctor *d, struct fv_doctor_result *r)
     if (!fv_cpus_count(&d->online))
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /sys/devices/system/cpu/online");
     else if (d->not_seen)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "%zu ranks of this node were not found: is something between them and the launcher?", d->not_seen);
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN,
+                      "%zu ranks of this node were not found: is something between them and the launcher?",
+                      d->not_seen);
     else
         for (size_t i = 0; i < d->process_count; i++)
             if (!d->processes[i].thread_count)
@@ -97,9 +101,11 @@ void fv_doctor_look_pinning(struct fv_doctor *d, struct fv_doctor_result *r)
             add_name(&wide, p);
     }
     if (loose.count)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu processes may run on every processor: %s", loose.count, d->process_count, text_of_names(&loose));
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu of %zu processes may run on every processor: %s", loose.count,
+                      d->process_count, text_of_names(&loose));
     else if (wide.count)
-        fv_doctor_say(d, r, FV_DOCTOR_NOTE, "threads of %zu of %zu processes may move between several cores: %s", wide.count, d->process_count, text_of_names(&wide));
+        fv_doctor_say(d, r, FV_DOCTOR_NOTE, "threads of %zu of %zu processes may move between several cores: %s",
+                      wide.count, d->process_count, text_of_names(&wide));
     else
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "each thread has one core");
     fv_string_release(&loose.text);
@@ -108,11 +114,13 @@ void fv_doctor_look_pinning(struct fv_doctor *d, struct fv_doctor_result *r)
 
 /* ---- of several ---- */
 
-/* What two processes share, from what disturbs least to what disturbs most. ALIKE: one wide mask, as ranks bound to a socket have it. */
+/* What two processes share, from what disturbs least to what disturbs most. ALIKE: one wide mask, as ranks bound to a
+ * socket have it. */
 enum sharing { APART, ALIKE, ONE_CORE, PROCESSORS };
 
 /* Those that may run everywhere are told by `pinning`. */
-static enum sharing sharing_of(const struct fv_doctor *d, const struct fv_doctor_process *a, const struct fv_cpus *cores_of_a, const struct fv_doctor_process *b)
+static enum sharing sharing_of(const struct fv_doctor *d, const struct fv_doctor_process *a,
+                               const struct fv_cpus *cores_of_a, const struct fv_doctor_process *b)
 {
     if (is_everywhere(d, &a->cpus) || is_everywhere(d, &b->cpus) || !fv_cpus_meet(cores_of_a, &b->cpus))
         return APART;
@@ -123,7 +131,9 @@ static enum sharing sharing_of(const struct fv_doctor *d, const struct fv_doctor
 
 void fv_doctor_look_overlap(struct fv_doctor *d, struct fv_doctor_result *r)
 {
-    static const char *const words[] = { [ALIKE] = "may use the same processors:", [ONE_CORE] = "share a core: processors", [PROCESSORS] = "have processors in common:" };
+    static const char *const words[] = { [ALIKE] = "may use the same processors:",
+                                         [ONE_CORE] = "share a core: processors",
+                                         [PROCESSORS] = "have processors in common:" };
     const struct fv_doctor_process *x = NULL, *y = NULL;
     enum sharing worst = APART;
     struct names pair = { 0 };
@@ -144,12 +154,14 @@ void fv_doctor_look_overlap(struct fv_doctor *d, struct fv_doctor_result *r)
         }
     }
     if (worst == APART) {
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, d->process_count > 1 ? "no two processes are bound to the same core" : "one process alone");
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD,
+                      d->process_count > 1 ? "no two processes are bound to the same core" : "one process alone");
         return;
     }
     add_name(&pair, x);
     add_name(&pair, y);
-    fv_doctor_say(d, r, worst == ALIKE ? FV_DOCTOR_NOTE : FV_DOCTOR_BAD, "%s %s %.40s and %.40s", text_of_names(&pair), words[worst], x->processors, y->processors);
+    fv_doctor_say(d, r, worst == ALIKE ? FV_DOCTOR_NOTE : FV_DOCTOR_BAD, "%s %s %.40s and %.40s", text_of_names(&pair),
+                  words[worst], x->processors, y->processors);
     fv_string_release(&pair.text);
 }
 
@@ -158,7 +170,7 @@ struct masks {
     struct {
         struct fv_cpus cpus;
         size_t threads;
-    } *items;
+    } * items;
     size_t count, room, threads;
 };
 
@@ -177,7 +189,8 @@ static void add_mask(struct masks *m, const struct fv_cpus *cpus)
     m->threads++;
 }
 
-/* Each thread has a processor if no mask has more threads within it than processors: masks of ranks are alike, apart, or within each other. */
+/* Each thread has a processor if no mask has more threads within it than processors: masks of ranks are alike, apart,
+ * or within each other. */
 void fv_doctor_look_too_many(struct fv_doctor *d, struct fv_doctor_result *r)
 {
     struct masks masks = { 0 };
@@ -199,11 +212,12 @@ void fv_doctor_look_too_many(struct fv_doctor *d, struct fv_doctor_result *r)
         }
     }
     if (most)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu threads that compute share %zu processor%s: %.60s", most, fv_cpus_count(&masks.items[worst].cpus),
-                      fv_words_s(fv_cpus_count(&masks.items[worst].cpus)),
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu threads that compute share %zu processor%s: %.60s", most,
+                      fv_cpus_count(&masks.items[worst].cpus), fv_words_s(fv_cpus_count(&masks.items[worst].cpus)),
                       fv_cpus_list(&masks.items[worst].cpus, &d->arena));
     else
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "%zu thread%s, %zu processor%s", masks.threads, masks.threads == 1 ? " that computes" : "s that compute", fv_cpus_count(&d->online),
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "%zu thread%s, %zu processor%s", masks.threads,
+                      masks.threads == 1 ? " that computes" : "s that compute", fv_cpus_count(&d->online),
                       fv_words_s(fv_cpus_count(&d->online)));
     free(masks.items);
 }
@@ -220,7 +234,8 @@ void fv_doctor_look_placement(struct fv_doctor *d, struct fv_doctor_result *r)
     double most = 0;
 
     if (!nodes[0] || !nodes[1]) {
-        fv_doctor_say(d, r, nodes[0] ? FV_DOCTOR_GOOD : FV_DOCTOR_UNKNOWN, nodes[0] ? "one NUMA node" : "cannot read /sys/devices/system/node");
+        fv_doctor_say(d, r, nodes[0] ? FV_DOCTOR_GOOD : FV_DOCTOR_UNKNOWN,
+                      nodes[0] ? "one NUMA node" : "cannot read /sys/devices/system/node");
         return;
     }
     for (size_t i = 0; i < d->process_count; i++) {
@@ -232,10 +247,13 @@ void fv_doctor_look_placement(struct fv_doctor *d, struct fv_doctor_result *r)
             add_name(&far, p);
     }
     if (far.count)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "up to %.0f %% of the memory of %s is on another NUMA node than its processors", 100 * most, text_of_names(&far));
+        fv_doctor_say(d, r, FV_DOCTOR_BAD,
+                      "up to %.0f %% of the memory of %s is on another NUMA node than its processors", 100 * most,
+                      text_of_names(&far));
     else if (known < d->process_count)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "numa_maps of %zu processes cannot be read", d->process_count - known);
     else
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "at most %.0f %% of a process's memory is on other NUMA nodes than its processors", 100 * most);
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD,
+                      "at most %.0f %% of a process's memory is on other NUMA nodes than its processors", 100 * most);
     fv_string_release(&far.text);
 }

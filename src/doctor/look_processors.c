@@ -33,7 +33,8 @@ void fv_doctor_look_clock_range(struct fv_doctor *d, struct fv_doctor_result *r)
             fv_doctor_want(d, r, other, value);
     }
     if (bad)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%lld to %lld MHz on %zu processor%s", least / 1000, most / 1000, bad, fv_words_s((uint64_t)bad));
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%lld to %lld MHz on %zu processor%s", least / 1000, most / 1000, bad,
+                      fv_words_s((uint64_t)bad));
     else if (good && !odd)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "min = max = %lld MHz", most / 1000);
     else
@@ -82,9 +83,11 @@ void fv_doctor_look_smt(struct fv_doctor *d, struct fv_doctor_result *r)
     bool has = active && !strcmp(active, "1");
 
     if (active && (has || !strcmp(active, "0")))
-        fv_doctor_say(d, r, has ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, has ? "several hardware threads on a core" : "one hardware thread on a core");
+        fv_doctor_say(d, r, has ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD,
+                      has ? "several hardware threads on a core" : "one hardware thread on a core");
     else if (find_siblings(d, &has))
-        fv_doctor_say(d, r, has ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, has ? "processors share cores (thread_siblings_list)" : "no processors share a core");
+        fv_doctor_say(d, r, has ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD,
+                      has ? "processors share cores (thread_siblings_list)" : "no processors share a core");
     else
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "smt/active");
     if (r->state == FV_DOCTOR_BAD)
@@ -118,7 +121,8 @@ void fv_doctor_look_c_states(struct fv_doctor *d, struct fv_doctor_result *r)
             fv_doctor_want(d, r, off, "1");
     }
     if (longest > DEEP_US || (states && !odd))
-        fv_doctor_say(d, r, longest > DEEP_US ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "an idle processor needs up to %lld us to wake up", longest);
+        fv_doctor_say(d, r, longest > DEEP_US ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD,
+                      "an idle processor needs up to %lld us to wake up", longest);
     else if (!odd && idle && !strcmp(idle, "poll"))
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "idle=poll");
     else
@@ -130,7 +134,8 @@ void fv_doctor_look_clock_source(struct fv_doctor *d, struct fv_doctor_result *r
     static const char *const good[] = { "tsc", "arch_sys_counter", "timebase", "tod", "riscv_clocksource" };
     static const char *const fair[] = { "kvm-clock", "hyperv_clocksource_tsc_page" };
 #define CLOCK "sys/devices/system/clocksource/clocksource0/"
-    const char *now = fv_doctor_value(d, CLOCK "current_clocksource"), *all = fv_doctor_value(d, CLOCK "available_clocksource");
+    const char *now = fv_doctor_value(d, CLOCK "current_clocksource"),
+               *all = fv_doctor_value(d, CLOCK "available_clocksource");
     enum fv_doctor_state state = FV_DOCTOR_BAD;
 
     if (!now || !*now || strlen(now) > 60) {
@@ -141,7 +146,8 @@ void fv_doctor_look_clock_source(struct fv_doctor *d, struct fv_doctor_result *r
         state = strcmp(now, fair[i]) ? state : FV_DOCTOR_NOTE;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         state = strcmp(now, good[i]) ? state : FV_DOCTOR_GOOD;
-    fv_doctor_say(d, r, state, state == FV_DOCTOR_NOTE ? "%s: the hypervisor's, read without a system call" : "%s", now);
+    fv_doctor_say(d, r, state, state == FV_DOCTOR_NOTE ? "%s: the hypervisor's, read without a system call" : "%s",
+                  now);
     if (state == FV_DOCTOR_GOOD)
         return;
     if (all && (strstr(all, "tsc ") || (strlen(all) >= 3 && !strcmp(all + strlen(all) - 3, "tsc"))))
@@ -155,7 +161,8 @@ static bool read_times(struct fv_doctor *d, unsigned long long out[8])
 {
     const char *text = fv_doctor_text(d, FV_DOCTOR_LONG_TEXT, "proc/stat");
 
-    return text && sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &out[0], &out[1], &out[2], &out[3], &out[4], &out[5], &out[6], &out[7]) == 8;
+    return text && sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &out[0], &out[1], &out[2], &out[3],
+                          &out[4], &out[5], &out[6], &out[7]) == 8;
 }
 
 int fv_doctor_has_hypervisor(struct fv_doctor *d)
@@ -184,7 +191,8 @@ void fv_doctor_look_steal(struct fv_doctor *d, struct fv_doctor_result *r)
     if (share >= STOLEN)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "the hypervisor took %.2g %% of the time since boot", 100 * share);
     else if (is_guest > 0)
-        fv_doctor_say(d, r, FV_DOCTOR_NOTE, "a virtual machine; %s", is_known ? "hardly any time was stolen since boot" : "stolen time is not known");
+        fv_doctor_say(d, r, FV_DOCTOR_NOTE, "a virtual machine; %s",
+                      is_known ? "hardly any time was stolen since boot" : "stolen time is not known");
     else if (is_guest == 0 && is_known)
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "no hypervisor");
     else

@@ -11,11 +11,19 @@
 enum { PROCESSES = 4096, THREADS = 65536 };
 #define BUSY 0.01 /* of its process's CPU time: threads with less are helpers that hardly run */
 
-static const char *const rank_names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "PALS_RANKID", "MV2_COMM_WORLD_RANK", "JSM_NAMESPACE_RANK",
-                                         "FLUX_TASK_RANK", NULL };
-static const char *const local_names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID",
-                                          "JSM_NAMESPACE_LOCAL_RANK", "FLUX_TASK_LOCAL_ID", NULL };
-static const char *const size_names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE", NULL };
+static const char *const rank_names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK",       "PMIX_RANK",
+                                          "SLURM_PROCID",         "PALS_RANKID",    "MV2_COMM_WORLD_RANK",
+                                          "JSM_NAMESPACE_RANK",   "FLUX_TASK_RANK", NULL };
+static const char *const local_names[] = { "OMPI_COMM_WORLD_LOCAL_RANK",
+                                           "MPI_LOCALRANKID",
+                                           "MV2_COMM_WORLD_LOCAL_RANK",
+                                           "PALS_LOCAL_RANKID",
+                                           "SLURM_LOCALID",
+                                           "JSM_NAMESPACE_LOCAL_RANK",
+                                           "FLUX_TASK_LOCAL_ID",
+                                           NULL };
+static const char *const size_names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE",
+                                          "PALS_LOCAL_SIZE", NULL };
 
 /* -1: it is no number from 0. */
 static int32_t whole(const char *text)
@@ -269,13 +277,16 @@ static int32_t pid_of_speaker(const struct siblings *all)
     return first ? first->pid : -1;
 }
 
-/* Until all are there, or, of those who do not speak, the one who does; where their number is not told, until there are no more after a while. */
+/* Until all are there, or, of those who do not speak, the one who does; where their number is not told, until there are
+ * no more after a while. */
 static void wait_for_siblings(struct fv_doctor *d, struct siblings *s, int32_t local, size_t expected)
 {
     double begin = now_s(), since = begin;
 
     find_siblings(d, s);
-    while (now_s() - begin < 5 && (local > 0 ? pid_of_speaker(s) < 0 : expected ? s->count < expected : now_s() - since < 0.5)) {
+    while (now_s() - begin < 5 && (local > 0  ? pid_of_speaker(s) < 0
+                                   : expected ? s->count < expected
+                                              : now_s() - since < 0.5)) {
         size_t before = s->count;
 
         wait_a_moment();

@@ -30,5 +30,6 @@ void fv_doctor_want(struct fv_doctor *d, struct fv_doctor_result *r, const char 
     if (!r->write_count)
         r->first_write = (uint32_t)d->write_count;
     r->write_count++;
-    d->writes[d->write_count++] = (struct fv_doctor_write){ fv_arena_string(&d->arena, path), fv_arena_string(&d->arena, value), now };
+    d->writes[d->write_count++] =
+        (struct fv_doctor_write){ fv_arena_string(&d->arena, path), fv_arena_string(&d->arena, value), now };
 }

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-#define LOOK_BACK                                                                                            \
-    64 /* modules that begin before an address and may hold it: one where another was unloaded */
+#define LOOK_BACK 64 /* modules that begin before an address and may hold it: one where another was unloaded */
 
 void fv_call_tree_init(struct fv_call_tree *t)
 {
@@ -34,9 +33,15 @@ static enum fv_module_kind kind_of(const char *name)
         const char *begin;
         enum fv_module_kind kind;
     } names[] = {
-        { "libfvmpi", FV_MODULE_OF_FVMPI },    { "libgomp.so", FV_MODULE_OF_OPENMP }, { "libomp.so", FV_MODULE_OF_OPENMP },
-        { "libomp5.so", FV_MODULE_OF_OPENMP }, { "libiomp5.so", FV_MODULE_OF_OPENMP }, { "libc.so", FV_MODULE_OF_C },
-        { "libc-", FV_MODULE_OF_C },           { "libpthread", FV_MODULE_OF_C },      { "ld-linux", FV_MODULE_OF_C },
+        { "libfvmpi", FV_MODULE_OF_FVMPI },
+        { "libgomp.so", FV_MODULE_OF_OPENMP },
+        { "libomp.so", FV_MODULE_OF_OPENMP },
+        { "libomp5.so", FV_MODULE_OF_OPENMP },
+        { "libiomp5.so", FV_MODULE_OF_OPENMP },
+        { "libc.so", FV_MODULE_OF_C },
+        { "libc-", FV_MODULE_OF_C },
+        { "libpthread", FV_MODULE_OF_C },
+        { "ld-linux", FV_MODULE_OF_C },
         { "ld-musl", FV_MODULE_OF_C },
     };
 
@@ -46,8 +51,7 @@ static enum fv_module_kind kind_of(const char *name)
     return FV_MODULE_OF_OTHERS;
 }
 
-uint32_t fv_call_tree_module(struct fv_call_tree *t, const uint8_t *build_id, uint32_t build_id_bytes,
-                             const char *path)
+uint32_t fv_call_tree_module(struct fv_call_tree *t, const uint8_t *build_id, uint32_t build_id_bytes, const char *path)
 {
     uint64_t hash = build_id_bytes ? fv_hash_bytes(build_id, build_id_bytes) : fv_hash_text(path);
     struct fv_index_probe p = fv_index_probe(&t->module_index, hash);
@@ -117,11 +121,13 @@ uint32_t fv_numbers_module(const struct fv_numbers *modules, uint32_t id)
     return module == FV_NONE ? FV_MODEL_NO_MODULE : module;
 }
 
-uint32_t fv_call_tree_add_path(struct fv_call_tree *t, const struct fv_numbers *modules,
-                               struct fv_numbers *paths, uint64_t id, const struct fv_path_record *r,
-                               uint32_t below)
+uint32_t fv_call_tree_add_path(struct fv_call_tree *t, const struct fv_numbers *modules, struct fv_numbers *paths,
+                               uint64_t id, const struct fv_path_record *r, uint32_t below)
 {
-    uint32_t parent = below != FV_NONE ? below : !r->parent ? 0 : r->parent < id ? fv_numbers_get(paths, r->parent) : FV_NONE;
+    uint32_t parent = below != FV_NONE ? below
+                      : !r->parent     ? 0
+                      : r->parent < id ? fv_numbers_get(paths, r->parent)
+                                       : FV_NONE;
 
     if (parent == FV_NONE)
         parent = fv_call_tree_node(t, 0, FV_MODEL_LOST, 0);

@@ -87,15 +87,14 @@ static inline bool fv_number_is_id(const struct fv_reader *reader, uint64_t id)
 }
 
 /* All modules of a file. */
-void fv_call_tree_add_modules(struct fv_call_tree *tree, const struct fv_reader *reader,
-                              struct fv_numbers *out);
+void fv_call_tree_add_modules(struct fv_call_tree *tree, const struct fv_reader *reader, struct fv_numbers *out);
 /* The module of a frame, which may be none. */
 uint32_t fv_numbers_module(const struct fv_numbers *modules, uint32_t id);
 /* A call path of a file, which then has number `id` in `paths`. Callers have smaller numbers: where a file
- * says otherwise it is damaged, and the check is what keeps paths free of cycles. `below`: a node that it stands below in place
- * of its caller's; FV_NONE. Returns its node. */
-uint32_t fv_call_tree_add_path(struct fv_call_tree *tree, const struct fv_numbers *modules,
-                               struct fv_numbers *paths, uint64_t id, const struct fv_path_record *path, uint32_t below);
+ * says otherwise it is damaged, and the check is what keeps paths free of cycles. `below`: a node that it stands below
+ * in place of its caller's; FV_NONE. Returns its node. */
+uint32_t fv_call_tree_add_path(struct fv_call_tree *tree, const struct fv_numbers *modules, struct fv_numbers *paths,
+                               uint64_t id, const struct fv_path_record *path, uint32_t below);
 
 /* Where a file's modules were in memory; zeroed: not known yet. Points into the file, while it is awake. */
 struct fv_loaded {

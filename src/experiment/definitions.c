@@ -59,8 +59,7 @@ uint32_t fv_rank_runs_find(const struct fv_rank_run *runs, uint32_t count, int64
     return FV_NONE;
 }
 
-struct fv_def_comm fv_def_comm_of(const struct fv_comm_record *r, uint32_t world_rank,
-                                  char name[FV_COMM_NAME_BYTES])
+struct fv_def_comm fv_def_comm_of(const struct fv_comm_record *r, uint32_t world_rank, char name[FV_COMM_NAME_BYTES])
 {
     bool self = r->flags & FV_COMM_SELF, inferred = r->flags & FV_COMM_INFERRED;
 
@@ -102,7 +101,8 @@ static void take_runs(struct fv_arena *arena, struct fv_def_comm *known, const s
     known->remote_size = told->remote_size;
 }
 
-static void take_grid(struct fv_arena *arena, struct fv_def_comm *known, const struct fv_grid_dimension *grid, uint32_t dimensions)
+static void take_grid(struct fv_arena *arena, struct fv_def_comm *known, const struct fv_grid_dimension *grid,
+                      uint32_t dimensions)
 {
     struct fv_grid_dimension *own = fv_arena_take(arena, dimensions * sizeof(*own));
 

@@ -40,7 +40,7 @@ struct fv_def_comm {
     const struct fv_rank_run
         *runs; /* world ranks: local group, then the remote one, as the first rank has it that lists them */
     uint32_t run_count, remote_run_count;
-    uint32_t lister; /* that rank */
+    uint32_t lister;                      /* that rank */
     const struct fv_grid_dimension *grid; /* of a Cartesian topology; count 0: none */
     uint32_t grid_dimensions;
     struct fv_origin origin;
@@ -66,8 +66,8 @@ struct fv_def_comm fv_def_comm_of(const struct fv_comm_record *record, uint32_t 
 /* Adds what someone tells of a communicator to what is known of it, which may be its key alone. Strings and
  * runs are copied into the arena. The result does not depend on the order in which it is told. */
 void fv_def_comm_join(struct fv_arena *arena, struct fv_def_comm *known, const struct fv_def_comm *told);
-/* The grid of a communicator, of which all its ranks tell the same: copied into the arena. One that has not as many places as
- * ranks is damage, and left out. */
+/* The grid of a communicator, of which all its ranks tell the same: copied into the arena. One that has not as many
+ * places as ranks is damage, and left out. */
 void fv_def_comm_set_grid(struct fv_arena *arena, struct fv_def_comm *comm, const struct fv_grid *grid);
 /* Coordinates of a rank in it: `at` has room for each dimension. */
 void fv_def_comm_coordinates(const struct fv_def_comm *comm, uint32_t rank, uint32_t *at);

@@ -30,8 +30,7 @@ bool fv_problem_is_loss(enum fv_problem_kind kind)
     return kind != FV_PROBLEM_NOTE && kind != FV_PROBLEM_LEFT_OUT;
 }
 
-void fv_problem_add(struct fv_problems *p, enum fv_problem_kind kind, const char *file, const char *format,
-                    ...)
+void fv_problem_add(struct fv_problems *p, enum fv_problem_kind kind, const char *file, const char *format, ...)
 {
     char text[1024];
     va_list args;
@@ -40,8 +39,8 @@ void fv_problem_add(struct fv_problems *p, enum fv_problem_kind kind, const char
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     FV_GROW(p->items, p->room, p->count + 1);
-    p->items[p->count++] = (struct fv_problem){ kind, file ? fv_arena_string(&p->arena, file) : NULL,
-                                                fv_arena_string(&p->arena, text) };
+    p->items[p->count++] =
+        (struct fv_problem){ kind, file ? fv_arena_string(&p->arena, file) : NULL, fv_arena_string(&p->arena, text) };
 }
 
 void fv_problems_take(struct fv_problems *p, struct fv_problems *others)
@@ -66,9 +65,8 @@ void fv_experiment_notes(const char *path, void (*visit)(const char *host, const
     DIR *dir = opendir(path);
 
     for (struct dirent *d; dir && (d = readdir(dir));) {
-        ssize_t n = fv_local_note_host(d->d_name, host)
-                        ? readlinkat(dirfd(dir), d->d_name, text, sizeof(text) - 1)
-                        : -1;
+        ssize_t n =
+            fv_local_note_host(d->d_name, host) ? readlinkat(dirfd(dir), d->d_name, text, sizeof(text) - 1) : -1;
         if (n <= 0)
             continue;
         text[n] = '\0';
@@ -115,7 +113,8 @@ static size_t list_hosts(const struct places *p, char *out, size_t bytes)
     return count;
 }
 
-/* One command for all hosts, where there are several: by Slurm's launcher within a job of its, else by options that Open MPI's and MPICH's mpiexec both have. */
+/* One command for all hosts, where there are several: by Slurm's launcher within a job of its, else by options that
+ * Open MPI's and MPICH's mpiexec both have. */
 static char *gather_command(char out[FV_SHELL_COMMAND], const struct places *p, const char *path, const char **where)
 {
     char hosts[400], number[24];
@@ -126,7 +125,9 @@ static char *gather_command(char out[FV_SHELL_COMMAND], const struct places *p, 
     if (count < 2 || !*hosts)
         return fv_shell_command(out, FV_SHELL_COMMAND, (const char *const[]){ "fvmpi", "gather", path, NULL });
     if (getenv("SLURM_JOB_ID"))
-        return fv_shell_command(out, FV_SHELL_COMMAND, (const char *const[]){ "srun", "--ntasks-per-node=1", "--nodelist", hosts, "fvmpi", "gather", path, NULL });
+        return fv_shell_command(
+            out, FV_SHELL_COMMAND,
+            (const char *const[]){ "srun", "--ntasks-per-node=1", "--nodelist", hosts, "fvmpi", "gather", path, NULL });
     size_t used = (size_t)snprintf(out, FV_SHELL_COMMAND, "mpiexec -n %s -host", number);
     fv_shell_add(out, FV_SHELL_COMMAND, &used, hosts);
     out[used++] = ' ';
@@ -149,7 +150,8 @@ char *fv_experiment_elsewhere(const char *path)
         strcpy(list + sizeof(list) - 4, "...");
     if (p.count) {
         gather_command(command, &p, path, &where);
-        if (asprintf(&text, "rank files on %zu host%s are not gathered: %s; %s: %s", p.count, p.count == 1 ? "" : "s", list, where, command) < 0)
+        if (asprintf(&text, "rank files on %zu host%s are not gathered: %s; %s: %s", p.count, p.count == 1 ? "" : "s",
+                     list, where, command) < 0)
             text = NULL;
     }
     free(p.items);
@@ -163,10 +165,9 @@ static void add_reader(struct fv_experiment *e, const char *path, struct fv_read
 {
     FV_GROW(e->files, e->room, e->count + 1);
     char *copy = strcpy(fv_xcalloc(strlen(path) + 1, 1), path);
-    e->files[e->count++] = (struct fv_experiment_file){ .path = copy,
-                                                        .name = fv_base_name(copy),
-                                                        .directory = e->directories,
-                                                        .reader = reader };
+    e->files[e->count++] = (struct fv_experiment_file){
+        .path = copy, .name = fv_base_name(copy), .directory = e->directories, .reader = reader
+    };
 }
 
 void fv_experiment_add(struct fv_experiment *e, const char *name, struct fv_reader *reader)
@@ -268,8 +269,9 @@ void fv_experiment_keep_private(const char *directory)
 /* Others' experiments cannot be read unless they allow it. */
 static void say_forbidden(const char *path)
 {
-    fv_log("%s: Permission denied: an experiment is its owner's alone. The owner allows it by: %s; or records with fvmpi run --share", path,
-           FV_COMMAND("chmod", "--recursive", "go+rX", path));
+    fv_log("%s: Permission denied: an experiment is its owner's alone. The owner allows it by: %s; or records with "
+           "fvmpi run --share",
+           path, FV_COMMAND("chmod", "--recursive", "go+rX", path));
 }
 
 static bool has_file(const char *path, const char *file)
@@ -293,8 +295,8 @@ static void say_empty(const char *path)
     if (elsewhere)
         fv_log("%s: %s", path, elsewhere);
     else if (analysis || has_file(path, "traces.otf2"))
-        fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory%s",
-               path, analysis ? ", with a copy of this analysis.json in it" : "");
+        fv_log("%s: no rank files (*.fvr) in it, only what fvunify wrote; report the experiment directory%s", path,
+               analysis ? ", with a copy of this analysis.json in it" : "");
     else
         fv_log("%s: no rank files (*.fvr) in it; give the experiment directory that fvmpi wrote", path);
     free(elsewhere);
@@ -372,9 +374,10 @@ static bool said_twice(struct fv_experiment *e)
 {
     qsort(e->files, e->count, sizeof(*e->files), by_rank);
     for (size_t i = 1; i < e->count; i++)
-        if (header(e, i)->world_rank == header(e, i - 1)->world_rank && e->files[i].directory != e->files[i - 1].directory) {
-            fv_log("%s and %s are both of rank %d; name directories of one run, none of them twice", e->files[i - 1].path,
-                   e->files[i].path, header(e, i)->world_rank);
+        if (header(e, i)->world_rank == header(e, i - 1)->world_rank &&
+            e->files[i].directory != e->files[i - 1].directory) {
+            fv_log("%s and %s are both of rank %d; name directories of one run, none of them twice",
+                   e->files[i - 1].path, e->files[i].path, header(e, i)->world_rank);
             return true;
         }
     return false;
@@ -436,7 +439,9 @@ static int add_paths(struct fv_experiment *e, char *const *paths, size_t count)
 
 int fv_experiment_open_all(struct fv_experiment *out, char *const *paths, size_t count)
 {
-    struct fv_experiment e = { .path = join(paths, count), .operands = join_quoted(paths, count), .first = strcpy(fv_xcalloc(strlen(paths[0]) + 1, 1), paths[0]) };
+    struct fv_experiment e = { .path = join(paths, count),
+                               .operands = join_quoted(paths, count),
+                               .first = strcpy(fv_xcalloc(strlen(paths[0]) + 1, 1), paths[0]) };
     int err = add_paths(&e, paths, count);
 
     if (!err)
@@ -517,7 +522,8 @@ static void leave_out_second(struct fv_experiment *e, size_t i, size_t kept)
     bool is_copy = header(e, i)->first.realtime_ns == header(e, kept)->first.realtime_ns;
     char why[PATH_MAX];
 
-    snprintf(why, sizeof(why), is_copy ? "the same as %s, left out" : "%s is newer, and of the same rank: left out", e->files[kept].name);
+    snprintf(why, sizeof(why), is_copy ? "the same as %s, left out" : "%s is newer, and of the same rank: left out",
+             e->files[kept].name);
     leave_out(e, i, why);
 }
 
@@ -552,11 +558,10 @@ static void say_missing(struct fv_experiment *e)
 
         if (rank > next && next < size && said++ < 64) {
             if (rank - next == 1)
-                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "rank %lld has no %s",
-                               (long long)next, file);
+                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "rank %lld has no %s", (long long)next, file);
             else
-                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "ranks %lld to %lld have no %s",
-                               (long long)next, (long long)rank - 1, file);
+                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "ranks %lld to %lld have no %s", (long long)next,
+                               (long long)rank - 1, file);
         }
         next = rank + 1;
     }
@@ -592,11 +597,12 @@ void fv_experiment_choose(struct fv_experiment *e)
     e->count = kept;
     say_missing(e);
     if (e->elsewhere)
-        fv_problem_add(&e->problems, e->count < (size_t)header(e, 0)->world_size ? FV_PROBLEM_MISSING : FV_PROBLEM_NOTE, NULL,
-                       "%s", e->elsewhere);
+        fv_problem_add(&e->problems, e->count < (size_t)header(e, 0)->world_size ? FV_PROBLEM_MISSING : FV_PROBLEM_NOTE,
+                       NULL, "%s", e->elsewhere);
     say_damage(e);
     if (e->backups)
         fv_problem_add(&e->problems, FV_PROBLEM_NOTE, NULL,
-                       "the process ran %zu other program%s before, and became this one by exec(): *.fvr.N, which fvmpi report reads by their names", e->backups,
-                       e->backups == 1 ? "" : "s");
+                       "the process ran %zu other program%s before, and became this one by exec(): *.fvr.N, which "
+                       "fvmpi report reads by their names",
+                       e->backups, e->backups == 1 ? "" : "s");
 }

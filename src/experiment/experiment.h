@@ -9,12 +9,12 @@
 
 /* What a reader of the report must know about its input, in words. */
 /* X(kind, word) */
-#define FV_PROBLEM_KINDS(X)                                                                                  \
-    X(UNREADABLE, "unreadable") /* a file that could not be opened as a rank file */                         \
-    X(LEFT_OUT, "left_out")     /* a file of another run */                                                  \
-    X(MISSING, "missing")       /* a rank without a file */                                                  \
-    X(DAMAGED, "damaged")       /* part of a file is lost */                                                 \
-    X(DROPPED, "dropped")       /* not recorded: a budget or the disk was full */                            \
+#define FV_PROBLEM_KINDS(X)                                                          \
+    X(UNREADABLE, "unreadable") /* a file that could not be opened as a rank file */ \
+    X(LEFT_OUT, "left_out")     /* a file of another run */                          \
+    X(MISSING, "missing")       /* a rank without a file */                          \
+    X(DAMAGED, "damaged")       /* part of a file is lost */                         \
+    X(DROPPED, "dropped")       /* not recorded: a budget or the disk was full */    \
     X(NOTE, "note")             /* nothing is lost, but it should be known */
 #define FV_PROBLEM_KIND(name, word) FV_PROBLEM_##name,
 enum fv_problem_kind { FV_PROBLEM_KINDS(FV_PROBLEM_KIND) };
@@ -32,8 +32,8 @@ struct fv_problems {
     struct fv_problem *items;
     size_t count, room;
 };
-void fv_problem_add(struct fv_problems *problems, enum fv_problem_kind kind, const char *file,
-                    const char *format, ...) FV_PRINTF(4, 5);
+void fv_problem_add(struct fv_problems *problems, enum fv_problem_kind kind, const char *file, const char *format, ...)
+    FV_PRINTF(4, 5);
 /* Puts the others behind, which are none then. */
 void fv_problems_take(struct fv_problems *problems, struct fv_problems *others);
 void fv_problems_release(struct fv_problems *problems);
@@ -42,18 +42,18 @@ struct fv_analysed;
 struct fv_model;
 struct fv_experiment_file {
     char *path;
-    const char *name;   /* its base name */
-    size_t directory;   /* which of those that were named it is in */
+    const char *name;         /* its base name */
+    size_t directory;         /* which of those that were named it is in */
     struct fv_reader *reader; /* of a file: resting, until fv_reader_wake() */
 };
 struct fv_experiment {
-    char *path;                       /* as the user gave it; of several with spaces between */
-    char *operands;                   /* the same as a shell takes it */
-    char *first;                      /* directory that was named: what is made of the experiment goes there */
+    char *path;     /* as the user gave it; of several with spaces between */
+    char *operands; /* the same as a shell takes it */
+    char *first;    /* directory that was named: what is made of the experiment goes there */
     size_t directories;
     struct fv_experiment_file *files; /* of the reported run, by world rank */
     size_t count, room;
-    size_t backups; /* files *.fvr.N: what their process was before exec(), rt/replaced.h */
+    size_t backups;  /* files *.fvr.N: what their process was before exec(), rt/replaced.h */
     char *elsewhere; /* fv_experiment_elsewhere() */
     struct fv_problems problems;
     const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
@@ -76,7 +76,8 @@ void fv_experiment_add(struct fv_experiment *experiment, const char *name, struc
 void fv_experiment_choose(struct fv_experiment *experiment);
 void fv_experiment_release(struct fv_experiment *experiment);
 
-/* The rank files in a directory, and in its folders of ranks, by path. Release it, whatever happens. -FV_EIO: errno tells. */
+/* The rank files in a directory, and in its folders of ranks, by path. Release it, whatever happens. -FV_EIO: errno
+ * tells. */
 struct fv_rank_files {
     struct fv_arena arena;
     char **paths;
@@ -90,9 +91,10 @@ void fv_experiment_keep_private(const char *directory);
 void fv_rank_files_release(struct fv_rank_files *files);
 
 /* Calls a function for each note of a node-local directory (base/local.h) in an experiment's. */
-void fv_experiment_notes(const char *path, void (*visit)(const char *host, const char *directory, void *arg), void *arg);
-/* What these notes say, as in "rank files on 2 hosts are not gathered: n1:/tmp/a, n2:/tmp/b; ...", the caller's; NULL: there
- * are none. */
+void fv_experiment_notes(const char *path, void (*visit)(const char *host, const char *directory, void *arg),
+                         void *arg);
+/* What these notes say, as in "rank files on 2 hosts are not gathered: n1:/tmp/a, n2:/tmp/b; ...", the caller's; NULL:
+ * there are none. */
 char *fv_experiment_elsewhere(const char *path);
 
 /* Is a file's boot_id of this host, since it booted? */

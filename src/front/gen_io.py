@@ -27,7 +27,11 @@ class Function:
         self.result = (self.result or '').strip()
         self.layer = layer
         self.words = dict(word.split('=', 1) if '=' in word else (word, '') for word in words)
-        self.arguments = [] if self.parameters in (None, 'void') else [re.search(r'(\w+)$', p)[1] for p in self.parameters.split(',')]
+        self.arguments = (
+            []
+            if self.parameters in (None, 'void')
+            else [re.search(r'(\w+)$', p)[1] for p in self.parameters.split(',')]
+        )
         if set(self.words) - WORDS or ('hand' in self.words) != (not self.parameters):
             raise SystemExit('io.tbl: ' + line)
 
@@ -57,23 +61,39 @@ class Function:
         elif self.is_async():
             fields.append('.bytes = bytes')
         elif 'bytes' in words:
-            fields.append('.bytes = ' + ('fv_positive({})'.format(words['bytes']) if words['bytes'] == 'result' else words['bytes']))
+            fields.append(
+                '.bytes = '
+                + ('fv_positive({})'.format(words['bytes']) if words['bytes'] == 'result' else words['bytes'])
+            )
         if 'at' in words:
-            fields.append('.placed = ' + ('true' if self.operation == 'SEEK' else words['at'] + ' >= 0') + ', .at = ' + words['at'])
+            fields.append(
+                '.placed = '
+                + ('true' if self.operation == 'SEEK' else words['at'] + ' >= 0')
+                + ', .at = '
+                + words['at']
+            )
         return ', '.join(fields)
 
     def is_async(self):
         return self.operation.startswith('ASYNC')
 
     def body(self):
-        text = 'FV_PUBLIC {}{}{}({})\n{{\n'.format(self.result, '' if self.result.endswith('*') else ' ', self.name, self.parameters)
-        result = '' if self.result == 'void' else '{}{}result = '.format(self.result, '' if self.result.endswith('*') else ' ')
-        if self.is_async(): # by the time it returns the block may be gone
+        text = 'FV_PUBLIC {}{}{}({})\n{{\n'.format(
+            self.result, '' if self.result.endswith('*') else ' ', self.name, self.parameters
+        )
+        result = (
+            ''
+            if self.result == 'void'
+            else '{}{}result = '.format(self.result, '' if self.result.endswith('*') else ' ')
+        )
+        if self.is_async():  # by the time it returns the block may be gone
             text += '    uint64_t bytes = {};\n'.format(self.words['bytes'])
         text += '    struct fv_io_call call;\n'
         text += '    bool on = fv_io_enter(&call, FV_IO_FN_{}, {}, FV_CALL_SITE());\n'.format(self.name, self.about())
         text += '    {}{};\n\n'.format(result, self.call())
-        text += '    if (FV_UNLIKELY(on))\n        fv_io_leave(&call, &(struct fv_io_done){{ {} }});\n'.format(self.done())
+        text += '    if (FV_UNLIKELY(on))\n        fv_io_leave(&call, &(struct fv_io_done){{ {} }});\n'.format(
+            self.done()
+        )
         return text + ('' if self.result == 'void' else '    return result;\n') + '}\n\n'
 
 
@@ -95,12 +115,24 @@ def main():
         print('\n'.join(f.name for f in functions))
         return
     out = sys.argv[1]
-    write(os.path.join(out, 'trace/io-list.h'), WARNING + ''.join(
-        'FV_IO_FUNCTION({}, {}, FV_IO_{})\n'.format(f.name, 0 if f.operation == 'NONE' else 'FV_IO_OP_' + f.operation, f.layer) for f in functions))
-    write(os.path.join(out, 'front/io-next.h'), WARNING + ''.join(
-        'FV_IO_NEXT({}, {})\n'.format(f.name, f.words.get('until', 'NULL')) for f in functions))
-    write(os.path.join(out, 'front/io-interposed.c'), WARNING + '#include "front/io.h"\n\n' + ''.join(
-        f.body() for f in functions if 'hand' not in f.words))
+    write(
+        os.path.join(out, 'trace/io-list.h'),
+        WARNING
+        + ''.join(
+            'FV_IO_FUNCTION({}, {}, FV_IO_{})\n'.format(
+                f.name, 0 if f.operation == 'NONE' else 'FV_IO_OP_' + f.operation, f.layer
+            )
+            for f in functions
+        ),
+    )
+    write(
+        os.path.join(out, 'front/io-next.h'),
+        WARNING + ''.join('FV_IO_NEXT({}, {})\n'.format(f.name, f.words.get('until', 'NULL')) for f in functions),
+    )
+    write(
+        os.path.join(out, 'front/io-interposed.c'),
+        WARNING + '#include "front/io.h"\n\n' + ''.join(f.body() for f in functions if 'hand' not in f.words),
+    )
 
 
 main()

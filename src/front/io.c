@@ -1,5 +1,5 @@
-/* See io.h: the functions that io.tbl leaves to hand, since they have "..." or do something of their own. What is printed and scanned is passed to
- * the next one's functions that take a va_list. */
+/* See io.h: the functions that io.tbl leaves to hand, since they have "..." or do something of their own. What is
+ * printed and scanned is passed to the next one's functions that take a va_list. */
 #include "front/io.h"
 
 #include <dlfcn.h>
@@ -60,22 +60,22 @@ static bool has_mode(int flags)
     return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
 }
 
-#define OPEN(name, parameters, ...)                                                                        \
-    FV_PUBLIC int name parameters                                                                                    \
-    {                                                                                                      \
-        struct fv_io_call call;                                                                            \
-        mode_t mode = 0;                                                                                   \
-        va_list arguments;                                                                                 \
-                                                                                                           \
-        va_start(arguments, flags);                                                                        \
-        if (has_mode(flags))                                                                               \
-            mode = va_arg(arguments, mode_t);                                                              \
-        va_end(arguments);                                                                                 \
-        bool on = fv_io_enter(&call, FV_IO_FN_##name, -1, FV_CALL_SITE());                                 \
-        int result = FV_NEXT_IO(name)(__VA_ARGS__, flags, mode);                                           \
-        if (on)                                                                                            \
-            fv_io_leave(&call, &(struct fv_io_done){ .ok = result >= 0, .made = result + 1 });             \
-        return result;                                                                                     \
+#define OPEN(name, parameters, ...)                                                            \
+    FV_PUBLIC int name parameters                                                              \
+    {                                                                                          \
+        struct fv_io_call call;                                                                \
+        mode_t mode = 0;                                                                       \
+        va_list arguments;                                                                     \
+                                                                                               \
+        va_start(arguments, flags);                                                            \
+        if (has_mode(flags))                                                                   \
+            mode = va_arg(arguments, mode_t);                                                  \
+        va_end(arguments);                                                                     \
+        bool on = fv_io_enter(&call, FV_IO_FN_##name, -1, FV_CALL_SITE());                     \
+        int result = FV_NEXT_IO(name)(__VA_ARGS__, flags, mode);                               \
+        if (on)                                                                                \
+            fv_io_leave(&call, &(struct fv_io_done){ .ok = result >= 0, .made = result + 1 }); \
+        return result;                                                                         \
     }
 OPEN(open, (const char *path, int flags, ...), path)
 OPEN(open64, (const char *path, int flags, ...), path)
@@ -85,21 +85,21 @@ OPEN(openat64, (int folder, const char *path, int flags, ...), folder, path)
 /* ---- descriptors ---- */
 
 /* The third argument is an int or a pointer, or not there: what is not read does no harm. */
-#define FCNTL(name)                                                                                        \
-    FV_PUBLIC int name(int fd, int command, ...)                                                           \
-    {                                                                                                      \
-        struct fv_io_call call;                                                                            \
-        va_list arguments;                                                                                 \
-                                                                                                           \
-        va_start(arguments, command);                                                                      \
-        void *argument = va_arg(arguments, void *);                                                        \
-        va_end(arguments);                                                                                 \
-        bool is_dup = command == F_DUPFD || command == F_DUPFD_CLOEXEC;                                    \
-        bool on = is_dup && fv_io_enter(&call, FV_IO_FN_##name, fd, FV_CALL_SITE());                       \
-        int result = FV_NEXT_IO(name)(fd, command, argument);                                              \
-        if (on)                                                                                            \
-            fv_io_leave(&call, &(struct fv_io_done){ .ok = result >= 0, .made = result + 1 });             \
-        return result;                                                                                     \
+#define FCNTL(name)                                                                            \
+    FV_PUBLIC int name(int fd, int command, ...)                                               \
+    {                                                                                          \
+        struct fv_io_call call;                                                                \
+        va_list arguments;                                                                     \
+                                                                                               \
+        va_start(arguments, command);                                                          \
+        void *argument = va_arg(arguments, void *);                                            \
+        va_end(arguments);                                                                     \
+        bool is_dup = command == F_DUPFD || command == F_DUPFD_CLOEXEC;                        \
+        bool on = is_dup && fv_io_enter(&call, FV_IO_FN_##name, fd, FV_CALL_SITE());           \
+        int result = FV_NEXT_IO(name)(fd, command, argument);                                  \
+        if (on)                                                                                \
+            fv_io_leave(&call, &(struct fv_io_done){ .ok = result >= 0, .made = result + 1 }); \
+        return result;                                                                         \
     }
 FCNTL(fcntl)
 FCNTL(fcntl64)
@@ -131,17 +131,17 @@ FV_PUBLIC void closefrom(int first)
 
 /* ---- mmap: of files alone; memory is asked for before there are constructors ---- */
 
-#define MAP(name, offset_type)                                                                             \
-    FV_PUBLIC void *name(void *address, size_t bytes, int protection, int flags, int fd, offset_type offset) \
-    {                                                                                                      \
-        struct fv_io_call call;                                                                            \
-        bool on = fd >= 0 && !(flags & MAP_ANONYMOUS) && fv_io_enter(&call, FV_IO_FN_##name, fd, FV_CALL_SITE()); \
-        void *result = FV_LIKELY(fv_io_next.name != NULL)                                                  \
-                           ? fv_io_next.name(address, bytes, protection, flags, fd, offset)                \
+#define MAP(name, offset_type)                                                                                      \
+    FV_PUBLIC void *name(void *address, size_t bytes, int protection, int flags, int fd, offset_type offset)        \
+    {                                                                                                               \
+        struct fv_io_call call;                                                                                     \
+        bool on = fd >= 0 && !(flags & MAP_ANONYMOUS) && fv_io_enter(&call, FV_IO_FN_##name, fd, FV_CALL_SITE());   \
+        void *result = FV_LIKELY(fv_io_next.name != NULL)                                                           \
+                           ? fv_io_next.name(address, bytes, protection, flags, fd, offset)                         \
                            : (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset); /* NOLINT */ \
-        if (on)                                                                                            \
-            fv_io_leave(&call, &(struct fv_io_done){ .ok = result != MAP_FAILED, .bytes = bytes });        \
-        return result;                                                                                     \
+        if (on)                                                                                                     \
+            fv_io_leave(&call, &(struct fv_io_done){ .ok = result != MAP_FAILED, .bytes = bytes });                 \
+        return result;                                                                                              \
     }
 MAP(mmap, off_t)
 MAP(mmap64, off64_t)
@@ -155,7 +155,8 @@ static inline bool is_quick(const FILE *stream, struct fv_site site)
     return FV_LIKELY(quick.place == site.return_address && quick.frame == site.frame && quick.stream == stream &&
                      __atomic_load_n(&fvmpi_io_v1.enter, __ATOMIC_RELAXED) != NULL &&
                      __atomic_load_n(fvmpi_io_v1.recording, __ATOMIC_RELAXED) == quick.recording &&
-                     __atomic_load_n(&fvmpi_io_v1.changes, __ATOMIC_RELAXED) == quick.changes && *quick.position == *quick.end);
+                     __atomic_load_n(&fvmpi_io_v1.changes, __ATOMIC_RELAXED) == quick.changes &&
+                     *quick.position == *quick.end);
 }
 
 static inline void count_quick(void)
@@ -194,26 +195,26 @@ static void leave_character(struct fv_io_call *call, FILE *stream, struct fv_sit
     quick = next.record ? next : (struct fv_io_quick){ 0 };
 }
 
-#define CHARACTER(name, parameters, of, can, ...)                                                          \
-    FV_PUBLIC int name parameters                                                                          \
-    {                                                                                                      \
-        struct fv_site site = FV_CALL_SITE();                                                              \
-        struct fv_io_call call;                                                                            \
-                                                                                                           \
-        if (is_quick(of, site) && can(of)) {                                                               \
-            count_quick();                                                                                 \
-            return FV_NEXT_IO(name)(__VA_ARGS__);                                                          \
-        }                                                                                                  \
-        bool on = fv_io_enter(&call, FV_IO_FN_##name, fv_descriptor(of), site);                            \
-        int result = FV_NEXT_IO(name)(__VA_ARGS__);                                                        \
-        if (on)                                                                                            \
-            leave_character(&call, of, site, result != EOF);                                               \
-        return result;                                                                                     \
+#define CHARACTER(name, parameters, of, can, ...)                               \
+    FV_PUBLIC int name parameters                                               \
+    {                                                                           \
+        struct fv_site site = FV_CALL_SITE();                                   \
+        struct fv_io_call call;                                                 \
+                                                                                \
+        if (is_quick(of, site) && can(of)) {                                    \
+            count_quick();                                                      \
+            return FV_NEXT_IO(name)(__VA_ARGS__);                               \
+        }                                                                       \
+        bool on = fv_io_enter(&call, FV_IO_FN_##name, fv_descriptor(of), site); \
+        int result = FV_NEXT_IO(name)(__VA_ARGS__);                             \
+        if (on)                                                                 \
+            leave_character(&call, of, site, result != EOF);                    \
+        return result;                                                          \
     }
-CHARACTER(fgetc, (FILE *stream), stream, can_read, stream)
-CHARACTER(getc, (FILE *stream), stream, can_read, stream)
-CHARACTER(_IO_getc, (FILE *stream), stream, can_read, stream)
-CHARACTER(getc_unlocked, (FILE *stream), stream, can_read, stream)
+CHARACTER(fgetc, (FILE * stream), stream, can_read, stream)
+CHARACTER(getc, (FILE * stream), stream, can_read, stream)
+CHARACTER(_IO_getc, (FILE * stream), stream, can_read, stream)
+CHARACTER(getc_unlocked, (FILE * stream), stream, can_read, stream)
 CHARACTER(getchar, (void), stdin, can_read)
 CHARACTER(fputc, (int character, FILE *stream), stream, can_write, character, stream)
 CHARACTER(putc, (int character, FILE *stream), stream, can_write, character, stream)
@@ -234,27 +235,35 @@ static struct fv_io_done scanned(int result)
     return (void)result, (struct fv_io_done){ .ok = true, .unsized = true };
 }
 
-#define FORMATTED(name, parameters, about, done, next, ...)                                                      \
-    FV_PUBLIC int name parameters                                                                          \
-    {                                                                                                      \
-        struct fv_io_call call;                                                                            \
-        va_list arguments;                                                                                 \
-                                                                                                           \
-        bool on = fv_io_enter(&call, FV_IO_FN_##name, about, FV_CALL_SITE());                              \
-        va_start(arguments, format);                                                                       \
-        int result = FV_NEXT_IO(next)(__VA_ARGS__, arguments);                                             \
-        va_end(arguments);                                                                                 \
-        if (on)                                                                                            \
-            fv_io_leave(&call, (struct fv_io_done[]){ done(result) });                                     \
-        return result;                                                                                     \
+#define FORMATTED(name, parameters, about, done, next, ...)                   \
+    FV_PUBLIC int name parameters                                             \
+    {                                                                         \
+        struct fv_io_call call;                                               \
+        va_list arguments;                                                    \
+                                                                              \
+        bool on = fv_io_enter(&call, FV_IO_FN_##name, about, FV_CALL_SITE()); \
+        va_start(arguments, format);                                          \
+        int result = FV_NEXT_IO(next)(__VA_ARGS__, arguments);                \
+        va_end(arguments);                                                    \
+        if (on)                                                               \
+            fv_io_leave(&call, (struct fv_io_done[]){ done(result) });        \
+        return result;                                                        \
     }
-FORMATTED(fprintf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), printed, vfprintf, stream, format)
-FORMATTED(__fprintf_chk, (FILE *restrict stream, int flag, const char *restrict format, ...), fv_descriptor(stream), printed, __vfprintf_chk, stream, flag, format)
+FORMATTED(fprintf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), printed, vfprintf,
+          stream, format)
+FORMATTED(__fprintf_chk, (FILE *restrict stream, int flag, const char *restrict format, ...), fv_descriptor(stream),
+          printed, __vfprintf_chk, stream, flag, format)
 FORMATTED(printf, (const char *restrict format, ...), fv_descriptor(stdout), printed, vprintf, format)
-FORMATTED(__printf_chk, (int flag, const char *restrict format, ...), fv_descriptor(stdout), printed, __vprintf_chk, flag, format)
+FORMATTED(__printf_chk, (int flag, const char *restrict format, ...), fv_descriptor(stdout), printed, __vprintf_chk,
+          flag, format)
 FORMATTED(dprintf, (int fd, const char *restrict format, ...), fd, printed, vdprintf, fd, format)
-FORMATTED(__dprintf_chk, (int fd, int flag, const char *restrict format, ...), fd, printed, __vdprintf_chk, fd, flag, format)
-FORMATTED(__isoc23_fscanf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), scanned, __isoc23_vfscanf, stream, format)
-FORMATTED(__isoc99_fscanf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), scanned, __isoc99_vfscanf, stream, format)
-FORMATTED(__isoc23_scanf, (const char *restrict format, ...), fv_descriptor(stdin), scanned, __isoc23_vfscanf, stdin, format)
-FORMATTED(__isoc99_scanf, (const char *restrict format, ...), fv_descriptor(stdin), scanned, __isoc99_vfscanf, stdin, format)
+FORMATTED(__dprintf_chk, (int fd, int flag, const char *restrict format, ...), fd, printed, __vdprintf_chk, fd, flag,
+          format)
+FORMATTED(__isoc23_fscanf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), scanned,
+          __isoc23_vfscanf, stream, format)
+FORMATTED(__isoc99_fscanf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), scanned,
+          __isoc99_vfscanf, stream, format)
+FORMATTED(__isoc23_scanf, (const char *restrict format, ...), fv_descriptor(stdin), scanned, __isoc23_vfscanf, stdin,
+          format)
+FORMATTED(__isoc99_scanf, (const char *restrict format, ...), fv_descriptor(stdin), scanned, __isoc99_vfscanf, stdin,
+          format)

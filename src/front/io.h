@@ -82,7 +82,8 @@ extern struct fv_io_next fv_io_next;
 void fv_io_find(size_t place); /* of a function in it */
 
 /* Before the constructors, or newer than the C library that this was built with. */
-#define FV_NEXT_IO(name) ((FV_UNLIKELY(!fv_io_next.name) ? fv_io_find(offsetof(struct fv_io_next, name)) : (void)0), fv_io_next.name)
+#define FV_NEXT_IO(name) \
+    ((FV_UNLIKELY(!fv_io_next.name) ? fv_io_find(offsetof(struct fv_io_next, name)) : (void)0), fv_io_next.name)
 
 static inline bool fv_io_enter(struct fv_io_call *call, unsigned function, int fd, struct fv_site site)
 {

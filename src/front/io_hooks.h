@@ -33,19 +33,21 @@ struct fv_io_done {
     bool ok, placed, unsized;
 };
 
-/* How a buffer's characters are counted that ask nothing of the system: the record of the last call from that place, and where its stream stands. */
+/* How a buffer's characters are counted that ask nothing of the system: the record of the last call from that place,
+ * and where its stream stands. */
 struct fv_io_quick {
     const void *place, *frame;
     void *stream;
     struct fv_io_record *record;
     int64_t *position, *end; /* where the next one begins; where this one ended: struct fv_io_open */
-    uint64_t changes;   /* fv_io_front.changes then: since then no descriptor has become another file's */
-    uint32_t recording; /* fv_io_front.recording then: since then it was not paused */
+    uint64_t changes;        /* fv_io_front.changes then: since then no descriptor has become another file's */
+    uint32_t recording;      /* fv_io_front.recording then: since then it was not paused */
 };
 
 struct fv_io_front {
     uint64_t version; /* 1 */
-    /* False: only forward. `fd` -1: a name; a close takes the descriptor from its file here, and lets go of what was open in leave(). */
+    /* False: only forward. `fd` -1: a name; a close takes the descriptor from its file here, and lets go of what was
+     * open in leave(). */
     bool (*enter)(struct fv_io_call *call, unsigned function, int fd, struct fv_site site);
     void (*leave)(struct fv_io_call *call, const struct fv_io_done *done);
     /* As leave(), and where the next ones of the place may be counted; of the calling thread, until it ends. */

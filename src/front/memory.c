@@ -1,12 +1,15 @@
-/* Stands in front of the C library's allocator, whichever that is: each call is forwarded to the next one's function, and then counted.
+/* Stands in front of the C library's allocator, whichever that is: each call is forwarded to the next one's function,
+ * and then counted.
  *
- * The usual call costs a compare, the allocator's own size of the object, and three additions. What is large or drawn, and each call where
- * all are to be known, is told to who records (memory.h); so is a free whose address may be that of something known, by a filter.
+ * The usual call costs a compare, the allocator's own size of the object, and three additions. What is large or drawn,
+ * and each call where all are to be known, is told to who records (memory.h); so is a free whose address may be that of
+ * something known, by a filter.
  *
- * The next one's functions are found by the first call, which comes before threads do (the loader's own, or a constructor's). What dlsym()
- * itself allocates meanwhile gets pieces of a pool, which are never freed. Nothing here takes a lock. Rejected: a header in front of each
- * object, which breaks where it is freed by somebody that allocated elsewhere; __libc_malloc(), which is not the program's allocator where
- * it has another one; operator new, which is there in libraries that come later and cannot be forwarded to from here. */
+ * The next one's functions are found by the first call, which comes before threads do (the loader's own, or a
+ * constructor's). What dlsym() itself allocates meanwhile gets pieces of a pool, which are never freed. Nothing here
+ * takes a lock. Rejected: a header in front of each object, which breaks where it is freed by somebody that allocated
+ * elsewhere; __libc_malloc(), which is not the program's allocator where it has another one; operator new, which is
+ * there in libraries that come later and cannot be forwarded to from here. */
 #include "front/memory.h"
 
 #include <dlfcn.h>
@@ -38,7 +41,8 @@ static struct next {
     void *(*pvalloc)(size_t);
     size_t (*usable)(void *);
     int (*iterate)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-} next = { first_malloc, first_calloc, first_realloc, first_free, first_memalign, first_memalign, first_posix_memalign, first_valloc, first_valloc, first_usable, first_iterate };
+} next = { first_malloc,         first_calloc, first_realloc, first_free,   first_memalign, first_memalign,
+           first_posix_memalign, first_valloc, first_valloc,  first_usable, first_iterate };
 
 struct fv_front_memory fvmpi_memory_v1;
 static const uint64_t all_told = 0; /* as long as the thread was not here */
@@ -85,8 +89,12 @@ static bool find_all(void)
     if (is_finding)
         return false;
     is_finding = true;
-    void *const from[] = { find_next("malloc"), find_next("calloc"), find_next("realloc"), find_next("free"), find_next("memalign"),
-                           find_next("aligned_alloc"), find_next("posix_memalign"), find_next("valloc"), find_next("pvalloc"), find_next("malloc_usable_size"), find_next("dl_iterate_phdr") };
+    void *const from[] = { find_next("malloc"),         find_next("calloc"),
+                           find_next("realloc"),        find_next("free"),
+                           find_next("memalign"),       find_next("aligned_alloc"),
+                           find_next("posix_memalign"), find_next("valloc"),
+                           find_next("pvalloc"),        find_next("malloc_usable_size"),
+                           find_next("dl_iterate_phdr") };
     _Static_assert(sizeof(from) == sizeof(found), "in the order of the functions");
 
     for (size_t i = 0; i < sizeof(from) / sizeof(*from); i++)
@@ -165,8 +173,8 @@ __attribute__((constructor)) static void find_early(void)
 
 /* ---- inside of the loader, under its lock ---- */
 
-/* While a callback of dl_iterate_phdr() runs, the thread holds the loader's lock, which who unwinds takes behind a lock of its own. Nobody is told of what is allocated
- * there, or threads could wait for each other. */
+/* While a callback of dl_iterate_phdr() runs, the thread holds the loader's lock, which who unwinds takes behind a lock
+ * of its own. Nobody is told of what is allocated there, or threads could wait for each other. */
 struct callback {
     int (*call)(struct dl_phdr_info *, size_t, void *);
     void *data;
@@ -279,7 +287,8 @@ static FV_COLD void tell_failed(const struct fv_front_hooks *h)
         add(&own.sums->failed, 1);
 }
 
-static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes, enum fv_memory_call call, struct fv_site site)
+static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes, enum fv_memory_call call,
+                                                     struct fv_site site)
 {
     const struct fv_front_hooks *h = hooks();
     size_t usable = object ? next.usable(object) : 0;
@@ -399,7 +408,8 @@ static inline __attribute__((always_inline)) void took(uint64_t begin, size_t by
 }
 
 /* In the way of each allocation. `site` is of the interposer. */
-static inline __attribute__((always_inline)) void allocated(void *object, size_t bytes, enum fv_memory_call call, struct fv_site site)
+static inline __attribute__((always_inline)) void allocated(void *object, size_t bytes, enum fv_memory_call call,
+                                                            struct fv_site site)
 {
     if (FV_LIKELY(bytes < *own.large && (own.left -= (int64_t)bytes) > 0 && object)) {
         struct fv_memory_sums *sums = own.sums;

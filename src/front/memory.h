@@ -1,5 +1,6 @@
-/* What stands between the interposers of the C library's allocator (memory.c, in libfvmpi-memory.so) and who records (src/memory): the
- * state of a thread, and the table of hooks. A thread's own state says by one compare whether a call is anything but usual. */
+/* What stands between the interposers of the C library's allocator (memory.c, in libfvmpi-memory.so) and who records
+ * (src/memory): the state of a thread, and the table of hooks. A thread's own state says by one compare whether a call
+ * is anything but usual. */
 #ifndef FV_FRONT_MEMORY_H
 #define FV_FRONT_MEMORY_H
 
@@ -7,14 +8,15 @@
 
 /* A thread's. */
 struct fv_front_own {
-    const uint64_t *large; /* allocations of so many bytes are told; 0: each one is, and each free; else these by the filter alone */
-    int64_t left;   /* bytes until the next one is, of smaller ones */
-    uint32_t until_timed; /* calls until the time of one is taken; 0: of none */
-    uint32_t random;      /* 0: not yet */
+    const uint64_t *large; /* allocations of so many bytes are told; 0: each one is, and each free; else these by the
+                            * filter alone */
+    int64_t left;          /* bytes until the next one is, of smaller ones */
+    uint32_t until_timed;  /* calls until the time of one is taken; 0: of none */
+    uint32_t random;       /* 0: not yet */
     struct fv_memory_sums *sums; /* where it counts; NULL: nowhere yet */
-    bool is_shared; /* the sums are others', too */
+    bool is_shared;              /* the sums are others', too */
     bool is_telling;
-    uintptr_t at;   /* the stack where it began to tell */
+    uintptr_t at;        /* the stack where it began to tell */
     uintptr_t in_loader; /* where a callback of the loader's began, under its lock; 0: it is in none */
 };
 
@@ -23,31 +25,32 @@ struct fv_front_object {
     uint64_t address, where; /* where: the recorder's own; address 0: it was not known */
 };
 
-#define FV_FRONT_HELD 65536 /* the allocator's bytes that a thread may hold back from the process's sum */
+#define FV_FRONT_HELD   65536 /* the allocator's bytes that a thread may hold back from the process's sum */
 #define FV_FRONT_FILTER 65536
 
 /* In a page that the kernel wipes in a child (base/pages.h): there nothing is told, and nothing counted. */
 struct fv_front_hooks {
-    uint64_t large; /* what the threads' own lead to */
-    uint64_t (*ticks)(void); /* now */
-    uint64_t ticks_cost;     /* what two readings are apart with nothing between them */
+    uint64_t large;                          /* what the threads' own lead to */
+    uint64_t (*ticks)(void);                 /* now */
+    uint64_t ticks_cost;                     /* what two readings are apart with nothing between them */
     void (*begin)(struct fv_front_own *own); /* sets what the thread has from now on */
     /* It is in the sums already. */
     void (*allocated)(struct fv_front_own *own, void *object, size_t bytes, struct fv_site site);
     void (*freed)(struct fv_front_own *own, void *object);
     struct fv_front_object (*take)(struct fv_front_own *own, void *object);
     void (*taken)(struct fv_front_own *own, const struct fv_front_object *object, bool freed); /* not freed: put back */
-    void (*publish)(struct fv_front_own *own); /* what it holds back */
+    void (*publish)(struct fv_front_own *own);                                                 /* what it holds back */
 };
 
 struct fv_front_memory {
     const struct fv_front_hooks *hooks; /* NULL: nobody records */
     bool is_exact;
-    int64_t before; /* the allocator's bytes that are live, as long as nobody records; any thread */
-    size_t (*usable)(void *object); /* the allocator's own */
-    void *(*malloc)(size_t bytes);  /* likewise */
+    int64_t before;                    /* the allocator's bytes that are live, as long as nobody records; any thread */
+    size_t (*usable)(void *object);    /* the allocator's own */
+    void *(*malloc)(size_t bytes);     /* likewise */
     void *(*own_malloc)(size_t bytes); /* the one that stands in front of it */
-    uint8_t filter[FV_FRONT_FILTER]; /* how many objects that are known have the address's hash, up to 255, which stays */
+    uint8_t filter[FV_FRONT_FILTER];   /* how many objects that are known have the address's hash, up to 255, which
+                                        * stays */
 };
 FV_FRONT_TABLE struct fv_front_memory fvmpi_memory_v1;
 

@@ -1,6 +1,7 @@
-/* Functions that the compiler instrumented (-finstrument-functions), with --functions: they call __cyg_profile_func_enter() and
- * _exit() of the C library, which do nothing, and in front of which ours stand. Each thread has a stack of what it is in, and a tree of
- * who called whom (struct fv_function_calls), whose records are in the rank file. */
+/* Functions that the compiler instrumented (-finstrument-functions), with --functions: they call
+ * __cyg_profile_func_enter() and _exit() of the C library, which do nothing, and in front of which ours stand. Each
+ * thread has a stack of what it is in, and a tree of who called whom (struct fv_function_calls), whose records are in
+ * the rank file. */
 #ifndef FV_FUNCTIONS_H
 #define FV_FUNCTIONS_H
 
@@ -34,8 +35,10 @@ struct fv_functions {
 /* NULL: no room. */
 struct fv_functions *fv_functions_new(struct fv_thread *thread);
 /* `inlined`: into the caller. NULL: no room, which is counted. No signal handler may come in between. */
-struct fv_called *fv_called_find(struct fv_thread *thread, struct fv_called *caller, const void *function, const void *site, bool inlined);
-/* Now and then, of a function that was called often: is it so short that measuring it costs more than it does? Then it is counted alone. */
+struct fv_called *fv_called_find(struct fv_thread *thread, struct fv_called *caller, const void *function,
+                                 const void *site, bool inlined);
+/* Now and then, of a function that was called often: is it so short that measuring it costs more than it does? Then it
+ * is counted alone. */
 void fv_called_judge(struct fv_functions *functions, const struct fv_called *called);
 bool fv_called_is_short(const struct fv_functions *functions, const void *function);
 /* No call is under way any more, as far as the records say. */

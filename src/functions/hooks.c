@@ -1,6 +1,7 @@
-/* What instrumented functions call (functions.h), and the stack of those that a thread is in. Where exceptions and longjmp() left
- * functions without their end is told by addresses: the stack grows downwards, so that a call whose frame is above another's has left
- * that one. Nothing here waits, or takes memory or a lock, but where a function is called from a new place. */
+/* What instrumented functions call (functions.h), and the stack of those that a thread is in. Where exceptions and
+ * longjmp() left functions without their end is told by addresses: the stack grows downwards, so that a call whose
+ * frame is above another's has left that one. Nothing here waits, or takes memory or a lock, but where a function is
+ * called from a new place. */
 #include "functions/functions.h"
 #include "functions/left_out.h"
 #include "rt/events.h"
@@ -18,24 +19,24 @@ struct frame {
     struct fv_called *called; /* NULL: not measured */
     struct fv_called *inner;  /* the innermost that is, up to here */
     const void *function, *site;
-    uintptr_t at, from; /* the stack where it called the hook, and from where */
-    uint64_t begin, paused, mpi; /* ticks, as in struct fv_function_calls */
-    uint32_t recording;          /* fv_recording() then */
-    bool traced;                 /* its begin is in the trace */
+    uintptr_t at, from;            /* the stack where it called the hook, and from where */
+    uint64_t begin, paused, mpi;   /* ticks, as in struct fv_function_calls */
+    uint32_t recording;            /* fv_recording() then */
+    bool traced;                   /* its begin is in the trace */
     uint64_t callees, callees_mpi; /* of them: in those that it called */
 };
 
 /* Of a thread, also before recording begins. */
 struct stack {
-    struct fv_thread *thread; /* NULL: it is not recorded ... */
-    bool refused;             /* ... and never will be: no room */
-    uintptr_t busy;           /* the stack where the hook was called that is under way; 0: none is */
-    uint32_t traced;          /* frames whose begin is in the trace */
-    uint32_t depth, beyond;   /* beyond: began where there was no room, and have not ended */
+    struct fv_thread *thread;      /* NULL: it is not recorded ... */
+    bool refused;                  /* ... and never will be: no room */
+    uintptr_t busy;                /* the stack where the hook was called that is under way; 0: none is */
+    uint32_t traced;               /* frames whose begin is in the trace */
+    uint32_t depth, beyond;        /* beyond: began where there was no room, and have not ended */
     struct frame frames[DEEP + 1]; /* the first one is below all */
 };
 static FV_TLS struct stack *own;
-static FV_TLS bool over; /* the thread has ended */
+static FV_TLS bool over;                        /* the thread has ended */
 static enum { UNKNOWN, WANTED, UNWANTED } wish; /* constructors of libraries may come before any of ours */
 
 static FV_COLD bool is_wanted(void)
@@ -136,7 +137,8 @@ static FV_COLD void pop_left(struct stack *s, uint64_t now)
 static inline void count_begin(struct stack *s, struct frame *top, struct fv_called *c, uint64_t begin)
 {
     struct fv_function_calls *calls = c->calls;
-    uint64_t mpi = s->thread->record->mpi_ticks, paused = __atomic_load_n(&fv_rt.writer.header->paused_ticks, __ATOMIC_RELAXED);
+    uint64_t mpi = s->thread->record->mpi_ticks,
+             paused = __atomic_load_n(&fv_rt.writer.header->paused_ticks, __ATOMIC_RELAXED);
 
     top->called = top->inner = c;
     top->mpi = mpi;
@@ -167,7 +169,8 @@ static inline void measure(struct stack *s, struct frame *top, struct fv_called 
     s->traced += top->traced;
 }
 
-/* What measuring 256 calls takes, at the best of several batches, for the report's line of fvmpi's own cost. Without the trace. Once. */
+/* What measuring 256 calls takes, at the best of several batches, for the report's line of fvmpi's own cost. Without
+ * the trace. Once. */
 static FV_COLD uint64_t batch_ticks(struct stack *s)
 {
     enum { BATCH = 256, BATCHES = 8 };
@@ -204,8 +207,10 @@ static bool is_in(const void *function, uintptr_t from, const void *other)
     return entry <= from && from - entry < 4096 && !(entry < between && between <= from);
 }
 
-/* Of two calls in one frame the second is inlined into the first, which it begins from elsewhere in its code; else the first was left. */
-static FV_COLD bool is_inlined(const struct frame *top, const void *function, const void *site, uintptr_t at, uintptr_t from)
+/* Of two calls in one frame the second is inlined into the first, which it begins from elsewhere in its code; else the
+ * first was left. */
+static FV_COLD bool is_inlined(const struct frame *top, const void *function, const void *site, uintptr_t at,
+                               uintptr_t from)
 {
     const struct frame *of = top;
 
@@ -221,7 +226,8 @@ static FV_COLD bool is_inlined(const struct frame *top, const void *function, co
 static FV_COLD struct stack *make_stack(void)
 {
     bool early = is_wanted() && fv_rt_early() && (pid_t)syscall(SYS_gettid) == getpid();
-    struct stack *s = over || wish == UNWANTED || !(early || fv_rt_on()) ? NULL : fv_memory_new_wiped(sizeof(*s)); /* is_child() */
+    /* is_child() */
+    struct stack *s = over || wish == UNWANTED || !(early || fv_rt_on()) ? NULL : fv_memory_new_wiped(sizeof(*s));
 
     if (!s)
         return NULL;
@@ -235,7 +241,8 @@ static void measure_open(struct stack *s)
     s->frames[0].inner = &s->thread->functions->root;
     for (uint32_t i = 1; i <= s->depth; i++) {
         struct frame *f = &s->frames[i];
-        struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site, f[-1].called && is_inlined(&f[-1], f->function, f->site, f->at, f->from));
+        struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site,
+                                             f[-1].called && is_inlined(&f[-1], f->function, f->site, f->at, f->from));
 
         f->inner = f[-1].inner;
         if (c && c->is_counted) { /* left out: such are never on the stack */
@@ -322,9 +329,10 @@ static FV_COLD bool is_child(const struct stack *s)
     return true;
 }
 
-const struct fv_layer fv_functions_layer = {
-    .at = { [FV_AT_START] = start, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FORGET] = forget_all, [FV_AT_FORK] = fork_ends }
-};
+const struct fv_layer fv_functions_layer = { .at = { [FV_AT_START] = start,
+                                                     [FV_AT_THREAD_END] = thread_ends,
+                                                     [FV_AT_FORGET] = forget_all,
+                                                     [FV_AT_FORK] = fork_ends } };
 
 /* ---- begin ---- */
 
@@ -355,7 +363,8 @@ static FV_COLD void count_open(struct stack *s)
 /* A hook is under way: this is a signal handler that interrupted it, or one that has left it by longjmp(). */
 static FV_COLD bool was_left(struct stack *s, uintptr_t at)
 {
-    if (at >= s->busy && (!s->thread || (is_on_own_stack(s->thread, at) && is_on_own_stack(s->thread, s->busy))) && !is_on_alternate_stack()) {
+    if (at >= s->busy && (!s->thread || (is_on_own_stack(s->thread, at) && is_on_own_stack(s->thread, s->busy))) &&
+        !is_on_alternate_stack()) {
         if (s->thread)
             count_open(s);
         return true;
@@ -370,7 +379,8 @@ static FV_COLD void repair(struct stack *s, const void *function, const void *si
 {
     uint64_t now = fv_ticks();
 
-    for (const struct frame *top; (top = &s->frames[s->depth])->at <= at && s->depth && !is_inlined(top, function, site, at, from);) {
+    for (const struct frame *top;
+         (top = &s->frames[s->depth])->at <= at && s->depth && !is_inlined(top, function, site, at, from);) {
         if (s->thread && !(is_on_own_stack(s->thread, at) && is_on_own_stack(s->thread, top->at)))
             break;
         if (is_on_alternate_stack())
@@ -391,7 +401,8 @@ static inline void leave(struct stack *s)
     s->busy = 0;
 }
 
-static inline void push(struct stack *s, struct frame *top, const void *function, const void *site, uintptr_t at, uintptr_t from)
+static inline void push(struct stack *s, struct frame *top, const void *function, const void *site, uintptr_t at,
+                        uintptr_t from)
 {
     struct frame *next = top + 1;
 
@@ -430,7 +441,8 @@ static FV_COLD bool is_under_way(const struct stack *s, const void *function)
 }
 
 /* Whatever it is. */
-static __attribute__((noinline)) void begin(struct stack *s, const void *function, const void *site, uintptr_t at, uintptr_t from)
+static __attribute__((noinline)) void begin(struct stack *s, const void *function, const void *site, uintptr_t at,
+                                            uintptr_t from)
 {
     struct frame *top = &s->frames[s->depth];
     struct fv_called *c = NULL;
@@ -448,7 +460,8 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
         top = &s->frames[s->depth]; /* what is counted alone has left the stack */
     }
     if (s->thread && !fv_rt_paused())
-        c = fv_called_find(s->thread, top->inner, function, site, top->called && is_inlined(top, function, site, at, from));
+        c = fv_called_find(s->thread, top->inner, function, site,
+                           top->called && is_inlined(top, function, site, at, from));
     if (c && !((c->calls->calls + 1) % JUDGED) && !is_under_way(s, function))
         fv_called_judge(s->thread->functions, c);
     if (c && c->is_counted) {
@@ -472,8 +485,8 @@ static inline bool is_call(const struct fv_called *c, const void *function, cons
     return c && c->function == function && c->site == site;
 }
 
-/* What is called as last time by its caller, or as the last time behind what that called last, which is most, or inlined into it, without a call: that would
- * cost registers. */
+/* What is called as last time by its caller, or as the last time behind what that called last, which is most, or
+ * inlined into it, without a call: that would cost registers. */
 FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
 {
     uintptr_t at = (uintptr_t)__builtin_dwarf_cfa(), from = (uintptr_t)__builtin_return_address(0);
@@ -488,7 +501,8 @@ FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
     }
     struct fv_called *c = top->inner->recent;
     if (!is_call(c, function, site)) {
-        c = c && is_call(c->after, function, site) && c->after->parent == top->inner ? c->after : NULL; /* what is recursive has one for all its callers */
+        /* what is recursive has one for all its callers */
+        c = c && is_call(c->after, function, site) && c->after->parent == top->inner ? c->after : NULL;
         top->inner->recent = c ? c : top->inner->recent;
     }
     if (FV_UNLIKELY(!c || !((c->calls->calls + 1) % JUDGED))) {
@@ -508,8 +522,8 @@ FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
 
 /* ---- end ---- */
 
-/* Is it the end of the top's call? The hook may be called from its frame, or in place of its return; at most where its caller called a hook. Else
- * the top was left by a call of the same function. */
+/* Is it the end of the top's call? The hook may be called from its frame, or in place of its return; at most where its
+ * caller called a hook. Else the top was left by a call of the same function. */
 static inline bool is_end_of(const struct frame *top, const void *function, uintptr_t at)
 {
     return top->function == function && at <= top[-1].at;

@@ -1,5 +1,5 @@
-/* See functions.h. Rejected: a tree of functions alone, without the places of calls (a function that is called from two lines is what
- * people look for); a table of the process (a lock, and a cache line that all threads write). */
+/* See functions.h. Rejected: a tree of functions alone, without the places of calls (a function that is called from two
+ * lines is what people look for); a table of the process (a lock, and a cache line that all threads write). */
 #include "functions/functions.h"
 #include "functions/left_out.h"
 #include "rt/path.h"
@@ -46,7 +46,10 @@ struct fv_functions *fv_functions_new(struct fv_thread *thread)
 
 static uint64_t key_of(const struct fv_called *caller, const void *function, const void *site)
 {
-    return (((uintptr_t)site * UINT64_C(0xbf58476d1ce4e5b9) + (uintptr_t)function) * UINT64_C(0x94d049bb133111eb) + 2 * (uint64_t)caller->number) | 1; /* 0 is none; callers differ above that bit */
+    /* 0 is none; callers differ above that bit */
+    return (((uintptr_t)site * UINT64_C(0xbf58476d1ce4e5b9) + (uintptr_t)function) * UINT64_C(0x94d049bb133111eb) +
+            2 * (uint64_t)caller->number) |
+           1;
 }
 
 static struct fv_called *called_at(const struct fv_functions *f, uint32_t index)
@@ -95,16 +98,20 @@ static uint32_t child_of(uint32_t node, uint32_t module, uint64_t offset)
 }
 
 /* As what is counted alone, but nowhere. */
-static struct fv_called *leave_out(struct fv_functions *f, struct fv_called *c, struct fv_called *caller, const void *function, const void *site)
+static struct fv_called *leave_out(struct fv_functions *f, struct fv_called *c, struct fv_called *caller,
+                                   const void *function, const void *site)
 {
     if (!fv_map_add(&f->shorts, sizeof(struct short_function), (uintptr_t)function, 4 * PLACES))
         return NULL;
     f->count++;
-    *c = (struct fv_called){ .calls = &f->nowhere, .parent = caller, .function = function, .site = site, .is_counted = true };
+    *c = (struct fv_called){
+        .calls = &f->nowhere, .parent = caller, .function = function, .site = site, .is_counted = true
+    };
     return c;
 }
 
-static struct fv_called *make(struct fv_thread *t, struct fv_called *caller, const void *function, const void *site, bool inlined)
+static struct fv_called *make(struct fv_thread *t, struct fv_called *caller, const void *function, const void *site,
+                              bool inlined)
 {
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_FUNCTION_CALLS, .first_pages = 1, .most_pages = 16 };
     struct fv_functions *f = t->functions;
@@ -118,12 +125,19 @@ static struct fv_called *make(struct fv_thread *t, struct fv_called *caller, con
 
     if (!calls)
         return NULL;
-    *calls = (struct fv_function_calls){ .parent = caller->number, .module = module, .offset = offset, .ticks_min = UINT64_MAX };
+    *calls = (struct fv_function_calls){
+        .parent = caller->number, .module = module, .offset = offset, .ticks_min = UINT64_MAX
+    };
     uint32_t path = path_of(caller, site, inlined);
     calls->node = child_of(inlined ? caller->calls->node : path, module, offset + 1);
     fv_tail_commit(&f->tail, sizeof(*calls));
     f->count++;
-    *c = (struct fv_called){ .calls = calls, .parent = caller, .function = function, .site = site, .path = path, .number = (uint32_t)f->tail.count };
+    *c = (struct fv_called){ .calls = calls,
+                             .parent = caller,
+                             .function = function,
+                             .site = site,
+                             .path = path,
+                             .number = (uint32_t)f->tail.count };
     if ((c->is_counted = fv_called_is_short(f, function)))
         calls->flags |= FV_CALLS_COUNTED;
     return c;
@@ -135,7 +149,8 @@ static bool may_make(void)
     return fv_lock_is_free(&fv_tree_lock) && fv_lock_is_free(&fv_rt.writer.lock);
 }
 
-struct fv_called *fv_called_find(struct fv_thread *t, struct fv_called *caller, const void *function, const void *site, bool inlined)
+struct fv_called *fv_called_find(struct fv_thread *t, struct fv_called *caller, const void *function, const void *site,
+                                 bool inlined)
 {
     struct fv_functions *f = t->functions;
     uint64_t key = key_of(caller, function, site);
@@ -175,7 +190,9 @@ static double nanoseconds(uint64_t ticks)
     struct fv_clock_point now;
 
     fv_clock_point(&now);
-    return now.ticks > first->ticks ? (double)ticks * (double)(now.monotonic_ns - first->monotonic_ns) / (double)(now.ticks - first->ticks) : 0;
+    return now.ticks > first->ticks
+               ? (double)ticks * (double)(now.monotonic_ns - first->monotonic_ns) / (double)(now.ticks - first->ticks)
+               : 0;
 }
 
 FV_COLD void fv_called_judge(struct fv_functions *f, const struct fv_called *called)
@@ -223,8 +240,15 @@ void fv_functions_clear(struct fv_thread *t)
         const struct fv_called *c = called_at(t->functions, i);
         struct fv_function_calls *calls = c->calls;
 
-        *calls = (struct fv_function_calls){ .parent = calls->parent, .node = calls->node, .module = calls->module, .flags = calls->flags, .offset = calls->offset,
-                                             .calls = c->open, .nested = c->open ? c->open - 1 : 0, .ticks_min = UINT64_MAX,
-                                             .opened = c->open ? now : 0, .paused = fv_paused_until(now) };
+        *calls = (struct fv_function_calls){ .parent = calls->parent,
+                                             .node = calls->node,
+                                             .module = calls->module,
+                                             .flags = calls->flags,
+                                             .offset = calls->offset,
+                                             .calls = c->open,
+                                             .nested = c->open ? c->open - 1 : 0,
+                                             .ticks_min = UINT64_MAX,
+                                             .opened = c->open ? now : 0,
+                                             .paused = fv_paused_until(now) };
     }
 }

@@ -1,5 +1,6 @@
-/* See io.h. A descriptor that is used for the first time, or was just made, is asked of the kernel: what it is, and by what name. So it does not
- * matter which of many functions made it, nor from which directory. System calls without the C library, in front of which we stand. */
+/* See io.h. A descriptor that is used for the first time, or was just made, is asked of the kernel: what it is, and by
+ * what name. So it does not matter which of many functions made it, nor from which directory. System calls without the
+ * C library, in front of which we stand. */
 #include "base/pages.h"
 #include "io/io.h"
 #include "rt/process.h"
@@ -37,7 +38,8 @@ static void in_forked_child(void)
 
 bool fv_io_files_start(void)
 {
-    void *pages = slots ? slots : fv_map_pages(DESCRIPTORS * sizeof(*slots), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *pages =
+        slots ? slots : fv_map_pages(DESCRIPTORS * sizeof(*slots), MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (pages == MAP_FAILED)
         return false;
@@ -66,7 +68,9 @@ static unsigned kind_of(const struct stat *st)
 static size_t name_of(int fd, unsigned kind, char out[PATH_ROOM])
 {
     static const char deleted[] = " (deleted)";
-    static const char *const names[FV_IO_KINDS] = { [FV_IO_KIND_PIPE] = "(pipes)", [FV_IO_KIND_SOCKET] = "(sockets)", [FV_IO_KIND_OTHER] = "(events and timers)" };
+    static const char *const names[FV_IO_KINDS] = {
+        [FV_IO_KIND_PIPE] = "(pipes)", [FV_IO_KIND_SOCKET] = "(sockets)", [FV_IO_KIND_OTHER] = "(events and timers)"
+    };
     char link[40];
 
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -91,7 +95,9 @@ static uint64_t key_of(const char *name)
 /* Under lock. NULL: no room. */
 static const struct fv_io_file *new_file(int fd, const struct stat *st, const char *name, size_t length)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_IO_FILES, .first_pages = 1, .most_pages = 16, .varies = true };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_IO_FILES, .first_pages = 1, .most_pages = 16, .varies = true
+    };
     size_t bytes = fv_round_up(sizeof(struct fv_io_file) + length + 1, 8);
     struct fv_io_file *record = files.used < FILES ? fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false) : NULL;
     struct statfs system = { 0 };
@@ -99,8 +105,13 @@ static const struct fv_io_file *new_file(int fd, const struct stat *st, const ch
     if (!record)
         return NULL;
     syscall(SYS_fstatfs, fd, &system);
-    *record = (struct fv_io_file){ .bytes = (uint32_t)bytes, .id = files.used + 1, .device = st->st_dev, .inode = st->st_ino,
-                                   .filesystem = (uint64_t)system.f_type, .kind = kind_of(st), .path_bytes = (uint32_t)length };
+    *record = (struct fv_io_file){ .bytes = (uint32_t)bytes,
+                                   .id = files.used + 1,
+                                   .device = st->st_dev,
+                                   .inode = st->st_ino,
+                                   .filesystem = (uint64_t)system.f_type,
+                                   .kind = kind_of(st),
+                                   .path_bytes = (uint32_t)length };
     memcpy(record->path, name, length + 1);
     fv_tail_commit(&tail, bytes);
     return record;
@@ -150,7 +161,9 @@ static struct fv_io_open *new_open(void)
 static uint32_t new_handle(uint32_t file, uint32_t flags)
 {
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_IO_HANDLES, .first_pages = 1, .most_pages = 16 };
-    struct fv_io_handle *record = file && __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED) ? fv_tail_next(&handle_tail, &kind, FV_NO_THREAD, sizeof(*record), false) : NULL;
+    struct fv_io_handle *record = file && __atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)
+                                      ? fv_tail_next(&handle_tail, &kind, FV_NO_THREAD, sizeof(*record), false)
+                                      : NULL;
 
     if (!record)
         return 0;
@@ -159,8 +172,8 @@ static uint32_t new_handle(uint32_t file, uint32_t flags)
     return record->id;
 }
 
-/* Under lock. `since`: ticks when it was open already. What was closed later than that stays for others, or it would seem to be opened twice.
- * NULL: no memory. */
+/* Under lock. `since`: ticks when it was open already. What was closed later than that stays for others, or it would
+ * seem to be opened twice. NULL: no memory. */
 static struct fv_io_open *take(uint32_t file, uint32_t flags, uint64_t since)
 {
     struct fv_io_open **at = &idle[file % IDLE_LISTS], *open;
@@ -216,13 +229,15 @@ static struct fv_io_open *look_at(int fd, uint64_t opened)
     struct stat st;
     struct fv_io_open *open;
 
-    if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) || !(open = take(file_of(fd, &st), flags_of(fd, !opened), opened ? opened : fv_ticks())))
+    if (syscall(SYS_newfstatat, fd, "", &st, AT_EMPTY_PATH) ||
+        !(open = take(file_of(fd, &st), flags_of(fd, !opened), opened ? opened : fv_ticks())))
         return NULL;
     unsigned kind = kind_of(&st);
 
     open->uses = 1;
     open->has_places = kind == FV_IO_KIND_REGULAR || kind == FV_IO_KIND_DEVICE;
-    open->position[FV_IO_POSIX] = open->position[FV_IO_STDIO] = open->has_places ? syscall(SYS_lseek, fd, 0L, SEEK_CUR) : -1;
+    open->position[FV_IO_POSIX] = open->position[FV_IO_STDIO] =
+        open->has_places ? syscall(SYS_lseek, fd, 0L, SEEK_CUR) : -1;
     memset(open->end, -1, sizeof(open->end));
     return open;
 }
@@ -303,7 +318,8 @@ void fv_io_files_forget(int fd)
         __atomic_store_n(&slots[fd], NULL, __ATOMIC_RELEASE);
 }
 
-void fv_io_files_closed_range(unsigned first, unsigned last, void (*tell)(void *, const struct fv_io_end *), void *context)
+void fv_io_files_closed_range(unsigned first, unsigned last, void (*tell)(void *, const struct fv_io_end *),
+                              void *context)
 {
     for (unsigned fd = first; fd <= last && fd < DESCRIPTORS; fd++) {
         struct fv_io_open *open = fv_io_files_closing((int)fd);

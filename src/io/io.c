@@ -1,5 +1,6 @@
-/* See io.h: the hooks. Between the two of a call nothing is held, so that a call that never returns (a cancelled read, a longjmp() out of a handler)
- * leaves nothing behind. Rejected: a table of the process (a lock for each call); names of files kept by thread (descriptors wander). */
+/* See io.h: the hooks. Between the two of a call nothing is held, so that a call that never returns (a cancelled read,
+ * a longjmp() out of a handler) leaves nothing behind. Rejected: a table of the process (a lock for each call); names
+ * of files kept by thread (descriptors wander). */
 #include "io/io.h"
 #include "base/experiment.h"
 #include "base/process.h"
@@ -48,7 +49,9 @@ struct place {
 static struct fv_io_record *new_record(struct fv_io *io, const struct fv_io_record *begin, bool beyond)
 {
     static struct fv_budget budget = { .most = &fv_rt.options.profile_max }; /* of all threads */
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_IO, .first_pages = 1, .most_pages = 16, .budget = &budget };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_IO, .first_pages = 1, .most_pages = 16, .budget = &budget
+    };
     struct fv_io_record *record = fv_tail_next(&io->tail, &kind, io->thread->id, sizeof(*record), beyond);
 
     if (!record)
@@ -64,14 +67,16 @@ static struct fv_io_record *search(struct fv_io *io, const struct fv_io_record *
     uint64_t hash = fv_mix2((uint64_t)key->path << 32 | key->file, key->function << 1 | key->flags) | 1;
     struct place *place;
 
-    while ((place = fv_map_find(&io->records, sizeof(*place), hash)) && !is_of(place->record, key->file, key->path, key->function, key->flags))
+    while ((place = fv_map_find(&io->records, sizeof(*place), hash)) &&
+           !is_of(place->record, key->file, key->path, key->function, key->flags))
         hash += 2;
     if (place)
         return place->record;
     struct fv_scope scope = fv_scope_enter();
     struct fv_io_record *record = NULL;
     bool has_room = beyond || io->records.used < RECORDS - 2 * FV_IO_FUNCTIONS;
-    if (has_room && fv_lock_is_free(&fv_rt.writer.lock) && (place = fv_map_add(&io->records, sizeof(*place), hash, 2 * RECORDS))) {
+    if (has_room && fv_lock_is_free(&fv_rt.writer.lock) &&
+        (place = fv_map_add(&io->records, sizeof(*place), hash, 2 * RECORDS))) {
         record = new_record(io, key, beyond);
         place->record = record;
         if (!record)
@@ -84,7 +89,9 @@ static struct fv_io_record *search(struct fv_io *io, const struct fv_io_record *
 /* Where there is no room, a function's calls are counted together. NULL: not even that. */
 static struct fv_io_record *record_of(struct fv_io *io, uint32_t file, const struct fv_io_call *call)
 {
-    struct fv_io_record key = { .file = file, .path = call->path, .function = call->function, .flags = call->in_mpi ? FV_IO_IN_MPI : 0 };
+    struct fv_io_record key = {
+        .file = file, .path = call->path, .function = call->function, .flags = call->in_mpi ? FV_IO_IN_MPI : 0
+    };
 
     if (FV_LIKELY(io->last && is_of(io->last, key.file, key.path, key.function, key.flags)))
         return io->last;
@@ -104,15 +111,18 @@ static unsigned size_class(uint64_t bytes)
     unsigned class = 0;
 
     while (bytes > limits[class])
-        class++;
+        class ++;
     return class;
 }
 
 /* Where in the file a transfer began, and where the next one begins. */
-static void follow(struct fv_io_record *r, struct fv_io_open *open, unsigned layer, bool is_write, const struct fv_io_done *done)
+static void follow(struct fv_io_record *r, struct fv_io_open *open, unsigned layer, bool is_write,
+                   const struct fv_io_done *done)
 {
     int64_t *position = &open->position[layer], *end = &open->end[layer][is_write];
-    int64_t at = done->placed ? done->at : is_write && open->flags & FV_IO_HANDLE_APPENDS && *end >= 0 ? *end : *position;
+    int64_t at = done->placed                                                  ? done->at
+                 : is_write && open->flags & FV_IO_HANDLE_APPENDS && *end >= 0 ? *end
+                                                                               : *position;
 
     if (at < 0 || done->unsized) {
         *position = *end = -1;
@@ -217,18 +227,21 @@ static bool is_traced(const struct fv_io_call *call)
 static bool trace_event(struct fv_io *io, uint64_t begin, uint64_t end, uint64_t *field)
 {
     return fv_is_between() && !__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) &&
-           (fv_events_between(io->thread, FV_EV_IO, begin, end, field) || trace_with_room(io->thread, begin, end, field));
+           (fv_events_between(io->thread, FV_EV_IO, begin, end, field) ||
+            trace_with_room(io->thread, begin, end, field));
 }
 
 static void trace(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_done *done, uint64_t end)
 {
     uint64_t field[] = { 0, 0, call->path, call->function, handle_of(call->open), result_of(call, done) };
 
-    if (!trace_event(io, call->begin, end, field) && (__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) || fv_rt_here()))
+    if (!trace_event(io, call->begin, end, field) &&
+        (__atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) || fv_rt_here()))
         io->state->untraced++;
 }
 
-/* Closed by what is not counted as a call: close_range(), dup2(), or a function that is not recorded, whose descriptor is another file's now. */
+/* Closed by what is not counted as a call: close_range(), dup2(), or a function that is not recorded, whose descriptor
+ * is another file's now. */
 static void trace_end(struct fv_io *io, const struct fv_io_end *end, uint64_t time)
 {
     uint64_t field[] = { 0, 0, 0, FV_IO_FN_close_range, handle_of(end->open), end->shared };
@@ -252,7 +265,8 @@ static bool is_ours(const void *address)
 /* MPI reads and writes files in its functions for files; its other descriptors are its own. */
 static bool is_for_files(const struct fv_thread *t)
 {
-    return fv_functions[t->record->in_call.function].class == FV_CLASS_IO && t->record->in_call.function < fv_function_count;
+    return fv_functions[t->record->in_call.function].class == FV_CLASS_IO &&
+           t->record->in_call.function < fv_function_count;
 }
 
 /* A child of vfork() has our memory, and descriptors of its own. */
@@ -276,8 +290,8 @@ static inline void end_hook(struct fv_io *io, volatile uintptr_t *mark)
     *mark = 0;
 }
 
-/* A hook is under way: this is a handler that interrupted it, or it was left by siglongjmp(). A handler is below it on the thread's own stack, or on
- * another one, and leaves its mark as it was. */
+/* A hook is under way: this is a handler that interrupted it, or it was left by siglongjmp(). A handler is below it on
+ * the thread's own stack, or on another one, and leaves its mark as it was. */
 static __attribute__((no_sanitize_address)) bool is_left(const struct fv_io *io, struct fv_site site)
 {
     const struct fv_thread *t = io->thread;
@@ -357,7 +371,8 @@ static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_
 }
 
 /* Where it was counted; NULL: nowhere. */
-static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_done *done, uint64_t end)
+static struct fv_io_record *record(struct fv_io *io, const struct fv_io_call *call, const struct fv_io_done *done,
+                                   uint64_t end)
 {
     struct fv_io_record *r = record_of(io, call->file, call);
 
@@ -459,7 +474,8 @@ static void closed(unsigned first, unsigned last)
 static struct fv_io *new_io(struct fv_thread *t)
 {
     struct fv_io *io = fv_memory_new_wiped(sizeof(*io));
-    struct fv_chunk_header *chunk = io ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_IO_THREAD, t->id, 0, sizeof(*io->state)) : NULL;
+    struct fv_chunk_header *chunk =
+        io ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_IO_THREAD, t->id, 0, sizeof(*io->state)) : NULL;
 
     if (!chunk) {
         fv_memory_free(io, sizeof(*io));
@@ -519,8 +535,11 @@ static int find_ours(struct dl_phdr_info *info, size_t bytes, void *state)
 /* False: the kernel does not tell. */
 static bool read_counts(struct fv_io_counts *out)
 {
-    static const char *const names[] = { "rchar: ", "wchar: ", "syscr: ", "syscw: ", "\nread_bytes: ", "\nwrite_bytes: " };
-    uint64_t *const values[] = { &out->asked_read, &out->asked_written, &out->reads, &out->writes, &out->device_read, &out->device_written };
+    static const char *const names[] = {
+        "rchar: ", "wchar: ", "syscr: ", "syscw: ", "\nread_bytes: ", "\nwrite_bytes: "
+    };
+    uint64_t *const values[] = { &out->asked_read, &out->asked_written, &out->reads,
+                                 &out->writes,     &out->device_read,   &out->device_written };
     unsigned found = 0;
     char text[512];
 
@@ -554,10 +573,13 @@ static void start(struct fv_thread *self)
     if (!fv_rt.options.io)
         return;
     if (!&fvmpi_io_v1) {
-        fv_remark(fv_first_rank(), "FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it beside this library (fvmpi run --io does)");
+        fv_remark(fv_first_rank(), "FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it "
+                                   "beside this library (fvmpi run --io does)");
         return;
     }
-    struct fv_chunk_header *chunk = fv_io_files_start() ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_IO_PROCESS, FV_NO_THREAD, 0, sizeof(*process)) : NULL;
+    struct fv_chunk_header *chunk =
+        fv_io_files_start() ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_IO_PROCESS, FV_NO_THREAD, 0, sizeof(*process))
+                            : NULL;
     if (!chunk)
         return;
     process = fv_chunk_records(chunk);
@@ -581,7 +603,10 @@ static void forget(struct fv_thread *t)
         struct place *p = fv_map_at(&io->records, sizeof(*p), i);
 
         if (p->key)
-            *p->record = (struct fv_io_record){ .file = p->record->file, .path = p->record->path, .function = p->record->function, .flags = p->record->flags };
+            *p->record = (struct fv_io_record){ .file = p->record->file,
+                                                .path = p->record->path,
+                                                .function = p->record->function,
+                                                .flags = p->record->flags };
     }
     if (io)
         io->state->ticks = io->state->no_room = io->state->interrupted = io->state->untraced = 0;
@@ -596,5 +621,10 @@ static void fork_ends(struct fv_thread *t)
         fvmpi_io_v1.enter = NULL;
 }
 
-const struct fv_layer fv_io_layer = { .at = { [FV_AT_START] = start, [FV_AT_THREAD_BEGIN] = thread_begins, [FV_AT_THREAD_END] = thread_ends,
-                                              [FV_AT_FORGET] = forget, [FV_AT_FINALIZE] = note_counts, [FV_AT_EXIT] = note_counts, [FV_AT_FORK] = fork_ends } };
+const struct fv_layer fv_io_layer = { .at = { [FV_AT_START] = start,
+                                              [FV_AT_THREAD_BEGIN] = thread_begins,
+                                              [FV_AT_THREAD_END] = thread_ends,
+                                              [FV_AT_FORGET] = forget,
+                                              [FV_AT_FINALIZE] = note_counts,
+                                              [FV_AT_EXIT] = note_counts,
+                                              [FV_AT_FORK] = fork_ends } };

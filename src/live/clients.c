@@ -75,10 +75,12 @@ static void put_unknown(struct fv_client *c, size_t count)
 }
 
 /* All samples of a recording have as many values, another node's behind ours. */
-static void put_sample(struct fv_client *c, const struct fv_live *live, const char *text, const struct fv_ring_place *place)
+static void put_sample(struct fv_client *c, const struct fv_live *live, const char *text,
+                       const struct fv_ring_place *place)
 {
     static const char end[] = "]}";
-    size_t before = place->first ? c->own + place->first - live->others_first : 0, length = place->length - (sizeof(end) - 1);
+    size_t before = place->first ? c->own + place->first - live->others_first : 0,
+           length = place->length - (sizeof(end) - 1);
     const char *values = (const char *)memchr(text, '[', length) + 1, *time = memchr(text, ',', length);
 
     fv_jsonl_put(&c->out, text, (size_t)((place->first ? time : values) - text));

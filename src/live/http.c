@@ -17,10 +17,10 @@ bool fv_http_load(void)
         fv_log("live: %s; install the package libmicrohttpd12", dlerror());
         return false;
     }
-#define FIND(name)                                                                                                                                             \
-    if (!(*(void **)&fv_http.name = dlsym(handle, #name))) {                                                                                                   \
-        fv_log("live: %s has no %s(); install libmicrohttpd 0.9.71 or later", library, #name);                                                                 \
-        return false;                                                                                                                                          \
+#define FIND(name)                                                                             \
+    if (!(*(void **)&fv_http.name = dlsym(handle, #name))) {                                   \
+        fv_log("live: %s has no %s(); install libmicrohttpd 0.9.71 or later", library, #name); \
+        return false;                                                                          \
     }
     FV_HTTP_FUNCTIONS(FIND)
 #undef FIND
@@ -29,7 +29,8 @@ bool fv_http_load(void)
 #else
 bool fv_http_load(void)
 {
-    fv_log("live: this fvmpi was built without libmicrohttpd; install the package libmicrohttpd-dev and build it again");
+    fv_log(
+        "live: this fvmpi was built without libmicrohttpd; install the package libmicrohttpd-dev and build it again");
     return false;
 }
 #endif

@@ -1,4 +1,5 @@
-/* libmicrohttpd's functions, found when they are first needed. Without the library, or built without it, fv_http_load() says what to install. */
+/* libmicrohttpd's functions, found when they are first needed. Without the library, or built without it, fv_http_load()
+ * says what to install. */
 #ifndef FV_HTTP_H
 #define FV_HTTP_H
 
@@ -9,18 +10,18 @@
 
 #include <microhttpd.h>
 
-#define FV_HTTP_FUNCTIONS(X)                                                                                                                                   \
-    X(MHD_start_daemon)                                                                                                                                        \
-    X(MHD_stop_daemon)                                                                                                                                         \
-    X(MHD_get_connection_values)                                                                                                                               \
-    X(MHD_lookup_connection_value)                                                                                                                             \
-    X(MHD_get_connection_info)                                                                                                                                 \
-    X(MHD_create_response_from_buffer)                                                                                                                         \
-    X(MHD_create_response_from_callback)                                                                                                                       \
-    X(MHD_add_response_header)                                                                                                                                 \
-    X(MHD_queue_response)                                                                                                                                      \
-    X(MHD_destroy_response)                                                                                                                                    \
-    X(MHD_suspend_connection)                                                                                                                                  \
+#define FV_HTTP_FUNCTIONS(X)             \
+    X(MHD_start_daemon)                  \
+    X(MHD_stop_daemon)                   \
+    X(MHD_get_connection_values)         \
+    X(MHD_lookup_connection_value)       \
+    X(MHD_get_connection_info)           \
+    X(MHD_create_response_from_buffer)   \
+    X(MHD_create_response_from_callback) \
+    X(MHD_add_response_header)           \
+    X(MHD_queue_response)                \
+    X(MHD_destroy_response)              \
+    X(MHD_suspend_connection)            \
     X(MHD_resume_connection)
 
 struct fv_http {

@@ -42,7 +42,8 @@ static void put_truth(struct fv_jsonl *out, const char *key, bool value)
     fv_jsonl_text(out, value ? "true" : "false");
 }
 
-static void put_reals(struct fv_jsonl *out, const char *key, const struct fv_model *m, double (*value)(const struct fv_rank *rank))
+static void put_reals(struct fv_jsonl *out, const char *key, const struct fv_model *m,
+                      double (*value)(const struct fv_rank *rank))
 {
     fv_jsonl_text(out, key);
     for (size_t i = 0; i < m->rank_count; i++)
@@ -99,7 +100,8 @@ static enum fv_hang_state state_of(const struct fv_model *m, size_t rank)
 {
     if (m->hang)
         return m->hang->ranks[rank].state;
-    return m->ranks[rank].state == FV_RANK_RUNNING ? FV_HANG_ACTIVE : FV_HANG_ENDED; /* without MPI nobody waits for others */
+    /* without MPI nobody waits for others */
+    return m->ranks[rank].state == FV_RANK_RUNNING ? FV_HANG_ACTIVE : FV_HANG_ENDED;
 }
 
 /* ---- the two lines ---- */
@@ -140,7 +142,8 @@ static void put_waits(struct fv_jsonl *out, const struct fv_model *m)
     for (size_t i = 0; h && i < h->mismatch_count && i < FV_JOB_WAITS; i++)
         fv_jsonl_key_string(out, i ? "," : "", fv_hang_mismatch(m, &h->mismatches[i], text, sizeof(text)));
     for (size_t i = 0; h && i < h->cause_count; i++)
-        fv_jsonl_key_string(out, i || h->mismatch_count ? "," : "", fv_hang_cause(m, &h->causes[i], text, sizeof(text)));
+        fv_jsonl_key_string(out, i || h->mismatch_count ? "," : "",
+                            fv_hang_cause(m, &h->causes[i], text, sizeof(text)));
     fv_jsonl_key_real(out, "],\"waiting\":", h ? h->waiting : 0);
     fv_jsonl_key_real(out, ",\"stuck\":", h ? h->stuck : 0);
     put_truth(out, ",\"is_lasting\":", h && h->lasting);
@@ -185,7 +188,8 @@ static void put_hosts(struct fv_jsonl *out, const struct fv_model *m)
     fv_jsonl_text(out, "]");
 }
 
-/* What the job itself records of its nodes (--sensors): the last that is known, and all so far. Points are by series and time. */
+/* What the job itself records of its nodes (--sensors): the last that is known, and all so far. Points are by series
+ * and time. */
 static void put_sensors(struct fv_jsonl *out, const struct fv_model *m)
 {
     const struct fv_machine *machine = fv_model_machine(m);
@@ -201,7 +205,9 @@ static void put_sensors(struct fv_jsonl *out, const struct fv_model *m)
         fv_jsonl_key_string(out, ",\"event\":", s->label);
         fv_jsonl_key_string(out, ",\"unit\":", s->unit);
         fv_jsonl_text(out, s->flags & FV_SENSOR_GAUGE ? ",\"kind\":\"gauge\"" : ",\"kind\":\"counter\"");
-        fv_jsonl_key_real(out, ",\"last\":", last < machine->point_count && machine->points[last].series == i ? machine->points[last].mean : NAN);
+        fv_jsonl_key_real(out, ",\"last\":",
+                          last < machine->point_count && machine->points[last].series == i ? machine->points[last].mean
+                                                                                           : NAN);
         fv_jsonl_key_real(out, ",\"mean\":", s->mean);
         fv_jsonl_key_real(out, ",\"most\":", s->max);
         fv_jsonl_text(out, "}");
@@ -228,7 +234,8 @@ static void put_words(struct fv_jsonl *out, const struct fv_profile *profile)
 
 /* ---- reading ---- */
 
-/* The first rank file there is: another run has another one, if only by its time. False: there is none yet, which is no trouble. */
+/* The first rank file there is: another run has another one, if only by its time. False: there is none yet, which is no
+ * trouble. */
 static bool find_file(const char *path, struct stat *out)
 {
     struct fv_rank_files files;
@@ -240,7 +247,8 @@ static bool find_file(const char *path, struct stat *out)
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 enum answer { READ, OVER, UNREADABLE, TOO_LONG };
@@ -286,10 +294,12 @@ enum { NUMBERS, WORDS, PACES };
 static void *follow(void *argument)
 {
     struct fv_job *job = argument;
-    struct pace paces[PACES] = { [NUMBERS] = { FV_JOB_LEAST_S, { .no_symbols = true }, put_numbers, 0, 0 }, [WORDS] = { FV_JOB_TOLD_S, { 0 }, put_words, 0, 0 } };
+    struct pace paces[PACES] = { [NUMBERS] = { FV_JOB_LEAST_S, { .no_symbols = true }, put_numbers, 0, 0 },
+                                 [WORDS] = { FV_JOB_TOLD_S, { 0 }, put_words, 0, 0 } };
     struct stat file, ended = { 0 }; /* ended: of the run that has */
 
-    while (fv_follower_wait(&job->follower, paces[NUMBERS].due_ns < paces[WORDS].due_ns ? paces[NUMBERS].due_ns : paces[WORDS].due_ns)) {
+    while (fv_follower_wait(&job->follower, paces[NUMBERS].due_ns < paces[WORDS].due_ns ? paces[NUMBERS].due_ns
+                                                                                        : paces[WORDS].due_ns)) {
         int64_t begin = fv_live_now_ns();
         double begin_cpu_s = own_cpu_s();
         struct pace *pace = &paces[paces[WORDS].due_ns < paces[NUMBERS].due_ns];

@@ -65,7 +65,8 @@ static void put_fixed(struct fv_jsonl *l, uint64_t value, unsigned decimals)
     fv_jsonl_put(l, out, used + length - whole);
 }
 
-/* Whole numbers exactly, others with 7 digits: most are zeros, and printf() would take longer than to read the sensors. */
+/* Whole numbers exactly, others with 7 digits: most are zeros, and printf() would take longer than to read the
+ * sensors. */
 void fv_jsonl_real(struct fv_jsonl *l, double value)
 {
     double size = fabs(value);
@@ -184,7 +185,8 @@ void fv_jsonl_machine(struct fv_jsonl *l)
     fv_jsonl_key_string(l, ",\"boot_id\":", text);
 }
 
-void fv_jsonl_sample(struct fv_jsonl *l, const struct fv_watch *watch, int64_t since_ns, int64_t late_ns, int64_t cost_ns)
+void fv_jsonl_sample(struct fv_jsonl *l, const struct fv_watch *watch, int64_t since_ns, int64_t late_ns,
+                     int64_t cost_ns)
 {
     fv_jsonl_text(l, "{");
     fv_jsonl_time(l, since_ns);

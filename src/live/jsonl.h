@@ -1,5 +1,6 @@
-/* Lines of JSON of what is watched, as recordings have them (fvmpi-record(1)): `fvmpi record` writes them to a file, `fvmpi live` keeps them and sends them to
- * browsers. They are put behind each other in memory. printf() would take longer than to read the sensors. Times are nanoseconds since the start. */
+/* Lines of JSON of what is watched, as recordings have them (fvmpi-record(1)): `fvmpi record` writes them to a file,
+ * `fvmpi live` keeps them and sends them to browsers. They are put behind each other in memory. printf() would take
+ * longer than to read the sensors. Times are nanoseconds since the start. */
 #ifndef FV_JSONL_H
 #define FV_JSONL_H
 
@@ -30,7 +31,8 @@ void fv_jsonl_series(struct fv_jsonl *lines, const struct fv_watch *watch);
 /* A list of the series from the `first` on. */
 void fv_jsonl_series_list(struct fv_jsonl *lines, const struct fv_watch *watch, size_t first);
 /* A sample but its last brace. */
-void fv_jsonl_sample(struct fv_jsonl *lines, const struct fv_watch *watch, int64_t since_ns, int64_t late_ns, int64_t cost_ns);
+void fv_jsonl_sample(struct fv_jsonl *lines, const struct fv_watch *watch, int64_t since_ns, int64_t late_ns,
+                     int64_t cost_ns);
 void fv_jsonl_release(struct fv_jsonl *lines);
 
 #endif

@@ -164,7 +164,8 @@ uint32_t fv_live_add_series(struct fv_live *live, const struct fv_jsonl *series,
     return first;
 }
 
-void fv_live_add_sample(struct fv_live *live, int64_t since_ns, uint32_t first, const struct fv_jsonl *values, size_t count)
+void fv_live_add_sample(struct fv_live *live, int64_t since_ns, uint32_t first, const struct fv_jsonl *values,
+                        size_t count)
 {
     pthread_mutex_lock(&live->lock);
     begin_line(live);
@@ -265,7 +266,8 @@ void fv_live_wait(struct fv_live *live, int64_t until_ns, const sigset_t *mask)
     int64_t now = fv_live_now_ns(), ns = until_ns > now ? until_ns - now : 0;
     uint64_t count;
 
-    if (ppoll(&poll, 1, &(struct timespec){ ns / NS_A_S, ns % NS_A_S }, mask) > 0 && read(live->wake, &count, sizeof(count)) < 0)
+    if (ppoll(&poll, 1, &(struct timespec){ ns / NS_A_S, ns % NS_A_S }, mask) > 0 &&
+        read(live->wake, &count, sizeof(count)) < 0)
         return; /* somebody else has taken it */
 }
 

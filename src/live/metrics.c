@@ -8,8 +8,9 @@
 /* The units that OpenMetrics wants, of ours. */
 static const char *unit_of(const struct fv_sensor_event *event)
 {
-    static const char *const units[][2] = { { "s", "seconds" }, { "J", "joules" }, { "W", "watts" }, { "C", "celsius" }, { "Hz", "hertz" },
-                                            { "bytes", "bytes" }, { "pages", "pages" } };
+    static const char *const units[][2] = { { "s", "seconds" },  { "J", "joules" }, { "W", "watts" },
+                                            { "C", "celsius" },  { "Hz", "hertz" }, { "bytes", "bytes" },
+                                            { "pages", "pages" } };
 
     for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
         if (!strcmp(event->unit, units[i][0]))
@@ -79,7 +80,8 @@ static void put_value(struct fv_jsonl *out, double value)
     fv_jsonl_put(out, text, (size_t)snprintf(text, sizeof(text), " %.15g\n", value));
 }
 
-static void put_source(struct fv_jsonl *out, const struct fv_watched_sensor *of, const char *name, size_t event, size_t source)
+static void put_source(struct fv_jsonl *out, const struct fv_watched_sensor *of, const char *name, size_t event,
+                       size_t source)
 {
     const struct fv_sensor_event *e = &of->sensor.events[event];
     uint64_t value = of->now[source * of->sensor.event_count + event];
@@ -102,7 +104,8 @@ static bool is_watched(const struct fv_watch *watch, size_t sensor, size_t event
     for (size_t i = 0; i < watch->count; i++) {
         const struct fv_watched *one = &watch->series[i];
 
-        if (one->sensor == sensor && one->event == event && (one->source == source || one->source == FV_WATCH_ALL || source == FV_WATCH_ALL))
+        if (one->sensor == sensor && one->event == event &&
+            (one->source == source || one->source == FV_WATCH_ALL || source == FV_WATCH_ALL))
             return true;
     }
     return false;
@@ -142,7 +145,8 @@ static void put_event(struct fv_live *live, size_t sensor, size_t event, struct 
             put_source(out, of, name, event, i);
 }
 
-static void put_own(struct fv_jsonl *out, const char *name, const char *type, const char *unit, const char *help, double value)
+static void put_own(struct fv_jsonl *out, const char *name, const char *type, const char *unit, const char *help,
+                    double value)
 {
     put_family(out, name, type, unit, help);
     fv_jsonl_text(out, name);
@@ -160,7 +164,8 @@ void fv_metrics(struct fv_live *live, size_t clients, struct fv_jsonl *out)
     put_own(out, "fvmpi_live_samples", " counter\n", "", "samples taken", (double)live->samples);
     put_own(out, "fvmpi_live_late", " counter\n", "", "samples more than half an interval late", (double)live->late);
     put_own(out, "fvmpi_live_missed", " counter\n", "", "samples left out for lateness", (double)live->missed);
-    put_own(out, "fvmpi_live_cpu_seconds", " counter\n", "seconds", "processor time that fvmpi live took", fv_live_cpu_s(live));
+    put_own(out, "fvmpi_live_cpu_seconds", " counter\n", "seconds", "processor time that fvmpi live took",
+            fv_live_cpu_s(live));
     put_own(out, "fvmpi_live_interval_seconds", " gauge\n", "seconds", "from sample to sample", live->interval_s);
     put_own(out, "fvmpi_live_clients", " gauge\n", "", "that get samples now", (double)clients);
     fv_jsonl_text(out, "# EOF\n");

@@ -1,4 +1,5 @@
-/* OpenMetrics 1.0, for Prometheus: the events that are watched, by source, as their sensors were last read, and what this process took.
+/* OpenMetrics 1.0, for Prometheus: the events that are watched, by source, as their sensors were last read, and what
+ * this process took.
  *
  *     net.rx_bytes@eth0    fvmpi_net_rx_bytes_total{source="eth0"} 1000     a counter, since whenever its device began
  *     meminfo.MemFree      fvmpi_meminfo_MemFree_bytes 4096                 a gauge

@@ -23,15 +23,15 @@ struct node_file {
     char *name; /* in the directory */
     dev_t device;
     ino_t inode;
-    int fd;             /* -1: there is no more to come */
-    off_t at;           /* what is behind it was not read yet */
-    char *text;         /* that was read, and is no whole line */
+    int fd;     /* -1: there is no more to come */
+    off_t at;   /* what is behind it was not read yet */
+    char *text; /* that was read, and is no whole line */
     size_t used, room;
-    bool is_begun;      /* its header was taken */
-    bool is_skipping;   /* to the next line's begin */
-    uint32_t first;     /* series */
+    bool is_begun;    /* its header was taken */
+    bool is_skipping; /* to the next line's begin */
+    uint32_t first;   /* series */
     size_t count;
-    int64_t start_ns;   /* of its times, since ours */
+    int64_t start_ns; /* of its times, since ours */
     char *host;
 };
 
@@ -237,7 +237,8 @@ static bool is_recording(const char *name)
 {
     const char *found = strstr(name, ".jsonl"), *behind = found ? found + strlen(".jsonl") : NULL;
 
-    return *name != '.' && found && (!*behind || (*behind == '.' && strspn(behind + 1, "0123456789") == strlen(behind + 1)));
+    return *name != '.' && found &&
+           (!*behind || (*behind == '.' && strspn(behind + 1, "0123456789") == strlen(behind + 1)));
 }
 
 static bool is_wanted(const struct fv_nodes *n, const char *name)
@@ -246,7 +247,9 @@ static bool is_wanted(const struct fv_nodes *n, const char *name)
 
     if (!n->only)
         return is_recording(name);
-    return !strncmp(name, n->only, length) && (!name[length] || (name[length] == '.' && name[length + 1] && strspn(name + length + 1, "0123456789") == strlen(name + length + 1)));
+    return !strncmp(name, n->only, length) &&
+           (!name[length] || (name[length] == '.' && name[length + 1] &&
+                              strspn(name + length + 1, "0123456789") == strlen(name + length + 1)));
 }
 
 /* A number of one that has ended may be another file's by now. */
@@ -255,7 +258,8 @@ static bool is_known(const struct fv_nodes *n, const char *name, const struct st
     for (size_t i = 0; i < n->count; i++) {
         const struct node_file *f = &n->files[i];
 
-        if (f->inode == st->st_ino && f->device == st->st_dev && (f->fd >= 0 || (!strcmp(f->name, name) && st->st_size >= f->at)))
+        if (f->inode == st->st_ino && f->device == st->st_dev &&
+            (f->fd >= 0 || (!strcmp(f->name, name) && st->st_size >= f->at)))
             return true;
     }
     return false;
@@ -275,7 +279,8 @@ static void open_file(struct fv_nodes *n, int directory, const char *name)
     struct stat st;
     int fd;
 
-    if (fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode) || is_known(n, name, &st) || (int64_t)st.st_mtim.tv_sec < n->live->start_realtime_ns / 1000000000 - RECENT_S)
+    if (fstatat(directory, name, &st, 0) || !S_ISREG(st.st_mode) || is_known(n, name, &st) ||
+        (int64_t)st.st_mtim.tv_sec < n->live->start_realtime_ns / 1000000000 - RECENT_S)
         return;
     if (count_open(n) == FV_NODES_OPEN || n->count == FV_NODES_FILES) {
         if (!n->is_full)
@@ -286,7 +291,8 @@ static void open_file(struct fv_nodes *n, int directory, const char *name)
     if ((fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) < 0)
         return; /* next time */
     FV_GROW(n->files, n->room, n->count + 1);
-    n->files[n->count++] = (struct node_file){ .name = strdup(name), .device = st.st_dev, .inode = st.st_ino, .fd = fd };
+    n->files[n->count++] =
+        (struct node_file){ .name = strdup(name), .device = st.st_dev, .inode = st.st_ino, .fd = fd };
 }
 
 static void look(struct fv_nodes *n)

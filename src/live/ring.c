@@ -1,5 +1,5 @@
-/* See ring.h. Lines stand behind each other; one that would not fit before the end begins at the front. So the oldest are those behind the next place, and
- * then those at the front. */
+/* See ring.h. Lines stand behind each other; one that would not fit before the end begins at the front. So the oldest
+ * are those behind the next place, and then those at the front. */
 #include "live/ring.h"
 #include "tool/vec.h"
 
@@ -7,7 +7,10 @@
 
 void fv_ring_init(struct fv_ring *r)
 {
-    *r = (struct fv_ring){ .text = fv_xcalloc(FV_RING_BYTES, 1), .places = fv_xcalloc(FV_RING_LINES, sizeof(*r->places)), .first = 1, .end = 1 };
+    *r = (struct fv_ring){ .text = fv_xcalloc(FV_RING_BYTES, 1),
+                           .places = fv_xcalloc(FV_RING_LINES, sizeof(*r->places)),
+                           .first = 1,
+                           .end = 1 };
 }
 
 /* Those that begin in [from, to) go, as far as they are the oldest. */

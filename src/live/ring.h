@@ -1,5 +1,5 @@
-/* The last lines of text that there were, in bounded memory: a new one takes the place of the oldest. Each has a number, from 1 on, so that who reads them
- * knows where he is, and what he missed. One thread at a time. */
+/* The last lines of text that there were, in bounded memory: a new one takes the place of the oldest. Each has a
+ * number, from 1 on, so that who reads them knows where he is, and what he missed. One thread at a time. */
 #ifndef FV_RING_H
 #define FV_RING_H
 
@@ -9,7 +9,7 @@
 
 #define FV_RING_BYTES ((size_t)6 << 20)
 #define FV_RING_LINES ((size_t)1 << 16)
-#define FV_RING_LINE (FV_RING_BYTES / 8) /* longer ones are not taken */
+#define FV_RING_LINE  (FV_RING_BYTES / 8) /* longer ones are not taken */
 
 struct fv_ring_place {
     uint32_t at, length;

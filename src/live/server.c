@@ -21,15 +21,15 @@
 #include <unistd.h>
 
 enum {
-    DAEMONS = 2,       /* of IPv4 and IPv6 */
-    CONNECTIONS = 32,  /* of each */
+    DAEMONS = 2,      /* of IPv4 and IPv6 */
+    CONNECTIONS = 32, /* of each */
     CONNECTION_BYTES = 16 << 10,
     TIMEOUT_S = 15,    /* in which nothing moves */
     STRANGER_S = 10,   /* until a connection has to show the token */
     BODY_BYTES = 4096, /* of a command */
     HOSTS = 3,
     PORT_TRIES = 20,
-    TOO_LARGE = 413,   /* its name differs by version */
+    TOO_LARGE = 413, /* its name differs by version */
 };
 
 struct slot {
@@ -84,7 +84,8 @@ static void add_headers(struct MHD_Response *response, const char *type)
     fv_http.MHD_add_response_header(response, "Content-Type", type);
 }
 
-static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response, const char *type)
+static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response,
+                             const char *type)
 {
     enum MHD_Result result;
 
@@ -98,13 +99,17 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
 
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned status, const char *text)
 {
-    return queue(connection, status, fv_http.MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY), "text/plain; charset=utf-8");
+    return queue(connection, status,
+                 fv_http.MHD_create_response_from_buffer(strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY),
+                 "text/plain; charset=utf-8");
 }
 
 static enum MHD_Result answer_page(struct fv_server *s, struct MHD_Connection *connection, struct request *r)
 {
     (void)s, (void)r;
-    return queue(connection, MHD_HTTP_OK, fv_http.MHD_create_response_from_buffer(fv_live_page_bytes, (void *)(uintptr_t)fv_live_page, MHD_RESPMEM_PERSISTENT),
+    return queue(connection, MHD_HTTP_OK,
+                 fv_http.MHD_create_response_from_buffer(fv_live_page_bytes, (void *)(uintptr_t)fv_live_page,
+                                                         MHD_RESPMEM_PERSISTENT),
                  "text/html; charset=utf-8");
 }
 
@@ -112,7 +117,10 @@ static enum MHD_Result answer_page(struct fv_server *s, struct MHD_Connection *c
 static enum MHD_Result answer_events(struct fv_server *s, struct MHD_Connection *connection, struct request *r)
 {
     (void)r;
-    return queue(connection, MHD_HTTP_OK, fv_http.MHD_create_response_from_buffer(s->live->events.used, s->live->events.text, MHD_RESPMEM_PERSISTENT), "application/json");
+    return queue(
+        connection, MHD_HTTP_OK,
+        fv_http.MHD_create_response_from_buffer(s->live->events.used, s->live->events.text, MHD_RESPMEM_PERSISTENT),
+        "application/json");
 }
 
 static enum MHD_Result answer_metrics(struct fv_server *s, struct MHD_Connection *connection, struct request *r)
@@ -123,7 +131,8 @@ static enum MHD_Result answer_metrics(struct fv_server *s, struct MHD_Connection
     pthread_mutex_lock(&s->live->lock);
     fv_metrics(s->live, s->count, &out);
     pthread_mutex_unlock(&s->live->lock);
-    return queue(connection, MHD_HTTP_OK, fv_http.MHD_create_response_from_buffer(out.used, out.text, MHD_RESPMEM_MUST_FREE),
+    return queue(connection, MHD_HTTP_OK,
+                 fv_http.MHD_create_response_from_buffer(out.used, out.text, MHD_RESPMEM_MUST_FREE),
                  "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
@@ -136,7 +145,8 @@ static enum MHD_Result answer_control(struct fv_server *s, struct MHD_Connection
     if (!r->bytes || memchr(r->body, '\n', r->bytes) || memchr(r->body, '\0', r->bytes))
         return say(connection, MHD_HTTP_BAD_REQUEST, "a command is one line: label TEXT, interval S, watch EVENT\n");
     r->body[r->bytes] = '\0';
-    return fv_live_obey(s->live, r->body, why, sizeof(why)) ? say(connection, MHD_HTTP_OK, "") : say(connection, MHD_HTTP_BAD_REQUEST, why);
+    return fv_live_obey(s->live, r->body, why, sizeof(why)) ? say(connection, MHD_HTTP_OK, "")
+                                                            : say(connection, MHD_HTTP_BAD_REQUEST, why);
 }
 
 /* ---- samples ---- */
@@ -188,7 +198,9 @@ static struct fv_client *new_client(struct fv_server *s, struct MHD_Connection *
     pthread_mutex_lock(&s->live->lock);
     if (s->count < FV_SERVER_CLIENTS) {
         c = fv_xcalloc(1, sizeof(*c));
-        *c = (struct fv_client){ .next = s->clients, .before = &s->clients, .owner = s, .connection = connection, .line = s->live->ring.first };
+        *c = (struct fv_client){
+            .next = s->clients, .before = &s->clients, .owner = s, .connection = connection, .line = s->live->ring.first
+        };
         if (c->next)
             c->next->before = &c->next;
         s->clients = c;
@@ -268,8 +280,12 @@ static enum MHD_Result take_header(void *context, enum MHD_ValueKind kind, const
     struct origin *o = context;
     const struct {
         const char *key, **to;
-    } wanted[] = { { "Host", &o->host }, { "Origin", &o->origin }, { "Sec-Fetch-Site", &o->site }, { "Sec-Fetch-Mode", &o->mode },
-                   { "Sec-Fetch-Dest", &o->destination }, { "Authorization", &o->authorization } };
+    } wanted[] = { { "Host", &o->host },
+                   { "Origin", &o->origin },
+                   { "Sec-Fetch-Site", &o->site },
+                   { "Sec-Fetch-Mode", &o->mode },
+                   { "Sec-Fetch-Dest", &o->destination },
+                   { "Authorization", &o->authorization } };
 
     (void)kind;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
@@ -318,12 +334,14 @@ static bool shows_token(const struct fv_server *s, struct MHD_Connection *connec
     static const char bearer[] = "Bearer ";
 
     return is_token(s, query_of(connection, "token")) ||
-           (o->authorization && !strncasecmp(o->authorization, bearer, strlen(bearer)) && is_token(s, o->authorization + strlen(bearer)));
+           (o->authorization && !strncasecmp(o->authorization, bearer, strlen(bearer)) &&
+            is_token(s, o->authorization + strlen(bearer)));
 }
 
 static void know(struct fv_server *s, struct MHD_Connection *connection)
 {
-    const union MHD_ConnectionInfo *info = fv_http.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    const union MHD_ConnectionInfo *info =
+        fv_http.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct slot *slot = info ? info->socket_context : NULL;
 
     pthread_mutex_lock(&s->slots_lock);
@@ -332,7 +350,8 @@ static void know(struct fv_server *s, struct MHD_Connection *connection)
     pthread_mutex_unlock(&s->slots_lock);
 }
 
-static unsigned judge(struct fv_server *s, struct MHD_Connection *connection, const char *path, const char *method, const struct route **out)
+static unsigned judge(struct fv_server *s, struct MHD_Connection *connection, const char *path, const char *method,
+                      const struct route **out)
 {
     struct origin origin = { 0 };
 
@@ -354,7 +373,9 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, const struct re
     struct MHD_Response *response;
 
     if (r->status == MHD_HTTP_FORBIDDEN)
-        return say(connection, r->status, "This needs the whole address that fvmpi live printed, with its token, its port, and 127.0.0.1 or localhost.\n");
+        return say(connection, r->status,
+                   "This needs the whole address that fvmpi live printed, with its token, its port, and 127.0.0.1 or "
+                   "localhost.\n");
     if (r->status == MHD_HTTP_NOT_FOUND)
         return say(connection, r->status, "there is no such thing\n");
     response = fv_http.MHD_create_response_from_buffer(strlen(wrong), (void *)(uintptr_t)wrong, MHD_RESPMEM_PERSISTENT);
@@ -373,8 +394,9 @@ static enum MHD_Result take_body(struct request *r, const char *data, size_t *by
     return r->bytes > 16 * BODY_BYTES ? MHD_NO : MHD_YES;
 }
 
-static enum MHD_Result take_request(void *context, struct MHD_Connection *connection, const char *path, const char *method, const char *version, const char *data,
-                                    size_t *bytes, void **request)
+static enum MHD_Result take_request(void *context, struct MHD_Connection *connection, const char *path,
+                                    const char *method, const char *version, const char *data, size_t *bytes,
+                                    void **request)
 {
     struct fv_server *s = context;
     struct request *r = *request;
@@ -390,7 +412,8 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
     return r->status ? refuse(connection, r) : r->route->answer(s, connection, r);
 }
 
-static void end_request(void *context, struct MHD_Connection *connection, void **request, enum MHD_RequestTerminationCode why)
+static void end_request(void *context, struct MHD_Connection *connection, void **request,
+                        enum MHD_RequestTerminationCode why)
 {
     (void)context, (void)connection, (void)why;
     free(*request);
@@ -401,7 +424,8 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
 
 static void begin_connection(struct fv_server *s, struct MHD_Connection *connection, void **slot)
 {
-    const union MHD_ConnectionInfo *info = fv_http.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *info =
+        fv_http.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
     *slot = NULL;
     for (size_t i = 0; info && i < DAEMONS * CONNECTIONS && !*slot; i++)
@@ -411,7 +435,8 @@ static void begin_connection(struct fv_server *s, struct MHD_Connection *connect
         }
 }
 
-static void note_connection(void *context, struct MHD_Connection *connection, void **slot, enum MHD_ConnectionNotificationCode what)
+static void note_connection(void *context, struct MHD_Connection *connection, void **slot,
+                            enum MHD_ConnectionNotificationCode what)
 {
     struct fv_server *s = context;
 
@@ -465,8 +490,12 @@ int64_t fv_server_tell(struct fv_server *s)
 
 static int listen_at(int family, unsigned port)
 {
-    const struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    const struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    const struct sockaddr_in v4 = { .sin_family = AF_INET,
+                                    .sin_port = htons((uint16_t)port),
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    const struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+                                     .sin6_port = htons((uint16_t)port),
+                                     .sin6_addr = IN6ADDR_LOOPBACK_INIT };
     bool is_4 = family == AF_INET;
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, saved;
 
@@ -475,7 +504,8 @@ static int listen_at(int family, unsigned port)
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (!is_4)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-    if (!bind(fd, is_4 ? (const struct sockaddr *)&v4 : (const struct sockaddr *)&v6, is_4 ? sizeof(v4) : sizeof(v6)) && !listen(fd, CONNECTIONS))
+    if (!bind(fd, is_4 ? (const struct sockaddr *)&v4 : (const struct sockaddr *)&v6, is_4 ? sizeof(v4) : sizeof(v6)) &&
+        !listen(fd, CONNECTIONS))
         return fd;
     saved = errno;
     close(fd);
@@ -491,7 +521,8 @@ static unsigned port_of(int fd)
     return getsockname(fd, (struct sockaddr *)&address, &bytes) ? 0 : ntohs(address.sin_port);
 }
 
-/* Both, at the same port: who else had ours of the other family would get requests for localhost, with the token. A host may have no IPv6. */
+/* Both, at the same port: who else had ours of the other family would get requests for localhost, with the token. A
+ * host may have no IPv6. */
 static bool listen_both(struct fv_server *s, unsigned port, int fds[DAEMONS])
 {
     for (int tries = 0; tries < PORT_TRIES; tries++) {
@@ -513,10 +544,12 @@ static bool start(struct fv_server *s, size_t i, int fd)
 {
     unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (i ? MHD_USE_IPv6 : 0);
 
-    s->daemons[i] = fv_http.MHD_start_daemon(flags, (uint16_t)s->port, NULL, NULL, take_request, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                                             (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-                                             (unsigned)TIMEOUT_S, MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_NOTIFY_CONNECTION, note_connection, s,
-                                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+    s->daemons[i] =
+        fv_http.MHD_start_daemon(flags, (uint16_t)s->port, NULL, NULL, take_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+                                 MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                 (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
+                                 MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+                                 note_connection, s, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     if (!s->daemons[i]) {
         fv_log("live: the server does not start%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
         close(fd);
@@ -565,7 +598,8 @@ struct fv_server *fv_server_open(struct fv_live *live, unsigned port)
         return NULL;
     }
     if (!listen_both(s, port, fds)) {
-        fv_log("live: port %u of 127.0.0.1: %s%s", port, strerror(errno), port ? "; without --port any that is free is taken" : "");
+        fv_log("live: port %u of 127.0.0.1: %s%s", port, strerror(errno),
+               port ? "; without --port any that is free is taken" : "");
         free_server(s);
         return NULL;
     }

@@ -20,7 +20,8 @@ static double draw(struct fv_memory *m)
     return ((double)(m->random >> 32) + 1) / 4294967296.0;
 }
 
-/* -log(x), of x in (0, 1]: x = f * 2^e, and the series of log((1 + z) / (1 - z)). The C library's is in a library of its own. */
+/* -log(x), of x in (0, 1]: x = f * 2^e, and the series of log((1 + z) / (1 - z)). The C library's is in a library of
+ * its own. */
 static double minus_log(double x)
 {
     int e = 0;
@@ -160,13 +161,22 @@ static uint64_t cost_of_ticks(void)
     return least;
 }
 
-_Static_assert((int)FV_MEMORY_CHOICE_ON == FV_MEMORY_SAMPLED && (int)FV_MEMORY_CHOICE_EXACT == FV_MEMORY_EXACT, "an option's value is the rank file's");
+_Static_assert((int)FV_MEMORY_CHOICE_ON == FV_MEMORY_SAMPLED && (int)FV_MEMORY_CHOICE_EXACT == FV_MEMORY_EXACT,
+               "an option's value is the rank file's");
 
 static bool make_hooks(void)
 {
     hooks = hooks ? hooks : fv_memory_new_wiped(sizeof(*hooks));
     if (hooks)
-        *hooks = (struct fv_front_hooks){ fv_rt.options.memory == FV_MEMORY_EXACT ? 0 : FV_MEMORY_LARGE, ticks, cost_of_ticks(), begin, allocated, freed, take, taken, publish };
+        *hooks = (struct fv_front_hooks){ fv_rt.options.memory == FV_MEMORY_EXACT ? 0 : FV_MEMORY_LARGE,
+                                          ticks,
+                                          cost_of_ticks(),
+                                          begin,
+                                          allocated,
+                                          freed,
+                                          take,
+                                          taken,
+                                          publish };
     return hooks;
 }
 
@@ -178,7 +188,8 @@ static void start(struct fv_thread *self)
     if (!fv_rt.options.memory || fv_memory_process)
         return;
     if (!&fvmpi_memory_v1) {
-        fv_remark(fv_first_rank(), "FVMPI_MEMORY: libfvmpi-memory.so is not loaded, so that nothing of memory is recorded; preload it beside this library (fvmpi run --memory does)");
+        fv_remark(fv_first_rank(), "FVMPI_MEMORY: libfvmpi-memory.so is not loaded, so that nothing of memory is "
+                                   "recorded; preload it beside this library (fvmpi run --memory does)");
         return;
     }
     if (!make_hooks() || !fv_memory_process_new())
@@ -226,5 +237,8 @@ static void fork_ends(struct fv_thread *self)
     own_memory = NULL;
 }
 
-const struct fv_layer fv_memory_layer = { .at = { [FV_AT_START] = start, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FINALIZE] = note_pages, [FV_AT_EXIT] = exits,
+const struct fv_layer fv_memory_layer = { .at = { [FV_AT_START] = start,
+                                                  [FV_AT_THREAD_END] = thread_ends,
+                                                  [FV_AT_FINALIZE] = note_pages,
+                                                  [FV_AT_EXIT] = exits,
                                                   [FV_AT_FORK] = fork_ends } };

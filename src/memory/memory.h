@@ -1,8 +1,8 @@
-/* Memory that the program allocates (--memory), told by the interposers in libfvmpi-memory.so (front/memory.h): by call path what was
- * allocated, what of it was freed, and what is live. Objects that are known stand in a table by address (objects.c); a thread counts in
- * records of its own, one a call path (sites.c); the process's live bytes and their peak are sums that threads add to now and then
- * (process.c). All of a path's records at the peak follow without looking at them there: a record remembers what it had before its first
- * change since (struct fv_memory_site). */
+/* Memory that the program allocates (--memory), told by the interposers in libfvmpi-memory.so (front/memory.h): by call
+ * path what was allocated, what of it was freed, and what is live. Objects that are known stand in a table by address
+ * (objects.c); a thread counts in records of its own, one a call path (sites.c); the process's live bytes and their
+ * peak are sums that threads add to now and then (process.c). All of a path's records at the peak follow without
+ * looking at them there: a record remembers what it had before its first change since (struct fv_memory_site). */
 #ifndef FV_MEMORY_H
 #define FV_MEMORY_H
 
@@ -14,8 +14,8 @@ struct fv_allocator {
     struct fv_memory_site *record; /* in the file */
     struct fv_memory_path *shared; /* likewise, of all threads; NULL: no room */
     struct fv_memory *of;
-    int64_t pending; /* of its bytes, not yet in `shared` */
-    uint32_t number; /* of the process's, from 1 */
+    int64_t pending;            /* of its bytes, not yet in `shared` */
+    uint32_t number;            /* of the process's, from 1 */
 } __attribute__((aligned(64))); /* beside another thread's */
 
 #define FV_MEMORY_RECENT 64
@@ -36,7 +36,7 @@ struct fv_memory {
 };
 
 extern struct fv_memory_process *fv_memory_process; /* in the file; NULL: nothing is recorded */
-extern bool fv_memory_ending; /* exit() runs: what is allocated from now on is in no call path */
+extern bool fv_memory_ending;                       /* exit() runs: what is allocated from now on is in no call path */
 
 /* ---- objects.c: what is live and known ---- */
 

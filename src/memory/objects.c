@@ -1,6 +1,7 @@
-/* Objects by address, in shards with a lock each. A free's first question is answered by a filter without any (front/memory.h). A thread
- * asks while nobody in it is told of anything else, so that a signal handler never waits here for what it has interrupted; one that
- * leaves by longjmp() in the few nanoseconds that a shard is held, spoils that shard, which others give up after a while. */
+/* Objects by address, in shards with a lock each. A free's first question is answered by a filter without any
+ * (front/memory.h). A thread asks while nobody in it is told of anything else, so that a signal handler never waits
+ * here for what it has interrupted; one that leaves by longjmp() in the few nanoseconds that a shard is held, spoils
+ * that shard, which others give up after a while. */
 #include "memory/memory.h"
 
 enum {
@@ -48,7 +49,8 @@ static void filter_more(uint32_t hash)
 {
     uint8_t *count = &fvmpi_memory_v1.filter[hash], was = __atomic_load_n(count, __ATOMIC_RELAXED);
 
-    while (was < UINT8_MAX && !__atomic_compare_exchange_n(count, &was, (uint8_t)(was + 1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (was < UINT8_MAX &&
+           !__atomic_compare_exchange_n(count, &was, (uint8_t)(was + 1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -56,7 +58,8 @@ static void filter_less(uint32_t hash)
 {
     uint8_t *count = &fvmpi_memory_v1.filter[hash], was = __atomic_load_n(count, __ATOMIC_RELAXED);
 
-    while (was && was < UINT8_MAX && !__atomic_compare_exchange_n(count, &was, (uint8_t)(was - 1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (was && was < UINT8_MAX &&
+           !__atomic_compare_exchange_n(count, &was, (uint8_t)(was - 1), true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 

@@ -1,5 +1,5 @@
-/* What the process has in memory: how much of it in large pages, and how far it is. The kernel walks all pages to answer, about a
- * millisecond a GiB, so it is asked where the program has ended its work. */
+/* What the process has in memory: how much of it in large pages, and how far it is. The kernel walks all pages to
+ * answer, about a millisecond a GiB, so it is asked where the program has ended its work. */
 #include "base/process.h"
 #include "memory/memory.h"
 #include "rt/clock.h"
@@ -25,7 +25,8 @@ bool fv_memory_pages_read(struct fv_memory_pages *pages, const char *rollup)
     uint64_t hugetlb = value_of(rollup, "\nShared_Hugetlb:") + value_of(rollup, "\nPrivate_Hugetlb:"); /* not in Rss */
 
     pages->resident = value_of(rollup, "\nRss:") + hugetlb;
-    pages->huge = hugetlb + value_of(rollup, "\nAnonHugePages:") + value_of(rollup, "\nShmemPmdMapped:") + value_of(rollup, "\nFilePmdMapped:");
+    pages->huge = hugetlb + value_of(rollup, "\nAnonHugePages:") + value_of(rollup, "\nShmemPmdMapped:") +
+                  value_of(rollup, "\nFilePmdMapped:");
     return pages->resident;
 }
 
@@ -73,7 +74,8 @@ static void place_all(struct fv_memory_pages *pages, int fd, unsigned node)
 static void place(struct fv_memory_pages *pages)
 {
     unsigned cpu, node;
-    int fd = has_nodes() && !syscall(SYS_getcpu, &cpu, &node, NULL) ? open("/proc/self/numa_maps", O_RDONLY | O_CLOEXEC) : -1;
+    int fd = has_nodes() && !syscall(SYS_getcpu, &cpu, &node, NULL) ? open("/proc/self/numa_maps", O_RDONLY | O_CLOEXEC)
+                                                                    : -1;
 
     if (fd < 0)
         return;
@@ -86,7 +88,8 @@ void fv_memory_pages_note(struct fv_memory_pages *pages)
     struct fv_memory_pages now = { .ticks = fv_ticks() };
     char rollup[2048];
 
-    if (fv_file_read("/proc/self/smaps_rollup", rollup, sizeof(rollup)) <= 0 || !fv_memory_pages_read(&now, rollup) || now.resident <= pages->resident)
+    if (fv_file_read("/proc/self/smaps_rollup", rollup, sizeof(rollup)) <= 0 || !fv_memory_pages_read(&now, rollup) ||
+        now.resident <= pages->resident)
         return;
     place(&now);
     *pages = now;

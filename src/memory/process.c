@@ -1,4 +1,5 @@
-/* The process's live bytes: threads add to them now and then (front/memory.h), and so the peak is known to within what they hold back. */
+/* The process's live bytes: threads add to them now and then (front/memory.h), and so the peak is known to within what
+ * they hold back. */
 #include "memory/memory.h"
 #include "rt/clock.h"
 
@@ -58,7 +59,8 @@ static void note(int64_t live)
 
 static bool open_records(void)
 {
-    struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MEMORY_PROCESS, FV_NO_THREAD, 0, sizeof(*fv_memory_process));
+    struct fv_chunk_header *chunk =
+        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MEMORY_PROCESS, FV_NO_THREAD, 0, sizeof(*fv_memory_process));
 
     if (!chunk)
         return false;
@@ -73,7 +75,8 @@ static bool open_records(void)
     return true;
 }
 
-/* An executable at a fixed address has the name for its own calls alone, which are led to the function that others call, too. */
+/* An executable at a fixed address has the name for its own calls alone, which are led to the function that others
+ * call, too. */
 static bool leads_on(void *address)
 {
     const ElfW(Sym) *symbol = NULL;
@@ -104,7 +107,8 @@ bool fv_memory_process_new(void)
     if (!open_records())
         return false;
     fv_memory_process->mode = (uint32_t)fv_rt.options.memory;
-    fv_memory_process->before = fv_memory_process->live = fv_memory_process->peak = __atomic_load_n(&fvmpi_memory_v1.before, __ATOMIC_RELAXED);
+    fv_memory_process->before = fv_memory_process->live = fv_memory_process->peak =
+        __atomic_load_n(&fvmpi_memory_v1.before, __ATOMIC_RELAXED);
     fv_memory_process->peak_ticks = fv_ticks();
     describe_allocator();
     return true;
@@ -124,7 +128,8 @@ static int64_t take_held(struct fv_memory_sums *sums, bool is_shared)
 void fv_memory_publish(struct fv_memory_sums *sums, bool is_shared)
 {
     struct fv_memory_process *p = fv_memory_process;
-    int64_t live = __atomic_add_fetch(&p->live, take_held(sums, is_shared), __ATOMIC_RELAXED), peak = __atomic_load_n(&p->peak, __ATOMIC_RELAXED);
+    int64_t live = __atomic_add_fetch(&p->live, take_held(sums, is_shared), __ATOMIC_RELAXED),
+            peak = __atomic_load_n(&p->peak, __ATOMIC_RELAXED);
 
     while (live > peak)
         if (__atomic_compare_exchange_n(&p->peak, &peak, live, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {

@@ -1,5 +1,5 @@
-/* What a thread counts by call path. Its records are its own: what it frees of another's stands in its own record of that path, and
- * readers add records of a path up. Of all threads is only the path's live sum, for its own peak. */
+/* What a thread counts by call path. Its records are its own: what it frees of another's stands in its own record of
+ * that path, and readers add records of a path up. Of all threads is only the path's live sum, for its own peak. */
 #include "memory/memory.h"
 #include "rt/path.h"
 
@@ -8,7 +8,7 @@
 enum {
     BLOCK = 1024,
     BLOCKS = (1 << 24) / BLOCK,
-    SITES = 1 << 22,  /* places of a thread's table */
+    SITES = 1 << 22, /* places of a thread's table */
     PATHS = 1 << 22,
     PENDING = 4096,
 };
@@ -51,12 +51,15 @@ static struct fv_allocator *new_allocator(void)
 /* Under paths_lock. NULL: no room. */
 static struct fv_memory_path *shared_path(uint32_t path, bool beyond)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_MEMORY_PATHS, .first_pages = 2, .most_pages = 64, .budget = &budget };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_MEMORY_PATHS, .first_pages = 2, .most_pages = 64, .budget = &budget
+    };
     struct path *known = fv_map_add(&paths, sizeof(*known), (uint64_t)path + 1, 2 * PATHS);
 
     if (!known)
         return NULL;
-    if (!known->record && (known->record = fv_tail_next(&paths_tail, &kind, FV_NO_THREAD, sizeof(*known->record), beyond))) {
+    if (!known->record &&
+        (known->record = fv_tail_next(&paths_tail, &kind, FV_NO_THREAD, sizeof(*known->record), beyond))) {
         known->record->path = path;
         fv_tail_commit(&paths_tail, sizeof(*known->record));
     }
@@ -65,10 +68,13 @@ static struct fv_memory_path *shared_path(uint32_t path, bool beyond)
 
 static struct fv_allocator *make(struct fv_memory *m, uint32_t path, bool beyond)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_MEMORY_SITES, .first_pages = 2, .most_pages = 64, .budget = &budget };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_MEMORY_SITES, .first_pages = 2, .most_pages = 64, .budget = &budget
+    };
     struct fv_allocator *a = new_allocator();
     struct fv_memory_path *shared = a ? shared_path(path, beyond) : NULL;
-    struct fv_memory_site *record = shared ? fv_tail_next(&m->tail, &kind, m->thread->id, sizeof(*record), beyond) : NULL;
+    struct fv_memory_site *record =
+        shared ? fv_tail_next(&m->tail, &kind, m->thread->id, sizeof(*record), beyond) : NULL;
 
     if (!record)
         return NULL;
@@ -115,7 +121,8 @@ struct fv_memory *fv_memory_of(struct fv_thread *t)
     if (t->memory)
         return t->memory;
     struct fv_memory *m = fv_memory_new(sizeof(*m));
-    struct fv_chunk_header *chunk = m ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MEMORY_SUMS, t->id, 0, sizeof(*m->sums)) : NULL;
+    struct fv_chunk_header *chunk =
+        m ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MEMORY_SUMS, t->id, 0, sizeof(*m->sums)) : NULL;
 
     if (!chunk) {
         fv_memory_free(m, sizeof(*m));
@@ -181,7 +188,8 @@ static inline bool is_known(uint64_t bytes)
     return bytes >= FV_MEMORY_LARGE || fvmpi_memory_v1.is_exact;
 }
 
-/* What one that was drawn stands for: 1 / (1 - exp(-bytes / mean)) of its kind, which is, as far as whole numbers go, mean / bytes + 1 / 2. */
+/* What one that was drawn stands for: 1 / (1 - exp(-bytes / mean)) of its kind, which is, as far as whole numbers go,
+ * mean / bytes + 1 / 2. */
 static inline void add(struct fv_memory_amount *to, uint64_t bytes, int64_t *moved)
 {
     if (FV_LIKELY(is_known(bytes))) {
@@ -218,7 +226,8 @@ static void move(struct fv_allocator *a, int64_t bytes)
     a->pending += bytes;
     if (a->pending > -PENDING && a->pending < PENDING)
         return;
-    int64_t live = __atomic_add_fetch(&p->live, a->pending, __ATOMIC_RELAXED), peak = __atomic_load_n(&p->peak, __ATOMIC_RELAXED);
+    int64_t live = __atomic_add_fetch(&p->live, a->pending, __ATOMIC_RELAXED),
+            peak = __atomic_load_n(&p->peak, __ATOMIC_RELAXED);
     uint64_t now = fv_ticks(), begin = fv_rt.writer.header->begin_ticks;
     unsigned octave = fv_log2_bucket(now > begin ? (now - begin) >> FV_MEMORY_YOUNG : 0);
 

@@ -6,8 +6,9 @@
 
 struct entered {
     uint32_t node;
-    /* How a path continues in it: it leads through `path`, of the base (FV_NONE: from its beginning), then through a frame of
-     * `function` (FV_NONE: any), which `skip` says stands for the region itself; what is left stands below `at`. */
+    /* How a path continues in it: it leads through `path`, of the base (FV_NONE: from its beginning), then through a
+     * frame of `function` (FV_NONE: any), which `skip` says stands for the region itself; what is left stands below
+     * `at`. */
     uint32_t at, path, function;
     bool skip, opaque; /* opaque: no path leads on */
 };
@@ -20,14 +21,15 @@ struct fv_calling_thread {
     struct fv_index index;
     struct entered *open; /* each in the one before */
     size_t depth, open_room;
-    uint32_t last; /* where it was; FV_NONE: outside of all */
+    uint32_t last;    /* where it was; FV_NONE: outside of all */
     uint32_t *frames; /* scratch */
     size_t frame_room;
 };
 
 /* ---- nodes ---- */
 
-static const struct fv_calling_node *node_at(const struct fv_calling *c, const struct fv_calling_thread *t, uint32_t node)
+static const struct fv_calling_node *node_at(const struct fv_calling *c, const struct fv_calling_thread *t,
+                                             uint32_t node)
 {
     return node < c->base_count ? &c->base[node] : &t->nodes[node - c->base_count];
 }
@@ -42,7 +44,8 @@ static uint32_t depth_of(const struct fv_calling *c, const struct fv_calling_thr
     return node == FV_NONE ? 0 : node < c->base_count ? c->depths[node] : t->depths[node - c->base_count];
 }
 
-static uint32_t child(const struct fv_calling *c, struct fv_calling_thread *t, uint32_t parent, uint32_t region, uint32_t like)
+static uint32_t child(const struct fv_calling *c, struct fv_calling_thread *t, uint32_t parent, uint32_t region,
+                      uint32_t like)
 {
     size_t before = t->count;
     uint32_t own = FV_INTERN(t->index, t->nodes, t->count, t->room, (uint32_t[]){ parent, region, like });
@@ -62,7 +65,8 @@ static const struct entered *innermost(const struct fv_calling_thread *t)
 }
 
 /* The frames of a path below `around`, the innermost first; false: it does not lead through that. */
-static bool frames_below(const struct fv_calling *c, struct fv_calling_thread *t, uint32_t path, uint32_t around, size_t *count)
+static bool frames_below(const struct fv_calling *c, struct fv_calling_thread *t, uint32_t path, uint32_t around,
+                         size_t *count)
 {
     *count = 0;
     for (; path != around && path != FV_NONE; path = c->base[path].parent) {
@@ -121,7 +125,8 @@ static uint32_t distance_to(const struct fv_calling *c, const struct fv_calling_
     return goes_on && !(entering && under_b == node) ? steps : steps + 1;
 }
 
-static struct fv_calling_event go_to(const struct fv_calling *c, struct fv_calling_thread *t, uint32_t node, bool entering)
+static struct fv_calling_event go_to(const struct fv_calling *c, struct fv_calling_thread *t, uint32_t node,
+                                     bool entering)
 {
     const struct fv_calling_event event = { node, node == FV_NONE ? 0 : distance_to(c, t, node, entering) };
 

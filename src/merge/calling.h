@@ -1,17 +1,20 @@
-/* Calling contexts: where a location is in the program, event by event, as an archive with samples tells it. Each region that is
- * entered is a node below the call path that entered it, and what comes meanwhile stands below that region:
+/* Calling contexts: where a location is in the program, event by event, as an archive with samples tells it. Each
+ * region that is entered is a node below the call path that entered it, and what comes meanwhile stands below that
+ * region:
  *
  *     main:10 - solve:42 - MPI_Send            a call of MPI
  *     main:10 - solve (measured) ; then main:10 - solve:42 - MPI_Send
  *     phase (a section) - main:10 - solve:42 - MPI_Send
  *
- * A measured instance is the frame of its function, so that paths go on through it. A section has no frame: the paths of what is in
- * it begin below it anew, where those that go through an instance around it begin below that instance's frame. In a call of MPI,
- * and wherever a path does not lead through what is entered, events stand directly at or below the innermost region.
+ * A measured instance is the frame of its function, so that paths go on through it. A section has no frame: the paths
+ * of what is in it begin below it anew, where those that go through an instance around it begin below that instance's
+ * frame. In a call of MPI, and wherever a path does not lead through what is entered, events stand directly at or below
+ * the innermost region.
  *
- * Nodes below `base_count` are those of struct fv_contexts. All others a location numbers for itself, as they come, from
- * `base_count` on; unifying gives them the numbers that they have in the whole archive, in the order of the locations, however
- * many processes there are. Rejected: a pass over all events before, to number them at once, which costs as much as the merge. */
+ * Nodes below `base_count` are those of struct fv_contexts. All others a location numbers for itself, as they come,
+ * from `base_count` on; unifying gives them the numbers that they have in the whole archive, in the order of the
+ * locations, however many processes there are. Rejected: a pass over all events before, to number them at once, which
+ * costs as much as the merge. */
 #ifndef FV_CALLING_H
 #define FV_CALLING_H
 
@@ -60,8 +63,8 @@ size_t fv_calling_open(struct fv_calling *calling, uint64_t location);
 void fv_calling_close(struct fv_calling *calling, size_t index);
 
 /* path: of the base; FV_NONE: not known. Regions of FV_CALLING_FUNCTION are numbered as those of the base. */
-struct fv_calling_event fv_calling_enter(struct fv_calling *calling, size_t index, enum fv_calling_kind kind, uint32_t path,
-                                         uint32_t region);
+struct fv_calling_event fv_calling_enter(struct fv_calling *calling, size_t index, enum fv_calling_kind kind,
+                                         uint32_t path, uint32_t region);
 /* The innermost; its node. FV_NONE: none is entered. */
 uint32_t fv_calling_leave(struct fv_calling *calling, size_t index);
 struct fv_calling_event fv_calling_sample(struct fv_calling *calling, size_t index, uint32_t path);

@@ -142,7 +142,9 @@ static uint8_t file_role(const char *name)
         enum fv_io_operation o = fv_io_operation_of(i);
 
         if (!strcmp(fv_io_function_name(i), name))
-            return o == FV_IO_OP_READ || o == FV_IO_OP_WRITE || o == FV_IO_OP_ASYNC_READ || o == FV_IO_OP_ASYNC_WRITE ? FV_ROLE_IO : FV_ROLE_IO_METADATA;
+            return o == FV_IO_OP_READ || o == FV_IO_OP_WRITE || o == FV_IO_OP_ASYNC_READ || o == FV_IO_OP_ASYNC_WRITE
+                       ? FV_ROLE_IO
+                       : FV_ROLE_IO_METADATA;
     }
     return FV_ROLE_IO;
 }

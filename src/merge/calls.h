@@ -59,8 +59,9 @@ enum fv_call_role {
 /* Beside enum fv_function_class, which is MPI's. */
 enum {
     FV_CLASS_OF_THREADS = 0x100,
-    FV_CLASS_OF_FILES = 0x102, /* the C library's functions for files; a name that a function of MPI's or of threads has is theirs */
-    FV_CLASS_SECTION = 0x101, /* that the program marks; its name is "NAME NUMBER", which is no other's */
+    FV_CLASS_OF_FILES = 0x102, /* the C library's functions for files; a name that a function of MPI's or of threads has
+                                * is theirs */
+    FV_CLASS_SECTION = 0x101,  /* that the program marks; its name is "NAME NUMBER", which is no other's */
 };
 
 /* What a synchronisation call does to a window. */

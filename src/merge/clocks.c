@@ -33,8 +33,7 @@ static bool is_plausible(double rate)
 static double rate_between(const struct fv_clock_point *a, const struct fv_clock_point *b, bool realtime)
 {
     int64_t ticks = (int64_t)(b->ticks - a->ticks);
-    int64_t ns =
-        realtime ? difference(b->realtime_ns, a->realtime_ns) : difference(b->monotonic_ns, a->monotonic_ns);
+    int64_t ns = realtime ? difference(b->realtime_ns, a->realtime_ns) : difference(b->monotonic_ns, a->monotonic_ns);
 
     return ticks > 0 ? (double)ns / (double)ticks : 0;
 }
@@ -62,8 +61,8 @@ static void draw_straight(struct fv_clocks *c, struct fv_clock_line *line, const
 
     line->pieces = fv_xcalloc(1, sizeof(*line->pieces));
     line->count = 1;
-    line->pieces[0] = (struct fv_clock_piece){ first->ticks, bounded(first->realtime_ns),
-                                               is_plausible(rate) ? rate : nominal(c, r) };
+    line->pieces[0] =
+        (struct fv_clock_piece){ first->ticks, bounded(first->realtime_ns), is_plausible(rate) ? rate : nominal(c, r) };
 }
 
 /* Several clocks: through the points of CLOCK_REALTIME, which is all that they have in common. */
@@ -77,11 +76,9 @@ static void draw_through_points(struct fv_clocks *c, struct fv_clock_line *line,
         bool last = i + 1 == r->point_count;
         double rate = rate_between(&p[from], &p[i], true);
 
-        if ((!last && difference(p[i].monotonic_ns, p[from].monotonic_ns) < POINTS_APART_NS) ||
-            !is_plausible(rate))
+        if ((!last && difference(p[i].monotonic_ns, p[from].monotonic_ns) < POINTS_APART_NS) || !is_plausible(rate))
             continue;
-        line->pieces[line->count++] =
-            (struct fv_clock_piece){ p[from].ticks, bounded(p[from].realtime_ns), rate };
+        line->pieces[line->count++] = (struct fv_clock_piece){ p[from].ticks, bounded(p[from].realtime_ns), rate };
         from = i;
     }
     if (line->count)

@@ -14,8 +14,7 @@ static uint32_t find_function(struct fv_contexts *c, const char *name, const cha
             return i;
     FV_GROW(c->functions, c->function_room, c->function_count + 1);
     c->functions[c->function_count] =
-        (struct fv_user_function){ fv_arena_string(&c->arena, name),
-                                   file ? fv_arena_string(&c->arena, file) : NULL };
+        (struct fv_user_function){ fv_arena_string(&c->arena, name), file ? fv_arena_string(&c->arena, file) : NULL };
     fv_index_add(&c->function_index, hash, (uint32_t)c->function_count);
     return (uint32_t)c->function_count++;
 }
@@ -73,8 +72,7 @@ void fv_contexts_init(struct fv_contexts *c, const struct fv_defs *d, bool look_
     *c = (struct fv_contexts){ .node_count = d->tree.node_count };
     c->of_node = fv_xcalloc(d->tree.node_count, sizeof(*c->of_node));
     c->function_of_node = fv_xcalloc(d->tree.node_count, sizeof(*c->function_of_node));
-    fv_symbols_resolve(&c->symbols, d->tree.modules, d->tree.nodes, d->tree.node_count, look_up,
-                       &c->problems);
+    fv_symbols_resolve(&c->symbols, d->tree.modules, d->tree.nodes, d->tree.node_count, look_up, &c->problems);
     c->of_node[0] = c->function_of_node[0] = FV_NONE;
     for (uint32_t i = 1; i < d->tree.node_count; i++) {
         c->of_node[i] = c->function_of_node[i] = FV_NONE;

@@ -31,8 +31,8 @@ struct fv_contexts {
     struct fv_problems problems; /* ... and notes on modules that could not be looked at */
 };
 
-/* Without `look_up`, frames are module+offset. Samples have call paths only if it is said. The definitions must stay as they
- * are. */
+/* Without `look_up`, frames are module+offset. Samples have call paths only if it is said. The definitions must stay as
+ * they are. */
 void fv_contexts_init(struct fv_contexts *contexts, const struct fv_defs *defs, bool look_up, bool samples);
 void fv_contexts_release(struct fv_contexts *contexts);
 

@@ -186,8 +186,7 @@ static void collect(struct collector *c)
         struct fv_location_stats *locations = fv_xcalloc(threads, sizeof(*locations));
         struct fv_replay_stats stats = { 0 };
 
-        fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, &sink, locations,
-                       &stats);
+        fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, &sink, locations, &stats);
         free(locations);
         fv_pendings_release(&c->pending);
     }
@@ -383,8 +382,7 @@ static void exchange(struct collector *c, struct fv_bytes *in)
     struct fv_bytes *out = fv_xcalloc((size_t)t->size, sizeof(*out));
 
     for (size_t i = 0; i < c->count; i++)
-        fv_bytes_put(&out[(fv_mix(~c->items[i].key) >> 8) % (uint64_t)t->size], &c->items[i],
-                     sizeof(*c->items));
+        fv_bytes_put(&out[(fv_mix(~c->items[i].key) >> 8) % (uint64_t)t->size], &c->items[i], sizeof(*c->items));
     in->count = 0;
     fv_transport_exchange(t, out, in);
     for (int i = 0; i < t->size; i++)
@@ -512,9 +510,7 @@ static void correct(struct fv_merge *m, const struct store *s, struct fv_correct
 bool fv_correct(struct fv_merge *m, const char *directory, uint64_t memory, struct fv_correction *out)
 {
     uint32_t *line_of = fv_xcalloc((size_t)m->defs.world_size + 1, sizeof(*line_of));
-    struct collector c = {
-        .merge = m, .line_of = line_of, .parts = 1, .most = memory / (3 * sizeof(struct item))
-    };
+    struct collector c = { .merge = m, .line_of = line_of, .parts = 1, .most = memory / (3 * sizeof(struct item)) };
     struct store s = { .directory = directory, .file = -1 };
 
     *out = (struct fv_correction){ 0 };

@@ -36,8 +36,7 @@ void fv_defs_release(struct fv_defs *d)
 uint32_t fv_defs_function(struct fv_defs *d, const char *name, uint32_t class)
 {
     size_t before = d->function_count;
-    uint32_t i =
-        FV_INTERN_NAME(d->function_index, d->functions, d->function_count, d->function_room, &d->arena, name);
+    uint32_t i = FV_INTERN_NAME(d->function_index, d->functions, d->function_count, d->function_room, &d->arena, name);
 
     if (d->function_count > before)
         d->functions[i].class = class;
@@ -252,8 +251,8 @@ static void merge_calls(struct fv_defs *d, const struct fv_defs *f, const struct
 }
 
 /* Without `counting` nothing of the counts changes: all is known already. */
-static void merge_things(struct fv_defs *d, const struct fv_defs *f, const struct fv_def_orders *o,
-                         bool counting, struct fv_def_map *map)
+static void merge_things(struct fv_defs *d, const struct fv_defs *f, const struct fv_def_orders *o, bool counting,
+                         struct fv_def_map *map)
 {
     uint32_t *files = fv_xcalloc(f->file_count + 1, sizeof(*files));
 

@@ -41,8 +41,8 @@ struct fv_def_handle {
     uint32_t file, comm; /* comm: FV_NONE of one rank's */
     uint32_t occurrence; /* of this file and communicator, from 0 */
     int32_t owner;
-    uint32_t kind; /* enum fv_def_io. These five are its key */
-    uint32_t mode; /* as struct fv_file_record has it */
+    uint32_t kind;  /* enum fv_def_io. These five are its key */
+    uint32_t mode;  /* as struct fv_file_record has it */
     uint32_t found; /* 1: it was open before it was used, by what is not recorded */
     struct fv_origin origin;
 };
@@ -58,27 +58,28 @@ struct fv_def_rank {
     uint32_t runs;  /* 1: the process was alive when it was merged */
     int32_t exit_code;
     const char *host, *program, *command, *mpi, *thread_level, *file;
-    const char *events; /* counted in each measured instance: names, a comma behind each; empty: it could not be counted */
-    const char *labels;  /* labels.h; empty: none */
+    const char *events;   /* counted in each measured instance: names, a comma behind each; empty: it could not be
+                           * counted */
+    const char *labels;   /* labels.h; empty: none */
     const char *counters; /* counted over whole threads, likewise */
-    const char *sensors; /* of its node, that it recorded: sensors.h; empty: none */
-    uint32_t has_memory; /* 1: what it allocated along time is known: memory.h */
+    const char *sensors;  /* of its node, that it recorded: sensors.h; empty: none */
+    uint32_t has_memory;  /* 1: what it allocated along time is known: memory.h */
     uint32_t clock_kind, traced;
     uint8_t boot_id[16];
     uint64_t nominal_hz;
-    uint64_t first_ticks, last_ticks;    /* no event is outside of these */
-    uint64_t stop_ticks;                 /* the trace's budget was used up; 0: it was not */
-    uint64_t dropped;                    /* calls that are not in the trace, ... */
-    uint64_t dropped_instances;          /* ... and measured instances, ... */
-    uint64_t dropped_samples;            /* ... of the CPU clock, ... */
-    uint64_t dropped_of_threads;         /* ... and what threads did between calls */
-    uint64_t dropped_of_files;           /* ... and calls of functions for files (--io) */
-    uint64_t refused;                    /* pieces that its file did not get: the disk was full or failed */
-    uint32_t refused_error;              /* errno of the last; 0: not known */
-    uint64_t sample_rate;                /* samples in a second of CPU time, on average; 0: none are taken */
-    uint32_t thread_objects;             /* numbers of locks and such; 0: threads are not in the trace */
-    uint32_t first_object; /* number of the first of them, over all ranks in their final order */
-    uint32_t omp_objects;                /* 1: some of them are of OpenMP */
+    uint64_t first_ticks, last_ticks; /* no event is outside of these */
+    uint64_t stop_ticks;              /* the trace's budget was used up; 0: it was not */
+    uint64_t dropped;                 /* calls that are not in the trace, ... */
+    uint64_t dropped_instances;       /* ... and measured instances, ... */
+    uint64_t dropped_samples;         /* ... of the CPU clock, ... */
+    uint64_t dropped_of_threads;      /* ... and what threads did between calls */
+    uint64_t dropped_of_files;        /* ... and calls of functions for files (--io) */
+    uint64_t refused;                 /* pieces that its file did not get: the disk was full or failed */
+    uint32_t refused_error;           /* errno of the last; 0: not known */
+    uint64_t sample_rate;             /* samples in a second of CPU time, on average; 0: none are taken */
+    uint32_t thread_objects;          /* numbers of locks and such; 0: threads are not in the trace */
+    uint32_t first_object;            /* number of the first of them, over all ranks in their final order */
+    uint32_t omp_objects;             /* 1: some of them are of OpenMP */
     struct fv_file_identity identity;
     const struct fv_clock_point *points; /* by time; the first is the header's */
     uint32_t point_count;
@@ -88,8 +89,8 @@ struct fv_def_rank {
 
 /* What stands at a node of the call tree; 0: it is only on the way to such. */
 enum fv_def_node_flags {
-    FV_DEF_CALLS = 1, /* calls were made there, of MPI or of what was measured */
-    FV_DEF_ENTRY = 2, /* it is the entry of a function that was measured, called from the node's parents */
+    FV_DEF_CALLS = 1,  /* calls were made there, of MPI or of what was measured */
+    FV_DEF_ENTRY = 2,  /* it is the entry of a function that was measured, called from the node's parents */
     FV_DEF_SAMPLE = 4, /* a sample of the CPU clock was taken there */
 };
 
@@ -122,13 +123,13 @@ struct fv_def_map {
     struct fv_numbers functions, nodes, comms, windows, handles;
     struct fv_numbers file_calls;   /* functions by enum fv_io_function */
     struct fv_numbers file_handles; /* handles by fv_io_handle.id * FV_IO_LAYERS + layer */
-    struct fv_numbers sections;   /* functions */
-    struct fv_numbers comm_ranks; /* own rank in comms */
-    uint32_t *entries;   /* nodes of the contexts of measured instances, thread by thread */
+    struct fv_numbers sections;     /* functions */
+    struct fv_numbers comm_ranks;   /* own rank in comms */
+    uint32_t *entries;              /* nodes of the contexts of measured instances, thread by thread */
     size_t entry_count;
     struct fv_def_sampled { /* a thread with measured instances, or with samples, in the trace */
         uint32_t thread;
-        uint32_t first, count;    /* of entries, by the number of their context */
+        uint32_t first, count;     /* of entries, by the number of their context */
         struct fv_numbers samples; /* nodes by the thread's own call paths: those of its samples, and around them */
     } * sampled;
     size_t sampled_count;
@@ -139,8 +140,7 @@ void fv_def_map_release(struct fv_def_map *map);
 const struct fv_def_sampled *fv_def_map_sampled(const struct fv_def_map *map, uint32_t thread);
 
 /* Adds what a rank file defines, or finds it, where it was added before. `name` is the file's. */
-void fv_defs_add_file(struct fv_defs *defs, const struct fv_reader *reader, const char *name,
-                      struct fv_def_map *map);
+void fv_defs_add_file(struct fv_defs *defs, const struct fv_reader *reader, const char *name, struct fv_def_map *map);
 
 /* Finds, or adds. */
 uint32_t fv_defs_function(struct fv_defs *defs, const char *name, uint32_t class);

@@ -19,7 +19,6 @@ void fv_defs_add_paths(struct fv_defs *d, const struct fv_reader *reader, uint8_
 struct fv_def_orders {
     uint32_t *functions, *modules, *nodes, *comms, *windows, *files, *handles, *groups, *ranks;
 };
-void fv_defs_merge_in_order(struct fv_defs *d, const struct fv_defs *from,
-                            const struct fv_def_orders *orders);
+void fv_defs_merge_in_order(struct fv_defs *d, const struct fv_defs *from, const struct fv_def_orders *orders);
 
 #endif

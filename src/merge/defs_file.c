@@ -147,8 +147,7 @@ static bool members_are_right(const struct fv_comm_record *r, int64_t world)
            runs_are_right(r->run + r->runs, r->remote_runs, r->remote_size, world);
 }
 
-static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank,
-                      struct fv_def_map *map)
+static void add_comms(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, struct fv_def_map *map)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_COMMS);
 
@@ -284,8 +283,7 @@ static void scan_event(struct scan *s, const struct fv_event *e)
     }
 }
 
-static void scan_events(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank,
-                        struct fv_def_map *map)
+static void scan_events(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, struct fv_def_map *map)
 {
     struct scan s = { .defs = d, .map = map, .rank = rank };
     struct fv_unpacked unpacked = { 0 };
@@ -358,8 +356,8 @@ static bool has_records(const struct fv_reader *reader, uint32_t thread)
     return false;
 }
 
-/* The main thread is the rank's first location; others follow if they have events, measured instances or samples, or are in a
- * call. */
+/* The main thread is the rank's first location; others follow if they have events, measured instances or samples, or
+ * are in a call. */
 static void find_threads(struct fv_def_rank *r, const struct fv_reader *reader, uint32_t **out)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_THREADS);
@@ -511,7 +509,8 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .thread_objects = fv_threads_objects(reader),
                              .omp_objects = fv_threads_use_omp(reader) };
     struct fv_clock_point *points = NULL;
-    char events[FV_METRIC_EVENTS * 65 + 1], counters[FV_COUNTERS * 65 + 1], *labels = fv_labels_text(reader), *sensors = fv_sensors_names(reader);
+    char events[FV_METRIC_EVENTS * 65 + 1], counters[FV_COUNTERS * 65 + 1], *labels = fv_labels_text(reader),
+                                                                            *sensors = fv_sensors_names(reader);
     uint32_t *threads = NULL;
     uint8_t boot[16];
 
@@ -553,8 +552,7 @@ static void add_sections(struct fv_defs *d, const struct fv_reader *reader, stru
     }
 }
 
-void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const char *name,
-                      struct fv_def_map *map)
+void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const char *name, struct fv_def_map *map)
 {
     const struct fv_file_header *h = fv_reader_header(reader);
     uint32_t rank = (uint32_t)h->world_rank;

@@ -109,8 +109,7 @@ static int by_rank(const void *a, const void *b, void *c)
 }
 
 /* Numbers 0 .. count-1, those from `first` on sorted. */
-static uint32_t *sorted(size_t first, size_t count, int (*order)(const void *, const void *, void *),
-                        struct sorting *s)
+static uint32_t *sorted(size_t first, size_t count, int (*order)(const void *, const void *, void *), struct sorting *s)
 {
     uint32_t *items = fv_xcalloc(count + 1, sizeof(*items));
 

@@ -1,6 +1,6 @@
 /* The call paths of a rank file, see defs_add.h: of its calls, in the call tree of the process, and of the
- * measured instances and the samples that its threads logged, in a tree of each thread. All become nodes of one tree: what
- * is the same place in the same object is one node, in whichever rank and thread. */
+ * measured instances and the samples that its threads logged, in a tree of each thread. All become nodes of one tree:
+ * what is the same place in the same object is one node, in whichever rank and thread. */
 #include "merge/defs_add.h"
 #include "symbols/forks.h"
 
@@ -99,7 +99,8 @@ static bool has_chunk(const struct fv_reader *reader, enum fv_chunk_type type, u
     return false;
 }
 
-/* The contexts in which a thread has measured something, in the order of their numbers, which the log refers to: their paths. */
+/* The contexts in which a thread has measured something, in the order of their numbers, which the log refers to: their
+ * paths. */
 static void mark_entries(const struct fv_reader *reader, struct tree *t, struct fv_numbers *paths)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_INSTANCES);
@@ -146,13 +147,11 @@ static void add_sampled(struct fv_defs *d, uint32_t thread, struct modules *modu
     mark_entries(modules->reader, &t, &paths);
     mark_samples(modules->reader, &t);
     add_tree(d, &t, modules);
-    map->entries =
-        fv_grow(map->entries, &entry_room, map->entry_count + paths.count + 1, sizeof(*map->entries));
+    map->entries = fv_grow(map->entries, &entry_room, map->entry_count + paths.count + 1, sizeof(*map->entries));
     for (size_t i = 0; i < paths.count; i++)
         map->entries[map->entry_count++] = fv_numbers_get(&t.nodes, paths.of[i]);
-    map->sampled[map->sampled_count++] = (struct fv_def_sampled){
-        thread, (uint32_t)(map->entry_count - paths.count), (uint32_t)paths.count, t.nodes
-    };
+    map->sampled[map->sampled_count++] =
+        (struct fv_def_sampled){ thread, (uint32_t)(map->entry_count - paths.count), (uint32_t)paths.count, t.nodes };
     fv_numbers_release(&paths);
     free(t.used);
 }

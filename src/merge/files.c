@@ -83,8 +83,8 @@ static uint32_t mode_of(uint32_t flags)
     return mode | (flags & FV_IO_HANDLE_APPENDS ? FV_FILE_APPEND : 0);
 }
 
-static void define_handle(struct fv_defs *d, const struct fv_io_handle *h, uint32_t rank, uint32_t file, const struct seen *seen, uint32_t occurrence,
-                          struct fv_def_map *map)
+static void define_handle(struct fv_defs *d, const struct fv_io_handle *h, uint32_t rank, uint32_t file,
+                          const struct seen *seen, uint32_t occurrence, struct fv_def_map *map)
 {
     for (unsigned layer = 0; layer < FV_IO_LAYERS; layer++) {
         uint64_t number = (uint64_t)h->id * FV_IO_LAYERS + layer;
@@ -104,7 +104,8 @@ static void define_handle(struct fv_defs *d, const struct fv_io_handle *h, uint3
 }
 
 /* Definitions of files by the rank's numbers. */
-static struct fv_numbers define_files(struct fv_defs *d, const struct fv_reader *reader, const char *host, const struct seen *seen)
+static struct fv_numbers define_files(struct fv_defs *d, const struct fv_reader *reader, const char *host,
+                                      const struct seen *seen)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO_FILES);
     struct fv_numbers files = { 0 };
@@ -115,7 +116,8 @@ static struct fv_numbers define_files(struct fv_defs *d, const struct fv_reader 
     return files;
 }
 
-void fv_files_define(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, const char *host, struct fv_def_map *map)
+void fv_files_define(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, const char *host,
+                     struct fv_def_map *map)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_IO_HANDLES);
     struct fv_io_handle h;

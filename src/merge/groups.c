@@ -40,8 +40,7 @@ void fv_groups_init(struct fv_groups *g, const struct fv_defs *d)
         const struct fv_def_comm *c = &d->comms[i];
 
         init_group(&g->local[i], c->runs, c->run_count, g->rank_of_world, d->world_size);
-        init_group(&g->remote[i], c->runs + c->run_count, c->remote_run_count, g->rank_of_world,
-                   d->world_size);
+        init_group(&g->remote[i], c->runs + c->run_count, c->remote_run_count, g->rank_of_world, d->world_size);
     }
 }
 

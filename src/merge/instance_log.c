@@ -38,9 +38,9 @@ struct fv_instance_log {
     struct fv_instance_stats found; /* in the first pass; the second finds the same again */
     struct piece *pieces;
     size_t piece_count, piece_room, next_piece;
-    struct stack saved; /* of all pieces, the last one's first */
-    struct stack open;  /* each is in the one before */
-    struct stack begun; /* what left it in this piece, by falling begins */
+    struct stack saved;    /* of all pieces, the last one's first */
+    struct stack open;     /* each is in the one before */
+    struct stack begun;    /* what left it in this piece, by falling begins */
     struct counts *counts; /* by their first numbers */
     size_t counts_count;
 };
@@ -208,18 +208,16 @@ static bool is_log(const struct fv_chunk *chunk)
 static void add_pieces(struct fv_instance_log *log, const struct fv_chunk *chunk)
 {
     size_t count;
-    struct fv_cursor c =
-        fv_cursor_chunk(log->reader, (size_t)(chunk - fv_reader_chunks(log->reader, &count)));
+    struct fv_cursor c = fv_cursor_chunk(log->reader, (size_t)(chunk - fv_reader_chunks(log->reader, &count)));
     const uint8_t *records = fv_cursor_next(&c);
 
     count = chunk->used / sizeof(struct fv_logged_instance);
     for (size_t i = 0; records && i < count; i += PIECE) {
         FV_GROW(log->pieces, log->piece_room, log->piece_count + 1);
-        log->pieces[log->piece_count++] =
-            (struct piece){ .chunk = chunk,
-                            .records = records + i * sizeof(struct fv_logged_instance),
-                            .first = chunk->first + i,
-                            .count = (uint32_t)(count - i < PIECE ? count - i : PIECE) };
+        log->pieces[log->piece_count++] = (struct piece){ .chunk = chunk,
+                                                          .records = records + i * sizeof(struct fv_logged_instance),
+                                                          .first = chunk->first + i,
+                                                          .count = (uint32_t)(count - i < PIECE ? count - i : PIECE) };
     }
 }
 

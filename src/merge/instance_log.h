@@ -15,8 +15,7 @@ struct fv_instance_stats {
     uint64_t off;        /* not told: they began while recording was switched off */
     uint64_t no_context; /* ... their function is not known, ... */
     uint64_t crossed;    /* ... they overlap another one, and neither is in the other, ... */
-    uint64_t
-        damaged; /* ... or they end before they begin, or before the ones ahead of them; or are missing */
+    uint64_t damaged;    /* ... or they end before they begin, or before the ones ahead of them; or are missing */
 };
 
 struct fv_instance_log;
@@ -24,8 +23,8 @@ struct fv_instance_log;
 /* NULL: the thread has none. What will not come is added to `stats`. */
 struct fv_instance_log *fv_instance_log_open(const struct fv_reader *reader, const struct fv_def_map *map,
                                              uint32_t thread, struct fv_instance_stats *stats);
-/* `context` is the node of the function's entry; `counts`: of the events in it, FV_COUNT_UNKNOWN where they are not known. False:
- * there are no more. */
+/* `context` is the node of the function's entry; `counts`: of the events in it, FV_COUNT_UNKNOWN where they are not
+ * known. False: there are no more. */
 bool fv_instance_log_next(struct fv_instance_log *log, struct fv_logged_instance *out, struct fv_logged_events *counts);
 void fv_instance_log_free(struct fv_instance_log *log);
 

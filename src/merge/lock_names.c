@@ -72,8 +72,7 @@ static void name_all(struct fv_merge *m, const struct fv_bytes *in, bool look_up
         fv_addresses_resolve(symbols, addresses, count);
     for (size_t i = 0; i < count; i++) {
         const struct fv_lock_place lock = { .kind = (uint8_t)told[i].kind,
-                                            .address =
-                                                told[i].module == FV_MODEL_NO_MODULE ? NULL : &addresses[i],
+                                            .address = told[i].module == FV_MODEL_NO_MODULE ? NULL : &addresses[i],
                                             .node = told[i].node,
                                             .objects = 1,
                                             .object = told[i].address };

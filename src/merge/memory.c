@@ -32,11 +32,14 @@ static bool put(struct replay *r, uint64_t ticks, int64_t bytes)
     time_ns = time_ns > r->location->last_ns ? time_ns : r->location->last_ns;
     r->location->first_ns = r->location->records++ ? r->location->first_ns : time_ns;
     r->location->last_ns = time_ns;
-    return r->sink->put(r->sink, 0, &(struct fv_record){ .kind = FV_REC_MEMORY, .ref = r->rank, .sent = bytes > 0 ? (uint64_t)bytes : 0, .time_ns = time_ns });
+    return r->sink->put(
+        r->sink, 0,
+        &(struct fv_record){
+            .kind = FV_REC_MEMORY, .ref = r->rank, .sent = bytes > 0 ? (uint64_t)bytes : 0, .time_ns = time_ns });
 }
 
-bool fv_memory_replay(const struct fv_defs *d, const struct fv_clocks *clocks, uint32_t rank, const struct fv_reader *reader, struct fv_sink *sink,
-                      struct fv_location_stats *location)
+bool fv_memory_replay(const struct fv_defs *d, const struct fv_clocks *clocks, uint32_t rank,
+                      const struct fv_reader *reader, struct fv_sink *sink, struct fv_location_stats *location)
 {
     const struct fv_memory_series *s = series_of(reader);
     const struct fv_memory_bank *bank = s ? &s->bank[s->active] : NULL;
@@ -48,7 +51,8 @@ bool fv_memory_replay(const struct fv_defs *d, const struct fv_clocks *clocks, u
         const struct fv_memory_bin *bin = &bank->bin[i];
 
         if (bin->changes)
-            good = put(&r, bank->origin + i * bank->width, bin->most) && put(&r, bank->origin + (i + 1) * bank->width, bin->last);
+            good = put(&r, bank->origin + i * bank->width, bin->most) &&
+                   put(&r, bank->origin + (i + 1) * bank->width, bin->last);
     }
     return sink->close(sink, 0) && good;
 }

@@ -1,4 +1,5 @@
-/* The bytes that a process had allocated along time (--memory): a location of its own behind its rank's threads and sensors, with them as a metric. */
+/* The bytes that a process had allocated along time (--memory): a location of its own behind its rank's threads and
+ * sensors, with them as a metric. */
 #ifndef FV_MERGE_MEMORY_H
 #define FV_MERGE_MEMORY_H
 
@@ -12,9 +13,9 @@ static inline uint64_t fv_memory_location(const struct fv_def_rank *rank)
     return fv_location(rank, rank->thread_count + 1);
 }
 
-/* Of each interval of the series in which it changed, as MEMORY records of the location, which is opened and closed: at its begin the most that was allocated in
- * it, at its end what was allocated last. False: the sink failed. */
-bool fv_memory_replay(const struct fv_defs *defs, const struct fv_clocks *clocks, uint32_t rank, const struct fv_reader *reader, struct fv_sink *sink,
-                      struct fv_location_stats *location);
+/* Of each interval of the series in which it changed, as MEMORY records of the location, which is opened and closed: at
+ * its begin the most that was allocated in it, at its end what was allocated last. False: the sink failed. */
+bool fv_memory_replay(const struct fv_defs *defs, const struct fv_clocks *clocks, uint32_t rank,
+                      const struct fv_reader *reader, struct fv_sink *sink, struct fv_location_stats *location);
 
 #endif

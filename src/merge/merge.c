@@ -89,8 +89,7 @@ static bool open_file(struct fv_merge *m, const char *path)
     return true;
 }
 
-bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, char *const *directories,
-                   size_t directory_count)
+bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, char *const *directories, size_t directory_count)
 {
     struct fv_bytes bytes = { 0 };
     bool good = true;
@@ -147,8 +146,7 @@ static bool gather(const struct fv_transport *t, struct fv_defs *defs)
 }
 
 /* Of each call path, from the first process. */
-static bool share_numbers(const struct fv_merge *m, const uint32_t *numbers, uint32_t **out,
-                          struct fv_bytes *bytes)
+static bool share_numbers(const struct fv_merge *m, const uint32_t *numbers, uint32_t **out, struct fv_bytes *bytes)
 {
     size_t count = m->defs.tree.node_count;
 

@@ -23,12 +23,13 @@ struct fv_merge {
     size_t file_count;
     struct fv_defs defs; /* of all ranks, in their final order */
     struct fv_clocks clocks;
-    struct fv_call_info *calls;  /* by function */
-    uint32_t *context_of_node;   /* by call path, ... */
-    uint32_t *function_of_node;  /* ... as in struct fv_contexts */
-    struct fv_contexts contexts; /* in the first process */
+    struct fv_call_info *calls;      /* by function */
+    uint32_t *context_of_node;       /* by call path, ... */
+    uint32_t *function_of_node;      /* ... as in struct fv_contexts */
+    struct fv_contexts contexts;     /* in the first process */
     bool has_samples;                /* and they are wanted */
-    struct fv_calling_node *calling; /* in all: its contexts, on which calling contexts rest. NULL: samples are told without them */
+    struct fv_calling_node *calling; /* in all: its contexts, on which calling contexts rest. NULL: samples are told
+                                      * without them */
     size_t calling_count;
     struct fv_lock_names locks;  /* in all */
     struct fv_problems problems; /* in the first process */
@@ -36,8 +37,8 @@ struct fv_merge {
     uint64_t largest_bytes;      /* ... and of the one that has most */
 };
 
-/* Opens the experiment, of one or several directories: the first process chooses among its files, each opens its share of them. False: there
- * is nothing to merge, which was logged. */
+/* Opens the experiment, of one or several directories: the first process chooses among its files, each opens its share
+ * of them. False: there is nothing to merge, which was logged. */
 bool fv_merge_open(struct fv_merge *merge, const struct fv_transport *transport, char *const *directories,
                    size_t count);
 

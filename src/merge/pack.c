@@ -153,7 +153,8 @@ static void unpack_things(struct fv_defs *d, struct fv_arena *arena, struct fv_b
     count = fv_bytes_count(r);
     const struct fv_def_handle *handles = take_array(r, arena, count, sizeof(*handles));
     for (uint32_t i = 0; i < count && !r->failed; i++) {
-        r->failed = (handles[i].comm >= d->comm_count && handles[i].comm != FV_NONE) || handles[i].kind >= FV_DEF_IO_KINDS || handles[i].file >= d->file_count;
+        r->failed = (handles[i].comm >= d->comm_count && handles[i].comm != FV_NONE) ||
+                    handles[i].kind >= FV_DEF_IO_KINDS || handles[i].file >= d->file_count;
         FV_GROW(d->handles, d->handle_room, d->handle_count + 1);
         d->handles[d->handle_count++] = handles[i];
     }

@@ -7,70 +7,70 @@
 #include "base/base.h"
 
 /* X(kind, fields that it uses) */
-#define FV_RECORD_KINDS(X)                                                                                   \
-    X(PROGRAM_BEGIN) /* outermost, of a rank's first location */                                             \
-    X(PROGRAM_END)                                                                                           \
-    X(MEASURE)      /* op: 1 recording is on again, 0 off */                                                 \
-    X(ENTER)        /* ref: function; context; id: ns of its LEAVE */                                        \
-    X(LEAVE)        /* ref; if the call waited, op: kind of waiting, sent: its ns, id: location it waited for */ \
-    X(SEND)         /* ref: communicator; peer, tag, sent */                                                 \
-    X(RECEIVE)      /* ref, peer, tag, received; id of a matched one */                                      \
-    X(ISEND)        /* ref, peer, tag, sent, id */                                                           \
-    X(ISEND_END)    /* id */                                                                                 \
-    X(IRECEIVE)     /* id: posted; ref; peer, tag: UINT32_MAX and such are wildcards */                      \
-    X(MATCHED)      /* id: found by a matched probe; ref, peer, tag */                                       \
-    X(IRECEIVE_END) /* ref, peer, tag, received, id */                                                       \
-    X(TEST)         /* id */                                                                                 \
-    X(CANCEL)       /* id; op: 1 a receive was given up, its end is not seen: ref, peer, tag as posted */    \
-    X(COLL_BEGIN)                                                                                            \
-    X(COLL_END)     /* op: enum fv_coll_op; ref: communicator; peer: root; sent, received; tag, aux: see below */ \
-    X(ICOLL_BEGIN)  /* id */                                                                                 \
-    X(ICOLL_END)    /* as COLL_END, id */                                                                    \
-    X(COMM_CREATE)  /* ref */                                                                                \
-    X(COMM_DESTROY) /* ref */                                                                                \
-    X(RMA_COLL_BEGIN)                                                                                        \
-    X(RMA_COLL_END) /* op: enum fv_coll_op; ref: window */                                                   \
-    X(WIN_CREATE)   /* ref */                                                                                \
-    X(WIN_DESTROY)  /* ref */                                                                                \
-    X(RMA_GROUP)    /* ref, aux: group, op: 1 memory is synchronised as well */                              \
-    X(RMA_LOCK)     /* ref, peer, id, op: 1 shared */                                                        \
-    X(RMA_UNLOCK)   /* ref, peer, id */                                                                      \
-    X(RMA_SYNC)     /* ref, peer */                                                                          \
-    X(RMA_PUT)      /* ref, peer, sent, id */                                                                \
-    X(RMA_GET)      /* ref, peer, received, id */                                                            \
-    X(RMA_ATOMIC)   /* ref, peer, sent, received, id; op: enum fv_atomic */                                  \
-    X(RMA_END)      /* ref, id; op: 1 remote completion, 0 local; aux: 1 of a request, to peer */            \
-    X(IO_OPEN)      /* ref: handle */                                                                        \
-    X(IO_CLOSE)     /* ref */                                                                                \
-    X(IO_SEEK)      /* ref, op: whence, sent: offset */                                                      \
-    X(IO_BEGIN)     /* ref, op: enum fv_io_flags, sent: bytes, id */                                         \
-    X(IO_ISSUED)    /* ref, id */                                                                            \
-    X(IO_END)       /* ref, sent: bytes, id */                                                               \
-    X(FILE_ENTER)   /* a call of a function for files, with --io: ref: function; context; id: ns of its leave */ \
-    X(FILE_LEAVE)   /* ref */                                                                                \
-    X(WORK_ENTER)   /* a part in worksharing of OpenMP begins: ref: function; context */                     \
-    X(WORK_LEAVE)   /* ref */                                                                                \
-    X(INSTANCE)     /* context: a measured instance, or an instrumented call, of the function whose entry it is begins */ \
-    X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 that is not known, or it goes on at once */      \
-    X(EVENT_COUNT)   /* of an event in the instance whose end is next: ref: rank, as an index; op: its number there; sent: the count */ \
-    X(SECTIONS)      /* id: set of the program's sections that are open from here on, as the rank's file has it */ \
-    X(SECTION_ENTER) /* ref: function */                                                                     \
-    X(SECTION_LEAVE) /* ref */                                                                               \
-    X(COUNTER)       /* of a thread: ref: rank, as an index; op: event there; sent: the count since the thread began */                \
-    X(SENSOR)        /* ref: rank, as an index; id: series; sent: the bits of a double */                                       \
-    X(MEMORY)        /* ref: rank, as an index; sent: bytes that its process has allocated */                                  \
-    X(SAMPLE)        /* of the CPU clock: context; ref: rank, as an index; sent: ns of CPU time since the one before */ \
-    X(REGION_ENTER) /* a thread waits outside of calls: ref: function; context; peer: object; id: ns of its leave */ \
-    X(REGION_LEAVE) /* ref; if it waited, op: enum fv_thread_wait, sent: ns, id: location it waited for */   \
-    X(THREAD_CREATE) /* ref: rank, as an index; id: number of the creation there */                          \
-    X(THREAD_BEGIN)  /* as it, by the new thread */                                                          \
-    X(THREAD_END)                                                                                            \
-    X(THREAD_JOIN)                                                                                           \
-    X(ACQUIRE) /* ref: lock; id: order of its acquisitions; op: 1 of OpenMP */                               \
-    X(RELEASE) /* ref, id, op */                                                                             \
-    X(OMP_FORK) /* ref: rank, as an index; id: threads asked for, 0 not said; context; sent: region */       \
-    X(TEAM_BEGIN) /* ref: rank; sent: region; a thread begins its part */                                    \
-    X(TEAM_END)                                                                                              \
+#define FV_RECORD_KINDS(X)                                                                                             \
+    X(PROGRAM_BEGIN) /* outermost, of a rank's first location */                                                       \
+    X(PROGRAM_END)                                                                                                     \
+    X(MEASURE)      /* op: 1 recording is on again, 0 off */                                                           \
+    X(ENTER)        /* ref: function; context; id: ns of its LEAVE */                                                  \
+    X(LEAVE)        /* ref; if the call waited, op: kind of waiting, sent: its ns, id: location it waited for */       \
+    X(SEND)         /* ref: communicator; peer, tag, sent */                                                           \
+    X(RECEIVE)      /* ref, peer, tag, received; id of a matched one */                                                \
+    X(ISEND)        /* ref, peer, tag, sent, id */                                                                     \
+    X(ISEND_END)    /* id */                                                                                           \
+    X(IRECEIVE)     /* id: posted; ref; peer, tag: UINT32_MAX and such are wildcards */                                \
+    X(MATCHED)      /* id: found by a matched probe; ref, peer, tag */                                                 \
+    X(IRECEIVE_END) /* ref, peer, tag, received, id */                                                                 \
+    X(TEST)         /* id */                                                                                           \
+    X(CANCEL)       /* id; op: 1 a receive was given up, its end is not seen: ref, peer, tag as posted */              \
+    X(COLL_BEGIN)                                                                                                      \
+    X(COLL_END)     /* op: enum fv_coll_op; ref: communicator; peer: root; sent, received; tag, aux: see below */      \
+    X(ICOLL_BEGIN)  /* id */                                                                                           \
+    X(ICOLL_END)    /* as COLL_END, id */                                                                              \
+    X(COMM_CREATE)  /* ref */                                                                                          \
+    X(COMM_DESTROY) /* ref */                                                                                          \
+    X(RMA_COLL_BEGIN)                                                                                                  \
+    X(RMA_COLL_END) /* op: enum fv_coll_op; ref: window */                                                             \
+    X(WIN_CREATE)   /* ref */                                                                                          \
+    X(WIN_DESTROY)  /* ref */                                                                                          \
+    X(RMA_GROUP)    /* ref, aux: group, op: 1 memory is synchronised as well */                                        \
+    X(RMA_LOCK)     /* ref, peer, id, op: 1 shared */                                                                  \
+    X(RMA_UNLOCK)   /* ref, peer, id */                                                                                \
+    X(RMA_SYNC)     /* ref, peer */                                                                                    \
+    X(RMA_PUT)      /* ref, peer, sent, id */                                                                          \
+    X(RMA_GET)      /* ref, peer, received, id */                                                                      \
+    X(RMA_ATOMIC)   /* ref, peer, sent, received, id; op: enum fv_atomic */                                            \
+    X(RMA_END)      /* ref, id; op: 1 remote completion, 0 local; aux: 1 of a request, to peer */                      \
+    X(IO_OPEN)      /* ref: handle */                                                                                  \
+    X(IO_CLOSE)     /* ref */                                                                                          \
+    X(IO_SEEK)      /* ref, op: whence, sent: offset */                                                                \
+    X(IO_BEGIN)     /* ref, op: enum fv_io_flags, sent: bytes, id */                                                   \
+    X(IO_ISSUED)    /* ref, id */                                                                                      \
+    X(IO_END)       /* ref, sent: bytes, id */                                                                         \
+    X(FILE_ENTER)   /* a call of a function for files, with --io: ref: function; context; id: ns of its leave */       \
+    X(FILE_LEAVE)   /* ref */                                                                                          \
+    X(WORK_ENTER)   /* a part in worksharing of OpenMP begins: ref: function; context */                               \
+    X(WORK_LEAVE)   /* ref */                                                                                          \
+    X(INSTANCE) /* context: a measured instance, or an instrumented call, of the function whose entry it is begins */  \
+    X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 that is not known, or it goes on at once */                \
+    X(EVENT_COUNT)  /* of the instance that ends next: ref: rank, as an index; op: the event there; sent: its count */ \
+    X(SECTIONS)     /* id: set of the program's sections that are open from here on, as the rank's file has it */      \
+    X(SECTION_ENTER) /* ref: function */                                                                               \
+    X(SECTION_LEAVE) /* ref */                                                                                         \
+    X(COUNTER)      /* of a thread: ref: rank, as an index; op: event there; sent: the count since the thread began */ \
+    X(SENSOR)       /* ref: rank, as an index; id: series; sent: the bits of a double */                               \
+    X(MEMORY)       /* ref: rank, as an index; sent: bytes that its process has allocated */                           \
+    X(SAMPLE)       /* of the CPU clock: context; ref: rank, as an index; sent: ns of CPU time since the one before */ \
+    X(REGION_ENTER) /* a thread waits outside of calls: ref: function; context; peer: object; id: ns of its leave */   \
+    X(REGION_LEAVE) /* ref; if it waited, op: enum fv_thread_wait, sent: ns, id: location it waited for */             \
+    X(THREAD_CREATE) /* ref: rank, as an index; id: number of the creation there */                                    \
+    X(THREAD_BEGIN)  /* as it, by the new thread */                                                                    \
+    X(THREAD_END)                                                                                                      \
+    X(THREAD_JOIN)                                                                                                     \
+    X(ACQUIRE)    /* ref: lock; id: order of its acquisitions; op: 1 of OpenMP */                                      \
+    X(RELEASE)    /* ref, id, op */                                                                                    \
+    X(OMP_FORK)   /* ref: rank, as an index; id: threads asked for, 0 not said; context; sent: region */               \
+    X(TEAM_BEGIN) /* ref: rank; sent: region; a thread begins its part */                                              \
+    X(TEAM_END)                                                                                                        \
     X(OMP_JOIN) /* sent: region */
 
 enum fv_record_kind {
@@ -81,10 +81,10 @@ enum fv_record_kind {
 };
 
 #define FV_LOCATION_NONE UINT64_MAX
-#define FV_PEER_ALL  UINT32_MAX       /* of an RMA synchronisation */
-#define FV_PEER_NONE UINT32_MAX       /* root of a collective that has none */
-#define FV_PEER_SELF (UINT32_MAX - 1) /* root: this rank, of an intercommunicator */
-#define FV_PEER_OURS (UINT32_MAX - 2) /* root: another rank of this side */
+#define FV_PEER_ALL      UINT32_MAX       /* of an RMA synchronisation */
+#define FV_PEER_NONE     UINT32_MAX       /* root of a collective that has none */
+#define FV_PEER_SELF     (UINT32_MAX - 1) /* root: this rank, of an intercommunicator */
+#define FV_PEER_OURS     (UINT32_MAX - 2) /* root: another rank of this side */
 enum fv_io_flags { FV_IO_WRITE = 1, FV_IO_ASYNC = 2, FV_IO_COLLECTIVE = 4, FV_IO_FLUSH = 8 };
 #define FV_IO_BYTES_UNKNOWN UINT64_MAX
 

@@ -54,8 +54,7 @@ static const struct fv_call_info *operation_of(const struct fv_rank_replay *r, c
 {
     const struct fv_event *next = d + 1;
 
-    if (next == s->details + s->detail_count || next->kind != FV_EV_OPERATION ||
-        next->field[0] != d->field[0])
+    if (next == s->details + s->detail_count || next->kind != FV_EV_OPERATION || next->field[0] != d->field[0])
         return s->info;
     uint32_t function = fv_numbers_get(&r->map->functions, next->field[1]);
     return function == FV_NONE ? s->info : &r->replay->calls[function];
@@ -121,10 +120,8 @@ static void comm_event(struct fv_rank_replay *r, struct fv_stream *s, const stru
     if (comm == FV_NONE || !fv_def_comm_is_seen(&r->replay->defs->comms[comm]))
         return;
     if (is_new || !fv_messages_keep(r, comm))
-        fv_rank_put(
-            r, s,
-            &(struct fv_record){ .kind = is_new ? FV_REC_COMM_CREATE : FV_REC_COMM_DESTROY, .ref = comm },
-            s->end);
+        fv_rank_put(r, s, &(struct fv_record){ .kind = is_new ? FV_REC_COMM_CREATE : FV_REC_COMM_DESTROY, .ref = comm },
+                    s->end);
 }
 
 /* Communicators come and go inside of a collective operation: of the parent, or of those that go. */
@@ -140,9 +137,9 @@ static uint32_t parent_of(const struct fv_rank_replay *r, uint32_t comm, bool is
 }
 
 #define KIND_BIT(kind) (UINT64_C(1) << FV_EV_##kind)
-#define FRAME_KINDS                                                                                          \
-    (KIND_BIT(COLLECTIVE) | KIND_BIT(COMM_NEW) | KIND_BIT(COMM_GONE) | KIND_BIT(WIN_NEW) |                   \
-     KIND_BIT(WIN_GONE) | KIND_BIT(RMA_SYNC))
+#define FRAME_KINDS                                                                                             \
+    (KIND_BIT(COLLECTIVE) | KIND_BIT(COMM_NEW) | KIND_BIT(COMM_GONE) | KIND_BIT(WIN_NEW) | KIND_BIT(WIN_GONE) | \
+     KIND_BIT(RMA_SYNC))
 
 /* What stands around the details of a call: an operation on a window, on a communicator, or nothing. */
 static void choose_frame(struct fv_rank_replay *r, struct fv_stream *s)
@@ -228,8 +225,7 @@ static void tell_end(struct fv_rank_replay *r, struct fv_stream *s, const struct
 
 static inline void enter(struct fv_rank_replay *r, struct fv_stream *s, uint32_t function, uint32_t node)
 {
-    fv_rank_put(r, s,
-                &(struct fv_record){ .kind = FV_REC_ENTER, .ref = function, .context = node, .id = s->end },
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_ENTER, .ref = function, .context = node, .id = s->end },
                 s->begin);
 }
 
@@ -295,7 +291,11 @@ static void tell_counter(struct fv_rank_replay *r, struct fv_stream *s, uint64_t
     char name[64];
 
     if (s->item.field[1] < FV_COUNTERS && fv_def_event(r->rank->counters, (unsigned)s->item.field[1], name))
-        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_COUNTER, .ref = r->index, .op = (uint8_t)s->item.field[1], .sent = s->item.field[2] }, time);
+        fv_rank_put(
+            r, s,
+            &(struct fv_record){
+                .kind = FV_REC_COUNTER, .ref = r->index, .op = (uint8_t)s->item.field[1], .sent = s->item.field[2] },
+            time);
 }
 
 /* ---- items ---- */
@@ -394,10 +394,9 @@ static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
         fv_heap_push(&r->next, next_of(r, s));
 }
 
-struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t rank,
-                                      const struct fv_reader *reader, const struct fv_def_map *map,
-                                      struct fv_sink *sink, struct fv_location_stats *locations,
-                                      struct fv_replay_stats *stats)
+struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t rank, const struct fv_reader *reader,
+                                      const struct fv_def_map *map, struct fv_sink *sink,
+                                      struct fv_location_stats *locations, struct fv_replay_stats *stats)
 {
     struct fv_rank_replay *r = fv_xcalloc(1, sizeof(*r));
 
@@ -452,9 +451,7 @@ static void end_stream(struct fv_rank_replay *r, struct fv_stream *s)
             measure(r, s, false, s->now);
         if (!s->slot)
             fv_rank_put(
-                r, s,
-                &(struct fv_record){ .kind = FV_REC_PROGRAM_END, .id = (uint64_t)(int64_t)rank->exit_code },
-                end);
+                r, s, &(struct fv_record){ .kind = FV_REC_PROGRAM_END, .id = (uint64_t)(int64_t)rank->exit_code }, end);
         r->failed = !r->sink->close(r->sink, s->slot) || r->failed;
     }
     fv_stream_release(s);
@@ -494,8 +491,7 @@ static void tell_thread(struct fv_rank_replay *r, struct fv_stream *s, uint64_t 
         tell(r, s);
         fv_stream_load(r, s);
         next = next_of(r, s);
-    } while (r->next.count == 1 && s->loaded && !r->failed &&
-             (until_ns == UINT64_MAX || s->until <= until_ns));
+    } while (r->next.count == 1 && s->loaded && !r->failed && (until_ns == UINT64_MAX || s->until <= until_ns));
     if (s->loaded)
         fv_heap_replace(&r->next, next);
     else

@@ -30,17 +30,16 @@ struct fv_replay {
 
 struct fv_location_stats {
     uint64_t location, records, first_ns, last_ns;
-    uint64_t gaps; /* how often recording was switched off, or calls were lost */
+    uint64_t gaps;     /* how often recording was switched off, or calls were lost */
     uint64_t given_up; /* receives whose request the program freed: whether a message came nobody knows */
 };
 
 /* In pieces, so that the ranks of a process can go forward together: what ended until a time, then until a
  * later one. Closing tells what is left open; it is needed after a failure as well. As fv_replay_rank. */
 struct fv_rank_replay;
-struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t rank,
-                                      const struct fv_reader *reader, const struct fv_def_map *map,
-                                      struct fv_sink *sink, struct fv_location_stats *locations,
-                                      struct fv_replay_stats *stats);
+struct fv_rank_replay *fv_replay_open(const struct fv_replay *replay, uint32_t rank, const struct fv_reader *reader,
+                                      const struct fv_def_map *map, struct fv_sink *sink,
+                                      struct fv_location_stats *locations, struct fv_replay_stats *stats);
 bool fv_replay_until(struct fv_rank_replay *replay, uint64_t time_ns);
 bool fv_replay_close(struct fv_rank_replay *replay);
 

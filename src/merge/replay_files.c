@@ -1,5 +1,5 @@
-/* Functions for files outside of MPI's calls (--io): each call is a region, with what it opened, moved or closed. What the C library asks of the
- * system on behalf of a stream is not seen, so that nothing is told twice. */
+/* Functions for files outside of MPI's calls (--io): each call is a region, with what it opened, moved or closed. What
+ * the C library asks of the system on behalf of a stream is not seen, so that nothing is told twice. */
 #include "merge/replay_state.h"
 #include "trace/format_words.h"
 
@@ -25,17 +25,22 @@ static bool *state_of(struct fv_rank_replay *r, uint64_t handle, unsigned layer)
     if (!r->open_handles) {
         r->open_handles = fv_xcalloc(count + 1, sizeof(*r->open_handles));
         for (size_t i = 0; i < count; i++)
-            r->open_handles[i] = r->map->file_handles.of[i] != FV_NONE && r->replay->defs->handles[r->map->file_handles.of[i]].found;
+            r->open_handles[i] =
+                r->map->file_handles.of[i] != FV_NONE && r->replay->defs->handles[r->map->file_handles.of[i]].found;
     }
     return &r->open_handles[number_of(handle, layer)];
 }
 
-static void change(struct fv_rank_replay *r, struct fv_stream *s, uint64_t handle, unsigned layer, bool open, uint64_t time)
+static void change(struct fv_rank_replay *r, struct fv_stream *s, uint64_t handle, unsigned layer, bool open,
+                   uint64_t time)
 {
     bool *is_open = state_of(r, handle, layer);
 
     if (*is_open != open)
-        fv_rank_put(r, s, &(struct fv_record){ .kind = open ? FV_REC_IO_OPEN : FV_REC_IO_CLOSE, .ref = handle_of(r, handle, layer) }, time);
+        fv_rank_put(
+            r, s,
+            &(struct fv_record){ .kind = open ? FV_REC_IO_OPEN : FV_REC_IO_CLOSE, .ref = handle_of(r, handle, layer) },
+            time);
     *is_open = open;
 }
 
@@ -49,7 +54,9 @@ static void close_all(struct fv_rank_replay *r, struct fv_stream *s, uint64_t ha
 
 static void move(struct fv_rank_replay *r, struct fv_stream *s, uint32_t handle, unsigned flags, uint64_t bytes)
 {
-    struct fv_record record = { .kind = FV_REC_IO_BEGIN, .op = (uint8_t)flags, .ref = handle, .sent = bytes, .id = ++r->io_ids };
+    struct fv_record record = {
+        .kind = FV_REC_IO_BEGIN, .op = (uint8_t)flags, .ref = handle, .sent = bytes, .id = ++r->io_ids
+    };
 
     fv_rank_put(r, s, &record, s->begin);
     record.kind = FV_REC_IO_END;
@@ -57,7 +64,8 @@ static void move(struct fv_rank_replay *r, struct fv_stream *s, uint32_t handle,
 }
 
 /* What the call did to what is open. */
-static void tell_operation(struct fv_rank_replay *r, struct fv_stream *s, unsigned function, uint64_t handle, uint64_t result)
+static void tell_operation(struct fv_rank_replay *r, struct fv_stream *s, unsigned function, uint64_t handle,
+                           uint64_t result)
 {
     unsigned operation = fv_io_operation_of(function), layer = fv_io_layer_of(function);
     uint32_t ref = handle_of(r, handle, layer);
@@ -85,7 +93,8 @@ static void tell_operation(struct fv_rank_replay *r, struct fv_stream *s, unsign
         fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_IO_SEEK, .ref = ref, .sent = result - 1 }, s->end);
 }
 
-static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, uint64_t function, uint64_t handle, uint64_t result)
+static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, uint64_t function, uint64_t handle,
+                 uint64_t result)
 {
     if (function == FV_IO_FN_close_range) { /* no region: a descriptor was closed by what is not recorded as a call */
         if (!result)
@@ -98,7 +107,10 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, u
         r->stats->lost++;
         return;
     }
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_FILE_ENTER, .ref = region, .context = node == FV_NONE ? 0 : node, .id = s->end }, s->begin);
+    fv_rank_put(r, s,
+                &(struct fv_record){
+                    .kind = FV_REC_FILE_ENTER, .ref = region, .context = node == FV_NONE ? 0 : node, .id = s->end },
+                s->begin);
     tell_operation(r, s, (unsigned)function, handle, result);
     fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_FILE_LEAVE, .ref = region }, s->end);
 }

@@ -54,10 +54,9 @@ void fv_io_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_
 
 void fv_io_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was)
 {
-    fv_rank_put(
-        r, s,
-        &(struct fv_record){ .kind = FV_REC_IO_END, .ref = was->ref, .sent = was->sent, .id = was->received },
-        s->end);
+    fv_rank_put(r, s,
+                &(struct fv_record){ .kind = FV_REC_IO_END, .ref = was->ref, .sent = was->sent, .id = was->received },
+                s->end);
 }
 
 void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)
@@ -70,17 +69,15 @@ void fv_io_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_ev
         open_file(r, s, file, s->end);
     } else if (d->kind == FV_EV_FILE_GONE) {
         if (file < r->file_count && r->open_files[file])
-            fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_IO_CLOSE, .ref = handle_of(r, file) },
-                        s->end);
+            fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_IO_CLOSE, .ref = handle_of(r, file) }, s->end);
         if (file < r->file_count)
             r->open_files[file] = false;
     } else if (is_usable(r, s, file, s->end)) {
-        fv_rank_put(r, s,
-                    &(struct fv_record){ .kind = FV_REC_IO_SEEK,
-                                         .ref = handle_of(r, file),
-                                         .op = (uint8_t)d->field[2],
-                                         .sent = d->field[1] },
-                    s->end);
+        fv_rank_put(
+            r, s,
+            &(struct fv_record){
+                .kind = FV_REC_IO_SEEK, .ref = handle_of(r, file), .op = (uint8_t)d->field[2], .sent = d->field[1] },
+            s->end);
     }
 }
 

@@ -62,8 +62,7 @@ static void begin_send(struct fv_rank_replay *r, struct fv_stream *s, const stru
                                      .id = async ? d->field[0] : 0 },
                 s->begin);
     if (async)
-        fv_messages_began(
-            r, &(struct fv_pending){ .number = d->field[0], .kind = FV_PENDING_SEND, .ref = comm });
+        fv_messages_began(r, &(struct fv_pending){ .number = d->field[0], .kind = FV_PENDING_SEND, .ref = comm });
 }
 
 static void begin_receive(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d)

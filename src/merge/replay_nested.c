@@ -1,12 +1,14 @@
-/* See replay.h. Instrumented functions and worksharing of OpenMP are in each other: where one ends, what began inside of it and has no end of its own
- * yet (a function that an exception left, a construct that was cancelled) ends before it. */
+/* See replay.h. Instrumented functions and worksharing of OpenMP are in each other: where one ends, what began inside
+ * of it and has no end of its own yet (a function that an exception left, a construct that was cancelled) ends before
+ * it. */
 #include "merge/replay_state.h"
 
 /* It is told once: its own end, which may come later, is nothing then. */
 static void end_function(struct fv_rank_replay *r, struct fv_stream *s, size_t at, uint64_t time)
 {
     if (s->functions[at] != FV_NONE)
-        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_INSTANCE_END, .context = s->functions[at], .op = 1 }, time);
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_INSTANCE_END, .context = s->functions[at], .op = 1 },
+                    time);
     s->functions[at] = FV_NONE;
 }
 
@@ -56,7 +58,8 @@ static bool is_task(const struct fv_rank_replay *r, const struct fv_open_work *w
     return w->function == fv_rank_thread_call(r, FV_THREAD_WORK(FV_OMP_WORK_TASK));
 }
 
-/* Of one team, or in one task, a thread is in one at a time: what has no end of its own ends with the next, or with what it is in. */
+/* Of one team, or in one task, a thread is in one at a time: what has no end of its own ends with the next, or with
+ * what it is in. */
 static void leave_others(struct fv_rank_replay *r, struct fv_stream *s, uint32_t but, uint64_t time)
 {
     while (s->work_count) {
@@ -74,13 +77,16 @@ static void begin_work(struct fv_rank_replay *r, struct fv_stream *s, uint32_t f
 
     FV_GROW(s->works, s->work_room, s->work_count + 1);
     s->works[s->work_count++] = (struct fv_open_work){ function, s->team_count, s->function_count };
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_WORK_ENTER, .ref = function, .context = node == FV_NONE ? 0 : node }, time);
+    fv_rank_put(
+        r, s, &(struct fv_record){ .kind = FV_REC_WORK_ENTER, .ref = function, .context = node == FV_NONE ? 0 : node },
+        time);
 }
 
 static void end_work(struct fv_rank_replay *r, struct fv_stream *s, uint32_t function, uint64_t time)
 {
     leave_others(r, s, function, time);
-    if (s->work_count && s->works[s->work_count - 1].function == function && s->works[s->work_count - 1].teams == s->team_count)
+    if (s->work_count && s->works[s->work_count - 1].function == function &&
+        s->works[s->work_count - 1].teams == s->team_count)
         leave_work(r, s, time);
 }
 

@@ -18,13 +18,11 @@ static struct fv_rma_window *state_of(struct fv_rank_replay *r, uint64_t number)
     return &r->windows[number];
 }
 
-bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d,
-                  struct fv_record *frame)
+bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d, struct fv_record *frame)
 {
     bool fence = d->kind == FV_EV_RMA_SYNC && s->info->sync == FV_RMA_FENCE;
 
-    if ((d->kind != FV_EV_WIN_NEW && d->kind != FV_EV_WIN_GONE && !fence) ||
-        window_of(r, d->field[0]) == FV_NONE)
+    if ((d->kind != FV_EV_WIN_NEW && d->kind != FV_EV_WIN_GONE && !fence) || window_of(r, d->field[0]) == FV_NONE)
         return false;
     *frame = (struct fv_record){ .kind = FV_REC_RMA_COLL_END, .ref = window_of(r, d->field[0]) };
     frame->op = fence                       ? FV_OP_BARRIER
@@ -57,9 +55,10 @@ void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv
     }
     fv_rank_put(r, s, &record, s->begin);
     if (request) {
-        fv_pendings_add(&r->pending,
-                        &(struct fv_pending){
-                            .number = request, .kind = FV_PENDING_RMA, .ref = window, .peer = record.peer, .sent = record.id });
+        fv_pendings_add(
+            &r->pending,
+            &(struct fv_pending){
+                .number = request, .kind = FV_PENDING_RMA, .ref = window, .peer = record.peer, .sent = record.id });
         return;
     }
     struct fv_rma_window *w = state_of(r, d->field[0]);
@@ -69,13 +68,14 @@ void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv
 
 void fv_rma_done(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_pending *was)
 {
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_END, .ref = was->ref, .peer = was->peer, .id = was->sent, .aux = 1 },
-                s->end);
+    fv_rank_put(
+        r, s,
+        &(struct fv_record){ .kind = FV_REC_RMA_END, .ref = was->ref, .peer = was->peer, .id = was->sent, .aux = 1 },
+        s->end);
 }
 
 /* Operations to a peer, or to all, are complete: in the order in which they began. */
-static void complete(struct fv_rank_replay *r, struct fv_stream *s, uint64_t number, uint32_t peer,
-                     bool there)
+static void complete(struct fv_rank_replay *r, struct fv_stream *s, uint64_t number, uint32_t peer, bool there)
 {
     struct fv_rma_window *w = state_of(r, number);
     size_t kept = 0;
@@ -87,8 +87,7 @@ static void complete(struct fv_rank_replay *r, struct fv_stream *s, uint64_t num
         }
         fv_rank_put(
             r, s,
-            &(struct fv_record){
-                .kind = FV_REC_RMA_END, .op = there, .ref = window_of(r, number), .id = w->ops[i].id },
+            &(struct fv_record){ .kind = FV_REC_RMA_END, .op = there, .ref = window_of(r, number), .id = w->ops[i].id },
             s->end);
     }
     w->op_count = kept;
@@ -100,8 +99,7 @@ static void group_sync(struct fv_rank_replay *r, struct fv_stream *s, uint32_t w
     bool ends = s->info->sync == FV_RMA_COMPLETE || s->info->sync == FV_RMA_WAIT;
 
     if (group != FV_NONE)
-        fv_rank_put(r, s,
-                    &(struct fv_record){ .kind = FV_REC_RMA_GROUP, .ref = window, .aux = group, .op = ends },
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_GROUP, .ref = window, .aux = group, .op = ends },
                     s->end);
 }
 
@@ -122,21 +120,18 @@ static bool take_lock(struct fv_rma_window *w, uint64_t id)
     return false;
 }
 
-static void begin_lock(struct fv_rank_replay *r, struct fv_stream *s, uint64_t number, int64_t rank,
-                       bool shared)
+static void begin_lock(struct fv_rank_replay *r, struct fv_stream *s, uint64_t number, int64_t rank, bool shared)
 {
     uint32_t peer = rank < 0 ? FV_PEER_ALL : (uint32_t)rank;
     struct fv_rma_window *w = state_of(r, number);
 
     FV_GROW(w->locks, w->lock_room, w->lock_count + 1);
     w->locks[w->lock_count++] = lock_id(peer);
-    fv_rank_put(r, s,
-                &(struct fv_record){ .kind = FV_REC_RMA_LOCK,
-                                     .op = shared,
-                                     .ref = window_of(r, number),
-                                     .peer = peer,
-                                     .id = lock_id(peer) },
-                s->end);
+    fv_rank_put(
+        r, s,
+        &(struct fv_record){
+            .kind = FV_REC_RMA_LOCK, .op = shared, .ref = window_of(r, number), .peer = peer, .id = lock_id(peer) },
+        s->end);
 }
 
 static void sync_window(struct fv_rank_replay *r, struct fv_stream *s, uint64_t number, int64_t rank)
@@ -165,12 +160,10 @@ static void sync_window(struct fv_rank_replay *r, struct fv_stream *s, uint64_t 
     case FV_RMA_FLUSH:
     case FV_RMA_FLUSH_LOCAL:
         complete(r, s, number, peer, s->info->sync == FV_RMA_FLUSH);
-        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer },
-                    s->end);
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer }, s->end);
         break;
     case FV_RMA_OTHER:
-        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer },
-                    s->end);
+        fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer }, s->end);
         break;
     default: break; /* post and start: when their members are known */
     }
@@ -194,11 +187,10 @@ void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_e
     else if (d->kind == FV_EV_RMA_SYNC)
         sync_window(r, s, d->field[0], (int64_t)d->field[1]);
     else if (fv_def_window_is_seen(r->replay->defs, &r->replay->defs->windows[window_of(r, d->field[0])]))
-        fv_rank_put(
-            r, s,
-            &(struct fv_record){ .kind = d->kind == FV_EV_WIN_NEW ? FV_REC_WIN_CREATE : FV_REC_WIN_DESTROY,
-                                 .ref = window_of(r, d->field[0]) },
-            s->end);
+        fv_rank_put(r, s,
+                    &(struct fv_record){ .kind = d->kind == FV_EV_WIN_NEW ? FV_REC_WIN_CREATE : FV_REC_WIN_DESTROY,
+                                         .ref = window_of(r, d->field[0]) },
+                    s->end);
 }
 
 void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s)

@@ -52,13 +52,13 @@ struct fv_stream {
     size_t detail_count, detail_room;
     uint64_t detail_kinds; /* as bits */
     const struct fv_call_info *info;
-    uint64_t begin, end;        /* ns */
-    struct fv_record frame;     /* the end of the collective operation around the details; kind COUNT: none */
-    uint64_t now;               /* of the last record */
-    uint32_t piece;             /* of the clock's line */
-    uint64_t section_set;       /* that is open */
-    bool off;                   /* recording is off, or calls are lost */
-    uint32_t *functions;        /* that the compiler instrumented, which it is in: entries; FV_NONE: not known */
+    uint64_t begin, end;    /* ns */
+    struct fv_record frame; /* the end of the collective operation around the details; kind COUNT: none */
+    uint64_t now;           /* of the last record */
+    uint32_t piece;         /* of the clock's line */
+    uint64_t section_set;   /* that is open */
+    bool off;               /* recording is off, or calls are lost */
+    uint32_t *functions;    /* that the compiler instrumented, which it is in: entries; FV_NONE: not known */
     size_t function_count, function_room;
     struct fv_open_work *works;
     size_t work_count, work_room;
@@ -94,8 +94,7 @@ struct fv_rank_replay {
     struct fv_stream *streams;
     struct fv_heap next; /* of streams that have an item: by the end of it */
     struct fv_pendings pending;
-    struct fv_pendings
-        uses; /* number: communicator + 1; sent: how many of `pending` are on it; op: it was freed */
+    struct fv_pendings uses; /* number: communicator + 1; sent: how many of `pending` are on it; op: it was freed */
     struct fv_rma_window *windows; /* by the file's number */
     size_t window_count, window_room;
     uint64_t rma_ids, io_ids;
@@ -104,7 +103,7 @@ struct fv_rank_replay {
     bool *open_files; /* by the file's number */
     size_t file_count, file_room;
     bool *open_handles; /* of functions for files: as fv_def_map.file_handles; NULL: not used yet */
-    bool is_open; /* it may have ended inside of a call */
+    bool is_open;       /* it may have ended inside of a call */
     bool failed;
 };
 
@@ -115,15 +114,13 @@ static inline void fv_rank_stamp(struct fv_stream *s, struct fv_record *record, 
     s->now = record->time_ns;
 }
 
-static inline void fv_rank_pass(struct fv_rank_replay *r, const struct fv_stream *s,
-                                const struct fv_record *record)
+static inline void fv_rank_pass(struct fv_rank_replay *r, const struct fv_stream *s, const struct fv_record *record)
 {
     if (FV_UNLIKELY(!r->sink->put(r->sink, s->slot, record)))
         r->failed = true;
 }
 
-static inline void fv_rank_put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record *record,
-                               uint64_t time)
+static inline void fv_rank_put(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record *record, uint64_t time)
 {
     struct fv_location_stats *l = &r->locations[s->slot];
 
@@ -179,8 +176,7 @@ bool fv_messages_keep(struct fv_rank_replay *r, uint32_t comm);
 struct fv_pending *fv_messages_pending(struct fv_rank_replay *r, uint64_t number);
 
 /* replay_rma.c */
-bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d,
-                  struct fv_record *frame);
+bool fv_rma_frame(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d, struct fv_record *frame);
 void fv_rma_begin(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
 void fv_rma_end(struct fv_rank_replay *r, struct fv_stream *s, const struct fv_event *d);
 void fv_rma_end_call(struct fv_rank_replay *r, struct fv_stream *s);

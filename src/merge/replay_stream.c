@@ -25,8 +25,8 @@ static void find_sites(const struct fv_rank_replay *r, struct fv_stream *s)
         memcpy(&site, p, sizeof(site));
         uint32_t function = fv_numbers_get(&map->functions, site.function),
                  node = fv_numbers_get(&map->nodes, site.path);
-        s->sites[c.index] = (struct fv_call_site){ function == FV_NONE ? NULL : &r->replay->calls[function],
-                                                   function, node == FV_NONE ? 0 : node };
+        s->sites[c.index] = (struct fv_call_site){ function == FV_NONE ? NULL : &r->replay->calls[function], function,
+                                                   node == FV_NONE ? 0 : node };
     }
 }
 

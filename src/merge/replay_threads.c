@@ -29,8 +29,7 @@ void fv_threads_open(struct fv_rank_replay *r)
             r->object_kinds[o->id] = o->kind;
 }
 
-static void tell_region(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record *enter,
-                        struct fv_record *leave)
+static void tell_region(struct fv_rank_replay *r, struct fv_stream *s, struct fv_record *enter, struct fv_record *leave)
 {
     if (enter->ref == FV_NONE) {
         r->stats->lost++;
@@ -79,9 +78,7 @@ static void begin_team(struct fv_rank_replay *r, struct fv_stream *s)
 {
     const uint64_t *f = s->item.field;
     bool is_fork = s->item.kind == FV_EV_OMP_FORK;
-    struct fv_record record = { .kind = is_fork ? FV_REC_OMP_FORK : FV_REC_TEAM_BEGIN,
-                                .ref = r->index,
-                                .sent = f[1] };
+    struct fv_record record = { .kind = is_fork ? FV_REC_OMP_FORK : FV_REC_TEAM_BEGIN, .ref = r->index, .sent = f[1] };
 
     if (is_fork) {
         uint32_t node = fv_numbers_get(&r->map->nodes, f[3]);
@@ -110,9 +107,8 @@ static void end_innermost(struct fv_rank_replay *r, struct fv_stream *s, uint64_
     const struct fv_open_team *t = &s->teams[--s->team_count];
 
     fv_rank_put(r, s,
-                &(struct fv_record){ .kind = t->is_fork ? FV_REC_OMP_JOIN : FV_REC_TEAM_END,
-                                     .ref = r->index,
-                                     .sent = t->region },
+                &(struct fv_record){
+                    .kind = t->is_fork ? FV_REC_OMP_JOIN : FV_REC_TEAM_END, .ref = r->index, .sent = t->region },
                 time);
 }
 
@@ -281,16 +277,16 @@ static bool tell_team(struct fv_rank_replay *r, struct fv_stream *s)
 bool fv_threads_is_end(const struct fv_stream *s)
 {
     return s->item.kind == FV_EV_THREAD_BEGIN || s->item.kind == FV_EV_THREAD_END ||
-           s->item.kind == FV_EV_THREAD_FAILED || s->item.kind == FV_EV_TEAM_END ||
-           s->item.kind == FV_EV_OMP_JOIN || s->item.kind == FV_EV_WORK_END;
+           s->item.kind == FV_EV_THREAD_FAILED || s->item.kind == FV_EV_TEAM_END || s->item.kind == FV_EV_OMP_JOIN ||
+           s->item.kind == FV_EV_WORK_END;
 }
 
 /* A creation that failed is none; the next record says so. */
 static bool is_failed(const struct fv_stream *s)
 {
-    return s->item.kind == FV_EV_THREAD_FAILED || (s->item.kind == FV_EV_THREAD_CREATE && s->has_ahead &&
-                                                   fv_stream_ahead(s)->kind == FV_EV_THREAD_FAILED &&
-                                                   fv_stream_ahead(s)->field[1] == s->item.field[1]);
+    return s->item.kind == FV_EV_THREAD_FAILED ||
+           (s->item.kind == FV_EV_THREAD_CREATE && s->has_ahead && fv_stream_ahead(s)->kind == FV_EV_THREAD_FAILED &&
+            fv_stream_ahead(s)->field[1] == s->item.field[1]);
 }
 
 void fv_threads_tell(struct fv_rank_replay *r, struct fv_stream *s)

@@ -27,10 +27,12 @@ void fv_logged_samples_open(struct fv_logged_samples *log, const struct fv_reade
 {
     uint64_t alive = fv_reader_header(reader)->alive_ticks;
 
-    *log = (struct fv_logged_samples){ .reader = reader,
-                                       .sampled = fv_def_map_sampled(map, thread),
-                                       .ticks = rank->first_ticks,
-                                       .last_ticks = alive && (int64_t)(alive - rank->last_ticks) > 0 ? alive : rank->last_ticks };
+    *log =
+        (struct fv_logged_samples){ .reader = reader,
+                                    .sampled = fv_def_map_sampled(map, thread),
+                                    .ticks = rank->first_ticks,
+                                    .last_ticks =
+                                        alive && (int64_t)(alive - rank->last_ticks) > 0 ? alive : rank->last_ticks };
     if (log->sampled)
         log->chunks = fv_thread_chunks(reader, thread, is_log, &log->count);
     if (log->count)

@@ -1,5 +1,5 @@
-/* The samples of the CPU clock that a thread logged, in the order of time. A program may compute after MPI_Finalize, where its rank's trace
- * ends: samples of that come, too. */
+/* The samples of the CPU clock that a thread logged, in the order of time. A program may compute after MPI_Finalize,
+ * where its rank's trace ends: samples of that come, too. */
 #ifndef FV_SAMPLE_LOG_H
 #define FV_SAMPLE_LOG_H
 
@@ -7,7 +7,8 @@
 
 struct fv_logged_samples {
     uint64_t damaged; /* samples that are out of order, have no call path, or are missing; none of them comes */
-    uint64_t behind;  /* after the last sign of life of the rank, which each sample is: the file is damaged, or still being written; none comes */
+    uint64_t behind;  /* after the last sign of life of the rank, which each sample is: the file is damaged, or still
+                       * being written; none comes */
     /* Private: */
     const struct fv_reader *reader;
     const struct fv_def_sampled *sampled; /* NULL: there are none */

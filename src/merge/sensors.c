@@ -90,8 +90,8 @@ static bool put_values(const struct replay *r, const struct fv_sensor_sample *sa
     return good;
 }
 
-bool fv_sensors_replay(const struct fv_defs *d, const struct fv_clocks *clocks, uint32_t rank, const struct fv_reader *reader, struct fv_sink *sink,
-                       struct fv_location_stats *location)
+bool fv_sensors_replay(const struct fv_defs *d, const struct fv_clocks *clocks, uint32_t rank,
+                       const struct fv_reader *reader, struct fv_sink *sink, struct fv_location_stats *location)
 {
     const struct replay r = { sink, location, rank };
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SENSOR_SAMPLES);

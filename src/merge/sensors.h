@@ -1,4 +1,5 @@
-/* Sensors of the machine (--sensors), that one rank of each node recorded: a location of its own behind that rank's threads, with the values as metrics. */
+/* Sensors of the machine (--sensors), that one rank of each node recorded: a location of its own behind that rank's
+ * threads, with the values as metrics. */
 #ifndef FV_MERGE_SENSORS_H
 #define FV_MERGE_SENSORS_H
 
@@ -25,7 +26,7 @@ static inline uint64_t fv_sensors_location(const struct fv_def_rank *rank)
 }
 
 /* Its samples, as SENSOR records of the location, which is opened and closed. False: the sink failed. */
-bool fv_sensors_replay(const struct fv_defs *defs, const struct fv_clocks *clocks, uint32_t rank, const struct fv_reader *reader, struct fv_sink *sink,
-                       struct fv_location_stats *location);
+bool fv_sensors_replay(const struct fv_defs *defs, const struct fv_clocks *clocks, uint32_t rank,
+                       const struct fv_reader *reader, struct fv_sink *sink, struct fv_location_stats *location);
 
 #endif

@@ -52,11 +52,9 @@ const char *fv_thread_call_name(unsigned call)
 enum fv_thread_wait fv_thread_wait_of(unsigned call)
 {
     static const uint8_t waits[FV_SYNC_KINDS] = {
-        [FV_SYNC_MUTEX] = FV_TW_LOCK,      [FV_SYNC_RWLOCK] = FV_TW_LOCK,
-        [FV_SYNC_SPIN] = FV_TW_LOCK,       [FV_SYNC_BARRIER] = FV_TW_BARRIER,
-        [FV_SYNC_COND] = FV_TW_CONDITION,  [FV_SYNC_SEM] = FV_TW_SEMAPHORE,
-        [FV_SYNC_JOIN] = FV_TW_JOIN,       [FV_SYNC_ONCE] = FV_TW_ONCE,
-        [FV_SYNC_OMP] = FV_TW_OMP_BARRIER,
+        [FV_SYNC_MUTEX] = FV_TW_LOCK,      [FV_SYNC_RWLOCK] = FV_TW_LOCK,    [FV_SYNC_SPIN] = FV_TW_LOCK,
+        [FV_SYNC_BARRIER] = FV_TW_BARRIER, [FV_SYNC_COND] = FV_TW_CONDITION, [FV_SYNC_SEM] = FV_TW_SEMAPHORE,
+        [FV_SYNC_JOIN] = FV_TW_JOIN,       [FV_SYNC_ONCE] = FV_TW_ONCE,      [FV_SYNC_OMP] = FV_TW_OMP_BARRIER,
     };
 
     return call == CALL(OMP, LOCK) ? FV_TW_OMP_LOCK : (enum fv_thread_wait)waits[call % FV_SYNC_KINDS];
@@ -68,16 +66,14 @@ static bool was_waited_for(const struct fv_sync_record *r)
 }
 
 /* The records of operations that there was no room for do not say which they were. */
-static void mark_record(const struct fv_sync_record *r, void (*mark)(void *, uint32_t, unsigned),
-                        void *context)
+static void mark_record(const struct fv_sync_record *r, void (*mark)(void *, uint32_t, unsigned), void *context)
 {
     for (unsigned operation = 1; operation < 16; operation++)
         if (!r->operation || r->operation == operation)
             mark(context, r->path, r->kind | operation << 4);
 }
 
-static void mark_regions(const struct fv_reader *reader, void (*mark)(void *, uint32_t, unsigned),
-                         void *context)
+static void mark_regions(const struct fv_reader *reader, void (*mark)(void *, uint32_t, unsigned), void *context)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_OMP);
     struct fv_omp_region r;
@@ -142,8 +138,8 @@ static bool is_object(const struct fv_reader *reader, const struct fv_sync_objec
     return o->id <= fv_reader_bytes(reader) / sizeof(*o);
 }
 
-void fv_threads_each_object(const struct fv_reader *reader,
-                            void (*tell)(void *, const struct fv_sync_object *, bool), void *context)
+void fv_threads_each_object(const struct fv_reader *reader, void (*tell)(void *, const struct fv_sync_object *, bool),
+                            void *context)
 {
     uint32_t count = fv_threads_objects(reader);
     uint8_t *waited_for = fv_xcalloc((size_t)count + 1, 1);

@@ -19,14 +19,14 @@ const char *fv_thread_call_name(unsigned call);
 
 /* Kinds of waiting for a thread of the same process, with their names in archives and in analysis.json, where
  * each is described: share/analysis.md. */
-#define FV_THREAD_WAITS(X)                                                                                   \
-    X(LOCK, "lock_contention")                                                                               \
-    X(BARRIER, "thread_barrier")                                                                             \
-    X(CONDITION, "condition")                                                                                \
-    X(SEMAPHORE, "semaphore")                                                                                \
-    X(JOIN, "thread_join")                                                                                   \
-    X(ONCE, "once")                                                                                          \
-    X(OMP_LOCK, "omp_lock")                                                                                  \
+#define FV_THREAD_WAITS(X)       \
+    X(LOCK, "lock_contention")   \
+    X(BARRIER, "thread_barrier") \
+    X(CONDITION, "condition")    \
+    X(SEMAPHORE, "semaphore")    \
+    X(JOIN, "thread_join")       \
+    X(ONCE, "once")              \
+    X(OMP_LOCK, "omp_lock")      \
     X(OMP_BARRIER, "omp_barrier")
 
 enum fv_thread_wait {
@@ -42,8 +42,8 @@ extern const char *const fv_thread_wait_names[FV_TW_COUNT];
 enum fv_thread_wait fv_thread_wait_of(unsigned call);
 
 /* What the threads' records of a file refer to is told to `mark`: call paths of the process, and calls. */
-void fv_threads_used(const struct fv_reader *reader,
-                     void (*mark)(void *context, uint32_t path, unsigned call), void *context);
+void fv_threads_used(const struct fv_reader *reader, void (*mark)(void *context, uint32_t path, unsigned call),
+                     void *context);
 /* Its locks and other objects, but those whose description is damaged. */
 void fv_threads_each_object(const struct fv_reader *reader,
                             void (*tell)(void *context, const struct fv_sync_object *object, bool waited_for),

@@ -15,9 +15,7 @@ static void nobody_from(const struct fv_transport *t, int from, void *data, size
     abort();
 }
 
-const struct fv_transport fv_transport_alone = {
-    .rank = 0, .size = 1, .send = nobody_to, .receive = nobody_from
-};
+const struct fv_transport fv_transport_alone = { .rank = 0, .size = 1, .send = nobody_to, .receive = nobody_from };
 
 void fv_transport_put(const struct fv_transport *t, int to, const struct fv_bytes *bytes)
 {

@@ -34,8 +34,8 @@ struct fv_weave_thread {
     struct instances later; /* that began in the present call and end after it: they begin with its end */
     struct work *works;
     size_t work_count, work_room;
-    bool in_call, off;      /* off: recording is */
-    size_t base;            /* how many were open when the call began */
+    bool in_call, off; /* off: recording is */
+    size_t base;       /* how many were open when the call began */
     uint64_t call_end;
     uint64_t now; /* of the last record */
     uint32_t piece;
@@ -82,7 +82,9 @@ static bool tell_counts(struct fv_weave *w, uint32_t slot, const struct instance
     for (unsigned k = 0; k < FV_METRIC_EVENTS && good; k++)
         if (w->is_counted[k] && i->counts.count[k] != FV_COUNT_UNKNOWN)
             good = tell(w, slot,
-                        (struct fv_record){ .kind = FV_REC_EVENT_COUNT, .ref = w->rank, .op = (uint8_t)k, .sent = i->counts.count[k] }, time);
+                        (struct fv_record){
+                            .kind = FV_REC_EVENT_COUNT, .ref = w->rank, .op = (uint8_t)k, .sent = i->counts.count[k] },
+                        time);
     return good;
 }
 
@@ -292,8 +294,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *rec
     case FV_REC_ENTER: return before_call(w, slot, time, record->id) && pass(w, slot, record);
     case FV_REC_REGION_LEAVE:
     case FV_REC_FILE_LEAVE:
-    case FV_REC_LEAVE:
-        return end_in_call(w, slot, time) && pass(w, slot, record) && after_call(w, slot, time);
+    case FV_REC_LEAVE: return end_in_call(w, slot, time) && pass(w, slot, record) && after_call(w, slot, time);
     case FV_REC_WORK_ENTER: return enter_work(w, slot, record);
     case FV_REC_WORK_LEAVE: return leave_work(w, slot, record);
     case FV_REC_MEASURE:
@@ -313,7 +314,8 @@ static bool open_location(struct fv_sink *sink, uint32_t slot, uint64_t location
     FV_GROW(w->threads, w->room, (size_t)slot + 1);
     w->thread_count = slot >= w->thread_count ? (size_t)slot + 1 : w->thread_count;
     w->threads[slot] =
-        (struct fv_weave_thread){ .log = w->has_calls ? NULL : fv_instance_log_open(w->reader, w->map, thread, &w->stats) };
+        (struct fv_weave_thread){ .log = w->has_calls ? NULL
+                                                      : fv_instance_log_open(w->reader, w->map, thread, &w->stats) };
     if (w->threads[slot].log)
         load(w, &w->threads[slot]);
     return w->to->open(w->to, slot, location);
@@ -338,15 +340,14 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
     return w->to->close(w->to, slot) && good;
 }
 
-void fv_weave_init(struct fv_weave *w, const struct fv_defs *defs, const struct fv_clocks *clocks,
-                   struct fv_sink *to)
+void fv_weave_init(struct fv_weave *w, const struct fv_defs *defs, const struct fv_clocks *clocks, struct fv_sink *to)
 {
     *w = (struct fv_weave){ .to = to, .defs = defs, .clocks = clocks };
     w->sink = (struct fv_sink){ .context = w, .open = open_location, .put = put, .close = close_location };
 }
 
-void fv_weave_rank(struct fv_weave *w, uint32_t rank, const struct fv_reader *reader,
-                   const struct fv_def_map *map, struct fv_location_stats *locations)
+void fv_weave_rank(struct fv_weave *w, uint32_t rank, const struct fv_reader *reader, const struct fv_def_map *map,
+                   struct fv_location_stats *locations)
 {
     char name[64];
 

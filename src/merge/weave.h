@@ -30,8 +30,8 @@ void fv_weave_init(struct fv_weave *weave, const struct fv_defs *defs, const str
                    struct fv_sink *to);
 /* The records that come next are of this rank; as in fv_replay_rank(), of which `locations` are the same:
  * what is told here is counted there. */
-void fv_weave_rank(struct fv_weave *weave, uint32_t rank, const struct fv_reader *reader,
-                   const struct fv_def_map *map, struct fv_location_stats *locations);
+void fv_weave_rank(struct fv_weave *weave, uint32_t rank, const struct fv_reader *reader, const struct fv_def_map *map,
+                   struct fv_location_stats *locations);
 void fv_weave_release(struct fv_weave *weave);
 
 #endif

@@ -1,7 +1,7 @@
-/* Samples of the CPU clock between the records of a thread: a sink that passes records on, and tells in between where the clock
- * found the thread, and how much CPU time it had since the sample before. Samples of a pause of the recording are left out. Behind
- * weave.h and weave_sections.h, so that a sample has the regions around it that are entered by then. Only the archive has them so;
- * the analysis joins the same samples with its steps (analysis/samples.h). */
+/* Samples of the CPU clock between the records of a thread: a sink that passes records on, and tells in between where
+ * the clock found the thread, and how much CPU time it had since the sample before. Samples of a pause of the recording
+ * are left out. Behind weave.h and weave_sections.h, so that a sample has the regions around it that are entered by
+ * then. Only the archive has them so; the analysis joins the same samples with its steps (analysis/samples.h). */
 #ifndef FV_WEAVE_SAMPLES_H
 #define FV_WEAVE_SAMPLES_H
 

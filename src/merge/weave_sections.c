@@ -222,8 +222,8 @@ void fv_weave_sections_init(struct fv_weave_sections *w, struct fv_sink *to)
     w->sink = (struct fv_sink){ .context = w, .open = open_location, .put = put, .close = close_location };
 }
 
-void fv_weave_sections_rank(struct fv_weave_sections *w, const struct fv_reader *reader,
-                            const struct fv_def_map *map, struct fv_location_stats *locations)
+void fv_weave_sections_rank(struct fv_weave_sections *w, const struct fv_reader *reader, const struct fv_def_map *map,
+                            struct fv_location_stats *locations)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTION_SETS);
 

@@ -1,5 +1,6 @@
-/* Where each thread may run: its mask when it begins to be recorded, and when it ends or the process does. A system call each time. A record for each struct
- * fv_thread, so that programs that make and end threads forever stay bounded. */
+/* Where each thread may run: its mask when it begins to be recorded, and when it ends or the process does. A system
+ * call each time. A record for each struct fv_thread, so that programs that make and end threads forever stay
+ * bounded. */
 #include "rt/layers.h"
 #include "rt/tail.h"
 #include "rt/thread.h"
@@ -64,6 +65,7 @@ static void all_end(struct fv_thread *self)
             read_mask((pid_t)t->record->tid, t->affinity->last);
 }
 
-const struct fv_layer fv_affinity_layer = {
-    .at = { [FV_AT_THREAD_BEGIN] = thread_begins, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FINALIZE] = all_end, [FV_AT_EXIT] = all_end }
-};
+const struct fv_layer fv_affinity_layer = { .at = { [FV_AT_THREAD_BEGIN] = thread_begins,
+                                                    [FV_AT_THREAD_END] = thread_ends,
+                                                    [FV_AT_FINALIZE] = all_end,
+                                                    [FV_AT_EXIT] = all_end } };

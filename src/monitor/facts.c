@@ -1,9 +1,11 @@
-/* What a run's times depend on and its program does not say: the machine, told by one process of each node, and variables of the environment that
- * steer MPI, OpenMP and where processes are put, by each process. Read once, when recording begins: some forty small files, 0.2 ms (0.6 ms where the kernel has
- * not looked at them for a while); the environment takes 5 us.
+/* What a run's times depend on and its program does not say: the machine, told by one process of each node, and
+ * variables of the environment that steer MPI, OpenMP and where processes are put, by each process. Read once, when
+ * recording begins: some forty small files, 0.2 ms (0.6 ms where the kernel has not looked at them for a while); the
+ * environment takes 5 us.
  *
- * What would take longer is left out. Up to Linux 5.17 the kernel sleeps 10 ms before it tells a frequency, both in /proc/cpuinfo and in cpufreq: there the
- * processor's name is what the instruction CPUID says, and no frequency is told. Rejected: hwloc (a library in the application, tens of ms). */
+ * What would take longer is left out. Up to Linux 5.17 the kernel sleeps 10 ms before it tells a frequency, both in
+ * /proc/cpuinfo and in cpufreq: there the processor's name is what the instruction CPUID says, and no frequency is
+ * told. Rejected: hwloc (a library in the application, tens of ms). */
 #include "monitor/facts.h"
 #include "base/process.h"
 #include "base/secret.h"
@@ -25,7 +27,7 @@
 #include <cpuid.h>
 #endif
 
-#define CPU "sys/devices/system/cpu"
+#define CPU  "sys/devices/system/cpu"
 #define NODE "sys/devices/system/node"
 enum { VALUE = 1024, OF_VARIABLE = 256, VARIABLES = 64, NODES = 64, CACHES = 16 };
 
@@ -36,8 +38,11 @@ static struct fv_tail facts;
 /* Of a value that is longer the end is cut off, and "..." says so. */
 static void put_bytes(enum fv_fact_key key, uint32_t index, const char *value, size_t length)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_FACTS, .first_pages = 1, .most_pages = 4, .varies = true };
-    size_t most = key == FV_FACT_VARIABLE ? OF_VARIABLE : VALUE, kept = length < most ? length : most, bytes = (sizeof(struct fv_fact) + kept + 8) & ~(size_t)7;
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_FACTS, .first_pages = 1, .most_pages = 4, .varies = true
+    };
+    size_t most = key == FV_FACT_VARIABLE ? OF_VARIABLE : VALUE, kept = length < most ? length : most,
+           bytes = (sizeof(struct fv_fact) + kept + 8) & ~(size_t)7;
     struct fv_fact *out = fv_tail_next(&facts, &kind, FV_NO_THREAD, bytes, true);
 
     if (!out)
@@ -197,13 +202,9 @@ static void put_hypervisor(void)
     fv_fact_put(FV_FACT_HYPERVISOR, 0, (const char *)name);
 }
 #else
-static void put_brand(void)
-{
-}
+static void put_brand(void) {}
 
-static void put_hypervisor(void)
-{
-}
+static void put_hypervisor(void) {}
 #endif
 
 static void put_model(const char *cpuinfo)
@@ -229,7 +230,8 @@ static void put_sockets(const char *online)
         for (unsigned long cpu = first; cpu <= last; cpu++) {
             if (is_in_list(met, cpu))
                 continue;
-            if (!look(list, sizeof(list), CPU "/cpu%lu/topology/core_siblings_list", cpu) || !is_in_list(list, cpu) || used + strlen(list) + 2 > sizeof(met))
+            if (!look(list, sizeof(list), CPU "/cpu%lu/topology/core_siblings_list", cpu) || !is_in_list(list, cpu) ||
+                used + strlen(list) + 2 > sizeof(met))
                 return;
             used += (size_t)snprintf(met + used, sizeof(met) - used, "%s%s", used ? "," : "", list);
             sockets++;
@@ -262,7 +264,8 @@ static void put_caches(unsigned long cpu)
 
         if (!look(level, sizeof(level), CPU "/cpu%lu/cache/index%u/level", cpu, i))
             return;
-        if (!look(type, sizeof(type), CPU "/cpu%lu/cache/index%u/type", cpu, i) || !look(size, sizeof(size), CPU "/cpu%lu/cache/index%u/size", cpu, i))
+        if (!look(type, sizeof(type), CPU "/cpu%lu/cache/index%u/type", cpu, i) ||
+            !look(size, sizeof(size), CPU "/cpu%lu/cache/index%u/size", cpu, i))
             continue;
         look(shared, sizeof(shared), CPU "/cpu%lu/cache/index%u/shared_cpu_list", cpu, i);
         snprintf(text, sizeof(text), "%s %s %s %s", level, type, size, shared);
@@ -314,7 +317,8 @@ static void put_hugepages(void)
 {
     char text[VALUE], *begin, *end;
 
-    if (look(text, sizeof(text), "sys/kernel/mm/transparent_hugepage/enabled") && (begin = strchr(text, '[')) && (end = strchr(begin, ']')))
+    if (look(text, sizeof(text), "sys/kernel/mm/transparent_hugepage/enabled") && (begin = strchr(text, '[')) &&
+        (end = strchr(begin, ']')))
         put_bytes(FV_FACT_HUGEPAGES, 0, begin + 1, (size_t)(end - begin - 1));
 }
 
@@ -329,7 +333,6 @@ static void put_randomized(void)
     else if (personality_now >= 0 && look(text, sizeof(text), "proc/sys/kernel/randomize_va_space"))
         fv_fact_put(FV_FACT_RANDOMIZED, 0, *text == '0' ? "0" : "1");
 }
-
 
 static void put_machine(unsigned cpu)
 {
@@ -372,22 +375,61 @@ static bool is_one_of(const char *const *names, const char *name, size_t length)
     for (; *names; names++) {
         size_t n = strlen(*names);
 
-        if ((*names)[n - 1] == '*' ? length >= n - 1 && !memcmp(*names, name, n - 1) : length == n && !memcmp(*names, name, n))
+        if ((*names)[n - 1] == '*' ? length >= n - 1 && !memcmp(*names, name, n - 1)
+                                   : length == n && !memcmp(*names, name, n))
             return true;
     }
     return false;
 }
 
-/* What people set, not what a launcher tells its processes. A rank's own numbers (SLURM_PROCID) are in its file already, fvmpi's options, too. */
+/* What people set, not what a launcher tells its processes. A rank's own numbers (SLURM_PROCID) are in its file
+ * already, fvmpi's options, too. */
 static bool is_wanted(const char *name, size_t length)
 {
-    static const char *const wanted[] = { "OMP_*", "KMP_*", "GOMP_*", "OMPI_MCA_*", "PMIX_MCA_*", "PRTE_MCA_*", "MPICH_*", "MPIR_CVAR_*", "MV2_*", "I_MPI_*", "UCX_*", "FI_*",
-                                          "PSM2_*", "HCOLL_*", "MKL_*", "OPENBLAS_*", "MALLOC_*", "GLIBC_TUNABLES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-                                          "SLURM_CPU_BIND*", "SLURM_MEM_BIND*", "SLURM_DISTRIBUTION", "SLURM_CPUS_PER_TASK", "SLURM_NTASKS_PER_NODE",
-                                          "SLURM_TASKS_PER_NODE", "SLURM_THREADS_PER_CORE", "SLURM_HINT", "SLURM_JOB_PARTITION", NULL };
-    static const char *const launchers[] = { "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix*", "OMPI_MCA_initial_wdir", "OMPI_MCA_mca_base_env_list", "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
-                                             "OMPI_MCA_mpi_oversubscribe", "PMIX_MCA_mca_base_component_show_load_errors", "PMIX_MCA_psec", "PRTE_MCA_prte_*",
-                                             "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", "I_MPI_HYDRA_*", "SLURM_CPU_BIND_LIST", NULL };
+    static const char *const wanted[] = { "OMP_*",
+                                          "KMP_*",
+                                          "GOMP_*",
+                                          "OMPI_MCA_*",
+                                          "PMIX_MCA_*",
+                                          "PRTE_MCA_*",
+                                          "MPICH_*",
+                                          "MPIR_CVAR_*",
+                                          "MV2_*",
+                                          "I_MPI_*",
+                                          "UCX_*",
+                                          "FI_*",
+                                          "PSM2_*",
+                                          "HCOLL_*",
+                                          "MKL_*",
+                                          "OPENBLAS_*",
+                                          "MALLOC_*",
+                                          "GLIBC_TUNABLES",
+                                          "CUDA_VISIBLE_DEVICES",
+                                          "ROCR_VISIBLE_DEVICES",
+                                          "SLURM_CPU_BIND*",
+                                          "SLURM_MEM_BIND*",
+                                          "SLURM_DISTRIBUTION",
+                                          "SLURM_CPUS_PER_TASK",
+                                          "SLURM_NTASKS_PER_NODE",
+                                          "SLURM_TASKS_PER_NODE",
+                                          "SLURM_THREADS_PER_CORE",
+                                          "SLURM_HINT",
+                                          "SLURM_JOB_PARTITION",
+                                          NULL };
+    static const char *const launchers[] = { "OMPI_MCA_orte_*",
+                                             "OMPI_MCA_ess*",
+                                             "OMPI_MCA_pmix*",
+                                             "OMPI_MCA_initial_wdir",
+                                             "OMPI_MCA_mca_base_env_list",
+                                             "OMPI_MCA_shmem_RUNTIME_QUERY_hint",
+                                             "OMPI_MCA_mpi_oversubscribe",
+                                             "PMIX_MCA_mca_base_component_show_load_errors",
+                                             "PMIX_MCA_psec",
+                                             "PRTE_MCA_prte_*",
+                                             "MPIR_CVAR_CH3_INTERFACE_HOSTNAME",
+                                             "I_MPI_HYDRA_*",
+                                             "SLURM_CPU_BIND_LIST",
+                                             NULL };
 
     return is_one_of(wanted, name, length) && !is_one_of(launchers, name, length) && !fv_secret_name(name, length);
 }

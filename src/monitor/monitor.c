@@ -1,11 +1,13 @@
-/* The machine's sensors while the job runs (--sensors): by one thread on each node, of the rank that comes first. It opens them, and reads them at
- * regular times; nobody waits for it. Samples hold what counters have grown by since the first one, so that the file can be thinned when its room is
- * used up: of every two samples one is left, and nothing is lost but resolution.
+/* The machine's sensors while the job runs (--sensors): by one thread on each node, of the rank that comes first. It
+ * opens them, and reads them at regular times; nobody waits for it. Samples hold what counters have grown by since the
+ * first one, so that the file can be thinned when its room is used up: of every two samples one is left, and nothing is
+ * lost but resolution.
  *
- * The thread is none of the program's: it is never attached, takes no memory of the allocator, holds off all signals, and may run on any processor that the
- * job has, wherever the rank is bound. It has a table of descriptors of its own (unshare(2)), so that the program's numbers are as without it, and what the program
- * closes is closed. Its own CPU time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the
- * job), a timer's signal in a rank (which interrupts it). */
+ * The thread is none of the program's: it is never attached, takes no memory of the allocator, holds off all signals,
+ * and may run on any processor that the job has, wherever the rank is bound. It has a table of descriptors of its own
+ * (unshare(2)), so that the program's numbers are as without it, and what the program closes is closed. Its own CPU
+ * time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the job), a timer's
+ * signal in a rank (which interrupts it). */
 #include "monitor/speaker.h"
 #include "base/older.h"
 #include "rt/clock.h"
@@ -43,12 +45,12 @@ static struct {
     double *values; /* of each series: what its samples say */
     struct fv_sensor_process *process;
     struct fv_chunk_header *chunk[CHUNKS];
-    size_t chunks, each, used; /* samples that a chunk has room for; that are in the file */
-    size_t bytes;              /* of a sample */
+    size_t chunks, each, used;    /* samples that a chunk has room for; that are in the file */
+    size_t bytes;                 /* of a sample */
     const struct fv_thread *rank; /* whose sections are told */
     int64_t next_ns;
     bool is_paused;
-    struct fv_control control; /* in the directory of the rank file; of the first node that comes */
+    struct fv_control control;    /* in the directory of the rank file; of the first node that comes */
 } monitor = { .control.fd = -1 }; /* the thread's, but for `state` */
 
 static int64_t clock_ns(clockid_t clock)
@@ -70,7 +72,8 @@ static void set_used(size_t used)
     for (size_t c = 0; c < monitor.chunks; c++) {
         size_t of_chunk = used > c * monitor.each ? used - c * monitor.each : 0;
 
-        __atomic_store_n(&monitor.chunk[c]->used, (of_chunk < monitor.each ? of_chunk : monitor.each) * monitor.bytes, __ATOMIC_RELEASE);
+        __atomic_store_n(&monitor.chunk[c]->used, (of_chunk < monitor.each ? of_chunk : monitor.each) * monitor.bytes,
+                         __ATOMIC_RELEASE);
     }
     monitor.used = used;
 }
@@ -96,8 +99,10 @@ static struct fv_sensor_sample *new_sample(bool is_last)
     if (!is_last && !is_kept())
         return NULL;
     if (monitor.used == monitor.chunks * monitor.each) {
-        struct fv_chunk_header *chunk =
-            monitor.chunks < CHUNKS ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_SAMPLES, FV_NO_THREAD, 0, CHUNK - sizeof(struct fv_chunk_header)) : NULL;
+        struct fv_chunk_header *chunk = monitor.chunks < CHUNKS
+                                            ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_SAMPLES, FV_NO_THREAD, 0,
+                                                              CHUNK - sizeof(struct fv_chunk_header))
+                                            : NULL;
 
         if (chunk)
             monitor.chunk[monitor.chunks++] = chunk;
@@ -117,12 +122,14 @@ static bool put_series(size_t i)
     size_t length = strlen(w->series[i].label), bytes = (sizeof(struct fv_sensor_series) + length + 8) & ~(size_t)7;
 
     if ((!chunk || fv_chunk_room(chunk) < bytes) &&
-        !(chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_SERIES, FV_NO_THREAD, 0, FV_PAGE - sizeof(*chunk) + bytes)))
+        !(chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_SERIES, FV_NO_THREAD, 0,
+                                  FV_PAGE - sizeof(*chunk) + bytes)))
         return false;
     struct fv_sensor_series *out = fv_chunk_next(chunk);
     bool is_all = w->series[i].source == FV_WATCH_ALL;
     out->bytes = (uint32_t)bytes;
-    out->flags = (event->is_gauge ? FV_SENSOR_GAUGE : 0) | (is_all && fv_watch_sensor(w, i)->kind->is_mean ? FV_SENSOR_MEAN : 0) |
+    out->flags = (event->is_gauge ? FV_SENSOR_GAUGE : 0) |
+                 (is_all && fv_watch_sensor(w, i)->kind->is_mean ? FV_SENSOR_MEAN : 0) |
                  (is_all ? 0 : FV_SENSOR_SOURCE);
     out->every = w->sensors[w->series[i].sensor].every;
     out->label_bytes = (uint32_t)length;
@@ -134,7 +141,8 @@ static bool put_series(size_t i)
 
 static bool open_records(void)
 {
-    struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_PROCESS, FV_NO_THREAD, 0, sizeof(*monitor.process));
+    struct fv_chunk_header *chunk =
+        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_PROCESS, FV_NO_THREAD, 0, sizeof(*monitor.process));
     size_t most = (CHUNK - sizeof(struct fv_chunk_header)) / sizeof(double) / 4;
 
     if (!chunk)
@@ -316,7 +324,8 @@ static void unbind(void)
     syscall(SYS_sched_setaffinity, 0, sizeof(all), all);
 }
 
-/* Of the signals that its maker held off for it, the one that setuid() and its kin send to all threads, and wait for. */
+/* Of the signals that its maker held off for it, the one that setuid() and its kin send to all threads, and wait
+ * for. */
 static void take_setxid(void)
 {
     uint64_t mask = UINT64_C(1) << (33 - 1);
@@ -332,7 +341,8 @@ static void close_from(unsigned first, unsigned last)
         syscall(SYS_close, fd);
 }
 
-/* Of the program's descriptors it keeps the standard error, for messages, and the rank file's. False: it is not to be had. */
+/* Of the program's descriptors it keeps the standard error, for messages, and the rank file's. False: it is not to be
+ * had. */
 static bool own_descriptors(void)
 {
     unsigned kept = (unsigned)fv_rt.writer.fd;
@@ -385,7 +395,8 @@ static void *watch_machine(void *unused)
     prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
     unbind();
     if (!own_descriptors())
-        fv_remark(true, "--sensors: no descriptors apart from the program's: %s; they are not recorded", strerror(errno));
+        fv_remark(true, "--sensors: no descriptors apart from the program's: %s; they are not recorded",
+                  strerror(errno));
     else if (prepare())
         read_all();
     set_state(ENDED);
@@ -437,7 +448,8 @@ static void start(struct fv_thread *self)
 
 #define PATIENCE_NS 5000000
 
-/* A last sample, for which it waits as long as taking it itself would last, and a little more where others have the processors. */
+/* A last sample, for which it waits as long as taking it itself would last, and a little more where others have the
+ * processors. */
 static void end(struct fv_thread *self)
 {
     int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
@@ -464,8 +476,9 @@ static bool is_main_thread(void)
     return syscall(SYS_gettid) == getpid();
 }
 
-/* Where the main thread goes, or may have gone, and others stay, the last one ends the process, by the C library's count: this one is in that, and must not be the last, which
- * has none of the program's descriptors to write its output to. */
+/* Where the main thread goes, or may have gone, and others stay, the last one ends the process, by the C library's
+ * count: this one is in that, and must not be the last, which has none of the program's descriptors to write its output
+ * to. */
 static void end_before_others(struct fv_thread *self)
 {
     int64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LAST_NS;
@@ -474,7 +487,8 @@ static void end_before_others(struct fv_thread *self)
         return;
     end(self);
     while (!has_gone() && clock_ns(CLOCK_MONOTONIC) < until_ns)
-        syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = 100000 }, NULL); /* the C library's is a cancellation point */
+        /* the C library's is a cancellation point */
+        syscall(SYS_nanosleep, &(struct timespec){ .tv_nsec = 100000 }, NULL);
 }
 
 static void thread_ends(struct fv_thread *self)
@@ -499,4 +513,8 @@ static void forget_all(struct fv_thread *self)
     monitor.tid = 0;
 }
 
-const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = finalize, [FV_AT_EXIT] = end, [FV_AT_THREAD_END] = thread_ends, [FV_AT_FORK] = forget_all } };
+const struct fv_layer fv_monitor_layer = { .at = { [FV_AT_START] = start,
+                                                   [FV_AT_FINALIZE] = finalize,
+                                                   [FV_AT_EXIT] = end,
+                                                   [FV_AT_THREAD_END] = thread_ends,
+                                                   [FV_AT_FORK] = forget_all } };

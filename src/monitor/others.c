@@ -1,7 +1,9 @@
-/* Who ran meanwhile: CPU time of all processes of the node, from when recording begins to when it ends, by /proc. One process of each node looks, twice: 12 us for each
- * process, newest first, for as long as it may take; of those that it did not come to nothing is known but their number. The tools say whose processors were whose, and leave ranks out.
+/* Who ran meanwhile: CPU time of all processes of the node, from when recording begins to when it ends, by /proc. One
+ * process of each node looks, twice: 12 us for each process, newest first, for as long as it may take; of those that it
+ * did not come to nothing is known but their number. The tools say whose processors were whose, and leave ranks out.
  *
- * Rejected: a thread that looks all the time (it would be noise), the kernel's switch records of whole processors, which name who came (for administrators alone). */
+ * Rejected: a thread that looks all the time (it would be noise), the kernel's switch records of whole processors,
+ * which name who came (for administrators alone). */
 #include "base/process.h"
 #include "monitor/facts.h"
 #include "monitor/speaker.h"
@@ -76,7 +78,9 @@ static bool read_process(uint32_t pid, struct process *out)
 
     snprintf(path, sizeof(path), "/proc/%u/stat", pid);
     if (fv_file_read(path, text, sizeof(text)) <= 0 || !(open = strchr(text, '(')) || !(close = strrchr(text, ')')) ||
-        sscanf(close + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %u",
+        sscanf(close + 1,
+               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d %llu %*u %*d %*u %*u "
+               "%*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %u",
                &user, &system, &started, &out->cpu) != 4)
         return false;
     out->pid = pid;
@@ -197,4 +201,6 @@ static void all_end(struct fv_thread *self)
     fv_memory_free(after, MOST * sizeof(*after));
 }
 
-const struct fv_layer fv_others_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = all_end, [FV_AT_EXIT] = all_end } };
+const struct fv_layer fv_others_layer = {
+    .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = all_end, [FV_AT_EXIT] = all_end }
+};

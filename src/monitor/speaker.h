@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* The answer stays the same for as long as the process lives, and so does the descriptor that it takes. Where it cannot be found out who is first, all are, and the tools take one.
- * By one thread at a time, once the rank file is there. */
+/* The answer stays the same for as long as the process lives, and so does the descriptor that it takes. Where it cannot
+ * be found out who is first, all are, and the tools take one. By one thread at a time, once the rank file is there. */
 bool fv_speaks_for_node(void);
 
 #endif

@@ -26,7 +26,7 @@ enum {
 struct entry {
     uint32_t operation, clock;
     double begin_s, end_s; /* latest begin of those who give, -INFINITY none; first end of those who take,
-                              INFINITY none */
+                            * INFINITY none */
     float stay_s;          /* shortest of its ranks, who all give and take; INFINITY: one does not */
 };
 struct knot {
@@ -108,8 +108,7 @@ static void join_ranks(struct fv_align *a)
         }
         last->begin_s = fmax(last->begin_s, e->begin_s);
         last->end_s = fmin(last->end_s, e->end_s);
-        last->stay_s =
-            last->stay_s < INFINITY && e->stay_s < INFINITY ? fminf(last->stay_s, e->stay_s) : INFINITY;
+        last->stay_s = last->stay_s < INFINITY && e->stay_s < INFINITY ? fminf(last->stay_s, e->stay_s) : INFINITY;
     }
     a->count = count;
 }
@@ -134,8 +133,8 @@ static void make_room(struct fv_align *a)
     }
 }
 
-void fv_align_add(struct fv_align *a, uint32_t operation, uint32_t clock, double begin_s, double end_s,
-                  bool gives, bool takes)
+void fv_align_add(struct fv_align *a, uint32_t operation, uint32_t clock, double begin_s, double end_s, bool gives,
+                  bool takes)
 {
     if (!is_kept(a, operation) || clock >= a->clock_count || !(gives || takes) || !(begin_s <= end_s) ||
         !isfinite(begin_s) || !isfinite(end_s))
@@ -248,8 +247,7 @@ static double find_violations(struct fv_align *a)
 
         end = end_of(a, i);
         for (size_t k = i; k < end; k++)
-            look_at(&limit, a->entries[k].clock,
-                    a->entries[k].end_s + a->clocks[a->entries[k].clock].shift_s);
+            look_at(&limit, a->entries[k].clock, a->entries[k].end_s + a->clocks[a->entries[k].clock].shift_s);
         for (size_t k = i; k < end; k++) {
             struct clock *c = &a->clocks[a->entries[k].clock];
             double by_s = a->entries[k].begin_s + c->shift_s - without(&limit, a->entries[k].clock);
@@ -284,8 +282,7 @@ static void find_intervals(struct fv_align *a, double *shift_s)
  * one: of moving clocks backwards only, and forwards only. */
 static bool meet_bounds(struct fv_align *a)
 {
-    double *back_s = fv_xcalloc((size_t)a->clock_count * 2, sizeof(*back_s)),
-           *forth_s = back_s + a->clock_count;
+    double *back_s = fv_xcalloc((size_t)a->clock_count * 2, sizeof(*back_s)), *forth_s = back_s + a->clock_count;
 
     for (uint32_t k = 0; k < a->clock_count; k++) {
         back_s[k] = a->clocks[k].shift_s;
@@ -364,8 +361,7 @@ static void draw_polygon(struct clock *c, struct sample *s, size_t count, double
                           median_shift(s + from, to - from, memory) };
         const struct knot *last = c->knots ? &c->knot[c->knots - 1] : NULL;
 
-        if (!last ||
-            (k.at_s > last->at_s && fabs(k.shift_s - last->shift_s) < STEEPEST * (k.at_s - last->at_s)))
+        if (!last || (k.at_s > last->at_s && fabs(k.shift_s - last->shift_s) < STEEPEST * (k.at_s - last->at_s)))
             c->knot[c->knots++] = k;
     }
 }
@@ -494,8 +490,8 @@ static void find_errors(struct fv_align *a, bool met, struct fv_alignment *out)
 
         out->groups += c->group == k;
         if (c->group != k)
-            c->error_s = met ? fmin(c->by_ends_s, fmax(c->high_s - shift_s, shift_s - c->low_s))
-                             : c->by_ends_s + c->violation_s;
+            c->error_s =
+                met ? fmin(c->by_ends_s, fmax(c->high_s - shift_s, shift_s - c->low_s)) : c->by_ends_s + c->violation_s;
         if (c->group != k && !a->clocks[c->group].linked)
             out->linked += a->clocks[c->group].linked = true;
         out->linked += c->group != k;

@@ -28,8 +28,8 @@ void fv_align_free(struct fv_align *align);
 
 /* A rank's part in an operation, whose number is the caller's. gives: those who take cannot leave before this
  * rank has entered. takes: it cannot leave before those who give have entered. */
-void fv_align_add(struct fv_align *align, uint32_t operation, uint32_t clock, double begin_s, double end_s,
-                  bool gives, bool takes);
+void fv_align_add(struct fv_align *align, uint32_t operation, uint32_t clock, double begin_s, double end_s, bool gives,
+                  bool takes);
 
 /* After the last fv_align_add(), once. */
 struct fv_alignment fv_align_solve(struct fv_align *align);

@@ -12,7 +12,7 @@
 /* Part of a call site on a rank. */
 struct share {
     uint64_t key, rank; /* rank: in fv_model.ranks */
-    uint64_t profiled; /* calls that the profile has there */
+    uint64_t profiled;  /* calls that the profile has there */
     struct fv_analysed_part sum;
     double direct_s[FV_PLACES];
     bool joined;
@@ -198,12 +198,11 @@ static void take_elsewhere(struct join *j)
             if (j->shares[i].sum.delay_s[k] <= 0)
                 continue;
             FV_GROW(c->elsewhere, c->elsewhere_room, c->elsewhere_count + 1);
-            c->elsewhere[c->elsewhere_count++] =
-                (struct fv_culprit){ .rank = (uint32_t)j->shares[i].rank,
-                                     .site = FV_NONE,
-                                     .where = k,
-                                     .cost_s = j->shares[i].sum.delay_s[k],
-                                     .direct_s = j->shares[i].direct_s[k] };
+            c->elsewhere[c->elsewhere_count++] = (struct fv_culprit){ .rank = (uint32_t)j->shares[i].rank,
+                                                                      .site = FV_NONE,
+                                                                      .where = k,
+                                                                      .cost_s = j->shares[i].sum.delay_s[k],
+                                                                      .direct_s = j->shares[i].direct_s[k] };
         }
     }
 }
@@ -234,9 +233,10 @@ static void take_procedures(struct join *j)
     for (size_t i = 0; i < j->a->procedure_count; i++) {
         const struct fv_analysed_procedure *p = &j->a->procedures[i];
 
-        c->late[c->late_count++] = (struct fv_late_procedure){ rank_of(j, p->rank), site_of(j, p->site), own(m, p->function),
-                                                               own(m, p->file),     p->cpu_s,            p->delay_s,
-                                                               p->critical_s };
+        c->late[c->late_count++] = (struct fv_late_procedure){
+            rank_of(j, p->rank), site_of(j, p->site), own(m, p->function), own(m, p->file), p->cpu_s,
+            p->delay_s,          p->critical_s
+        };
     }
 }
 
@@ -254,8 +254,9 @@ static void take_computed(struct join *j)
         uint32_t from = site_of(j, p->from), site = site_of(j, p->site);
 
         if (from != FV_NONE && site != FV_NONE)
-            c->computed[c->computed_count++] = (struct fv_computed){ from,  site, rank_of(j, p->rank), own(m, p->function), own(m, p->file),
-                                                                     p->count, p->cpu_s };
+            c->computed[c->computed_count++] =
+                (struct fv_computed){ from,     site,    rank_of(j, p->rank), own(m, p->function), own(m, p->file),
+                                      p->count, p->cpu_s };
     }
 }
 
@@ -352,8 +353,7 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysed *a)
         m->ranks[i].caused_s = m->ranks[i].charged_s = m->ranks[i].critical_s = NAN;
     if (!a)
         return;
-    j.exact =
-        a->one_clock && !a->unmatched && a->rank_count >= a->world_size && m->rank_count >= a->world_size;
+    j.exact = a->one_clock && !a->unmatched && a->rank_count >= a->world_size && m->rank_count >= a->world_size;
     bool same = same_files(&j);
     if (same) {
         add_shares(&j);
@@ -364,14 +364,12 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysed *a)
         take_over(&j);
     } else if (same) {
         m->causes.left_out = true;
-        fv_problem_add(
-            &m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
-            "the trace holds %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
-            100 * coverage);
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
+                       "the trace holds %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
+                       100 * coverage);
     } else
-        fv_problem_add(
-            &m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
-            "it is not of these rank files, or older than they are; it is left out: run fvunify again");
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
+                       "it is not of these rank files, or older than they are; it is left out: run fvunify again");
     free(j.shares);
     fv_index_release(&j.share_index);
     fv_index_release(&j.ranks);

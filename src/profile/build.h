@@ -1,9 +1,10 @@
-/* What the parts of the model's construction share. A *track* reads one kind of thing from rank files; the rows of subjects have the tracks
- * (subject.h). Rank files are visited one after the other, a few times, and are mapped only while they are (visits.c): in a visit each track
- * reads what it needs of a rank; when all ranks have been there, each track finishes. What a later visit needs of a file, its numbers in the
- * model, stays in struct fv_build_file.
+/* What the parts of the model's construction share. A *track* reads one kind of thing from rank files; the rows of
+ * subjects have the tracks (subject.h). Rank files are visited one after the other, a few times, and are mapped only
+ * while they are (visits.c): in a visit each track reads what it needs of a rank; when all ranks have been there, each
+ * track finishes. What a later visit needs of a file, its numbers in the model, stays in struct fv_build_file.
  *
- * Then call paths are named, and what looks the same becomes one (look_alikes.c); sums over that come last (model.c). */
+ * Then call paths are named, and what looks the same becomes one (look_alikes.c); sums over that come last
+ * (model.c). */
 #ifndef FV_BUILD_H
 #define FV_BUILD_H
 
@@ -27,7 +28,7 @@ struct fv_cell_map {
     uint32_t thread;
     uint64_t first; /* index among the thread's cells */
     struct fv_cell_place *cells;
-    struct fv_cell_wait *waits;  /* likewise; NULL: there are no sections */
+    struct fv_cell_wait *waits; /* likewise; NULL: there are no sections */
     size_t count, room;
 };
 
@@ -78,18 +79,20 @@ struct fv_track {
     const char *name;
     enum fv_visit visit;
     uint8_t types[FV_TRACK_TYPES]; /* chunks that it reads: others' files are passed by. None: it reads every
-                                      file */
+                                    * file */
     /* What it returns is the others' `state`. NULL: there is none. */
     void *(*begin)(struct fv_build *build);
     void (*read)(struct fv_build *build, void *state, uint32_t rank);
     void (*finish)(struct fv_build *build, void *state); /* releases the state */
-    const char *needs[FV_TRACK_NEEDS]; /* names of tracks of the same visit, which read a rank, and finish, before it; NULL behind the last. Earlier visits are over */
+    const char *needs[FV_TRACK_NEEDS]; /* names of tracks of the same visit, which read a rank, and finish, before it;
+                                        * NULL behind the last. Earlier visits are over */
 };
 
 /* A visit of all files by its tracks. */
 void fv_build_visit(struct fv_build *build, enum fv_visit visit);
 
-/* What the numbers of a file's things in a chunk mean in the model, of a subject, while tracks of the last visit read. Made if there is none. */
+/* What the numbers of a file's things in a chunk mean in the model, of a subject, while tracks of the last visit read.
+ * Made if there is none. */
 struct fv_numbers *fv_build_numbers(struct fv_build_file *file, uint32_t chunk);
 
 /* Seconds from the model's origin, and a duration. */
@@ -123,7 +126,8 @@ uint32_t fv_build_caller(struct fv_build *build, const struct fv_callers *caller
 /* When the times in MPI are known. */
 void fv_build_hybrid(struct fv_model *model);
 
-/* Part of them: regions, of fv_model.region_ranks. And before, where call sites get other numbers, that: the new one of each. */
+/* Part of them: regions, of fv_model.region_ranks. And before, where call sites get other numbers, that: the new one of
+ * each. */
 void fv_build_regions(struct fv_model *model);
 void fv_build_renumber_sites(struct fv_model *model, const uint32_t *sites);
 
@@ -136,7 +140,8 @@ unsigned fv_build_wait_kinds(const struct fv_model *model, const struct fv_site_
 /* fv_site_more(), to be written to; valid until the next one is made. */
 struct fv_site_more *fv_build_more(struct fv_model *model, struct fv_site_rank *part);
 
-/* Looks up symbols, makes one of what looks the same, and says what number each call site gets. Parts of call sites come, and stay, by rank. */
+/* Looks up symbols, makes one of what looks the same, and says what number each call site gets. Parts of call sites
+ * come, and stay, by rank. */
 void fv_build_alikes(struct fv_model *model, struct fv_symbols *symbols, bool look_up, uint32_t *sites);
 
 /* A thing and its time. For qsort(): longest first, else by number. */

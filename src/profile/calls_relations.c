@@ -14,7 +14,11 @@ static void get_function(void *subject, const void *row, const struct fv_column_
 
     v->text = fv_tables_model(subject)->functions[function].name;
 }
-#define FUNCTION_COLUMN(S) { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_function), .argument = offsetof(S, function) }
+#define FUNCTION_COLUMN(S)                                                                   \
+    {                                                                                        \
+        "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_function), \
+            .argument = offsetof(S, function)                                                \
+    }
 
 static void get_barrier(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -27,16 +31,16 @@ static void get_barrier(void *subject, const void *row, const struct fv_column_d
     }
 }
 
-#define BARRIER_DOC                                                                                          \
-    "The part of the time in barriers that fvmpi inserted (--barrier); null: none. Before a collective it "  \
-    "is wait_s, which the "                                                                                  \
+#define BARRIER_DOC                                                                                         \
+    "The part of the time in barriers that fvmpi inserted (--barrier); null: none. Before a collective it " \
+    "is wait_s, which the "                                                                                 \
     "rank measured itself; after one it is waiting in addition to that for ranks that came late."
-#define SITE_WAIT_DOC                                                                                        \
-    "Waiting for other ranks. Exact: from the analysed trace, or from the entry times of all ranks. "        \
-    "Estimate: from a log or trace "                                                                         \
-    "that is not whole, or between clocks; of point-to-point calls without a trace, the time above the "     \
-    "fastest call that moved as "                                                                            \
-    "much or more, and of those that complete others, above the fastest such call, transfers included. "     \
+#define SITE_WAIT_DOC                                                                                    \
+    "Waiting for other ranks. Exact: from the analysed trace, or from the entry times of all ranks. "    \
+    "Estimate: from a log or trace "                                                                     \
+    "that is not whole, or between clocks; of point-to-point calls without a trace, the time above the " \
+    "fastest call that moved as "                                                                        \
+    "much or more, and of those that complete others, above the fastest such call, transfers included. " \
     "Null: there is no rule for the function, or its calls were not logged."
 /* Of a rank's part; or of a site, with those of all its ranks together. */
 static void put_size(const struct fv_site_rank *part, bool largest, struct fv_value *v)
@@ -175,12 +179,12 @@ static void get_class(void *subject, const void *row, const struct fv_column_def
     v->text = fv_class_name(((const struct fv_func *)row)->class);
 }
 
-static const char *const class_words[] = { "p2p",  "completion", "collective", "rma", "io",
-                                           "comm", "init",       "other",      NULL };
+static const char *const class_words[] = {
+    "p2p", "completion", "collective", "rma", "io", "comm", "init", "other", NULL
+};
 static const struct fv_column_def function_columns[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_func, name) },
-    { "class", "class", "", "What kind of function it is.", FV_GET(FV_TYPE_TEXT, get_class),
-      .words = class_words },
+    { "class", "class", "", "What kind of function it is.", FV_GET(FV_TYPE_TEXT, get_class), .words = class_words },
     { "count", "calls", "", "Calls.", FV_FIELD(struct fv_func, time.calls) },
     FV_STAT_COLUMNS(struct fv_func, time),
     FV_SHARE_COLUMN("share", "of all", struct fv_func, time.sum, FV_OF_THREADS, FV_FLAT, "As in callsites."),
@@ -224,8 +228,8 @@ static const void *size_bucket_at(void *subject, const void *parent, size_t i)
     const struct fv_size_bucket *b = (const struct fv_size_bucket *)parent + i;
     struct size_row *row = (void *)((struct fv_tables *)subject)->inner;
 
-    *row = (struct size_row){ fv_size_bucket_low((unsigned)i), fv_size_bucket_high((unsigned)i), b->count,
-                              b->bytes, b->seconds };
+    *row = (struct size_row){ fv_size_bucket_low((unsigned)i), fv_size_bucket_high((unsigned)i), b->count, b->bytes,
+                              b->seconds };
     return b->count || b->bytes ? row : NULL;
 }
 
@@ -242,19 +246,18 @@ static const struct fv_column_def size_columns[] = {
 static const struct fv_column_def function_outer[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_func, name) },
 };
-#define SIZES(variable, n, k, d)                                                                             \
-    static const struct fv_relation variable = {                                                             \
-        .name = n,                                                                                           \
-        .key = k,                                                                                            \
-        .title = n,                                                                                          \
-        .doc = d,                                                                                            \
-        FV_COLUMNS(size_columns),                                                                            \
-        FV_OUTER(function_outer),                                                                            \
-        .count = size_bucket_count,                                                                          \
-        .row = size_bucket_at,                                                                               \
+#define SIZES(variable, n, k, d)                 \
+    static const struct fv_relation variable = { \
+        .name = n,                               \
+        .key = k,                                \
+        .title = n,                              \
+        .doc = d,                                \
+        FV_COLUMNS(size_columns),                \
+        FV_OUTER(function_outer),                \
+        .count = size_bucket_count,              \
+        .row = size_bucket_at,                   \
     }
-SIZES(sizes_sent, "sizes_sent", "sent",
-      "Buckets of sizes that were sent, powers of two, that are not empty.");
+SIZES(sizes_sent, "sizes_sent", "sent", "Buckets of sizes that were sent, powers of two, that are not empty.");
 SIZES(sizes_received, "sizes_received", "received", "The same of what was received.");
 
 /* The same of all functions, for which the rows are added up. */
@@ -283,7 +286,8 @@ static const void *message_at(void *subject, const void *parent, size_t i)
                                  .below = i < 64 ? fv_size_bucket_low((unsigned)i + 1) : 0 };
     for (size_t k = 0; k < m->function_count; k++) {
         const struct fv_func *f = &m->functions[k];
-        const struct fv_size_bucket *sent = i ? &f->sent[i] : &f->empty_sent, *received = i ? &f->received[i] : &f->empty_received;
+        const struct fv_size_bucket *sent = i ? &f->sent[i] : &f->empty_sent,
+                                    *received = i ? &f->received[i] : &f->empty_received;
         double seconds = sent->seconds + received->seconds;
 
         add_bucket(&row->sent, sent);
@@ -297,23 +301,22 @@ static const void *message_at(void *subject, const void *parent, size_t i)
     return row->sent.count || row->received.count ? row : NULL;
 }
 
-#define MOVED(S, k, t, u, m, d)                                                                              \
-    {                                                                                                        \
-        k, t, u, d, FV_FIELD(S, m), .flags = FV_BLANK                                                        \
+#define MOVED(S, k, t, u, m, d)                       \
+    {                                                 \
+        k, t, u, d, FV_FIELD(S, m), .flags = FV_BLANK \
     }
 /* Of a struct with both buckets. */
-#define MOVED_COLUMNS(S)                                                                                     \
-    MOVED(S, "sent_count", "sent", "", sent.count, "Calls or messages that sent so many bytes."),            \
-        MOVED(S, "bytes_sent", "bytes", "bytes", sent.bytes, "Their bytes."),                                \
+#define MOVED_COLUMNS(S)                                                                                        \
+    MOVED(S, "sent_count", "sent", "", sent.count, "Calls or messages that sent so many bytes."),               \
+        MOVED(S, "bytes_sent", "bytes", "bytes", sent.bytes, "Their bytes."),                                   \
         MOVED(S, "received_count", "received", "", received.count, "Calls or messages that received so many."), \
         MOVED(S, "bytes_received", "bytes", "bytes", received.bytes, "Their bytes.")
 static const struct fv_column_def message_columns[] = {
     { "low_bytes", "from", "bytes", "The smallest size of the bucket.", FV_FIELD(struct message_row, low) },
-    { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.",
-      FV_FIELD(struct message_row, below), .flags = FV_UNLESS_0 },
+    { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.", FV_FIELD(struct message_row, below),
+      .flags = FV_UNLESS_0 },
     MOVED_COLUMNS(struct message_row),
-    { "time_s", "time", "s", "Time of all of them, as in histograms.",
-      FV_FIELD(struct message_row, seconds) },
+    { "time_s", "time", "s", "Time of all of them, as in histograms.", FV_FIELD(struct message_row, seconds) },
     { "function", "mostly", "", "The MPI function that took most of it; null: it took no time.",
       FV_FIELD(struct message_row, most), .flags = FV_NULLABLE },
 };
@@ -321,10 +324,10 @@ static const struct fv_relation message_sizes_relation = {
     .name = "message_sizes",
     .key = "message_sizes",
     .title = "Message sizes",
-    .doc = "Buckets of message sizes, powers of two, that are not empty, over all MPI functions and ranks. The first is of "
+    .doc = "Buckets of message sizes, powers of two, that are not empty, over all MPI functions and ranks. The first "
+           "is of "
            "messages of 0 bytes, point to point.",
-    .shown =
-        "low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3 function/1",
+    .shown = "low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3 function/1",
     FV_COLUMNS(message_columns),
     .count = size_bucket_count,
     .row = message_at,
@@ -349,9 +352,11 @@ static const struct fv_column_def class_columns[] = {
     FUNCTION_COLUMN(struct fv_size_class),
     { "comm_size", "ranks", "", "Ranks of the communicator, of the local group; null: no communicator, or not known.",
       FV_FIELD(struct fv_size_class, comm_size), .flags = FV_UNLESS_0 },
-    { "low_bytes", "from", "bytes", "The smallest size of the bucket; in that of 0 bytes are those of unknown size, too.",
+    { "low_bytes", "from", "bytes",
+      "The smallest size of the bucket; in that of 0 bytes are those of unknown size, too.",
       FV_GET(FV_TYPE_WHOLE, get_class_bound) },
-    { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.", FV_GET(FV_TYPE_WHOLE, get_class_bound), .flags = FV_NULLABLE, .argument = 1 },
+    { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.", FV_GET(FV_TYPE_WHOLE, get_class_bound),
+      .flags = FV_NULLABLE, .argument = 1 },
     MOVED_COLUMNS(struct fv_size_class),
     { "time_s", "time", "s", "Time of all of them, as in histograms.", FV_GET(FV_TYPE_REAL, get_class_time) },
 };
@@ -359,9 +364,11 @@ static const struct fv_relation size_classes_relation = {
     .name = "size_classes",
     .key = "size_classes",
     .title = "Message sizes by function and size of communicator",
-    .doc = "Calls and messages of an MPI function on communicators of so many ranks, of sizes from one power of two to the next: by function, longest first, "
+    .doc = "Calls and messages of an MPI function on communicators of so many ranks, of sizes from one power of two to "
+           "the next: by function, longest first, "
            "then by these.",
-    .shown = "function comm_size low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3",
+    .shown =
+        "function comm_size low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3",
     FV_COLUMNS(class_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, size_classes, size_class_count),
@@ -377,16 +384,14 @@ const void *fv_time_bucket_at(void *subject, const void *parent, size_t i)
     struct time_row *row = (void *)((struct fv_tables *)subject)->inner;
     double unit_s = fv_tables_model(subject)->duration_unit_s;
 
-    *row = (struct time_row){ i ? ldexp(unit_s, (int)i - 1) : 0,
-                              i + 1 < FV_TIME_BUCKETS ? ldexp(unit_s, (int)i) : NAN,
+    *row = (struct time_row){ i ? ldexp(unit_s, (int)i - 1) : 0, i + 1 < FV_TIME_BUCKETS ? ldexp(unit_s, (int)i) : NAN,
                               ((const uint64_t *)parent)[i] };
     return row->count ? row : NULL;
 }
 
 const struct fv_column_def fv_time_bucket_columns[FV_TIME_BUCKET_COLUMNS] = {
     { "low_s", "from", "s", "The shortest time of the bucket.", FV_FIELD(struct time_row, low_s) },
-    { "high_s", "to", "s", "The longest; null: any.", FV_FIELD(struct time_row, high_s),
-      .flags = FV_NULLABLE },
+    { "high_s", "to", "s", "The longest; null: any.", FV_FIELD(struct time_row, high_s), .flags = FV_NULLABLE },
     { "count", "count", "", "How many took so long.", FV_FIELD(struct time_row, count) },
 };
 static const struct fv_relation durations = {
@@ -408,8 +413,7 @@ static const struct fv_column_def histogram_columns[] = {
 static const struct fv_relation histograms_relation = {
     .key = "histograms",
     .title = "Message sizes and durations",
-    .doc =
-        "Sizes of messages and times of calls, of each MPI function that was called, by time, longest first.",
+    .doc = "Sizes of messages and times of calls, of each MPI function that was called, by time, longest first.",
     FV_COLUMNS(histogram_columns),
     .count = function_count,
     .row = function_at,
@@ -420,11 +424,9 @@ static const struct fv_relation histograms_relation = {
 static const struct fv_column_def matrix_columns[] = {
     { "from", "from", "", "The rank that sent, in MPI_COMM_WORLD.", FV_FIELD(struct fv_edge, from),
       .flags = FV_IS_RANK },
-    { "to", "to", "",
-      "The rank that it sent to; -1: processes of another MPI_COMM_WORLD (spawned, connected).",
+    { "to", "to", "", "The rank that it sent to; -1: processes of another MPI_COMM_WORLD (spawned, connected).",
       FV_FIELD(struct fv_edge, to), .flags = FV_IS_RANK },
-    { "messages", "messages", "", "Messages, point to point and by MPI_Put.",
-      FV_FIELD(struct fv_edge, messages) },
+    { "messages", "messages", "", "Messages, point to point and by MPI_Put.", FV_FIELD(struct fv_edge, messages) },
     { "bytes", "bytes", "bytes", "Their bytes.", FV_FIELD(struct fv_edge, bytes) },
     FV_SHARE_COLUMN("share", "of all", struct fv_edge, bytes, FV_OF_MESSAGE_BYTES, FV_FLAT,
                     "Of all bytes that were sent."),
@@ -509,13 +511,15 @@ static const struct fv_column_def grid_columns[] = {
 /* Of struct fv_def_comm, with which a fv_comm_view begins. */
 static const struct fv_column_def comm_outer[] = {
     { "uid", "uid", "", "Of the communicator.", FV_GET(FV_TYPE_HEX, get_uid), .argument = COMM_UID },
-    { "label", "communicator", "", "Its name, or part of uid where it has none.", FV_GET(FV_TYPE_TEXT, get_comm_label) },
+    { "label", "communicator", "", "Its name, or part of uid where it has none.",
+      FV_GET(FV_TYPE_TEXT, get_comm_label) },
 };
 static const struct fv_relation grid_relation = {
     .name = "grids",
     .key = "grid",
     .title = "Process grids",
-    .doc = "The dimensions of its Cartesian topology, of which the last counts fastest from rank to rank; none: it has no such topology.",
+    .doc = "The dimensions of its Cartesian topology, of which the last counts fastest from rank to rank; none: it has "
+           "no such topology.",
     .shape = FV_LIST,
     FV_COLUMNS(grid_columns),
     FV_OUTER(comm_outer),
@@ -524,21 +528,19 @@ static const struct fv_relation grid_relation = {
 };
 
 static const struct fv_column_def comm_columns[] = {
-    { "uid", "uid", "", "Its number, the same on all ranks.", FV_GET(FV_TYPE_HEX, get_uid),
-      .argument = COMM_UID },
+    { "uid", "uid", "", "Its number, the same on all ranks.", FV_GET(FV_TYPE_HEX, get_uid), .argument = COMM_UID },
     { "parent_uid", "parent", "", "That of the communicator it was made from; null: none.",
       FV_GET(FV_TYPE_HEX, get_uid), .flags = FV_NULLABLE, .argument = COMM_PARENT },
-    { "name", "name", "", "As MPI_Comm_set_name says; null: it has none.",
-      FV_GET(FV_TYPE_TEXT, get_comm_name), .flags = FV_NULLABLE },
-    { "label", "communicator", "", "Its name, or part of uid where it has none.",
-      FV_GET(FV_TYPE_TEXT, get_comm_label), .flags = FV_FLAT },
+    { "name", "name", "", "As MPI_Comm_set_name says; null: it has none.", FV_GET(FV_TYPE_TEXT, get_comm_name),
+      .flags = FV_NULLABLE },
+    { "label", "communicator", "", "Its name, or part of uid where it has none.", FV_GET(FV_TYPE_TEXT, get_comm_label),
+      .flags = FV_FLAT },
     { "size", "ranks", "", "Ranks in it.", FV_FIELD(struct fv_comm_view, def.size) },
     { "remote_size", "remote", "", "Ranks in the remote group, of an intercommunicator.",
       FV_FIELD(struct fv_comm_view, def.remote_size), .flags = FV_BLANK },
-    { "inferred", "inferred", "", "Was it met without having seen its creation?",
-      FV_GET(FV_TYPE_TRUTH, get_comm_flag), .argument = FV_COMM_INFERRED },
-    { "freed", "freed", "", "Was it freed?", FV_GET(FV_TYPE_TRUTH, get_comm_flag),
-      .argument = FV_COMM_FREED },
+    { "inferred", "inferred", "", "Was it met without having seen its creation?", FV_GET(FV_TYPE_TRUTH, get_comm_flag),
+      .argument = FV_COMM_INFERRED },
+    { "freed", "freed", "", "Was it freed?", FV_GET(FV_TYPE_TRUTH, get_comm_flag), .argument = FV_COMM_FREED },
     { "rank_count", "told by", "", "Ranks that told of it.", FV_FIELD(struct fv_comm_view, ranks) },
     { "members", "members", "",
       "World ranks of the local group; -1: of another MPI_COMM_WORLD; null: not known, because the files of "
@@ -551,8 +553,7 @@ static const struct fv_column_def comm_columns[] = {
       FV_FIELD(struct fv_comm_view, collectives) },
     { "count", "calls", "", "All calls on it.", FV_FIELD(struct fv_comm_view, time.calls) },
     { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_comm_view, time.sum) },
-    FV_SHARE_COLUMN("share", "of all", struct fv_comm_view, time.sum, FV_OF_THREADS, FV_FLAT,
-                    "As in callsites."),
+    FV_SHARE_COLUMN("share", "of all", struct fv_comm_view, time.sum, FV_OF_THREADS, FV_FLAT, "As in callsites."),
     { "wait_s", "waiting, logged", "s", "Waiting in its logged collectives, not scaled.",
       FV_FIELD(struct fv_comm_view, wait_s), .flags = FV_ESTIMATE | FV_BLANK },
     FV_BYTES_COLUMNS(struct fv_comm_view, time),
@@ -577,9 +578,9 @@ static const void *the_efficiency(void *subject, const void *parent)
 }
 
 /* What stands before the colon is shown as text beside the number. */
-#define SHARE(k, t, more, d)                                                                                 \
-    {                                                                                                        \
-#k, t, "share", d, FV_FIELD(struct fv_efficiency, k), .flags = FV_NULLABLE | (more)                  \
+#define SHARE(k, t, more, d)                                                                \
+    {                                                                                       \
+#k, t, "share", d, FV_FIELD(struct fv_efficiency, k), .flags = FV_NULLABLE | (more) \
     }
 static const struct fv_column_def efficiency_columns[] = {
     SHARE(parallel, "parallel efficiency", 0,
@@ -587,8 +588,7 @@ static const struct fv_column_def efficiency_columns[] = {
           "time of a "
           "rank outside of MPI, T the longest time of a rank, P ranks."),
     SHARE(load_balance, "load balance", 0, "Mean over longest computing time of a rank: sum U / (P max U)."),
-    SHARE(communication, "communication", 0,
-          "Longest computing time over the longest time of a rank: max U / T."),
+    SHARE(communication, "communication", 0, "Longest computing time over the longest time of a rank: max U / T."),
     SHARE(serialization, "serialization", FV_ESTIMATE,
           "Longest computing time over the time with instant messages: max U / T_ideal, with T_ideal the "
           "time that the "
@@ -721,14 +721,14 @@ static const void *bin_at(void *subject, const void *parent, size_t i)
     return s;
 }
 
-#define STRIP_RANK                                                                                           \
-    {                                                                                                        \
-        "rank", "rank", "", "The rank.", FV_FIELD(struct strip, rank), .flags = FV_IS_RANK                   \
+#define STRIP_RANK                                                                         \
+    {                                                                                      \
+        "rank", "rank", "", "The rank.", FV_FIELD(struct strip, rank), .flags = FV_IS_RANK \
     }
-#define STRIP_CLASS                                                                                          \
-    {                                                                                                        \
-        "class", "class", "", "Class of the MPI functions.", FV_GET(FV_TYPE_TEXT, get_strip_class),          \
-            .words = class_words                                                                             \
+#define STRIP_CLASS                                                                                 \
+    {                                                                                               \
+        "class", "class", "", "Class of the MPI functions.", FV_GET(FV_TYPE_TEXT, get_strip_class), \
+            .words = class_words                                                                    \
     }
 static const struct fv_column_def strip_columns[] = {
     STRIP_RANK,
@@ -765,8 +765,7 @@ static const struct fv_column_def bin_columns[] = {
     STRIP_CLASS,
     { "begin_s", "begin", "s", "Where the bin begins.", FV_FIELD(struct strip, begin_s) },
     { "end_s", "end", "s", "Where it ends.", FV_FIELD(struct strip, end_s) },
-    { "share", "share", "share",
-      "The part of the bin that the rank's main thread spent in functions of the class.",
+    { "share", "share", "share", "The part of the bin that the rank's main thread spent in functions of the class.",
       FV_FIELD(struct strip, share) },
 };
 static const struct fv_relation bins = {
@@ -779,10 +778,9 @@ static const struct fv_relation bins = {
     .row = bin_at,
 };
 static const struct fv_column_def timeline_columns[] = {
-    { "bin_count", "bins", "", "How many bins the run's time is cut into.",
-      FV_FIELD(struct fv_timeline, bins) },
-    { "bin_s", "bin", "s", "Length of a bin; the first begins at run.start.",
-      FV_FIELD(struct fv_timeline, bin_s), .flags = FV_NULLABLE },
+    { "bin_count", "bins", "", "How many bins the run's time is cut into.", FV_FIELD(struct fv_timeline, bins) },
+    { "bin_s", "bin", "s", "Length of a bin; the first begins at run.start.", FV_FIELD(struct fv_timeline, bin_s),
+      .flags = FV_NULLABLE },
     { "over_ranks_mean", "mean", "", "", FV_NEST(means) },
     { "per_rank", "by rank", "", "", FV_NEST(strips) },
     { "bins", "bins", "", "", FV_NEST(bins), .flags = FV_FLAT },
@@ -800,12 +798,15 @@ static const struct fv_relation timeline_relation = {
 
 /* ---- the subject ---- */
 
-extern const struct fv_track fv_track_calls, fv_track_in_calls, fv_track_bounds, fv_track_notes, fv_track_charges, fv_track_timeline, fv_track_traced, fv_track_regions;
+extern const struct fv_track fv_track_calls, fv_track_in_calls, fv_track_bounds, fv_track_notes, fv_track_charges,
+    fv_track_timeline, fv_track_traced, fv_track_regions;
 extern const struct fv_relation fv_ranks_relation, fv_hybrid_efficiency_relation, fv_waiting_relation;
 
 const struct fv_subject fv_calls_subject = {
     .name = "calls",
-    .tracks = { &fv_track_calls, &fv_track_in_calls, &fv_track_bounds, &fv_track_notes, &fv_track_charges, &fv_track_timeline, &fv_track_traced, &fv_track_regions },
-    .relations = { &fv_ranks_relation, &callsites_relation, &mpi_functions_relation, &histograms_relation, &message_sizes_relation, &size_classes_relation,
-                   &matrix_relation, &communicators_relation, &efficiency_relation, &fv_hybrid_efficiency_relation, &fv_waiting_relation, &timeline_relation },
+    .tracks = { &fv_track_calls, &fv_track_in_calls, &fv_track_bounds, &fv_track_notes, &fv_track_charges,
+                &fv_track_timeline, &fv_track_traced, &fv_track_regions },
+    .relations = { &fv_ranks_relation, &callsites_relation, &mpi_functions_relation, &histograms_relation,
+                   &message_sizes_relation, &size_classes_relation, &matrix_relation, &communicators_relation,
+                   &efficiency_relation, &fv_hybrid_efficiency_relation, &fv_waiting_relation, &timeline_relation },
 };

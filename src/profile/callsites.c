@@ -12,8 +12,7 @@ static uint32_t find_function(struct fv_build *b, const struct fv_function_recor
 {
     struct fv_model *m = b->model;
     size_t before = m->function_count;
-    uint32_t i =
-        FV_INTERN_NAME(b->functions, m->functions, m->function_count, m->function_room, &m->arena, r->name);
+    uint32_t i = FV_INTERN_NAME(b->functions, m->functions, m->function_count, m->function_room, &m->arena, r->name);
 
     if (m->function_count == before)
         return i;
@@ -43,8 +42,8 @@ static uint32_t ask_other_ranks(const struct fv_build *b, const struct fv_build_
     for (size_t i = 0; i < b->model->rank_count; i++) {
         const struct fv_build_file *other = &b->files[i];
 
-        if (fv_numbers_get(&other->functions, id) != FV_NONE &&
-            !strcmp(other->header->fvmpi, f->header->fvmpi) && !strcmp(other->header->mpi, f->header->mpi))
+        if (fv_numbers_get(&other->functions, id) != FV_NONE && !strcmp(other->header->fvmpi, f->header->fvmpi) &&
+            !strcmp(other->header->mpi, f->header->mpi))
             return other->functions.of[id];
     }
     return FV_NONE;
@@ -208,7 +207,8 @@ static void add_cell(struct tally *t, const struct fv_cell *cell)
         t->max = cell->time_max;
 }
 
-static void add_moved(struct fv_size_bucket *sent, struct fv_size_bucket *received, const struct fv_cell *cell, double seconds)
+static void add_moved(struct fv_size_bucket *sent, struct fv_size_bucket *received, const struct fv_cell *cell,
+                      double seconds)
 {
     sent->count += cell->sends;
     sent->bytes += cell->bytes_sent;
@@ -244,7 +244,8 @@ static void add_sizes(struct fv_build *b, uint32_t rank, uint32_t function, cons
         f->durations[i] += cell->time_histogram[i];
 }
 
-static void add_size_class(struct fv_build *b, uint32_t rank, uint32_t function, const struct fv_build_file *f, const struct fv_cell *cell)
+static void add_size_class(struct fv_build *b, uint32_t rank, uint32_t function, const struct fv_build_file *f,
+                           const struct fv_cell *cell)
 {
     struct fv_model *m = b->model;
     uint32_t comm = fv_numbers_get(&f->comms, cell->comm), size = comm == FV_NONE ? 0 : m->comms[comm].def.size;
@@ -252,12 +253,12 @@ static void add_size_class(struct fv_build *b, uint32_t rank, uint32_t function,
 
     if (!cell->sends && !cell->receives && !cell->bytes_sent && !cell->bytes_received)
         return;
-    struct fv_size_class *of = FV_INTERNED(b->size_classes, m->size_classes, m->size_class_count, m->size_class_room, (uint32_t[]){ function, size, bucket });
+    struct fv_size_class *of = FV_INTERNED(b->size_classes, m->size_classes, m->size_class_count, m->size_class_room,
+                                           (uint32_t[]){ function, size, bucket });
     add_moved(&of->sent, &of->received, cell, fv_build_seconds(m, rank, cell->time_sum));
 }
 
-static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f,
-                        const struct fv_cell *cell)
+static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f, const struct fv_cell *cell)
 {
     uint32_t comm = fv_numbers_get(&f->comms, cell->comm);
 
@@ -447,8 +448,7 @@ static void read_peers(struct fv_build *b, uint32_t rank)
         if (!r.messages && !r.bytes)
             continue;
         FV_GROW(m->edges, m->edge_room, m->edge_count + 1);
-        m->edges[m->edge_count++] =
-            (struct fv_edge){ m->ranks[rank].world_rank, r.world_rank, r.messages, r.bytes };
+        m->edges[m->edge_count++] = (struct fv_edge){ m->ranks[rank].world_rank, r.world_rank, r.messages, r.bytes };
     }
     if (m->edge_count == first)
         return;

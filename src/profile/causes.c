@@ -49,8 +49,7 @@ static void list_culprits(struct fv_model *m)
         const struct fv_blame *b = &fv_site_more(m, s)->blame;
 
         if (c->source == FV_CAUSES_PROFILE)
-            add_culprit(
-                c, (struct fv_culprit){ s->rank, s->site, FV_PLACE_COMPUTING, b->caused_s, b->caused_s, 0 });
+            add_culprit(c, (struct fv_culprit){ s->rank, s->site, FV_PLACE_COMPUTING, b->caused_s, b->caused_s, 0 });
         for (unsigned k = 0; c->source == FV_CAUSES_TRACE && k < FV_PLACES; k++)
             add_culprit(c, (struct fv_culprit){ s->rank, s->site, k, b->delay_s[k], b->direct_s[k],
                                                 k == FV_PLACE_COMPUTING ? b->withheld_s : 0 });

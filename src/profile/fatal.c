@@ -98,7 +98,8 @@ static bool is_programs(const struct fv_model *m)
 {
     const struct fv_rank *first = first_of(m);
 
-    return first && fv_signal_has_place(&first->signal) && !fv_module_is_fvmpi(&m->tree.modules[m->tree.nodes[first->signal.node].module]);
+    return first && fv_signal_has_place(&first->signal) &&
+           !fv_module_is_fvmpi(&m->tree.modules[m->tree.nodes[first->signal.node].module]);
 }
 
 char *fv_end_words(const struct fv_profile *v, char *out, size_t bytes)
@@ -108,7 +109,9 @@ char *fv_end_words(const struct fv_profile *v, char *out, size_t bytes)
     fv_fatal_words(v, out, bytes);
     *out = (char)toupper((unsigned char)*out);
     if (is_programs(v->model))
-        fv_words_add(out, bytes, "\nThe signal came in the program, not in fvmpi. A frame of libfvmpi in a backtrace of others is the handler that noted it.");
+        fv_words_add(out, bytes,
+                     "\nThe signal came in the program, not in fvmpi. A frame of libfvmpi in a backtrace of others is "
+                     "the handler that noted it.");
     if (!fv_fatal_is_own(v->model) && fv_hang_headline(v->model, hang, sizeof(hang))[0])
         fv_words_add(out, bytes, "%s%s", *out ? "\n" : "", hang);
     return out;

@@ -11,10 +11,11 @@ char *fv_signal_words(const struct fv_signal_view *signal, char *out, size_t byt
 /* Is where it was worth telling? Not of one that was sent from outside. */
 bool fv_signal_has_place(const struct fv_signal_view *signal);
 /* Of the ranks that a signal ended, the first: "rank 1 was ended by SIGSEGV (address 0x10) after 2.10 s, in bad() at
- * a.c:7 <- main() at a.c:20"; or, from outside, "4 ranks were ended by SIGTERM, the first after 2.10 s". "": none was. Returns
- * out. */
+ * a.c:7 <- main() at a.c:20"; or, from outside, "4 ranks were ended by SIGTERM, the first after 2.10 s". "": none was.
+ * Returns out. */
 char *fv_fatal_words(const struct fv_profile *profile, char *out, size_t bytes);
-/* Of a run that did not end well, or still runs, the first thing to know: the signal, and what a hang looked like where that may be why; one line each. "": nothing. Returns out. */
+/* Of a run that did not end well, or still runs, the first thing to know: the signal, and what a hang looked like where
+ * that may be why; one line each. "": nothing. Returns out. */
 char *fv_end_words(const struct fv_profile *profile, char *out, size_t bytes);
 /* Was it the program's own fault, so that nothing else need be looked for? */
 bool fv_fatal_is_own(const struct fv_model *model);

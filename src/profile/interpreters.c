@@ -32,7 +32,8 @@ static void read_interpreters(struct fv_build *b, void *state, uint32_t rank)
     s->unread_ranks += r->unread > 0;
 }
 
-/* A sample may come while the interpreter changes its frames. As few of them as chance has of all samples (2 sqrt(n)) change nothing that they tell. */
+/* A sample may come while the interpreter changes its frames. As few of them as chance has of all samples (2 sqrt(n))
+ * change nothing that they tell. */
 static bool is_much(const struct fv_costs *costs, uint64_t unread)
 {
     return (double)unread * (double)unread > 4 * (double)costs->ticks;
@@ -45,12 +46,15 @@ static void finish_interpreters(struct fv_build *b, void *state)
 
     if (s->ranks)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
-                       "Python %.*s: fvmpi does not know how its frames are read; call sites are shown by the interpreter's own functions "
+                       "Python %.*s: fvmpi does not know how its frames are read; call sites are shown by the "
+                       "interpreter's own functions "
                        "(%u %s)",
-                       (int)strnlen(version, sizeof(s->unknown.version)), version, s->ranks, s->ranks == 1 ? "rank" : "ranks");
+                       (int)strnlen(version, sizeof(s->unknown.version)), version, s->ranks,
+                       s->ranks == 1 ? "rank" : "ranks");
     if (is_much(fv_model_costs(b->model), s->unread))
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
-                       "the frames of Python could not be read %llu %s on %u %s: these call paths, or samples, have the interpreter's own functions",
+                       "the frames of Python could not be read %llu %s on %u %s: these call paths, or samples, have "
+                       "the interpreter's own functions",
                        (unsigned long long)s->unread, s->unread == 1 ? "time" : "times", s->unread_ranks,
                        s->unread_ranks == 1 ? "rank" : "ranks");
     free(state);

@@ -14,7 +14,8 @@ static void read_labels(struct fv_build *b, void *state, uint32_t rank)
     for (const struct fv_label_record *r; (r = fv_cursor_next(&c));) {
         FV_GROW(out->items, out->room, out->count + 1);
         out->items[out->count++] =
-            (struct fv_label_view){ fv_build_time(m, rank, r->ticks), rank, r->origin == FV_LABEL_OUTSIDE, fv_arena_string(&m->arena, r->text) };
+            (struct fv_label_view){ fv_build_time(m, rank, r->ticks), rank, r->origin == FV_LABEL_OUTSIDE,
+                                    fv_arena_string(&m->arena, r->text) };
     }
 }
 

@@ -26,8 +26,11 @@ static void say_no_lines(const struct fv_symbols *symbols, struct fv_model *m)
         has[f->module] |= (uint8_t)((f->function || f->begin ? READ : 0) | (f->line ? LINES : 0));
     }
     for (size_t i = FV_MODEL_FIRST_MODULE; i < m->tree.module_count; i++)
-        if (has[i] == READ && is_program(m, &m->tree.modules[i]) && strncmp(m->tree.modules[i].name, "python", 6) != 0) /* whose own frames are read */
-            fv_problem_add(&m->module_problems, FV_PROBLEM_NOTE, NULL, "%s has no debug information: its call sites have no file and line; compile it with -g", m->tree.modules[i].name);
+        if (has[i] == READ && is_program(m, &m->tree.modules[i]) &&
+            strncmp(m->tree.modules[i].name, "python", 6) != 0) /* whose own frames are read */
+            fv_problem_add(&m->module_problems, FV_PROBLEM_NOTE, NULL,
+                           "%s has no debug information: its call sites have no file and line; compile it with -g",
+                           m->tree.modules[i].name);
     free(has);
 }
 
@@ -230,8 +233,7 @@ void fv_build_alikes(struct fv_model *m, struct fv_symbols *symbols, bool look_u
         if (fv_subjects[i]->fold)
             fv_subjects[i]->fold(m, &alikes);
     for (size_t i = 0; i < m->site_count; i++)
-        m->sites[i].key =
-            fv_key_call(m->tree.nodes[m->sites[i].node].key, m->functions[m->sites[i].function].key);
+        m->sites[i].key = fv_key_call(m->tree.nodes[m->sites[i].node].key, m->functions[m->sites[i].function].key);
     free(alikes.of_node);
     fv_path_release(&alikes.path);
     fv_path_release(&alikes.other);

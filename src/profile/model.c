@@ -41,7 +41,8 @@ static void move_parts(struct fv_site_rank *parts, uint32_t *place, size_t count
         }
 }
 
-/* Sorts the sites by time, and their parts, which come by rank, by (site, rank). `number` is what each of the recorded ones is so far. */
+/* Sorts the sites by time, and their parts, which come by rank, by (site, rank). `number` is what each of the recorded
+ * ones is so far. */
 static void order_sites(struct fv_model *m, uint32_t *number, size_t recorded)
 {
     uint32_t *renumbered = fv_xcalloc(m->site_count, sizeof(*renumbered)), at = 0;
@@ -88,8 +89,7 @@ static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
 
         if (!r->time.calls)
             continue;
-        fv_stat_add(&over, &(struct fv_stat){
-                               .calls = 1, .sum = r->time.sum, .min = r->time.sum, .max = r->time.sum });
+        fv_stat_add(&over, &(struct fv_stat){ .calls = 1, .sum = r->time.sum, .min = r->time.sum, .max = r->time.sum });
         s->wait_s += r->wait_s;
         kinds |= 1u << r->wait_kind;
         s->barriers += fv_site_more(m, r)->barriers;
@@ -215,8 +215,7 @@ static void sum_ranks(struct fv_model *m)
             r->own_wait_s = r->wait_time_s;
             r->own_wait_kinds = r->wait_kinds;
         }
-        m->efficiency.own_wait_s +=
-            mpi_s > 0 ? fmin(r->own_wait_s / mpi_s, 1) * fmin(r->mpi_time_s, r->app_time_s) : 0;
+        m->efficiency.own_wait_s += mpi_s > 0 ? fmin(r->own_wait_s / mpi_s, 1) * fmin(r->mpi_time_s, r->app_time_s) : 0;
     }
 }
 
@@ -311,8 +310,8 @@ static void say_drops(struct fv_model *m)
     static const struct {
         const char *one, *many, *advice;
     } words[FV_DROP_COUNT] = {
-        [FV_DROP_CELLS] = { "call was counted without its call path",
-                            "calls were counted without their call path", "raise FVMPI_PROFILE_MAX" },
+        [FV_DROP_CELLS] = { "call was counted without its call path", "calls were counted without their call path",
+                            "raise FVMPI_PROFILE_MAX" },
         [FV_DROP_PATHS] = { "call has no call path", "calls have no call path",
                             "there is room for 262,000 frames that differ; keep fewer of each path, as by --depth 8" },
         [FV_DROP_PEERS] = { "message is missing from the communication matrix",
@@ -320,15 +319,16 @@ static void say_drops(struct fv_model *m)
         [FV_DROP_COMMS] = { "communicator, window or file is not described",
                             "communicators, windows and files are not described", "too many were made" },
         [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
-                            "it was left by longjmp() or to another thread, as fibers do, or there was no memory or disk for its thread" },
-        [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had",
-                           NULL },
+                            "it was left by longjmp() or to another thread, as fibers do, or there was no memory or "
+                            "disk for its thread" },
+        [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had", NULL },
         [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
                                "requests were not followed: bytes that they moved are missing",
                                "too many at a time, or made while recording was paused" },
         [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
                              "FVMPI_TRACE_MAX was used up, or the disk was full" },
-        [FV_DROP_MARKS] = { "label was not recorded", "labels were not recorded", "there is room for 1 MiB of them in a rank file" },
+        [FV_DROP_MARKS] = { "label was not recorded", "labels were not recorded",
+                            "there is room for 1 MiB of them in a rank file" },
     };
 
     for (unsigned d = 0; d < FV_DROP_COUNT; d++) {
@@ -342,18 +342,20 @@ static void say_drops(struct fv_model *m)
         }
         if (!sum)
             continue;
-        const bool by_disk = d == FV_DROP_DISK || (full == ranks && d != FV_DROP_REQUESTS && d != FV_DROP_MARKS); /* a budget that is full asks for no more */
+        /* a budget that is full asks for no more */
+        const bool by_disk = d == FV_DROP_DISK || (full == ranks && d != FV_DROP_REQUESTS && d != FV_DROP_MARKS);
         if (words[d].many)
-            fv_problem_add(
-                &m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,
-                sum == 1 ? words[d].one : words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
-                by_disk ? disk_words(m) : words[d].advice);
+            fv_problem_add(&m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,
+                           sum == 1 ? words[d].one : words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
+                           by_disk ? disk_words(m) : words[d].advice);
         else
-            fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                           "%llu collective call%s of which %u %s did not keep the time of entry: waiting there is estimated "
-                           "from the others "
-                           "(%s)",
-                           (unsigned long long)sum, fv_words_s(sum), ranks, ranks == 1 ? "rank" : "ranks", by_disk ? disk_words(m) : "raise FVMPI_COLLECTIVES_MAX");
+            fv_problem_add(
+                &m->problems, FV_PROBLEM_NOTE, NULL,
+                "%llu collective call%s of which %u %s did not keep the time of entry: waiting there is estimated "
+                "from the others "
+                "(%s)",
+                (unsigned long long)sum, fv_words_s(sum), ranks, ranks == 1 ? "rank" : "ranks",
+                by_disk ? disk_words(m) : "raise FVMPI_COLLECTIVES_MAX");
     }
 }
 
@@ -366,8 +368,10 @@ static void say_off(struct fv_model *m)
         off += m->ranks[i].never_on;
     if (off)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                       "%u %s recorded nothing: recording was off from the start%s and was never switched on, which MPI_Pcontrol(1) and fvmpi_resume() do%s", off,
-                       off == 1 ? "rank" : "ranks", fv_model_option(m, "FVMPI_OFF_AT_START") ? " (--off-at-start)" : "",
+                       "%u %s recorded nothing: recording was off from the start%s and was never switched on, which "
+                       "MPI_Pcontrol(1) and fvmpi_resume() do%s",
+                       off, off == 1 ? "rank" : "ranks",
+                       fv_model_option(m, "FVMPI_OFF_AT_START") ? " (--off-at-start)" : "",
                        fv_model_option(m, "FVMPI_OFF_AT_START") ? "; or leave --off-at-start out" : "");
 }
 
@@ -378,10 +382,9 @@ static void say_unlisted(struct fv_model *m)
     for (size_t i = 0; i < m->comm_count; i++)
         count += !fv_def_comm_is_listed(&m->comms[i].def);
     if (count)
-        fv_problem_add(
-            &m->problems, FV_PROBLEM_MISSING, NULL,
-            "the members of %u communicator%s are not known: no rank file is there that lists them", count,
-            count == 1 ? "" : "s");
+        fv_problem_add(&m->problems, FV_PROBLEM_MISSING, NULL,
+                       "the members of %u communicator%s are not known: no rank file is there that lists them", count,
+                       count == 1 ? "" : "s");
 }
 
 /* What MPI_Comm_spawn started has an MPI_COMM_WORLD, and so an experiment, of its own. */
@@ -389,12 +392,11 @@ static void say_spawned(struct fv_model *m)
 {
     for (size_t i = 0; i < m->function_count; i++)
         if (!strncmp(m->functions[i].name, "MPI_Comm_spawn", 14) && m->functions[i].time.calls) {
-            fv_problem_add(
-                &m->problems, FV_PROBLEM_NOTE, NULL,
-                "%s started processes that are not in this report: they have an experiment of their "
-                "own if fvmpi reached them, which it does when it stands before the launcher (fvmpi run "
-                "mpiexec ...)",
-                m->functions[i].name);
+            fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                           "%s started processes that are not in this report: they have an experiment of their "
+                           "own if fvmpi reached them, which it does when it stands before the launcher (fvmpi run "
+                           "mpiexec ...)",
+                           m->functions[i].name);
             return;
         }
 }
@@ -408,29 +410,25 @@ static void say_clocks(struct fv_model *m)
     if (m->same_clock)
         return;
     if (m->causes.source == FV_CAUSES_TRACE || !a->linked) {
-        fv_problem_add(
-            &m->problems, FV_PROBLEM_NOTE, NULL,
-            "ranks ran on %zu different clocks, aligned by their wall clocks%s: waiting is an estimate",
-            m->clock_count, a->linked ? " and messages" : "");
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "ranks ran on %zu different clocks, aligned by their wall clocks%s: waiting is an estimate",
+                       m->clock_count, a->linked ? " and messages" : "");
         return;
     }
     if (isfinite(a->error_s) && a->groups <= 1)
-        fv_problem_add(
-            &m->problems, FV_PROBLEM_NOTE, NULL,
-            "ranks ran on %zu different clocks, aligned by their collective calls to within %s: waiting is "
-            "an estimate",
-            m->clock_count, fv_words_seconds(a->error_s, error));
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "ranks ran on %zu different clocks, aligned by their collective calls to within %s: waiting is "
+                       "an estimate",
+                       m->clock_count, fv_words_seconds(a->error_s, error));
     else
-        fv_problem_add(
-            &m->problems, FV_PROBLEM_NOTE, NULL,
-            "ranks ran on %zu different clocks, and some cannot be aligned, because no collective call "
-            "of all ranks says how far they are apart: waiting is an estimate",
-            m->clock_count);
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "ranks ran on %zu different clocks, and some cannot be aligned, because no collective call "
+                       "of all ranks says how far they are apart: waiting is an estimate",
+                       m->clock_count);
     if (a->contradiction_s > 0)
-        fv_problem_add(
-            &m->problems, FV_PROBLEM_NOTE, NULL,
-            "clocks did not run evenly: the times of collective calls contradict each other by up to %s",
-            fv_words_seconds(a->contradiction_s, error));
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "clocks did not run evenly: the times of collective calls contradict each other by up to %s",
+                       fv_words_seconds(a->contradiction_s, error));
     if (m->waits_in_doubt)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
                        "%llu wait%s for ranks of other hosts, %s together, %s shorter than the clocks' error "
@@ -463,7 +461,9 @@ static void say_states(struct fv_model *m)
                        exited == 1 ? "rank" : "ranks",
                        m->own_finalize ? ", as far as fvmpi can see: it is not fvmpi's" : "");
     if (strstr(m->command, FV_SECRET_MARK))
-        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "arguments that look secret are blanked: " FV_SECRET_MARK " in the command line; the program got them as they were");
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "arguments that look secret are blanked: " FV_SECRET_MARK
+                       " in the command line; the program got them as they were");
     say_clocks(m);
     for (size_t i = 0; i < m->problems.count; i++)
         m->complete = m->complete && !fv_problem_is_loss(m->problems.items[i].kind);

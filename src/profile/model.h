@@ -58,7 +58,7 @@ struct fv_func {
     enum fv_wait_kind wait_kind;
     uint32_t sites, ranks; /* how many call sites, ranks that called it */
     struct fv_size_bucket sent[FV_SIZE_BUCKETS], received[FV_SIZE_BUCKETS]; /* [0]: what is of unknown size, too */
-    struct fv_size_bucket empty_sent, empty_received; /* of [0]: known to be of 0 bytes */
+    struct fv_size_bucket empty_sent, empty_received;                       /* of [0]: known to be of 0 bytes */
     uint64_t durations[FV_TIME_BUCKETS]; /* bucket b > 0: from fv_model.duration_unit_s * 2^(b-1) */
 };
 
@@ -80,16 +80,17 @@ struct fv_site {
     double own_wait_s; /* the same by the rank files alone, without an analysis of the trace */
     enum fv_wait_kind own_wait_kind;
     double rank_min, rank_mean, rank_max, cov; /* of seconds per rank, over the ranks that were there */
-    uint64_t barriers; /* calls into which fvmpi inserted a barrier (--barrier) ... */
-    double barrier_s;  /* ... and the part of their time in it */
+    uint64_t barriers;                         /* calls into which fvmpi inserted a barrier (--barrier) ... */
+    double barrier_s;                          /* ... and the part of their time in it */
 };
 /* Waiting of other ranks that is put down to this call site on this rank, and what its time is part of. Without
  * an analysis of the trace all but caused_s is 0. */
 struct fv_blame {
-    double caused_s;             /* they waited for this call to be entered; of collectives alone, as logged */
-    double withheld_s;           /* ... the part of them whose messages were posted, but not moved before that: FV_NO_PROGRESS */
-    double delay_s[FV_PLACES];   /* charged along chains of waits ... */
-    double direct_s[FV_PLACES];  /* ... and the part of those who waited for this rank itself */
+    double caused_s;              /* they waited for this call to be entered; of collectives alone, as logged */
+    double withheld_s;            /* ... the part of them whose messages were posted, but not moved before that:
+                                   * FV_NO_PROGRESS */
+    double delay_s[FV_PLACES];    /* charged along chains of waits ... */
+    double direct_s[FV_PLACES];   /* ... and the part of those who waited for this rank itself */
     double critical_s[FV_PLACES]; /* on the critical path */
 };
 void fv_blame_add(struct fv_blame *to, const struct fv_blame *from);
@@ -122,10 +123,10 @@ struct fv_wait_item {
 
 struct fv_in_call_view {
     bool active;
-    uint32_t function, node; /* FV_NONE, 0: none. Not active: of the last call */
-    double begin_s, seconds; /* entered, and since then. Not active: since the last call */
-    int peer, tag;           /* peer in its communicator; FV_NO_PEER none */
-    uint32_t comm;           /* in fv_model.comms; FV_NONE: none, or unknown */
+    uint32_t function, node;    /* FV_NONE, 0: none. Not active: of the last call */
+    double begin_s, seconds;    /* entered, and since then. Not active: since the last call */
+    int peer, tag;              /* peer in its communicator; FV_NO_PEER none */
+    uint32_t comm;              /* in fv_model.comms; FV_NONE: none, or unknown */
     uint32_t first_wait, waits; /* its part of fv_model.wait_items: requests, the halves of a sendrecv */
     uint32_t waits_untold;      /* requests that nothing is known of */
 };
@@ -174,35 +175,41 @@ struct fv_rank {
     uint64_t cpu_mask[16];
     enum fv_rank_state state;
     bool aborted;
-    int exit_code;         /* argument of MPI_Abort */
-    bool exit_seen;        /* exit() was called, with: */
+    int exit_code;  /* argument of MPI_Abort */
+    bool exit_seen; /* exit() was called, with: */
     int exit_status;
     struct fv_signal_view signal;
     double begin_s, end_s; /* end: or the latest sign of life */
     double app_time_s, mpi_time_s, wait_time_s, paused_s;
-    bool has_children; /* by fork(), or waited for */
-    bool never_on; /* recording was off from the start to the end */
-    double waited_s; /* the main thread, in recording its calls, for pages of the file; in none of these */
+    bool has_children;  /* by fork(), or waited for */
+    bool never_on;      /* recording was off from the start to the end */
+    double waited_s;    /* the main thread, in recording its calls, for pages of the file; in none of these */
     double forgotten_s; /* before begin_s: MPI_Pcontrol(2) */
     double cpu_s, user_s, system_s; /* of the process: in all, and its parts; NAN: not known to its end */
-    double others_cpu_s; /* of that: of its threads but the main one, recorded or not, and of all in MPI_Init; NAN: not known */
-    double own_threads_s; /* CPU time of its threads but the main one, at least: MPI_Init may have been the main thread's; NAN: not known */
-    double ready_s; /* of the main thread: it could have run, and had no processor; NAN: not known */
-    double ready_part; /* the same of a rank that did not end, as a part of its time until this was last read; NAN: not known */
-    double throttled_s; /* that the quotas of its control groups kept their tasks, together, from processors meanwhile; 0: nothing, or not known */
-    double stolen_s; /* that a hypervisor took of a processor of the rank's host meanwhile, the mean of all of them: it stands in CPU times; 0: none, or not known */
+    double others_cpu_s;  /* of that: of its threads but the main one, recorded or not, and of all in MPI_Init; NAN: not
+                           * known */
+    double own_threads_s; /* CPU time of its threads but the main one, at least: MPI_Init may have been the main
+                           * thread's; NAN: not known */
+    double ready_s;       /* of the main thread: it could have run, and had no processor; NAN: not known */
+    double ready_part;  /* the same of a rank that did not end, as a part of its time until this was last read; NAN: not
+                         * known */
+    double throttled_s; /* that the quotas of its control groups kept their tasks, together, from processors meanwhile;
+                         * 0: nothing, or not known */
+    double stolen_s; /* that a hypervisor took of a processor of the rank's host meanwhile, the mean of all of them: it
+                      * stands in CPU times; 0: none, or not known */
     double others_ready_s; /* the same of other threads that lived to the end, or whose ends were seen */
-    uint64_t preempted; /* times that the kernel took a processor from the process */
+    uint64_t preempted;    /* times that the kernel took a processor from the process */
     /* Most memory that was resident: in all, at the beginning, and when the run was 2^i ticks old for the last time and
      * the one before; 0: not known. */
-    uint64_t resident_peak, resident_first, resident_half, resident_quarter, resident_eighth; /* at the last mark, and those before */
-    double half_s, quarter_s, eighth_s; /* how old it was then */
-    double wait_share;         /* of the MPI time of all its threads */
-    double own_wait_s;         /* wait_time_s by the rank files alone */
-    unsigned wait_kinds, own_wait_kinds; /* of its calls that can wait, as fv_wait_kind_of_all() takes them */
-    double delay_s;            /* that other ranks waited for this one in collectives: it came last */
+    /* at the last mark, and those before */
+    uint64_t resident_peak, resident_first, resident_half, resident_quarter, resident_eighth;
+    double half_s, quarter_s, eighth_s;     /* how old it was then */
+    double wait_share;                      /* of the MPI time of all its threads */
+    double own_wait_s;                      /* wait_time_s by the rank files alone */
+    unsigned wait_kinds, own_wait_kinds;    /* of its calls that can wait, as fv_wait_kind_of_all() takes them */
+    double delay_s;                         /* that other ranks waited for this one in collectives: it came last */
     double caused_s, charged_s, critical_s; /* by the trace, as in struct fv_blame; NAN without analysis */
-    double init_s, finalize_s; /* in MPI_Init, MPI_Finalize */
+    double init_s, finalize_s;              /* in MPI_Init, MPI_Finalize */
     double tool_s, tool_once_s; /* fvmpi's own CPU time, an estimate; beside it what starting and ending took */
     uint64_t memory_bytes, file_bytes;
     uint64_t dropped[FV_DROP_COUNT];
@@ -279,19 +286,20 @@ struct fv_timeline {
 /* POP efficiencies (pop.h); NAN: not known. */
 struct fv_efficiency {
     double parallel, load_balance, communication;
-    double serialization, transfer; /* whose product is communication; from the trace */
-    double ideal_s;                 /* the time with instant messages; from the trace */
+    double serialization, transfer;           /* whose product is communication; from the trace */
+    double ideal_s;                           /* the time with instant messages; from the trace */
     double compute_s, mpi_s, wait_s, total_s; /* sums over ranks of their app time */
     double own_wait_s;                        /* wait_s by the rank files alone, without an analysis */
-    double thread_s; /* the same, each rank's as often as it has threads that call MPI */
-    double serial_s; /* longest app time of a rank: T */
+    double thread_s;                          /* the same, each rank's as often as it has threads that call MPI */
+    double serial_s;                          /* longest app time of a rank: T */
     enum fv_wait_kind wait_kind, own_wait_kind;
 };
 
 /* MPI and OpenMP together (tool/pop.h). */
 struct fv_hybrid {
-    bool known; /* there are teams, and all of them are known */
-    struct fv_pop_hybrid_sums sums; /* else zeros; but of a run whose regions all have one thread the same, for fvmpi scaling */
+    bool known;                     /* there are teams, and all of them are known */
+    struct fv_pop_hybrid_sums sums; /* else zeros; but of a run whose regions all have one thread the same, for fvmpi
+                                     * scaling */
 };
 
 /* Who made others wait. The lists are made from the parts of call sites. */
@@ -305,13 +313,14 @@ struct fv_culprit {
     uint32_t rank, site; /* site FV_NONE: behind the last call, or at a call site that the profile has not */
     enum fv_place where;
     double cost_s, direct_s;
-    double withheld_s; /* by the trace: others waited so long for the call behind this computing, because only then MPI moved what
-                          had been posted */
+    double withheld_s; /* by the trace: others waited so long for the call behind this computing, because only then MPI
+                        * moved what
+                        * had been posted */
 };
 /* By samples of the trace: a procedure, with what it calls, of the computing before a call. */
 struct fv_late_procedure {
-    uint32_t rank, site; /* FV_NONE: at a call site that the profile has not */
-    const char *function, *file; /* NULL: not known */
+    uint32_t rank, site;               /* FV_NONE: at a call site that the profile has not */
+    const char *function, *file;       /* NULL: not known */
     double cpu_s, delay_s, critical_s; /* delay_s: waiting of others that it made; critical_s: on the critical path */
 };
 /* By samples of the trace: a procedure itself in the computing between two calls, sites. */
@@ -327,25 +336,26 @@ struct fv_wait_sum {
     uint64_t count;
     double wait_s;
 };
-/* Of the computing between two calls, in functions for files (--io); and what has most of that, if one has the majority. */
+/* Of the computing between two calls, in functions for files (--io); and what has most of that, if one has the
+ * majority. */
 struct fv_region_io {
     double seconds, weight_s; /* weight_s: what that has more than all others, at least */
     uint64_t calls;
     uint32_t node, function; /* node 0: not known */
     const char *file;        /* NULL: not known */
 };
-/* Computing between two calls of a thread, from the end of one to the begin of the next: outside of MPI. Means are over all
- * ranks, also those that never came by. */
+/* Computing between two calls of a thread, from the end of one to the begin of the next: outside of MPI. Means are over
+ * all ranks, also those that never came by. */
 struct fv_region {
     uint32_t site, from; /* the call behind it; the one before: FV_NONE: there was none, or it is not known */
     uint32_t max_rank;
     uint32_t first, ranks; /* its part of fv_model.region_ranks, by rank */
     uint64_t count;        /* how often */
     double mean_s, max_s;
-    struct fv_off_processor off;   /* of max_rank */
-    struct fv_region_io io;        /* likewise */
-    double imbalance_s;            /* what the ranks would save if each took the mean: ranks * (max - mean) */
-    double critical_s[FV_PLACES];  /* of the call site, in the region with the largest max_s before it; in others 0 */
+    struct fv_off_processor off;  /* of max_rank */
+    struct fv_region_io io;       /* likewise */
+    double imbalance_s;           /* what the ranks would save if each took the mean: ranks * (max - mean) */
+    double critical_s[FV_PLACES]; /* of the call site, in the region with the largest max_s before it; in others 0 */
 };
 struct fv_region_rank {
     uint32_t site, from, rank;
@@ -365,8 +375,8 @@ struct fv_causes {
     double coverage;      /* part of the MPI time that the trace holds; it may have ended early */
     double unexplained_s; /* of it: for nobody who was slower than the waiter before */
     double critical_path_s;
-    double lock_wait_s; /* waiting in MPI, because threads of the rank that was waited for waited for locks */
-    uint64_t switches; /* of the critical path, from rank to rank */
+    double lock_wait_s;        /* waiting in MPI, because threads of the rank that was waited for waited for locks */
+    uint64_t switches;         /* of the critical path, from rank to rank */
     struct fv_wait_sum *kinds; /* largest first */
     size_t kind_count, kind_room;
     double elsewhere_s;           /* waiting, by the analysis, at no call site of the profile */
@@ -384,8 +394,9 @@ struct fv_causes {
 
 /* What fvmpi itself took in the application. */
 struct fv_overhead {
-    double time_s, sampling_s, once_s; /* over all ranks and threads; of it the sampler's, and that of starting and ending */
-    double share;              /* of the ranks' time, in pauses too; NAN: there is none */
+    double time_s, sampling_s, once_s; /* over all ranks and threads; of it the sampler's, and that of starting and
+                                        * ending */
+    double share;                      /* of the ranks' time, in pauses too; NAN: there is none */
     uint64_t memory_bytes, rank_memory_bytes; /* beside the files: over all ranks, and of the rank with most */
     uint64_t file_bytes;
 };
@@ -401,25 +412,25 @@ struct fv_model {
     int world_size;
     int64_t origin_ns; /* CLOCK_REALTIME of time 0 */
     double elapsed_s, duration_unit_s;
-    uint32_t barrier;       /* enum fv_barrier_mode: what any rank was asked for */
-    uint32_t barrier_ranks; /* that inserted them, at most; 0: nobody did */
-    bool calls_left_out; /* --mpi-calls 0, on some rank: MPI's time counts as computing */
+    uint32_t barrier;          /* enum fv_barrier_mode: what any rank was asked for */
+    uint32_t barrier_ranks;    /* that inserted them, at most; 0: nobody did */
+    bool calls_left_out;       /* --mpi-calls 0, on some rank: MPI's time counts as computing */
     bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
     struct fv_problems problems;
-    struct fv_problems module_problems; /* of the files of modules, by the look-up of symbols; fv_profile_new() puts them behind the others */
-    const char *not_recorded; /* what the program did that is recorded of no program, a sentence; NULL: nothing */
-    struct fv_alignment
-        alignment; /* of clocks, where there are several: only what compares ranks by their wait logs */
-    uint64_t waits_in_doubt; /* waits for ranks of other clocks, shorter than the clocks' error, which count
-                                as 0 */
-    double wait_in_doubt_s;  /* ... their sum */
+    struct fv_problems module_problems; /* of the files of modules, by the look-up of symbols; fv_profile_new() puts
+                                         * them behind the others */
+    const char *not_recorded;      /* what the program did that is recorded of no program, a sentence; NULL: nothing */
+    struct fv_alignment alignment; /* of clocks, where there are several: only what compares ranks by their wait logs */
+    uint64_t waits_in_doubt;       /* waits for ranks of other clocks, shorter than the clocks' error, which count
+                                    * as 0 */
+    double wait_in_doubt_s;        /* ... their sum */
     struct fv_clock *clocks;
     size_t clock_count, clock_room;
     struct fv_rank *ranks;
     size_t rank_count;
     struct fv_program *programs; /* by their first rank */
     size_t program_count, program_room;
-    uint32_t own_finalize; /* ranks whose MPI_Finalize is not fvmpi's, and is not seen */
+    uint32_t own_finalize;          /* ranks whose MPI_Finalize is not fvmpi's, and is not seen */
     struct fv_option_view *options; /* by variable */
     size_t option_count, option_room;
     struct fv_thread_view *threads;
@@ -453,29 +464,30 @@ struct fv_model {
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
     size_t address_count, address_room;
     struct fv_hybrid hybrid;
-    struct fv_traced traced;   /* calls 0: none, or not asked for */
+    struct fv_traced traced;      /* calls 0: none, or not asked for */
     void *data[FV_SUBJECT_COUNT]; /* of its subjects; NULL: all zeros */
 };
 
-/* A subject's data in the model, by a function of the type: FV_SUBJECT_DATA(struct fv_works, works, worksharing) declares
- * fv_model_works(model), of the subject worksharing. Never NULL. */
+/* A subject's data in the model, by a function of the type: FV_SUBJECT_DATA(struct fv_works, works, worksharing)
+ * declares fv_model_works(model), of the subject worksharing. Never NULL. */
 #define FV_SUBJECT_NO_DATA 2048
 extern const uint64_t fv_subject_no_data[FV_SUBJECT_NO_DATA / 8];
-#define FV_SUBJECT_DATA(T, name, subject)                                                                    \
-    _Static_assert(sizeof(T) <= FV_SUBJECT_NO_DATA, "FV_SUBJECT_NO_DATA is too small for " #T);              \
-    static inline T *fv_model_##name(const struct fv_model *model)                                           \
-    {                                                                                                        \
-        void *data = model->data[FV_SUBJECT_##subject];                                                      \
-                                                                                                             \
-        return data ? data : (void *)(uintptr_t)fv_subject_no_data;                                          \
+#define FV_SUBJECT_DATA(T, name, subject)                                                       \
+    _Static_assert(sizeof(T) <= FV_SUBJECT_NO_DATA, "FV_SUBJECT_NO_DATA is too small for " #T); \
+    static inline T *fv_model_##name(const struct fv_model *model)                              \
+    {                                                                                           \
+        void *data = model->data[FV_SUBJECT_##subject];                                         \
+                                                                                                \
+        return data ? data : (void *)(uintptr_t)fv_subject_no_data;                             \
     }
 
 /* Computes the profile of an experiment with at least one file; takes its problems over. Commands take
  * fv_profile_open() (profile.h), which finishes it.
  *
- * Looks up the symbols of its call tree, and of its addresses if `look_up`: else they are module+offset. Call sites of an MPI function whose
- * paths, as fv_path_of() gives them, are equal, because their frames are alike, are one, and so are other things at such call paths: unrolled and
- * inlined loops, but not different executables. symbols NULL: call paths stay as they were recorded. */
+ * Looks up the symbols of its call tree, and of its addresses if `look_up`: else they are module+offset. Call sites of
+ * an MPI function whose paths, as fv_path_of() gives them, are equal, because their frames are alike, are one, and so
+ * are other things at such call paths: unrolled and inlined loops, but not different executables. symbols NULL: call
+ * paths stay as they were recorded. */
 void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_experiment *experiment, bool look_up);
 void fv_model_release(struct fv_model *model);
 
@@ -489,8 +501,7 @@ struct fv_crowd fv_crowd_of(const struct fv_model *model, const char *host);
 /* A module of the tree: is it one of the programs, or in the directory of one, or below? */
 bool fv_model_is_of_program(const struct fv_model *model, uint32_t module);
 
-static inline const struct fv_site_more *fv_site_more(const struct fv_model *model,
-                                                      const struct fv_site_rank *part)
+static inline const struct fv_site_more *fv_site_more(const struct fv_model *model, const struct fv_site_rank *part)
 {
     return &model->site_more[part->more];
 }

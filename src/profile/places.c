@@ -14,7 +14,8 @@ bool fv_frame_is_of_program(const struct fv_model *m, const struct fv_frame *fra
 
     if (frame->module < FV_MODEL_FIRST_MODULE)
         return false;
-    return fv_module_is_code(module) ? frame->file && !strstr(frame->file, "/lib/python") : fv_model_is_of_program(m, frame->module);
+    return fv_module_is_code(module) ? frame->file && !strstr(frame->file, "/lib/python")
+                                     : fv_model_is_of_program(m, frame->module);
 }
 
 /* main() of unknown line does not: of a program that is a library and a main() that calls it, all comes from there. */
@@ -187,12 +188,14 @@ char *fv_place_region(const struct fv_profile *v, uint32_t from, uint32_t site, 
     return out;
 }
 
-static void add_call(const struct fv_profile *v, const struct caller *c, uint32_t site, bool named, char *out, size_t bytes)
+static void add_call(const struct fv_profile *v, const struct caller *c, uint32_t site, bool named, char *out,
+                     size_t bytes)
 {
     char name[600];
 
     if (named && *c->name)
-        fv_words_add(out, bytes, "%s%s: ", fv_words_brief(c->name, name, sizeof(name)), strchr(c->name, '(') ? "()" : "");
+        fv_words_add(out, bytes, "%s%s: ", fv_words_brief(c->name, name, sizeof(name)),
+                     strchr(c->name, '(') ? "()" : "");
     fv_words_add(out, bytes, "%s", fv_place_function(v->model, site));
     if (c->line)
         fv_words_add(out, bytes, ":%u", c->line);
@@ -216,8 +219,7 @@ char *fv_place_calls(const struct fv_profile *v, uint32_t from, uint32_t site, c
 
 char *fv_place_when(const struct fv_model *m, uint32_t site, enum fv_place where, char out[160])
 {
-    snprintf(out, 160, "%s %.140s", where == FV_PLACE_MPI ? "in" : "before",
-             fv_place_function(m, site));
+    snprintf(out, 160, "%s %.140s", where == FV_PLACE_MPI ? "in" : "before", fv_place_function(m, site));
     return out;
 }
 
@@ -230,7 +232,7 @@ char *fv_place_words(const struct fv_places *p, uint32_t site, enum fv_place whe
         return out;
     }
     fv_place_outer(p, site, 1, outer, sizeof(outer));
-    snprintf(out, bytes, "%s%s%s, %s (#%u)", fv_place_inner(p->view, site, inner, sizeof(inner)),
-             outer[0] ? " " : "", outer, fv_place_when(p->view->model, site, where, call), site + 1);
+    snprintf(out, bytes, "%s%s%s, %s (#%u)", fv_place_inner(p->view, site, inner, sizeof(inner)), outer[0] ? " " : "",
+             outer, fv_place_when(p->view->model, site, where, call), site + 1);
     return out;
 }

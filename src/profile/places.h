@@ -1,5 +1,5 @@
-/* Which function of a path is the program's own; and names of call sites, for tables and sentences: the function that calls MPI, and as
- * much of the path to it as tells call sites apart. */
+/* Which function of a path is the program's own; and names of call sites, for tables and sentences: the function that
+ * calls MPI, and as much of the path to it as tells call sites apart. */
 #ifndef FV_PLACES_H
 #define FV_PLACES_H
 
@@ -7,8 +7,8 @@
 
 /* Of Python not what is installed with it. */
 bool fv_frame_is_of_program(const struct fv_model *model, const struct fv_frame *frame);
-/* The innermost of the program's own functions on the path, of Python of none that is installed with it; a main() of unknown line tells nothing. Where there is none the innermost of
- * all; NULL: it is not known. */
+/* The innermost of the program's own functions on the path, of Python of none that is installed with it; a main() of
+ * unknown line tells nothing. Where there is none the innermost of all; NULL: it is not known. */
 const struct fv_frame *fv_path_caller(const struct fv_model *model, const struct fv_path *path);
 
 /* As many callers are told as tell apart those that were added. */
@@ -25,13 +25,14 @@ char *fv_place_inner(const struct fv_profile *view, uint32_t site, char *out, si
 /* "<- step() at cg.c:80 <- main() at cg.c:9": its callers, at least `least` of them where there are. "":
  * none. */
 char *fv_place_outer(const struct fv_places *places, uint32_t site, size_t least, char *out, size_t bytes);
-/* "solve() at cg.c:200 to 212", "init() at cg.c:15 to solve() at cg.c:212": between two calls. `from` may be FV_NONE. Returns
- * out. */
+/* "solve() at cg.c:200 to 212", "init() at cg.c:15 to solve() at cg.c:212": between two calls. `from` may be FV_NONE.
+ * Returns out. */
 char *fv_place_between(const struct fv_profile *view, uint32_t from, uint32_t site, char *out, size_t bytes);
-/* For sentences: "from init() at cg.c:15 to solve() at cg.c:212"; "in solve() at cg.c:212, before MPI_Allreduce" where both
- * are in one place, or the first is not known. Returns out. */
+/* For sentences: "from init() at cg.c:15 to solve() at cg.c:212"; "in solve() at cg.c:212, before MPI_Allreduce" where
+ * both are in one place, or the first is not known. Returns out. */
 char *fv_place_region(const struct fv_profile *view, uint32_t from, uint32_t site, char *out, size_t bytes);
-/* The same in short, without parameters and outer scopes, with both MPI functions: "solve(): MPI_Recv:200 -> MPI_Allreduce:212", "before solve(): MPI_Recv:200". */
+/* The same in short, without parameters and outer scopes, with both MPI functions: "solve(): MPI_Recv:200 ->
+ * MPI_Allreduce:212", "before solve(): MPI_Recv:200". */
 char *fv_place_calls(const struct fv_profile *view, uint32_t from, uint32_t site, char *out, size_t bytes);
 /* The MPI function. */
 static inline const char *fv_place_function(const struct fv_model *model, uint32_t site)

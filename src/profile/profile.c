@@ -19,7 +19,8 @@ struct finished {
     struct fv_findings findings;
 };
 
-/* Calls that are counted alone, and what each call of a hook takes of caches, are in no calibrated cost: where samples tell of more, it is more. */
+/* Calls that are counted alone, and what each call of a hook takes of caches, are in no calibrated cost: where samples
+ * tell of more, it is more. */
 static void measure_own_cost(struct fv_model *m, const struct fv_cost_profile *costs)
 {
     struct fv_overhead *o = &m->overhead;
@@ -49,12 +50,17 @@ static void say_pass(struct fv_model *m, const struct fv_model *pass)
     double own_s = longest_s(m), other_s = longest_s(pass);
     char own[FV_WORD], other[FV_WORD];
 
-    fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "counters of another run are among those of this one: %s; all else is of %s", pass->directory, m->directory);
+    fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                   "counters of another run are among those of this one: %s; all else is of %s", pass->directory,
+                   m->directory);
     if (other_s > (1 + RUNS_DIFFER) * own_s || own_s > (1 + RUNS_DIFFER) * other_s)
-        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s took %s and %s %s, which is more than 5 %% apart: metrics of counters of both may be wrong by as much", m->directory,
-                       fv_words_seconds(own_s, own), pass->directory, fv_words_seconds(other_s, other));
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "%s took %s and %s %s, which is more than 5 %% apart: metrics of counters of both may be wrong by as much",
+            m->directory, fv_words_seconds(own_s, own), pass->directory, fv_words_seconds(other_s, other));
     if (pass->rank_count != m->rank_count)
-        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s has %zu ranks, and %s %zu: is this one program?", m->directory, m->rank_count, pass->directory, pass->rank_count);
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s has %zu ranks, and %s %zu: is this one program?",
+                       m->directory, m->rank_count, pass->directory, pass->rank_count);
 }
 
 /* Of all nodes together. */
@@ -146,7 +152,9 @@ static int open_pass(const char *path, struct fv_model *models, size_t *count)
     if (pass)
         fv_log("%s: it is pass %s, as is %s: give each pass once", path, pass, other);
     else
-        fv_log("%s: it is no pass (fvmpi run --passes), and the first directory is one: give it alone, or DIR-1, DIR-2 and so on of one run with --passes -o DIR", path);
+        fv_log("%s: it is no pass (fvmpi run --passes), and the first directory is one: give it alone, or DIR-1, DIR-2 "
+               "and so on of one run with --passes -o DIR",
+               path);
     fv_model_release(&models[*count]);
     return -FV_EINVAL;
 }
@@ -189,7 +197,8 @@ static bool may_be_pass(const char *path)
 }
 
 /* The first of the models is of the paths; the others are its other passes. */
-static int open_profile(char *const *paths, size_t count, const struct fv_model *models, size_t opened, const struct fv_profile_options *options, struct fv_profile **out)
+static int open_profile(char *const *paths, size_t count, const struct fv_model *models, size_t opened,
+                        const struct fv_profile_options *options, struct fv_profile **out)
 {
     struct fv_experiment experiment;
     struct fv_analysed analysed = { 0 };

@@ -35,8 +35,7 @@ static bool same_program(const struct fv_program *p, const struct identity *id)
     if (strcmp(p->name, fv_base_name(id->path)))
         return false;
     if (p->build_id_bytes && id->build_id_bytes)
-        return p->build_id_bytes == id->build_id_bytes &&
-               !memcmp(p->build_id, id->build_id, id->build_id_bytes);
+        return p->build_id_bytes == id->build_id_bytes && !memcmp(p->build_id, id->build_id, id->build_id_bytes);
     return !strcmp(p->path, id->path);
 }
 

@@ -23,8 +23,7 @@ const char *fv_rank_state_name(enum fv_rank_state state)
 
 static bool is_alive(const struct fv_file_header *h)
 {
-    return fv_clock_this_boot(h->boot_id) && h->process_start &&
-           fv_process_runs((pid_t)h->pid, h->process_start);
+    return fv_clock_this_boot(h->boot_id) && h->process_start && fv_process_runs((pid_t)h->pid, h->process_start);
 }
 
 struct fv_crowd fv_crowd_of(const struct fv_model *m, const char *host)
@@ -137,8 +136,7 @@ static void set_clocks(struct fv_build *b, void *state)
     }
     m->origin_ns = origin;
     for (size_t k = 0; k < m->clock_count; k++)
-        m->clocks[k].anchor_s =
-            (double)(int64_t)((uint64_t)m->clocks[k].first.realtime_ns - (uint64_t)origin) / 1e9;
+        m->clocks[k].anchor_s = (double)(int64_t)((uint64_t)m->clocks[k].first.realtime_ns - (uint64_t)origin) / 1e9;
     m->duration_unit_s = (double)(1u << FV_TIME_SHIFT) / m->clocks[0].hz;
 }
 
@@ -217,9 +215,7 @@ static uint64_t last_sign(const struct fv_build_file *f, uint64_t life)
         size_t at[5], count;
     } signs[] = {
         { FV_CHUNK_CLOCK, { offsetof(struct fv_clock_point, ticks) }, 1 },
-        { FV_CHUNK_THREADS,
-          { offsetof(struct fv_thread_record, begin), offsetof(struct fv_thread_record, end) },
-          2 },
+        { FV_CHUNK_THREADS, { offsetof(struct fv_thread_record, begin), offsetof(struct fv_thread_record, end) }, 2 },
         { FV_CHUNK_INSTANCE_LOG, { offsetof(struct fv_logged_instance, end) }, 1 },
         { FV_CHUNK_SAMPLE_LOG, { offsetof(struct fv_logged_sample, ticks) }, 1 },
         { FV_CHUNK_SYNC_THREAD, { offsetof(struct fv_sync_thread, wait_begin) }, 1 },
@@ -352,8 +348,8 @@ static void set_usage(struct fv_build *b, uint32_t rank)
         }
 }
 
-/* fvmpi's own time on rare paths is by the clock. Where the thread had no processor for a part of its time, it had none for as large a part of that; it is no more than the thread's CPU
- * time, where that is known. */
+/* fvmpi's own time on rare paths is by the clock. Where the thread had no processor for a part of its time, it had none
+ * for as large a part of that; it is no more than the thread's CPU time, where that is known. */
 static void set_tool_time(struct fv_build *b, uint32_t rank)
 {
     struct fv_model *m = b->model;
@@ -363,7 +359,8 @@ static void set_tool_time(struct fv_build *b, uint32_t rank)
     r->tool_s = 0;
     for (uint32_t i = 0; i < r->threads; i++) {
         struct fv_thread_view *t = &m->threads[r->first_thread + i];
-        double ready_s = t->main ? r->ready_s : r->others_ready_s, cpu_s = t->main ? main_s : r->others_cpu_s, own_s = t->user_s + t->system_s;
+        double ready_s = t->main ? r->ready_s : r->others_ready_s, cpu_s = t->main ? main_s : r->others_cpu_s,
+               own_s = t->user_s + t->system_s;
 
         if (cpu_s > 0 && ready_s > 0)
             t->tool_s *= cpu_s / (cpu_s + ready_s);
@@ -400,7 +397,8 @@ static void set_times(struct fv_build *b, uint32_t rank)
     else if (r->state == FV_RANK_RUNNING && fv_clock_now(h->clock_kind, &now))
         life = later(life, now.ticks);
     else
-        life = last_instance(&b->files[rank], last_sign(&b->files[rank], later(later(life, h->fatal.ticks), h->alive_ticks)));
+        life = last_instance(&b->files[rank],
+                             last_sign(&b->files[rank], later(later(life, h->fatal.ticks), h->alive_ticks)));
     set_usage(b, rank);
     set_tool_time(b, rank);
     r->begin_s = fv_build_time(m, rank, begin);
@@ -576,8 +574,7 @@ static void read_waiting(struct fv_build *b, const struct fv_build_file *file, u
 }
 
 /* Of the function, the file's number: another rank may name it. */
-static void in_call_of(struct fv_build *b, uint32_t rank, const struct fv_thread_record *t,
-                       struct fv_in_call_view *out)
+static void in_call_of(struct fv_build *b, uint32_t rank, const struct fv_thread_record *t, struct fv_in_call_view *out)
 {
     struct fv_build_file *file = &b->files[rank];
     const struct fv_in_call *raw = &t->in_call;
@@ -596,8 +593,7 @@ static void in_call_of(struct fv_build *b, uint32_t rank, const struct fv_thread
     read_waiting(b, file, t->id, raw->begin, out);
 }
 
-static void finish_in_call(struct fv_build *b, struct fv_build_file *file, struct fv_thread_view *v,
-                           double until_s)
+static void finish_in_call(struct fv_build *b, struct fv_build_file *file, struct fv_thread_view *v, double until_s)
 {
     struct fv_in_call_view *c = &v->in_call;
     bool named = fv_numbers_get(&file->functions, c->function) != FV_NONE;

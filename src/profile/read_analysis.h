@@ -22,7 +22,8 @@ struct fv_analysed_part {
     uint32_t rank; /* world rank */
     uint64_t count;
     double time_s, wait_s, caused_s, delay_s[FV_PLACES], critical_s[FV_PLACES];
-    double estimated_s, withheld_s; /* of wait_s what kinds have whose rule need not hold for each call; of caused_s what was withheld */
+    double estimated_s, withheld_s; /* of wait_s what kinds have whose rule need not hold for each call; of caused_s
+                                     * what was withheld */
 };
 struct fv_analysed_rank {
     uint32_t rank;
@@ -42,14 +43,14 @@ struct fv_analysed_delay {
 
 /* Time of a procedure before calls of a site, by samples, with what it calls. */
 struct fv_analysed_procedure {
-    uint32_t rank, site; /* as of a delay */
+    uint32_t rank, site;         /* as of a delay */
     const char *function, *file; /* NULL: not known */
     double cpu_s, delay_s, critical_s;
 };
 
 /* Time of a procedure itself between two calls, by samples. */
 struct fv_analysed_computed {
-    uint32_t rank, from, site; /* call sites: as of a delay */
+    uint32_t rank, from, site;   /* call sites: as of a delay */
     const char *function, *file; /* NULL: not known */
     uint64_t count;
     double cpu_s;

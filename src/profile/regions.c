@@ -1,5 +1,5 @@
-/* Computing between calls: how long each rank was outside of MPI, and of that without a processor, by the call before and the call behind. Rank files have
- * it exactly, as ticks of pairs of a call path and a cell. */
+/* Computing between calls: how long each rank was outside of MPI, and of that without a processor, by the call before
+ * and the call behind. Rank files have it exactly, as ticks of pairs of a call path and a cell. */
 #include "profile/build.h"
 #include "profile/io/files.h"
 
@@ -61,8 +61,8 @@ static struct fv_off_processor nothing_off(const struct fv_rank *r)
 }
 
 /* No pair took longer than the rank: else it is damage. */
-static void add_pair(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place, uint32_t from,
-                     uint64_t count, uint64_t ticks)
+static void add_pair(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
+                     uint32_t from, uint64_t count, uint64_t ticks)
 {
     struct fv_model *m = b->model;
 
@@ -103,8 +103,8 @@ static void add_switches(struct fv_build *b, const struct fv_callers *callers, c
     struct fv_region_rank row = { .site = part->site,
                                   .from = fv_build_caller(b, callers, part->rank, s->from),
                                   .rank = part->rank,
-                                  .off = { s->blocked, s->preempted, (double)s->blocked_ns * 1e-9, (double)s->preempted_ns * 1e-9,
-                                           s->unseen } };
+                                  .off = { s->blocked, s->preempted, (double)s->blocked_ns * 1e-9,
+                                           (double)s->preempted_ns * 1e-9, s->unseen } };
     FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
     m->region_ranks[m->region_rank_count++] = row;
     add_off(&m->ranks[part->rank].off, &row.off);
@@ -119,17 +119,24 @@ static const char *name_of(const struct fv_build *b, uint32_t rank, uint32_t fil
 }
 
 /* Becomes part of the pair's row when rows are ordered. */
-static void add_file_io(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place, const struct fv_io_region *r)
+static void add_file_io(struct fv_build *b, const struct fv_callers *callers, const struct fv_cell_place *place,
+                        const struct fv_io_region *r)
 {
     struct fv_model *m = b->model;
 
     if (!place || !r->calls || (int64_t)r->ticks < 0)
         return;
     struct fv_site_rank *part = &m->site_ranks[place->site_rank];
-    struct fv_region_rank row = { .site = part->site, .from = fv_build_caller(b, callers, part->rank, r->from), .rank = part->rank };
-    row.io = (struct fv_region_io){ .seconds = fv_build_seconds(m, part->rank, r->ticks), .weight_s = fv_build_seconds(m, part->rank, r->weight < r->ticks ? r->weight : r->ticks),
-                                    .calls = r->calls, .node = r->path ? fv_build_node_of(b, &b->files[part->rank], r->path) : 0, .function = r->function,
-                                    .file = name_of(b, part->rank, r->file) };
+    struct fv_region_rank row = { .site = part->site,
+                                  .from = fv_build_caller(b, callers, part->rank, r->from),
+                                  .rank = part->rank };
+    row.io =
+        (struct fv_region_io){ .seconds = fv_build_seconds(m, part->rank, r->ticks),
+                               .weight_s = fv_build_seconds(m, part->rank, r->weight < r->ticks ? r->weight : r->ticks),
+                               .calls = r->calls,
+                               .node = r->path ? fv_build_node_of(b, &b->files[part->rank], r->path) : 0,
+                               .function = r->function,
+                               .file = name_of(b, part->rank, r->file) };
     FV_GROW(m->region_ranks, m->region_rank_room, m->region_rank_count + 1);
     m->region_ranks[m->region_rank_count++] = row;
 }
@@ -139,7 +146,8 @@ static void read_regions(struct fv_build *b, void *state, uint32_t rank)
     struct fv_callers callers = fv_build_callers(b->model, rank);
     struct fv_build_file *f = &b->files[rank];
     struct fv_cursor cells = fv_cursor(f->reader, FV_CHUNK_CELLS), regions = fv_cursor(f->reader, FV_CHUNK_REGIONS),
-                     switches = fv_cursor(f->reader, FV_CHUNK_SWITCHES), files = fv_cursor(f->reader, FV_CHUNK_IO_REGIONS);
+                     switches = fv_cursor(f->reader, FV_CHUNK_SWITCHES),
+                     files = fv_cursor(f->reader, FV_CHUNK_IO_REGIONS);
     struct fv_rank *of = &b->model->ranks[rank];
     struct fv_switch_record s;
     struct fv_io_region io;
@@ -278,7 +286,9 @@ static struct fv_region *add_region(struct fv_causes *c, uint32_t site, uint32_t
 {
     FV_GROW(c->regions, c->region_room, c->region_count + 1);
     struct fv_region *r = &c->regions[c->region_count++];
-    *r = (struct fv_region){ .site = site, .from = from, .max_rank = FV_NONE, .off = { .blocked_s = NAN, .preempted_s = NAN } };
+    *r = (struct fv_region){
+        .site = site, .from = from, .max_rank = FV_NONE, .off = { .blocked_s = NAN, .preempted_s = NAN }
+    };
     return r;
 }
 

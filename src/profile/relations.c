@@ -81,13 +81,12 @@ void fv_get_module(void *subject, const void *row, const struct fv_column_def *c
 const struct fv_column_def fv_frame_columns[FV_FRAME_COLUMNS] = {
     { "function", "function", "", "Its name, demangled; where no symbol is known module+0xoffset.",
       FV_GET(FV_TYPE_TEXT, get_label) },
-    { "file", "file", "", "Its source file; null: not known.", FV_FIELD(struct fv_frame, file),
-      .flags = FV_NULLABLE },
+    { "file", "file", "", "Its source file; null: not known.", FV_FIELD(struct fv_frame, file), .flags = FV_NULLABLE },
     { "line", "line", "", "The line that is called from; null: not known.", FV_FIELD(struct fv_frame, line),
       .flags = FV_UNLESS_0 },
-    { "module", "module", "", "Path of the executable or library, of a function in Python FILE:FUNCTION; null: not known.",
-      FV_GET(FV_TYPE_TEXT, fv_get_module), .flags = FV_NULLABLE,
-      .argument = offsetof(struct fv_frame, module) },
+    { "module", "module", "",
+      "Path of the executable or library, of a function in Python FILE:FUNCTION; null: not known.",
+      FV_GET(FV_TYPE_TEXT, fv_get_module), .flags = FV_NULLABLE, .argument = offsetof(struct fv_frame, module) },
     { "offset", "offset", "",
       "Return address in the module, in Python the line; of call paths that look the same, that of the one with the "
       "longest calls.",
@@ -142,7 +141,8 @@ void fv_get_path_own(void *subject, const void *row, const struct fv_column_def 
     v->text = own ? fv_frame_words(own, t->profile->symbols, t->text, sizeof(t->text)) : NULL;
 }
 
-/* A region's name, or a task's, that does not tell of which function it is, as clang's before version 17: "OpenMP region 1". */
+/* A region's name, or a task's, that does not tell of which function it is, as clang's before version 17: "OpenMP
+ * region 1". */
 static bool is_nameless(const char *brief)
 {
     return !strncmp(brief, ".omp_", 5) || (!strncmp(brief, "OpenMP region", 13) && !strstr(brief, " in "));
@@ -154,7 +154,8 @@ void fv_get_path_function(void *subject, const void *row, const struct fv_column
     const struct fv_path *path = fv_tables_path(t, node_at(row, c));
 
     for (size_t i = 0; i < path->count; i++)
-        if (fv_frame_is_of_program(t->model, &path->frames[i]) && !is_nameless(v->text = fv_frame_brief(&path->frames[i], t->profile->symbols, t->text, sizeof(t->text))))
+        if (fv_frame_is_of_program(t->model, &path->frames[i]) &&
+            !is_nameless(v->text = fv_frame_brief(&path->frames[i], t->profile->symbols, t->text, sizeof(t->text))))
             return;
     v->text = path->count ? fv_frame_brief(&path->frames[0], t->profile->symbols, t->text, sizeof(t->text)) : NULL;
 }
@@ -248,8 +249,8 @@ void fv_get_id(void *subject, const void *row, const struct fv_column_def *c, st
     intptr_t in = c->argument >> 24;
     const char *items = (const char *)(in < FV_IN_DATA ? holders[in] : t->model->data[in - FV_IN_DATA]) + c->offset;
 
-    v->whole = (uint64_t)((const char *)row - *(const char *const *)(const void *)items) /
-               (uint64_t)(c->argument & 0xffffff);
+    v->whole =
+        (uint64_t)((const char *)row - *(const char *const *)(const void *)items) / (uint64_t)(c->argument & 0xffffff);
 }
 
 const char *const fv_wait_kind_words[] = { "exact", "estimate", NULL };

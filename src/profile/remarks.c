@@ -51,8 +51,8 @@ static void finish_remarks(struct fv_build *b, void *state)
 
     for (size_t i = 0; i < all->count; i++) {
         const struct fv_remark_record *r = &all->items[i].record;
-        const char *text = fv_arena_printf(&b->model->arena, "%.*s (%u %s)", (int)strnlen(r->text, sizeof(r->text)), r->text, all->items[i].ranks,
-                                           all->items[i].ranks == 1 ? "rank" : "ranks");
+        const char *text = fv_arena_printf(&b->model->arena, "%.*s (%u %s)", (int)strnlen(r->text, sizeof(r->text)),
+                                           r->text, all->items[i].ranks, all->items[i].ranks == 1 ? "rank" : "ranks");
 
         if (r->kind == FV_REMARK_FORKS)
             b->model->not_recorded = text;

@@ -10,7 +10,8 @@
 /* More than this are no options of ours. */
 #define VALUES_MOST 1000
 
-/* Lists of events are recorded as `fvmpi run` encodes them (base/perf_events.h): their names are what was asked for. Returns the bytes that are left. */
+/* Lists of events are recorded as `fvmpi run` encodes them (base/perf_events.h): their names are what was asked for.
+ * Returns the bytes that are left. */
 static size_t leave_names(char *list, size_t bytes)
 {
     size_t used = 0;
@@ -94,10 +95,14 @@ static void finish_options(struct fv_build *b, void *state)
     for (size_t i = 0; i < b->model->option_count; i++)
         b->model->calls_left_out |= !strcmp(b->model->options[i].variable, "FVMPI_MPI_CALLS");
     if (b->model->calls_left_out)
-        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "MPI's own calls were not recorded (--mpi-calls 0): time in them counts as computing");
+        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
+                       "MPI's own calls were not recorded (--mpi-calls 0): time in them counts as computing");
     const char *not_recorded = fv_model_option(b->model, "FVMPI_LEFT_OUT");
     if (not_recorded)
-        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "not recorded, since the program is built with a sanitizer: %s; build it without -fsanitize to record that", not_recorded);
+        fv_problem_add(
+            &b->model->problems, FV_PROBLEM_NOTE, NULL,
+            "not recorded, since the program is built with a sanitizer: %s; build it without -fsanitize to record that",
+            not_recorded);
     if (*left_out)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
                        "ranks were recorded with more than %d values of options: %zu more are not listed", VALUES_MOST,

@@ -16,8 +16,7 @@ static const void *barriers_of(void *subject, const void *parent)
     return m->barrier ? m : NULL;
 }
 
-static void get_barrier_where(void *subject, const void *row, const struct fv_column_def *c,
-                              struct fv_value *v)
+static void get_barrier_where(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_tables_model(subject)->barrier == FV_BARRIER_BEFORE ? "before" : "after";
 }
@@ -70,8 +69,7 @@ static const struct fv_column_def alignment_columns[] = {
     { "error_s", "error", "s",
       "By so much a clock may still be wrong against the first one of its group, the largest of them.",
       FV_FIELD(struct fv_model, alignment.error_s), .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "drift", "drift", "",
-      "Did clocks run at different rates, so that one offset for the run was not enough?",
+    { "drift", "drift", "", "Did clocks run at different rates, so that one offset for the run was not enough?",
       FV_FIELD(struct fv_model, alignment.drift) },
     { "contradiction_s", "contradiction", "s",
       "By so much a call still ends before it could; part of error_s. More than 0: the bounds contradict "
@@ -126,49 +124,52 @@ static void get_start(void *subject, const void *row, const struct fv_column_def
 }
 
 /* Times of ranks that are added up; a member with those of struct fv_efficiency. */
-#define RANK_TIME_COLUMNS(S, m)                                                                              \
-    { "rank_time.total_s", "time", "s",                                                                      \
-      "From entering MPI_Init to leaving MPI_Finalize, less pauses, summed over "                            \
-      "ranks.",                                                                                              \
-      FV_FIELD(S, m total_s) },                                                                              \
-        { "rank_time.compute_s", "compute", "s", "The part of it outside of MPI.",                           \
-          FV_FIELD(S, m compute_s) },                                                                        \
-        { "rank_time.mpi_s", "MPI", "s", "The part of it in MPI.", FV_FIELD(S, m mpi_s) },                   \
-        { "rank_time.wait_s",                                                                                \
-          "wait",                                                                                            \
-          "s",                                                                                               \
-          "The part of it spent waiting for other ranks, of all threads.",                                   \
-          FV_GET(FV_TYPE_REAL, fv_get_wait),                                                                 \
-          .flags = FV_NULLABLE | FV_AS_KIND,                                                                 \
-          .offset = offsetof(S, m wait_s),                                                                   \
-          .argument = FV_PLACE_OF(S, m wait_kind) },                                                         \
-    {                                                                                                        \
-        "rank_time.wait_kind", "kind", "", "How well wait_s is known; null: it is not.",                     \
-            FV_GET(FV_TYPE_TEXT, fv_get_wait_kind),                                                          \
-            .flags = FV_NULLABLE, .argument = FV_PLACE_OF(S, m wait_kind), .words = fv_wait_kind_words       \
+#define RANK_TIME_COLUMNS(S, m)                                                                                    \
+    { "rank_time.total_s", "time", "s",                                                                            \
+      "From entering MPI_Init to leaving MPI_Finalize, less pauses, summed over "                                  \
+      "ranks.",                                                                                                    \
+      FV_FIELD(S, m total_s) },                                                                                    \
+        { "rank_time.compute_s", "compute", "s", "The part of it outside of MPI.", FV_FIELD(S, m compute_s) },     \
+        { "rank_time.mpi_s", "MPI", "s", "The part of it in MPI.", FV_FIELD(S, m mpi_s) },                         \
+        { "rank_time.wait_s",                                                                                      \
+          "wait",                                                                                                  \
+          "s",                                                                                                     \
+          "The part of it spent waiting for other ranks, of all threads.",                                         \
+          FV_GET(FV_TYPE_REAL, fv_get_wait),                                                                       \
+          .flags = FV_NULLABLE | FV_AS_KIND,                                                                       \
+          .offset = offsetof(S, m wait_s),                                                                         \
+          .argument = FV_PLACE_OF(S, m wait_kind) },                                                               \
+    {                                                                                                              \
+        "rank_time.wait_kind", "kind", "", "How well wait_s is known; null: it is not.",                           \
+            FV_GET(FV_TYPE_TEXT, fv_get_wait_kind), .flags = FV_NULLABLE, .argument = FV_PLACE_OF(S, m wait_kind), \
+                                                    .words = fv_wait_kind_words                                    \
     }
 
 static const struct fv_column_def run_columns[] = {
     { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_model, command) },
     { "program", "program", "", "Path of its executable.", FV_FIELD(struct fv_model, program) },
-    { "directory", "directory", "", "The experiment, as it was named to the report; several directories have spaces between.",
+    { "directory", "directory", "",
+      "The experiment, as it was named to the report; several directories have spaces between.",
       FV_FIELD(struct fv_model, directory) },
-    { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.",
-      FV_FIELD(struct fv_model, mpi) },
+    { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.", FV_FIELD(struct fv_model, mpi) },
     { "fvmpi", "fvmpi", "", "Version of fvmpi that recorded.", FV_FIELD(struct fv_model, fvmpi) },
     { "rank_count", "ranks", "", "Size of MPI_COMM_WORLD.", FV_FIELD(struct fv_model, world_size) },
-    { "reported_count", "reported", "", "Ranks that have a rank file.",
-      FV_FIELD(struct fv_model, rank_count) },
+    { "reported_count", "reported", "", "Ranks that have a rank file.", FV_FIELD(struct fv_model, rank_count) },
     { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
       FV_FIELD(struct fv_model, complete) },
-    { "ended", "ended", "", "Of a run that did not end well, or still runs, the first lines of the text report; null: nothing is to be said.", FV_GET(FV_TYPE_TEXT, get_end), .flags = FV_NULLABLE },
-    { "not_judged", "not judged", "", "What the findings say nothing of because it could not be judged, and why; null: all was judged.", FV_GET(FV_TYPE_TEXT, get_not_judged), .flags = FV_NULLABLE },
-    { "not_recorded", "not recorded", "", "What the program did that fvmpi records of no program, as work of child processes by fork(); null: nothing.", FV_FIELD(struct fv_model, not_recorded), .flags = FV_NULLABLE },
+    { "ended", "ended", "",
+      "Of a run that did not end well, or still runs, the first lines of the text report; null: nothing is to be said.",
+      FV_GET(FV_TYPE_TEXT, get_end), .flags = FV_NULLABLE },
+    { "not_judged", "not judged", "",
+      "What the findings say nothing of because it could not be judged, and why; null: all was judged.",
+      FV_GET(FV_TYPE_TEXT, get_not_judged), .flags = FV_NULLABLE },
+    { "not_recorded", "not recorded", "",
+      "What the program did that fvmpi records of no program, as work of child processes by fork(); null: nothing.",
+      FV_FIELD(struct fv_model, not_recorded), .flags = FV_NULLABLE },
     { "start", "start", "",
       "When the first rank began, UTC, as 2026-11-21T05:00:00Z. Other points in time count from it.",
       FV_GET(FV_TYPE_TEXT, get_start) },
-    { "elapsed_s", "elapsed", "s", "From the first begin to the last end.",
-      FV_FIELD(struct fv_model, elapsed_s) },
+    { "elapsed_s", "elapsed", "s", "From the first begin to the last end.", FV_FIELD(struct fv_model, elapsed_s) },
     { "clock_count", "clocks", "", "Groups of ranks that read the same clock.",
       FV_FIELD(struct fv_model, clock_count) },
     { "alignment", "alignment", "", "", FV_NEST(alignment) },
@@ -180,8 +181,8 @@ static const struct fv_column_def run_columns[] = {
       FV_FIELD(struct fv_model, overhead.time_s), .flags = FV_ESTIMATE },
     { "overhead.sampling_s", "sampling", "s", "The part of it that is sampling.",
       FV_FIELD(struct fv_model, overhead.sampling_s), .flags = FV_ESTIMATE },
-    { "overhead.share", "share", "share", "The whole, of the ranks' time.",
-      FV_FIELD(struct fv_model, overhead.share), .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "overhead.share", "share", "share", "The whole, of the ranks' time.", FV_FIELD(struct fv_model, overhead.share),
+      .flags = FV_NULLABLE | FV_ESTIMATE },
     { "overhead.memory_bytes", "memory", "bytes", "fvmpi's memory in the application, over all ranks.",
       FV_FIELD(struct fv_model, overhead.memory_bytes) },
     { "overhead.rank_memory_bytes", "memory of a rank", "bytes", "The same, of the rank that has most.",
@@ -201,8 +202,7 @@ static const struct fv_relation run_relation = {
 
 /* ---- programs ---- */
 
-static void get_program_runs(void *subject, const void *row, const struct fv_column_def *c,
-                             struct fv_value *v)
+static void get_program_runs(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_program *p = row;
 
@@ -237,8 +237,7 @@ static const struct fv_relation programs_relation = {
 static const struct fv_column_def option_columns[] = {
     { "option", "option", "", "The option of `fvmpi run`; null: this version has none of that name.",
       FV_FIELD(struct fv_option_view, flag), .flags = FV_NULLABLE },
-    { "variable", "variable", "", "The environment variable that sets it.",
-      FV_FIELD(struct fv_option_view, variable) },
+    { "variable", "variable", "", "The environment variable that sets it.", FV_FIELD(struct fv_option_view, variable) },
     { "value", "value", "", "As it was set; of a switch, 1 is on.", FV_FIELD(struct fv_option_view, value) },
     { "rank_count", "ranks", "", "Ranks that had it so.", FV_FIELD(struct fv_option_view, ranks) },
 };
@@ -280,16 +279,15 @@ static void get_peer(void *subject, const void *row, const struct fv_column_def 
     v->null = in->peer == FV_NO_PEER || (tag ? in->tag < 0 : in->peer == FV_ANY_PEER);
 }
 
-#define CALL_COLUMNS(what)                                                                                   \
-    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_in_function) },              \
-        { "path", "path", "", "", FV_NEST_IN(fv_path_relation, struct fv_in_call_view, node) },              \
-    {                                                                                                        \
-        "for_s", "for", "s", what, FV_FIELD(struct fv_in_call_view, seconds),                                \
-            .flags = FV_NULLABLE | FV_ESTIMATE                                                               \
+#define CALL_COLUMNS(what)                                                                                       \
+    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_in_function) },                  \
+        { "path", "path", "", "", FV_NEST_IN(fv_path_relation, struct fv_in_call_view, node) },                  \
+    {                                                                                                            \
+        "for_s", "for", "s", what, FV_FIELD(struct fv_in_call_view, seconds), .flags = FV_NULLABLE | FV_ESTIMATE \
     }
-#define SO_FAR                                                                                               \
-    "Time in it so far: until now if the rank runs; of one that was killed until the latest sign of life "   \
-    "of "                                                                                                    \
+#define SO_FAR                                                                                             \
+    "Time in it so far: until now if the rank runs; of one that was killed until the latest sign of life " \
+    "of "                                                                                                  \
     "any rank, so at least that long."
 static const struct fv_column_def in_call_columns[] = {
     CALL_COLUMNS(SO_FAR),
@@ -311,8 +309,7 @@ static const void *last_call_of(void *subject, const void *parent)
 {
     const struct fv_rank *r = parent;
 
-    return r->state != FV_RANK_FINALIZED && !r->in_call.active && r->in_call.function != FV_NONE ? &r->in_call
-                                                                                                 : NULL;
+    return r->state != FV_RANK_FINALIZED && !r->in_call.active && r->in_call.function != FV_NONE ? &r->in_call : NULL;
 }
 
 static const void *trace_of(void *subject, const void *parent)
@@ -346,8 +343,8 @@ static const struct fv_relation trace = {
 };
 
 static const struct fv_column_def thread_columns[] = {
-    { "thread", "thread", "", "Its number in the process; 0 is the first.",
-      FV_FIELD(struct fv_thread_view, id), .flags = FV_IS_THREAD },
+    { "thread", "thread", "", "Its number in the process; 0 is the first.", FV_FIELD(struct fv_thread_view, id),
+      .flags = FV_IS_THREAD },
     { "tid", "tid", "id", "The kernel's number.", FV_FIELD(struct fv_thread_view, tid) },
     { "main", "main", "", "Is it the process's first thread?", FV_FIELD(struct fv_thread_view, main) },
     { "used_count", "used", "", "Threads that had this number one after the other.",
@@ -358,15 +355,15 @@ static const struct fv_column_def thread_columns[] = {
       FV_FIELD(struct fv_thread_view, elapsed_s), .flags = FV_NULLABLE },
     { "user_s", "user", "s", "CPU time in user mode, up to its end or MPI_Finalize; null: not known to its end.",
       FV_FIELD(struct fv_thread_view, user_s), .flags = FV_NULLABLE },
-    { "system_s", "system", "s", "CPU time in the kernel, likewise.", FV_FIELD(struct fv_thread_view, system_s), .flags = FV_NULLABLE },
+    { "system_s", "system", "s", "CPU time in the kernel, likewise.", FV_FIELD(struct fv_thread_view, system_s),
+      .flags = FV_NULLABLE },
     { "mpi_time_s", "MPI", "s", "Time in MPI.", FV_FIELD(struct fv_thread_view, mpi_time_s) },
     { "overhead_s", "overhead", "s", "fvmpi's own time.", FV_FIELD(struct fv_thread_view, tool_s),
       .flags = FV_ESTIMATE },
     { "in_call", "in call", "", "", FV_NEST_IN(in_call, struct fv_thread_view, in_call) },
 };
 static const struct fv_column_def rank_outer[] = {
-    { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank),
-      .flags = FV_IS_RANK },
+    { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank), .flags = FV_IS_RANK },
 };
 static const struct fv_relation threads = {
     .name = "threads",
@@ -385,8 +382,7 @@ static void get_state(void *subject, const void *row, const struct fv_column_def
     v->text = fv_rank_state_name(((const struct fv_rank *)row)->state);
 }
 
-static void get_rank_wait_kind(void *subject, const void *row, const struct fv_column_def *c,
-                               struct fv_value *v)
+static void get_rank_wait_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_wait_kind_name(fv_wait_kind_of_all(((const struct fv_rank *)row)->wait_kinds));
 }
@@ -421,12 +417,10 @@ static const void *signal_of(void *subject, const void *parent)
 
 static void get_signal_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text =
-        fv_signal_name(((const struct fv_signal_view *)row)->number, ((struct fv_tables *)subject)->text);
+    v->text = fv_signal_name(((const struct fv_signal_view *)row)->number, ((struct fv_tables *)subject)->text);
 }
 
-static void get_signal_address(void *subject, const void *row, const struct fv_column_def *c,
-                               struct fv_value *v)
+static void get_signal_address(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_signal_view *signal = row;
 
@@ -445,8 +439,8 @@ static const struct fv_column_def signal_columns[] = {
     { "number", "number", "", "Its number on that machine.", FV_FIELD(struct fv_signal_view, number) },
     { "address", "address", "", "Of a fault, what was touched; null: it was sent.",
       FV_GET(FV_TYPE_HEX, get_signal_address), .flags = FV_NULLABLE },
-    { "sender_pid", "sender", "id", "The process that sent it; null: the kernel.",
-      FV_GET(FV_TYPE_NUMBER, get_sender), .flags = FV_NULLABLE },
+    { "sender_pid", "sender", "id", "The process that sent it; null: the kernel.", FV_GET(FV_TYPE_NUMBER, get_sender),
+      .flags = FV_NULLABLE },
     { "at_s", "at", "s", "When.", FV_FIELD(struct fv_signal_view, at_s) },
     { "path", "path", "", "", FV_NEST_IN(fv_path_relation, struct fv_signal_view, node) },
 };
@@ -539,14 +533,14 @@ static void get_mpi_shares(void *subject, const void *row, const struct fv_colum
     v->count = line->bins;
 }
 
-#define RANK_PART(k, t, which, f, d)                                                                         \
-    {                                                                                                        \
-        k, t, "share", d, FV_GET(FV_TYPE_REAL, get_rank_part), .flags = FV_FLAT | FV_NULLABLE | (f),         \
-                                                               .argument = (which)                           \
+#define RANK_PART(k, t, which, f, d)                                                                 \
+    {                                                                                                \
+        k, t, "share", d, FV_GET(FV_TYPE_REAL, get_rank_part), .flags = FV_FLAT | FV_NULLABLE | (f), \
+                                                               .argument = (which)                   \
     }
-#define DROPPED(name, which, what)                                                                           \
-    {                                                                                                        \
-        "dropped." name, name, "", what, FV_GET(FV_TYPE_WHOLE, get_dropped), .argument = which               \
+#define DROPPED(name, which, what)                                                             \
+    {                                                                                          \
+        "dropped." name, name, "", what, FV_GET(FV_TYPE_WHOLE, get_dropped), .argument = which \
     }
 static bool has_usage(void *subject, const void *row, const struct fv_column_def *c)
 {
@@ -555,12 +549,12 @@ static bool has_usage(void *subject, const void *row, const struct fv_column_def
 
 static const char *const state_words[] = { "finalized", "exited", "replaced", "killed", "running", NULL };
 static const struct fv_column_def rank_columns[] = {
-    { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank),
-      .flags = FV_IS_RANK },
+    { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank), .flags = FV_IS_RANK },
     { "host", "host", "", "Name of its host.", FV_FIELD(struct fv_rank, host) },
     { "pid", "pid", "id", "The process.", FV_FIELD(struct fv_rank, pid) },
     { "state", "state", "",
-      "finalized; exited: exit() without MPI_Finalize; replaced: became another program, by exec(), which is not in this file; "
+      "finalized; exited: exit() without MPI_Finalize; replaced: became another program, by exec(), which is not in "
+      "this file; "
       "killed: gone without any of these, or after MPI_Abort; "
       "running: still runs on this host.",
       FV_GET(FV_TYPE_TEXT, get_state), .words = state_words },
@@ -571,8 +565,7 @@ static const struct fv_column_def rank_columns[] = {
       FV_FIELD(struct fv_rank, mpi_time_s) },
     { "wait_s", "wait", "s", "Waiting for other ranks, summed over its call sites and threads.",
       FV_FIELD(struct fv_rank, wait_time_s), .flags = FV_AS_KIND },
-    { "wait_kind", "kind", "",
-      "How well wait_s is known; null: it is not, and wait_s is what is known of it.",
+    { "wait_kind", "kind", "", "How well wait_s is known; null: it is not, and wait_s is what is known of it.",
       FV_GET(FV_TYPE_TEXT, get_rank_wait_kind), .flags = FV_NULLABLE, .words = fv_wait_kind_words },
     RANK_PART("compute_share", "compute", PART_COMPUTE, 0, "Part of app_time_s outside of MPI."),
     { "thread_wait_share", "for threads", "share",
@@ -586,21 +579,24 @@ static const struct fv_column_def rank_columns[] = {
       FV_GET(FV_TYPE_REALS, get_mpi_shares), .flags = FV_FLAT },
     { "others_waited_s", "others waited", "s", "As caused_s of waiting_by_rank, and as exact as that is.",
       FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK },
-    { "others_waited_share", "of waiting", "share", "The same, of all waiting.",
-      FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = 1 },
-    { "cpu_s", "CPU", "s", "CPU time of the process; null: not known to its end.",
-      FV_FIELD(struct fv_rank, cpu_s), .flags = FV_NULLABLE },
+    { "others_waited_share", "of waiting", "share", "The same, of all waiting.", FV_GET(FV_TYPE_REAL, get_caused),
+      .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = 1 },
+    { "cpu_s", "CPU", "s", "CPU time of the process; null: not known to its end.", FV_FIELD(struct fv_rank, cpu_s),
+      .flags = FV_NULLABLE },
     { "user_s", "user", "s", "The part of it in user mode.", FV_FIELD(struct fv_rank, user_s), .flags = FV_NULLABLE },
-    { "system_s", "system", "s", "The part of it in the kernel.", FV_FIELD(struct fv_rank, system_s), .flags = FV_NULLABLE },
+    { "system_s", "system", "s", "The part of it in the kernel.", FV_FIELD(struct fv_rank, system_s),
+      .flags = FV_NULLABLE },
     { "ready_s", "no processor", "s",
       "Its main thread was ready to run and had no processor, in MPI and outside; null: not known.",
       FV_FIELD(struct fv_rank, ready_s), .flags = FV_NULLABLE },
     { "stolen_s", "stolen", "s",
-      "What a hypervisor took of a processor of the rank's host during the run, the mean of all its processors (/proc/stat). It is part of CPU times. 0: "
+      "What a hypervisor took of a processor of the rank's host during the run, the mean of all its processors "
+      "(/proc/stat). It is part of CPU times. 0: "
       "none, or not known.",
       FV_FIELD(struct fv_rank, stolen_s), .flags = FV_ESTIMATE },
     { "throttled_s", "throttled", "s",
-      "What the quotas of processor time of its control groups (cpu.max) kept all tasks in them, together, from running during the run. Its part of it is in ready_s, too. Null: nothing, or not known.",
+      "What the quotas of processor time of its control groups (cpu.max) kept all tasks in them, together, from "
+      "running during the run. Its part of it is in ready_s, too. Null: nothing, or not known.",
       FV_FIELD(struct fv_rank, throttled_s), .flags = FV_UNLESS_0 },
     { "preempted", "preempted", "", "Times that the kernel took a processor from the process; null: not known.",
       FV_FIELD(struct fv_rank, preempted), .flags = FV_NULLABLE, .known = has_usage },
@@ -618,8 +614,8 @@ static const struct fv_column_def rank_columns[] = {
     { "in_call_s", "for", "s", SO_FAR, FV_GET(FV_TYPE_REAL, get_in_call),
       .flags = FV_FLAT | FV_NULLABLE | FV_ESTIMATE },
     { "last_call", "last call", "", "", FV_NEST(last_call) },
-    { "lost_count", "dropped", "", "Sum of what was dropped, without collectives.",
-      FV_GET(FV_TYPE_WHOLE, get_lost), .flags = FV_FLAT | FV_BLANK },
+    { "lost_count", "dropped", "", "Sum of what was dropped, without collectives.", FV_GET(FV_TYPE_WHOLE, get_lost),
+      .flags = FV_FLAT | FV_BLANK },
     DROPPED("cells", FV_DROP_CELLS, "Calls of which detail was dropped, because --profile-max was used up."),
     DROPPED("paths", FV_DROP_PATHS, "Calls without their call path."),
     DROPPED("collectives", FV_DROP_COLLECTIVES, "Collective calls whose times of entry were not kept."),
@@ -644,26 +640,24 @@ static const struct fv_column_def rank_columns[] = {
       "How long other ranks waited for this one in collectives, by when each entered; of everything, see waiting.",
       FV_FIELD(struct fv_rank, delay_s), .flags = FV_ESTIMATE },
     { "paused_s", "paused", "s", "Time that recording was paused.", FV_FIELD(struct fv_rank, paused_s) },
-    { "recording_wait_s", "recording waited", "s", "What recording the main thread's calls waited for pages of the rank file: in no time of the program.",
+    { "recording_wait_s", "recording waited", "s",
+      "What recording the main thread's calls waited for pages of the rank file: in no time of the program.",
       FV_FIELD(struct fv_rank, waited_s) },
-    { "forgotten_s", "forgotten", "s",
-      "Time before the measured interval whose profile MPI_Pcontrol(2) made forget.",
+    { "forgotten_s", "forgotten", "s", "Time before the measured interval whose profile MPI_Pcontrol(2) made forget.",
       FV_FIELD(struct fv_rank, forgotten_s) },
     { "init_s", "init", "s", "In MPI_Init.", FV_FIELD(struct fv_rank, init_s) },
     { "finalize_s", "finalize", "s", "In MPI_Finalize.", FV_FIELD(struct fv_rank, finalize_s) },
     { "begin_s", "begin", "s", "When it began.", FV_FIELD(struct fv_rank, begin_s) },
     { "end_s", "end", "s", "When it ended, or its latest sign of life.", FV_FIELD(struct fv_rank, end_s) },
-    { "overhead_s", "overhead", "s", "fvmpi's own time.", FV_FIELD(struct fv_rank, tool_s),
-      .flags = FV_ESTIMATE },
-    { "memory_bytes", "memory", "bytes", "fvmpi's memory in the process.",
-      FV_FIELD(struct fv_rank, memory_bytes) },
+    { "overhead_s", "overhead", "s", "fvmpi's own time.", FV_FIELD(struct fv_rank, tool_s), .flags = FV_ESTIMATE },
+    { "memory_bytes", "memory", "bytes", "fvmpi's memory in the process.", FV_FIELD(struct fv_rank, memory_bytes) },
     { "file_bytes", "file", "bytes", "Size of its rank file.", FV_FIELD(struct fv_rank, file_bytes) },
     { "file", "file", "", "Name of its rank file.", FV_FIELD(struct fv_rank, file) },
-    { "thread_level", "thread level", "", "What MPI provides for threads.",
-      FV_FIELD(struct fv_rank, thread_level), .flags = FV_NULLABLE },
+    { "thread_level", "thread level", "", "What MPI provides for threads.", FV_FIELD(struct fv_rank, thread_level),
+      .flags = FV_NULLABLE },
     { "program_id", "program", "id", "Index in programs, from 0.", FV_FIELD(struct fv_rank, program) },
-    { "program", "program", "", "Its name; the path where two have the same name.",
-      FV_GET(FV_TYPE_TEXT, get_program), .flags = FV_FLAT },
+    { "program", "program", "", "Its name; the path where two have the same name.", FV_GET(FV_TYPE_TEXT, get_program),
+      .flags = FV_FLAT },
     { "thread_count", "threads", "", "Threads that were recorded.", FV_FIELD(struct fv_rank, threads),
       .flags = FV_FLAT },
     { "threads", "threads", "", "", FV_NEST(threads) },
@@ -674,7 +668,8 @@ const struct fv_relation fv_ranks_relation = {
     .key = "ranks",
     .title = "Ranks",
     .doc = "The ranks that have a rank file, by rank.",
-    .shown = "rank host/1 program/3 app_time_s user_s/3 system_s/3 compute_share thread_wait_share/4 mpi_share wait_share/4 others_waited_s/3 "
+    .shown = "rank host/1 program/3 app_time_s user_s/3 system_s/3 compute_share thread_wait_share/4 mpi_share "
+             "wait_share/4 others_waited_s/3 "
              "lost_count/6 "
              "thread_count/2 state/5 in_call/5 mpi_shares/2",
     .share = "others_waited_share",
@@ -686,22 +681,20 @@ _Static_assert(FV_DROP_COUNT == 10, "each reason of a loss has its column");
 
 /* ---- problems ---- */
 
-static void get_problem_kind(void *subject, const void *row, const struct fv_column_def *c,
-                             struct fv_value *v)
+static void get_problem_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_problem_kind_name(((const struct fv_problem *)row)->kind);
 }
 
-static const char *const problem_words[] = { "unreadable", "left_out", "missing", "damaged",
-                                             "dropped",    "note",     NULL };
+static const char *const problem_words[] = { "unreadable", "left_out", "missing", "damaged", "dropped", "note", NULL };
 const struct fv_column_def fv_problem_columns[FV_PROBLEM_COLUMNS] = {
     { "kind", "kind", "",
       "unreadable; left_out: a file of another run; missing: a rank without a file; damaged; dropped; note. "
       "All "
       "but left_out and note make the report incomplete.",
       FV_GET(FV_TYPE_TEXT, get_problem_kind), .words = problem_words },
-    { "file", "file", "", "The file that it is about; null: the whole run.",
-      FV_FIELD(struct fv_problem, file), .flags = FV_NULLABLE },
+    { "file", "file", "", "The file that it is about; null: the whole run.", FV_FIELD(struct fv_problem, file),
+      .flags = FV_NULLABLE },
     { "text", "text", "", "In words.", FV_FIELD(struct fv_problem, text) },
 };
 static const struct fv_relation problems_relation = {
@@ -716,12 +709,14 @@ static const struct fv_relation problems_relation = {
 
 /* ---- the subject ---- */
 
-extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows, fv_track_remarks, fv_track_interpreters;
+extern const struct fv_track fv_track_clocks, fv_track_threads, fv_track_programs, fv_track_options, fv_track_shadows,
+    fv_track_remarks, fv_track_interpreters;
 extern const struct fv_relation fv_findings_relation, fv_hang_relation;
 
 const struct fv_subject fv_run_subject = {
     .name = "run",
-    .tracks = { &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows, &fv_track_remarks, &fv_track_interpreters },
+    .tracks = { &fv_track_clocks, &fv_track_threads, &fv_track_programs, &fv_track_options, &fv_track_shadows,
+                &fv_track_remarks, &fv_track_interpreters },
     .relations = { &run_relation, &fv_findings_relation, &programs_relation, &options_relation },
 };
 

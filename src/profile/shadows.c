@@ -59,16 +59,18 @@ static void finish_shadows(struct fv_build *b, void *state)
     for (size_t i = 0; i < s->count; i++) {
         const struct fv_shadow_record *r = &s->items[i].record;
 
-        fv_problem_add(&b->model->problems, FV_PROBLEM_DROPPED, NULL,
-                       "%.*s defines %u MPI function%s itself, in front of fvmpi: calls of %.*s%s are not recorded (%u %s)",
-                       (int)strnlen(r->object, sizeof(r->object)), r->object, r->functions, r->functions == 1 ? "" : "s",
-                       (int)strnlen(r->names, sizeof(r->names)), r->names, r->named < r->functions ? " ..." : "",
-                       s->items[i].ranks, s->items[i].ranks == 1 ? "rank" : "ranks");
+        fv_problem_add(
+            &b->model->problems, FV_PROBLEM_DROPPED, NULL,
+            "%.*s defines %u MPI function%s itself, in front of fvmpi: calls of %.*s%s are not recorded (%u %s)",
+            (int)strnlen(r->object, sizeof(r->object)), r->object, r->functions, r->functions == 1 ? "" : "s",
+            (int)strnlen(r->names, sizeof(r->names)), r->names, r->named < r->functions ? " ..." : "",
+            s->items[i].ranks, s->items[i].ranks == 1 ? "rank" : "ranks");
     }
     if (s->left_out)
-        fv_problem_add(&b->model->problems, FV_PROBLEM_DROPPED, NULL,
-                       "more than %d objects define MPI functions in front of fvmpi: %zu more, of all ranks, are not listed",
-                       SHADOWS_MOST, s->left_out);
+        fv_problem_add(
+            &b->model->problems, FV_PROBLEM_DROPPED, NULL,
+            "more than %d objects define MPI functions in front of fvmpi: %zu more, of all ranks, are not listed",
+            SHADOWS_MOST, s->left_out);
     free(s->items);
     free(s);
 }

@@ -1,8 +1,10 @@
-/* A subject of a report: what is recorded of one thing, such as files or memory, and the tables made of it. Each has a row, in its
- * *_relations.c; the list below names them, and src/subjects.c makes the table of them that the engine takes (model.c,
- * look_alikes.c, relations.c). The engine knows no subject; its data hang on the model (fv_subject_data()).
+/* A subject of a report: what is recorded of one thing, such as files or memory, and the tables made of it. Each has a
+ * row, in its *_relations.c; the list below names them, and src/subjects.c makes the table of them that the engine
+ * takes (model.c, look_alikes.c, relations.c). The engine knows no subject; its data hang on the model
+ * (fv_subject_data()).
  *
- * A new subject: a name in the list, and a folder with its tracks (build.h), its relations (relations.h) and its row. */
+ * A new subject: a name in the list, and a folder with its tracks (build.h), its relations (relations.h) and its
+ * row. */
 #ifndef FV_SUBJECT_H
 #define FV_SUBJECT_H
 
@@ -10,9 +12,15 @@
 #include <stdint.h>
 
 /* In the order of JSON. The row of NAME is fv_NAME_subject. */
-#define FV_SUBJECTS(X)                                                                                       \
-    X(run) X(facts) X(calls) X(samples) X(costs) X(sections) X(instrumented) X(locks) X(phases) X(worksharing) \
-    X(files) X(memory) X(counters) X(labels) X(sensors) X(noise) X(unfinished)
+#define FV_SUBJECTS(X) \
+    X(run)             \
+    X(facts)           \
+    X(calls)           \
+    X(samples)         \
+    X(costs)           \
+    X(sections)        \
+    X(instrumented)    \
+    X(locks) X(phases) X(worksharing) X(files) X(memory) X(counters) X(labels) X(sensors) X(noise) X(unfinished)
 
 #define FV_SUBJECT_ID(name) FV_SUBJECT_##name,
 enum fv_subject_id { FV_SUBJECTS(FV_SUBJECT_ID) FV_SUBJECT_COUNT };
@@ -27,12 +35,14 @@ struct fv_alikes;
 #define FV_SUBJECT_RELATIONS 16
 struct fv_subject {
     const char *name;
-    size_t bytes;                                               /* of its data, all zeros at first; 0: it has none */
-    const struct fv_track *tracks[FV_SUBJECT_TRACKS];           /* NULL behind the last, unless the array is full */
-    const struct fv_relation *relations[FV_SUBJECT_RELATIONS];  /* in the order of JSON; likewise */
-    void (*fold)(struct fv_model *model, struct fv_alikes *alikes); /* makes one of call paths that look alike; NULL: it has none */
-    void (*renumber)(struct fv_model *model, const uint32_t *sites); /* call sites get other numbers: the new one of each; NULL: it has none */
-    void (*release)(void *data);                                /* frees what the data point to; NULL: nothing */
+    size_t bytes;                                              /* of its data, all zeros at first; 0: it has none */
+    const struct fv_track *tracks[FV_SUBJECT_TRACKS];          /* NULL behind the last, unless the array is full */
+    const struct fv_relation *relations[FV_SUBJECT_RELATIONS]; /* in the order of JSON; likewise */
+    void (*fold)(struct fv_model *model, struct fv_alikes *alikes); /* makes one of call paths that look alike; NULL: it
+                                                                     * has none */
+    void (*renumber)(struct fv_model *model, const uint32_t *sites); /* call sites get other numbers: the new one of
+                                                                      * each; NULL: it has none */
+    void (*release)(void *data);                                     /* frees what the data point to; NULL: nothing */
 };
 extern const struct fv_subject *const fv_subjects[FV_SUBJECT_COUNT];
 

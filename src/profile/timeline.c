@@ -10,8 +10,7 @@ static float *row(struct fv_timeline *t, uint32_t rank, unsigned class)
     return t->share + ((size_t)rank * FV_CLASS_COUNT + class) * t->bins;
 }
 
-static void spread(struct fv_timeline *t, uint32_t rank, unsigned class, double begin_s, double end_s,
-                   double seconds)
+static void spread(struct fv_timeline *t, uint32_t rank, unsigned class, double begin_s, double end_s, double seconds)
 {
     float *bins = row(t, rank, class);
     double width = t->bin_s, scale = end_s > begin_s ? seconds / (end_s - begin_s) : 0;

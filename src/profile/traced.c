@@ -12,10 +12,12 @@ struct half {
     uint32_t comm, from, to;
     uint32_t rank, thread; /* its own: index in fv_model.ranks */
     int64_t tag;
-    double time_s, begin_s, posted_s; /* begin_s: of the call. posted_s: when it was sent, or the receive was posted: their order */
+    double time_s, begin_s, posted_s; /* begin_s: of the call. posted_s: when it was sent, or the receive was posted:
+                                       * their order */
     int64_t peer;                     /* rank in the communicator */
     bool blocks;                      /* a send: until the receive is posted, perhaps */
-    uint64_t request;                 /* that it completes; its communicator is known when all threads of the rank were read. 0: none */
+    uint64_t request;                 /* that it completes; its communicator is known when all threads of the rank were
+                                       * read. 0: none */
     uint64_t bytes;
     uint64_t order; /* of its process */
 };
@@ -63,15 +65,16 @@ struct reading {
     struct fv_build *build;
     struct state *state;
     uint32_t rank, thread;
-    struct fv_numbers sites;    /* of its events: in fv_model.sites */
-    struct requests *requests; /* of the rank */
+    struct fv_numbers sites;                               /* of its events: in fv_model.sites */
+    struct requests *requests;                             /* of the rank */
     size_t first, first_sent, first_received, first_entry; /* of the rank: calls, halves and entries */
-    struct fv_traced_call *call; /* whose details come */
+    struct fv_traced_call *call;                           /* whose details come */
 };
 
 /* ---- communicators ---- */
 
-/* FV_NONE: not known, or nobody. Of an intercommunicator, which all ranks have in common, peers are those of the other group. */
+/* FV_NONE: not known, or nobody. Of an intercommunicator, which all ranks have in common, peers are those of the other
+ * group. */
 static uint32_t world_rank(const struct reading *r, uint32_t comm, int64_t peer)
 {
     uint32_t known = fv_numbers_get(&r->build->files[r->rank].comms, comm);
@@ -81,7 +84,8 @@ static uint32_t world_rank(const struct reading *r, uint32_t comm, int64_t peer)
     const struct fv_def_comm *c = &r->build->model->comms[known].def;
     bool remote = c->flags & FV_COMM_INTER &&
                   fv_rank_runs_find(c->runs, c->run_count, r->build->model->ranks[r->rank].world_rank) != FV_NONE;
-    const struct fv_rank_run *run = c->runs + (remote ? c->run_count : 0), *end = run + (remote ? c->remote_run_count : c->run_count);
+    const struct fv_rank_run *run = c->runs + (remote ? c->run_count : 0),
+                             *end = run + (remote ? c->remote_run_count : c->run_count);
 
     for (; run < end; peer -= run++->count)
         if (peer < run->count)
@@ -102,7 +106,9 @@ static void post(struct reading *r, uint64_t request, uint32_t comm, int64_t pee
 
 static const struct posted *posted(const struct reading *r, uint64_t request)
 {
-    uint32_t place = fv_number_is_id(r->build->files[r->rank].reader, request) ? fv_numbers_get(&r->requests->places, request) : FV_NONE;
+    uint32_t place = fv_number_is_id(r->build->files[r->rank].reader, request)
+                         ? fv_numbers_get(&r->requests->places, request)
+                         : FV_NONE;
 
     return place == FV_NONE ? NULL : &r->requests->items[place];
 }
@@ -116,9 +122,11 @@ static bool has_room(struct reading *r, const struct halves *of, size_t first)
 }
 
 /* By its own rank; `of` has what is its own. */
-static void add_half(struct reading *r, struct halves *to, size_t first, uint32_t comm, int64_t peer, bool sends, struct half of)
+static void add_half(struct reading *r, struct halves *to, size_t first, uint32_t comm, int64_t peer, bool sends,
+                     struct half of)
 {
-    uint32_t other = of.request ? 0 : world_rank(r, comm, peer), own = (uint32_t)r->build->model->ranks[r->rank].world_rank;
+    uint32_t other = of.request ? 0 : world_rank(r, comm, peer),
+             own = (uint32_t)r->build->model->ranks[r->rank].world_rank;
 
     if (other == FV_NONE || !has_room(r, to, first))
         return;
@@ -142,14 +150,16 @@ static void add_sent(struct reading *r, uint64_t comm, uint64_t peer, uint64_t t
              (struct half){ .tag = (int64_t)tag, .bytes = bytes, .blocks = blocks, .posted_s = r->call->begin_s });
 }
 
-static void add_received(struct reading *r, const struct posted *by, int64_t peer, int64_t tag, uint64_t bytes, uint64_t request)
+static void add_received(struct reading *r, const struct posted *by, int64_t peer, int64_t tag, uint64_t bytes,
+                         uint64_t request)
 {
     r->call->bytes += bytes;
     add_half(r, &r->state->received, r->first_received, by ? by->comm : 0, peer, false,
              (struct half){ .tag = tag, .bytes = bytes, .posted_s = by ? by->begin_s : 0, .request = request });
 }
 
-/* When all threads were read: one that was posted by a thread which is read later. Receives without their begin are none. */
+/* When all threads were read: one that was posted by a thread which is read later. Receives without their begin are
+ * none. */
 static void resolve_received(struct reading *r)
 {
     struct halves *h = &r->state->received;
@@ -260,7 +270,8 @@ static void add_detail(struct reading *r, const struct fv_event *e)
     case FV_EV_ISEND: add_sent(r, f[1], f[2], f[3], f[4], false); break;
     case FV_EV_RECV:
         r->call->receives = true;
-        add_received(r, &(struct posted){ .comm = (uint32_t)f[0], .begin_s = r->call->begin_s }, (int64_t)f[1], (int64_t)f[2], f[3], 0);
+        add_received(r, &(struct posted){ .comm = (uint32_t)f[0], .begin_s = r->call->begin_s }, (int64_t)f[1],
+                     (int64_t)f[2], f[3], 0);
         break;
     case FV_EV_IRECV: post(r, f[0], (uint32_t)f[1], 0, 0); break;
     case FV_EV_RECEIVED:
@@ -292,7 +303,9 @@ static void read_sites(struct reading *r)
             continue;
         memcpy(&site, p, sizeof(site));
         uint32_t key[] = { fv_build_function_of(r->build, f, site.function), fv_build_node_of(r->build, f, site.path) };
-        fv_numbers_set(&r->sites, c.index, fv_find(&r->build->sites, r->build->model->sites, sizeof(*r->build->model->sites), key, sizeof(key)));
+        fv_numbers_set(
+            &r->sites, c.index,
+            fv_find(&r->build->sites, r->build->model->sites, sizeof(*r->build->model->sites), key, sizeof(key)));
     }
 }
 
@@ -377,7 +390,9 @@ static struct fv_traced_call *call_of(struct fv_traced *t, const struct half *h)
                                                                   : t->calls[i].begin_s < h->begin_s);
     struct fv_traced_call *call = &t->calls[at];
 
-    return at < t->call_count && call->rank == h->rank && call->thread == h->thread && call->begin_s <= h->begin_s ? call : NULL;
+    return at < t->call_count && call->rank == h->rank && call->thread == h->thread && call->begin_s <= h->begin_s
+               ? call
+               : NULL;
 }
 
 static void wait_for(struct fv_traced_call *call, double until_s, uint32_t rank, uint32_t thread)
@@ -400,7 +415,8 @@ static void find_late_end(const struct fv_model *m, struct fv_traced *t, const s
         return;
     if (s->begin_s > r->begin_s && (call = call_of(t, r)))
         wait_for(call, s->begin_s, s->from, s->thread);
-    if (s->blocks && r->posted_s > s->begin_s && (call = call_of(t, s)) && !call->receives && call->begin_s + call->duration_s >= r->posted_s)
+    if (s->blocks && r->posted_s > s->begin_s && (call = call_of(t, s)) && !call->receives &&
+        call->begin_s + call->duration_s >= r->posted_s)
         wait_for(call, r->posted_s, r->to, r->thread);
 }
 
@@ -413,9 +429,10 @@ static size_t stream_end(const struct halves *h, size_t begin)
     return end;
 }
 
-/* In the order in which they were posted. Where a run ended well and all of them are here, but a stream has not as many sends as receives, some were cancelled, or freed: nobody
- * knows which. */
-static void match(const struct fv_model *m, struct fv_traced *t, struct halves *sent, struct halves *received, bool is_whole)
+/* In the order in which they were posted. Where a run ended well and all of them are here, but a stream has not as many
+ * sends as receives, some were cancelled, or freed: nobody knows which. */
+static void match(const struct fv_model *m, struct fv_traced *t, struct halves *sent, struct halves *received,
+                  bool is_whole)
 {
     if (sent->count)
         qsort(sent->items, sent->count, sizeof(*sent->items), by_order);
@@ -429,7 +446,8 @@ static void match(const struct fv_model *m, struct fv_traced *t, struct halves *
             const struct half *s = &sent->items[i], *r = &received->items[k];
 
             FV_GROW(t->messages, t->message_room, t->message_count + 1);
-            t->messages[t->message_count++] = (struct fv_traced_message){ s->from, s->to, s->thread, r->thread, s->time_s, r->time_s, r->bytes };
+            t->messages[t->message_count++] =
+                (struct fv_traced_message){ s->from, s->to, s->thread, r->thread, s->time_s, r->time_s, r->bytes };
             find_late_end(m, t, s, r);
         }
         i = i_end;
@@ -474,7 +492,8 @@ static size_t gather(const struct fv_model *m, struct state *s, struct gathering
 
         if (!i || e->comm != e[-1].comm || e->sequence != e[-1].sequence) {
             FV_GROW(*out, room, n + 1);
-            (*out)[n++] = (struct gathering){ .first = i, .last = SIZE_MAX, .last_sender = SIZE_MAX, .one_clock = true };
+            (*out)[n++] =
+                (struct gathering){ .first = i, .last = SIZE_MAX, .last_sender = SIZE_MAX, .one_clock = true };
         }
         struct gathering *g = &(*out)[n - 1];
         g->count++;
@@ -486,35 +505,40 @@ static size_t gather(const struct fv_model *m, struct state *s, struct gathering
     return n;
 }
 
-/* Of a gathering with all ranks, the entry that it waits for by the function's rule, as in waits.c; but in a reduction the root waits for the last that gives something.
- * SIZE_MAX: for none. */
-static size_t waited_for(const struct fv_func *f, bool is_parted, const struct fv_traced_call *call, const struct state *s, const struct gathering *g)
+/* Of a gathering with all ranks, the entry that it waits for by the function's rule, as in waits.c; but in a reduction
+ * the root waits for the last that gives something. SIZE_MAX: for none. */
+static size_t waited_for(const struct fv_func *f, bool is_parted, const struct fv_traced_call *call,
+                         const struct state *s, const struct gathering *g)
 {
     switch (is_parted ? FV_RULE_BARRIER : f->wait) {
     case FV_RULE_NXN: return f->class == FV_CLASS_COLLECTIVE ? g->last_sender : g->last;
     case FV_RULE_BARRIER: return g->last;
     case FV_RULE_TO_ROOT: return call->comm_rank == call->root ? g->last_sender : SIZE_MAX;
     case FV_RULE_FROM_ROOT: return call->root < g->count ? g->first + call->root : SIZE_MAX;
-    case FV_RULE_SCAN: return call->comm_rank && call->comm_rank < g->count ? s->entries[g->first + call->comm_rank - 1].late : SIZE_MAX;
+    case FV_RULE_SCAN:
+        return call->comm_rank && call->comm_rank < g->count ? s->entries[g->first + call->comm_rank - 1].late
+                                                             : SIZE_MAX;
     default: return SIZE_MAX;
     }
 }
 
-static void find_wait(struct fv_model *m, const struct state *s, const struct gathering *gatherings, size_t count, struct fv_traced_call *call)
+static void find_wait(struct fv_model *m, const struct state *s, const struct gathering *gatherings, size_t count,
+                      struct fv_traced_call *call)
 {
     const struct entry key = { .comm = call->comm, .sequence = call->sequence };
     size_t at = FV_COUNT_BEFORE(k, count, by_collective(&s->entries[gatherings[k].first], &key) < 0), late;
     const struct gathering *g = &gatherings[at];
 
-    if (at == count || s->entries[g->first].comm != call->comm || s->entries[g->first].sequence != call->sequence || g->count != m->comms[call->comm].def.size ||
-        !g->one_clock) {
+    if (at == count || s->entries[g->first].comm != call->comm || s->entries[g->first].sequence != call->sequence ||
+        g->count != m->comms[call->comm].def.size || !g->one_clock) {
         m->traced.waits_unknown++;
         return;
     }
     late = waited_for(&m->functions[m->sites[call->site].function], m->barrier == FV_BARRIER_BEFORE, call, s, g);
     if (late == SIZE_MAX || s->entries[late].comm_rank == call->comm_rank || s->entries[late].begin_s <= call->begin_s)
         return;
-    wait_for(call, s->entries[late].begin_s, (uint32_t)m->ranks[s->entries[late].rank].world_rank, s->entries[late].thread);
+    wait_for(call, s->entries[late].begin_s, (uint32_t)m->ranks[s->entries[late].rank].world_rank,
+             s->entries[late].thread);
 }
 
 static void find_waits(struct fv_model *m, struct state *s)
@@ -525,7 +549,8 @@ static void find_waits(struct fv_model *m, struct state *s)
         qsort(s->entries, s->entry_count, sizeof(*s->entries), by_collective);
     size_t count = gather(m, s, &gatherings);
     for (size_t i = 0; i < m->traced.call_count; i++)
-        if (m->traced.calls[i].comm != FV_NONE && m->traced.calls[i].site != FV_NONE && m->comms[m->traced.calls[i].comm].def.size > 1)
+        if (m->traced.calls[i].comm != FV_NONE && m->traced.calls[i].site != FV_NONE &&
+            m->comms[m->traced.calls[i].comm].def.size > 1)
             find_wait(m, s, gatherings, count, &m->traced.calls[i]);
     free(gatherings);
 }
@@ -548,7 +573,13 @@ static void read_traced(struct fv_build *b, void *state, uint32_t rank)
     size_t first = b->model->traced.call_count;
     struct requests requests = { 0 };
     struct state *s = state;
-    struct reading r = { .build = b, .state = s, .rank = rank, .requests = &requests, .first = first, .first_sent = s->sent.count, .first_received = s->received.count,
+    struct reading r = { .build = b,
+                         .state = s,
+                         .rank = rank,
+                         .requests = &requests,
+                         .first = first,
+                         .first_sent = s->sent.count,
+                         .first_received = s->received.count,
                          .first_entry = s->entry_count };
 
     for (uint32_t i = 0; s->most && i < of->threads; i++) {

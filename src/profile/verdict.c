@@ -65,8 +65,8 @@ static char *blame(const struct fv_profile *v, char *out, size_t bytes)
     bool stands_out = m->rank_count < 2 || cost * (double)m->rank_count >= STANDS_OUT * all;
     fv_place_words(&places, top->site, top->where, where, sizeof(where));
     snprintf(out, bytes, "%srank %d %s for most: %s of %s, ", stands_out ? "" : "no rank stands out; ",
-             m->ranks[most].world_rank, traced ? "is to blame" : "came last",
-             fv_words_percent(cost, c->wait_s, share), traced ? "all waiting" : "it");
+             m->ranks[most].world_rank, traced ? "is to blame" : "came last", fv_words_percent(cost, c->wait_s, share),
+             traced ? "all waiting" : "it");
     size_t used = strlen(out);
     if (used < bytes && top->cost_s < ONE_PLACE * cost)
         used += (size_t)snprintf(out + used, bytes - used, "above all (%s) ",
@@ -100,7 +100,8 @@ bool fv_verdict_unbalanced(const struct fv_model *m)
     return m->efficiency.load_balance < FV_POP_GOOD;
 }
 
-/* "load balance is 62.0 %: rank 3 computes longest, 4.20 s; a rank 2.60 s on average". Where others had processors, time outside of MPI is not computing. */
+/* "load balance is 62.0 %: rank 3 computes longest, 4.20 s; a rank 2.60 s on average". Where others had processors,
+ * time outside of MPI is not computing. */
 static size_t longest_computing(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
@@ -118,9 +119,10 @@ static size_t longest_computing(const struct fv_profile *v, char *out, size_t by
         rank = m->ranks[i].world_rank;
     }
     return (size_t)snprintf(out, bytes, "load balance is %s: rank %d %s longest, %s, the mean is %s%s",
-                            fv_words_percent(m->efficiency.load_balance, 1, balance), rank, disturbed ? "is outside of MPI" : "computes",
-                            fv_words_seconds(longest, most),
-                            fv_words_seconds(m->efficiency.compute_s / (double)m->rank_count, mean), disturbed ? ", with waiting for a processor" : "");
+                            fv_words_percent(m->efficiency.load_balance, 1, balance), rank,
+                            disturbed ? "is outside of MPI" : "computes", fv_words_seconds(longest, most),
+                            fv_words_seconds(m->efficiency.compute_s / (double)m->rank_count, mean),
+                            disturbed ? ", with waiting for a processor" : "");
 }
 
 /* Without a trace: the collectives' part of all waiting first, so that nobody takes it for the whole. */
@@ -133,9 +135,10 @@ static char *profile_headline(const struct fv_profile *v, char *out, size_t byte
 
     out[0] = '\0';
     if (blame(v, who, sizeof(who))[0])
-        used = (size_t)snprintf(out, bytes, "of %s%s waiting, %s (%s) is in collectives, ",
-                                m->efficiency.wait_kind == FV_WAIT_EXACT ? "" : "about ", fv_words_seconds(all, all_word),
-                                fv_words_seconds(m->causes.wait_s, word), fv_words_percent(share, 1, part));
+        used =
+            (size_t)snprintf(out, bytes, "of %s%s waiting, %s (%s) is in collectives, ",
+                             m->efficiency.wait_kind == FV_WAIT_EXACT ? "" : "about ", fv_words_seconds(all, all_word),
+                             fv_words_seconds(m->causes.wait_s, word), fv_words_percent(share, 1, part));
     if (used && used < bytes)
         used += (size_t)snprintf(out + used, bytes - used, "%s%s", share >= ENOUGH ? "where " : "",
                                  share >= ENOUGH ? who : "too little to name a rank");
@@ -150,6 +153,5 @@ static char *profile_headline(const struct fv_profile *v, char *out, size_t byte
 
 char *fv_verdict_waiting(const struct fv_profile *v, char *out, size_t bytes)
 {
-    return v->model->causes.source == FV_CAUSES_TRACE ? blame(v, out, bytes)
-                                                      : profile_headline(v, out, bytes);
+    return v->model->causes.source == FV_CAUSES_TRACE ? blame(v, out, bytes) : profile_headline(v, out, bytes);
 }

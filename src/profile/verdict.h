@@ -4,7 +4,8 @@
 
 #include "profile/profile.h"
 
-/* Who is to blame for waiting; without a trace, who came last to collectives and computes longest. "": nobody. Returns out. */
+/* Who is to blame for waiting; without a trace, who came last to collectives and computes longest. "": nobody. Returns
+ * out. */
 char *fv_verdict_waiting(const struct fv_profile *profile, char *out, size_t bytes);
 /* Does what the wait log tells make up enough of all waiting to speak for it? */
 bool fv_verdict_tells_enough(const struct fv_model *model);

@@ -52,7 +52,8 @@ static bool wants(const struct fv_track *t, const struct fv_reader *reader)
     return wanted;
 }
 
-static void visit_rank(struct fv_build *b, const struct order *o, enum fv_visit visit, void *const *state, uint32_t rank)
+static void visit_rank(struct fv_build *b, const struct order *o, enum fv_visit visit, void *const *state,
+                       uint32_t rank)
 {
     struct fv_reader *reader = b->files[rank].reader;
     bool awake = false;
@@ -65,8 +66,7 @@ static void visit_rank(struct fv_build *b, const struct order *o, enum fv_visit 
         if (err && !b->files[rank].changed) {
             b->files[rank].changed = true;
             fv_problem_add(&b->model->problems, FV_PROBLEM_DAMAGED, b->model->ranks[rank].file,
-                           err == -FV_ENOMEM ? "there is no memory to read it"
-                                             : "it changed while it was read");
+                           err == -FV_ENOMEM ? "there is no memory to read it" : "it changed while it was read");
         }
         if (err == -FV_ENOMEM) /* else zeros stand for what is gone */
             return;

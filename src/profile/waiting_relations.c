@@ -33,10 +33,10 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
     v->text = fv_wait_kind_words[!causes_of(subject)->exact];
 }
 /* Of every row, as each table is read alone. */
-#define KIND_COLUMN                                                                                          \
-    {                                                                                                        \
-        "wait_kind", "kind", "", "How well these times are known.", FV_GET(FV_TYPE_TEXT, get_kind),          \
-            .words = fv_wait_kind_words                                                                      \
+#define KIND_COLUMN                                                                                 \
+    {                                                                                               \
+        "wait_kind", "kind", "", "How well these times are known.", FV_GET(FV_TYPE_TEXT, get_kind), \
+            .words = fv_wait_kind_words                                                             \
     }
 
 /* ---- culprits ---- */
@@ -55,8 +55,7 @@ static void get_direct(void *subject, const void *row, const struct fv_column_de
     v->null = !traced(subject) || !(k->direct_s >= 0);
 }
 
-static void get_culprit_place(void *subject, const void *row, const struct fv_column_def *c,
-                              struct fv_value *v)
+static void get_culprit_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_culprit *k = row;
     struct fv_tables *t = subject;
@@ -82,11 +81,10 @@ static void get_site_number(void *subject, const void *row, const struct fv_colu
     v->null = site == FV_NONE;
     v->whole = site + 1u;
 }
-#define NUMBER_COLUMN(S)                                                                                     \
-    {                                                                                                        \
-        "callsite_number", "site", "id", "Its number in the text report, from 1.",                           \
-            FV_GET(FV_TYPE_WHOLE, get_site_number), .flags = FV_FLAT | FV_NULLABLE,                          \
-                                                    .offset = offsetof(S, site)                              \
+#define NUMBER_COLUMN(S)                                                                                        \
+    {                                                                                                           \
+        "callsite_number", "site", "id", "Its number in the text report, from 1.",                              \
+            FV_GET(FV_TYPE_WHOLE, get_site_number), .flags = FV_FLAT | FV_NULLABLE, .offset = offsetof(S, site) \
     }
 
 static const char *const where_words[] = { "computing", "mpi", NULL };
@@ -94,8 +92,8 @@ static const struct fv_column_def culprit_columns[] = {
     FV_RANK_COLUMN(struct fv_culprit, rank, "rank", "rank", "The rank that was slow."),
     { "callsite_id", "call site", "id", "Index in callsites; null: behind the last call that ended.",
       FV_FIELD(struct fv_culprit, site), .flags = FV_UNLESS_NONE },
-    { "where", "where", "", "computing: outside of MPI, before that call; mpi: in it.",
-      FV_GET(FV_TYPE_TEXT, get_where), .words = where_words },
+    { "where", "where", "", "computing: outside of MPI, before that call; mpi: in it.", FV_GET(FV_TYPE_TEXT, get_where),
+      .words = where_words },
     { "place", "place", "", "The function that makes the call; of nobody: that no rank was slower before.",
       FV_GET(FV_TYPE_TEXT, get_culprit_place), .flags = FV_FLAT },
     { "when", "when", "", "Before the MPI function or in it.", FV_GET(FV_TYPE_TEXT, get_when),
@@ -107,8 +105,8 @@ static const struct fv_column_def culprit_columns[] = {
       .flags = FV_AS_KIND },
     { "direct_s", "short-term", "s", "Of those who waited for this rank itself; null of a profile.",
       FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND },
-    { "propagated_s", "long-term", "s", "Of others behind them; null of a profile.",
-      FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND, .argument = 1 },
+    { "propagated_s", "long-term", "s", "Of others behind them; null of a profile.", FV_GET(FV_TYPE_REAL, get_direct),
+      .flags = FV_NULLABLE | FV_AS_KIND, .argument = 1 },
     KIND_COLUMN,
 };
 static const struct fv_relation culprits = {
@@ -128,21 +126,24 @@ static const struct fv_relation culprits = {
 
 static const struct fv_column_def late_columns[] = {
     FV_RANK_COLUMN(struct fv_late_procedure, rank, "rank", "rank", "The rank."),
-    { "procedure", "procedure", "", "Of the program; with what it calls.", FV_FIELD(struct fv_late_procedure, function), .flags = FV_NULLABLE },
+    { "procedure", "procedure", "", "Of the program; with what it calls.", FV_FIELD(struct fv_late_procedure, function),
+      .flags = FV_NULLABLE },
     { "file", "file", "", "Its source file.", FV_FIELD(struct fv_late_procedure, file), .flags = FV_NULLABLE },
     { "callsite_id", "call site", "id", "The next call: index in callsites; null: behind the last call.",
       FV_FIELD(struct fv_late_procedure, site), .flags = FV_UNLESS_NONE },
     NUMBER_COLUMN(struct fv_late_procedure),
     { "cpu_s", "CPU time", "s", "Before that call.", FV_FIELD(struct fv_late_procedure, cpu_s) },
     { "delay_s", "delay", "s", "Waiting of others that it made there.", FV_FIELD(struct fv_late_procedure, delay_s) },
-    { "critical_s", "critical", "s", "CPU time there on the critical path.", FV_FIELD(struct fv_late_procedure, critical_s) },
+    { "critical_s", "critical", "s", "CPU time there on the critical path.",
+      FV_FIELD(struct fv_late_procedure, critical_s) },
 };
 static const struct fv_relation late_procedures = {
     .of_ranks = true,
     .name = "late_procedures",
     .key = "late_procedures",
     .title = "Procedures of delays",
-    .doc = "Which procedures were slow, by samples of the trace (--trace --sample, fvunify): estimates. By delay, largest first; at most 1000.",
+    .doc = "Which procedures were slow, by samples of the trace (--trace --sample, fvunify): estimates. By delay, "
+           "largest first; at most 1000.",
     .shown = "rank procedure callsite_number/2 delay_s cpu_s/3 critical_s/1",
     FV_COLUMNS(late_columns),
     .base = traced_causes,
@@ -195,15 +196,13 @@ static bool is_wait(void *subject, const void *row, const struct fv_column_def *
 static const struct fv_column_def kind_columns[] = {
     { "kind", "kind", "", "The wait state; share/analysis.md says what the names mean.",
       FV_FIELD(struct fv_wait_sum, kind) },
-    { "label", "kind of waiting", "", "The same in words.", FV_GET(FV_TYPE_TEXT, get_kind_label),
-      .flags = FV_FLAT },
+    { "label", "kind of waiting", "", "The same in words.", FV_GET(FV_TYPE_TEXT, get_kind_label), .flags = FV_FLAT },
     { "count", "times", "", "How often.", FV_FIELD(struct fv_wait_sum, count) },
     { "share", "share", "share", "wait_s of all waiting; null of what is no part of it.",
       FV_GET(FV_TYPE_REAL, fv_get_share), .known = is_wait, .flags = FV_FLAT | FV_NULLABLE | FV_AS_KIND,
       .offset = offsetof(struct fv_wait_sum, wait_s),
       .argument = FV_OF_WAITING << 4 | FV_STORED_AS(struct fv_wait_sum, wait_s) },
-    { "wait_s", "cost", "s", "How long, over all ranks.", FV_FIELD(struct fv_wait_sum, wait_s),
-      .flags = FV_AS_KIND },
+    { "wait_s", "cost", "s", "How long, over all ranks.", FV_FIELD(struct fv_wait_sum, wait_s), .flags = FV_AS_KIND },
     KIND_COLUMN,
     { "is_transfer", "transfer", "",
       "Is it the end of a collective, in which nobody is waited for any more? It is told, but is no part of "
@@ -229,8 +228,7 @@ static void get_balance(void *subject, const void *row, const struct fv_column_d
     v->real = r->max_s > 0 ? r->mean_s / r->max_s : NAN;
 }
 
-static void get_region_label(void *subject, const void *row, const struct fv_column_def *c,
-                             struct fv_value *v)
+static void get_region_label(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_region *r = row;
     struct fv_tables *t = subject;
@@ -251,30 +249,41 @@ static void get_region_kind(void *subject, const void *row, const struct fv_colu
 {
     v->text = fv_wait_kind_words[traced(subject) && !causes_of(subject)->exact];
 }
-#define REGION_KIND_COLUMN                                                                                   \
-    {                                                                                                        \
-        "wait_kind", "kind", "", "How well these times are known.", FV_GET(FV_TYPE_TEXT, get_region_kind),   \
-            .words = fv_wait_kind_words                                                                      \
+#define REGION_KIND_COLUMN                                                                                 \
+    {                                                                                                      \
+        "wait_kind", "kind", "", "How well these times are known.", FV_GET(FV_TYPE_TEXT, get_region_kind), \
+            .words = fv_wait_kind_words                                                                    \
     }
 
 static const struct fv_column_def region_outer[] = {
-    { "from_callsite_id", "from", "id", "Index in callsites of the call before it; null: there was none, or it is not known.",
+    { "from_callsite_id", "from", "id",
+      "Index in callsites of the call before it; null: there was none, or it is not known.",
       FV_FIELD(struct fv_region, from), .flags = FV_UNLESS_NONE },
     { "callsite_id", "call site", "id", "Index in callsites of the call behind it.", FV_FIELD(struct fv_region, site) },
 };
 /* Of `at`, a struct fv_off_processor. */
-#define OFF_COLUMNS(type, at, of)                                                                                               \
-    { "blocked_s", "blocked", "s",                                                                                              \
-      of "it had no processor because it waited for something: a sleep, I/O, a page, a lock; until it ran again. By the "       \
-         "kernel's context switches; null: the kernel did not let us.",                                                         \
-      FV_FIELD(type, at.blocked_s), .flags = FV_NULLABLE },                                                                     \
-    { "blocked_count", "times", "", "How often.", FV_FIELD(type, at.blocked) },                                                 \
-    { "preempted_s", "preempted", "s", of "another thread was given its processor; null as in blocked_s.",                      \
-      FV_FIELD(type, at.preempted_s), .flags = FV_NULLABLE },                                                                   \
-    { "preempted_count", "times", "", "How often.", FV_FIELD(type, at.preempted) },                                             \
-    {                                                                                                                           \
-        "unseen_count", "unseen", "", "Switches that were too many to be recorded, at least so many: blocked_s and preempted_s hold the others.", \
-            FV_FIELD(type, at.unseen)                                                                                           \
+#define OFF_COLUMNS(type, at, of)                                                                                      \
+    { "blocked_s",                                                                                                     \
+      "blocked",                                                                                                       \
+      "s",                                                                                                             \
+      of                                                                                                               \
+      "it had no processor because it waited for something: a sleep, I/O, a page, a lock; until it ran again. By the " \
+      "kernel's context switches; null: the kernel did not let us.",                                                   \
+      FV_FIELD(type, at.blocked_s),                                                                                    \
+      .flags = FV_NULLABLE },                                                                                          \
+        { "blocked_count", "times", "", "How often.", FV_FIELD(type, at.blocked) },                                    \
+        { "preempted_s",                                                                                               \
+          "preempted",                                                                                                 \
+          "s",                                                                                                         \
+          of "another thread was given its processor; null as in blocked_s.",                                          \
+          FV_FIELD(type, at.preempted_s),                                                                              \
+          .flags = FV_NULLABLE },                                                                                      \
+        { "preempted_count", "times", "", "How often.", FV_FIELD(type, at.preempted) },                                \
+    {                                                                                                                  \
+        "unseen_count", "unseen", "",                                                                                  \
+            "Switches that were too many to be recorded, at least so many: blocked_s and preempted_s hold the "        \
+            "others.",                                                                                                 \
+            FV_FIELD(type, at.unseen)                                                                                  \
     }
 static const struct fv_column_def region_rank_columns[] = {
     FV_RANK_COLUMN(struct fv_region_rank, rank, "rank", "rank", "A rank that computed there."),
@@ -335,7 +344,8 @@ static const struct fv_column_def procedure_columns[] = {
     { "others_s", "others", "s", "Mean of the other ranks.", FV_FIELD(struct fv_region_procedure, others_s),
       .flags = FV_ESTIMATE },
     { "source", "source", "",
-      "trace: samples that were taken between these two calls, by time; profile: those behind the call before it, whichever came next.",
+      "trace: samples that were taken between these two calls, by time; profile: those behind the call before it, "
+      "whichever came next.",
       FV_GET(FV_TYPE_TEXT, get_procedure_source), .words = source_words },
 };
 static const struct fv_relation region_procedures = {
@@ -344,9 +354,12 @@ static const struct fv_relation region_procedures = {
     .name = "region_procedures",
     .key = "region_procedures",
     .title = "Computing between calls by procedure",
-    .doc = "What took the region on its max_rank, by clock samples, longest first; at most 20. By the samples of a trace that fvunify analysed "
-           "and that has all of them; else by those of the profile, which regions that begin behind one call share. A sample counts for the "
-           "innermost procedure of the program; where that is main() alone, of the libraries that call MPI. Threads that make no MPI calls are not in it.",
+    .doc = "What took the region on its max_rank, by clock samples, longest first; at most 20. By the samples of a "
+           "trace that fvunify analysed "
+           "and that has all of them; else by those of the profile, which regions that begin behind one call share. A "
+           "sample counts for the "
+           "innermost procedure of the program; where that is main() alone, of the libraries that call MPI. Threads "
+           "that make no MPI calls are not in it.",
     FV_COLUMNS(procedure_columns),
     FV_OUTER(region_outer),
     .count = procedure_count,
@@ -354,19 +367,19 @@ static const struct fv_relation region_procedures = {
 };
 
 static const struct fv_column_def region_columns[] = {
-    { "from_callsite_id", "from", "id", "Index in callsites of the call before it; null: there was none, or it is not known.",
+    { "from_callsite_id", "from", "id",
+      "Index in callsites of the call before it; null: there was none, or it is not known.",
       FV_FIELD(struct fv_region, from), .flags = FV_UNLESS_NONE },
     { "callsite_id", "call site", "id", "Index in callsites of the call behind it.", FV_FIELD(struct fv_region, site) },
-    { "label", "computing between", "", "Both calls in short: function, MPI function, line.", FV_GET(FV_TYPE_TEXT, get_region_label),
+    { "label", "computing between", "", "Both calls in short: function, MPI function, line.",
+      FV_GET(FV_TYPE_TEXT, get_region_label), .flags = FV_FLAT },
+    { "place", "place", "", "Function, file and line of both.", FV_GET(FV_TYPE_TEXT, get_region_place),
       .flags = FV_FLAT },
-    { "place", "place", "", "Function, file and line of both.", FV_GET(FV_TYPE_TEXT, get_region_place), .flags = FV_FLAT },
     NUMBER_COLUMN(struct fv_region),
     { "count", "times", "", "How often a thread computed there.", FV_FIELD(struct fv_region, count) },
     { "rank_count", "ranks", "", "Ranks that computed there.", FV_FIELD(struct fv_region, ranks) },
-    { "mean_s", "mean", "s", "Mean time over all ranks.", FV_FIELD(struct fv_region, mean_s),
-      .flags = FV_AS_KIND },
-    { "max_s", "longest", "s", "The longest time of a rank.", FV_FIELD(struct fv_region, max_s),
-      .flags = FV_AS_KIND },
+    { "mean_s", "mean", "s", "Mean time over all ranks.", FV_FIELD(struct fv_region, mean_s), .flags = FV_AS_KIND },
+    { "max_s", "longest", "s", "The longest time of a rank.", FV_FIELD(struct fv_region, max_s), .flags = FV_AS_KIND },
     FV_SHARE_COLUMN("share", "of the run", struct fv_region, max_s, FV_OF_RUN, FV_FLAT | FV_AS_KIND,
                     "max_s of the run's elapsed time."),
     FV_RANK_COLUMN(struct fv_region, max_rank, "max_rank", "on rank", "The rank that took longest."),
@@ -376,7 +389,8 @@ static const struct fv_column_def region_columns[] = {
     { "imbalance_s", "imbalance", "s", "Longest less mean, times the number of ranks: what the others cannot use.",
       FV_FIELD(struct fv_region, imbalance_s), .flags = FV_AS_KIND },
     { "critical.computing_s", "critical", "s",
-      "Part of the critical path before the calls behind it, whatever was before them: 0 in all but one region of the call site.",
+      "Part of the critical path before the calls behind it, whatever was before them: 0 in all but one region of the "
+      "call site.",
       FV_FIELD(struct fv_region, critical_s[FV_PLACE_COMPUTING]), .flags = FV_AS_KIND },
     { "critical.mpi_s", "critical MPI", "s", "Part of the critical path in them; likewise.",
       FV_FIELD(struct fv_region, critical_s[FV_PLACE_MPI]), .flags = FV_AS_KIND },
@@ -401,8 +415,7 @@ static const struct fv_relation regions = {
 /* ---- all ---- */
 
 static const struct fv_column_def path_columns[] = {
-    { "length_s", "length", "s", "Its length.", FV_FIELD(struct fv_causes, critical_path_s),
-      .flags = FV_AS_KIND },
+    { "length_s", "length", "s", "Its length.", FV_FIELD(struct fv_causes, critical_path_s), .flags = FV_AS_KIND },
     KIND_COLUMN,
     { "switch_count", "switches", "", "How often it goes from one rank to another.",
       FV_FIELD(struct fv_causes, switches) },
@@ -447,10 +460,8 @@ static const struct fv_column_def waiting_columns[] = {
     { "text", "text", "", "Who is to blame for most, in one sentence. Empty: nothing to tell.",
       FV_GET(FV_TYPE_TEXT, get_text) },
     { "coverage", "coverage", "share", "Part of the MPI time that the trace holds; null of a profile.",
-      FV_GET(FV_TYPE_REAL, get_of_trace), .flags = FV_NULLABLE,
-      .argument = offsetof(struct fv_causes, coverage) },
-    { "unexplained_s", "unexplained", "s",
-      "Waiting for ranks that had not been slower before; null of a profile.",
+      FV_GET(FV_TYPE_REAL, get_of_trace), .flags = FV_NULLABLE, .argument = offsetof(struct fv_causes, coverage) },
+    { "unexplained_s", "unexplained", "s", "Waiting for ranks that had not been slower before; null of a profile.",
       FV_GET(FV_TYPE_REAL, get_of_trace), .flags = FV_NULLABLE | FV_AS_KIND,
       .argument = offsetof(struct fv_causes, unexplained_s) },
     { "culprits", "culprits", "", "", FV_NEST(culprits) },

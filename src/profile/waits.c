@@ -31,7 +31,7 @@ enum {
 
 struct slot {
     double latest_s, latest_sender_s, root_s, earliest_sender_s;
-    double without_s; /* latest_s as it would be without noise (noise.h) */
+    double without_s;                                      /* latest_s as it would be without noise (noise.h) */
     uint32_t latest, latest_sender, root, earliest_sender; /* in fv_model.site_ranks; FV_NONE */
     uint32_t count;
     uint32_t seen, charged; /* last rank + 1 that was counted in each pass: a log may hold duplicates */
@@ -62,16 +62,16 @@ enum log_kind {
 };
 struct fv_wait_join {
     struct fv_build *build;
-    unsigned shift; /* all ranks kept the calls whose sequence is a multiple of 2^shift */
+    unsigned shift;         /* all ranks kept the calls whose sequence is a multiple of 2^shift */
     struct fv_align *align; /* NULL: there is one clock */
     bool aligned;           /* it is solved */
     struct fv_index index;
     struct block *blocks;
     size_t count, room;
-    uint32_t last;  /* block of the record before */
-    uint32_t *most; /* by communicator: ranks in its fullest slot */
-    bool *guessed;  /* by site_rank: something was missing */
-    uint32_t *logged; /* likewise: calls in the log that its waiting was computed from */
+    uint32_t last;             /* block of the record before */
+    uint32_t *most;            /* by communicator: ranks in its fullest slot */
+    bool *guessed;             /* by site_rank: something was missing */
+    uint32_t *logged;          /* likewise: calls in the log that its waiting was computed from */
     struct fv_noise_log noise; /* of the present rank */
     struct scan *scans;
     size_t scan_count, scan_room;
@@ -85,7 +85,7 @@ struct call {
     int32_t comm_rank;
     unsigned flags;
     const struct fv_func *function;
-    bool parted; /* by a barrier of fvmpi's before it */
+    bool parted;               /* by a barrier of fvmpi's before it */
     struct fv_cell_wait *cell; /* NULL: there are no sections */
 };
 
@@ -121,15 +121,14 @@ static double common_time(const struct fv_wait_join *j, uint32_t rank, uint64_t 
     return j->aligned ? fv_align_time(j->align, m->ranks[rank].clock, time_s) : time_s;
 }
 
-static bool resolve(const struct fv_wait_join *j, uint32_t rank, uint32_t thread,
-                    const struct fv_coll_record *r, struct call *out)
+static bool resolve(const struct fv_wait_join *j, uint32_t rank, uint32_t thread, const struct fv_coll_record *r,
+                    struct call *out)
 {
     const struct fv_build_file *f = &j->build->files[rank];
     const struct fv_model *m = j->build->model;
     const struct fv_cell_place *place = fv_build_place(f, thread, r->cell_flags >> 3);
 
-    if (!place || r->sequence & ((UINT32_C(1) << j->shift) - 1) ||
-        fv_numbers_get(&f->comms, place->comm) == FV_NONE)
+    if (!place || r->sequence & ((UINT32_C(1) << j->shift) - 1) || fv_numbers_get(&f->comms, place->comm) == FV_NONE)
         return false;
     *out = (struct call){ .rank = rank,
                           .site_rank = place->site_rank,
@@ -142,9 +141,9 @@ static bool resolve(const struct fv_wait_join *j, uint32_t rank, uint32_t thread
     out->function = &m->functions[m->sites[m->site_ranks[place->site_rank].site].function];
     out->begin_s = common_time(j, rank, r->begin);
     out->end_s = common_time(j, rank, r->end);
-    out->preempted_s = fmin(fv_noise_preempted_s(fv_noise_log_at(&j->noise, thread, r->begin)), fv_build_seconds(m, rank, r->begin - f->header->begin_ticks));
-    return out->end_s >= out->begin_s && out->function->wait != FV_RULE_NONE &&
-           out->function->wait != FV_RULE_P2P;
+    out->preempted_s = fmin(fv_noise_preempted_s(fv_noise_log_at(&j->noise, thread, r->begin)),
+                            fv_build_seconds(m, rank, r->begin - f->header->begin_ticks));
+    return out->end_s >= out->begin_s && out->function->wait != FV_RULE_NONE && out->function->wait != FV_RULE_P2P;
 }
 
 static void each_call(struct fv_wait_join *j, uint32_t rank,
@@ -187,11 +186,9 @@ static struct fv_wait_join *join_of(struct fv_build *b)
 static void bound(struct fv_wait_join *j, struct slot *s, const struct call *c)
 {
     const struct fv_model *m = j->build->model;
-    bool root = c->flags & FV_COLL_ROOT, gives = c->flags & FV_COLL_SENDS,
-         takes = c->flags & FV_COLL_RECEIVES;
+    bool root = c->flags & FV_COLL_ROOT, gives = c->flags & FV_COLL_SENDS, takes = c->flags & FV_COLL_RECEIVES;
 
-    if (s->seen == c->rank + 1 || c->function->class != FV_CLASS_COLLECTIVE ||
-        m->comms[c->comm].def.remote_size)
+    if (s->seen == c->rank + 1 || c->function->class != FV_CLASS_COLLECTIVE || m->comms[c->comm].def.remote_size)
         return;
     s->seen = c->rank + 1;
     switch (c->function->wait) {
@@ -205,14 +202,13 @@ static void bound(struct fv_wait_join *j, struct slot *s, const struct call *c)
         takes = root;
         break;
     case FV_RULE_NXN:
-        if (strncmp(c->function->name, "MPI_Alltoallv", 13) &&
-            strncmp(c->function->name, "MPI_Alltoallw", 13))
+        if (strncmp(c->function->name, "MPI_Alltoallv", 13) && strncmp(c->function->name, "MPI_Alltoallw", 13))
             break;
         return;
     default: return;
     }
-    fv_align_add(j->align, j->last * BLOCK + (uint32_t)(s - j->blocks[j->last].slots),
-                 m->ranks[c->rank].clock, c->begin_s, c->end_s, gives, takes);
+    fv_align_add(j->align, j->last * BLOCK + (uint32_t)(s - j->blocks[j->last].slots), m->ranks[c->rank].clock,
+                 c->begin_s, c->end_s, gives, takes);
 }
 
 static void *begin_bounds(struct fv_build *b)
@@ -220,8 +216,8 @@ static void *begin_bounds(struct fv_build *b)
     size_t clocks = b->model->clock_count;
     struct fv_wait_join *j = join_of(b);
 
-    j->align = fv_align_new((uint32_t)clocks,
-                            clocks > ALIGN_MOST / ALIGN_MOST_EACH ? clocks * ALIGN_MOST_EACH : ALIGN_MOST);
+    j->align =
+        fv_align_new((uint32_t)clocks, clocks > ALIGN_MOST / ALIGN_MOST_EACH ? clocks * ALIGN_MOST_EACH : ALIGN_MOST);
     return j;
 }
 
@@ -406,8 +402,8 @@ static void charge(struct fv_wait_join *j, struct slot *s, const struct call *c)
     if (cause.needs_all && (s->count < j->most[c->comm] || (s->count == 1 && size > 1)))
         return; /* logged by some ranks only: says less than the others do, or nothing */
     charge_noise(j, s, c);
-    if (c->function->wait == FV_RULE_FROM_ROOT && !c->parted && s->root == FV_NONE &&
-        !(c->flags & FV_COLL_ROOT) && !inter)
+    if (c->function->wait == FV_RULE_FROM_ROOT && !c->parted && s->root == FV_NONE && !(c->flags & FV_COLL_ROOT) &&
+        !inter)
         return; /* the root's call is missing */
     double wait_s = cause.site_rank == FV_NONE ? 0 : wait_between(c->begin_s, c->end_s, cause.begin_s);
 
@@ -476,8 +472,7 @@ static void add_barriers(const struct fv_model *m, struct fv_site_rank *s)
 static void finish_collective(struct fv_model *m, struct fv_site_rank *s, uint32_t logged, bool guessed)
 {
     uint8_t rule = m->functions[m->sites[s->site].function].wait;
-    uint64_t alone = fv_site_more(m, s)->alone,
-             calls = s->time.calls - (alone < s->time.calls ? alone : s->time.calls);
+    uint64_t alone = fv_site_more(m, s)->alone, calls = s->time.calls - (alone < s->time.calls ? alone : s->time.calls);
 
     if (!calls && alone && rule != FV_RULE_NONE && rule != FV_RULE_P2P)
         s->wait_kind = FV_WAIT_EXACT;
@@ -503,9 +498,10 @@ static int by_wait(const void *a, const void *b)
 /* Until an analysis of the trace says more. */
 static void tell_causes(struct fv_wait_join *j)
 {
-    static const char *const names[LOG_KINDS] = { "wait_at_nxn",  "wait_at_barrier", "late_broadcast",
-                                                  "early_reduce", "early_scan",      "wait_at_create",
-                                                  "wait_at_io",   "wait_at_finalize" };
+    static const char *const names[LOG_KINDS] = {
+        "wait_at_nxn", "wait_at_barrier", "late_broadcast", "early_reduce",
+        "early_scan",  "wait_at_create",  "wait_at_io",     "wait_at_finalize"
+    };
     struct fv_model *m = j->build->model;
     struct fv_causes *causes = &m->causes;
 
@@ -564,8 +560,8 @@ static void best_transfers(const struct fv_build *b, double best[FV_SIZE_BUCKETS
     }
 }
 
-static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cell *cell,
-                          struct fv_site_rank *s, struct fv_cell_wait *own, const double transfer[FV_SIZE_BUCKETS])
+static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cell *cell, struct fv_site_rank *s,
+                          struct fv_cell_wait *own, const double transfer[FV_SIZE_BUCKETS])
 {
     const struct fv_model *m = b->model;
     uint32_t function = m->sites[s->site].function;
@@ -573,8 +569,7 @@ static void estimate_cell(struct fv_build *b, uint32_t rank, const struct fv_cel
 
     if (m->functions[function].wait != FV_RULE_P2P || !cell->calls)
         return;
-    double best =
-        m->functions[function].class == FV_CLASS_P2P && bucket ? transfer[bucket] : b->best[function][bucket];
+    double best = m->functions[function].class == FV_CLASS_P2P && bucket ? transfer[bucket] : b->best[function][bucket];
     double wait = fv_build_seconds(m, rank, cell->time_sum) - cell->calls * best;
     if (wait > 0)
         s->wait_s += wait;

@@ -24,8 +24,8 @@
 
 #define TEXT_MAX      1000 /* of the link: file systems take 1023 bytes or more */
 #define RANGES_MAX    (TEXT_MAX / 2)
-#define GRACE_NS      INT64_C(5000000000) /* how much longer the others wait for the one that names them ... */
-#define GRACE_EACH_NS 2000000             /* ... who looks for each */
+#define GRACE_NS      INT64_C(5000000000)  /* how much longer the others wait for the one that names them ... */
+#define GRACE_EACH_NS 2000000              /* ... who looks for each */
 #define HOPELESS_NS   INT64_C(60000000000) /* ... and longer still, for a directory that takes no link */
 
 #define DECISION ".barrier"
@@ -221,7 +221,8 @@ static bool takes_part(int rank)
     return low < ranges && range[low].first <= rank;
 }
 
-_Static_assert((int)FV_BARRIER_CHOICE_BEFORE == FV_BARRIER_BEFORE && (int)FV_BARRIER_CHOICE_AFTER == FV_BARRIER_AFTER, "an option's value is the rank file's");
+_Static_assert((int)FV_BARRIER_CHOICE_BEFORE == FV_BARRIER_BEFORE && (int)FV_BARRIER_CHOICE_AFTER == FV_BARRIER_AFTER,
+               "an option's value is the rank file's");
 
 void fv_barriers_agree(const char *directory, const struct fv_start_info *info)
 {
@@ -235,8 +236,8 @@ void fv_barriers_agree(const char *directory, const struct fv_start_info *info)
         return;
     mark_name(&m, m.rank, mark);
     if (!put_link(&m, m.mode, mark)) {
-        fv_log("--barrier %s: %s: cannot make a symbolic link: %s; rank %d inserts no barriers", m.mode,
-               directory, strerror(errno), m.rank);
+        fv_log("--barrier %s: %s: cannot make a symbolic link: %s; rank %d inserts no barriers", m.mode, directory,
+               strerror(errno), m.rank);
         return;
     }
     if (decide(&m, (int64_t)fv_rt.options.barrier_wait * 1000000000, text))

@@ -17,8 +17,8 @@ __attribute__((no_sanitize("address"))) bool fv_site_was_left(const struct fv_th
 
     if (frame >= t->stack_end)
         return false;
-    return frame >= before || (frame >= t->stack_low && before < t->stack_end &&
-                               site.frame[1] != (uintptr_t)site.return_address);
+    return frame >= before ||
+           (frame >= t->stack_low && before < t->stack_end && site.frame[1] != (uintptr_t)site.return_address);
 }
 
 static bool was_abandoned(const struct fv_thread *t, struct fv_site now)
@@ -69,8 +69,8 @@ static uint64_t ticks_of(uint64_t ns)
     return elapsed_ns > 0 ? (uint64_t)((double)ns * (double)(fv_ticks() - first->ticks) / elapsed_ns) : 0;
 }
 
-/* Recording waited, for a page of the file: since the switches were read, the thread did nothing else. That is none of the application's time; what it
- * was preempted is, as it would have been without us. */
+/* Recording waited, for a page of the file: since the switches were read, the thread did nothing else. That is none of
+ * the application's time; what it was preempted is, as it would have been without us. */
 static FV_COLD void leave_out_waits(struct fv_thread *t)
 {
     struct fv_switch_sums *since = &t->switches.since;
@@ -284,8 +284,7 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
     struct fv_path_entry *path = call->path;
     struct fv_cell *cell = path->cell;
 
-    if (FV_UNLIKELY(!cell ||
-                    !fv_cell_is(cell, path->path, comm, call->function, bucket, call->thread->section_set))) {
+    if (FV_UNLIKELY(!cell || !fv_cell_is(cell, path->path, comm, call->function, bucket, call->thread->section_set))) {
         struct fv_cell_slot slot =
             fv_cell_find(call->thread, path->path, comm, call->function, bucket, call->thread->section_set);
 
@@ -300,8 +299,8 @@ static inline struct fv_cell *cell_of(struct fv_call *call, uint32_t comm, unsig
  * their own with no calls, so that both size histograms are exact. */
 static void add_received_apart(struct fv_call *call, uint32_t comm, uint64_t received)
 {
-    struct fv_cell *cell = fv_cell_find(call->thread, call->path->path, comm, call->function,
-                                        fv_log2_bucket(received), call->thread->section_set)
+    struct fv_cell *cell = fv_cell_find(call->thread, call->path->path, comm, call->function, fv_log2_bucket(received),
+                                        call->thread->section_set)
                                .cell;
 
     cell->bytes_received += received;

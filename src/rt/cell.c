@@ -6,12 +6,14 @@
 
 /* Coarse cells are few and always may. */
 struct fv_budget fv_cells_budget = { .most = &fv_rt.options.profile_max };
-static const struct fv_tail_kind kind = { .type = FV_CHUNK_CELLS, .first_pages = 1, .most_pages = 64, .budget = &fv_cells_budget };
+static const struct fv_tail_kind kind = {
+    .type = FV_CHUNK_CELLS, .first_pages = 1, .most_pages = 64, .budget = &fv_cells_budget
+};
 
 static uint32_t place(uint32_t path, uint32_t comm, unsigned function, unsigned bucket, uint32_t section)
 {
-    return (uint32_t)fv_mix(((uint64_t)path << 32 | comm) * UINT64_C(0x9e3779b97f4a7c15) ^
-                            (uint64_t)function << 8 ^ bucket ^ (uint64_t)section << 32);
+    return (uint32_t)fv_mix(((uint64_t)path << 32 | comm) * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)function << 8 ^
+                            bucket ^ (uint64_t)section << 32);
 }
 
 static bool grow(struct fv_cells *cells)
@@ -89,8 +91,8 @@ static FV_COLD struct fv_cell_slot coarse(struct fv_thread *t, unsigned function
     return slot.cell ? slot : t->cells.rest;
 }
 
-struct fv_cell_slot fv_cell_find(struct fv_thread *t, uint32_t path, uint32_t comm, unsigned function,
-                                 unsigned bucket, uint32_t section)
+struct fv_cell_slot fv_cell_find(struct fv_thread *t, uint32_t path, uint32_t comm, unsigned function, unsigned bucket,
+                                 uint32_t section)
 {
     struct fv_cell_slot slot = lookup(&t->cells, path, comm, function, bucket, section);
 

@@ -30,7 +30,8 @@ static bool kernel_trusts_it(void)
 }
 #endif
 
-_Static_assert((int)FV_CLOCK_CHOICE_TSC == FV_CLOCK_TSC && (int)FV_CLOCK_CHOICE_MONOTONIC == FV_CLOCK_MONOTONIC, "an option's value is the rank file's");
+_Static_assert((int)FV_CLOCK_CHOICE_TSC == FV_CLOCK_TSC && (int)FV_CLOCK_CHOICE_MONOTONIC == FV_CLOCK_MONOTONIC,
+               "an option's value is the rank file's");
 
 void fv_clock_init(int wanted)
 {

@@ -1,5 +1,5 @@
-/* The clock: raw ticks of the processor's counter (trace/counter.h) where the kernel itself trusts it, else CLOCK_MONOTONIC in
- * nanoseconds. Ticks become seconds in the tools, from the clock points in the rank file. */
+/* The clock: raw ticks of the processor's counter (trace/counter.h) where the kernel itself trusts it, else
+ * CLOCK_MONOTONIC in nanoseconds. Ticks become seconds in the tools, from the clock points in the rank file. */
 #ifndef FV_CLOCK_H
 #define FV_CLOCK_H
 

@@ -30,8 +30,8 @@ static struct fv_comm *search(uint64_t handle)
 
     if (!t)
         return NULL;
-    for (uint32_t at = (uint32_t)fv_mix(handle) & t->mask;
-         (comm = __atomic_load_n(&t->slot[at], __ATOMIC_ACQUIRE)); at = (at + 1) & t->mask)
+    for (uint32_t at = (uint32_t)fv_mix(handle) & t->mask; (comm = __atomic_load_n(&t->slot[at], __ATOMIC_ACQUIRE));
+         at = (at + 1) & t->mask)
         if (comm->handle == handle && !__atomic_load_n(&comm->dead, __ATOMIC_ACQUIRE))
             return comm;
     return NULL;
@@ -100,8 +100,7 @@ static uint64_t firsts_of(const struct fv_comm_info *info)
         return info->parent->firsts;
     int mine = info->size > 0 ? info->world_ranks[0] : -1;
     int theirs = info->remote_size > 0 ? info->remote_world_ranks[0] : mine;
-    uint64_t low = (uint32_t)(mine < theirs ? mine : theirs),
-             high = (uint32_t)(mine < theirs ? theirs : mine);
+    uint64_t low = (uint32_t)(mine < theirs ? mine : theirs), high = (uint32_t)(mine < theirs ? theirs : mine);
 
     return low << 32 | high;
 }
@@ -116,8 +115,7 @@ static uint64_t uid_of(const struct fv_comm_info *info)
         return fv_mix2(2, (uint32_t)fv_rt.world_rank);
     if (info->flags & FV_COMM_INFERRED || (!info->parent && !info->salt))
         return fv_mix2(fv_mix2(3, (uint32_t)fv_rt.world_rank), ++inferred);
-    return fv_mix2(fv_mix2(fv_mix2(info->parent ? info->parent->uid : 0, info->sequence), info->salt),
-                   firsts_of(info));
+    return fv_mix2(fv_mix2(fv_mix2(info->parent ? info->parent->uid : 0, info->sequence), info->salt), firsts_of(info));
 }
 
 /* Ranks as runs of equal stride: an identity or a regular split is one run whatever its size. */
@@ -155,9 +153,8 @@ static bool is_in_world(const int *ranks, int n)
 
 static bool lists_members(const struct fv_comm_info *info, unsigned runs)
 {
-    return runs <= RUNS_OF_ALL || info->flags & FV_COMM_INFERRED ||
-           info->rank % (info->size / LISTERS + 1) == 0 || !is_in_world(info->world_ranks, info->size) ||
-           !is_in_world(info->remote_world_ranks, info->remote_size);
+    return runs <= RUNS_OF_ALL || info->flags & FV_COMM_INFERRED || info->rank % (info->size / LISTERS + 1) == 0 ||
+           !is_in_world(info->world_ranks, info->size) || !is_in_world(info->remote_world_ranks, info->remote_size);
 }
 
 /* Whom the file's record lists: a duplicate the same as its parent. */
@@ -198,9 +195,11 @@ static struct fv_comm_record *describe(const struct fv_comm_info *info)
     if (record_count >= RECORDS_MAX || (!info->world_ranks && !info->parent->record))
         return NULL;
     const struct listed list = list_of(info);
-    size_t bytes = fv_round_up(
-        sizeof(struct fv_comm_record) + (list.runs + list.remote_runs) * sizeof(struct fv_rank_run), 8);
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_COMMS, .first_pages = 1, .most_pages = 4, .varies = true };
+    size_t bytes =
+        fv_round_up(sizeof(struct fv_comm_record) + (list.runs + list.remote_runs) * sizeof(struct fv_rank_run), 8);
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_COMMS, .first_pages = 1, .most_pages = 4, .varies = true
+    };
     struct fv_comm_record *r = fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false);
     if (!r)
         return NULL;
@@ -223,7 +222,9 @@ static struct fv_comm_record *describe(const struct fv_comm_info *info)
 
 void fv_comm_grid(const struct fv_comm *comm, unsigned dimensions, const int *sizes, const int *periodic)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_GRIDS, .first_pages = 1, .most_pages = 16, .varies = true };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_GRIDS, .first_pages = 1, .most_pages = 16, .varies = true
+    };
     static struct fv_tail grids;
     size_t bytes = sizeof(struct fv_grid) + dimensions * sizeof(struct fv_grid_dimension);
 
@@ -252,7 +253,9 @@ bool fv_comm_neighbours_fit(uint64_t count)
 
 void fv_comm_neighbours(const struct fv_comm *comm, unsigned sources, unsigned destinations, const int *ranks)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_NEIGHBOURS, .first_pages = 1, .most_pages = 1, .varies = true };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_NEIGHBOURS, .first_pages = 1, .most_pages = 1, .varies = true
+    };
     static struct fv_tail neighbours;
     uint32_t listed = ranks ? sources + destinations : 0;
     size_t bytes = fv_round_up(sizeof(struct fv_neighbours) + listed * sizeof(ranks[0]), 8);
@@ -295,8 +298,7 @@ static void leave_slot(const struct fv_comm *comm)
 {
     static struct fv_comm gone = { .dead = 1 };
 
-    for (uint32_t at = (uint32_t)fv_mix(comm->handle) & table->mask; table->slot[at];
-         at = (at + 1) & table->mask)
+    for (uint32_t at = (uint32_t)fv_mix(comm->handle) & table->mask; table->slot[at]; at = (at + 1) & table->mask)
         if (table->slot[at] == comm) {
             __atomic_store_n(&table->slot[at], &gone, __ATOMIC_RELEASE);
             return;
@@ -511,8 +513,8 @@ uint64_t fv_comm_collective(struct fv_comm *comm)
 {
     if (!comm)
         return 0;
-    uint64_t sequence = fv_rt.thread_multiple ? __atomic_fetch_add(&comm->collectives, 1, __ATOMIC_RELAXED)
-                                              : comm->collectives++;
+    uint64_t sequence =
+        fv_rt.thread_multiple ? __atomic_fetch_add(&comm->collectives, 1, __ATOMIC_RELAXED) : comm->collectives++;
     if (comm->record)
         __atomic_store_n(&comm->record->collectives, sequence + 1, __ATOMIC_RELAXED);
     return sequence;

@@ -29,14 +29,13 @@ struct fv_comm {
     int rank, size, remote_size;
     unsigned runs; /* of the group that messages go to */
     const struct fv_rank_run *run;
-    const int32_t
-        *run_ranks;  /* rank that every FV_RUN_STEP-th run begins with; NULL: few runs, or no memory */
-    uint64_t firsts; /* world ranks of the first members of both groups, for the uid */
+    const int32_t *run_ranks;      /* rank that every FV_RUN_STEP-th run begins with; NULL: few runs, or no memory */
+    uint64_t firsts;               /* world ranks of the first members of both groups, for the uid */
     struct fv_comm_record *record; /* in the file, or NULL */
     struct fv_comm *next_dead;
     struct fv_degrees degrees; /* `known` is set last */
-    bool barriers;     /* collectives get barriers of our own: the same on all its ranks */
-    bool barrier_owed; /* not the next one, which has had its barrier */
+    bool barriers;             /* collectives get barriers of our own: the same on all its ranks */
+    bool barrier_owed;         /* not the next one, which has had its barrier */
 };
 
 /* Describes what stands in a trace for the communicator where it has partitioned operations (channels.c), as

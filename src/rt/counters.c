@@ -32,9 +32,9 @@ struct fv_counter_reading {
 struct fv_counters {
     struct fv_event_fd event[FV_COUNTERS]; /* -1: it is not opened */
     const volatile struct perf_event_mmap_page *page[FV_COUNTERS];
-    bool direct;  /* by these */
-    bool is_due;  /* to be written into the file */
-    bool unknown; /* they could not be opened */
+    bool direct;                     /* by these */
+    bool is_due;                     /* to be written into the file */
+    bool unknown;                    /* they could not be opened */
     struct fv_counter_values *whole; /* in the file */
     struct fv_counter_values before; /* of threads before that had this struct */
     struct fv_counter_values *life;  /* of this one, in the file; NULL: it is not asked for, or there was no room */
@@ -92,8 +92,12 @@ static void set_flags(unsigned i)
 {
     unsigned modes = events[i].flags & (FV_PERF_NO_USER | FV_PERF_NO_KERNEL);
 
-    wanted[i].flags = (account[i] ? (unsigned)FV_COUNTER_ACCOUNTS : modes == FV_PERF_NO_KERNEL ? (unsigned)FV_COUNTER_USER : modes == FV_PERF_NO_USER ? (unsigned)FV_COUNTER_KERNEL : 0u) |
-                      (fv_rt.options.counters_mpi && events[i].type != PERF_TYPE_SOFTWARE ? 0u : (unsigned)FV_COUNTER_NO_MPI);
+    wanted[i].flags =
+        (account[i]                   ? (unsigned)FV_COUNTER_ACCOUNTS
+         : modes == FV_PERF_NO_KERNEL ? (unsigned)FV_COUNTER_USER
+         : modes == FV_PERF_NO_USER   ? (unsigned)FV_COUNTER_KERNEL
+                                      : 0u) |
+        (fv_rt.options.counters_mpi && events[i].type != PERF_TYPE_SOFTWARE ? 0u : (unsigned)FV_COUNTER_NO_MPI);
 }
 
 /* The events of the list, with what speaks against one from the start. */
@@ -114,7 +118,11 @@ static void take_list(const char *list, struct fv_perf_trial *trials)
             continue;
         describe(i, processor);
         account[i] = err ? FV_NO_ACCOUNT : (uint8_t)fv_perf_event_account(&events[i]);
-        trials[i] = (struct fv_perf_trial){ .event = &events[i], .refusal = err ? ESRCH : events[i].processor && events[i].processor != fv_processor() ? EXDEV : 0 };
+        trials[i] =
+            (struct fv_perf_trial){ .event = &events[i],
+                                    .refusal = err                                                            ? ESRCH
+                                               : events[i].processor && events[i].processor != fv_processor() ? EXDEV
+                                                                                                              : 0 };
         if (!trials[i].refusal && !account[i])
             fv_perf_event_choose_mode(&events[i]);
         wanted_count++;
@@ -206,7 +214,8 @@ static uint64_t number_behind(const char *text, const char *name)
 /* By system calls: open() and read() are places where threads are cancelled, and a lock is held. */
 static bool read_text(const char *path, char *out, size_t bytes)
 {
-    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC), n = fd < 0 ? -1 : syscall(SYS_read, fd, out, bytes - 1);
+    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC),
+         n = fd < 0 ? -1 : syscall(SYS_read, fd, out, bytes - 1);
 
     if (fd >= 0)
         syscall(SYS_close, fd);
@@ -225,7 +234,8 @@ static void read_accounts_of(uint32_t tid, struct fv_counter_reading *out)
 
     snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
     const char *fields = read_text(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
-    if (!fields || sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %llu %*s %llu", &minor, &major) != 2 || clock_gettime(clock, &cpu))
+    if (!fields || sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %llu %*s %llu", &minor, &major) != 2 ||
+        clock_gettime(clock, &cpu))
         return;
     snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
     if (!read_text(path, text, sizeof(text)))
@@ -234,7 +244,8 @@ static void read_accounts_of(uint32_t tid, struct fv_counter_reading *out)
     of[FV_ACCOUNT_MINOR] = minor;
     of[FV_ACCOUNT_MAJOR] = major;
     of[FV_ACCOUNT_FAULTS] = minor + major;
-    of[FV_ACCOUNT_SWITCHES] = number_behind(text, "\nvoluntary_ctxt_switches:") + number_behind(text, "\nnonvoluntary_ctxt_switches:");
+    of[FV_ACCOUNT_SWITCHES] =
+        number_behind(text, "\nvoluntary_ctxt_switches:") + number_behind(text, "\nnonvoluntary_ctxt_switches:");
     for (unsigned i = 0; i < wanted_count; i++)
         if (account[i])
             out->at[i] = (struct fv_perf_count){ of[account[i]], of[FV_ACCOUNT_CPU_NS], of[FV_ACCOUNT_CPU_NS] };
@@ -303,7 +314,8 @@ static void take(struct fv_counters *c)
 
 /* ---- sums ---- */
 
-static void add_difference(struct fv_counter_values *sum, const struct fv_counter_reading *now, const struct fv_counter_reading *since, unsigned count)
+static void add_difference(struct fv_counter_values *sum, const struct fv_counter_reading *now,
+                           const struct fv_counter_reading *since, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         const struct fv_perf_count *n = &now->at[i], *s = &since->at[i];
@@ -315,7 +327,8 @@ static void add_difference(struct fv_counter_values *sum, const struct fv_counte
 }
 
 /* What the thread counted until the reading, since it began, or forgot. */
-static void add_begun(struct fv_counter_values *sum, const struct fv_counters *c, const struct fv_counter_reading *now, uint64_t ticks)
+static void add_begun(struct fv_counter_values *sum, const struct fv_counters *c, const struct fv_counter_reading *now,
+                      uint64_t ticks)
 {
     add_difference(sum, now, &c->begun, wanted_count);
     for (unsigned i = 0; i < wanted_count; i++)
@@ -324,7 +337,8 @@ static void add_begun(struct fv_counter_values *sum, const struct fv_counters *c
 }
 
 /* The same with what was before, into the file. */
-static void put(struct fv_counter_values *to, const struct fv_counter_values *before, const struct fv_counters *c, const struct fv_counter_reading *now)
+static void put(struct fv_counter_values *to, const struct fv_counter_values *before, const struct fv_counters *c,
+                const struct fv_counter_reading *now)
 {
     struct fv_counter_values sum = *before;
     uint64_t ticks = fv_ticks();
@@ -402,7 +416,8 @@ unsigned fv_counters_last(const struct fv_thread *t, uint8_t numbers[FV_COUNTERS
         if (wanted[i].refusal || (c->unknown && !account[i]))
             continue;
         numbers[count] = (uint8_t)i;
-        counts[count++] = c->before.at[i].count + c->now.at[i].value - c->begun.at[i].value; /* those before have the same location */
+        /* those before have the same location */
+        counts[count++] = c->before.at[i].count + c->now.at[i].value - c->begun.at[i].value;
     }
     return count;
 }
@@ -414,7 +429,8 @@ static FV_COLD struct fv_counted *make_counted(struct fv_thread *t, uint32_t sec
     struct fv_scope scope = fv_scope_enter();
     struct fv_counted *made = fv_memory_new(sizeof(*made));
 
-    if (made && !(fv_lock_is_free(&fv_rt.writer.lock) && (made->sum = fv_tail_next(&t->counters->tail, &values_kind, t->id, sizeof(*made->sum), false)))) {
+    if (made && !(fv_lock_is_free(&fv_rt.writer.lock) &&
+                  (made->sum = fv_tail_next(&t->counters->tail, &values_kind, t->id, sizeof(*made->sum), false)))) {
         fv_memory_free(made, sizeof(*made));
         made = NULL;
     }
@@ -484,7 +500,8 @@ static FV_COLD struct fv_counter_phase *make_phase(struct fv_thread *t, enum fv_
     struct fv_scope scope = fv_scope_enter();
     struct fv_counter_phase *made = NULL;
 
-    if (fv_lock_is_free(&fv_rt.writer.lock) && (made = fv_tail_next(&t->counters->phases, &phases_kind, t->id, sizeof(*made), false))) {
+    if (fv_lock_is_free(&fv_rt.writer.lock) &&
+        (made = fv_tail_next(&t->counters->phases, &phases_kind, t->id, sizeof(*made), false))) {
         made->kind = kind;
         made->of = of;
         fv_tail_commit(&t->counters->phases, sizeof(*made));
@@ -541,7 +558,8 @@ static void begin_region(struct fv_thread *t, enum fv_counter_phase_kind kind, u
     errno = saved;
 }
 
-static void end_region(struct fv_thread *t, enum fv_counter_phase_kind kind, uint32_t of, uint64_t ticks, unsigned parts)
+static void end_region(struct fv_thread *t, enum fv_counter_phase_kind kind, uint32_t of, uint64_t ticks,
+                       unsigned parts)
 {
     int saved = errno;
     struct region *r = fv_map_find(&t->counters->regions, sizeof(*r), key_of(kind, of));
@@ -645,7 +663,8 @@ static void tell_unknown(int error)
     static bool told;
 
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-        fv_log("--counters: a thread is not counted: %s%s; what other threads count is told as part of all", strerror(error), error == EMFILE ? " (ulimit -n; a thread has one for each event)" : "");
+        fv_log("--counters: a thread is not counted: %s%s; what other threads count is told as part of all",
+               strerror(error), error == EMFILE ? " (ulimit -n; a thread has one for each event)" : "");
 }
 
 static void begin_thread(struct fv_thread *t)
@@ -694,7 +713,8 @@ static void forget(struct fv_thread *t)
     __atomic_store_n(&c->begun_ticks, fv_ticks(), __ATOMIC_RELEASE);
 }
 
-/* What a call costs was measured before anything was counted: the readings around it come on top, at their best of several batches. */
+/* What a call costs was measured before anything was counted: the readings around it come on top, at their best of
+ * several batches. */
 static void add_cost(struct fv_thread *t)
 {
     enum { BATCH = 32 };
@@ -799,8 +819,12 @@ static void in_child(struct fv_thread *self)
     errno = saved;
 }
 
-/* Before the layer of sections, which forgets with what was counted until then; thread_ends() is a layer of its own, behind it. */
-const struct fv_layer fv_counters_layer = {
-    .at = { [FV_AT_START] = start, [FV_AT_THREAD_BEGIN] = thread_begins, [FV_AT_FORGET] = forget, [FV_AT_FINALIZE] = update_self, [FV_AT_EXIT] = fv_counters_update_all, [FV_AT_FORK] = in_child }
-};
+/* Before the layer of sections, which forgets with what was counted until then; thread_ends() is a layer of its own,
+ * behind it. */
+const struct fv_layer fv_counters_layer = { .at = { [FV_AT_START] = start,
+                                                    [FV_AT_THREAD_BEGIN] = thread_begins,
+                                                    [FV_AT_FORGET] = forget,
+                                                    [FV_AT_FINALIZE] = update_self,
+                                                    [FV_AT_EXIT] = fv_counters_update_all,
+                                                    [FV_AT_FORK] = in_child } };
 const struct fv_layer fv_counters_end_layer = { .at = { [FV_AT_THREAD_END] = thread_ends } };

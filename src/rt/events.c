@@ -12,11 +12,11 @@
 
 #define FIRST_CHUNK (UINT32_C(1) << 11)
 #define LAST_CHUNK  (UINT32_C(1) << 20) /* they double up to this */
-#define SITE_CHUNK  1024 /* the first; others are pages */
-#define SITES_LEAST 8192 /* of the budget, that events leave to them */
+#define SITE_CHUNK  1024                /* the first; others are pages */
+#define SITES_LEAST 8192                /* of the budget, that events leave to them */
 #define DETAILS     4096
 #define LEAST       256 /* of a chunk, beside what is to go into it */
-#define BLOCK       32 /* details are copied in such */
+#define BLOCK       32  /* details are copied in such */
 
 static uint64_t bytes_used; /* of all threads, against options.trace_max */
 static uint64_t request_numbers;
@@ -123,8 +123,7 @@ static FV_COLD bool pack_chunk(struct fv_thread *t)
     memcpy(fv_chunk_records(chunk), e->packed, bytes);
     fv_chunk_commit(chunk, bytes);
     fv_writer_release(chunk);
-    __atomic_store_n(&e->chunk->used, 0,
-                     __ATOMIC_RELEASE); /* from here on its calls are in the other alone */
+    __atomic_store_n(&e->chunk->used, 0, __ATOMIC_RELEASE); /* from here on its calls are in the other alone */
     e->chunk->first = e->calls;
     e->chunk->check = fv_chunk_check(e->chunk);
     begin_chunk(e);
@@ -142,7 +141,8 @@ static size_t next_size(const struct fv_events *e, size_t need)
         size = LAST_CHUNK;
     if (size > left)
         size = left;
-    return size < need + LEAST ? fv_round_up(need + LEAST, FV_PAGE) : size; /* a page of its own: chunks of a thread are in order */
+    /* a page of its own: chunks of a thread are in order */
+    return size < need + LEAST ? fv_round_up(need + LEAST, FV_PAGE) : size;
 }
 
 static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
@@ -175,8 +175,7 @@ static FV_COLD bool next_chunk(struct fv_thread *t, size_t need)
 static inline void commit(struct fv_events *e, uint8_t *at)
 {
     e->at = at;
-    __atomic_store_n(&e->chunk->used, (uint64_t)(at - (uint8_t *)fv_chunk_records(e->chunk)),
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&e->chunk->used, (uint64_t)(at - (uint8_t *)fv_chunk_records(e->chunk)), __ATOMIC_RELEASE);
 }
 
 static inline bool make_room(struct fv_thread *t, size_t need)
@@ -191,7 +190,8 @@ static FV_COLD bool write_site(struct fv_thread *t, struct fv_site_record site)
     struct fv_events *e = &t->events;
 
     if (!e->site_chunk || fv_chunk_room(e->site_chunk) < sizeof(site)) {
-        struct fv_chunk_header *chunk = new_chunk(t, FV_CHUNK_SITES, e->sites, (e->site_chunk ? FV_PAGE : SITE_CHUNK) - sizeof(*chunk));
+        struct fv_chunk_header *chunk =
+            new_chunk(t, FV_CHUNK_SITES, e->sites, (e->site_chunk ? FV_PAGE : SITE_CHUNK) - sizeof(*chunk));
 
         if (!chunk)
             return false;
@@ -210,8 +210,7 @@ static FV_COLD bool find_site(struct fv_call *call)
 {
     struct fv_events *e = &call->thread->events;
     struct fv_path_entry *path = call->path;
-    struct fv_recent_site *recent =
-        &e->recent[(path->path * UINT32_C(2654435761) + call->function) % FV_RECENT_SITES];
+    struct fv_recent_site *recent = &e->recent[(path->path * UINT32_C(2654435761) + call->function) % FV_RECENT_SITES];
 
     if (!recent->known || recent->site.path != path->path || recent->site.function != call->function) {
         const struct fv_site_record site = { .path = path->path, .function = (uint16_t)call->function };
@@ -413,7 +412,9 @@ uint32_t fv_event_window(uint32_t comm, uint64_t sequence)
 
 uint32_t fv_event_file(uint32_t comm, unsigned mode, const char *name)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_FILES, .first_pages = 1, .most_pages = 1, .varies = true };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_FILES, .first_pages = 1, .most_pages = 1, .varies = true
+    };
     static uint32_t files;
     static struct fv_tail tail;
     size_t length = strlen(name), bytes = fv_round_up(sizeof(struct fv_file_record) + length + 1, 8);

@@ -6,10 +6,9 @@
 
 void fv_events_call(struct fv_call *call);
 /* What a thread did between its calls: never inside of one, nor in a signal handler. Its form's first field, of what
- * lasts the first two, are filled in here: times in ticks. False: there is no room, which _make_room() makes, or the trace
- * has ended. */
-bool fv_events_between(struct fv_thread *thread, unsigned kind, uint64_t begin, uint64_t end,
-                       uint64_t *field);
+ * lasts the first two, are filled in here: times in ticks. False: there is no room, which _make_room() makes, or the
+ * trace has ended. */
+bool fv_events_between(struct fv_thread *thread, unsigned kind, uint64_t begin, uint64_t end, uint64_t *field);
 /* The same of a kind of event whose fields are the gap and a value, in half the time. */
 bool fv_events_moment(struct fv_thread *thread, unsigned kind, uint64_t now, uint64_t value);
 /* The same of a counter. */

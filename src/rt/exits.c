@@ -1,6 +1,6 @@
 /* The ways in which a process ends by itself, and with what status: exit(), the return from main, quick_exit(), and
- * _exit(), which runs no handler and is therefore interposed; and exec(), after which it is another program. Not of a forked child, who has
- * the handlers, too. */
+ * _exit(), which runs no handler and is therefore interposed; and exec(), after which it is another program. Not of a
+ * forked child, who has the handlers, too. */
 #include "rt/layers.h"
 #include "rt/next.h"
 #include "rt/thread.h"
@@ -89,7 +89,8 @@ FV_PUBLIC _Noreturn void quick_exit(int status)
 
 /* ---- exec() ---- */
 
-/* The C library's, each by name: a program may have an execv() of its own that calls execl(). They return only where they fail. */
+/* The C library's, each by name: a program may have an execv() of its own that calls execl(). They return only where
+ * they fail. */
 
 /* `path`: NULL where it is not known. */
 static bool tell(const char *path, char *const environment[])

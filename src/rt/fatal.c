@@ -1,6 +1,6 @@
-/* A signal that ends the process is told: which, where, and the call path there. Only while the application's action for it
- * is the default (signals.c): then ours is called first, writes into the rank file, and does what the default does, so that
- * the core dump is of the same instruction and the parent sees the same status.
+/* A signal that ends the process is told: which, where, and the call path there. Only while the application's action
+ * for it is the default (signals.c): then ours is called first, writes into the rank file, and does what the default
+ * does, so that the core dump is of the same instruction and the parent sees the same status.
  *
  * No lock of ours is held by the thread that is here, because signals wait while one is. */
 #include "rt/fatal.h"

@@ -51,7 +51,8 @@ static void forget(struct fv_thread *t, uint64_t era)
 /* Computing since the last call was paused meanwhile, or had not begun before. */
 static void leave_out_pauses(struct fv_thread *t)
 {
-    uint64_t paused = __atomic_load_n(&fv_rt.writer.header->paused_ticks, __ATOMIC_RELAXED), resumed = __atomic_load_n(&fv_rt.resumed, __ATOMIC_RELAXED);
+    uint64_t paused = __atomic_load_n(&fv_rt.writer.header->paused_ticks, __ATOMIC_RELAXED),
+             resumed = __atomic_load_n(&fv_rt.resumed, __ATOMIC_RELAXED);
     uint64_t last = t->record->last + (paused - t->paused_seen);
 
     last = last < resumed ? last : resumed;
@@ -84,7 +85,8 @@ static bool is_profile_alone(void)
     if (!o->trace && o->sample <= FV_SAMPLE_CLOCK && !o->threads)
         return true;
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-        fv_remark(fv_first_rank(), "MPI_Pcontrol(2): nothing is forgotten of a run with --trace, --sample or --threads");
+        fv_remark(fv_first_rank(),
+                  "MPI_Pcontrol(2): nothing is forgotten of a run with --trace, --sample or --threads");
     return false;
 }
 

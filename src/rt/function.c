@@ -29,8 +29,7 @@ static bool write_record(unsigned function)
 void fv_function_write(unsigned function)
 {
     uint64_t signals = fv_lock_sigsave(&lock);
-    if (!fv_function_written[function] &&
-        write_record(function)) /* on a full disk, the next call tries again */
+    if (!fv_function_written[function] && write_record(function)) /* on a full disk, the next call tries again */
         __atomic_store_n(&fv_function_written[function], 1, __ATOMIC_RELAXED);
     fv_unlock_sigrestore(&lock, signals);
 }

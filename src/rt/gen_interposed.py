@@ -75,56 +75,94 @@ def ends(f, kind):
 
 
 def releases(f):
-    return (f.head() + '    uint64_t now = fv_sync_releasing();\n    int err = {};\n\n'.format(f.forward()) +
-            '    if (FV_UNLIKELY(now) && !err)\n        fv_sync_released({}, now);\n    return err;\n}}\n'.format(f.names[0]))
+    return (
+        f.head()
+        + '    uint64_t now = fv_sync_releasing();\n    int err = {};\n\n'.format(f.forward())
+        + '    if (FV_UNLIKELY(now) && !err)\n        fv_sync_released({}, now);\n    return err;\n}}\n'.format(
+            f.names[0]
+        )
+    )
 
 
 def tries(f, kind, operation):
     what = '(s, {}, FV_SYNC_{}, FV_SYNC_{}, FV_CALL_SITE());\n'.format(f.names[0], kind, operation)
-    return (f.head() + ENTER[:-1] + '    int err = {};\n\n'.format(f.forward()) +
-            '    if (FV_LIKELY(s && fv_is_got(err)))\n        fv_sync_got' + what +
-            '    else if (s)\n        fv_sync_refused' + what + '    return err;\n}\n')
+    return (
+        f.head()
+        + ENTER[:-1]
+        + '    int err = {};\n\n'.format(f.forward())
+        + '    if (FV_LIKELY(s && fv_is_got(err)))\n        fv_sync_got'
+        + what
+        + '    else if (s)\n        fv_sync_refused'
+        + what
+        + '    return err;\n}\n'
+    )
 
 
 def waits(f, kind, operation, try_first, clock=None):
     what = '{}, FV_SYNC_{}, FV_SYNC_{}, '.format(f.names[0], kind, operation)
     attempt = try_first if try_first.startswith('fv_') else 'fv_next.' + try_first
-    cold = ('static FV_COLD ' + f.head('wait_' + f.name, 'struct fv_sync *s, struct fv_site site, ') +
-            '    struct fv_sync_wait w = fv_sync_wait_begin(s, {}site);\n    int err = {};\n\n'.format(what, f.call()) +
-            '    fv_sync_wait_end(&w, fv_how_ended(err, FV_SYNC_{}));\n    return err;\n}}\n\n'.format(kind))
+    cold = (
+        'static FV_COLD '
+        + f.head('wait_' + f.name, 'struct fv_sync *s, struct fv_site site, ')
+        + '    struct fv_sync_wait w = fv_sync_wait_begin(s, {}site);\n    int err = {};\n\n'.format(what, f.call())
+        + '    fv_sync_wait_end(&w, fv_how_ended(err, FV_SYNC_{}));\n    return err;\n}}\n\n'.format(kind)
+    )
     limit = ' || !fv_limit_is_valid({}, {})'.format(clock, f.names[-1]) if clock else ''
-    return (cold + 'FV_PUBLIC ' + f.head() + ENTER + unless(f, limit) +
-            '    if (FV_UNLIKELY({}({})))\n'.format(attempt, f.names[0]) +
-            '        return wait_{}(s, FV_CALL_SITE(), {});\n'.format(f.name, ', '.join(f.names)) +
-            '    fv_sync_got(s, {}FV_CALL_SITE());\n    return 0;\n}}\n'.format(what))
+    return (
+        cold
+        + 'FV_PUBLIC '
+        + f.head()
+        + ENTER
+        + unless(f, limit)
+        + '    if (FV_UNLIKELY({}({})))\n'.format(attempt, f.names[0])
+        + '        return wait_{}(s, FV_CALL_SITE(), {});\n'.format(f.name, ', '.join(f.names))
+        + '    fv_sync_got(s, {}FV_CALL_SITE());\n    return 0;\n}}\n'.format(what)
+    )
 
 
 def counts(f, kind, operation):
-    return (f.head() + ENTER + '    if (FV_LIKELY(s != NULL))\n' +
-            '        fv_sync_counted(s, {}, FV_SYNC_{}, FV_SYNC_{}, FV_CALL_SITE());\n'.format(f.names[0], kind, operation) +
-            '    return {};\n}}\n'.format(f.forward()))
+    return (
+        f.head()
+        + ENTER
+        + '    if (FV_LIKELY(s != NULL))\n'
+        + '        fv_sync_counted(s, {}, FV_SYNC_{}, FV_SYNC_{}, FV_CALL_SITE());\n'.format(
+            f.names[0], kind, operation
+        )
+        + '    return {};\n}}\n'.format(f.forward())
+    )
 
 
 def around(f, name, arguments):
-    return (f.head() + ENTER + unless(f) +
-            '    struct fv_sync_{0}_wait w = fv_sync_{0}_begin(s, {1}, FV_CALL_SITE());\n'.format(name, arguments) +
-            '    int err = {};\n    fv_sync_{}_end(&w, err);\n    return err;\n}}\n'.format(f.call(), name))
+    return (
+        f.head()
+        + ENTER
+        + unless(f)
+        + '    struct fv_sync_{0}_wait w = fv_sync_{0}_begin(s, {1}, FV_CALL_SITE());\n'.format(name, arguments)
+        + '    int err = {};\n    fv_sync_{}_end(&w, err);\n    return err;\n}}\n'.format(f.call(), name)
+    )
 
 
 def calls(f, name, arguments, condition=''):
-    return (f.head() + ENTER + unless(f, condition and ' || ' + condition) +
-            '    return fv_{}(s, {}, FV_CALL_SITE());\n}}\n'.format(name, arguments))
+    return (
+        f.head()
+        + ENTER
+        + unless(f, condition and ' || ' + condition)
+        + '    return fv_{}(s, {}, FV_CALL_SITE());\n}}\n'.format(name, arguments)
+    )
 
 
 def body(f):
     if f.form in ('around', 'calls'):
         match = re.fullmatch(r'(\w+)\(([^)]*)\)(?: unless (.*))?', f.words)
         return 'FV_PUBLIC ' + {'around': around, 'calls': calls}[f.form](f, *[m for m in match.groups() if m])
-    form = {'makes': makes, 'ends': ends, 'releases': releases, 'tries': tries, 'waits': waits, 'counts': counts}[f.form]
+    form = {'makes': makes, 'ends': ends, 'releases': releases, 'tries': tries, 'waits': waits, 'counts': counts}[
+        f.form
+    ]
     return ('' if f.form == 'waits' else 'FV_PUBLIC ') + form(f, *f.words.split())
 
 
 # ---- files ----
+
 
 def under_conditions(functions, text_of):
     out, condition = [], ''
@@ -138,8 +176,15 @@ def under_conditions(functions, text_of):
 
 def next_list(functions):
     """Included where FV_NEXT_FUNCTION(set, name, version, until) is defined."""
-    return WARNING + under_conditions(functions, lambda f: 'FV_NEXT_FUNCTION({}, {}, {}, {})\n'.format(
-        f.group, f.name, '"{}"'.format(f.options['version']) if 'version' in f.options else 'NULL', f.options.get('until', 'NULL')))
+    return WARNING + under_conditions(
+        functions,
+        lambda f: 'FV_NEXT_FUNCTION({}, {}, {}, {})\n'.format(
+            f.group,
+            f.name,
+            '"{}"'.format(f.options['version']) if 'version' in f.options else 'NULL',
+            f.options.get('until', 'NULL'),
+        ),
+    )
 
 
 def interposers(functions):

@@ -75,7 +75,6 @@ size_t fv_run_json(const struct fv_file_header *h, char *out, size_t bytes)
     put_json(out, bytes, &used, "host", h->host);
     put_json(out, bytes, &used, "start", start);
     put_json(out, bytes, &used, "fvmpi", h->fvmpi);
-    put(out, bytes, &used, ranks,
-        (size_t)snprintf(ranks, sizeof(ranks), "  \"ranks\": %d\n}\n", h->world_size));
+    put(out, bytes, &used, ranks, (size_t)snprintf(ranks, sizeof(ranks), "  \"ranks\": %d\n}\n", h->world_size));
     return used;
 }

@@ -14,8 +14,11 @@ static void put(const char *text, size_t length, enum fv_label_origin origin)
     static struct fv_lock lock;
     static struct fv_tail tail; /* under lock */
     static struct fv_budget budget = { .most = &most_bytes };
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_LABELS, .first_pages = 1, .most_pages = 16, .varies = true, .budget = &budget };
-    size_t kept = length < FV_LABEL_MOST ? length : FV_LABEL_MOST, bytes = (sizeof(struct fv_label_record) + kept + 8) & ~(size_t)7;
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_LABELS, .first_pages = 1, .most_pages = 16, .varies = true, .budget = &budget
+    };
+    size_t kept = length < FV_LABEL_MOST ? length : FV_LABEL_MOST,
+           bytes = (sizeof(struct fv_label_record) + kept + 8) & ~(size_t)7;
     uint64_t ticks = fv_ticks();
 
     fv_lock(&lock);

@@ -5,7 +5,8 @@
 #include "base/base.h"
 #include "trace/format.h"
 
-/* Now. Of the text what fits, FV_LABEL_MOST bytes. Any thread; not in a signal handler. Where there is no room it is counted (FV_DROP_MARKS). */
+/* Now. Of the text what fits, FV_LABEL_MOST bytes. Any thread; not in a signal handler. Where there is no room it is
+ * counted (FV_DROP_MARKS). */
 void fv_label(const char *text, size_t length, enum fv_label_origin origin);
 
 /* Of fvmpi.h. */

@@ -1,6 +1,6 @@
-/* See loaded.h. The table is two: a reader uses the one that was finished last, while the other is written. What a reader took
- * holds unless two writings have begun since, one of them of what it was reading: then it looks again. So nobody waits, and
- * nothing has to be kept for readers and freed later. */
+/* See loaded.h. The table is two: a reader uses the one that was finished last, while the other is written. What a
+ * reader took holds unless two writings have begun since, one of them of what it was reading: then it looks again. So
+ * nobody waits, and nothing has to be kept for readers and freed later. */
 #include "rt/loaded.h"
 #include "base/lock.h"
 #include "base/without.h"
@@ -86,7 +86,8 @@ static int is_as_read(struct dl_phdr_info *info, size_t size, void *arg)
     return info->dlpi_adds == t->came && info->dlpi_subs == t->went ? 2 : 1;
 }
 
-/* The loader may let us wait for a thread that waits for nothing of ours: whoever comes meanwhile goes on with what is known. */
+/* The loader may let us wait for a thread that waits for nothing of ours: whoever comes meanwhile goes on with what is
+ * known. */
 static void write_next(void)
 {
     uint32_t next = done + 1;
@@ -120,14 +121,15 @@ void fv_loaded_start(void)
     fv_loaded_refresh();
 }
 
-/* A name that is not there would make dlsym() keep an error message, by malloc(), which others may have interposed and which may
- * not be ready yet: so an older C library is not asked. */
+/* A name that is not there would make dlsym() keep an error message, by malloc(), which others may have interposed and
+ * which may not be ready yet: so an older C library is not asked. */
 __attribute__((constructor)) static void find_early(void)
 {
     unsigned major = 0, minor = 0;
     void *function = NULL;
 
-    if (sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor) == 2 && (major > 2 || minor >= 35) && !fv_without("find_object"))
+    if (sscanf(gnu_get_libc_version(), "%u.%u", &major, &minor) == 2 && (major > 2 || minor >= 35) &&
+        !fv_without("find_object"))
         function = dlsym(RTLD_DEFAULT, "_dl_find_object");
     memcpy(&find_object, &function, sizeof(function));
 }
@@ -139,7 +141,8 @@ static bool is_there(const struct object *o)
 {
     uintptr_t at = (uintptr_t)o->unwind;
 
-    return !at || (fv_memory_is_readable(at) && fv_memory_is_readable(at + HEAD - 1) && !memcmp(o->unwind, o->head, HEAD));
+    return !at ||
+           (fv_memory_is_readable(at) && fv_memory_is_readable(at + HEAD - 1) && !memcmp(o->unwind, o->head, HEAD));
 }
 
 static bool search(const struct table *t, uintptr_t address, struct object *out)

@@ -1,12 +1,14 @@
 /* Loaded objects by address, for signal handlers: which one an address is in, and where its table for unwinding is.
  *
- * The C library is asked, where it has _dl_find_object() (glibc 2.35): lock-free, and never out of date. That function is looked
- * up by dlsym(), in place of a reference decided by configure: a library that was built on a newer system also runs on an
- * older one, which would refuse it for that version, and one that was built on an older system has the better way on a newer.
+ * The C library is asked, where it has _dl_find_object() (glibc 2.35): lock-free, and never out of date. That function
+ * is looked up by dlsym(), in place of a reference decided by configure: a library that was built on a newer system
+ * also runs on an older one, which would refuse it for that version, and one that was built on an older system has the
+ * better way on a newer.
  *
- * Else a table of our own says it, of dl_iterate_phdr(), which locks: it is read outside of handlers, by fv_loaded_refresh(), when objects may
- * have come or gone (the rare paths of threads that look whether the loader's counters have moved). An object that came since the last time is
- * not known; one that went is found out, because what its table began with is not there any more. */
+ * Else a table of our own says it, of dl_iterate_phdr(), which locks: it is read outside of handlers, by
+ * fv_loaded_refresh(), when objects may have come or gone (the rare paths of threads that look whether the loader's
+ * counters have moved). An object that came since the last time is not known; one that went is found out, because what
+ * its table began with is not there any more. */
 #ifndef FV_LOADED_H
 #define FV_LOADED_H
 

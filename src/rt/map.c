@@ -7,9 +7,7 @@
 FV_COLD bool fv_map_grow(struct fv_map *map, size_t bytes, uint32_t most)
 {
     uint32_t places = map->place ? (map->mask + 1) * 2 : FIRST;
-    struct fv_map bigger = { .mask = places - 1,
-                             .shift = (uint32_t)__builtin_clzll(places) + 1,
-                             .used = map->used };
+    struct fv_map bigger = { .mask = places - 1, .shift = (uint32_t)__builtin_clzll(places) + 1, .used = map->used };
 
     if (places > most || !(bigger.place = fv_memory_new(places * bytes)))
         return false;

@@ -20,8 +20,9 @@ static void account(uint64_t bytes)
         __atomic_store_n(&fv_rt.writer.header->memory_bytes, sum, __ATOMIC_RELAXED);
 }
 
-/* What was mapped, so that the end of a process can look how much of it has pages: a thread's tables have room for much more than most threads do. Without a lock, because signal
- * handlers take memory, too; of what finds no place here all counts. */
+/* What was mapped, so that the end of a process can look how much of it has pages: a thread's tables have room for much
+ * more than most threads do. Without a lock, because signal handlers take memory, too; of what finds no place here all
+ * counts. */
 enum { PLACES = 8192, TRIES = 64 };
 static struct place {
     uintptr_t at; /* 0: free */
@@ -118,8 +119,8 @@ void fv_memory_free(void *memory, size_t bytes)
         account(-(uint64_t)bytes);
 }
 
-/* The kernel says whether something is mapped there, and reads eight bytes of it, before it refuses what it is asked to do with
- * them. */
+/* The kernel says whether something is mapped there, and reads eight bytes of it, before it refuses what it is asked to
+ * do with them. */
 bool fv_memory_is_readable(uintptr_t at)
 {
     const uintptr_t word = at & ~(uintptr_t)7, page = at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
@@ -129,8 +130,8 @@ bool fv_memory_is_readable(uintptr_t at)
            !(syscall(SYS_rt_sigprocmask, ~0, word, NULL, (size_t)8) && errno == EFAULT);
 }
 
-/* Where the kernel does not let us read it for ourselves (filters of containers, emulators): page by page, if it is readable. Another
- * thread may take it away in between. */
+/* Where the kernel does not let us read it for ourselves (filters of containers, emulators): page by page, if it is
+ * readable. Another thread may take it away in between. */
 static bool copy(uintptr_t at, void *out, size_t bytes)
 {
     for (uintptr_t checked = at; checked < at + bytes; checked = (checked | (FV_PAGE - 1)) + 1)

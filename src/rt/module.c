@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MODULES 1024 /* distinct objects a process may show call paths through; more are `unknown` */
+#define MODULES 1024  /* distinct objects a process may show call paths through; more are `unknown` */
 #define CODES   65536 /* places for functions of source code, half of which may be taken */
 
 struct module {
@@ -126,7 +126,9 @@ static bool write_module(const struct fv_module_record *what, const char *path, 
 {
     size_t bytes = fv_round_up(sizeof(*what) + what->path_bytes + 1, 8);
 
-    const struct fv_tail_kind kind = { .type = FV_CHUNK_MODULES, .first_pages = 1, .most_pages = 1, .varies = true, .tries = tries };
+    const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_MODULES, .first_pages = 1, .most_pages = 1, .varies = true, .tries = tries
+    };
     struct fv_module_record *record = fv_tail_next(&tail, &kind, FV_NO_THREAD, bytes, false);
     if (!record)
         return false;
@@ -141,8 +143,12 @@ static bool write_module(const struct fv_module_record *what, const char *path, 
 static bool write_object(const struct query *q, const char *path)
 {
     const struct module *m = &q->module;
-    struct fv_module_record record = { .id = m->id, .bias = m->bias, .begin = m->begin, .end = m->end,
-                                       .build_id_bytes = q->build_id_bytes, .path_bytes = (uint32_t)strlen(path) };
+    struct fv_module_record record = { .id = m->id,
+                                       .bias = m->bias,
+                                       .begin = m->begin,
+                                       .end = m->end,
+                                       .build_id_bytes = q->build_id_bytes,
+                                       .path_bytes = (uint32_t)strlen(path) };
 
     if (q->build_id)
         memcpy(record.build_id, q->build_id, q->build_id_bytes);
@@ -216,7 +222,8 @@ uint32_t fv_module_of_code(const char *file, const char *function, bool tries)
         uint32_t id;
     } * code;
     struct fv_module_record record = { .id = last_id + 1, .build_id_bytes = FV_CODE_ID_BYTES };
-    static char path[4096 - 2 * sizeof(struct fv_module_record)]; /* a record fits into a page; signal handlers have little of a stack */
+    static char path[4096 - 2 * sizeof(struct fv_module_record)]; /* a record fits into a page; signal handlers have
+                                                                   * little of a stack */
     size_t most = sizeof(path) / 2 - 1, file_bytes = strnlen(file, most), function_bytes = strnlen(function, most);
     uint64_t identity = 1;
 

@@ -16,7 +16,8 @@ static const struct {
     size_t place;
     enum fv_next_set set;
 } rows[] = {
-#define FV_NEXT_FUNCTION(set, name, version, until) { #name, version, offsetof(struct fv_next, name), FV_NEXT_SET_##set },
+#define FV_NEXT_FUNCTION(set, name, version, until) \
+    { #name, version, offsetof(struct fv_next, name), FV_NEXT_SET_##set },
 #include "rt/next-list.h"
 #undef FV_NEXT_FUNCTION
 };

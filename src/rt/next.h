@@ -1,5 +1,5 @@
-/* The functions of the C library that ours stand in front of (interposed.tbl): the C library's, or those of another library
- * that interposes them, too. */
+/* The functions of the C library that ours stand in front of (interposed.tbl): the C library's, or those of another
+ * library that interposes them, too. */
 #ifndef FV_RT_NEXT_H
 #define FV_RT_NEXT_H
 
@@ -54,10 +54,7 @@ enum fv_next_function {
 #undef FV_NEXT_FUNCTION
     FV_NEXT_FUNCTIONS
 };
-enum fv_next_set {
-    FV_NEXT_SET_rt,
-    FV_NEXT_SET_threads
-};
+enum fv_next_set { FV_NEXT_SET_rt, FV_NEXT_SET_threads };
 
 /* Any thread, more than once. */
 void fv_next_find(enum fv_next_set set);

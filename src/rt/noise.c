@@ -1,12 +1,15 @@
-/* When a thread had no processor before a blocking collective call: a record for each interval between two of these in which that happened, so that quiet ones take neither
- * time nor room. With the wait log it tells, call by call, what the collective would have been without it (profile/noise). */
+/* When a thread had no processor before a blocking collective call: a record for each interval between two of these in
+ * which that happened, so that quiet ones take neither time nor room. With the wait log it tells, call by call, what
+ * the collective would have been without it (profile/noise). */
 #include "rt/statistics.h"
 
 static struct fv_budget budget = { .most = &fv_rt.options.collectives_max };
 
 static struct fv_noise_record *new_record(struct fv_thread *t, uint64_t begin)
 {
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_NOISE, .first_pages = 1, .most_pages = 16, .budget = &budget };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_NOISE, .first_pages = 1, .most_pages = 16, .budget = &budget
+    };
     struct fv_noise_record *r = fv_tail_next(&t->noise.tail, &kind, t->id, sizeof(*r), false);
 
     if (!r)

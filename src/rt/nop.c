@@ -4,12 +4,15 @@
 #include "fvmpi.h"
 #include "rt/rt.h"
 
+/* They do nothing, each in a line. */
+/* clang-format off */
 bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
 {
     (void)call, (void)function, (void)site;
     return false;
 }
-void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag) { (void)call, (void)comm, (void)peer, (void)tag; }
+void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag)
+{ (void)call, (void)comm, (void)peer, (void)tag; }
 bool fv_call_end(struct fv_call *call) { return (void)call, true; }
 void fv_call_record(struct fv_call *call, struct fv_comm *comm, uint64_t sent, uint64_t received)
 {
@@ -20,12 +23,14 @@ void fv_call_sent_to(struct fv_call *call, struct fv_comm *comm, int rank, uint6
 {
     (void)call, (void)comm, (void)rank, (void)messages, (void)bytes;
 }
-void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags) { (void)call, (void)sequence, (void)flags; }
+void fv_call_collective(struct fv_call *call, uint32_t sequence, unsigned flags)
+{ (void)call, (void)sequence, (void)flags; }
 
 uint64_t fv_comm_collective(struct fv_comm *comm) { return (void)comm, 0; }
 uint64_t fv_comm_collectives(const struct fv_comm *comm) { return (void)comm, 0; }
 uint32_t fv_barriers;
-struct fv_comm *fv_barrier_enter(bool on, uint64_t handle, bool world) { return (void)on, (void)handle, (void)world, NULL; }
+struct fv_comm *fv_barrier_enter(bool on, uint64_t handle, bool world)
+{ return (void)on, (void)handle, (void)world, NULL; }
 bool fv_barrier_owed(const struct fv_comm *comm) { return (void)comm, false; }
 void fv_barrier_leave(struct fv_comm *comm, bool owed) { (void)comm, (void)owed; }
 void fv_barrier_record(struct fv_call *call, uint64_t ticks) { (void)call, (void)ticks; }
@@ -101,7 +106,8 @@ void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, in
     (void)call, (void)comm, (void)to, (void)send_tag, (void)from, (void)tag;
 }
 void fv_request_freed(const struct fv_request *known) { (void)known; }
-void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes) { return (void)call, (void)slot, (void)bytes, NULL; }
+void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes)
+{ return (void)call, (void)slot, (void)bytes, NULL; }
 
 void fv_start(const struct fv_start_info *info) { (void)info; }
 void fv_threads_many(void) { }
@@ -123,7 +129,8 @@ bool fv_unrecorded(void)
 }
 void fv_aborting(int code) { (void)code; }
 void fv_pause(void) {}
-void fv_shadow_add(const char *object, const void *address, const char *function, bool passes_by) { (void)object, (void)address, (void)function, (void)passes_by; }
+void fv_shadow_add(const char *object, const void *address, const char *function, bool passes_by)
+{ (void)object, (void)address, (void)function, (void)passes_by; }
 void fv_resume(void) {}
 void fv_forget(void) {}
 void fv_mark(void) {}

@@ -26,7 +26,8 @@ void fv_pack_init(void)
     }
     if (!zstd.compress || !zstd.bound || !zstd.is_error) {
         zstd.compress = NULL;
-        fv_remark(fv_rt.world_rank == 0, "FVMPI_TRACE_ZSTD: libzstd.so.1: not found; the trace is not compressed. Install libzstd");
+        fv_remark(fv_rt.world_rank == 0,
+                  "FVMPI_TRACE_ZSTD: libzstd.so.1: not found; the trace is not compressed. Install libzstd");
     }
 }
 
@@ -47,8 +48,7 @@ size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed **ou
         if (!*out)
             return 0;
     }
-    size_t bytes =
-        zstd.compress(*out + 1, need - sizeof(**out), chunk + 1, chunk->used, (int)fv_rt.options.trace_zstd);
+    size_t bytes = zstd.compress(*out + 1, need - sizeof(**out), chunk + 1, chunk->used, (int)fv_rt.options.trace_zstd);
     if (zstd.is_error(bytes) || bytes < chunk->used / FV_PACKED_MOST + 1)
         return 0;
     **out = (struct fv_packed){ .used = chunk->used, .bytes = bytes };

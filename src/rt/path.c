@@ -11,8 +11,8 @@
  * exists as long as the thread does. Calls from other stacks (coroutines) and from signal handlers are
  * unwound every time.
  *
- * In a Python program one stack of C serves many lines. There the key under which the cache is asked has the state of the
- * Python code in it (python.h), and the frames of Python take the places of the interpreter's. */
+ * In a Python program one stack of C serves many lines. There the key under which the cache is asked has the state of
+ * the Python code in it (python.h), and the frames of Python take the places of the interpreter's. */
 #define UNW_LOCAL_ONLY
 #include "rt/layers.h"
 #include "rt/path_cache.h"
@@ -24,9 +24,10 @@
 #include <libunwind.h>
 
 #ifdef PIC
-/* libunwind also defines the functions that throw C++ exceptions. Where the program's own libraries come after ours, as those that are
- * opened by dlopen(), they would be taken: a thousand times slower, and blind to code that was registered with libgcc. So libgcc's library
- * stands before libunwind (UNWIND_LIBS), and this keeps a linker from dropping it. */
+/* libunwind also defines the functions that throw C++ exceptions. Where the program's own libraries come after ours, as
+ * those that are opened by dlopen(), they would be taken: a thousand times slower, and blind to code that was
+ * registered with libgcc. So libgcc's library stands before libunwind (UNWIND_LIBS), and this keeps a linker from
+ * dropping it. */
 extern int _Unwind_Backtrace(void);
 __attribute__((used)) static int (*const libgcc)(void) = _Unwind_Backtrace;
 #endif
@@ -49,8 +50,8 @@ struct walk {
     unsigned count;
     bool truncated; /* there were more frames */
     bool cachable;
-    unw_cursor_t before;  /* of a step in progress */
-    uintptr_t guessed_at; /* where the frame pointer is saved that was followed last, without a table */
+    unw_cursor_t before;               /* of a step in progress */
+    uintptr_t guessed_at;              /* where the frame pointer is saved that was followed last, without a table */
     struct frame frame[DEPTH_MAX + 1]; /* last: a short walk touches one page */
 };
 
@@ -180,8 +181,7 @@ void fv_path_init(void)
     int filler[48];
     unsigned fillers = 0;
 
-    while (fillers < 48 && (filler[fillers] = fcntl(fv_rt.writer.fd, F_DUPFD_CLOEXEC, 0)) >= 0 &&
-           filler[fillers] < 48)
+    while (fillers < 48 && (filler[fillers] = fcntl(fv_rt.writer.fd, F_DUPFD_CLOEXEC, 0)) >= 0 && filler[fillers] < 48)
         fillers++;
     if (fillers < 48 && filler[fillers] >= 48)
         close(filler[fillers]);
@@ -193,8 +193,8 @@ void fv_path_init(void)
     accessors->access_mem = access_memory;
 }
 
-/* Of a frame that has no table libunwind says that it is a byte long. It searches the loader's list for that, with a lock and signals held: addresses that
- * have a table are remembered, by any thread. */
+/* Of a frame that has no table libunwind says that it is a byte long. It searches the loader's list for that, with a
+ * lock and signals held: addresses that have a table are remembered, by any thread. */
 static bool has_table(unw_cursor_t *cursor, uintptr_t address)
 {
     static uintptr_t with_table[1024];
@@ -209,15 +209,16 @@ static bool has_table(unw_cursor_t *cursor, uintptr_t address)
     return true;
 }
 
-/* Of a frame that was found by the frame pointer libunwind knows address and registers, but on x86-64 not the stack pointer. It begins anew from what is
- * known; registers then stand in `context`. */
+/* Of a frame that was found by the frame pointer libunwind knows address and registers, but on x86-64 not the stack
+ * pointer. It begins anew from what is known; registers then stand in `context`. */
 static void know_stack(unw_cursor_t *cursor, unw_context_t *context, uintptr_t sp)
 {
 #if defined(__x86_64__)
     static const struct {
         int from, to;
-    } kept[] = { { UNW_REG_IP, REG_RIP }, { UNW_X86_64_RBX, REG_RBX }, { UNW_X86_64_RBP, REG_RBP }, { UNW_X86_64_R12, REG_R12 },
-                 { UNW_X86_64_R13, REG_R13 }, { UNW_X86_64_R14, REG_R14 }, { UNW_X86_64_R15, REG_R15 } };
+    } kept[] = { { UNW_REG_IP, REG_RIP },     { UNW_X86_64_RBX, REG_RBX }, { UNW_X86_64_RBP, REG_RBP },
+                 { UNW_X86_64_R12, REG_R12 }, { UNW_X86_64_R13, REG_R13 }, { UNW_X86_64_R14, REG_R14 },
+                 { UNW_X86_64_R15, REG_R15 } };
     unw_word_t value[sizeof(kept) / sizeof(*kept)] = { 0 };
 
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
@@ -231,7 +232,8 @@ static void know_stack(unw_cursor_t *cursor, unw_context_t *context, uintptr_t s
 #endif
 }
 
-/* To the next frame outwards, which is read. 0: there is none, or the frame has no table and its frame pointer leads to no return address. */
+/* To the next frame outwards, which is read. 0: there is none, or the frame has no table and its frame pointer leads to
+ * no return address. */
 static int step(struct walk *walk, unw_cursor_t *cursor, unw_context_t *context)
 {
     const struct frame *from = &walk->frame[walk->count - 1];
@@ -246,7 +248,8 @@ static int step(struct walk *walk, unw_cursor_t *cursor, unw_context_t *context)
     read_frame(cursor, to);
     if (to->saved_at - (uintptr_t)context < sizeof(*context))
         to->saved_at = walk->guessed_at;
-    if (at < from->sp || access_memory(unw_local_addr_space, at, &found, 0, NULL) || to->address != found || has_table(&walk->before, from->address))
+    if (at < from->sp || access_memory(unw_local_addr_space, at, &found, 0, NULL) || to->address != found ||
+        has_table(&walk->before, from->address))
         return more;
     if (!fv_is_return_address(found))
         return 0;
@@ -257,7 +260,8 @@ static int step(struct walk *walk, unw_cursor_t *cursor, unw_context_t *context)
     return more;
 }
 
-/* Unwinds from a caller outwards, whose address is the site's, at most `limit` frames and one more for the size of the last.
+/* Unwinds from a caller outwards, whose address is the site's, at most `limit` frames and one more for the size of the
+ * last.
  */
 static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
 {
@@ -292,7 +296,8 @@ static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
         walk->frame[walk->count] = (struct frame){ .sp = UINTPTR_MAX };
 }
 
-/* What the slot of a return address holds: that, and where it is signed (pointer authentication on AArch64) its signature. */
+/* What the slot of a return address holds: that, and where it is signed (pointer authentication on AArch64) its
+ * signature. */
 static inline uintptr_t value_at(uintptr_t slot, uintptr_t address)
 {
 #if defined(__x86_64__)
@@ -341,7 +346,8 @@ static void add_place(struct places *p, uint32_t module, uint64_t offset)
         p->place[p->count++] = (struct place){ module, offset };
 }
 
-/* Frames of Python from number `next` on: those that one call of the interpreter's loop runs, or all. Returns the next one. */
+/* Frames of Python from number `next` on: those that one call of the interpreter's loop runs, or all. Returns the next
+ * one. */
 static unsigned add_python(struct places *p, const struct fv_python_walk *python, unsigned next, bool all)
 {
     for (bool more = true; more && next < python->count; next++) {
@@ -506,14 +512,15 @@ static __attribute__((noinline)) struct fv_path_entry *search(struct fv_thread *
 }
 
 /* While an instance is measured (--sample). */
-static __attribute__((noinline)) bool holds_watched(const struct fv_path_node *node, uintptr_t slot, const struct fv_thread *thread)
+static __attribute__((noinline)) bool holds_watched(const struct fv_path_node *node, uintptr_t slot,
+                                                    const struct fv_thread *thread)
 {
     return fv_path_holds(node, slot, thread, true);
 }
 
 /* Most call sites have one path at a depth of the stack: a tree of one node. */
 static inline __attribute__((always_inline)) struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site,
-                                                                             bool python)
+                                                                        bool python)
 {
     struct fv_path_cache *cache = &thread->paths->cache;
     uintptr_t slot = slot_of(site);

@@ -19,7 +19,7 @@ struct fv_path_entry {
     uint32_t site_function; /* function + 1; 0: not known */
 };
 
-void fv_path_init(void); /* once, before the first lookup */
+void fv_path_init(void);             /* once, before the first lookup */
 struct fv_paths *fv_paths_new(void); /* of a thread */
 void fv_paths_forget(struct fv_paths *paths);
 struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site);
@@ -31,8 +31,8 @@ struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site si
 /* For functions of ours that stand between functions of the application: their frames are in no path. */
 #define FV_UNSEEN __attribute__((section("fv_unseen"), noinline))
 bool fv_path_is_unseen(uintptr_t return_address);
-/* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. Of a thread; NULL: that
- * calls no MPI. */
+/* In a signal handler: the call path that the signal interrupted, at `pc`; innermost one past it. Once. Of a thread;
+ * NULL: that calls no MPI. */
 uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc);
 
 /* ---- the call tree (tree.c) and modules (module.c); both under fv_tree_lock ---- */
@@ -48,8 +48,8 @@ uint32_t fv_module_find(uintptr_t address, uint64_t *offset);
 uint32_t fv_module_known(uintptr_t address, uint64_t *offset);
 /* One address, with the lock that fv_module_find() wants. */
 uint32_t fv_module_of(uintptr_t address, uint64_t *offset);
-/* The module that stands for a function in a file of source code (format.h). FV_MODULE_UNKNOWN: no room, or, in a signal handler,
- * which `tries`, none now. */
+/* The module that stands for a function in a file of source code (format.h). FV_MODULE_UNKNOWN: no room, or, in a
+ * signal handler, which `tries`, none now. */
 uint32_t fv_module_of_code(const char *file, const char *function, bool tries);
 /* Is it of those by which an interpreter calls MPI: bindings and such, that say nothing of a program? */
 bool fv_module_is_binding(uint32_t module);

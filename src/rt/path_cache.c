@@ -134,8 +134,8 @@ struct chain {
     uint32_t first, last;
 };
 
-static struct chain make_chain(struct fv_path_cache *cache, uintptr_t slot,
-                               const struct fv_path_check *checks, uint32_t count)
+static struct chain make_chain(struct fv_path_cache *cache, uintptr_t slot, const struct fv_path_check *checks,
+                               uint32_t count)
 {
     struct chain c = { 0 };
 
@@ -221,8 +221,7 @@ static uint32_t common(const struct fv_path_node *node, const struct fv_path_che
 }
 
 /* From a root on. The node in which the checks leave the tree is split there. */
-static struct way follow(struct fv_path_cache *cache, uint32_t at, const struct fv_path_check *checks,
-                         uint32_t count)
+static struct way follow(struct fv_path_cache *cache, uint32_t at, const struct fv_path_check *checks, uint32_t count)
 {
     struct way way = { 0 };
 
@@ -259,8 +258,8 @@ static struct fv_path_entry *become_path(struct fv_path_node *node, uint32_t pat
     return &node->entry;
 }
 
-struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, uintptr_t slot,
-                                        uint32_t path, const struct fv_path_check *checks, uint32_t count)
+struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, uintptr_t slot, uint32_t path,
+                                        const struct fv_path_check *checks, uint32_t count)
 {
     if (!make_room(cache, count / FV_PATH_CHECKS + 3)) /* a chain, and a node that is split */
         return fv_path_cache_pass(cache, path);

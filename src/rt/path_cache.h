@@ -34,9 +34,8 @@ struct fv_path_place {
 };
 
 struct fv_path_cache {
-    struct fv_map map; /* struct fv_path_place */
-    uint32_t made, free,
-        free_count; /* nodes 1..made were in use; the first free one of these, through `only` */
+    struct fv_map map;               /* struct fv_path_place */
+    uint32_t made, free, free_count; /* nodes 1..made were in use; the first free one of these, through `only` */
     uint32_t hand;
     uint64_t evicted;
     struct fv_path_entry passing; /* of a path that is not kept: good until the next one */
@@ -45,8 +44,8 @@ struct fv_path_cache {
 
 /* Adds a path that is not there, under a root's key. The checks are copied; the first one is of the return
  * address. What it returns is good until others are added. */
-struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, uintptr_t slot,
-                                        uint32_t path, const struct fv_path_check *checks, uint32_t count);
+struct fv_path_entry *fv_path_cache_add(struct fv_path_cache *cache, uint64_t key, uintptr_t slot, uint32_t path,
+                                        const struct fv_path_check *checks, uint32_t count);
 /* A path that is not to be kept. */
 struct fv_path_entry *fv_path_cache_pass(struct fv_path_cache *cache, uint32_t path);
 void fv_path_cache_clear(struct fv_path_cache *cache);
@@ -69,21 +68,23 @@ static inline uint32_t fv_path_place_of(const struct fv_path_cache *cache, uint6
 }
 
 /* What a slot holds. Of one of them the thread may know it, because to read it would trap. */
-__attribute__((no_sanitize("address"))) static inline uintptr_t fv_path_slot(const struct fv_thread *thread, uintptr_t at, bool may_trap)
+__attribute__((no_sanitize("address"))) static inline uintptr_t fv_path_slot(const struct fv_thread *thread,
+                                                                             uintptr_t at, bool may_trap)
 {
     return may_trap && at == thread->watched ? thread->watched_value : *(const uintptr_t *)at;
 }
 
 /* 0: the slot holds what it must. */
-static inline uintptr_t fv_path_difference(const struct fv_path_check *check, uintptr_t slot, const struct fv_thread *thread, bool may_trap)
+static inline uintptr_t fv_path_difference(const struct fv_path_check *check, uintptr_t slot,
+                                           const struct fv_thread *thread, bool may_trap)
 {
     return fv_path_slot(thread, slot + (uintptr_t)check->offset, may_trap) ^ check->value;
 }
 
-/* Four checks are one branch, also the last ones, behind which the last is repeated: what lies in the slots behind one that differs may be
- * read, as part of the stack. */
-static inline bool fv_path_holds(const struct fv_path_node *node, uintptr_t slot,
-                                 const struct fv_thread *thread, bool may_trap)
+/* Four checks are one branch, also the last ones, behind which the last is repeated: what lies in the slots behind one
+ * that differs may be read, as part of the stack. */
+static inline bool fv_path_holds(const struct fv_path_node *node, uintptr_t slot, const struct fv_thread *thread,
+                                 bool may_trap)
 {
     const struct fv_path_check *end = node->check + node->count;
 
@@ -95,9 +96,10 @@ static inline bool fv_path_holds(const struct fv_path_node *node, uintptr_t slot
 }
 
 /* Below a root (0: none). NULL: it is not there. */
-static inline __attribute__((always_inline)) struct fv_path_entry *
-fv_path_cache_find(struct fv_path_cache *cache, const struct fv_thread *thread, uint32_t root, uintptr_t slot,
-                   bool may_trap)
+static inline __attribute__((always_inline)) struct fv_path_entry *fv_path_cache_find(struct fv_path_cache *cache,
+                                                                                      const struct fv_thread *thread,
+                                                                                      uint32_t root, uintptr_t slot,
+                                                                                      bool may_trap)
 {
     uint32_t at = root;
     struct fv_path_node *found = NULL;

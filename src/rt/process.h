@@ -19,12 +19,14 @@ enum fv_runtime_state {
 #define FV_RECORDING 1u
 #define FV_CHANGED   2u
 
-/* What every entry looks at. Once recording starts it lies in a page that the kernel wipes in a child, however that was made: by fork(), of which
- * pthread_atfork() tells, or by _Fork(), clone() or a system call, of which nobody does. So a child is off and does not record, at no cost. Kernels
- * before 4.14 do not wipe it: there the file does not grow in a child (trace/writer.h). Rejected: getpid(), which is a system call. */
+/* What every entry looks at. Once recording starts it lies in a page that the kernel wipes in a child, however that was
+ * made: by fork(), of which pthread_atfork() tells, or by _Fork(), clone() or a system call, of which nobody does. So a
+ * child is off and does not record, at no cost. Kernels before 4.14 do not wipe it: there the file does not grow in a
+ * child (trace/writer.h). Rejected: getpid(), which is a system call. */
 struct fv_here {
     uint32_t state;     /* enum fv_runtime_state */
-    uint32_t recording; /* without FV_RECORDING calls are followed but not counted (paused); and FV_CHANGED as often as it went on, or forgot */
+    uint32_t recording; /* without FV_RECORDING calls are followed but not counted (paused); and FV_CHANGED as often as
+                         * it went on, or forgot */
 };
 
 struct fv_runtime {
@@ -88,18 +90,21 @@ static inline bool fv_rt_on(void)
     return fv_rt_state() == FV_RT_ON;
 }
 
-/* Is this the process that records: no child, nor one of vfork(), which has our memory? Older C libraries' getpid() remembers. */
+/* Is this the process that records: no child, nor one of vfork(), which has our memory? Older C libraries' getpid()
+ * remembers. */
 static inline bool fv_rt_here(void)
 {
     return fv_rt_on() && fv_rt.pid == (pid_t)syscall(SYS_getpid);
 }
 /* It ends; without MPI_Finalize, if that was not called. */
 void fv_exiting(void);
-/* It calls exec(). True: it becomes another program, unless fv_exec_failed() says that it goes on, which must follow then. Any thread, handlers, too. */
+/* It calls exec(). True: it becomes another program, unless fv_exec_failed() says that it goes on, which must follow
+ * then. Any thread, handlers, too. */
 bool fv_replacing(void);
 void fv_exec_failed(void);
 
-/* A sign of life, for a report of a process that is killed; the latest of all threads, so that no sample in the file is later. Any thread, handlers. */
+/* A sign of life, for a report of a process that is killed; the latest of all threads, so that no sample in the file is
+ * later. Any thread, handlers. */
 static inline void fv_is_alive(uint64_t ticks)
 {
     uint64_t *alive = &fv_rt.writer.header->alive_ticks, last = __atomic_load_n(alive, __ATOMIC_RELAXED);
@@ -133,9 +138,9 @@ bool fv_memory_gather(const uintptr_t *at, unsigned count, size_t bytes, void *o
 
 /* Is some thread in MPI_Init, before recording has begun? */
 bool fv_starting(void);
-void fv_shadow_write(struct fv_writer *writer); /* of those that were added; at the start */
-extern uint32_t fv_shadows;                     /* are there any? */
+void fv_shadow_write(struct fv_writer *writer);        /* of those that were added; at the start */
+extern uint32_t fv_shadows;                            /* are there any? */
 void fv_shadow_came(unsigned function, uint32_t path); /* such a call, from this path */
-bool fv_shadow_tell(void);                      /* what did not come, at the end; false: nothing */
+bool fv_shadow_tell(void);                             /* what did not come, at the end; false: nothing */
 
 #endif

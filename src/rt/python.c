@@ -9,26 +9,29 @@
 #include <stdio.h>
 
 /* Of builds for 64-bit processors, with the usual options. */
+/* A row is to be seen as one. */
+/* clang-format off */
 static const struct fv_python_layout layouts[] = {
-    { .version = "3.8.", .lines = FV_LINES_ADDRESSES, .state_frame = 24,
-      .frame_bytes = 112, .back = 24, .code = 32, .last = 104, .last_unit = 1,
-      .code_bytes = 128, .name = 112, .file = 104, .first_line = 40, .line_table = 120, .ascii = 48, .other = 72 },
-    { .version = "3.9.", .lines = FV_LINES_ADDRESSES, .state_frame = 24,
-      .frame_bytes = 112, .back = 24, .code = 32, .last = 104, .last_unit = 1,
-      .code_bytes = 128, .name = 112, .file = 104, .first_line = 40, .line_table = 120, .ascii = 48, .other = 72 },
-    { .version = "3.10.", .lines = FV_LINES_RANGES, .state_frame = 24,
-      .frame_bytes = 112, .back = 24, .code = 32, .last = 96, .last_unit = 2,
-      .code_bytes = 128, .name = 112, .file = 104, .first_line = 40, .line_table = 120, .ascii = 48, .other = 72 },
+    { .version = "3.8.", .lines = FV_LINES_ADDRESSES, .state_frame = 24, .frame_bytes = 112, .back = 24, .code = 32,
+      .last = 104, .last_unit = 1, .code_bytes = 128, .name = 112, .file = 104, .first_line = 40, .line_table = 120,
+      .ascii = 48, .other = 72 },
+    { .version = "3.9.", .lines = FV_LINES_ADDRESSES, .state_frame = 24, .frame_bytes = 112, .back = 24, .code = 32,
+      .last = 104, .last_unit = 1, .code_bytes = 128, .name = 112, .file = 104, .first_line = 40, .line_table = 120,
+      .ascii = 48, .other = 72 },
+    { .version = "3.10.", .lines = FV_LINES_RANGES, .state_frame = 24, .frame_bytes = 112, .back = 24, .code = 32,
+      .last = 96, .last_unit = 2, .code_bytes = 128, .name = 112, .file = 104, .first_line = 40, .line_table = 120,
+      .ascii = 48, .other = 72 },
     { .version = "3.11.", .lines = FV_LINES_LOCATIONS, .state_frame = 56, .indirect = true, .holder_frame = 8,
-      .frame_bytes = 72, .back = 48, .code = 32, .last = 56, .last_is_address = true, .entry = 68,
-      .code_bytes = 144, .name = 128, .file = 112, .first_line = 72, .line_table = 136, .instructions = 184, .ascii = 48, .other = 72 },
+      .frame_bytes = 72, .back = 48, .code = 32, .last = 56, .last_is_address = true, .entry = 68, .code_bytes = 144,
+      .name = 128, .file = 112, .first_line = 72, .line_table = 136, .instructions = 184, .ascii = 48, .other = 72 },
     { .version = "3.12.", .lines = FV_LINES_LOCATIONS, .state_frame = 56, .indirect = true, .holder_frame = 0,
-      .frame_bytes = 72, .back = 8, .code = 0, .last = 56, .last_is_address = true, .owner = 70,
-      .code_bytes = 144, .name = 128, .file = 112, .first_line = 68, .line_table = 136, .instructions = 192, .ascii = 40, .other = 56 },
-    { .version = "3.13.", .lines = FV_LINES_LOCATIONS, .state_frame = 72,
-      .frame_bytes = 72, .back = 8, .code = 0, .last = 56, .last_is_address = true, .owner = 70,
-      .code_bytes = 144, .name = 128, .file = 112, .first_line = 68, .line_table = 136, .instructions = 200, .ascii = 40, .other = 56 },
+      .frame_bytes = 72, .back = 8, .code = 0, .last = 56, .last_is_address = true, .owner = 70, .code_bytes = 144,
+      .name = 128, .file = 112, .first_line = 68, .line_table = 136, .instructions = 192, .ascii = 40, .other = 56 },
+    { .version = "3.13.", .lines = FV_LINES_LOCATIONS, .state_frame = 72, .frame_bytes = 72, .back = 8, .code = 0,
+      .last = 56, .last_is_address = true, .owner = 70, .code_bytes = 144, .name = 128, .file = 112, .first_line = 68,
+      .line_table = 136, .instructions = 200, .ascii = 40, .other = 56 },
 };
+/* clang-format on */
 
 #define STATE_BYTES 256 /* of a thread's state, that all versions have */
 
@@ -52,8 +55,9 @@ static uintptr_t read_word(uintptr_t at)
     return *(const uintptr_t *)at;
 }
 
-/* By other means than the functions of the interpreter it is not known whether there is one, by now or still. The state may
- * have been deleted by another thread: then it is somebody else's memory, which has not the thread's number in its place. */
+/* By other means than the functions of the interpreter it is not known whether there is one, by now or still. The state
+ * may have been deleted by another thread: then it is somebody else's memory, which has not the thread's number in its
+ * place. */
 static uintptr_t own_state(void)
 {
     uintptr_t state = python.is_initialized() ? (uintptr_t)python.state_of_thread() : 0;
@@ -61,10 +65,10 @@ static uintptr_t own_state(void)
     return state && python.thread_id && read_word(state + python.thread_id) != (uintptr_t)pthread_self() ? 0 : state;
 }
 
-/* Of all frames: the instruction, and what its code object is. One that was freed may have left its place, and those of its parts,
- * to another one, whose lines differ. */
-static inline __attribute__((always_inline)) uint64_t add_up(const struct fv_python_layout *l, uintptr_t frame, bool is_address,
-                                                             bool has_owner)
+/* Of all frames: the instruction, and what its code object is. One that was freed may have left its place, and those of
+ * its parts, to another one, whose lines differ. */
+static inline __attribute__((always_inline)) uint64_t add_up(const struct fv_python_layout *l, uintptr_t frame,
+                                                             bool is_address, bool has_owner)
 {
     uint64_t state = 0;
 
@@ -76,7 +80,8 @@ static inline __attribute__((always_inline)) uint64_t add_up(const struct fv_pyt
         uint64_t last = is_address ? read_word(frame + l->last) : *(const uint32_t *)(frame + l->last);
 
         state = (state ^ code ^ read_word(code + l->name) << 20 ^ first_line << 40) * UINT64_C(0x9e3779b97f4a7c15);
-        state = (state << 32 | state >> 32) + (last ^ read_word(lines + FV_PYTHON_BYTES)) * UINT64_C(0xd6e8feb86659fd93);
+        state =
+            (state << 32 | state >> 32) + (last ^ read_word(lines + FV_PYTHON_BYTES)) * UINT64_C(0xd6e8feb86659fd93);
     }
     return state;
 }
@@ -148,7 +153,8 @@ static void conclude(uint32_t state)
 {
     python.record->state = state;
     if (state == FV_INTERPRETER_UNKNOWN && !fv_rt.world_rank && !fv_rt.options.quiet) /* its record tells the report */
-        fv_log("Python %s: fvmpi does not know how its frames are read; call sites are shown by the interpreter's own functions",
+        fv_log("Python %s: fvmpi does not know how its frames are read; call sites are shown by the interpreter's own "
+               "functions",
                python.record->version);
 }
 

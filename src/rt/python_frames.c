@@ -55,7 +55,9 @@ static char *put_utf8(char *at, uint32_t c)
 
 static uint32_t character(const uint8_t *raw, size_t i, unsigned kind)
 {
-    return kind == 1 ? raw[i] : kind == 2 ? raw[2 * i] | (uint32_t)raw[2 * i + 1] << 8 : (uint32_t)int_at(raw, (unsigned)(4 * i));
+    return kind == 1   ? raw[i]
+           : kind == 2 ? raw[2 * i] | (uint32_t)raw[2 * i + 1] << 8
+                       : (uint32_t)int_at(raw, (unsigned)(4 * i));
 }
 
 /* What there is no room for is left out at the beginning. */
@@ -200,7 +202,8 @@ static bool is_hidden(const char *file)
 {
     static const char imports[] = "<frozen importlib.";
 
-    return !*file || !strcmp(file, "__init__") || !strcmp(file, "<frozen runpy>") || !strncmp(file, imports, sizeof(imports) - 1);
+    return !*file || !strcmp(file, "__init__") || !strcmp(file, "<frozen runpy>") ||
+           !strncmp(file, imports, sizeof(imports) - 1);
 }
 
 static bool read_code(const struct reading *r, const uint8_t *frame, struct fv_python_frame *out)
@@ -271,8 +274,8 @@ static bool read_frames(const struct reading *r, uintptr_t state)
     return true;
 }
 
-bool fv_python_read(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state, bool is_known,
-                    struct fv_python_walk *walk)
+bool fv_python_read(const struct fv_python_layout *layout, const struct fv_python_types *types, uintptr_t state,
+                    bool is_known, struct fv_python_walk *walk)
 {
     const struct reading r = { layout, types, walk, is_known, false };
     uint64_t signals = fv_lock_sigsave(&fv_tree_lock);
@@ -282,8 +285,8 @@ bool fv_python_read(const struct fv_python_layout *layout, const struct fv_pytho
     return all;
 }
 
-bool fv_python_read_code(const struct fv_python_layout *layout, const struct fv_python_types *types, const uint8_t *frame,
-                         struct fv_python_walk *scratch, struct fv_python_frame *out)
+bool fv_python_read_code(const struct fv_python_layout *layout, const struct fv_python_types *types,
+                         const uint8_t *frame, struct fv_python_walk *scratch, struct fv_python_frame *out)
 {
     const struct reading r = { layout, types, scratch, false, true };
 

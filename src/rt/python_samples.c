@@ -16,8 +16,7 @@ static uintptr_t word_at(const uint8_t *bytes, unsigned offset)
 }
 
 /* A frame's bytes, with what stands before it in its page, if frames lie in a stack: its callers' frames. */
-static bool get_frame(const struct fv_python_layout *l, struct fv_python_samples *s, uintptr_t at,
-                      uint8_t *out)
+static bool get_frame(const struct fv_python_layout *l, struct fv_python_samples *s, uintptr_t at, uint8_t *out)
 {
     if (at < s->window_at || at + l->frame_bytes > s->window_at + s->window_bytes) {
         s->window_at = l->lines == FV_LINES_LOCATIONS ? at & ~(uintptr_t)(FV_PYTHON_WINDOW - 1) : at;
@@ -44,8 +43,7 @@ static bool step(const struct fv_python_layout *l, struct fv_python_samples *s, 
             s->sampled[s->count - 1].outermost = true;
         else
             s->sampled[s->count++] =
-                (struct fv_python_sampled){ .outermost =
-                                                true }; /* a call of the loop that has no frame yet */
+                (struct fv_python_sampled){ .outermost = true }; /* a call of the loop that has no frame yet */
         return true;
     }
     to->code = word_at(to->frame, l->code);
@@ -105,9 +103,7 @@ static bool read_line(const struct fv_python_layout *l, const struct fv_python_t
 
         if (!fv_python_read_code(l, types, from->frame, &s->walk, &frame))
             return false;
-        *line = (struct fv_python_line){
-            .code = from->code, .last = from->last, .content = content, .frame = frame
-        };
+        *line = (struct fv_python_line){ .code = from->code, .last = from->last, .content = content, .frame = frame };
     }
     line->checked = s->samples;
     line->confirmed++;
@@ -115,8 +111,8 @@ static bool read_line(const struct fv_python_layout *l, const struct fv_python_t
 }
 
 /* Code objects, then what their parts begin with. */
-static bool gather(const struct fv_python_layout *l, const struct fv_python_types *types,
-                   struct fv_python_samples *s, unsigned count)
+static bool gather(const struct fv_python_layout *l, const struct fv_python_types *types, struct fv_python_samples *s,
+                   unsigned count)
 {
     if (!fv_memory_gather(s->at, count, sizeof(*s->code), s->code))
         return false;
@@ -178,8 +174,8 @@ static bool first_frame(const struct fv_python_layout *l, const struct fv_python
     return true;
 }
 
-bool fv_python_read_sample(const struct fv_python_layout *l, const struct fv_python_types *types,
-                           uintptr_t state, struct fv_python_samples *s)
+bool fv_python_read_sample(const struct fv_python_layout *l, const struct fv_python_types *types, uintptr_t state,
+                           struct fv_python_samples *s)
 {
     uintptr_t frame = 0;
 

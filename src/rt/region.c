@@ -20,9 +20,12 @@ struct region {
 static const struct kind {
     struct fv_tail_kind tail;
     size_t bytes;
-} regions = { { .type = FV_CHUNK_REGIONS, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_region_record) },
-  switched = { { .type = FV_CHUNK_SWITCHES, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_switch_record) },
-  with_io = { { .type = FV_CHUNK_IO_REGIONS, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget }, sizeof(struct fv_io_region) };
+} regions = { { .type = FV_CHUNK_REGIONS, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget },
+              sizeof(struct fv_region_record) },
+  switched = { { .type = FV_CHUNK_SWITCHES, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget },
+               sizeof(struct fv_switch_record) },
+  with_io = { { .type = FV_CHUNK_IO_REGIONS, .first_pages = 1, .most_pages = 8, .budget = &fv_cells_budget },
+              sizeof(struct fv_io_region) };
 
 static struct ends *new_record(struct fv_regions *r, const struct kind *kind, uint32_t thread, struct ends ends)
 {
@@ -66,7 +69,8 @@ void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t
         return;
     if (cell->calls > cell->from_calls) {
         struct fv_thread *t = call->thread;
-        struct fv_region_record *r = find(&t->regions, &regions, t->id, (struct ends){ cell->from, call->path->cell_index });
+        struct fv_region_record *r =
+            find(&t->regions, &regions, t->id, (struct ends){ cell->from, call->path->cell_index });
 
         if (!r) {
             cell->from = FV_FROM_SEVERAL; /* time stays right; what is lost is what came before */

@@ -53,7 +53,8 @@ static void keep(const struct fv_remark_record *remark)
 
 void fv_remark_forks(void)
 {
-    keep(&(struct fv_remark_record){ .text = "it made child processes by fork(): what they did is not recorded", .kind = FV_REMARK_FORKS });
+    keep(&(struct fv_remark_record){ .text = "it made child processes by fork(): what they did is not recorded",
+                                     .kind = FV_REMARK_FORKS });
 }
 
 void fv_remark_children(void)

@@ -26,11 +26,12 @@ static ssize_t read_begin(int directory, const char *name, void *out, size_t byt
 
 static bool read_header(int directory, const char *name, struct fv_file_header *out)
 {
-    return read_begin(directory, name, out, sizeof(*out)) == (ssize_t)sizeof(*out) && !memcmp(out->magic, FV_FILE_MAGIC, sizeof(out->magic)) &&
-           out->version == FV_FILE_VERSION;
+    return read_begin(directory, name, out, sizeof(*out)) == (ssize_t)sizeof(*out) &&
+           !memcmp(out->magic, FV_FILE_MAGIC, sizeof(out->magic)) && out->version == FV_FILE_VERSION;
 }
 
-/* exec() leaves a process its number and the time of its start. Containers of one host may have the same numbers, and names of their own. */
+/* exec() leaves a process its number and the time of its start. Containers of one host may have the same numbers, and
+ * names of their own. */
 static bool was_this_process(const struct fv_file_header *h)
 {
     struct fv_process self;
@@ -38,8 +39,9 @@ static bool was_this_process(const struct fv_file_header *h)
     char host[sizeof(h->host)] = "";
 
     gethostname(host, sizeof(host) - 1);
-    return !strcmp(host, h->host) && h->state == FV_STATE_REPLACED && h->pid == (uint32_t)getpid() && fv_process_read(getpid(), &self) && h->process_start == self.start &&
-           fv_boot_id(boot) && !memcmp(boot, h->boot_id, sizeof(boot));
+    return !strcmp(host, h->host) && h->state == FV_STATE_REPLACED && h->pid == (uint32_t)getpid() &&
+           fv_process_read(getpid(), &self) && h->process_start == self.start && fv_boot_id(boot) &&
+           !memcmp(boot, h->boot_id, sizeof(boot));
 }
 
 /* Never over what is there: EEXIST. */

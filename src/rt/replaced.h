@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* If the rank file `name` of the directory is of this process, which was another program then, it becomes NAME.1, or .2, ..., and the
- * run.json that it wrote likewise. False: it is not, or it could not; nothing has changed. */
+/* If the rank file `name` of the directory is of this process, which was another program then, it becomes NAME.1, or
+ * .2, ..., and the run.json that it wrote likewise. False: it is not, or it could not; nothing has changed. */
 bool fv_replaced_steps_aside(int directory, const char *name);
 
 #endif

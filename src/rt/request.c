@@ -110,14 +110,13 @@ void fv_request_post(struct fv_call *call, const struct fv_request *request)
     charge_and_unlock(call, s, r);
 }
 
-void fv_request_post_recv(struct fv_call *call, uint64_t handle, uint64_t number, struct fv_comm *comm,
-                          int peer, int tag)
+void fv_request_post_recv(struct fv_call *call, uint64_t handle, uint64_t number, struct fv_comm *comm, int peer,
+                          int tag)
 {
     struct shard *s = lock_shard(shard_of(handle));
     struct fv_request *r = place(s, handle);
 
-    if (FV_LIKELY(r !=
-                  NULL)) { /* one by one: an initializer's zeros are slower here than the rest together */
+    if (FV_LIKELY(r != NULL)) { /* one by one: an initializer's zeros are slower here than the rest together */
         r->kind = FV_REQUEST_RECV;
         r->persistent = r->active = r->partitioned = r->untold = 0;
         r->peer = peer;

@@ -69,7 +69,8 @@ static bool is_in_code(uintptr_t address)
             *stop = '\0';
             found = is_code_at(line, address);
         }
-        used = line == text && used == sizeof(text) - 1 ? 0 : used - (size_t)(line - text); /* the rest of a long name */
+        /* the rest of a long name */
+        used = line == text && used == sizeof(text) - 1 ? 0 : used - (size_t)(line - text);
         memmove(text, line, used);
     }
     if (fd >= 0)
@@ -82,7 +83,8 @@ static bool read_before(uintptr_t address, uint8_t code[BEFORE])
 {
     size_t here = address % FV_PAGE;
 
-    return fv_memory_peek(address - BEFORE, code, BEFORE) || (here && here < BEFORE && fv_memory_peek(address - here, code + BEFORE - here, here));
+    return fv_memory_peek(address - BEFORE, code, BEFORE) ||
+           (here && here < BEFORE && fv_memory_peek(address - here, code + BEFORE - here, here));
 }
 
 bool fv_is_return_address(uintptr_t address)

@@ -42,8 +42,7 @@ struct fv_site {
     const void *return_address;
     const uintptr_t *frame; /* frame[0]: the caller's frame pointer, frame[1]: the return address */
 };
-#define FV_CALL_SITE() \
-    ((struct fv_site){ __builtin_return_address(0), (const uintptr_t *)__builtin_frame_address(0) })
+#define FV_CALL_SITE() ((struct fv_site){ __builtin_return_address(0), (const uintptr_t *)__builtin_frame_address(0) })
 
 /* A call in progress, on the wrapper's stack. */
 struct fv_call {
@@ -158,14 +157,14 @@ struct fv_comm *fv_comm_find(uint64_t handle);
  * it may be another thread's new communicator. False: NULL, or the struct
  * has a new life, too (only over budget). */
 bool fv_comm_freed(struct fv_comm *comm, uint64_t begin);
-void fv_comm_named(uint64_t handle, const char *name);  /* after MPI_Comm_set_name */
-uint64_t fv_comm_next_child(struct fv_comm *parent);    /* number of this creation call on the parent */
+void fv_comm_named(uint64_t handle, const char *name); /* after MPI_Comm_set_name */
+uint64_t fv_comm_next_child(struct fv_comm *parent);   /* number of this creation call on the parent */
 /* An *_init call of a partitioned operation, of enum fv_request_kind: the fv_comm_record.id of what stands in the trace
  * for the communicator. 0: no trace, or no room, which is counted. */
 uint32_t fv_comm_channel(struct fv_comm *comm, unsigned kind, int peer, int tag);
 int fv_comm_size(const struct fv_comm *comm);
 int fv_comm_rank(const struct fv_comm *comm);
-int fv_comm_remote_size(const struct fv_comm *comm);    /* 0: an intracommunicator */
+int fv_comm_remote_size(const struct fv_comm *comm); /* 0: an intracommunicator */
 unsigned fv_comm_flags(const struct fv_comm *comm);
 /* The Cartesian grid of a new communicator, once. */
 void fv_comm_grid(const struct fv_comm *comm, unsigned dimensions, const int *sizes, const int *periodic);
@@ -186,14 +185,10 @@ uint32_t fv_comm_number(const struct fv_comm *comm); /* in the file and in event
 
 /* ---- windows and files (owners.c): they were made from a communicator, and do not tell it cheaply ---- */
 
-enum fv_owned {
-    FV_OWNED_WINDOW,
-    FV_OWNED_FILE,
-    FV_OWNED_KINDS
-};
+enum fv_owned { FV_OWNED_WINDOW, FV_OWNED_FILE, FV_OWNED_KINDS };
 struct fv_owner {
     struct fv_comm *comm;
-    uint64_t number; /* in the trace; 0: none */
+    uint64_t number;         /* in the trace; 0: none */
     uint64_t handle, serial; /* set by fv_owner_add() */
 };
 /* Remembers, in place of what is known under the handle. Without a communicator, or memory: counted. */
@@ -211,8 +206,8 @@ enum fv_request_kind {
     FV_REQUEST_RECV = FV_WAITED_RECEIVE,
     FV_REQUEST_COLLECTIVE = FV_WAITED_COLLECTIVE,
     FV_REQUEST_OPERATION = FV_WAITED_OPERATION, /* RMA, file: followed for the trace */
-    FV_REQUEST_MESSAGE = 5,   /* a matched probe's message: likewise */
-    FV_REQUEST_NOTHING = 6,   /* persistent, with MPI_PROC_NULL: known, so that its start is; never active */
+    FV_REQUEST_MESSAGE = 5,                     /* a matched probe's message: likewise */
+    FV_REQUEST_NOTHING = 6, /* persistent, with MPI_PROC_NULL: known, so that its start is; never active */
 };
 struct fv_request {
     uint64_t handle;
@@ -230,8 +225,8 @@ struct fv_request {
     uint32_t path, comm_id, section;
     uint16_t function;
     uint16_t made_by; /* the function that posted it; set by fv_request_post() */
-    uint64_t serial; /* tells it from a later request under the same handle */
-    uint64_t number; /* of the operation in the trace, else 0; set by fv_request_start() for persistent ones */
+    uint64_t serial;  /* tells it from a later request under the same handle */
+    uint64_t number;  /* of the operation in the trace, else 0; set by fv_request_start() for persistent ones */
     uint32_t sequence, starts; /* persistent collectives: of the *_init call, and how often it was started */
 };
 /* By the call that made the request, before or after its fv_call_record(): follow it. Only receives need it
@@ -300,10 +295,10 @@ void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes);
 /* ---- life cycle (start.c) ---- */
 
 struct fv_start_info {
-    int world_rank, world_size; /* 0 and 1 without a world (sessions) */
-    const char *mpi;            /* MPI_Get_library_version */
-    const char *thread_level;   /* "MPI_THREAD_SINGLE", ... */
-    bool thread_multiple;       /* more than one thread may be inside MPI */
+    int world_rank, world_size;    /* 0 and 1 without a world (sessions) */
+    const char *mpi;               /* MPI_Get_library_version */
+    const char *thread_level;      /* "MPI_THREAD_SINGLE", ... */
+    bool thread_multiple;          /* more than one thread may be inside MPI */
     uint64_t init_begin, init_end; /* ticks around MPI_Init, 0 if it was not seen */
 };
 /* Opens the rank file and starts recording; the second call does nothing. Never communicates: an
@@ -314,9 +309,9 @@ void fv_threads_many(void);
 /* MPI_Init itself, seen before the runtime was started: the call is recorded afterwards. */
 void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end);
 bool fv_started(void);
-void fv_finalizing(void); /* entering MPI_Finalize; fv_call_enter() was called */
-void fv_finalized(void);  /* it returned and was recorded; or it returned in a thread that cannot be: */
-bool fv_unrecorded(void); /* there was no room in memory or on the disk for this thread */
+void fv_finalizing(void);   /* entering MPI_Finalize; fv_call_enter() was called */
+void fv_finalized(void);    /* it returned and was recorded; or it returned in a thread that cannot be: */
+bool fv_unrecorded(void);   /* there was no room in memory or on the disk for this thread */
 void fv_aborting(int code); /* entering MPI_Abort */
 /* MPI_Pcontrol and fvmpi.h. Idempotent. */
 void fv_pause(void);
@@ -326,7 +321,8 @@ void fv_forget(void);
 void fv_mark(void);
 uint64_t fv_now(void); /* ticks */
 
-/* Before main: `object` defines this MPI function in front of us, at this address, and may pass it by us, to PMPI_X. `function` stays. */
+/* Before main: `object` defines this MPI function in front of us, at this address, and may pass it by us, to PMPI_X.
+ * `function` stays. */
 void fv_shadow_add(const char *object, const void *address, const char *function, bool passes_by);
 
 /* ---- what the MPI-dependent layer (mpi-wrappers/glue.c) gives to the runtime ---- */

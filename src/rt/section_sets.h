@@ -7,7 +7,6 @@
 #include "base/base.h"
 #include "trace/format.h"
 
-
 #include <string.h>
 
 enum {
@@ -27,6 +26,5 @@ bool fv_section_is_others(uint32_t id);
 
 /* The set of `outer` and a section, from 1; 0: there are too many, or no disk. */
 uint32_t fv_section_set_find(uint32_t outer, uint32_t section);
-
 
 #endif

@@ -27,10 +27,10 @@ enum {
 
 /* A section as a thread has it. */
 struct slot {
-    struct fv_section_times *times; /* in the file */
+    struct fv_section_times *times;     /* in the file */
     struct fv_section_process *process; /* likewise, with the same index */
-    struct fv_octave *octave;       /* likewise: of the last instance */
-    struct fv_counted *counted; /* NULL: nothing is counted in it */
+    struct fv_octave *octave;           /* likewise: of the last instance */
+    struct fv_counted *counted;         /* NULL: nothing is counted in it */
     uint32_t id;
     int32_t number;
     uint32_t depth;                /* begins without end; 0: closed */
@@ -50,7 +50,7 @@ struct open {
 };
 
 struct fv_sections {
-    struct fv_section_losses *losses; /* in the file */
+    struct fv_section_losses *losses;               /* in the file */
     struct fv_tail tail, process_tail, octave_tail; /* of times, of the process, and of octaves */
     uint32_t count, depth, octave_count;
     uint32_t beyond; /* begins that were too deep and have not ended */
@@ -189,8 +189,7 @@ static FV_COLD void trace_with_room(struct fv_thread *t, uint64_t now)
  * is still so. */
 static inline void trace_set(struct fv_thread *t, uint64_t now)
 {
-    if (FV_LIKELY(!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) ||
-        fv_rt_paused() ||
+    if (FV_LIKELY(!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)) || fv_rt_paused() ||
         __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED))
         return;
     if (FV_UNLIKELY(fv_self && !fv_is_between()))
@@ -205,7 +204,8 @@ static FV_COLD void trace_counters(struct fv_thread *t, uint64_t now)
     uint64_t counts[FV_COUNTERS];
     uint8_t numbers[FV_COUNTERS];
 
-    if (!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED) || fv_rt_paused() || __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) || (fv_self && !fv_is_between()))
+    if (!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED) || fv_rt_paused() ||
+        __atomic_load_n(&fv_rt.trace_stopped, __ATOMIC_RELAXED) || (fv_self && !fv_is_between()))
         return;
     for (unsigned i = 0, count = fv_counters_last(t, numbers, counts); i < count; i++) {
         if (fv_events_counter(t, now, numbers[i], counts[i]))
@@ -262,7 +262,8 @@ static inline uint64_t process_ns(const struct fv_section_counters *own)
 
     if (FV_LIKELY(!__atomic_load_n(&fv_threads_made, __ATOMIC_RELAXED)))
         return own->usage.user_ns + own->usage.system_ns;
-    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) ? 0 : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) ? 0
+                                                         : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static void add_counters(struct fv_section_counters *sum, const struct fv_section_counters *now,
@@ -409,8 +410,7 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
 {
     struct fv_section_times *times = slot->times;
     struct fv_section_counters counters;
-    uint64_t ticks = now > times->opened ? now - times->opened : 0,
-             paused = fv_paused_until(now) - times->paused;
+    uint64_t ticks = now > times->opened ? now - times->opened : 0, paused = fv_paused_until(now) - times->paused;
 
     read_counters(t, times->measured, &counters);
     uint64_t process = times->measured ? process_ns(&counters) : 0;
@@ -447,8 +447,7 @@ static bool is_open_elsewhere(const struct fv_thread *self, uint32_t id)
     for (const struct fv_thread *t = fv_rt.threads; t && !found; t = t->next_all) {
         const struct fv_sections *s = __atomic_load_n(&t->sections, __ATOMIC_ACQUIRE);
 
-        for (uint32_t i = 0; t != self && s && i < __atomic_load_n(&s->count, __ATOMIC_ACQUIRE) && !found;
-             i++)
+        for (uint32_t i = 0; t != self && s && i < __atomic_load_n(&s->count, __ATOMIC_ACQUIRE) && !found; i++)
             found = s->slots[i].id == id && __atomic_load_n(&s->slots[i].depth, __ATOMIC_RELAXED);
     }
     fv_unlock(&fv_rt.lock);
@@ -521,7 +520,8 @@ static bool is_on_own_stack(const struct fv_thread *t, struct fv_site site)
     return (uintptr_t)site.frame >= t->stack_low && (uintptr_t)site.frame < t->stack_end;
 }
 
-/* Is there no room on the stack between a begin or end and now for what the kernel puts there when a handler comes in? */
+/* Is there no room on the stack between a begin or end and now for what the kernel puts there when a handler comes
+ * in? */
 static bool is_too_near(struct fv_site busy, struct fv_site now)
 {
     return (uintptr_t)busy.frame > (uintptr_t)now.frame &&

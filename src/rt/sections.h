@@ -8,13 +8,13 @@
 
 #include "base/base.h"
 
-
 struct fv_thread;
-/* Of the sections that are open for a thread, the set: its own, or, where it has none, those of the thread that made it. So workers
- * of a pool belong to what they work for, whenever they were made. For signal handlers. */
+/* Of the sections that are open for a thread, the set: its own, or, where it has none, those of the thread that made
+ * it. So workers of a pool belong to what they work for, whenever they were made. For signal handlers. */
 uint32_t fv_sections_of(const struct fv_thread *thread);
 
-/* A level below all: of regions that are marked for others (src/annotations), which are many and short, so that their CPU time is not read. */
+/* A level below all: of regions that are marked for others (src/annotations), which are many and short, so that their
+ * CPU time is not read. */
 #define FV_SECTION_MARKED INT32_MIN
 
 /* What fvmpi.h's functions call, by these names (there weak). */

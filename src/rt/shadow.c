@@ -1,8 +1,8 @@
-/* Functions that somebody in front of us defines: a program or a library with its own MPI_Send. Found before main, by one thread. Such
- * a function may hand its calls on to us, as a tool that is preloaded does by dlsym(RTLD_NEXT). So who defines what is written into
- * the rank file at the start, and what has come from there is taken out of it again. What is left is told when the process ends. An
- * object that refers to PMPI_Send passes MPI_Send by us, as far as nothing of it comes; of one that does not, a first call that comes tells
- * that it hands on all of them. */
+/* Functions that somebody in front of us defines: a program or a library with its own MPI_Send. Found before main, by
+ * one thread. Such a function may hand its calls on to us, as a tool that is preloaded does by dlsym(RTLD_NEXT). So who
+ * defines what is written into the rank file at the start, and what has come from there is taken out of it again. What
+ * is left is told when the process ends. An object that refers to PMPI_Send passes MPI_Send by us, as far as nothing of
+ * it comes; of one that does not, a first call that comes tells that it hands on all of them. */
 #include "rt/path.h"
 #include "rt/process.h"
 #include "rt/rt.h"
@@ -11,7 +11,11 @@
 
 #include <string.h>
 
-enum { OBJECTS = 4, FUNCTIONS = 1024 }; /* more objects are counted as the last one's; more functions stay in the record */
+enum {
+    OBJECTS = 4,
+    FUNCTIONS = 1024
+}; /* more objects are counted as the last one's; more functions stay in the
+    * record */
 
 static struct object {
     struct fv_shadow_record record, *written; /* NULL: not yet */

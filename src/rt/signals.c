@@ -1,11 +1,12 @@
-/* Signals of the application beside ours: SIGTRAP and SIGPROF, as which the kernel signals samples, and those that end the process
- * (fatal.c) or tell that the rank file has lost pages (bus.c). An application that set an action of its own later would meet samples there, and the default action would
- * kill it; and it may ask what its action is. So what it asks for such a signal is kept here, answered from here, and done for
- * its own signals. For every other signal, and while we want none, the next one's function is called, as if we were not there:
- * the C library's, or that of somebody else who interposes it (a sanitizer, a Java run-time).
+/* Signals of the application beside ours: SIGTRAP and SIGPROF, as which the kernel signals samples, and those that end
+ * the process (fatal.c) or tell that the rank file has lost pages (bus.c). An application that set an action of its own
+ * later would meet samples there, and the default action would kill it; and it may ask what its action is. So what it
+ * asks for such a signal is kept here, answered from here, and done for its own signals. For every other signal, and
+ * while we want none, the next one's function is called, as if we were not there: the C library's, or that of somebody
+ * else who interposes it (a sanitizer, a Java run-time).
  *
- * SIG_IGN is really set: what is executed from here inherits it, and no sample comes. A handler for a signal that ends the
- * process by default is really set, too: then we do not see it. */
+ * SIG_IGN is really set: what is executed from here inherits it, and no sample comes. A handler for a signal that ends
+ * the process by default is really set, too: then we do not see it. */
 #include "rt/signals.h"
 #include "base/lock.h"
 #include "rt/layers.h"
@@ -24,14 +25,14 @@ static struct fv_lock lock; /* held with all signals blocked */
 static pid_t process;       /* that took some */
 static struct shared {
     int signal;
-    bool ours;        /* the handler is set, or what the application wants in its place */
-    bool end_only;    /* the handler is for the action that the application had at first, and for SIG_DFL */
-    void *first;      /* this action's function */
+    bool ours;               /* the handler is set, or what the application wants in its place */
+    bool end_only;           /* the handler is for the action that the application had at first, and for SIG_DFL */
+    void *first;             /* this action's function */
     void (*give_back)(void); /* borrowed: called before the application's own action is set */
     struct sigaction handler, application;
 } shared[] = {
-    { .signal = SIGTRAP }, { .signal = SIGPROF }, { .signal = SIGSEGV }, { .signal = SIGBUS },  { .signal = SIGFPE }, { .signal = SIGILL },
-    { .signal = SIGABRT }, { .signal = SIGSYS },  { .signal = SIGTERM }, { .signal = SIGXCPU },
+    { .signal = SIGTRAP }, { .signal = SIGPROF }, { .signal = SIGSEGV }, { .signal = SIGBUS },  { .signal = SIGFPE },
+    { .signal = SIGILL },  { .signal = SIGABRT }, { .signal = SIGSYS },  { .signal = SIGTERM }, { .signal = SIGXCPU },
 };
 
 FV_NO_TSAN static inline struct shared *shared_of(int signal)
@@ -115,7 +116,8 @@ void fv_signals_return(int signal)
     fv_unlock(&lock);
 }
 
-/* The actions that MPI libraries have for errors (Open MPI's own, UCX's) print where they were, and end as the default does. */
+/* The actions that MPI libraries have for errors (Open MPI's own, UCX's) print where they were, and end as the default
+ * does. */
 static bool ends(const struct sigaction *action)
 {
     static const char *const libraries[] = { "libopen-pal.so", "libucs.so" };
@@ -172,8 +174,7 @@ bool fv_signals_ignored(int signal)
 /* The kernel's own of an instruction comes again when that is executed again. */
 static bool is_fault(int signal, const siginfo_t *info)
 {
-    return info->si_code > 0 &&
-           (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
+    return info->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
 }
 
 void fv_signals_pass_on(int signal, siginfo_t *info, void *context)

@@ -36,7 +36,8 @@ static struct fv_solo_page *find(void)
     if (page && page->magic == FV_SOLO_MAGIC && page->how < FV_SOLO_HOWS)
         return page;
     if (fv_first_on_node("solo", path))
-        fv_log("FVMPI_SOLO=%s: %s; nobody runs alone" FV_FOR_NODE, path, page || !errno ? "is not what fvmpi run makes" : strerror(errno));
+        fv_log("FVMPI_SOLO=%s: %s; nobody runs alone" FV_FOR_NODE, path,
+               page || !errno ? "is not what fvmpi run makes" : strerror(errno));
     if (page)
         munmap(page, FV_PAGE);
     return NULL;
@@ -53,7 +54,8 @@ struct fv_solo_page *fv_solo_map(void)
     return page;
 }
 
-struct fv_solo_record *fv_solo_new_record(struct fv_tail *tail, const struct fv_solo_page *page, const struct fv_solo_record *key)
+struct fv_solo_record *fv_solo_new_record(struct fv_tail *tail, const struct fv_solo_page *page,
+                                          const struct fv_solo_record *key)
 {
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_SOLO, .first_pages = 1, .most_pages = 4 };
     struct fv_solo_record *record = fv_tail_next(tail, &kind, FV_NO_THREAD, sizeof(*record), false);
@@ -90,10 +92,12 @@ static bool has_moved(const struct fv_solo_page *page)
 {
     unsigned cpu = 0;
 
-    return page->how == FV_SOLO_PIRATE && !syscall(SYS_getcpu, &cpu, NULL, NULL) && cpu < FV_SOLO_CPUS && page->cpu < FV_SOLO_CPUS && page->domains[cpu] != page->domains[page->cpu];
+    return page->how == FV_SOLO_PIRATE && !syscall(SYS_getcpu, &cpu, NULL, NULL) && cpu < FV_SOLO_CPUS &&
+           page->cpu < FV_SOLO_CPUS && page->domains[cpu] != page->domains[page->cpu];
 }
 
-void fv_solo_interval_end(const struct fv_solo_interval *interval, const struct fv_solo_page *page, struct fv_solo_record *to)
+void fv_solo_interval_end(const struct fv_solo_interval *interval, const struct fv_solo_page *page,
+                          struct fv_solo_record *to)
 {
     uint64_t ticks = fv_ticks() - interval->begin;
 

@@ -1,6 +1,7 @@
-/* See stack.h. A thread's control block lies above its frames, in the same mapping, on all processors that the C library knows: so that mapping says it all. Rejected:
- * pthread_getattr_np(), which takes a lock of the thread's own, and allocates while it holds it: called by a hook of a handler, or of the allocator, it waits for itself
- * for ever where the thread was in it already, or in another function with that lock. */
+/* See stack.h. A thread's control block lies above its frames, in the same mapping, on all processors that the C
+ * library knows: so that mapping says it all. Rejected: pthread_getattr_np(), which takes a lock of the thread's own,
+ * and allocates while it holds it: called by a hook of a handler, or of the allocator, it waits for itself for ever
+ * where the thread was in it already, or in another function with that lock. */
 #include "rt/stack.h"
 #include "base/lock.h"
 
@@ -12,8 +13,9 @@
 /* The kernel keeps other mappings at least 128 MiB below the end of the initial stack. */
 #define INITIAL_STACK (UINT64_C(96) << 20)
 
-/* Stacks are used again, by threads that are made one after the other: the mapping is read once for each. One that has gone, and another one that ends at the same place:
- * the C library keeps stacks, and programs rarely have them of several sizes. */
+/* Stacks are used again, by threads that are made one after the other: the mapping is read once for each. One that has
+ * gone, and another one that ends at the same place: the C library keeps stacks, and programs rarely have them of
+ * several sizes. */
 #define REMEMBERED 64
 static struct remembered {
     uintptr_t high, low;
@@ -74,8 +76,8 @@ static void take(struct line *l, char c)
     }
 }
 
-/* Begin of the mapping that has the address, with those that adjoin it below, if all can be read and written; 0: there is none, or it is not told. Not by the C library,
- * whose functions could end the thread here (cancellation). */
+/* Begin of the mapping that has the address, with those that adjoin it below, if all can be read and written; 0: there
+ * is none, or it is not told. Not by the C library, whose functions could end the thread here (cancellation). */
 static uintptr_t begin_of_mapping(uintptr_t address)
 {
     char text[1024];

@@ -156,8 +156,9 @@ static bool open_in_tmp(int folder, const char *directory, const char *name)
         return false;
     }
     if (fv_first_on_node("local", directory))
-        fv_log("%s: %s; rank files go to /tmp. Where fvmpi run stands before the launcher it moves them at the end, else: %s" FV_FOR_NODE, directory, fv_writer_why(ENODEV),
-               FV_COMMAND("fvmpi", "gather", directory));
+        fv_log("%s: %s; rank files go to /tmp. Where fvmpi run stands before the launcher it moves them at the end, "
+               "else: %s" FV_FOR_NODE,
+               directory, fv_writer_why(ENODEV), FV_COMMAND("fvmpi", "gather", directory));
     return true;
 }
 
@@ -176,8 +177,10 @@ static int open_rank_file(int folder, const char *directory, const struct fv_sta
         if (errno == EEXIST)
             return -FV_EIO;
         if (fv_first_on_node("local", directory))
-            fv_log("%s: cannot be written to: %s; rank files go to %s. Choose another with --local or FVMPI_LOCAL" FV_FOR_NODE,
-                   fv_rt.options.local, errno == EPERM ? "what is there is another user's" : strerror(errno), directory);
+            fv_log("%s: cannot be written to: %s; rank files go to %s. Choose another with --local or "
+                   "FVMPI_LOCAL" FV_FOR_NODE,
+                   fv_rt.options.local, errno == EPERM ? "what is there is another user's" : strerror(errno),
+                   directory);
     }
     int err = open_shared_file(folder, directory, file, info), why = errno;
     if (err && why == ENODEV && !fv_rt.options.local && open_in_tmp(folder, directory, fv_base_name(file)))
@@ -205,14 +208,15 @@ static void number_name(char *out, size_t size, const char *wanted, int number)
  * next directory is taken, DIR-2, DIR-3, and as every rank has run the same programs, all take the same. Only a
  * process without others that called exec() stays where it is.
  * A descriptor of the directory, or -FV_EIO. */
-static int open_experiment(char *directory, size_t size, const char *program,
-                           const struct fv_start_info *info)
+static int open_experiment(char *directory, size_t size, const char *program, const struct fv_start_info *info)
 {
     const char *wanted = fv_rt.options.output;
     char first[4096], next[4096];
     int folder;
 
-    for (int number = 2; (folder = fv_experiment_claim(directory, size, wanted, program, info->world_size, fv_rt.options.share)) >= 0; number++) {
+    for (int number = 2;
+         (folder = fv_experiment_claim(directory, size, wanted, program, info->world_size, fv_rt.options.share)) >= 0;
+         number++) {
         if (!open_rank_file(folder, directory, info))
             return folder;
         int why = errno;
@@ -297,7 +301,8 @@ static void write_run_json(int folder, const char *directory)
 {
     char text[8192];
     size_t n = fv_run_json(fv_rt.writer.header, text, sizeof(text));
-    int fd = openat(folder, "run.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, fv_rt.options.share ? 0666 : 0600);
+    int fd = openat(folder, "run.json", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                    fv_rt.options.share ? 0666 : 0600);
 
     if (fd < 0 && errno == EEXIST)
         fv_log("%s/run.json: is kept as it is; what the run was, fvmpi report says", directory);
@@ -316,7 +321,8 @@ static void tell_if_elsewhere(const char *directory, int rank)
 
     if (!rank && !fv_rt.options.quiet && n && end > n && wanted[strlen(wanted) - 1] != '/' &&
         strcmp(directory + end - n, wanted + strlen(wanted) - n))
-        fv_log("%s: holds another experiment, which is kept; this one is %s; read it with: %s", wanted, directory, FV_COMMAND("fvmpi", "report", directory));
+        fv_log("%s: holds another experiment, which is kept; this one is %s; read it with: %s", wanted, directory,
+               FV_COMMAND("fvmpi", "report", directory));
 }
 
 /* Where a name was made up, it is told. */
@@ -331,7 +337,8 @@ static void tell_name(const char *directory, int rank)
 /* A filter of functions is in effect by the list that `fvmpi run` made of it. */
 static const char *in_effect(const struct fv_option *option)
 {
-    bool is_filter = option->variable && !strcmp(option->variable, "FVMPI_FUNCTIONS_FILTER") && fv_env("FVMPI_FUNCTIONS_LEFT_OUT");
+    bool is_filter =
+        option->variable && !strcmp(option->variable, "FVMPI_FUNCTIONS_FILTER") && fv_env("FVMPI_FUNCTIONS_LEFT_OUT");
     bool is_told = option->variable && !strcmp(option->variable, "FVMPI_LEFT_OUT");
 
     return option->use == FV_USE_APPLICATION || is_filter || is_told ? fv_option_in_effect(option) : NULL;
@@ -362,7 +369,8 @@ static void write_options(void)
     for (size_t i = 0; i < fv_option_count; i++)
         count += is_recorded(&fv_option_table[i]);
     const size_t bytes = count * sizeof(struct fv_option_record);
-    struct fv_chunk_header *chunk = bytes ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_OPTIONS, FV_NO_THREAD, 0, bytes) : NULL;
+    struct fv_chunk_header *chunk =
+        bytes ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_OPTIONS, FV_NO_THREAD, 0, bytes) : NULL;
     if (!chunk)
         return;
     struct fv_option_record *r = fv_chunk_records(chunk);
@@ -456,13 +464,15 @@ static uint32_t state_now(void)
 
 void fv_exiting(void)
 {
-    if (fv_rt_on() && (state_now() == FV_STATE_RUNNING || state_now() == FV_STATE_REPLACED)) /* another thread's exec() comes too late */
+    if (fv_rt_on() && (state_now() == FV_STATE_RUNNING || state_now() == FV_STATE_REPLACED)) /* another thread's exec()
+                                                                                              * comes too late */
         end(FV_STATE_EXITED);
 }
 
 static uint32_t execs; /* under way; atomic */
 
-/* exec() is no cancellation point, handlers call it on small stacks, and programs that look along PATH call it often: nothing is read of /proc. */
+/* exec() is no cancellation point, handlers call it on small stacks, and programs that look along PATH call it often:
+ * nothing is read of /proc. */
 bool fv_replacing(void)
 {
     uint32_t running = FV_STATE_RUNNING;
@@ -471,7 +481,8 @@ bool fv_replacing(void)
         return false;
     struct fv_file_header *h = fv_rt.writer.header;
     __atomic_fetch_add(&execs, 1, __ATOMIC_ACQ_REL);
-    if (__atomic_compare_exchange_n(&h->state, &running, FV_STATE_REPLACED, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    if (__atomic_compare_exchange_n(&h->state, &running, FV_STATE_REPLACED, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
         fv_clock_point(&h->last);
         fv_usage_update();
         __atomic_store_n(&h->end_ticks, fv_ticks(), __ATOMIC_RELEASE);
@@ -486,7 +497,8 @@ void fv_exec_failed(void)
     uint64_t end_ticks = __atomic_load_n(&h->end_ticks, __ATOMIC_ACQUIRE);
     uint32_t replaced = FV_STATE_REPLACED;
 
-    if (!__atomic_sub_fetch(&execs, 1, __ATOMIC_ACQ_REL) && __atomic_compare_exchange_n(&h->state, &replaced, FV_STATE_RUNNING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (!__atomic_sub_fetch(&execs, 1, __ATOMIC_ACQ_REL) &&
+        __atomic_compare_exchange_n(&h->state, &replaced, FV_STATE_RUNNING, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         __atomic_compare_exchange_n(&h->end_ticks, &end_ticks, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 

@@ -14,8 +14,8 @@ static inline bool fv_cell_is_full(const struct fv_cell *cell)
 static inline bool fv_cell_is(const struct fv_cell *cell, uint32_t path, uint32_t comm, unsigned function,
                               unsigned size_bucket, uint32_t section)
 {
-    return cell->path == path && cell->comm == comm && cell->function == function &&
-           cell->size_bucket == size_bucket && cell->section == section && !fv_cell_is_full(cell);
+    return cell->path == path && cell->comm == comm && cell->function == function && cell->size_bucket == size_bucket &&
+           cell->section == section && !fv_cell_is_full(cell);
 }
 
 /* The cell for a key; makes it when new. Never NULL. `section`: fv_thread.section_set, or what it was. */
@@ -25,12 +25,13 @@ bool fv_cells_init(struct fv_thread *thread);
 extern struct fv_budget fv_cells_budget; /* of regions as well */
 /* The cell of the call's path goes on with calls behind one at another path. */
 void fv_region_change(const struct fv_call *call, struct fv_cell *cell, uint32_t from);
-/* The thread had no processor for a part of the computing before this call, from the one at that path on. Returns the ticks that recording waited, which
- * are no computing. */
+/* The thread had no processor for a part of the computing before this call, from the one at that path on. Returns the
+ * ticks that recording waited, which are no computing. */
 uint64_t fv_region_switched(const struct fv_call *call, uint32_t from);
 /* The same of I/O (fv_thread.io_since), which is computing. */
 void fv_region_with_io(const struct fv_call *call, uint32_t from);
-/* The thread had no processor, in the computing that has just ended; and a blocking collective call that is in the wait log ends the interval. */
+/* The thread had no processor, in the computing that has just ended; and a blocking collective call that is in the wait
+ * log ends the interval. */
 void fv_noise_add(struct fv_noise *noise, const struct fv_switch_sums *sums);
 void fv_noise_log(struct fv_thread *thread, uint64_t begin);
 static inline void fv_noise_forget(struct fv_noise *noise)

@@ -1,5 +1,5 @@
-/* See switches.h. A record of the kernel is 16 bytes (perf_event_open(2), PERF_RECORD_SWITCH): a header, whose `misc` tells in
- * from out, and the time. */
+/* See switches.h. A record of the kernel is 16 bytes (perf_event_open(2), PERF_RECORD_SWITCH): a header, whose `misc`
+ * tells in from out, and the time. */
 #include "rt/switches.h"
 
 #include "base/pages.h"

@@ -1,6 +1,7 @@
-/* When a thread has no processor outside of MPI: the kernel's records of its context switches say from when to when, and whether
- * it waited for something (a sleep, I/O, a page, a lock) or another thread was given its processor. No signal, no system call:
- * the kernel writes into pages that are looked at when a call begins and when it ends. By the thread itself.
+/* When a thread has no processor outside of MPI: the kernel's records of its context switches say from when to when,
+ * and whether it waited for something (a sleep, I/O, a page, a lock) or another thread was given its processor. No
+ * signal, no system call: the kernel writes into pages that are looked at when a call begins and when it ends. By the
+ * thread itself.
  *
  * Where the kernel does not let us, nothing is known: struct fv_thread_record.switches says so. */
 #ifndef FV_SWITCHES_H
@@ -20,7 +21,7 @@ struct fv_switches {
     bool full;            /* records were lost in a call */
     bool any;             /* came since its last call: */
     struct fv_switch_sums {
-        uint64_t blocked, blocked_ns;     /* times, and how long, until it ran again */
+        uint64_t blocked, blocked_ns; /* times, and how long, until it ran again */
         uint64_t preempted, preempted_ns;
         uint64_t unseen; /* switches for which there was no room, at least so many */
     } since;

@@ -21,7 +21,8 @@ static bool take_of(struct fv_budget *budget, uint64_t bytes)
 /* The bytes that the next chunk takes; 0: there is no budget for it. What is left may do for a few records more. */
 static uint64_t take(const struct fv_tail *tail, const struct fv_tail_kind *kind, uint64_t need, bool beyond)
 {
-    uint64_t least = kind->first_pages > 1 ? kind->first_pages * FV_PAGE : FV_PAGE / 4, bytes = tail->chunk ? tail->chunk->bytes * 2 : least;
+    uint64_t least = kind->first_pages > 1 ? kind->first_pages * FV_PAGE : FV_PAGE / 4,
+             bytes = tail->chunk ? tail->chunk->bytes * 2 : least;
 
     if (bytes > kind->most_pages * FV_PAGE)
         bytes = kind->most_pages * FV_PAGE;
@@ -42,8 +43,8 @@ static bool grow(struct fv_tail *tail, const struct fv_tail_kind *kind, uint32_t
     struct fv_chunk_header *chunk = NULL;
 
     if (bytes)
-        chunk = (kind->tries ? fv_writer_try_chunk : fv_writer_chunk)(&fv_rt.writer, kind->type, thread, kind->varies ? 0 : tail->count,
-                                                                      bytes - sizeof(*chunk));
+        chunk = (kind->tries ? fv_writer_try_chunk : fv_writer_chunk)(
+            &fv_rt.writer, kind->type, thread, kind->varies ? 0 : tail->count, bytes - sizeof(*chunk));
     if (chunk)
         tail->chunk = chunk;
     else if (bytes && kind->budget)

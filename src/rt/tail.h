@@ -1,5 +1,5 @@
-/* Records of one type, one behind the other in the rank file: in chunks of a size that doubles. A tail is written by its owner, or
- * under his lock. */
+/* Records of one type, one behind the other in the rank file: in chunks of a size that doubles. A tail is written by
+ * its owner, or under his lock. */
 #ifndef FV_TAIL_H
 #define FV_TAIL_H
 
@@ -18,13 +18,15 @@ struct fv_tail {
 
 struct fv_tail_kind {
     enum fv_chunk_type type;
-    uint32_t first_pages, most_pages; /* of a chunk, but that the first is a part of a page where one page is enough; a record that is longer has one to itself */
+    uint32_t first_pages, most_pages; /* of a chunk, but that the first is a part of a page where one page is enough; a
+                                       * record that is longer has one to itself */
     bool varies;                      /* records differ in length */
     bool tries;                       /* in a signal handler: the file's lock is only tried */
     struct fv_budget *budget;         /* NULL: none */
 };
 
-/* Room for a record of so many bytes, zeroed. NULL: no room on the disk or, unless it may go beyond it, in the budget. */
+/* Room for a record of so many bytes, zeroed. NULL: no room on the disk or, unless it may go beyond it, in the
+ * budget. */
 void *fv_tail_next(struct fv_tail *tail, const struct fv_tail_kind *kind, uint32_t thread, size_t bytes, bool beyond);
 
 /* It becomes part of the file. */

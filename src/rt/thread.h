@@ -1,5 +1,5 @@
-/* What a thread records with. Who owns what: the process owns the rank file, the call tree, modules, communicators and requests,
- * all behind locks that are taken on rare paths only. A thread owns its struct fv_thread and everything
+/* What a thread records with. Who owns what: the process owns the rank file, the call tree, modules, communicators and
+ * requests, all behind locks that are taken on rare paths only. A thread owns its struct fv_thread and everything
  * in it, and no other thread writes there. When a thread ends, its struct goes to a free list and the
  * next new thread carries on with it: programs that make and end threads forever stay bounded. */
 #ifndef FV_THREAD_H
@@ -69,10 +69,10 @@ struct fv_recent_site {
 struct fv_events {
     struct fv_chunk_header *chunk, *site_chunk; /* being filled; NULL: none yet */
     uint8_t *at, *stop;
-    uint64_t last;  /* end of the last call, ticks */
-    uint64_t calls; /* written */
-    uint32_t sites; /* written */
-    uint32_t section_set; /* written last */
+    uint64_t last;            /* end of the last call, ticks */
+    uint64_t calls;           /* written */
+    uint32_t sites;           /* written */
+    uint32_t section_set;     /* written last */
     struct fv_packed *packed; /* room for a compressed chunk */
     size_t packed_room;
     uint8_t *details; /* of the call that is being recorded */
@@ -82,7 +82,8 @@ struct fv_events {
 
 #define FV_RECENT_RECEIVED 8
 
-/* I/O since its last MPI call (src/io); of which file, path and function have the majority, by `weight` ticks more than all others. */
+/* I/O since its last MPI call (src/io); of which file, path and function have the majority, by `weight` ticks more than
+ * all others. */
 struct fv_io_sums {
     uint64_t calls, ticks, weight;
     uint32_t file, path, function;
@@ -92,19 +93,21 @@ struct fv_io_sums {
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
-    uint32_t recording;       /* the process's as it was when the thread recorded a call last; 0: --mpi-calls 0, which records none */
-    uint32_t previous;        /* call path of its last call; 0: it made none, or it is not known */
-    struct fv_site inside;    /* the wrapper (or writer of a record) that the thread is in, or was in last */
+    uint32_t recording;    /* the process's as it was when the thread recorded a call last; 0: --mpi-calls 0, which
+                            * records none */
+    uint32_t previous;     /* call path of its last call; 0: it made none, or it is not known */
+    struct fv_site inside; /* the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
-    uint64_t bin_begin, bin_ticks; /* the time bin used last; bin_ticks 0: none, and: */
-    uint64_t *bin;                 /* its ticks, by class */
+    uint64_t bin_begin, bin_ticks;    /* the time bin used last; bin_ticks 0: none, and: */
+    uint64_t *bin;                    /* its ticks, by class */
     struct fv_switches switches;
     struct fv_io_sums io_since;
-    uint32_t section_set; /* that are open: struct fv_section_set; 0: none */
-    uint32_t lives;             /* threads that have had this struct */
-    struct fv_thread *made_by;  /* the thread that made this one, when it was its number `made_by_life`; NULL: not known */
+    uint32_t section_set;      /* that are open: struct fv_section_set; 0: none */
+    uint32_t lives;            /* threads that have had this struct */
+    struct fv_thread *made_by; /* the thread that made this one, when it was its number `made_by_life`; NULL: not
+                                * known */
     uint32_t made_by_life;
-    struct fv_usage usage; /* of the thread, up to which it is in the record */
+    struct fv_usage usage;                 /* of the thread, up to which it is in the record */
     uint64_t comm_handle, comm_generation; /* the communicator used last */
     struct fv_comm *comm;
     struct fv_waiting *waiting; /* in the file, from its first use on; NULL and: */
@@ -116,7 +119,7 @@ struct fv_thread {
     struct fv_cells cells;
     struct fv_regions regions, switched, io_regions;
     struct fv_noise noise;
-    uint64_t paused_seen; /* the header's paused_ticks when it recorded last */
+    uint64_t paused_seen;           /* the header's paused_ticks when it recorded last */
     uintptr_t stack_low, stack_end; /* of its own stack; 0, 0: unknown */
     struct fv_path_entry no_path;   /* of calls while paused */
     struct {
@@ -124,16 +127,16 @@ struct fv_thread {
         size_t bytes;
     } scratch[3];
     struct fv_time_bins *bins; /* NULL: no room */
-    unsigned bin_shift;   /* log2 of the active bank's width */
+    unsigned bin_shift;        /* log2 of the active bank's width */
     struct fv_thread *next_all, *next_free;
-    struct fv_sections *sections; /* NULL: it marked none yet */
-    struct fv_affinity *affinity; /* where it may run, in the file (src/monitor); NULL: no room */
+    struct fv_sections *sections;   /* NULL: it marked none yet */
+    struct fv_affinity *affinity;   /* where it may run, in the file (src/monitor); NULL: no room */
     struct fv_counters *counters;   /* NULL: events are not counted (rt/counters.h) */
     struct fv_memory *memory;       /* NULL: it allocated nothing yet, or --memory is off (src/memory) */
     struct fv_functions *functions; /* NULL: it called none that is instrumented yet (src/functions) */
-    struct fv_io *io; /* NULL: files are not looked at (src/io) */
-    struct fv_sync *sync;         /* what it waits for (src/threads); NULL: not looked at */
-    struct fv_sampler *sampler;   /* NULL: not sampled */
+    struct fv_io *io;               /* NULL: files are not looked at (src/io) */
+    struct fv_sync *sync;           /* what it waits for (src/threads); NULL: not looked at */
+    struct fv_sampler *sampler;     /* NULL: not sampled */
     struct fv_wait_log log;
     struct fv_events events;
 };
@@ -145,7 +148,8 @@ extern FV_TLS struct fv_thread *fv_current;
 
 /* Was what stood at a site left by longjmp() or an exception, if the thread is at `now`? */
 bool fv_site_was_left(const struct fv_thread *thread, struct fv_site site, struct fv_site now);
-/* Around what is recorded outside of MPI's calls, in a handler: what the thread waits in it is none of the application's time. Not in one another. */
+/* Around what is recorded outside of MPI's calls, in a handler: what the thread waits in it is none of the
+ * application's time. Not in one another. */
 void fv_handler_begins(void);
 void fv_handler_ends(void);
 
@@ -158,16 +162,18 @@ static inline bool fv_is_between(void)
 }
 /* The same, but also inside a call. */
 extern FV_TLS struct fv_thread *fv_self;
-/* For the first call of a thread: makes or adopts a struct fv_thread. NULL: inside a call, or off, or it is attaching already. */
+/* For the first call of a thread: makes or adopts a struct fv_thread. NULL: inside a call, or off, or it is attaching
+ * already. */
 struct fv_thread *fv_thread_attach(void);
-/* Within that, as the C library is when it allocates to tell where the stack is, with a lock held; and as handlers may be. */
+/* Within that, as the C library is when it allocates to tell where the stack is, with a lock held; and as handlers may
+ * be. */
 bool fv_thread_is_attaching(void);
 /* The calling thread is ours: it is never recorded. */
 void fv_thread_never_attach(void);
 /* After fork() in the child. */
 void fv_thread_forget(void);
-/* The process's word is not the thread's. False: it is paused, or records no calls. Else the thread has forgotten what it was to forget, and may
- * record. */
+/* The process's word is not the thread's. False: it is paused, or records no calls. Else the thread has forgotten what
+ * it was to forget, and may record. */
 bool fv_recording_changed(struct fv_thread *thread, uint32_t recording);
 
 #endif

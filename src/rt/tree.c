@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define NODES(kib) ((((kib) << 10) - sizeof(struct fv_chunk_header)) / sizeof(struct fv_path_record))
-#define LARGE  64 /* KiB */
-#define CHUNKS 69 /* about 262,000 nodes, 4 MiB */
+#define LARGE      64 /* KiB */
+#define CHUNKS     69 /* about 262,000 nodes, 4 MiB */
 
 /* The first node's number - 1 in each of the small chunks, which have 1, 2, 4 ... 32 KiB, and in the next. */
 enum { SMALL = 6 };

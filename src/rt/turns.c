@@ -15,13 +15,13 @@
 
 #define LOOK_NS 50000000 /* who waits looks so often */
 
-static struct fv_solo_page *page; /* NULL: no turns here, or no more */
+static struct fv_solo_page *page;     /* NULL: no turns here, or no more */
 static const struct fv_thread *first; /* of the process: who takes them */
 static struct fv_solo_record *record;
 static struct fv_tail tail;
 static struct fv_solo_interval interval;
-static uint32_t mine; /* the turn's number */
-static uint64_t began_ns; /* to take them */
+static uint32_t mine;           /* the turn's number */
+static uint64_t began_ns;       /* to take them */
 static bool has_turn, computes; /* it may be in a call that does not give it up */
 
 /* ---- the page ---- */
@@ -104,7 +104,8 @@ static void wait_for(uint32_t turn)
     }
 }
 
-/* A copy of a program without MPI is the only one that runs: it waits for nobody, and if it has called exec(), its turn was never given up. */
+/* A copy of a program without MPI is the only one that runs: it waits for nobody, and if it has called exec(), its turn
+ * was never given up. */
 static bool is_copy(void)
 {
     return !strcmp(fv_rt.writer.header->mpi, "none");
@@ -142,7 +143,8 @@ static void give(void)
 
 /* ---- what is measured ---- */
 
-/* Between two calls: one turn may have several. CPU time is that of all threads. What is not recorded is not measured. */
+/* Between two calls: one turn may have several. CPU time is that of all threads. What is not recorded is not
+ * measured. */
 static void begin(void)
 {
     if (fv_rt_paused())
@@ -176,7 +178,8 @@ static bool gives_up_turn(unsigned function)
     const struct fv_function *f = &fv_functions[function];
 
     if (f->class == FV_CLASS_OTHER)
-        return strstr(f->name, "uffer"); /* MPI_Buffer_detach() and the like wait until what is in the buffer was sent */
+        return strstr(f->name, "uffer"); /* MPI_Buffer_detach() and the like wait until what is in the buffer was
+                                          * sent */
     return f->class != FV_CLASS_P2P || f->wait != FV_RULE_NONE || strstr(f->name, "probe");
 }
 
@@ -235,19 +238,23 @@ void fv_turns_forget(void)
     if (!is_firsts())
         return;
     fv_turns_pause();
-    record->measured = record->intervals = record->ticks = record->cpu_ns = record->probes = record->misses = record->lost_intervals = record->lost_ticks = 0;
+    record->measured = record->intervals = record->ticks = record->cpu_ns = record->probes = record->misses =
+        record->lost_intervals = record->lost_ticks = 0;
     fv_turns_resume();
 }
 
 /* ---- begin and end ---- */
 
-/* Ranks of other nodes have their own page, or none. The pirate is where the first one is, and works until fvmpi run ends it. */
+/* Ranks of other nodes have their own page, or none. The pirate is where the first one is, and works until fvmpi run
+ * ends it. */
 static bool call_pirate(void)
 {
     uint32_t nobody = 0;
     unsigned cpu = 0;
 
-    if (!__atomic_compare_exchange_n(&page->claimed, &nobody, (uint32_t)fv_rt.pid, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) || page->how != FV_SOLO_PIRATE)
+    if (!__atomic_compare_exchange_n(&page->claimed, &nobody, (uint32_t)fv_rt.pid, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST) ||
+        page->how != FV_SOLO_PIRATE)
         return true;
     syscall(SYS_getcpu, &cpu, NULL, NULL);
     page->cpu = cpu;
@@ -266,8 +273,12 @@ static void start(struct fv_thread *self)
 {
     struct fv_solo_page *found = self && !page && !record ? fv_solo_map() : NULL;
 
-    if (!found || !found->takes_turns || !is_of_this_node(found) || !fv_solo_new_record(&tail, found, &(struct fv_solo_record){ .kind = FV_SOLO_PROCESS }) ||
-        !(record = fv_solo_new_record(&tail, found, &(struct fv_solo_record){ .kind = FV_SOLO_RANK, .threads = (uint32_t)fv_rt.writer.header->world_size, .count = 1 })))
+    if (!found || !found->takes_turns || !is_of_this_node(found) ||
+        !fv_solo_new_record(&tail, found, &(struct fv_solo_record){ .kind = FV_SOLO_PROCESS }) ||
+        !(record = fv_solo_new_record(&tail, found,
+                                      &(struct fv_solo_record){ .kind = FV_SOLO_RANK,
+                                                                .threads = (uint32_t)fv_rt.writer.header->world_size,
+                                                                .count = 1 })))
         return;
     page = found;
     record->fill_ns = page->fill_ns;
@@ -307,4 +318,5 @@ static void forget(struct fv_thread *self)
     page = NULL;
 }
 
-const struct fv_layer fv_turns_layer = { .at = { [FV_AT_START] = start, [FV_AT_FINALIZE] = stop, [FV_AT_FORK] = forget } };
+const struct fv_layer fv_turns_layer = { .at = {
+                                             [FV_AT_START] = start, [FV_AT_FINALIZE] = stop, [FV_AT_FORK] = forget } };

@@ -1,10 +1,12 @@
 /* See unseen.h. Rank 0's process tells, in one line with what to do:
  *
- * - functions that somebody in front of fvmpi keeps to itself (shadow.c); all else is of processes that were not recorded:
- * - an MPI library was loaded and MPI_Init was called, but not ours (another MPI than the library's; a second copy of it);
+ * - functions that somebody in front of fvmpi keeps to itself (shadow.c); all else is of processes that were not
+ *   recorded:
+ * - an MPI library was loaded and MPI_Init was called, but not ours (another MPI than the library's; a second copy of
+ *   it);
  * - an MPI library is in a name space of its own (dlmopen());
- * - `fvmpi run`, in a launcher, started this process (FVMPI_WATCH), and nothing was recorded by it or by what it started: MPI is
- *   linked into the program, the program was started without LD_PRELOAD, or it has no MPI.
+ * - `fvmpi run`, in a launcher, started this process (FVMPI_WATCH), and nothing was recorded by it or by what it
+ *   started: MPI is linked into the program, the program was started without LD_PRELOAD, or it has no MPI.
  *
  * Rejected: `fvmpi run` waiting for the program to say so (a process more between a rank and its launcher). */
 #include "rt/unseen.h"
@@ -28,7 +30,7 @@
 
 /* Shared with forked children, one of which may become what fvmpi is not in. */
 struct shared {
-    uint32_t is_noted;  /* `program`: it calls MPI, and fvmpi is not in it */
+    uint32_t is_noted;   /* `program`: it calls MPI, and fvmpi is not in it */
     uint32_t may_record; /* fvmpi is in one of them, wherever that one's experiment is */
     char program[1016];
 };
@@ -84,15 +86,20 @@ static void tell_library(enum fv_mpi_library mpi, const struct link_map *object)
     const char *file = object->l_name, *name = fv_mpi_name(mpi), *flavour = fv_mpi_flavour(mpi);
 
     if (!name)
-        fv_log("%s: an MPI that fvmpi does not know was used; nothing of it was recorded. fvmpi knows MPICH, Open MPI, and the standard ABI", file);
+        fv_log("%s: an MPI that fvmpi does not know was used; nothing of it was recorded. fvmpi knows MPICH, Open MPI, "
+               "and the standard ABI",
+               file);
     else if (mpi != fv_our_mpi)
-        fv_log("%s: %s was used, and nothing of it was recorded: fvmpi's library is for %s; say fvmpi run --mpi %s", file, name,
-               fv_our_mpi == FV_MPI_NONE ? "programs without MPI" : fv_mpi_name(fv_our_mpi), flavour);
+        fv_log("%s: %s was used, and nothing of it was recorded: fvmpi's library is for %s; say fvmpi run --mpi %s",
+               file, name, fv_our_mpi == FV_MPI_NONE ? "programs without MPI" : fv_mpi_name(fv_our_mpi), flavour);
     else if (!fv_mpi_code() || object == fv_linked_object(fv_mpi_code()))
-        fv_log("%s: %s was used, and its calls passed fvmpi by: they are PMPI_ functions, or were made by constructors of a library; call MPI_ functions", file, name);
+        fv_log("%s: %s was used, and its calls passed fvmpi by: they are PMPI_ functions, or were made by constructors "
+               "of a library; call MPI_ functions",
+               file, name);
     else
         fv_log("%s: %s was used, and nothing of it was recorded: fvmpi has another copy of it; start the program "
-               "with this file's directory in LD_LIBRARY_PATH, by fvmpi run --mpi %s", file, name, flavour);
+               "with this file's directory in LD_LIBRARY_PATH, by fvmpi run --mpi %s",
+               file, name, flavour);
 }
 
 static const struct link_map *first_object(void)
@@ -134,7 +141,9 @@ static bool tell_if_elsewhere(char *line)
 
     if (!path || fv_mpi_of_library(fv_base_name(path)) == FV_MPI_NONE || is_in_our_space(address))
         return false;
-    fv_log("%s: was loaded by dlmopen(), into a name space of its own, where fvmpi cannot be; nothing of it was recorded. Open it with dlopen()", path);
+    fv_log("%s: was loaded by dlmopen(), into a name space of its own, where fvmpi cannot be; nothing of it was "
+           "recorded. Open it with dlopen()",
+           path);
     return true;
 }
 
@@ -167,10 +176,13 @@ static bool tell_elsewhere(void)
 static void tell_without_us(const char *program)
 {
     if (fv_program_is_static(program))
-        fv_log("%s: statically linked, so fvmpi cannot be in it and nothing was recorded; link it with libfvmpi-mpich.a or libfvmpi-openmpi.a "
-               "(share/doc/running.md), or with its MPI's shared library", program);
+        fv_log("%s: statically linked, so fvmpi cannot be in it and nothing was recorded; link it with "
+               "libfvmpi-mpich.a or libfvmpi-openmpi.a "
+               "(share/doc/running.md), or with its MPI's shared library",
+               program);
     else
-        fv_log("%s: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start it by: %s",
+        fv_log("%s: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start "
+               "it by: %s",
                program, FV_COMMAND("fvmpi", "run", program));
 }
 
@@ -184,7 +196,9 @@ static void tell_nothing(void)
     else if (fv_program_has_mpi(program))
         fv_log("%s: nothing was recorded: it " FV_SAYS_HAS_MPI, program);
     else
-        fv_log("%s: nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial", program);
+        fv_log("%s: nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by "
+               "fvmpi run --mpi serial",
+               program);
 }
 
 /* Without a name that was given, children's experiments are in their directories. */
@@ -209,7 +223,8 @@ static bool is_kept(void)
 {
     struct stat st;
 
-    return kept.fd >= 0 && fcntl(kept.fd, F_GETFD) == FD_CLOEXEC && !fstat(kept.fd, &st) && st.st_dev == kept.device && st.st_ino == kept.inode;
+    return kept.fd >= 0 && fcntl(kept.fd, F_GETFD) == FD_CLOEXEC && !fstat(kept.fd, &st) && st.st_dev == kept.device &&
+           st.st_ino == kept.inode;
 }
 
 static void keep_stderr(void)

@@ -77,7 +77,8 @@ static uint64_t ready_of_tasks(const char *piece, size_t bytes)
     return sum;
 }
 
-/* Not by opendir(), which allocates: _exit() may be called anywhere, by handlers on small stacks, too, and is no place where a thread is cancelled. */
+/* Not by opendir(), which allocates: _exit() may be called anywhere, by handlers on small stacks, too, and is no place
+ * where a thread is cancelled. */
 uint64_t fv_usage_others_ready(void)
 {
     uint64_t sum = __atomic_load_n(&ended_ready_ns, __ATOMIC_RELAXED);
@@ -133,9 +134,10 @@ static uint64_t throttled_of(int length, const char *directory)
 /* The hierarchy that counts: version 1's of processors where there is one, else version 2's. */
 static const char *cpu_group(char *text, const char **root)
 {
-    static const char *const hierarchies[][2] = {
-        { ":cpu,cpuacct:/", "/sys/fs/cgroup/cpu,cpuacct" }, { ":cpuacct,cpu:/", "/sys/fs/cgroup/cpu" }, { ":cpu:/", "/sys/fs/cgroup/cpu" }, { "0::/", "/sys/fs/cgroup" }
-    };
+    static const char *const hierarchies[][2] = { { ":cpu,cpuacct:/", "/sys/fs/cgroup/cpu,cpuacct" },
+                                                  { ":cpuacct,cpu:/", "/sys/fs/cgroup/cpu" },
+                                                  { ":cpu:/", "/sys/fs/cgroup/cpu" },
+                                                  { "0::/", "/sys/fs/cgroup" } };
 
     for (unsigned i = 0; i < sizeof(hierarchies) / sizeof(*hierarchies); i++) {
         char *at = strstr(text, hierarchies[i][0]);

@@ -73,8 +73,7 @@ static int refused(int err)
 
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED) && fv_first_rank())
         fv_log("FVMPI_CALL_EVENT: %s: %s; entries are found by breakpoints", wanted.name,
-               err == EXDEV ? "encoded for another processor than this one"
-                            : "perf_event_open does not have it here");
+               err == EXDEV ? "encoded for another processor than this one" : "perf_event_open does not have it here");
     return err;
 }
 
@@ -124,8 +123,7 @@ static void set_period(struct fv_sampler *s, uint64_t period)
 static void adapt(struct fv_sampler *s, uint64_t now_ns)
 {
     struct fv_calls *calls = &s->calls;
-    double interval = (double)(now_ns - calls->last_cpu_ns),
-           factor = 1e9 / (double)s->record->rate / (interval + 1);
+    double interval = (double)(now_ns - calls->last_cpu_ns), factor = 1e9 / (double)s->record->rate / (interval + 1);
 
     set_period(s, (uint64_t)((double)calls->period * (factor > 4 ? 4 : factor < 0.25 ? 0.25 : factor) + 0.5));
     calls->last_cpu_ns = now_ns;

@@ -47,8 +47,9 @@ static bool is_outside(uintptr_t cfa, uintptr_t sp)
     return cfa >= sp;
 }
 
-/* Return addresses may be signed (pointer authentication): xpaclri, which older processors take for a nop. That is done to all, so
- * that nobody has to keep account of DW_CFA_AARCH64_negate_ra_state: an address of the program's has nothing to be taken off. */
+/* Return addresses may be signed (pointer authentication): xpaclri, which older processors take for a nop. That is done
+ * to all, so that nobody has to keep account of DW_CFA_AARCH64_negate_ra_state: an address of the program's has nothing
+ * to be taken off. */
 static uintptr_t without_signature(uintptr_t address)
 {
     register uintptr_t lr __asm__("x30") = address;
@@ -446,8 +447,8 @@ static bool is_usual_return(const struct rule *rule)
 #endif
 }
 
-/* The program counter of the caller, when its other registers are known. What the link register held is no address to return to any
- * more: a frame that has not saved it ends the walk. */
+/* The program counter of the caller, when its other registers are known. What the link register held is no address to
+ * return to any more: a frame that has not saved it ends the walk. */
 static void return_to_caller(struct fv_registers *r)
 {
 #if !FV_RETURN_ON_STACK
@@ -487,8 +488,8 @@ static void fill(struct machine *m, struct fv_cfi_row *out, uintptr_t pc)
     if (e.signal_frame)
         return; /* of the kernel's making: the walk ends */
     out->begin = e.begin;
-    out->plain_entry = run(m, &e, e.begin) && !m->row.cfa_is_expression &&
-                       m->row.cfa_register == FV_REG_SP && m->row.cfa_offset == ENTRY_CFA;
+    out->plain_entry = run(m, &e, e.begin) && !m->row.cfa_is_expression && m->row.cfa_register == FV_REG_SP &&
+                       m->row.cfa_offset == ENTRY_CFA;
     if (!run(m, &e, pc) || m->row.reg[RETURN_COLUMN].kind == UNDEFINED)
         return;
     out->kind = simplify(&m->row, out) ? FV_CFI_SIMPLE : FV_CFI_COMPLEX;
@@ -509,8 +510,8 @@ const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 /* ---- a step ---- */
 
 /* What expressions of frames need: registers, small numbers, memory of the stack. */
-static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct fv_registers *r,
-                     bool with_cfa, uintptr_t cfa, uintptr_t *out)
+static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct fv_registers *r, bool with_cfa,
+                     uintptr_t cfa, uintptr_t *out)
 {
     uintptr_t s[16] = { 0 };
     unsigned n = 0;
@@ -519,8 +520,8 @@ static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct 
         s[n++] = cfa;
     while (!b.bad && b.at < b.end) {
         unsigned op = (unsigned)get(&b, 1);
-        bool binary = op == 0x1a || op == 0x1c || op == 0x1e || (op >= 0x21 && op <= 0x25) ||
-                      (op >= 0x29 && op <= 0x2e);
+        bool binary =
+            op == 0x1a || op == 0x1c || op == 0x1e || (op >= 0x21 && op <= 0x25) || (op >= 0x29 && op <= 0x2e);
 
         if (n + 1 >= 16 || (binary && n < 2))
             return false;
@@ -579,8 +580,8 @@ static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct 
     return true;
 }
 
-static bool apply(const struct rule *rule, uintptr_t cfa, const struct fv_stack *stack,
-                  const struct fv_registers *r, uintptr_t *value)
+static bool apply(const struct rule *rule, uintptr_t cfa, const struct fv_stack *stack, const struct fv_registers *r,
+                  uintptr_t *value)
 {
     uintptr_t at;
 
@@ -589,15 +590,13 @@ static bool apply(const struct rule *rule, uintptr_t cfa, const struct fv_stack 
     case UNDEFINED: return true;
     case AT_OFFSET: return fv_stack_read(stack, cfa + (uintptr_t)rule->offset, value);
     case IS_OFFSET: *value = cfa + (uintptr_t)rule->offset; return true;
-    case AT_EXPRESSION:
-        return evaluate(rule->expression, stack, r, true, cfa, &at) && fv_stack_read(stack, at, value);
+    case AT_EXPRESSION: return evaluate(rule->expression, stack, r, true, cfa, &at) && fv_stack_read(stack, at, value);
     case IS_EXPRESSION: return evaluate(rule->expression, stack, r, true, cfa, value);
     }
     return false;
 }
 
-static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack *stack,
-                         struct fv_registers *r)
+static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack *stack, struct fv_registers *r)
 {
     struct fv_registers next = *r;
     struct entry e;
@@ -624,8 +623,8 @@ static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack 
     return true;
 }
 
-bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
-                 const struct fv_stack *stack, struct fv_registers *r)
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc, const struct fv_stack *stack,
+                 struct fv_registers *r)
 {
     uintptr_t before = r->r[FV_REG_SP];
 
@@ -638,8 +637,7 @@ bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintp
     if (!is_outside(cfa, before) || (FV_RETURN_ON_STACK && !fv_stack_read(stack, cfa - ENTRY_CFA, &r->r[FV_REG_PC])))
         return false;
     for (unsigned i = 0; i < FV_SAVED; i++)
-        if (row->saved[i] &&
-            !fv_stack_read(stack, cfa + (uintptr_t)(intptr_t)row->saved[i], &r->r[callee_saved[i]]))
+        if (row->saved[i] && !fv_stack_read(stack, cfa + (uintptr_t)(intptr_t)row->saved[i], &r->r[callee_saved[i]]))
             return false;
     r->r[FV_REG_SP] = cfa;
     return_to_caller(r);
@@ -660,8 +658,8 @@ const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
     return &cache->row[0];
 }
 
-bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
-                 const struct fv_stack *stack, struct fv_registers *r)
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc, const struct fv_stack *stack,
+                 struct fv_registers *r)
 {
     (void)cache, (void)row, (void)pc, (void)stack, (void)r;
     return false;

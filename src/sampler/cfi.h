@@ -1,6 +1,6 @@
 /* Frames from .eh_frame, inside a signal handler: which function an address is in, where it begins, and the
- * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found without a lock,
- * too (rt/loaded.h).
+ * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found without a
+ * lock, too (rt/loaded.h).
  *
  * Memory that is read: tables of loaded objects, and the thread's own stack between given bounds. A table
  * that is not as expected ends the walk, a wrong one gives a wrong path, never a fault. */
@@ -40,9 +40,10 @@ struct fv_cfi_row {
     int32_t cfa_offset;
     int16_t saved[FV_SAVED]; /* rbx, rbp, r12..r15, or x19..x30: where, from the CFA; 0: not saved */
     uint8_t cfa_register;
-    uint8_t kind;     /* enum fv_cfi_kind */
+    uint8_t kind;        /* enum fv_cfi_kind */
     uint32_t generation; /* of loaded objects, of which it holds */
-    bool plain_entry; /* at `begin` there is nothing on the stack but a call's return address: the function is called, not jumped into */
+    bool plain_entry; /* at `begin` there is nothing on the stack but a call's return address: the function is called,
+                       * not jumped into */
 };
 enum fv_cfi_kind { FV_CFI_END, FV_CFI_SIMPLE, FV_CFI_COMPLEX };
 
@@ -60,7 +61,7 @@ void fv_registers_take(struct fv_registers *r, const ucontext_t *context);
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc);
 /* From a frame to its caller's, by the frame's row for `pc` (a return address less one, but of the innermost
  * frame). False: there is no caller, or it cannot be told. */
-bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
-                 const struct fv_stack *stack, struct fv_registers *r);
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc, const struct fv_stack *stack,
+                 struct fv_registers *r);
 
 #endif

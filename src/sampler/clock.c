@@ -1,9 +1,11 @@
-/* See sampler.h: ticks without instances (--sample=clock). A timer of the thread's user time (timer.h) signals SIGPROF, which
- * debuggers pass on in silence, and which is the program's as soon as it wants it: when it sets an action of its own, ticks end
- * for good. While a thread blocks SIGPROF its timer stands still, so that no tick of ours is ever pending: none ends
- * sigsuspend() or ppoll(), shows in sigpending() or signalfd(), is handed to sigwait(), or takes the place of the program's own.
+/* See sampler.h: ticks without instances (--sample=clock). A timer of the thread's user time (timer.h) signals SIGPROF,
+ * which debuggers pass on in silence, and which is the program's as soon as it wants it: when it sets an action of its
+ * own, ticks end for good. While a thread blocks SIGPROF its timer stands still, so that no tick of ours is ever
+ * pending: none ends sigsuspend() or ppoll(), shows in sigpending() or signalfd(), is handed to sigwait(), or takes the
+ * place of the program's own.
  *
- * Rejected: perf events. They cost an interrupt more a tick, a descriptor a thread, and are forbidden in many places. */
+ * Rejected: perf events. They cost an interrupt more a tick, a descriptor a thread, and are forbidden in many
+ * places. */
 #include "rt/next.h"
 #include "rt/signals.h"
 #include "sampler/sampler.h"
@@ -14,8 +16,8 @@
 
 #if FV_SAMPLER_SIGNALS
 
-#define RATE_MOST 1000u /* a second */
-#define COST_MOST 200u  /* a tick costs this part of the time between two at most: 0.5 % */
+#define RATE_MOST    1000u /* a second */
+#define COST_MOST    200u  /* a tick costs this part of the time between two at most: 0.5 % */
 #define MEASURE_EACH 64u
 
 static unsigned every; /* so many of the kernel's ticks is one of ours */
@@ -27,8 +29,8 @@ static bool is_sigprof_used(void)
     struct sigaction now;
     struct itimerval timer;
 
-    return __sigaction(SIGPROF, NULL, &now) || now.sa_handler != SIG_DFL ||
-           getitimer(ITIMER_PROF, &timer) || timer.it_value.tv_sec || timer.it_value.tv_usec;
+    return __sigaction(SIGPROF, NULL, &now) || now.sa_handler != SIG_DFL || getitimer(ITIMER_PROF, &timer) ||
+           timer.it_value.tv_sec || timer.it_value.tv_usec;
 }
 
 /* Processors without ticks of the kernel: the timer would make them have some, and may end within a system call. */
@@ -59,8 +61,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* What a tick costs here, once, by some that we send ourselves. The timer's end comes with an interrupt that the kernel has
- * anyway. */
+/* What a tick costs here, once, by some that we send ourselves. The timer's end comes with an interrupt that the kernel
+ * has anyway. */
 static uint64_t cost_ns(struct fv_sampler *s)
 {
     enum { TRIES = 15 };
@@ -82,7 +84,9 @@ static uint64_t user_ns(void)
 {
     struct rusage usage;
 
-    return getrusage(RUSAGE_THREAD, &usage) ? 0 : (uint64_t)usage.ru_utime.tv_sec * 1000000000u + (uint64_t)usage.ru_utime.tv_usec * 1000u;
+    return getrusage(RUSAGE_THREAD, &usage)
+               ? 0
+               : (uint64_t)usage.ru_utime.tv_sec * 1000000000u + (uint64_t)usage.ru_utime.tv_usec * 1000u;
 }
 
 bool fv_clock_open(struct fv_sampler *s)
@@ -104,7 +108,8 @@ bool fv_clock_open(struct fv_sampler *s)
     return true;
 }
 
-/* The kernel charges whole ticks, on a busy machine too many to who computes all the time: what one stands for is measured. */
+/* The kernel charges whole ticks, on a busy machine too many to who computes all the time: what one stands for is
+ * measured. */
 static void measure_rate(struct fv_sampler *s)
 {
     if (++s->clock_ticks % MEASURE_EACH)
@@ -115,7 +120,8 @@ static void measure_rate(struct fv_sampler *s)
         s->record->rate = rate;
 }
 
-/* Not in step with anything, where there is a choice. User time grows by whole ticks of the kernel, so half a one is on no edge. */
+/* Not in step with anything, where there is a choice. User time grows by whole ticks of the kernel, so half a one is on
+ * no edge. */
 void fv_clock_on_tick(struct fv_sampler *s)
 {
     measure_rate(s);

@@ -20,23 +20,26 @@ static bool init_instances(struct fv_sampler *s, uint32_t thread)
     return fv_table_init(&s->instances, FV_CHUNK_INSTANCES, thread, sizeof(struct fv_instances), FV_SAMPLE_CONTEXTS) &&
            fv_table_init(&s->computing, FV_CHUNK_INSTANCE_COMPUTING, thread, sizeof(struct fv_instance_computing),
                          FV_SAMPLE_CONTEXTS) &&
-           fv_table_init(&s->long_calls, FV_CHUNK_LONG_CALLS, thread, sizeof(struct fv_long_calls), FV_SAMPLE_CONTEXTS) &&
-           fv_table_init(&s->recent, FV_CHUNK_RECENT_INSTANCES, thread, sizeof(struct fv_recent_instances), FV_SAMPLE_CONTEXTS) &&
-           (!fv_pmu_wanted() ||
-            (fv_table_init(&s->event_counts, FV_CHUNK_EVENT_COUNTS, thread, sizeof(struct fv_event_counts), FV_SAMPLE_CONTEXTS) &&
-             fv_table_init(&s->events, FV_CHUNK_INSTANCE_EVENTS, thread, sizeof(struct fv_instance_events), FV_SAMPLE_CONTEXTS)));
+           fv_table_init(&s->long_calls, FV_CHUNK_LONG_CALLS, thread, sizeof(struct fv_long_calls),
+                         FV_SAMPLE_CONTEXTS) &&
+           fv_table_init(&s->recent, FV_CHUNK_RECENT_INSTANCES, thread, sizeof(struct fv_recent_instances),
+                         FV_SAMPLE_CONTEXTS) &&
+           (!fv_pmu_wanted() || (fv_table_init(&s->event_counts, FV_CHUNK_EVENT_COUNTS, thread,
+                                               sizeof(struct fv_event_counts), FV_SAMPLE_CONTEXTS) &&
+                                 fv_table_init(&s->events, FV_CHUNK_INSTANCE_EVENTS, thread,
+                                               sizeof(struct fv_instance_events), FV_SAMPLE_CONTEXTS)));
 }
 
 bool fv_tables_init(struct fv_sampler *s)
 {
     uint32_t thread = s->thread->id;
-    struct fv_chunk_header *chunk =
-        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLER, thread, 0, sizeof(*s->record));
+    struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLER, thread, 0, sizeof(*s->record));
 
     if (!chunk ||
         !fv_table_init(&s->nodes, FV_CHUNK_SAMPLE_PATHS, thread, sizeof(struct fv_path_record), FV_SAMPLE_NODES) ||
         !fv_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost), FV_SAMPLE_COSTS) ||
-        !fv_table_init(&s->cost_regions, FV_CHUNK_COST_REGIONS, thread, sizeof(struct fv_cost_region), FV_SAMPLE_COSTS) ||
+        !fv_table_init(&s->cost_regions, FV_CHUNK_COST_REGIONS, thread, sizeof(struct fv_cost_region),
+                       FV_SAMPLE_COSTS) ||
         (!fv_clock_alone() && !init_instances(s, thread)))
         return false;
     s->record = fv_chunk_records(chunk);
@@ -118,8 +121,9 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
         const struct fv_cfi_row *row = fv_cfi_find(&s->cfi, pc);
         bool is_ours = w->count && fv_path_is_unseen(pc + 1); /* between the application's functions */
 
-        /* One of ours leaves no frame, and makes the one inside of it recursive: its breakpoint never rests. That is more than it needs; resting, one of a
-         * team's region missed a return in one of some hundred calls, for a cause not known yet (tests/planted/threads.t). */
+        /* One of ours leaves no frame, and makes the one inside of it recursive: its breakpoint never rests. That is
+         * more than it needs; resting, one of a team's region missed a return in one of some hundred calls, for a cause
+         * not known yet (tests/planted/threads.t). */
         if (!is_ours && (w->count < 2 || !row->begin || row->begin != last)) {
             w->address[w->count] = pc + 1;
             w->function[w->count] = row->begin && row->plain_entry && !fv_excluded(row) ? row->begin : 0;

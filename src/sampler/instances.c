@@ -3,14 +3,16 @@
  * exceptions); it is popped at the next event, whatever that is. A thread has one stack here: what runs on
  * another (coroutines, signal stacks) is counted as a cost and not followed.
  *
- * While a watchpoint on data is armed, processors move long strings byte by byte (AMD's: memcpy() and memset() of some KiB, and the
- * kernel's copies and new pages, take up to 20 times as long). So those that last wait for their return by a breakpoint where it goes to, in
- * the watchpoint's place, which costs nothing. What a breakpoint does not tell is that a function was left some other way, and called
- * again from the same place before the next tick: both would be one instance. So in a thread that was ever seen to leave one, watchpoints alone.
+ * While a watchpoint on data is armed, processors move long strings byte by byte (AMD's: memcpy() and memset() of some
+ * KiB, and the kernel's copies and new pages, take up to 20 times as long). So those that last wait for their return by
+ * a breakpoint where it goes to, in the watchpoint's place, which costs nothing. What a breakpoint does not tell is
+ * that a function was left some other way, and called again from the same place before the next tick: both would be one
+ * instance. So in a thread that was ever seen to leave one, watchpoints alone.
  *
- * Where the stack is not watched (AArch64, whose calls leave the return address in a register), all wait by a breakpoint where they return to, and a further
- * one at the function's entry tells that it is called again. When one is found to have been left, those around it may have returned unseen meanwhile,
- * and are given up, too. Inner calls of a recursion return to the same place: their traps are ignored, up to TRAPS_MOST times. Then the instance is given up,
+ * Where the stack is not watched (AArch64, whose calls leave the return address in a register), all wait by a
+ * breakpoint where they return to, and a further one at the function's entry tells that it is called again. When one is
+ * found to have been left, those around it may have returned unseen meanwhile, and are given up, too. Inner calls of a
+ * recursion return to the same place: their traps are ignored, up to TRAPS_MOST times. Then the instance is given up,
  * and its context is not measured any more. */
 #include "sampler/sampler.h"
 
@@ -252,7 +254,8 @@ static bool any_is_gone(const struct fv_sampler *s, uintptr_t pc, uintptr_t sp)
 
 void fv_live_tick(struct fv_sampler *s, uintptr_t pc, uintptr_t sp)
 {
-    while (s->watches && s->depth && s->live[s->depth - 1].by_return && s->live[s->depth - 1].slot == s->armed && !is_on_stack(s, &s->live[s->depth - 1]))
+    while (s->watches && s->depth && s->live[s->depth - 1].by_return && s->live[s->depth - 1].slot == s->armed &&
+           !is_on_stack(s, &s->live[s->depth - 1]))
         was_left(s);
     if (!s->watches && any_is_gone(s, pc, sp))
         was_left(s);
@@ -275,14 +278,14 @@ static bool return_address(const struct fv_sampler *s, const struct fv_registers
 #endif
 }
 
-/* Left by longjmp(), and it is called again, or another one from elsewhere; what it became by a jump returns to the same place. */
+/* Left by longjmp(), and it is called again, or another one from elsewhere; what it became by a jump returns to the
+ * same place. */
 static bool was_in_its_place(const struct fv_live *live, uintptr_t function, uintptr_t slot, uintptr_t ret)
 {
     return live->slot == slot && (live->function == function || live->ret != ret);
 }
 
-struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
-                             const struct fv_registers *entry)
+struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known, const struct fv_registers *entry)
 {
     uintptr_t slot = entry->r[FV_REG_SP], ret;
     struct fv_live *live;
@@ -328,8 +331,7 @@ static void begin(struct fv_sampler *s, const struct fv_x_slot *x, struct fv_liv
     live->lasts = fv_long_is_usual(&s->known[x->known]);
 }
 
-struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
-                             uint64_t now_ns)
+struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r, uint64_t now_ns)
 {
     struct fv_x_slot *x = &s->x[slot];
     struct fv_live *live;

@@ -1,7 +1,7 @@
-/* See sampler.h: long calls of functions that mostly return soon. Few calls of a function are ever chosen to be measured, so rare long ones
- * are missed; but clock samples, which are of time, fall into them. So frames that a sample finds, of functions that are not known to take
- * long, are watched like instances until they return. That proves how long a call took from the sample on, and each further sample
- * that finds it is one of the same call.
+/* See sampler.h: long calls of functions that mostly return soon. Few calls of a function are ever chosen to be
+ * measured, so rare long ones are missed; but clock samples, which are of time, fall into them. So frames that a sample
+ * finds, of functions that are not known to take long, are watched like instances until they return. That proves how
+ * long a call took from the sample on, and each further sample that finds it is one of the same call.
  *
  * Rejected: frames at one place of the stack in several samples, which may be of several calls.
  *
@@ -11,18 +11,19 @@
 
 #include <string.h>
 
-#define FRAMES         8u  /* innermost ones, of functions of which little is known */
-#define JOINED_MOST    24u
-#define ENOUGH         4u  /* instances, to know a function by: */
-#define QUICK_OF       4u  /* most of them are shorter than that part of a tick's period */
-#define TIMES_LONGER   8u  /* than the mean of those: a long call; and than ... */
-#define TRAPS_LONGER   8u  /* ... a trap */
-#define REFUTED_MANY   16u /* frames watched that returned soon; from then on one in ... */
-#define REFUTED_OF     8u  /* ... so many is, which bounds what this costs in short functions */
-#define UNKNOWN_TICKS  256u /* that a call of a function of which little is known is followed for; then it is none that returns soon */
-#define LOOK_SLOT      (FV_X_SLOTS - 1)
-#define LOOK_EVERY     2u /* ticks, on average */
-#define LOOK_MOST      4u /* entries: it was too long */
+#define FRAMES       8u /* innermost ones, of functions of which little is known */
+#define JOINED_MOST  24u
+#define ENOUGH       4u  /* instances, to know a function by: */
+#define QUICK_OF     4u  /* most of them are shorter than that part of a tick's period */
+#define TIMES_LONGER 8u  /* than the mean of those: a long call; and than ... */
+#define TRAPS_LONGER 8u  /* ... a trap */
+#define REFUTED_MANY 16u /* frames watched that returned soon; from then on one in ... */
+#define REFUTED_OF   8u  /* ... so many is, which bounds what this costs in short functions */
+/* that a call of a function of which little is known is followed for; then it is none that returns soon */
+#define UNKNOWN_TICKS 256u
+#define LOOK_SLOT     (FV_X_SLOTS - 1)
+#define LOOK_EVERY    2u /* ticks, on average */
+#define LOOK_MOST     4u /* entries: it was too long */
 
 void fv_long_learn(struct fv_sampler *s, uint32_t known, uint64_t cpu_ns)
 {
@@ -84,8 +85,8 @@ static unsigned place_of(const struct fv_sampler *s, uint32_t known, uintptr_t s
     return s->depth < FV_LIVE && joined < JOINED_MOST ? at : FV_LIVE;
 }
 
-void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const struct fv_readings *now, uint64_t since_tick_ns,
-                 bool in_budget)
+void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const struct fv_readings *now,
+                 uint64_t since_tick_ns, bool in_budget)
 {
     uintptr_t slot = s->walk.slot[frame];
     struct fv_known *k = &s->known[known];
@@ -132,13 +133,14 @@ void fv_long_tick(struct fv_sampler *s)
 
 static bool is_long(const struct fv_sampler *s, const struct fv_known *k, uint64_t ns)
 {
-    uint64_t least = k->measured < ENOUGH ? fv_tick_period(s) / QUICK_OF : k->quick_ns / (k->quick ? k->quick : 1) * TIMES_LONGER;
+    uint64_t least =
+        k->measured < ENOUGH ? fv_tick_period(s) / QUICK_OF : k->quick_ns / (k->quick ? k->quick : 1) * TIMES_LONGER;
 
     return (k->measured < ENOUGH || is_quick(k)) && ns >= least && ns >= TRAPS_LONGER * fv_sampler_calibration.trap_ns;
 }
 
-/* How long it was, on average: it began at some time between two samples. One that a single sample found may be shorter than the
- * time between these, and stands for others that none found. */
+/* How long it was, on average: it began at some time between two samples. One that a single sample found may be shorter
+ * than the time between these, and stands for others that none found. */
 static uint64_t estimate(const struct fv_live *live, uint64_t ns)
 {
     if (live->ticks > 1)
@@ -146,7 +148,8 @@ static uint64_t estimate(const struct fv_live *live, uint64_t ns)
     return ns > live->before_ns ? ns : live->before_ns;
 }
 
-void fv_long_returned(struct fv_sampler *s, const struct fv_live *live, const struct fv_registers *r, const struct fv_readings *end)
+void fv_long_returned(struct fv_sampler *s, const struct fv_live *live, const struct fv_registers *r,
+                      const struct fv_readings *end)
 {
     struct fv_known *k = &s->known[live->known];
     uint64_t ns = fv_live_computing_ns(s, live, end);
@@ -197,7 +200,8 @@ void fv_look_begin(struct fv_sampler *s, uint64_t cpu_ns)
 
     if (x->look)
         fv_x_disarm(x);
-    if (x->event.fd < 0 || fv_step_is_missing(s) || fv_sampler_random(s) % LOOK_EVERY || (known = choose_long(s)) == FV_KNOWN)
+    if (x->event.fd < 0 || fv_step_is_missing(s) || fv_sampler_random(s) % LOOK_EVERY ||
+        (known = choose_long(s)) == FV_KNOWN)
         return;
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
         if (s->x[i].entry == s->known[known].entry)

@@ -16,8 +16,8 @@ static void forget(uint64_t value[FV_METRIC_EVENTS])
 }
 
 /* By counts of their own: of some instances they are not known, of which `value` says so. */
-static void add_events(struct fv_sampler *s, const struct fv_live *live, struct fv_instances *r, struct fv_event_counts *counts,
-                       uint64_t value[FV_METRIC_EVENTS])
+static void add_events(struct fv_sampler *s, const struct fv_live *live, struct fv_instances *r,
+                       struct fv_event_counts *counts, uint64_t value[FV_METRIC_EVENTS])
 {
     enum fv_pmu_quality quality = fv_pmu_since(&s->pmu, &live->pmu, value);
 
@@ -45,10 +45,12 @@ static uint64_t outside_of_mpi_ns(const struct fv_sampler *s, const uint64_t *va
 {
     double outside_ns = (double)(value[FV_METRIC_TIME] - value[FV_METRIC_MPI]) * s->ns_per_tick;
 
-    return value[FV_METRIC_MPI] && outside_ns < (double)value[FV_METRIC_CPU] ? (uint64_t)outside_ns : value[FV_METRIC_CPU];
+    return value[FV_METRIC_MPI] && outside_ns < (double)value[FV_METRIC_CPU] ? (uint64_t)outside_ns
+                                                                             : value[FV_METRIC_CPU];
 }
 
-static void add_computing(struct fv_sampler *s, const struct fv_live *live, const struct fv_instances *r, const uint64_t *value)
+static void add_computing(struct fv_sampler *s, const struct fv_live *live, const struct fv_instances *r,
+                          const uint64_t *value)
 {
     struct fv_instance_computing *c = fv_context_computing(s, live->context);
     double ns = (double)outside_of_mpi_ns(s, value);
@@ -59,8 +61,8 @@ static void add_computing(struct fv_sampler *s, const struct fv_live *live, cons
 }
 
 /* Single instances: `place` in the reservoir, if it is one, and the place of what is measured last. */
-static void keep(struct fv_sampler *s, uint32_t context, struct fv_instances *r, uint64_t place, const struct fv_instance *instance,
-                 const uint64_t counts[FV_METRIC_EVENTS])
+static void keep(struct fv_sampler *s, uint32_t context, struct fv_instances *r, uint64_t place,
+                 const struct fv_instance *instance, const uint64_t counts[FV_METRIC_EVENTS])
 {
     struct fv_instance_events *events = fv_context_event_values(s, context);
     uint64_t recent = (r->returns - 1) % FV_RECENT;
@@ -76,7 +78,8 @@ static void keep(struct fv_sampler *s, uint32_t context, struct fv_instances *r,
 }
 
 /* Of those that are there always; as of the clocks, but for what the sampler took. */
-static void take_values(const struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end, uint64_t *value)
+static void take_values(const struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end,
+                        uint64_t *value)
 {
     const struct fv_readings *begin = &live->begin;
     uint64_t tool = s->tool_ticks - live->tool_ticks + fv_sampler_calibration.trap_ticks;
@@ -121,7 +124,8 @@ uint64_t fv_context_add(struct fv_sampler *s, const struct fv_live *live, const 
     forget(counts);
     if (events)
         add_events(s, live, r, events, counts);
-    keep(s, live->context, r, place, &(struct fv_instance){ live->begin.ticks, value[FV_METRIC_TIME], value[FV_METRIC_CPU] }, counts);
+    keep(s, live->context, r, place,
+         &(struct fv_instance){ live->begin.ticks, value[FV_METRIC_TIME], value[FV_METRIC_CPU] }, counts);
     if (value[FV_METRIC_TIME] < r->time_min)
         r->time_min = value[FV_METRIC_TIME];
     if (value[FV_METRIC_TIME] > r->time_max)

@@ -68,11 +68,12 @@ static bool own_data(const siginfo_t *info, struct fv_trap_source *out)
     return true;
 }
 
-/* Of kernels before 4.16 the code is POLL_IN, which is TRAP_BRKPT of a SIGTRAP as well: that has an address where a descriptor's signal
- * has what was polled. */
+/* Of kernels before 4.16 the code is POLL_IN, which is TRAP_BRKPT of a SIGTRAP as well: that has an address where a
+ * descriptor's signal has what was polled. */
 static bool is_of_descriptor(const siginfo_t *info)
 {
-    return info->si_code == SI_SIGIO || ((info->si_code == POLL_IN || info->si_code == POLL_HUP) && info->si_band > 0 && info->si_band < 4096);
+    return info->si_code == SI_SIGIO ||
+           ((info->si_code == POLL_IN || info->si_code == POLL_HUP) && info->si_band > 0 && info->si_band < 4096);
 }
 
 /* No room to say where it comes from (ulimit -i): the kernel names itself, as the process of number 0. */
@@ -101,7 +102,8 @@ bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
 
     if (info->si_code == TRAP_PERF_CODE)
         return own_data(info, out);
-    return info->si_signo == SIGTRAP && __atomic_load_n(&way, __ATOMIC_RELAXED) == BY_DESCRIPTOR && of_descriptor(info, out);
+    return info->si_signo == SIGTRAP && __atomic_load_n(&way, __ATOMIC_RELAXED) == BY_DESCRIPTOR &&
+           of_descriptor(info, out);
 }
 
 /* By the kernel's calls: the handler does it, too, and fcntl() may be interposed. */
@@ -114,7 +116,8 @@ static bool signal_by_descriptor(const struct fv_event_fd *event, enum fv_trap k
         return false;
     }
     source_of[event->fd] = (uint8_t)(kind | slot << 4);
-    return !syscall(SYS_fcntl, event->fd, F_SETOWN_EX, &owner) && !syscall(SYS_fcntl, event->fd, F_SETSIG, (long)SIGTRAP) &&
+    return !syscall(SYS_fcntl, event->fd, F_SETOWN_EX, &owner) &&
+           !syscall(SYS_fcntl, event->fd, F_SETSIG, (long)SIGTRAP) &&
            !syscall(SYS_fcntl, event->fd, F_SETFL, (long)(O_RDWR | O_NONBLOCK | O_ASYNC));
 }
 
@@ -160,7 +163,8 @@ bool fv_perf_open_signal(struct fv_event_fd *event, struct perf_event_attr *attr
     struct perf_event_attr plain = *attr;
 
     event->generation = 0;
-    if ((known == BY_ITSELF || (known == UNTRIED && may_signal_by_itself())) && signal_by_itself(attr, kind, slot, event->generation)) {
+    if ((known == BY_ITSELF || (known == UNTRIED && may_signal_by_itself())) &&
+        signal_by_itself(attr, kind, slot, event->generation)) {
         bool opened = fv_perf_open(event, attr, -1);
 
         if (opened)
@@ -227,8 +231,8 @@ void fv_perf_set_period(const struct fv_event_fd *event, uint64_t period_ns)
         ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &period_ns);
 }
 
-/* Before Linux 4.17 no event can be modified: another one is opened in its place, under its number, which stays taken meanwhile: the
- * debug register is free only when the old one is closed. */
+/* Before Linux 4.17 no event can be modified: another one is opened in its place, under its number, which stays taken
+ * meanwhile: the debug register is free only when the old one is closed. */
 static bool replace(struct fv_event_fd *event, struct perf_event_attr *attr, enum fv_trap kind, unsigned slot)
 {
     int holder = (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC), fd = -1;
@@ -237,7 +241,8 @@ static bool replace(struct fv_event_fd *event, struct perf_event_attr *attr, enu
     if (holder < 0 || syscall(SYS_dup3, holder, event->fd, O_CLOEXEC) < 0)
         goto end;
     fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
-    done = fd >= 0 && syscall(SYS_dup3, fd, event->fd, O_CLOEXEC) >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id) &&
+    done = fd >= 0 && syscall(SYS_dup3, fd, event->fd, O_CLOEXEC) >= 0 &&
+           !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id) &&
            (__atomic_load_n(&way, __ATOMIC_RELAXED) == BY_ITSELF || signal_by_descriptor(event, kind, slot));
     if (!done) {
         syscall(SYS_close, event->fd); /* the holder's, or an event that signals nobody */
@@ -260,7 +265,8 @@ static bool arm(struct fv_event_fd *event, struct perf_event_attr *attr, enum fv
     attr->disabled = 0;
     if (!fv_perf_is_ours(event))
         return false;
-    return !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, attr) || (errno == ENOTTY && replace(event, attr, kind, slot));
+    return !ioctl(event->fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, attr) ||
+           (errno == ENOTTY && replace(event, attr, kind, slot));
 }
 
 bool fv_perf_arm(struct fv_event_fd *event, enum fv_trap kind, unsigned slot, uintptr_t address)

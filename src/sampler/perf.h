@@ -1,10 +1,10 @@
 /* Performance events of the calling thread that signal it as SIGTRAP: a clock of its CPU time, breakpoints,
  * watchpoints. And counters, which signal nothing.
  *
- * There are two ways. An event may signal by itself (attr.sigtrap, Linux 5.13), which is taken where it is known not to kill
- * (base/sigtrap.h). Else its descriptor does (O_ASYNC, F_SETSIG, F_SETOWN_EX), at twice the cost, on any kernel. Which one is tried with
- * the first event, and stands for the process. A signal by descriptor says which event it is from, and not of which use
- * of it: who is told looks where the thread stands.
+ * There are two ways. An event may signal by itself (attr.sigtrap, Linux 5.13), which is taken where it is known not to
+ * kill (base/sigtrap.h). Else its descriptor does (O_ASYNC, F_SETSIG, F_SETOWN_EX), at twice the cost, on any kernel.
+ * Which one is tried with the first event, and stands for the process. A signal by descriptor says which event it is
+ * from, and not of which use of it: who is told looks where the thread stands.
  *
  * Nothing here takes a lock or memory: all but open and close may be called by the signal handler. */
 #ifndef FV_PERF_H
@@ -27,7 +27,7 @@ struct fv_trap_source {
     unsigned slot;
     uint32_t generation;
     bool any_generation; /* it is not known */
-    bool late; /* it was blocked when it happened: the thread is elsewhere by now */
+    bool late;           /* it was blocked when it happened: the thread is elsewhere by now */
 };
 /* From the siginfo_t of a SIGTRAP. False: it is nothing of ours. */
 bool fv_perf_source(const void *siginfo, struct fv_trap_source *out);

@@ -89,8 +89,7 @@ static void find_out(void)
         else
             probe(&pmu, wanted_count);
         if (m->refusal && fv_first_rank())
-            fv_log("--events: %s: %s; it is not counted", event->name,
-                   fv_perf_event_refusal(m->refusal, m->user_only));
+            fv_log("--events: %s: %s; it is not counted", event->name, fv_perf_event_refusal(m->refusal, m->user_only));
         granted_count += !m->refusal;
     }
     fv_pmu_close(&pmu);
@@ -107,10 +106,9 @@ void fv_pmu_start(void)
 
     if (fv_rt.options.events && !wanted_count)
         find_out();
-    struct fv_chunk_header *chunk = wanted_count
-                                        ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD,
-                                                          0, wanted_count * sizeof(*wanted))
-                                        : NULL;
+    struct fv_chunk_header *chunk = wanted_count ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_METRIC_EVENTS, FV_NO_THREAD,
+                                                                   0, wanted_count * sizeof(*wanted))
+                                                 : NULL;
     if (chunk) {
         memcpy(fv_chunk_records(chunk), wanted, wanted_count * sizeof(*wanted));
         fv_chunk_commit(chunk, wanted_count * sizeof(*wanted));

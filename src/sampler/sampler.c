@@ -21,12 +21,13 @@
 #if FV_SAMPLER_SIGNALS
 
 #define SIGNAL_STACK  (256u << 10) /* handlers of the application's may run there, too */
-#define HANDLER_STACK 6144 /* of it, beside the kernel's frame */
+#define HANDLER_STACK 6144         /* of it, beside the kernel's frame */
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
 #endif
-#define FRAME_BEFORE_TOLD 4096 /* the kernel's, where it does not tell (before Linux 5.14): that of AVX-512; what is larger came later */
-#define SIGPROF_BIT   (UINT64_C(1) << (SIGPROF - 1))
+/* the kernel's, where it does not tell (before Linux 5.14): that of AVX-512; what is larger came later */
+#define FRAME_BEFORE_TOLD 4096
+#define SIGPROF_BIT       (UINT64_C(1) << (SIGPROF - 1))
 
 static bool wanted; /* threads that begin are sampled */
 static FV_TLS struct fv_sampler *mine;
@@ -57,7 +58,8 @@ static void add_tool_time(struct fv_sampler *s, const struct fv_readings *begin,
     s->record->tool_ns = s->tool_ns;
 }
 
-/* By a descriptor it is not told whether a signal was blocked when the breakpoint was met: then the thread is not there any more. */
+/* By a descriptor it is not told whether a signal was blocked when the breakpoint was met: then the thread is not there
+ * any more. */
 static bool is_elsewhere(const struct fv_sampler *s, const struct fv_trap_source *from, uintptr_t pc)
 {
     if (!from->any_generation)
@@ -105,8 +107,8 @@ static struct fv_live *at_entry(struct fv_sampler *s, const struct fv_registers 
     return NULL;
 }
 
-static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from,
-                               const struct fv_registers *r, struct fv_readings *now)
+static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from, const struct fv_registers *r,
+                               struct fv_readings *now)
 {
     s->record->traps++;
     if (from->late || is_elsewhere(s, from, r->r[FV_REG_PC])) {
@@ -167,7 +169,8 @@ static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv
     }
 }
 
-static void recorded(struct fv_sampler *s, const struct fv_trap_source *from, const ucontext_t *context, struct fv_readings *now)
+static void recorded(struct fv_sampler *s, const struct fv_trap_source *from, const ucontext_t *context,
+                     struct fv_readings *now)
 {
     fv_handler_begins();
     work(s, from, context, now);
@@ -209,8 +212,8 @@ static bool is_usable(int signal)
 {
     uint64_t blocked;
 
-    return !syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &blocked, sizeof(blocked)) && !(blocked >> (signal - 1) & 1) &&
-           !fv_signals_ignored(signal);
+    return !syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &blocked, sizeof(blocked)) &&
+           !(blocked >> (signal - 1) & 1) && !fv_signals_ignored(signal);
 }
 
 static bool change_signal_stack(const stack_t *set, stack_t *old)
@@ -296,7 +299,8 @@ static void open_helper(struct fv_event_fd *event, enum fv_trap kind)
         fv_perf_close(event);
 }
 
-/* Where the stack is not watched. Without `step` some returns are missed; without `again` a call that was left by longjmp() may be joined with the next. */
+/* Where the stack is not watched. Without `step` some returns are missed; without `again` a call that was left by
+ * longjmp() may be joined with the next. */
 static void open_helpers(struct fv_sampler *s)
 {
     open_helper(&s->again, FV_TRAP_AGAIN);
@@ -394,14 +398,14 @@ static const char *why_no_event(int error)
 {
     switch (error) {
     case EACCES:
-    case EPERM:
-        return "perf_event_open: not permitted here (a container, or kernel.perf_event_paranoid above 2)";
+    case EPERM: return "perf_event_open: not permitted here (a container, or kernel.perf_event_paranoid above 2)";
     case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
     case EINVAL: return "perf_event_open: this kernel has no such event";
     case ENODEV: return "breakpoints are granted and do not trap (a virtual machine without debug registers?)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
     case EMFILE:
-        return "no file descriptors are left beside the half of them that is the application's; raise the limit (ulimit -n)";
+        return "no file descriptors are left beside the half of them that is the application's; raise the limit "
+               "(ulimit -n)";
     }
     return "perf_event_open failed";
 }
@@ -455,7 +459,8 @@ static void begin_instances(struct fv_thread *thread)
     struct fv_sampler *s;
 
     if (!is_usable(SIGTRAP)) {
-        tell_refused("the application blocks or ignores SIGTRAP", "; nothing is sampled, all else is recorded; --sample=clock takes SIGPROF instead");
+        tell_refused("the application blocks or ignores SIGTRAP",
+                     "; nothing is sampled, all else is recorded; --sample=clock takes SIGPROF instead");
         return;
     }
     if (!(s = sampler_of(thread))) {
@@ -485,7 +490,8 @@ static void begin_instances(struct fv_thread *thread)
         calibrate_once(s);
 }
 
-/* A run that did not ask for samples is told by the report why it has none. The first thread's reason stands for all. */
+/* A run that did not ask for samples is told by the report why it has none. The first thread's reason stands for
+ * all. */
 static void note_refused(const struct fv_thread *thread, enum fv_sampler_stop why)
 {
     static bool noted;
@@ -494,7 +500,8 @@ static void note_refused(const struct fv_thread *thread, enum fv_sampler_stop wh
     if (__atomic_exchange_n(&noted, true, __ATOMIC_RELAXED) ||
         !(chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLER, thread->id, 0, sizeof(struct fv_sampler_record))))
         return;
-    *(struct fv_sampler_record *)fv_chunk_records(chunk) = (struct fv_sampler_record){ .mode = FV_SAMPLER_CLOCK, .stopped = why };
+    *(struct fv_sampler_record *)fv_chunk_records(chunk) =
+        (struct fv_sampler_record){ .mode = FV_SAMPLER_CLOCK, .stopped = why };
     fv_chunk_commit(chunk, sizeof(struct fv_sampler_record));
 }
 
@@ -705,8 +712,7 @@ static void forget(struct fv_thread *self)
     for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all)
         if (t->sampler) {
             t->sampler->on = false;
-            t->sampler->timer.open =
-                false; /* the child has none, but perhaps one of its own under the number */
+            t->sampler->timer.open = false; /* the child has none, but perhaps one of its own under the number */
             close_events(t->sampler);
         }
     if (mine)

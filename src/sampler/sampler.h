@@ -1,8 +1,8 @@
 /* Sampling whole instances of functions, after FVSampler (Su et al., ICS 2019), without a PMU: a clock sample
  * puts an execution breakpoint on a function's entry; there the trap puts a read-write watchpoint on the
- * stack slot of the return address, which traps when the function returns. For what lasts, and for all where a call does not put the return
- * address on the stack (AArch64), an execution breakpoint where it returns to takes the watchpoint's place: see instances.c. The same clock samples
- * count where CPU time goes.
+ * stack slot of the return address, which traps when the function returns. For what lasts, and for all where a call
+ * does not put the return address on the stack (AArch64), an execution breakpoint where it returns to takes the
+ * watchpoint's place: see instances.c. The same clock samples count where CPU time goes.
  *
  * Clock samples alone, without instances, are signalled as SIGPROF: see clock.c.
  *
@@ -10,7 +10,8 @@
  * no lock, no allocation, no C library but system calls. Memory is had when the thread begins.
  *
  *     X slot   idle -> armed at a tick -> trap at the entry: the instance is pushed -> idle
- *     RW slot  on the innermost instance; a trap there is its return, or somebody else who looks, or another one that returns to there
+ *     RW slot  on the innermost instance; a trap there is its return, or somebody else who looks, or another one that
+ *     returns to there
  *
  * Only src/sampler includes this; src/rt sees the row of rt/layers.h. */
 #ifndef FV_SAMPLER_H
@@ -31,15 +32,16 @@
 #define FV_SAMPLE_CONTEXTS 1024  /* functions in their calling contexts: up to 3512 KiB, with events 7624 */
 #define FV_SAMPLE_COSTS    16384 /* up to 448 KiB */
 #define FV_SAMPLE_DEPTH    200   /* frames of a path */
-#define FV_SAMPLE_STEPS                                                                                      \
-    2000                /* frames of the stack that are looked at; those of a recursion are one in the path */
-#define FV_KNOWN   1024 /* functions that may be chosen */
-#define FV_SEEN    1024 /* frames seen on the stack by ticks, a random sample of all */
-#define FV_GAPS    64   /* times between entries that a context keeps */
-#define FV_LIVE    64   /* instances being measured */
-#define FV_LONG_KNOWN 64 /* functions with long calls whose calls are counted */
-#define FV_X_SLOTS 3 /* execution breakpoints at entries; the fourth debug register waits for a return. Where the stack is not watched two more are wanted, before \
-                        the second and third of these */
+#define FV_SAMPLE_STEPS    2000  /* frames of the stack that are looked at; those of a recursion are one in the path */
+#define FV_KNOWN           1024  /* functions that may be chosen */
+#define FV_SEEN            1024  /* frames seen on the stack by ticks, a random sample of all */
+#define FV_GAPS            64    /* times between entries that a context keeps */
+#define FV_LIVE            64    /* instances being measured */
+#define FV_LONG_KNOWN      64    /* functions with long calls whose calls are counted */
+#define FV_X_SLOTS \
+    3 /* execution breakpoints at entries; the fourth debug register waits for a return. Where the stack
+       * is not watched two more are wanted, before \
+       * the second and third of these */
 
 /* What is read where an instance begins and ends. */
 struct fv_readings {
@@ -57,10 +59,10 @@ struct fv_live {
     struct fv_pmu_mark pmu;
     uint32_t context;
     uint32_t strays; /* traps of what waits for its return that were not that */
-    uint32_t again; /* entries of its function since */
-    bool lasts;     /* a tick found it, or it is of a function whose calls mostly last */
-    bool by_return; /* while it is armed: a breakpoint waits where it returns to, in place of the watchpoint */
-    bool near;      /* that is not to be: code is run there meanwhile */
+    uint32_t again;  /* entries of its function since */
+    bool lasts;      /* a tick found it, or it is of a function whose calls mostly last */
+    bool by_return;  /* while it is armed: a breakpoint waits where it returns to, in place of the watchpoint */
+    bool near;       /* that is not to be: code is run there meanwhile */
     bool in_window;
     bool joined;
     /* where it was joined: */
@@ -77,18 +79,17 @@ struct fv_known {
     bool recursive;   /* it was seen to be called while it was called */
     uint64_t seen_at; /* tick that found it on the stack */
     /* see long_calls.c */
-    uint32_t measured, quick;     /* instances; those of them that are short beside a tick's period ... */
-    uint64_t quick_ns, look_ns;   /* ... and their CPU time; for how long entries are counted */
-    bool hot;                     /* samples were in the cache line of its entry */
-    uint32_t refuted;             /* calls that were joined and returned soon */
-    uint32_t long_context;        /* + 1, of its first long call; 0: it has none */
-    bool given_up;                /* a call lasted for long, and nothing else is known of it */
+    uint32_t measured, quick;   /* instances; those of them that are short beside a tick's period ... */
+    uint64_t quick_ns, look_ns; /* ... and their CPU time; for how long entries are counted */
+    bool hot;                   /* samples were in the cache line of its entry */
+    uint32_t refuted;           /* calls that were joined and returned soon */
+    uint32_t long_context;      /* + 1, of its first long call; 0: it has none */
+    bool given_up;              /* a call lasted for long, and nothing else is known of it */
 };
 
 /* Frames of one sample. */
 struct fv_walk {
-    uintptr_t
-        address[FV_SAMPLE_DEPTH]; /* one past what is meant: return addresses, and the innermost plus one */
+    uintptr_t address[FV_SAMPLE_DEPTH];  /* one past what is meant: return addresses, and the innermost plus one */
     uintptr_t function[FV_SAMPLE_DEPTH]; /* entry of what it is in; 0: it may not be measured */
     uintptr_t slot[FV_SAMPLE_DEPTH];     /* as in struct fv_live; 0: not known */
     uintptr_t ret[FV_SAMPLE_DEPTH];      /* where it returns to */
@@ -99,16 +100,15 @@ struct fv_walk {
 
 struct fv_x_slot {
     struct fv_event_fd event;
-    uintptr_t entry;  /* 0: idle */
-    uintptr_t before; /* function at the beginning of the entry's cache line */
-    bool armed;       /* else it is idle, or rests: see fv_x_settle() */
-    uint32_t known, age, skip; /* skip: entries that are still to be passed over */
-    bool skips;                /* there were some: no choice for the window */
-    uint32_t gaps,
-        gap_context; /* gaps > 0: not for an instance, but so many entries, or one in that context */
-    bool look;        /* not for an instance: entries are counted */
-    uint32_t entries; /* so far */
-    bool fresh;      /* armed by this signal, at the end of which the times are taken */
+    uintptr_t entry;            /* 0: idle */
+    uintptr_t before;           /* function at the beginning of the entry's cache line */
+    bool armed;                 /* else it is idle, or rests: see fv_x_settle() */
+    uint32_t known, age, skip;  /* skip: entries that are still to be passed over */
+    bool skips;                 /* there were some: no choice for the window */
+    uint32_t gaps, gap_context; /* gaps > 0: not for an instance, but so many entries, or one in that context */
+    bool look;                  /* not for an instance: entries are counted */
+    uint32_t entries;           /* so far */
+    bool fresh;                 /* armed by this signal, at the end of which the times are taken */
     uint64_t armed_cpu_ns, armed_tool_ns;
 };
 
@@ -116,7 +116,7 @@ struct fv_context {
     uint64_t window_ns;  /* see window.c; 0: too few instances */
     uint64_t refresh_at; /* returns */
     uint32_t known;
-    bool hides; /* its returns are not to be told from others, where the stack is not watched */
+    bool hides;               /* its returns are not to be told from others, where the stack is not watched */
     uint32_t gap_count;       /* seen */
     uint64_t gap_ns[FV_GAPS]; /* some of them */
 };
@@ -132,30 +132,30 @@ struct fv_sampler {
     struct fv_thread *thread;
     struct fv_sampler_record *record; /* this and these in the file */
     struct fv_table nodes, instances, costs, cost_regions;
-    struct fv_table computing, long_calls;   /* like instances */
-    struct fv_table recent;       /* likewise */
-    struct fv_table event_counts; /* likewise, where events are counted */
-    struct fv_table events;       /* likewise: of single instances */
+    struct fv_table computing, long_calls; /* like instances */
+    struct fv_table recent;                /* likewise */
+    struct fv_table event_counts;          /* likewise, where events are counted */
+    struct fv_table events;                /* likewise: of single instances */
     struct fv_trace_log log[FV_TRACE_LOGS];
     uint64_t tick_cpu_ns; /* at the last tick: of the thread, but for ours */
-    bool on; /* events are open */
-    bool rehearses; /* ticks are for us to see what they cost, and count nothing */
+    bool on;              /* events are open */
+    bool rehearses;       /* ticks are for us to see what they cost, and count nothing */
     uint64_t random;
     struct fv_wall {
         uint64_t ticks, ns;
     } begin;
-    double ns_per_tick; /* as known at the last tick; 0: not yet */
+    double ns_per_tick;                     /* as known at the last tick; 0: not yet */
     uint64_t tool_ticks, tool_ns;           /* to be subtracted from all that is open */
     uint64_t budget_cpu_ns, budget_tool_ns; /* what they were when the present thread began */
     uint64_t tool_mpi_ticks;                /* of tool_ticks, while the thread was in MPI */
     struct fv_stack stack;
     struct fv_event_fd tick, rw;
-    bool watches; /* the stack can be watched; else there are breakpoints alone: */
-    struct fv_event_fd again; /* where the innermost instance was entered */
-    struct fv_event_fd step;  /* see step.h */
-    uintptr_t again_at, step_at; /* where these are armed; 0: they are not */
-    uintptr_t passing;           /* where the thread stands, and has met a breakpoint; 0: at none */
-    struct fv_tick_timer timer; /* in place of tick */
+    bool watches;                         /* the stack can be watched; else there are breakpoints alone: */
+    struct fv_event_fd again;             /* where the innermost instance was entered */
+    struct fv_event_fd step;              /* see step.h */
+    uintptr_t again_at, step_at;          /* where these are armed; 0: they are not */
+    uintptr_t passing;                    /* where the thread stands, and has met a breakpoint; 0: at none */
+    struct fv_tick_timer timer;           /* in place of tick */
     uint64_t clock_ticks, clock_begin_ns; /* by it, and user time when the first could come */
     struct fv_pmu pmu;
     struct fv_calls calls;
@@ -165,11 +165,12 @@ struct fv_sampler {
     struct fv_x_slot x[FV_X_SLOTS];
     struct fv_live live[FV_LIVE];
     unsigned depth;
-    uintptr_t armed; /* the slot of the instance that the watchpoint, or the breakpoint in its place, waits for; 1: of none any more; 0: it is not armed */
+    uintptr_t armed; /* the slot of the instance that the watchpoint, or the breakpoint in its place, waits for; 1: of
+                      * none any more; 0: it is not armed */
     bool leaves;     /* a function was left without returning, by this thread */
     void *signal_stack; /* ours; not used where the application has one */
     struct fv_walk walk;
-    struct fv_python_samples *python; /* NULL: the process has no interpreter */
+    struct fv_python_samples *python;                   /* NULL: the process has no interpreter */
     uintptr_t key[FV_SAMPLE_DEPTH + FV_PYTHON_SAMPLED]; /* of a path with frames of Python, see python_path.c */
     /* calibration: durations go here */
     uint64_t *calibration;
@@ -178,7 +179,8 @@ struct fv_sampler {
     uint32_t node_table[2 * FV_SAMPLE_NODES];
     uintptr_t node_address[FV_SAMPLE_NODES];
     uint16_t node_context[FV_SAMPLE_NODES], node_cost[FV_SAMPLE_NODES]; /* index + 1 */
-    uint16_t cost_next[FV_SAMPLE_COSTS]; /* index + 1: the same node within other sections, behind other calls; 0: no more */
+    uint16_t cost_next[FV_SAMPLE_COSTS]; /* index + 1: the same node within other sections, behind other calls; 0: no
+                                          * more */
     struct fv_context context[FV_SAMPLE_CONTEXTS];
     struct fv_known known[FV_KNOWN];
     uint16_t long_known[FV_LONG_KNOWN];
@@ -243,7 +245,8 @@ void fv_live_abandon(struct fv_sampler *s);
 void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp);
 /* At a tick, when s->walk is known, before fv_live_watch(): those that it finds last. */
 void fv_live_tick(struct fv_sampler *s, uintptr_t pc, uintptr_t sp);
-/* A late trap of it: the handler itself may run where the innermost returns to, and meet the breakpoint for ever. A watchpoint, or nothing, in its place. */
+/* A late trap of it: the handler itself may run where the innermost returns to, and meet the breakpoint for ever. A
+ * watchpoint, or nothing, in its place. */
 void fv_live_on_late(struct fv_sampler *s);
 void fv_live_on_late_again(struct fv_sampler *s); /* likewise where it was entered */
 /* A trap of the watchpoint; the clocks of `now` are set. */
@@ -251,8 +254,7 @@ void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r, struct fv
 /* The innermost one's function is entered again. True: because it was left. */
 bool fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r);
 /* A trap of a breakpoint at an entry. The instance that begins; NULL: none. */
-struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
-                             uint64_t now_ns);
+struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r, uint64_t now_ns);
 
 /* ---- slots.c: execution breakpoints ---- */
 
@@ -266,9 +268,10 @@ static inline void fv_x_disarm(struct fv_x_slot *x)
 }
 /* The slot waits for an entry of that function from now on. */
 void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known);
-/* At the end of each signal. A processor may run code several times slower that shares a cache line with an armed breakpoint
- * (AMD's does: it decodes the line anew each time). So breakpoints rest that are in a line of a function that is being
- * measured, mostly at its own entry, where a gap ends. Not if it calls itself: entries would be missed. */
+/* At the end of each signal. A processor may run code several times slower that shares a cache line with an armed
+ * breakpoint (AMD's does: it decodes the line anew each time). So breakpoints rest that are in a line of a function
+ * that is being measured, mostly at its own entry, where a gap ends. Not if it calls itself: entries would be
+ * missed. */
 void fv_x_settle(struct fv_sampler *s);
 /* It was entered, while it is waited for an instance: how soon tells how often the function is called. */
 void fv_x_see_entry(struct fv_sampler *s, struct fv_x_slot *x);
@@ -314,17 +317,20 @@ bool fv_long_is_usual(const struct fv_known *known);
 /* At a tick: of calls that were joined before. */
 void fv_long_tick(struct fv_sampler *s);
 /* Of each frame of a function that may be chosen, innermost first; so much CPU time after the tick before. */
-void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const struct fv_readings *now, uint64_t since_tick_ns,
-                 bool in_budget);
+void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const struct fv_readings *now,
+                 uint64_t since_tick_ns, bool in_budget);
 /* A call that was joined. */
-void fv_long_returned(struct fv_sampler *s, const struct fv_live *live, const struct fv_registers *r, const struct fv_readings *end);
-/* At a tick, when breakpoints are armed: entries are counted, of one that has long calls. And an entry, so long after it. */
+void fv_long_returned(struct fv_sampler *s, const struct fv_live *live, const struct fv_registers *r,
+                      const struct fv_readings *end);
+/* At a tick, when breakpoints are armed: entries are counted, of one that has long calls. And an entry, so long after
+ * it. */
 void fv_look_begin(struct fv_sampler *s, uint64_t cpu_ns);
 void fv_look_entry(struct fv_sampler *s, struct fv_x_slot *x, uint64_t since_ns);
 
 /* ---- calibrate.c ---- */
 
-/* By the thread itself, while it is sampled: sets fv_sampler_calibration. False: breakpoints are granted, and none traps. */
+/* By the thread itself, while it is sampled: sets fv_sampler_calibration. False: breakpoints are granted, and none
+ * traps. */
 bool fv_calibrate(struct fv_sampler *s);
 
 /* ---- window.c: which instances were chosen without bias ---- */
@@ -332,8 +338,7 @@ bool fv_calibrate(struct fv_sampler *s);
 /* CPU time since the slot was armed, less what the sampler took itself. */
 uint64_t fv_since_armed(const struct fv_sampler *s, const struct fv_x_slot *x, uint64_t now_ns);
 /* Was the slot armed, by a tick, close enough before this entry? */
-bool fv_window_holds(const struct fv_sampler *s, const struct fv_x_slot *x, uint32_t context,
-                     uint64_t now_ns);
+bool fv_window_holds(const struct fv_sampler *s, const struct fv_x_slot *x, uint32_t context, uint64_t now_ns);
 /* After returns: the window anew, now and then. */
 void fv_window_refresh(struct fv_sampler *s, uint32_t context);
 /* At an instance's entry: is the slot to stay armed, to see when the next comes? */

@@ -1,5 +1,5 @@
-/* What the program says of signals, in threads whose clock ticks by SIGPROF (clock.c): while it blocks the signal there are no
- * ticks; its signal stack is what it has set; and the C library's own profiler gets SIGPROF. */
+/* What the program says of signals, in threads whose clock ticks by SIGPROF (clock.c): while it blocks the signal there
+ * are no ticks; its signal stack is what it has set; and the C library's own profiler gets SIGPROF. */
 #include "rt/next.h"
 #include "rt/signals.h"
 #include "sampler/sampler.h"
@@ -7,8 +7,8 @@
 #if FV_SAMPLER_SIGNALS && defined(PIC)
 
 /* The timer stands still before the signal is blocked, and until it is no more. */
-static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set,
-                       sigset_t *old)
+static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, sigset_t *), int how,
+                       const sigset_t *set, sigset_t *old)
 {
     bool names = sigismember(set, SIGPROF) == 1, may_block = names && how != SIG_UNBLOCK;
     sigset_t was;
@@ -32,17 +32,20 @@ FV_NO_TSAN FV_PUBLIC int pthread_sigmask(int how, const sigset_t *set, sigset_t 
 {
     struct fv_sampler *s = fv_sampler_ticking();
 
-    return FV_UNLIKELY(s && set) ? change_mask(s, FV_NEXT(pthread_sigmask), how, set, old) : FV_NEXT(pthread_sigmask)(how, set, old);
+    return FV_UNLIKELY(s && set) ? change_mask(s, FV_NEXT(pthread_sigmask), how, set, old)
+                                 : FV_NEXT(pthread_sigmask)(how, set, old);
 }
 
 FV_NO_TSAN FV_PUBLIC int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     struct fv_sampler *s = fv_sampler_ticking();
 
-    return FV_UNLIKELY(s && set) ? change_mask(s, FV_NEXT(sigprocmask), how, set, old) : FV_NEXT(sigprocmask)(how, set, old);
+    return FV_UNLIKELY(s && set) ? change_mask(s, FV_NEXT(sigprocmask), how, set, old)
+                                 : FV_NEXT(sigprocmask)(how, set, old);
 }
 
-/* The program has no signal stack as long as it has set none: ours is not shown to it, and stands where it wants none. */
+/* The program has no signal stack as long as it has set none: ours is not shown to it, and stands where it wants
+ * none. */
 FV_NO_TSAN FV_PUBLIC int sigaltstack(const stack_t *set, stack_t *old)
 {
     struct fv_sampler *s = fv_sampler_ticking();

@@ -1,8 +1,8 @@
 /* A thread that blocks its signals and waits for all of them would get our samples: one of the time before
  * is pending then. They are taken and thrown away here, the application gets what is its own. Only while
  * something is sampled. signalfd() is not covered; nor a SIGTRAP of
- * the application's that finds one of ours pending: the kernel keeps one. A SIGPROF of ours is not pending in the first place,
- * unless the thread blocks it in another way than sigmask.c sees. */
+ * the application's that finds one of ours pending: the kernel keeps one. A SIGPROF of ours is not pending in the first
+ * place, unless the thread blocks it in another way than sigmask.c sees. */
 #include "base/lock.h"
 #include "rt/next.h"
 #include "sampler/sampler.h"

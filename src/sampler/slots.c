@@ -4,8 +4,9 @@
 #define PROMPT  4u /* calls in a row: it is called several times between ticks */
 #define SKIP_OF 8u
 
-/* The call that comes next after a tick is mostly one behind a long call: of a function that several places call by turns, those behind short ones would
- * hardly be measured. So entries are passed over, of functions that are called often, every other time (the window needs the others: window.c). */
+/* The call that comes next after a tick is mostly one behind a long call: of a function that several places call by
+ * turns, those behind short ones would hardly be measured. So entries are passed over, of functions that are called
+ * often, every other time (the window needs the others: window.c). */
 static uint32_t entries_to_skip(struct fv_sampler *s, const struct fv_known *k)
 {
     bool skips = k->fast || (k->contexts > 1 && k->prompt >= PROMPT && fv_sampler_random(s) & 1);
@@ -37,7 +38,8 @@ void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known)
     x->skips = x->skip > 0;
 }
 
-/* Of a call that was joined it is its own entry that matters: it may last for long, and what it calls would never be measured. */
+/* Of a call that was joined it is its own entry that matters: it may last for long, and what it calls would never be
+ * measured. */
 static bool is_in_line_of(const struct fv_x_slot *x, const struct fv_live *live)
 {
     if (live->joined)

@@ -20,9 +20,7 @@ static uintptr_t after_test(uint32_t instruction, uintptr_t pc, const uintptr_t 
 {
     bool of_bit = instruction >> 25 & 1, if_set = instruction >> 24 & 1, wide = instruction >> 31;
     uint64_t value = value_of(x, instruction & 31);
-    uint64_t tested = of_bit ? value >> ((instruction >> 19 & 31) + 32 * wide) & 1
-                      : wide ? value
-                             : (uint32_t)value;
+    uint64_t tested = of_bit ? value >> ((instruction >> 19 & 31) + 32 * wide) & 1 : wide ? value : (uint32_t)value;
     uintptr_t offset = of_bit ? offset_in(instruction, 5, 14) : offset_in(instruction, 5, 19);
 
     return pc + ((tested != 0) == if_set ? offset : 4);
@@ -76,8 +74,7 @@ void fv_step_end(struct fv_sampler *s, const struct fv_registers *r)
 
     if (!FV_STEPS || s->step.fd < 0)
         return;
-    next =
-        s->passing && !s->calibration && stands_at(s, pc) ? fv_step_next(*(const uint32_t *)pc, pc, r->r) : 0;
+    next = s->passing && !s->calibration && stands_at(s, pc) ? fv_step_next(*(const uint32_t *)pc, pc, r->r) : 0;
     if (next && fv_perf_arm(&s->step, FV_TRAP_STEP, 0, next)) {
         s->step_at = next;
     } else if (next || s->step_at) {

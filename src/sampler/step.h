@@ -1,8 +1,9 @@
-/* Where a breakpoint that was met is met again by a return from the handler, as on AArch64: there it rests as long as the thread stands
- * at it, and another breakpoint waits at the instruction that comes next, to tell that it may be armed again. x86-64 passes a breakpoint that was
- * met by itself (its resume flag).
+/* Where a breakpoint that was met is met again by a return from the handler, as on AArch64: there it rests as long as
+ * the thread stands at it, and another breakpoint waits at the instruction that comes next, to tell that it may be
+ * armed again. x86-64 passes a breakpoint that was met by itself (its resume flag).
  *
- * Where the next instruction is not known, or no breakpoint can be had for it, what rests does so until the next signal. */
+ * Where the next instruction is not known, or no breakpoint can be had for it, what rests does so until the next
+ * signal. */
 #ifndef FV_STEP_H
 #define FV_STEP_H
 
@@ -14,8 +15,8 @@
 #define FV_STEPS 0
 #endif
 
-/* The address of what is executed after an instruction of AArch64 at `pc`, registers as before it, x31 taken for zero. 0: it depends on
- * what is not in there. */
+/* The address of what is executed after an instruction of AArch64 at `pc`, registers as before it, x31 taken for zero.
+ * 0: it depends on what is not in there. */
 uintptr_t fv_step_next(uint32_t instruction, uintptr_t pc, const uintptr_t x[31]);
 
 struct fv_sampler;

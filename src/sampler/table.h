@@ -1,10 +1,9 @@
-/* Records of one thread in the rank file that grow in chunks, each twice as large as the one before, also from the signal
- * handler: there the file's lock is only tried. Records never move. */
+/* Records of one thread in the rank file that grow in chunks, each twice as large as the one before, also from the
+ * signal handler: there the file's lock is only tried. Records never move. */
 #ifndef FV_TABLE_H
 #define FV_TABLE_H
 
 #include "trace/writer.h"
-
 
 #define FV_TABLE_CHUNKS 16
 
@@ -18,7 +17,8 @@ struct fv_table {
     uint32_t count;
 };
 
-/* For so many records at most; the first chunk is half a page, or what one record takes. False: there is no room in the file for it. */
+/* For so many records at most; the first chunk is half a page, or what one record takes. False: there is no room in the
+ * file for it. */
 bool fv_table_init(struct fv_table *table, enum fv_chunk_type type, uint32_t thread, uint32_t bytes, uint32_t most);
 /* A new record, zero; it becomes part of the file by fv_table_commit(), before the next one is asked for.
  * NULL: the table is full, or there is no room just now. */
@@ -42,7 +42,8 @@ static inline void *fv_table_at(const struct fv_table *table, uint32_t index)
 {
     unsigned chunk = fv_table_chunk(table, index);
 
-    return (char *)fv_chunk_records(table->chunk[chunk]) + (size_t)(index - fv_table_begin(table, chunk)) * table->bytes;
+    return (char *)fv_chunk_records(table->chunk[chunk]) +
+           (size_t)(index - fv_table_begin(table, chunk)) * table->bytes;
 }
 
 #endif

@@ -4,16 +4,15 @@
 
 /* A function to wait for: half of the time one by how often it was on the stack, since the beginning, else
  * any. Not by what was on the stack of late: a function's longer calls would be favoured where many of them
- * come in a row. Those that are never entered again, like main, get few chances, once they had enough: one with a call every two
- * ticks is missed by half of them. */
+ * come in a row. Those that are never entered again, like main, get few chances, once they had enough: one with a call
+ * every two ticks is missed by half of them. */
 #define CHANCES_FIRST 16
 static uint32_t choose(struct fv_sampler *s)
 {
     for (unsigned tries = 0; s->known_count && tries < 8; tries++) {
         uint64_t random = fv_sampler_random(s);
         uint64_t count = s->frames_seen < FV_SEEN ? s->frames_seen : FV_SEEN;
-        uint32_t known =
-            random & 1 && count ? s->seen[(random >> 8) % count] : (random >> 8) % s->known_count;
+        uint32_t known = random & 1 && count ? s->seen[(random >> 8) % count] : (random >> 8) % s->known_count;
         const struct fv_known *k = &s->known[known];
         /* a fast one costs several traps, and tells little */
         bool armed = (k->armed >= CHANCES_FIRST && k->entered * 16 < k->armed && (random >> 1 & 15)) ||
@@ -42,7 +41,8 @@ static void arm_some(struct fv_sampler *s)
     }
 }
 
-static void remember_functions(struct fv_sampler *s, const struct fv_readings *now, uint64_t since_tick_ns, bool in_budget)
+static void remember_functions(struct fv_sampler *s, const struct fv_readings *now, uint64_t since_tick_ns,
+                               bool in_budget)
 {
     for (unsigned i = 0; i < s->walk.count; i++) {
         uint32_t known = s->walk.function[i] ? fv_known_find(s, s->walk.function[i]) : FV_KNOWN;
@@ -51,8 +51,7 @@ static void remember_functions(struct fv_sampler *s, const struct fv_readings *n
             continue;
         s->known[known].recursive |= s->walk.recursive[i] || s->known[known].seen_at == s->record->ticks;
         s->known[known].seen_at = s->record->ticks;
-        uint64_t place =
-            s->frames_seen < FV_SEEN ? s->frames_seen : fv_sampler_random(s) % (s->frames_seen + 1);
+        uint64_t place = s->frames_seen < FV_SEEN ? s->frames_seen : fv_sampler_random(s) % (s->frames_seen + 1);
         s->frames_seen++;
         if (place < FV_SEEN)
             s->seen[place] = (uint16_t)known;
@@ -68,8 +67,7 @@ static void set_period(struct fv_sampler *s)
         fv_clock_on_tick(s);
         return;
     }
-    uint64_t period =
-        mean / 2 + fv_sampler_random(s) % (mean + 1); /* so as to fall into no step with a loop */
+    uint64_t period = mean / 2 + fv_sampler_random(s) % (mean + 1); /* so as to fall into no step with a loop */
 
     if (s->timer.open)
         fv_timer_set(&s->timer, period, period);
@@ -133,7 +131,8 @@ void fv_tick(struct fv_sampler *s, const struct fv_registers *r, const struct fv
             fv_look_begin(s, now->cpu_ns);
             arm_some(s);
         }
-        remember_functions(s, now, cpu_ns, in_budget); /* after the choice, which must not depend on where the thread is now */
+        remember_functions(s, now, cpu_ns, in_budget); /* after the choice, which must not depend on where the thread is
+                                                        * now */
     }
     fv_live_tick(s, r->r[FV_REG_PC], r->r[FV_REG_SP]);
     fv_live_watch(s);

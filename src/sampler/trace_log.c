@@ -1,10 +1,10 @@
-/* See sampler.h: in a trace, each measured instance and each sample of the CPU clock. The first chunks are made when the
- * sampler is, waiting for the file as any call does. Later ones are made by the signal handler, because a thread that
- * computes may run nothing else of ours; trying the file's lock, because it may be the interrupted thread that holds it. So
- * it begins to try while there is room for a quarter of a chunk. What finds no room is counted.
+/* See sampler.h: in a trace, each measured instance and each sample of the CPU clock. The first chunks are made when
+ * the sampler is, waiting for the file as any call does. Later ones are made by the signal handler, because a thread
+ * that computes may run nothing else of ours; trying the file's lock, because it may be the interrupted thread that
+ * holds it. So it begins to try while there is room for a quarter of a chunk. What finds no room is counted.
  *
- * Samples have a log of their own, because the handler may have interrupted a call that writes its event: nothing of the
- * thread's events is touched here. */
+ * Samples have a log of their own, because the handler may have interrupted a call that writes its event: nothing of
+ * the thread's events is touched here. */
 #include "rt/events.h"
 #include "sampler/sampler.h"
 
@@ -36,7 +36,8 @@ static void prepare(struct fv_sampler *s, enum fv_log which, new_chunk_fn *new_c
     const struct kind *kind = &kinds[which];
     const size_t payload = (log->chunk ? CHUNK : FIRST) - sizeof(struct fv_chunk_header);
 
-    if (!fv_rt.options.trace || log->next || (log->chunk && fv_chunk_room(log->chunk) > log->chunk->bytes / 4) || !fv_events_reserve(payload))
+    if (!fv_rt.options.trace || log->next || (log->chunk && fv_chunk_room(log->chunk) > log->chunk->bytes / 4) ||
+        !fv_events_reserve(payload))
         return;
     log->next = new_chunk(&fv_rt.writer, kind->type, s->thread->id, log->count + room(log, kind), payload);
     if (!log->next)

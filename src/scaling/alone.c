@@ -7,11 +7,30 @@
 #include <stdlib.h>
 
 const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1] = {
-    [FV_ALONE_GOOD] = "good",         [FV_ALONE_NOT_RUN] = "not_run",   [FV_ALONE_NOT_MEASURED] = "not_measured", [FV_ALONE_WAITS] = "waits",       [FV_ALONE_STILL] = "no_progress",
-    [FV_ALONE_LONG] = "no_barrier",   [FV_ALONE_BARRIERS] = "barriers", [FV_ALONE_CREATOR] = "creator",           [FV_ALONE_NESTED] = "nested",     [FV_ALONE_LARGE] = "too_many",
-    [FV_ALONE_LATE] = "late",         [FV_ALONE_LEFT] = "left",         [FV_ALONE_CUT] = "cut",                   [FV_ALONE_LOST] = "pirate_lost",  [FV_ALONE_UNPROBED] = "unprobed",
-    [FV_ALONE_OFF_CPU] = "off_cpu",   [FV_ALONE_VARIES] = "varies",     [FV_ALONE_NO_PART] = "no_part",           [FV_ALONE_UNEQUAL] = "asymmetric", [FV_ALONE_MORE] = "does_more",    [FV_ALONE_SHARED] = "shared_data",
-    [FV_ALONE_TOO_LARGE] = "too_large", [FV_ALONE_REJECTED] = "rejected", [FV_ALONE_VERDICTS] = NULL,
+    [FV_ALONE_GOOD] = "good",
+    [FV_ALONE_NOT_RUN] = "not_run",
+    [FV_ALONE_NOT_MEASURED] = "not_measured",
+    [FV_ALONE_WAITS] = "waits",
+    [FV_ALONE_STILL] = "no_progress",
+    [FV_ALONE_LONG] = "no_barrier",
+    [FV_ALONE_BARRIERS] = "barriers",
+    [FV_ALONE_CREATOR] = "creator",
+    [FV_ALONE_NESTED] = "nested",
+    [FV_ALONE_LARGE] = "too_many",
+    [FV_ALONE_LATE] = "late",
+    [FV_ALONE_LEFT] = "left",
+    [FV_ALONE_CUT] = "cut",
+    [FV_ALONE_LOST] = "pirate_lost",
+    [FV_ALONE_UNPROBED] = "unprobed",
+    [FV_ALONE_OFF_CPU] = "off_cpu",
+    [FV_ALONE_VARIES] = "varies",
+    [FV_ALONE_NO_PART] = "no_part",
+    [FV_ALONE_UNEQUAL] = "asymmetric",
+    [FV_ALONE_MORE] = "does_more",
+    [FV_ALONE_SHARED] = "shared_data",
+    [FV_ALONE_TOO_LARGE] = "too_large",
+    [FV_ALONE_REJECTED] = "rejected",
+    [FV_ALONE_VERDICTS] = NULL,
 };
 const char *const fv_alone_hows[] = { FV_SOLO_HOW_LIST(FV_LIST_WORD) NULL };
 
@@ -37,10 +56,12 @@ static struct fv_alone_point *make(struct fv_speedup_phase *phase, struct fv_alo
     return &phase->alone[phase->alone_count++];
 }
 
-/* The numbers of enum fv_gate_why, which the library in the application has (threads/gate.h), from FV_GATE_WAITS = 1 on. */
+/* The numbers of enum fv_gate_why, which the library in the application has (threads/gate.h), from FV_GATE_WAITS = 1
+ * on. */
 static enum fv_alone_verdict let_go(uint32_t why)
 {
-    return why && why <= FV_ALONE_CUT - FV_ALONE_WAITS + 1 ? (enum fv_alone_verdict)(FV_ALONE_WAITS + why - 1) : FV_ALONE_NOT_MEASURED;
+    return why && why <= FV_ALONE_CUT - FV_ALONE_WAITS + 1 ? (enum fv_alone_verdict)(FV_ALONE_WAITS + why - 1)
+                                                           : FV_ALONE_NOT_MEASURED;
 }
 
 enum fv_alone_verdict fv_alone_judge(const struct fv_alone_run *run, const struct fv_phase_alone *a)
@@ -51,7 +72,8 @@ enum fv_alone_verdict fv_alone_judge(const struct fv_alone_run *run, const struc
         return FV_ALONE_NOT_MEASURED;
     if (run->how == FV_SOLO_PIRATE && a->probes < FV_SOLO_PROBES)
         return FV_ALONE_UNPROBED;
-    if (run->how == FV_SOLO_PIRATE && ((double)a->misses > FV_SOLO_MISSES * (double)a->probes || a->lost_s > FV_ALONE_LOST_SHARE * a->time_s))
+    if (run->how == FV_SOLO_PIRATE &&
+        ((double)a->misses > FV_SOLO_MISSES * (double)a->probes || a->lost_s > FV_ALONE_LOST_SHARE * a->time_s))
         return FV_ALONE_LOST;
     return a->time_s - a->cpu_s > FV_OFF_CPU * a->time_s ? FV_ALONE_OFF_CPU : FV_ALONE_GOOD;
 }
@@ -65,18 +87,26 @@ void fv_alone_add(struct fv_speedup_phase *phase, const struct fv_alone_run *run
 {
     const struct fv_phase_alone *a = &of->alone;
     size_t threads = a->threads > of->sums.threads_max ? a->threads : of->sums.threads_max;
-    double instances = of->ranks ? (double)of->sums.instances / of->ranks : 0, time_s = a->measured ? a->time_s / (double)a->measured * instances : NAN;
+    double instances = of->ranks ? (double)of->sums.instances / of->ranks : 0,
+           time_s = a->measured ? a->time_s / (double)a->measured * instances : NAN;
     enum fv_alone_verdict verdict = fv_alone_judge(run, a);
     struct fv_alone_point *point = find(phase, threads, run->part);
 
     if (!point)
-        point = make(phase, (struct fv_alone_point){ .threads = threads, .how = run->how, .part = run->part, .left_bytes = run->left_bytes, .time_s = INFINITY, .next_s = INFINITY, .least_s = INFINITY,
+        point = make(phase, (struct fv_alone_point){ .threads = threads,
+                                                     .how = run->how,
+                                                     .part = run->part,
+                                                     .left_bytes = run->left_bytes,
+                                                     .time_s = INFINITY,
+                                                     .next_s = INFINITY,
+                                                     .least_s = INFINITY,
                                                      .most_s = -INFINITY });
     point->measured = !point->runs || a->measured < point->measured ? a->measured : point->measured;
     point->runs++;
     point->least_s = fmin(point->least_s, time_s);
     point->most_s = fmax(point->most_s, time_s);
-    if (verdict ? point->good_runs || point->verdict : point->good_runs && !(time_s < point->time_s)) { /* another one counts */
+    /* another one counts */
+    if (verdict ? point->good_runs || point->verdict : point->good_runs && !(time_s < point->time_s)) {
         if (!verdict)
             point->next_s = fmin(point->next_s, time_s);
     } else {
@@ -144,8 +174,10 @@ static void take_apart(const struct fv_speedup_phase *phase, struct fv_speedup_p
     double threads = (double)point->threads;
 
     *s = (struct fv_alone_stack){ FV_ALONE_NOT_RUN, NAN, NAN, NAN, NAN, NAN, NAN };
-    for (size_t i = 0; i < phase->alone_count; i++) /* resctrl's ways are not always an N-th: the part that is nearest, and not far */
-        if (phase->alone[i].threads == point->threads && phase->alone[i].part < 1 && fabs(phase->alone[i].part * threads - 1) < 0.26 &&
+    for (size_t i = 0; i < phase->alone_count; i++) /* resctrl's ways are not always an N-th: the part that is nearest,
+                                                     * and not far */
+        if (phase->alone[i].threads == point->threads && phase->alone[i].part < 1 &&
+            fabs(phase->alone[i].part * threads - 1) < 0.26 &&
             (!part || fabs(phase->alone[i].part * threads - 1) < fabs(part->part * threads - 1)))
             part = &phase->alone[i];
     if (!whole || point->threads < 2)
@@ -153,7 +185,8 @@ static void take_apart(const struct fv_speedup_phase *phase, struct fv_speedup_p
     s->verdict = point->reject ? FV_ALONE_REJECTED : whole->verdict;
     if (s->verdict)
         return;
-    double alone = t1_s / whole->time_s, pirate = part && !part->verdict ? t1_s / part->time_s : NAN, placed = point->stack.placed;
+    double alone = t1_s / whole->time_s, pirate = part && !part->verdict ? t1_s / part->time_s : NAN,
+           placed = point->stack.placed;
     bool is_unequal = point->times.waitless_s * threads > FV_ALONE_UNEQUAL_RATIO * point->times.useful_s;
     if (is_unequal && whole->measured < FV_ALONE_TURNS * point->threads)
         s->verdict = FV_ALONE_UNEQUAL;
@@ -166,7 +199,10 @@ static void take_apart(const struct fv_speedup_phase *phase, struct fv_speedup_p
     s->alone = alone;
     s->overhead = threads - alone;
     s->shared = alone - placed;
-    s->verdict = !part ? FV_ALONE_NO_PART : part->verdict ? part->verdict : pirate * FV_ALONE_SAME < placed ? FV_ALONE_SHARED : FV_ALONE_GOOD;
+    s->verdict = !part                             ? FV_ALONE_NO_PART
+                 : part->verdict                   ? part->verdict
+                 : pirate * FV_ALONE_SAME < placed ? FV_ALONE_SHARED
+                                                   : FV_ALONE_GOOD;
     if (s->verdict)
         return;
     s->pirate = pirate;
@@ -175,7 +211,8 @@ static void take_apart(const struct fv_speedup_phase *phase, struct fv_speedup_p
 }
 
 /* The whole program's threads that ran alone: of all phases with so many threads. */
-static void add_up(struct fv_speedup *speedup, struct fv_speedup_phase *program, size_t threads, const struct fv_alone_point *like)
+static void add_up(struct fv_speedup *speedup, struct fv_speedup_phase *program, size_t threads,
+                   const struct fv_alone_point *like)
 {
     struct fv_alone_point sum = *like;
 
@@ -218,7 +255,8 @@ static void add_program(struct fv_speedup *speedup)
         }
 }
 
-/* What makes no sense of a phase does not of the whole program: neither its time alone, nor that with a part of the cache, or only the latter. */
+/* What makes no sense of a phase does not of the whole program: neither its time alone, nor that with a part of the
+ * cache, or only the latter. */
 static void doubt(struct fv_alone_stack *all, const struct fv_alone_stack *phase)
 {
     if (!isfinite(all->alone) || !phase->verdict)
@@ -226,7 +264,13 @@ static void doubt(struct fv_alone_stack *all, const struct fv_alone_stack *phase
     if (!isfinite(phase->alone))
         *all = (struct fv_alone_stack){ phase->verdict, NAN, NAN, NAN, NAN, NAN, NAN };
     else if (all->verdict == FV_ALONE_GOOD)
-        *all = (struct fv_alone_stack){ .verdict = phase->verdict, .alone = all->alone, .overhead = all->overhead, .shared = all->shared, .pirate = NAN, .cache = NAN, .memory = NAN };
+        *all = (struct fv_alone_stack){ .verdict = phase->verdict,
+                                        .alone = all->alone,
+                                        .overhead = all->overhead,
+                                        .shared = all->shared,
+                                        .pirate = NAN,
+                                        .cache = NAN,
+                                        .memory = NAN };
 }
 
 static void doubt_program(const struct fv_speedup *speedup, struct fv_speedup_point *all)

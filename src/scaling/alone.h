@@ -1,18 +1,23 @@
-/* What runs tell in which one thread at a time ran alone (fvmpi run --stacks --solo): cache against memory, and time against cache.
+/* What runs tell in which one thread at a time ran alone (fvmpi run --stacks --solo): cache against memory, and time
+ * against cache.
  *
- * Of a phase, with N threads that run together, t(c) the time of one that runs alone with the part c of the shared cache, all instances of a rank (the mean of those that were
- * measured, times their number), T1 and `placed` as in speedup.h:
+ * Of a phase, with N threads that run together, t(c) the time of one that runs alone with the part c of the shared
+ * cache, all instances of a rank (the mean of those that were measured, times their number), T1 and `placed` as in
+ * speedup.h:
  *
  *     alone = T1 / t(1)          the same work by a thread of N that has all for itself
  *     pirate = T1 / t(1/N)       and its part of the cache, but all of memory for itself
- *     overhead = N - alone,  cache = alone - pirate,  memory = pirate - placed,     which are `work` of speedup.h, taken apart
+ *     overhead = N - alone,  cache = alone - pirate,  memory = pirate - placed,     which are `work` of speedup.h,
+ *     taken apart
  *     shared = alone - placed    cache and memory together, where there is no part
  *
- * After Eklov, Nikoleris, Hagersten (see speedup.h), sections 2 and 6.2, whose cache is overhead + cache, and whose memory, T1 / t(1/N) - T1 / max (t - w), holds what is imbalance
- * and few processors here.
+ * After Eklov, Nikoleris, Hagersten (see speedup.h), sections 2 and 6.2, whose cache is overhead + cache, and whose
+ * memory, T1 / t(1/N) - T1 / max (t - w), holds what is imbalance and few processors here.
  *
- * Of several runs the shortest that is good by its own numbers counts, if a second one is, and about as short. A measurement that fails its guard says why and is not used; nor are those of threads that do other work alone than together (loops whose iterations go to who comes first),
- * or that run slower alone with their part than together: then they share data, and each has more than its part. */
+ * Of several runs the shortest that is good by its own numbers counts, if a second one is, and about as short. A
+ * measurement that fails its guard says why and is not used; nor are those of threads that do other work alone than
+ * together (loops whose iterations go to who comes first), or that run slower alone with their part than together: then
+ * they share data, and each has more than its part. */
 #ifndef FV_ALONE_H
 #define FV_ALONE_H
 
@@ -22,41 +27,57 @@ enum fv_alone_verdict {
     FV_ALONE_GOOD,
     FV_ALONE_NOT_RUN,      /* there is no such run */
     FV_ALONE_NOT_MEASURED, /* the phase was not measured in it */
-    FV_ALONE_WAITS, FV_ALONE_STILL, FV_ALONE_LONG, FV_ALONE_BARRIERS, FV_ALONE_CREATOR, FV_ALONE_NESTED, FV_ALONE_LARGE, FV_ALONE_LATE, FV_ALONE_LEFT, FV_ALONE_CUT, /* as enum fv_gate_why */
-    FV_ALONE_LOST,         /* the process that held the rest of the cache did not: more than 3 % of its probes, or in more than 10 % of the time; so is who moved to another last cache */
-    FV_ALONE_UNPROBED,     /* or it is not known */
-    FV_ALONE_OFF_CPU,      /* off the processor for more than 2 % of the time */
-    FV_ALONE_VARIES,       /* runs differ by more than 10 % */
-    FV_ALONE_NO_PART,      /* there are runs with the whole cache alone: cache and memory are one */
-    FV_ALONE_UNEQUAL,      /* threads have unequal work, and too few instances were measured for each to have had its turns */
-    FV_ALONE_MORE,         /* alone a thread takes longer than together: it does more */
-    FV_ALONE_SHARED,       /* with its part of the cache a thread takes longer than together: threads share data */
-    FV_ALONE_TOO_LARGE,    /* a speedup above 1.05 N */
-    FV_ALONE_REJECTED,     /* the stack is, for its own reason */
+    /* as enum fv_gate_why */
+    FV_ALONE_WAITS,
+    FV_ALONE_STILL,
+    FV_ALONE_LONG,
+    FV_ALONE_BARRIERS,
+    FV_ALONE_CREATOR,
+    FV_ALONE_NESTED,
+    FV_ALONE_LARGE,
+    FV_ALONE_LATE,
+    FV_ALONE_LEFT,
+    FV_ALONE_CUT,
+    FV_ALONE_LOST,      /* the process that held the rest of the cache did not: more than 3 % of its probes, or in
+                         * more than 10 % of the time; so is who moved to another last cache */
+    FV_ALONE_UNPROBED,  /* or it is not known */
+    FV_ALONE_OFF_CPU,   /* off the processor for more than 2 % of the time */
+    FV_ALONE_VARIES,    /* runs differ by more than 10 % */
+    FV_ALONE_NO_PART,   /* there are runs with the whole cache alone: cache and memory are one */
+    FV_ALONE_UNEQUAL,   /* threads have unequal work, and too few instances were measured for each to have had its
+                         * turns */
+    FV_ALONE_MORE,      /* alone a thread takes longer than together: it does more */
+    FV_ALONE_SHARED,    /* with its part of the cache a thread takes longer than together: threads share data */
+    FV_ALONE_TOO_LARGE, /* a speedup above 1.05 N */
+    FV_ALONE_REJECTED,  /* the stack is, for its own reason */
     FV_ALONE_VERDICTS
 };
 extern const char *const fv_alone_verdicts[FV_ALONE_VERDICTS + 1]; /* "good", ...; NULL behind the last */
-extern const char *const fv_alone_hows[];                            /* "whole", "pirate", "resctrl"; NULL behind the last */
+extern const char *const fv_alone_hows[];                          /* "whole", "pirate", "resctrl"; NULL behind the
+                                                                    * last */
 
-#define FV_ALONE_LINE   64 /* bytes of a cache line */
+#define FV_ALONE_LINE   64   /* bytes of a cache line */
 #define FV_ALONE_SPREAD 0.10 /* (second least - least) / mean */
-#define FV_OFF_CPU      0.02 /* of the time, without waits: more without a processor is said, and a measurement is dropped */
-#define FV_ALONE_SAME   1.05 /* times as long, without being longer */
-#define FV_ALONE_LOST_SHARE 0.10
+/* of the time, without waits: more without a processor is said, and a measurement is dropped */
+#define FV_OFF_CPU             0.02
+#define FV_ALONE_SAME          1.05 /* times as long, without being longer */
+#define FV_ALONE_LOST_SHARE    0.10
 #define FV_ALONE_UNEQUAL_RATIO 1.25 /* of the longest thread to the mean, without waits */
-#define FV_ALONE_TURNS 2            /* of each thread, so that these do not matter */
+#define FV_ALONE_TURNS         2    /* of each thread, so that these do not matter */
 
-/* A point of the curve of time by cache: runs of N threads with a part of the cache. Times: of all instances of a rank. */
+/* A point of the curve of time by cache: runs of N threads with a part of the cache. Times: of all instances of a
+ * rank. */
 struct fv_alone_point {
     size_t threads, runs, good_runs; /* good: by their own numbers; of these the shortest counts */
-    uint64_t measured; /* instances, of the run with least: the threads take turns in them */
+    uint64_t measured;               /* instances, of the run with least: the threads take turns in them */
     uint32_t how;
     double part;
-    uint64_t left_bytes; /* that the thread had, with its own caches; 0: not measured */
+    uint64_t left_bytes;                    /* that the thread had, with its own caches; 0: not measured */
     double time_s, next_s, least_s, most_s; /* next: the second shortest good one's; INFINITY: there is none */
-    double slower; /* times as long as with all of the cache; NAN: that is not known */
-    double missed, off_cpu; /* shares; NAN: not known */
-    double cycles, lines, bytes_per_s; /* with --counters: for an instruction; from memory, for 1,000 instructions; from memory, of one; NAN: not counted */
+    double slower;                          /* times as long as with all of the cache; NAN: that is not known */
+    double missed, off_cpu;                 /* shares; NAN: not known */
+    double cycles, lines, bytes_per_s; /* with --counters: for an instruction; from memory, for 1,000 instructions; from
+                                        * memory, of one; NAN: not counted */
     enum fv_alone_verdict verdict;
 };
 struct fv_alone_stack {
@@ -79,8 +100,8 @@ void fv_alone_add(struct fv_speedup_phase *phase, const struct fv_alone_run *run
 /* When all runs are there and stacks are computed. */
 void fv_alone_compute(struct fv_speedup *speedup);
 
-/* How many times as fast the work of N threads were with `times` as much cache, memory apart: t(1/N) / t(times/N), between points of the curve by the logarithm of the part.
- * NAN: the curve does not reach so far. */
+/* How many times as fast the work of N threads were with `times` as much cache, memory apart: t(1/N) / t(times/N),
+ * between points of the curve by the logarithm of the part. NAN: the curve does not reach so far. */
 double fv_alone_gain(const struct fv_speedup_phase *phase, size_t threads, double times);
 
 #endif

@@ -56,7 +56,8 @@ static bool is_at(const struct fv_scaling *s, const struct fv_diff_run *r, const
 }
 
 /* The longest time of a rank, and how much of all time is computing. */
-static void values_of(const struct fv_scaling *s, const struct fv_diff_run *r, double *useful_s, double value[FV_SCALES_METRICS])
+static void values_of(const struct fv_scaling *s, const struct fv_diff_run *r, double *useful_s,
+                      double value[FV_SCALES_METRICS])
 {
     const struct fv_pop_hybrid hybrid = fv_pop_hybrid_of(&r->hybrid);
     const double *v = r->value;
@@ -116,8 +117,9 @@ static void find_points(struct fv_scaling *s)
         for (at = 0; at < s->point_count && !is_at(s, &side->runs[i], &s->points[at]); at++)
             continue;
         if (at == s->point_count)
-            s->points[s->point_count++] = (struct fv_scaling_point){ .ranks = side->runs[i].ranks,
-                                                                     .threads = s->threads ? size_of(s, &side->runs[i]) : 0 };
+            s->points[s->point_count++] =
+                (struct fv_scaling_point){ .ranks = side->runs[i].ranks,
+                                           .threads = s->threads ? size_of(s, &side->runs[i]) : 0 };
     }
     qsort(s->points, s->point_count, sizeof(*s->points), by_size);
     for (at = 0; at < s->point_count; at++)
@@ -151,9 +153,10 @@ static void compare_points(struct fv_scaling *s)
 /* Of the factors that are no product of others that are known. */
 static enum fv_scaling_metric find_worst(const struct fv_scaling *s)
 {
-    static const enum fv_scaling_metric factors[] = { FV_SCALES_LOAD_BALANCE, FV_SCALES_COMMUNICATION, FV_SCALES_SERIALIZATION,
-                                                      FV_SCALES_TRANSFER, FV_SCALES_OPENMP, FV_SCALES_COMPUTATION,
-                                                      FV_SCALES_INSTRUCTIONS, FV_SCALES_IPC, FV_SCALES_FREQUENCY };
+    static const enum fv_scaling_metric factors[] = {
+        FV_SCALES_LOAD_BALANCE, FV_SCALES_COMMUNICATION, FV_SCALES_SERIALIZATION, FV_SCALES_TRANSFER, FV_SCALES_OPENMP,
+        FV_SCALES_COMPUTATION,  FV_SCALES_INSTRUCTIONS,  FV_SCALES_IPC,           FV_SCALES_FREQUENCY
+    };
     const double *first = s->points[0].value, *last = s->points[s->point_count - 1].value;
     enum fv_scaling_metric worst = FV_SCALES_METRICS;
     double least = 0.995; /* what is told as 99 % and more fell by nothing */
@@ -183,10 +186,12 @@ static void take_time(const struct fv_scaling *s, struct fv_scaling_part *part, 
             part->time_s[at] += time_s / (double)s->points[at].runs;
 }
 
-static struct fv_scaling_part *new_part(struct fv_scaling *s, size_t *room, const char *table, const char *name, const char *place)
+static struct fv_scaling_part *new_part(struct fv_scaling *s, size_t *room, const char *table, const char *name,
+                                        const char *place)
 {
     FV_GROW(s->parts, *room, s->part_count + 1);
-    s->parts[s->part_count] = (struct fv_scaling_part){ table, name, place, fv_xcalloc(s->point_count, sizeof(double)), NAN, NAN, NAN };
+    s->parts[s->part_count] =
+        (struct fv_scaling_part){ table, name, place, fv_xcalloc(s->point_count, sizeof(double)), NAN, NAN, NAN };
     return &s->parts[s->part_count++];
 }
 
@@ -278,13 +283,16 @@ static void take_notes(struct fv_scaling *s)
         char part[FV_WORD];
 
         if (!r->complete)
-            fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL, "%s is incomplete: what it lacks looks like speed", r->directory);
+            fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL, "%s is incomplete: what it lacks looks like speed",
+                           r->directory);
         if (r->no_processor_s > 0)
-            fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL, "%s was not quiet: its ranks were ready to run and had no processor for %s of their time",
-                           r->directory, fv_words_percent(r->no_processor_s, r->value[FV_RUN_COMPUTE] + r->value[FV_RUN_MPI], part));
+            fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL,
+                           "%s was not quiet: its ranks were ready to run and had no processor for %s of their time",
+                           r->directory,
+                           fv_words_percent(r->no_processor_s, r->value[FV_RUN_COMPUTE] + r->value[FV_RUN_MPI], part));
         if (strcmp(r->program, side->runs[0].program) != 0)
-            fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL, "%s is a run of %s, and %s of %s: is this one program?", r->directory, r->program,
-                           side->runs[0].directory, side->runs[0].program);
+            fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL, "%s is a run of %s, and %s of %s: is this one program?",
+                           r->directory, r->program, side->runs[0].directory, side->runs[0].program);
     }
 }
 
@@ -296,9 +304,10 @@ int fv_scaling_compute(struct fv_scaling *s, enum fv_scaling_kind kind)
     s->kind = kind;
     find_points(s);
     if (s->point_count < 2) {
-        fv_log("%s: all runs are on %zu rank%s; give runs of the same program on other numbers of ranks, or of threads, each recorded with "
-               "--threads", side->runs[0].directory,
-               side->runs[0].ranks, fv_words_s(side->runs[0].ranks));
+        fv_log("%s: all runs are on %zu rank%s; give runs of the same program on other numbers of ranks, or of "
+               "threads, each recorded with "
+               "--threads",
+               side->runs[0].directory, side->runs[0].ranks, fv_words_s(side->runs[0].ranks));
         return -FV_EFORMAT;
     }
     compare_points(s);

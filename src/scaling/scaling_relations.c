@@ -30,11 +30,17 @@ static void get_worst(void *subject, const void *row, const struct fv_column_def
 }
 
 static const struct fv_column_def scaling_columns[] = {
-    { "kind", "kind", "", "strong: the same problem on more ranks. weak: it grows with them. untold: nobody told; what depends on it is null.",
+    { "kind", "kind", "",
+      "strong: the same problem on more ranks. weak: it grows with them. untold: nobody told; what depends on it is "
+      "null.",
       FV_GET(FV_TYPE_TEXT, get_kind), .words = fv_scaling_kinds },
-    { "by_threads", "by threads", "", "Are sizes told by threads? Every run recorded its regions of OpenMP (--threads), and one has several threads on a rank. Else by ranks.", FV_FIELD(struct fv_scaling, threads) },
+    { "by_threads", "by threads", "",
+      "Are sizes told by threads? Every run recorded its regions of OpenMP (--threads), and one has several threads on "
+      "a rank. Else by ranks.",
+      FV_FIELD(struct fv_scaling, threads) },
     { "point_count", "sizes", "", "How many sizes there are.", FV_FIELD(struct fv_scaling, point_count) },
-    { "worst", "fell most", "", "The efficiency that fell most from the smallest to the largest, a key of points; null: none did.",
+    { "worst", "fell most", "",
+      "The efficiency that fell most from the smallest to the largest, a key of points; null: none did.",
       FV_GET(FV_TYPE_TEXT, get_worst), .flags = FV_NULLABLE },
 };
 static const struct fv_relation scaling_relation = {
@@ -49,41 +55,55 @@ static const struct fv_relation scaling_relation = {
 
 /* ---- points ---- */
 
-#define VALUE(k, t, u, which, d)                                                                             \
-    {                                                                                                        \
-        k, t, u, d, FV_FIELD(struct fv_scaling_point, value[which]), .flags = FV_NULLABLE                    \
+#define VALUE(k, t, u, which, d)                                                          \
+    {                                                                                     \
+        k, t, u, d, FV_FIELD(struct fv_scaling_point, value[which]), .flags = FV_NULLABLE \
     }
 static const struct fv_column_def point_columns[] = {
     { "rank_count", "ranks", "", "Ranks.", FV_FIELD(struct fv_scaling_point, ranks) },
-    { "thread_count", "threads", "", "Threads of all ranks; null: not known.", FV_FIELD(struct fv_scaling_point, threads), .flags = FV_UNLESS_0 },
+    { "thread_count", "threads", "", "Threads of all ranks; null: not known.",
+      FV_FIELD(struct fv_scaling_point, threads), .flags = FV_UNLESS_0 },
     { "run_count", "runs", "", "Runs of that size: values are their means.", FV_FIELD(struct fv_scaling_point, runs) },
     { "factor", "times", "ratio", "The size over the smallest: r.", FV_FIELD(struct fv_scaling_point, factor) },
     VALUE("elapsed_s", "elapsed", "s", FV_SCALES_ELAPSED, "The longest time of a rank: T."),
-    { "elapsed_min_s", "least", "s", "The shortest of the runs.", FV_FIELD(struct fv_scaling_point, least_s), .flags = FV_NULLABLE },
-    { "elapsed_max_s", "most", "s", "The longest of the runs.", FV_FIELD(struct fv_scaling_point, most_s), .flags = FV_NULLABLE },
-    { "useful_s", "computing", "s", "Time outside of MPI, of all ranks; by threads, computing of all of them: U.", FV_FIELD(struct fv_scaling_point, useful_s),
+    { "elapsed_min_s", "least", "s", "The shortest of the runs.", FV_FIELD(struct fv_scaling_point, least_s),
       .flags = FV_NULLABLE },
+    { "elapsed_max_s", "most", "s", "The longest of the runs.", FV_FIELD(struct fv_scaling_point, most_s),
+      .flags = FV_NULLABLE },
+    { "useful_s", "computing", "s", "Time outside of MPI, of all ranks; by threads, computing of all of them: U.",
+      FV_FIELD(struct fv_scaling_point, useful_s), .flags = FV_NULLABLE },
     VALUE("speedup", "speedup", "ratio", FV_SCALES_SPEEDUP, "T_ref / T, of a weak run times r."),
     VALUE("of_ideal", "of ideal", "share", FV_SCALES_OF_IDEAL, "speedup / r."),
     VALUE("global", "global", "share", FV_SCALES_GLOBAL, "Global efficiency: parallel x computation."),
     VALUE("parallel", "parallel", "share", FV_SCALES_PARALLEL, "Parallel efficiency: sum U / (P T)."),
     VALUE("load_balance", "load balance", "share", FV_SCALES_LOAD_BALANCE, "Of the ranks."),
-    VALUE("communication", "communication", "share", FV_SCALES_COMMUNICATION, "Longest computing time of a rank over T."),
-    VALUE("serialization", "serialization", "share", FV_SCALES_SERIALIZATION, "What dependencies of ranks leave; null without an analysed trace, here and in transfer."),
+    VALUE("communication", "communication", "share", FV_SCALES_COMMUNICATION,
+          "Longest computing time of a rank over T."),
+    VALUE("serialization", "serialization", "share", FV_SCALES_SERIALIZATION,
+          "What dependencies of ranks leave; null without an analysed trace, here and in transfer."),
     VALUE("transfer", "transfer", "share", FV_SCALES_TRANSFER, "What moving data leaves."),
-    VALUE("openmp", "OpenMP", "share", FV_SCALES_OPENMP, "Of the threads within ranks; null where sizes are told by ranks."),
-    VALUE("computation", "computation", "share", FV_SCALES_COMPUTATION, "Computation scalability: U_ref / U, of a weak run times r."),
+    VALUE("openmp", "OpenMP", "share", FV_SCALES_OPENMP,
+          "Of the threads within ranks; null where sizes are told by ranks."),
+    VALUE("computation", "computation", "share", FV_SCALES_COMPUTATION,
+          "Computation scalability: U_ref / U, of a weak run times r."),
     VALUE("instruction_scalability", "instructions", "share", FV_SCALES_INSTRUCTIONS,
-          "Instructions outside of MPI, I_ref / I, of a weak run times r; null where some run did not count instructions and cycles (--counters statistics), or sizes are told by threads, which spin where they wait for each other, here and in the next two."),
-    VALUE("ipc_scalability", "IPC", "share", FV_SCALES_IPC, "Instructions per cycle outside of MPI, over those of the reference."),
-    VALUE("frequency_scalability", "frequency", "share", FV_SCALES_FREQUENCY, "Cycles outside of MPI by the time there, over that of the reference: the clock, time without a processor, and time in the kernel, whose cycles are not counted."),
+          "Instructions outside of MPI, I_ref / I, of a weak run times r; null where some run did not count "
+          "instructions and cycles (--counters statistics), or sizes are told by threads, which spin where they wait "
+          "for each other, here and in the next two."),
+    VALUE("ipc_scalability", "IPC", "share", FV_SCALES_IPC,
+          "Instructions per cycle outside of MPI, over those of the reference."),
+    VALUE("frequency_scalability", "frequency", "share", FV_SCALES_FREQUENCY,
+          "Cycles outside of MPI by the time there, over that of the reference: the clock, time without a processor, "
+          "and time in the kernel, whose cycles are not counted."),
 };
 const struct fv_relation fv_scaling_points = {
     .name = "points",
     .key = "points",
     .title = "Sizes",
     .doc = "The sizes, smallest first: the first is the reference.",
-    .shown = "rank_count thread_count elapsed_s speedup of_ideal global/9 parallel/9 load_balance/8 communication/8 serialization/6 transfer/6 openmp/7 computation/9 instruction_scalability/5 ipc_scalability/5 frequency_scalability/5",
+    .shown = "rank_count thread_count elapsed_s speedup of_ideal global/9 parallel/9 load_balance/8 communication/8 "
+             "serialization/6 transfer/6 openmp/7 computation/9 instruction_scalability/5 ipc_scalability/5 "
+             "frequency_scalability/5",
     FV_COLUMNS(point_columns),
     .base = the_scaling,
     FV_ITEMS(struct fv_scaling, points, point_count),
@@ -95,8 +115,10 @@ static const struct fv_column_def run_columns[] = {
     { "directory", "directory", "", "The experiment.", FV_FIELD(struct fv_diff_run, directory) },
     { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_diff_run, command) },
     { "rank_count", "ranks", "", "Ranks that have a rank file.", FV_FIELD(struct fv_diff_run, ranks) },
-    { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.", FV_FIELD(struct fv_diff_run, complete) },
-    { "elapsed_s", "elapsed", "s", "From the first begin to the last end.", FV_FIELD(struct fv_diff_run, value[FV_RUN_ELAPSED]) },
+    { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
+      FV_FIELD(struct fv_diff_run, complete) },
+    { "elapsed_s", "elapsed", "s", "From the first begin to the last end.",
+      FV_FIELD(struct fv_diff_run, value[FV_RUN_ELAPSED]) },
 };
 static const struct fv_relation runs = {
     .name = "runs",
@@ -129,10 +151,11 @@ static const void *time_at(void *subject, const void *parent, size_t i)
 
 static const struct fv_column_def time_columns[] = {
     { "rank_count", "ranks", "", "Ranks.", FV_FIELD(struct fv_scaling_time, ranks) },
-    { "thread_count", "threads", "", "Threads of all ranks; null: not known.", FV_FIELD(struct fv_scaling_time, threads), .flags = FV_UNLESS_0 },
+    { "thread_count", "threads", "", "Threads of all ranks; null: not known.",
+      FV_FIELD(struct fv_scaling_time, threads), .flags = FV_UNLESS_0 },
     { "time_s", "time", "s", "Time of a rank; 0: it was not there.", FV_FIELD(struct fv_scaling_time, time_s) },
-    { "ideal_s", "ideal", "s", "Time of a rank at the smallest size, of a strong run over r; null of an untold kind.", FV_FIELD(struct fv_scaling_time, ideal_s),
-      .flags = FV_NULLABLE },
+    { "ideal_s", "ideal", "s", "Time of a rank at the smallest size, of a strong run over r; null of an untold kind.",
+      FV_FIELD(struct fv_scaling_time, ideal_s), .flags = FV_NULLABLE },
 };
 static const struct fv_column_def time_outer[] = {
     { "table", "table", "", "The table of fvmpi report whose row it is.", FV_FIELD(struct fv_scaling_part, table) },
@@ -158,24 +181,29 @@ static void get_time(void *subject, const void *row, const struct fv_column_def 
 }
 
 static const struct fv_column_def part_columns[] = {
-    { "table", "table", "", "The table of fvmpi report whose row it is; sections and others overlap.", FV_FIELD(struct fv_scaling_part, table) },
+    { "table", "table", "", "The table of fvmpi report whose row it is; sections and others overlap.",
+      FV_FIELD(struct fv_scaling_part, table) },
     { "name", "name", "", "What it is called there.", FV_FIELD(struct fv_scaling_part, name), .flags = FV_NAME },
-    { "place", "where", "", "Its file and line; null: not known.", FV_FIELD(struct fv_scaling_part, place), .flags = FV_NULLABLE },
-    { "first_s", "smallest", "s", "Time of a rank at the smallest size.", FV_GET(FV_TYPE_REAL, get_time), .argument = 0 },
+    { "place", "where", "", "Its file and line; null: not known.", FV_FIELD(struct fv_scaling_part, place),
+      .flags = FV_NULLABLE },
+    { "first_s", "smallest", "s", "Time of a rank at the smallest size.", FV_GET(FV_TYPE_REAL, get_time),
+      .argument = 0 },
     { "last_s", "largest", "s", "Time of a rank at the largest size.", FV_GET(FV_TYPE_REAL, get_time), .argument = 1 },
-    { "lost_s", "lost", "s", "Time of a rank at the largest size, less ideal_s; less than 0: it scales better. Null of an untold kind.",
+    { "lost_s", "lost", "s",
+      "Time of a rank at the largest size, less ideal_s; less than 0: it scales better. Null of an untold kind.",
       FV_FIELD(struct fv_scaling_part, lost_s), .flags = FV_NULLABLE },
-    { "ideal_s", "ideal", "s", "What it would take there: its time at the smallest size, of a strong run over r.", FV_FIELD(struct fv_scaling_part, ideal_s),
-      .flags = FV_NULLABLE },
-    { "efficiency", "of ideal", "share", "ideal_s over the time there; null, too, where that is 0.", FV_FIELD(struct fv_scaling_part, efficiency),
-      .flags = FV_NULLABLE },
+    { "ideal_s", "ideal", "s", "What it would take there: its time at the smallest size, of a strong run over r.",
+      FV_FIELD(struct fv_scaling_part, ideal_s), .flags = FV_NULLABLE },
+    { "efficiency", "of ideal", "share", "ideal_s over the time there; null, too, where that is 0.",
+      FV_FIELD(struct fv_scaling_part, efficiency), .flags = FV_NULLABLE },
     { "times", "times", "", "", FV_NEST(times) },
 };
 const struct fv_relation fv_scaling_parts = {
     .name = "parts",
     .key = "parts",
     .title = "Parts of the program",
-    .doc = "Procedures (CPU time outside of MPI, by clock samples: an estimate), computing between MPI calls, sections and MPI functions: the mean of a rank. What lost most "
+    .doc = "Procedures (CPU time outside of MPI, by clock samples: an estimate), computing between MPI calls, sections "
+           "and MPI functions: the mean of a rank. What lost most "
            "at the largest size comes first; of an untold kind, what takes longest there.",
     .shown = "name place/7 first_s/9 last_s ideal_s/8 efficiency/9 lost_s",
     FV_COLUMNS(part_columns),
@@ -194,4 +222,5 @@ static const struct fv_relation problems = {
     FV_ITEMS(struct fv_scaling, notes.items, notes.count),
 };
 
-const struct fv_relation *const fv_scaling_relations[] = { &scaling_relation, &fv_scaling_points, &runs, &fv_scaling_parts, &problems, NULL };
+const struct fv_relation *const fv_scaling_relations[] = { &scaling_relation, &fv_scaling_points, &runs,
+                                                           &fv_scaling_parts, &problems,          NULL };

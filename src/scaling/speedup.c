@@ -9,8 +9,8 @@
 #include <string.h>
 
 const char *const fv_speedup_rejects[FV_SPEEDUP_REJECTS + 1] = {
-    [FV_SPEEDUP_GOOD] = "good",         [FV_SPEEDUP_NO_T1] = "no_t1",         [FV_SPEEDUP_SPREAD] = "t1_varies",
-    [FV_SPEEDUP_OFF_CPU] = "off_cpu",   [FV_SPEEDUP_TOO_LARGE] = "too_large", [FV_SPEEDUP_REJECTS] = NULL,
+    [FV_SPEEDUP_GOOD] = "good",       [FV_SPEEDUP_NO_T1] = "no_t1",         [FV_SPEEDUP_SPREAD] = "t1_varies",
+    [FV_SPEEDUP_OFF_CPU] = "off_cpu", [FV_SPEEDUP_TOO_LARGE] = "too_large", [FV_SPEEDUP_REJECTS] = NULL,
 };
 
 /* ---- runs ---- */
@@ -21,7 +21,8 @@ static struct fv_speedup_phase *phase_of(struct fv_speedup *s, const char *name,
         if (!strcmp(s->phases[i].kind, kind) && (!name || !strcmp(s->phases[i].name, name)))
             return &s->phases[i];
     FV_GROW(s->phases, s->room, s->count + 1);
-    s->phases[s->count] = (struct fv_speedup_phase){ .name = name ? fv_arena_string(&s->arena, name) : NULL, .kind = kind };
+    s->phases[s->count] =
+        (struct fv_speedup_phase){ .name = name ? fv_arena_string(&s->arena, name) : NULL, .kind = kind };
     return &s->phases[s->count++];
 }
 
@@ -31,7 +32,8 @@ static struct fv_speedup_point *point_of(struct fv_speedup_phase *phase, size_t 
         if (phase->points[i].threads == threads)
             return &phase->points[i];
     FV_GROW(phase->points, phase->room, phase->count + 1);
-    phase->points[phase->count] = (struct fv_speedup_point){ .threads = threads, .least_s = INFINITY, .next_s = INFINITY, .most_s = -INFINITY };
+    phase->points[phase->count] =
+        (struct fv_speedup_point){ .threads = threads, .least_s = INFINITY, .next_s = INFINITY, .most_s = -INFINITY };
     return &phase->points[phase->count++];
 }
 
@@ -46,7 +48,8 @@ static void add_times(struct fv_speedup_times *to, const struct fv_speedup_times
 }
 
 /* `time_s`: by which runs are compared. What disturbs a run makes it longer: the shortest counts. */
-static void add_run(struct fv_speedup_phase *phase, size_t threads, const struct fv_speedup_times *times, double time_s, double serial_s)
+static void add_run(struct fv_speedup_phase *phase, size_t threads, const struct fv_speedup_times *times, double time_s,
+                    double serial_s)
 {
     struct fv_speedup_point *point = point_of(phase, threads);
 
@@ -62,7 +65,8 @@ static void add_run(struct fv_speedup_phase *phase, size_t threads, const struct
     point->serial_s = serial_s;
 }
 
-/* Part of the time of all threads in which one could have run and had no processor: of threads of OpenMP, whose CPU time in a region is not known. */
+/* Part of the time of all threads in which one could have run and had no processor: of threads of OpenMP, whose CPU
+ * time in a region is not known. */
 static double delayed_share(const struct fv_model *m)
 {
     double delayed_s = 0, time_s = 0;
@@ -118,15 +122,22 @@ static void add_profile(struct fv_speedup *s, const char *path, const struct fv_
             fv_alone_add(phase_of(s, name, fv_phase_kind_name(phase->kind)), &fv_model_phases(m)->alone, phase);
             continue;
         }
-        add_run(phase_of(s, name, fv_phase_kind_name(phase->kind)), phase->sums.threads_max, &times, times.longest_s, 0);
+        add_run(phase_of(s, name, fv_phase_kind_name(phase->kind)), phase->sums.threads_max, &times, times.longest_s,
+                0);
         add_times(&all, &times);
     }
     double parallel_s = all.elapsed_s;
     all.elapsed_s = elapsed_of(m);
     if (!is_alone)
-        add_run(phase_of(s, NULL, "program"), threads, &all, all.elapsed_s, parallel_s <= all.elapsed_s ? all.elapsed_s - parallel_s : NAN);
+        add_run(phase_of(s, NULL, "program"), threads, &all, all.elapsed_s,
+                parallel_s <= all.elapsed_s ? all.elapsed_s - parallel_s : NAN);
     FV_GROW(s->runs, s->run_room, s->run_count + 1);
-    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path), fv_arena_string(&s->arena, m->command), threads, all.elapsed_s, is_alone ? fv_model_phases(m)->alone.part : NAN, fv_model_phases(m)->count > 0 };
+    s->runs[s->run_count++] = (struct fv_speedup_run){ fv_arena_string(&s->arena, path),
+                                                       fv_arena_string(&s->arena, m->command),
+                                                       threads,
+                                                       all.elapsed_s,
+                                                       is_alone ? fv_model_phases(m)->alone.part : NAN,
+                                                       fv_model_phases(m)->count > 0 };
 }
 
 int fv_speedup_load(struct fv_speedup *s, const char *path)
@@ -179,7 +190,8 @@ static enum fv_speedup_reject judge(const struct fv_speedup_point *p, const stru
         return FV_SPEEDUP_SPREAD;
     if (is_off_cpu(&p->times) || is_off_cpu(&one->times))
         return FV_SPEEDUP_OFF_CPU;
-    return fmax(p->stack.waitless, p->stack.measured) > FV_STACK_GUARD * (double)p->threads ? FV_SPEEDUP_TOO_LARGE : FV_SPEEDUP_GOOD;
+    return fmax(p->stack.waitless, p->stack.measured) > FV_STACK_GUARD * (double)p->threads ? FV_SPEEDUP_TOO_LARGE
+                                                                                            : FV_SPEEDUP_GOOD;
 }
 
 static void compute_phase(struct fv_speedup_phase *phase)
@@ -241,7 +253,8 @@ static void say_without_phases(const struct fv_speedup *s)
 {
     for (size_t i = 0; i < s->run_count; i++)
         if (!s->runs[i].has_phases && !isfinite(s->runs[i].part))
-            fv_log("stacks: %s: no phases of threads were recorded; it counts as a run with one thread", s->runs[i].directory);
+            fv_log("stacks: %s: no phases of threads were recorded; it counts as a run with one thread",
+                   s->runs[i].directory);
 }
 
 /* Runs of copies, or of ranks, are of no numbers of threads. */
@@ -261,7 +274,8 @@ static void say_left_out(const struct fv_speedup *s)
     for (size_t i = 0; i < s->count; i++)
         any |= s->phases[i].count > 1;
     if (any)
-        fv_log("stacks: runs of several numbers of threads are among those of --throughput: they are left out; name them by themselves");
+        fv_log("stacks: runs of several numbers of threads are among those of --throughput: they are left out; name "
+               "them by themselves");
 }
 
 int fv_speedup_compute(struct fv_speedup *s)
@@ -277,7 +291,9 @@ int fv_speedup_compute(struct fv_speedup *s)
         qsort(s->phases[i].points, s->phases[i].count, sizeof(*s->phases[i].points), by_threads);
     qsort(s->phases, s->count, sizeof(*s->phases), by_time);
     if (!s->count || s->phases[0].count < 2) {
-        fv_log("stacks: all runs had %zu thread%s: runs with 1, 2, 4, ... threads are needed (OMP_NUM_THREADS), under fvmpi run --threads", s->count ? s->phases[0].points[0].threads : 1,
+        fv_log("stacks: all runs had %zu thread%s: runs with 1, 2, 4, ... threads are needed (OMP_NUM_THREADS), under "
+               "fvmpi run --threads",
+               s->count ? s->phases[0].points[0].threads : 1,
                fv_words_s(s->count ? s->phases[0].points[0].threads : 1));
         return -FV_EFORMAT;
     }

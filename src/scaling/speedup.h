@@ -1,24 +1,30 @@
-/* One program on several numbers of threads: the speedup graph, and what takes the rest of it, for each phase of parallel threads (profile/threads/phases.h) and for the whole program.
+/* One program on several numbers of threads: the speedup graph, and what takes the rest of it, for each phase of
+ * parallel threads (profile/threads/phases.h) and for the whole program.
  *
- * The runs with one thread tell T1, the others have N. Of a phase, with t a thread's time and w its waits for others, all instances of a rank together:
+ * The runs with one thread tell T1, the others have N. Of a phase, with t a thread's time and w its waits for others,
+ * all instances of a rank together:
  *
  *     measured = T1 / max t             waitless = T1 / max (t - w)            if nobody waited
  *     balanced = T1 N / sum (t - w)     and all had the same to do
  *     placed   = T1 N / (sum (t - w) - queue)    and a processor for each
- *     N = measured + synchronisation + imbalance + few_cpus + work, where each is the difference of two that follow each other, and
- *     work = N - placed: the same work takes the threads longer than it took the one: caches and memory that they share, clocks, and what threads do besides
+ *     N = measured + synchronisation + imbalance + few_cpus + work, where each is the difference of two that follow
+ *     each other, and work = N - placed: the same work takes the threads longer than it took the one: caches and memory
+ *     that they share, clocks, and what threads do besides
  *
  * Of the whole program, T its elapsed time, P that of all phases:
  *
- *     measured = T1 / T,   serial = P1 / P - T1 / T: what time outside of phases takes (Amdahl); the other components are those of all phases as one
+ *     measured = T1 / T,   serial = P1 / P - T1 / T: what time outside of phases takes (Amdahl); the other components
+ *     are those of all phases as one
  *
- * The first three steps are of Eklov, Nikoleris, Hagersten, "A profiling method for analyzing scalability bottlenecks on multicores", section 6.3; Amdahl's part on top is of section 2.
- * Components may be negative, as measured. Below FV_STACK_ZERO N one counts as none.
+ * The first three steps are of Eklov, Nikoleris, Hagersten, "A profiling method for analyzing scalability bottlenecks
+ * on multicores", section 6.3; Amdahl's part on top is of section 2. Components may be negative, as measured. Below
+ * FV_STACK_ZERO N one counts as none.
  *
  * Runs in which one thread at a time ran alone tell more of `work`: alone.h.
  *
- * What is rejected says why: a spread of T1 above FV_T1_SPREAD, no T1, threads off their processors, a speedup above FV_STACK_GUARD N. Of several runs of one number of threads the shortest counts,
- * and T1 if the second shortest is about as short. Order of use: fv_speedup_load() for each run, fv_speedup_compute(), views. One thread. */
+ * What is rejected says why: a spread of T1 above FV_T1_SPREAD, no T1, threads off their processors, a speedup above
+ * FV_STACK_GUARD N. Of several runs of one number of threads the shortest counts, and T1 if the second shortest is
+ * about as short. Order of use: fv_speedup_load() for each run, fv_speedup_compute(), views. One thread. */
 #ifndef FV_SPEEDUP_H
 #define FV_SPEEDUP_H
 
@@ -31,9 +37,9 @@
 
 enum fv_speedup_reject {
     FV_SPEEDUP_GOOD,
-    FV_SPEEDUP_NO_T1,    /* no run with one thread has it */
-    FV_SPEEDUP_SPREAD,   /* T1 differs among its runs */
-    FV_SPEEDUP_OFF_CPU,  /* threads were off the processor without waiting for each other */
+    FV_SPEEDUP_NO_T1,     /* no run with one thread has it */
+    FV_SPEEDUP_SPREAD,    /* T1 differs among its runs */
+    FV_SPEEDUP_OFF_CPU,   /* threads were off the processor without waiting for each other */
     FV_SPEEDUP_TOO_LARGE, /* T1 is not of the same work */
     FV_SPEEDUP_REJECTS
 };
@@ -49,16 +55,17 @@ struct fv_speedup_components {
     double synchronisation, imbalance, few_cpus, work;
 };
 struct fv_speedup_point {
-    size_t threads, runs; /* N */
-    double least_s, next_s, most_s; /* of its runs: the shortest, the second shortest (INFINITY: there is one run), the longest */
+    size_t threads, runs;           /* N */
+    double least_s, next_s, most_s; /* of its runs: the shortest, the second shortest (INFINITY: there is one run), the
+                                     * longest */
     struct fv_speedup_times times;
     enum fv_speedup_reject reject;
     struct fv_speedup_components stack; /* NAN where it is rejected */
-    double serial_s, serial; /* of the whole program: time outside of phases; its component */
-    struct fv_alone_stack alone; /* `work`, taken apart */
+    double serial_s, serial;            /* of the whole program: time outside of phases; its component */
+    struct fv_alone_stack alone;        /* `work`, taken apart */
 };
 struct fv_speedup_phase {
-    const char *name, *kind; /* the whole program: NULL, "program" */
+    const char *name, *kind;         /* the whole program: NULL, "program" */
     struct fv_speedup_point *points; /* by threads; those that have it */
     size_t count, room;
     struct fv_alone_point *alone; /* by threads, then by the part of the cache, largest first */
@@ -77,7 +84,7 @@ struct fv_speedup {
     struct fv_speedup_phase *phases; /* the whole program, then phases by their time with most threads */
     size_t count, room;
     struct fv_throughput throughput; /* of copies, and of ranks that took turns; then there are no phases */
-    struct fv_speedup_run *runs; /* as they were loaded */
+    struct fv_speedup_run *runs;     /* as they were loaded */
     size_t run_count, run_room;
 };
 

@@ -29,7 +29,7 @@ struct fv_throughput_run {
     enum fv_alone_verdict verdict;
     bool is_crowded; /* copies' threads had all processors, and what they waited for these is not known */
     double instructions, cycles, lines; /* of all ranks, as time is; lines: from memory; NAN: not counted */
-    struct of_rank *ranks; /* by rank */
+    struct of_rank *ranks;              /* by rank */
 };
 
 static double or_zero(double value)
@@ -42,7 +42,8 @@ static double sum_known(double a, double b)
     return isfinite(a) ? a + or_zero(b) : b;
 }
 
-/* Of a copy's time; `ready_s`: of its threads all together, which may be more than that. Then what they waited while they would have computed. */
+/* Of a copy's time; `ready_s`: of its threads all together, which may be more than that. Then what they waited while
+ * they would have computed. */
 static double queue_of(const struct fv_rank *r, double ready_s)
 {
     double wanted_s = ready_s + or_zero(r->cpu_s);
@@ -50,8 +51,8 @@ static double queue_of(const struct fv_rank *r, double ready_s)
     return wanted_s > r->app_time_s ? ready_s * r->app_time_s / wanted_s : ready_s;
 }
 
-/* A copy: all of its time; a rank: that outside of MPI. The kernel's account of waiting for a processor is of all of a rank's time, also in MPI, where a rank that spins gives it up: then
- * it only tells that something is wrong. */
+/* A copy: all of its time; a rank: that outside of MPI. The kernel's account of waiting for a processor is of all of a
+ * rank's time, also in MPI, where a rank that spins gives it up: then it only tells that something is wrong. */
 static struct of_rank of_rank(const struct fv_rank *r, enum fv_throughput_kind kind)
 {
     struct of_rank o = { .rank = r->world_rank };
@@ -108,7 +109,8 @@ static double elapsed_of(const struct fv_model *m, enum fv_throughput_kind kind)
     for (size_t i = 0; i < m->rank_count; i++)
         begin_s = fmin(begin_s, m->ranks[i].begin_s);
     for (size_t i = 0; i < m->rank_count; i++)
-        elapsed_s = fmax(elapsed_s, m->ranks[i].app_time_s + (kind == FV_THROUGHPUT_COPIES ? m->ranks[i].begin_s - begin_s : 0));
+        elapsed_s = fmax(elapsed_s,
+                         m->ranks[i].app_time_s + (kind == FV_THROUGHPUT_COPIES ? m->ranks[i].begin_s - begin_s : 0));
     return elapsed_s;
 }
 
@@ -129,7 +131,9 @@ static bool is_crowded(const struct fv_model *m, const struct fv_throughput_run 
 void fv_throughput_load(struct fv_throughput *t, const struct fv_model *m)
 {
     bool is_alone = fv_model_phases(m)->alone.is && fv_model_phases(m)->turn_count;
-    struct fv_throughput_run run = { .kind = strcmp(m->mpi, "none") ? FV_THROUGHPUT_RANKS : FV_THROUGHPUT_COPIES, .count = m->rank_count, .alone = fv_model_phases(m)->alone };
+    struct fv_throughput_run run = { .kind = strcmp(m->mpi, "none") ? FV_THROUGHPUT_RANKS : FV_THROUGHPUT_COPIES,
+                                     .count = m->rank_count,
+                                     .alone = fv_model_phases(m)->alone };
 
     if ((fv_model_phases(m)->alone.is && !is_alone) || (!is_alone && m->rank_count < 2))
         return;
@@ -189,7 +193,9 @@ static struct fv_throughput_point *point_of(struct fv_throughput *t, const struc
         if (t->points[i].kind == run->kind && t->points[i].count == run->count)
             return &t->points[i];
     FV_GROW(t->points, t->room, t->count + 1);
-    t->points[t->count] = (struct fv_throughput_point){ .kind = run->kind, .count = run->count, .shares = fv_xcalloc(run->count, sizeof(struct fv_throughput_share)) };
+    t->points[t->count] = (struct fv_throughput_point){
+        .kind = run->kind, .count = run->count, .shares = fv_xcalloc(run->count, sizeof(struct fv_throughput_share))
+    };
     return &t->points[t->count++];
 }
 
@@ -204,7 +210,10 @@ static void add_together(struct fv_throughput *t, const struct fv_throughput_run
     p->is_off_cpu = run->is_crowded;
     p->bytes_per_s = FV_ALONE_LINE * run->lines / run->elapsed_s;
     for (size_t i = 0; i < run->count; i++)
-        p->shares[i] = (struct fv_throughput_share){ .rank = run->ranks[i].rank, .together_s = run->ranks[i].compute_s, .queue_s = run->ranks[i].queue_s, .off_cpu_s = run->ranks[i].off_cpu_s };
+        p->shares[i] = (struct fv_throughput_share){ .rank = run->ranks[i].rank,
+                                                     .together_s = run->ranks[i].compute_s,
+                                                     .queue_s = run->ranks[i].queue_s,
+                                                     .off_cpu_s = run->ranks[i].off_cpu_s };
 }
 
 static void finish_together(struct fv_throughput_point *p)
@@ -243,13 +252,15 @@ static double find_part(const struct fv_throughput *t, const struct fv_throughpu
     for (size_t i = 0; i < t->run_count; i++) {
         const struct fv_throughput_run *run = &t->runs[i];
 
-        if (is_of(run, p->kind, alone_count(p)) && run->alone.part < 1 && distance(run, p) < 0.26 && (!best || distance(run, p) < distance(best, p)))
+        if (is_of(run, p->kind, alone_count(p)) && run->alone.part < 1 && distance(run, p) < 0.26 &&
+            (!best || distance(run, p) < distance(best, p)))
             best = run;
     }
     return best ? best->alone.part : NAN;
 }
 
-/* Runs with that part: of those that are good by their own numbers the shortest counts, if a second one is, and about as short. */
+/* Runs with that part: of those that are good by their own numbers the shortest counts, if a second one is, and about
+ * as short. */
 struct alone {
     size_t runs, good_runs;
     double least_s, next_s, most_s; /* of all together: the two shortest good ones, and the longest */
@@ -356,7 +367,9 @@ static enum fv_alone_verdict judge_whole(const struct fv_throughput_point *p, co
         return FV_ALONE_NOT_RUN;
     if (whole->verdict)
         return whole->verdict;
-    return sum_of(p, offsetof(struct fv_throughput_share, alone_s)) > FV_ALONE_SAME * p->sums.together_s ? FV_ALONE_MORE : FV_ALONE_GOOD;
+    return sum_of(p, offsetof(struct fv_throughput_share, alone_s)) > FV_ALONE_SAME * p->sums.together_s
+               ? FV_ALONE_MORE
+               : FV_ALONE_GOOD;
 }
 
 static enum fv_alone_verdict judge_part(const struct fv_throughput_point *p, const struct alone *part)
@@ -365,7 +378,9 @@ static enum fv_alone_verdict judge_part(const struct fv_throughput_point *p, con
         return FV_ALONE_NO_PART;
     if (part->verdict)
         return part->verdict;
-    return sum_of(p, offsetof(struct fv_throughput_share, part_s)) > FV_ALONE_SAME * p->sums.together_s ? FV_ALONE_SHARED : FV_ALONE_GOOD;
+    return sum_of(p, offsetof(struct fv_throughput_share, part_s)) > FV_ALONE_SAME * p->sums.together_s
+               ? FV_ALONE_SHARED
+               : FV_ALONE_GOOD;
 }
 
 static void take_apart(struct fv_throughput_point *p)
@@ -385,7 +400,8 @@ static void compute_point(const struct fv_throughput *t, struct fv_throughput_po
     finish_together(p);
     p->part = find_part(t, p);
     p->missed = p->turn_s = p->fill_s = p->wanted_bytes_per_s = NAN;
-    struct alone whole = find_alone(t, p->kind, alone_count(p), 1), part = find_alone(t, p->kind, alone_count(p), p->part);
+    struct alone whole = find_alone(t, p->kind, alone_count(p), 1),
+                 part = find_alone(t, p->kind, alone_count(p), p->part);
     take_alone(p, &whole, offsetof(struct fv_throughput_share, alone_s));
     take_alone(p, &part, offsetof(struct fv_throughput_share, part_s));
     if (whole.shortest)
@@ -419,7 +435,8 @@ static bool has_curve_point(const struct fv_throughput *t, const struct fv_throu
 
 static struct fv_throughput_alone curve_point(const struct fv_throughput *t, const struct fv_throughput_run *like)
 {
-    struct alone of = find_alone(t, like->kind, like->count, like->alone.part), whole = find_alone(t, like->kind, like->count, 1);
+    struct alone of = find_alone(t, like->kind, like->count, like->alone.part),
+                 whole = find_alone(t, like->kind, like->count, 1);
     const struct fv_throughput_run *run = of.shortest;
     double time_s = time_of(run) / (double)run->count;
 

@@ -44,13 +44,15 @@ void fv_control_parse(char *line, struct fv_control_command *out)
         enum fv_control_verb verb;
         bool has_text;
     } verbs[] = {
-        { "label", FV_CONTROL_LABEL, true },   { "pause", FV_CONTROL_PAUSE, false },       { "resume", FV_CONTROL_RESUME, false },
-        { "rotate", FV_CONTROL_ROTATE, false }, { "interval", FV_CONTROL_INTERVAL, true },
+        { "label", FV_CONTROL_LABEL, true },       { "pause", FV_CONTROL_PAUSE, false },
+        { "resume", FV_CONTROL_RESUME, false },    { "rotate", FV_CONTROL_ROTATE, false },
+        { "interval", FV_CONTROL_INTERVAL, true },
     };
     size_t word = strcspn(line, " \t"), i = 0;
     char *text = line + word;
 
-    *out = (struct fv_control_command){ FV_CONTROL_WRONG, line, 0, false, "no such command; there are label TEXT, pause, resume, interval S, rotate" };
+    *out = (struct fv_control_command){ FV_CONTROL_WRONG, line, 0, false,
+                                        "no such command; there are label TEXT, pause, resume, interval S, rotate" };
     while (i < sizeof(verbs) / sizeof(*verbs) && (strlen(verbs[i].word) != word || memcmp(verbs[i].word, line, word)))
         i++;
     if (i == sizeof(verbs) / sizeof(*verbs))
@@ -201,4 +203,3 @@ int fv_control_send(const char *path, const char *line)
     errno = saved;
     return err;
 }
-

@@ -33,7 +33,7 @@ uint64_t fv_form_number_at(const char *at)
 
     if (end == at + is_negative)
         return FV_SENSOR_NONE;
-    return is_negative ? (uint64_t)-(int64_t)value : value;
+    return is_negative ? (uint64_t) - (int64_t)value : value;
 }
 
 bool fv_form_add_event(struct fv_sensor *sensor, const char *name, size_t length)
@@ -86,7 +86,8 @@ bool fv_form_make_files(struct fv_sensor *sensor, size_t count)
     return s->files;
 }
 
-/* The path, to its blank if it has one, with the group of this process in the place of '@', in a tree that has groups by version 2 alone. */
+/* The path, to its blank if it has one, with the group of this process in the place of '@', in a tree that has groups
+ * by version 2 alone. */
 static void with_group(const char *path, char *out, size_t room)
 {
     const char *at = strchr(path, '@');
@@ -98,7 +99,8 @@ static void with_group(const char *path, char *out, size_t room)
     if (fd >= 0)
         close(fd);
     if (at)
-        snprintf(out, room, "%.*s%.*s%s", (int)(at - path), path, group ? (int)strcspn(group + 3, "\n") : 0, group ? group + 3 : "", at + 1);
+        snprintf(out, room, "%.*s%.*s%s", (int)(at - path), path, group ? (int)strcspn(group + 3, "\n") : 0,
+                 group ? group + 3 : "", at + 1);
     else
         snprintf(out, room, "%.*s", (int)strcspn(path, " "), path);
 }

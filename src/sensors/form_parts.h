@@ -20,7 +20,8 @@ bool fv_form_add_source(struct fv_sensor *sensor, const char *name, size_t lengt
 bool fv_form_name_events(struct fv_sensor *sensor);
 /* state->files, none of them open. */
 bool fv_form_make_files(struct fv_sensor *sensor, size_t count);
-/* Makes room. Sources by kind->path, each with the name that its stars stand for, "@" being the control group of this process; NULL: there are none, or no memory. */
+/* Makes room. Sources by kind->path, each with the name that its stars stand for, "@" being the control group of this
+ * process; NULL: there are none, or no memory. */
 struct fv_sensor_match *fv_form_find_sources(struct fv_sensor *sensor, size_t *count);
 
 #endif

@@ -1,4 +1,5 @@
-/* See forms.h. What the kernel prints stays in its order while it runs: so an event is looked for where it was, and only searched if it is not there. */
+/* See forms.h. What the kernel prints stays in its order while it runs: so an event is looked for where it was, and
+ * only searched if it is not there. */
 #include "sensors/forms.h"
 #include "sensors/form_parts.h"
 #include "sensors/memory.h"
@@ -48,7 +49,8 @@ static bool open_keys(struct fv_sensor *sensor)
         sensor->state->files[i] = fv_sensor_file(found[i].path);
     fv_sensor_load(sensor, sensor->state->files[0]);
     for (const char *line = sensor->state->text; *line; line = fv_form_next_line(line))
-        if (key_of(line, &key) && fv_form_add_event(sensor, key.name, key.length) && sensor->kind->scale == KIB && !is_in_kib(&key)) {
+        if (key_of(line, &key) && fv_form_add_event(sensor, key.name, key.length) && sensor->kind->scale == KIB &&
+            !is_in_kib(&key)) {
             sensor->events[sensor->event_count - 1].unit = "";
             sensor->events[sensor->event_count - 1].scale = 1;
         }
@@ -154,7 +156,8 @@ const struct fv_sensor_form fv_form_files = { open_files, read_files };
 
 /* ---- a line for each source ---- */
 
-/* The path is "FILE BEGIN": lines that begin so; "*": all, "=NAME": the one of that name, which has one source. The name is their last word before the numbers. */
+/* The path is "FILE BEGIN": lines that begin so; "*": all, "=NAME": the one of that name, which has one source. The
+ * name is their last word before the numbers. */
 static const char *begin_of(const struct fv_sensor *sensor)
 {
     return strchr(sensor->kind->path, ' ') + 1;
@@ -207,7 +210,8 @@ static size_t source_of(const struct fv_sensor *sensor, size_t expected, const c
 
 static void read_numbers(const char *at, size_t count, uint64_t *values, size_t stride)
 {
-    for (size_t i = 0; i < count && *at && *at != '\n' && fv_form_number_at(at) != FV_SENSOR_NONE; i++, at = fv_form_next_word(at))
+    for (size_t i = 0; i < count && *at && *at != '\n' && fv_form_number_at(at) != FV_SENSOR_NONE;
+         i++, at = fv_form_next_word(at))
         values[i * stride] = fv_form_number_at(at);
 }
 
@@ -257,7 +261,8 @@ static void read_grid(struct fv_sensor *sensor, uint64_t *values)
     fv_sensor_load(sensor, sensor->state->files[0]);
     for (const char *line = fv_form_next_line(sensor->state->text); *line; line = fv_form_next_line(line)) {
         line += strspn(line, " \t");
-        size_t length = fv_form_word_length(line), event = length > 1 ? event_of(sensor, expected, line, length - 1) : sensor->event_count;
+        size_t length = fv_form_word_length(line),
+               event = length > 1 ? event_of(sensor, expected, line, length - 1) : sensor->event_count;
 
         if (event == sensor->event_count)
             continue;

@@ -13,22 +13,24 @@ struct fv_sensor_form {
 extern const struct fv_sensor_form fv_form_keys;
 /* One number a file: kind->files, in a folder of each source. */
 extern const struct fv_sensor_form fv_form_files;
-/* A line for each source, that begins with its name: kind->files names the columns. kind->path: FILE and, behind a blank, how the lines begin, "*" for all,
- * or "=NAME" for a single one. */
+/* A line for each source, that begins with its name: kind->files names the columns. kind->path: FILE and, behind a
+ * blank, how the lines begin, "*" for all, or "=NAME" for a single one. */
 extern const struct fv_sensor_form fv_form_lines;
 /* A line for each event, a column for each processor, whose names stand above. */
 extern const struct fv_sensor_form fv_form_grid;
 /* Pressure: "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" and "full ..."; totals. */
 extern const struct fv_sensor_form fv_form_pressure;
 
-/* One number a file, each a source, with the one name of kind->files; "x_input" is called what "x_label" beside it says. kind->path: FILES and, behind a blank if there
- * is one, how the labels begin of those that are wanted. */
+/* One number a file, each a source, with the one name of kind->files; "x_input" is called what "x_label" beside it
+ * says. kind->path: FILES and, behind a blank if there is one, how the labels begin of those that are wanted. */
 extern const struct fv_sensor_form fv_form_values;
-/* What clients of file systems tell (forms_storage.c). NFS: /proc/self/mountstats, where the line "bytes:" of a mount has its kind->files as columns. */
+/* What clients of file systems tell (forms_storage.c). NFS: /proc/self/mountstats, where the line "bytes:" of a mount
+ * has its kind->files as columns. */
 extern const struct fv_sensor_form fv_form_mounts;
 /* "name COUNT samples [UNIT] min max SUM": of bytes the sum, else the count; a file for each source. */
 extern const struct fv_sensor_form fv_form_totals;
-/* Devices of perf events, by which the kernel counts over all programs, where it lets us (forms_perf.c). kind->path: their folders; kind->files: events. */
+/* Devices of perf events, by which the kernel counts over all programs, where it lets us (forms_perf.c). kind->path:
+ * their folders; kind->files: events. */
 extern const struct fv_sensor_form fv_form_perf;
 
 #endif

@@ -1,5 +1,7 @@
-/* See forms.h: what devices of perf events count, over all programs. The kernel describes them below sys/bus/event_source/devices/DEVICE: type, events/NAME ("event=0x04,umask=0x03", with NAME.scale
- * and NAME.unit), format/TERM (the bits of attr.config that the term is: "config:0-7,32-35"), and cpumask (one processor of each socket that it has counters of). */
+/* See forms.h: what devices of perf events count, over all programs. The kernel describes them below
+ * sys/bus/event_source/devices/DEVICE: type, events/NAME ("event=0x04,umask=0x03", with NAME.scale and NAME.unit),
+ * format/TERM (the bits of attr.config that the term is: "config:0-7,32-35"), and cpumask (one processor of each socket
+ * that it has counters of). */
 #include "base/older.h"
 #include "base/perf_events.h"
 #include "sensors/form_parts.h"
@@ -107,7 +109,9 @@ static bool describe(struct fv_sensor *sensor, const char *folder, const char *e
     snprintf(terms, sizeof(terms), "%s", sensor->state->text);
     if (!encode(sensor, folder, terms, configs))
         return false;
-    *attr = (struct perf_event_attr){ .size = sizeof(*attr), .type = type, .config = configs[0], .config1 = configs[1], .config2 = configs[2] };
+    *attr = (struct perf_event_attr){
+        .size = sizeof(*attr), .type = type, .config = configs[0], .config1 = configs[1], .config2 = configs[2]
+    };
     return true;
 }
 
@@ -116,7 +120,8 @@ static bool describe(struct fv_sensor *sensor, const char *folder, const char *e
 /* "0,18" or "0-3"; without a file all that are online. Those that there is no room for are told. */
 static size_t processors_of(struct fv_sensor *sensor, const char *folder, int out[MASK_CPUS])
 {
-    const char *at = load(sensor, folder, "cpumask") || load(sensor, "sys/devices/system/cpu", "online") ? sensor->state->text : "0";
+    const char *at =
+        load(sensor, folder, "cpumask") || load(sensor, "sys/devices/system/cpu", "online") ? sensor->state->text : "0";
     size_t count = 0;
 
     while (*at) {
@@ -133,7 +138,8 @@ static size_t processors_of(struct fv_sensor *sensor, const char *folder, int ou
     return count;
 }
 
-/* As one group: to read a counter of another processor is to interrupt that. True: one of its events can be counted here. */
+/* As one group: to read a counter of another processor is to interrupt that. True: one of its events can be counted
+ * here. */
 static bool open_source(struct fv_sensor *sensor, const char *folder, int cpu, int *files)
 {
     int leader = -1;
@@ -172,7 +178,8 @@ static bool open_perf(struct fv_sensor *sensor)
     struct fv_sensor_match *found = fv_form_find_sources(sensor, &count);
     int processors[MASK_CPUS];
 
-    if (!found || !fv_form_name_events(sensor) || sensor->event_count > EVENTS || !fv_form_make_files(sensor, count * MASK_CPUS * sensor->event_count))
+    if (!found || !fv_form_name_events(sensor) || sensor->event_count > EVENTS ||
+        !fv_form_make_files(sensor, count * MASK_CPUS * sensor->event_count))
         return false;
     sensor->source_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -192,8 +199,9 @@ static bool open_perf(struct fv_sensor *sensor)
     return kept;
 }
 
-/* The first of a group that is open tells all: their number, for how long they were wanted and counted, and their values in the order in which they were opened. A group that others kept from the
- * device for a while is not known: what it missed is no rate. */
+/* The first of a group that is open tells all: their number, for how long they were wanted and counted, and their
+ * values in the order in which they were opened. A group that others kept from the device for a while is not known:
+ * what it missed is no rate. */
 static void read_source(const int *files, size_t count, uint64_t *values)
 {
     enum { NUMBER, WANTED, COUNTED, VALUES };
@@ -202,7 +210,8 @@ static void read_source(const int *files, size_t count, uint64_t *values)
 
     while (first < count && files[first] < 0)
         first++;
-    if (first == count || read(files[first], told, sizeof(told)) < (ssize_t)(VALUES * sizeof(*told)) || told[COUNTED] < told[WANTED])
+    if (first == count || read(files[first], told, sizeof(told)) < (ssize_t)(VALUES * sizeof(*told)) ||
+        told[COUNTED] < told[WANTED])
         return;
     for (size_t e = first; e < count && next < VALUES + told[NUMBER]; e++)
         if (files[e] >= 0)
@@ -212,7 +221,8 @@ static void read_source(const int *files, size_t count, uint64_t *values)
 static void read_perf(struct fv_sensor *sensor, uint64_t *values)
 {
     for (size_t i = 0; i < sensor->source_count; i++)
-        read_source(sensor->state->files + i * sensor->event_count, sensor->event_count, values + i * sensor->event_count);
+        read_source(sensor->state->files + i * sensor->event_count, sensor->event_count,
+                    values + i * sensor->event_count);
 }
 
 const struct fv_sensor_form fv_form_perf = { open_perf, read_perf };

@@ -52,7 +52,8 @@ static bool open_values(struct fv_sensor *sensor)
 static void read_values(struct fv_sensor *sensor, uint64_t *values)
 {
     for (size_t i = 0; i < sensor->source_count; i++)
-        values[i] = fv_sensor_load(sensor, sensor->state->files[i]) ? fv_form_number_at(sensor->state->text) : FV_SENSOR_NONE;
+        values[i] =
+            fv_sensor_load(sensor, sensor->state->files[i]) ? fv_form_number_at(sensor->state->text) : FV_SENSOR_NONE;
 }
 
 const struct fv_sensor_form fv_form_values = { open_values, read_values };
@@ -122,10 +123,12 @@ const struct fv_sensor_form fv_form_mounts = { open_mounts, read_mounts };
 
 /* ---- Lustre ---- */
 
-/* "read_bytes  12 samples [bytes] 4096 1048576 5242880": the sum of what has a size, else the count. False: no such line. */
+/* "read_bytes  12 samples [bytes] 4096 1048576 5242880": the sum of what has a size, else the count. False: no such
+ * line. */
 static bool total_of(const char *line, size_t *length, uint64_t *value, bool *has_size)
 {
-    const char *count = fv_form_next_word(line), *samples = fv_form_next_word(count), *unit = fv_form_next_word(samples);
+    const char *count = fv_form_next_word(line), *samples = fv_form_next_word(count),
+               *unit = fv_form_next_word(samples);
 
     *length = fv_form_word_length(line);
     *has_size = !strncmp(unit, "[bytes]", 7);

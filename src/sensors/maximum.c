@@ -33,7 +33,8 @@ static void fill_in(const char *pattern, const char *source, char *out, size_t r
         size_t folder = strcspn(pattern, "/"), part = strcspn(source, "/");
         bool is_starred = memchr(pattern, '*', folder);
 
-        used += (size_t)snprintf(out + used, room - used, "%s%.*s", used ? "/" : "", (int)(is_starred ? part : folder), is_starred ? source : pattern);
+        used += (size_t)snprintf(out + used, room - used, "%s%.*s", used ? "/" : "", (int)(is_starred ? part : folder),
+                                 is_starred ? source : pattern);
         if (is_starred)
             source += part + (source[part] == '/');
         pattern += folder + (pattern[folder] == '/');

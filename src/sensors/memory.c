@@ -78,7 +78,8 @@ size_t fv_sensor_load(struct fv_sensor *sensor, int fd)
     ssize_t got;
 
     /* What the kernel makes of such a file comes in pieces. */
-    while (fd >= 0 && used < FV_SENSOR_TEXT - 1 && (got = pread(fd, text + used, FV_SENSOR_TEXT - 1 - used, (off_t)used)) > 0)
+    while (fd >= 0 && used < FV_SENSOR_TEXT - 1 &&
+           (got = pread(fd, text + used, FV_SENSOR_TEXT - 1 - used, (off_t)used)) > 0)
         used += (size_t)got;
     text[used] = '\0';
     return used;

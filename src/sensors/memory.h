@@ -9,8 +9,8 @@
 #define FV_SENSOR_TEXT ((size_t)1 << 18) /* of a file that is read: what is behind is not seen */
 
 struct fv_sensor_state {
-    char *text;      /* of the last file read */
-    int *files;      /* -1: it is not there */
+    char *text; /* of the last file read */
+    int *files; /* -1: it is not there */
     size_t file_count;
     struct fv_sensor_arena arena; /* the state is in it */
 };
@@ -27,7 +27,8 @@ size_t fv_sensor_load(struct fv_sensor *sensor, int fd);
 /* Opens ROOT/path, a source's stars filled in. -1: it is not there. */
 int fv_sensor_file(const char *path);
 
-/* Paths that a pattern with stars stands for, sorted as people number things (cpu2 before cpu10), and what its stars stood for, joined by '/'. */
+/* Paths that a pattern with stars stands for, sorted as people number things (cpu2 before cpu10), and what its stars
+ * stood for, joined by '/'. */
 struct fv_sensor_match {
     char path[512], source[128];
 };

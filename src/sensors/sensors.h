@@ -1,11 +1,15 @@
-/* Sensors of the machine: what the kernel and the hardware count or measure meanwhile, by files below /proc and /sys. A sensor is one row of a table
- * (table.c): where its files are, what shape they have, what its numbers mean. It is there if its files are.
+/* Sensors of the machine: what the kernel and the hardware count or measure meanwhile, by files below /proc and /sys. A
+ * sensor is one row of a table (table.c): where its files are, what shape they have, what its numbers mean. It is there
+ * if its files are.
  *
  *     sensor   vmstat, net, ...: its files are opened once and read anew for each sample
- *     source   what each number is of, of several alike: a processor, a network interface, a node; "" where there is one
- *     event    one number of each source: pgfault, rx_bytes. A counter, of which the rate tells, or a gauge, which is told itself
+ *     source   what each number is of, of several alike: a processor, a network interface, a node; "" where there is
+ *              one
+ *     event    one number of each source: pgfault, rx_bytes. A counter, of which the rate tells, or a gauge, which is
+ *              told itself
  *
- * Memory comes from the kernel (base/pages.h), so that a thread in the application may sample, too. One thread at a time for each struct. */
+ * Memory comes from the kernel (base/pages.h), so that a thread in the application may sample, too. One thread at a
+ * time for each struct. */
 #ifndef FV_SENSORS_H
 #define FV_SENSORS_H
 
@@ -35,9 +39,9 @@ struct fv_sensor {
     size_t source_count;
     struct fv_sensor_event *events;
     size_t event_count;
-    size_t left_out;  /* sources and events beyond what there is room for */
-    uint64_t *wraps;  /* of each source: where its counters begin again at 0; NULL: at 2^64 */
-    double cost_s;    /* of reading it once, the least of a few times */
+    size_t left_out; /* sources and events beyond what there is room for */
+    uint64_t *wraps; /* of each source: where its counters begin again at 0; NULL: at 2^64 */
+    double cost_s;   /* of reading it once, the least of a few times */
     struct fv_sensor_state *state;
 };
 
@@ -58,23 +62,28 @@ struct fv_sensor_kind {
 extern const struct fv_sensor_kind fv_sensor_kinds[];
 const struct fv_sensor_kind *fv_sensor_kind_of(const char *name, size_t length); /* NULL: unknown */
 
-/* Below which /proc and /sys are: FVMPI_SENSORS_ROOT, else "". A tree that was copied from another machine stands in for it. */
+/* Below which /proc and /sys are: FVMPI_SENSORS_ROOT, else "". A tree that was copied from another machine stands in
+ * for it. */
 const char *fv_sensors_root(void);
 
 /* False: it is not there, and nothing is to be closed. */
 bool fv_sensor_open(struct fv_sensor *sensor, const struct fv_sensor_kind *kind);
-/* A value for each source and event: values[source * event_count + event], as the files have them (gauges as int64_t), or FV_SENSOR_NONE. */
+/* A value for each source and event: values[source * event_count + event], as the files have them (gauges as int64_t),
+ * or FV_SENSOR_NONE. */
 void fv_sensor_read(struct fv_sensor *sensor, uint64_t *values);
 void fv_sensor_close(struct fv_sensor *sensor);
 
-/* The most that it can be, of a counter in a second, as the machine says it: the speed of a network interface, the highest clock. NAN: not known. */
+/* The most that it can be, of a counter in a second, as the machine says it: the speed of a network interface, the
+ * highest clock. NAN: not known. */
 double fv_sensor_maximum(const struct fv_sensor *sensor, size_t source, size_t event);
 
-/* What a number of the file means where the kind does not say: unit and scale by the event's name, as the kernel's authors name things. */
+/* What a number of the file means where the kind does not say: unit and scale by the event's name, as the kernel's
+ * authors name things. */
 void fv_sensor_unit(const char *name, const char **unit, double *scale);
 
-/* From one value to the next, in the event's unit: of a counter the difference, of a gauge the new value. NAN: one of them is not known. A counter
- * that is less than before has begun anew, at its wrap if it was in the upper half of what it can be, else at 0 (its device was reset). */
+/* From one value to the next, in the event's unit: of a counter the difference, of a gauge the new value. NAN: one of
+ * them is not known. A counter that is less than before has begun anew, at its wrap if it was in the upper half of what
+ * it can be, else at 0 (its device was reset). */
 double fv_sensor_change(const struct fv_sensor *sensor, size_t source, size_t event, uint64_t before, uint64_t now);
 
 #endif

@@ -86,7 +86,8 @@ static void add_series(struct fv_watch *w, size_t sensor, size_t event, size_t s
         w->left_out++;
         return;
     }
-    if (!(series = grown(w, w->series, w->count, &w->room, sizeof(*series))) || !(label = fv_sensor_take_of(&w->arena, bytes))) {
+    if (!(series = grown(w, w->series, w->count, &w->room, sizeof(*series))) ||
+        !(label = fv_sensor_take_of(&w->arena, bytes))) {
         w->left_out++;
         return;
     }
@@ -117,7 +118,8 @@ static bool take_word(const char *text, size_t length, struct word *out)
     size_t sensor = dot ? (size_t)(dot - text) : front;
 
     return take_part(out->sensor, sizeof(out->sensor), text, sensor) &&
-           take_part(out->event, sizeof(out->event), dot && front > sensor + 1 ? dot + 1 : "*", dot && front > sensor + 1 ? front - sensor - 1 : 1) &&
+           take_part(out->event, sizeof(out->event), dot && front > sensor + 1 ? dot + 1 : "*",
+                     dot && front > sensor + 1 ? front - sensor - 1 : 1) &&
            take_part(out->source, sizeof(out->source), at ? at + 1 : "", at ? length - front - 1 : 0);
 }
 
@@ -175,8 +177,17 @@ enum fv_watch_answer fv_watch_add(struct fv_watch *w, const char *pattern, size_
 
 void fv_watch_add_usual(struct fv_watch *w, bool is_per_source)
 {
-    static const char *const usual[] = { "cpu.user", "cpu.system", "cpu.iowait", "cpu.steal", "pressure.some@cpu", "vmstat.pgfault", "vmstat.pgmajfault",
-                                         "net.rx_bytes", "net.tx_bytes", "energy.energy_uj", "frequency.scaling_cur_freq" };
+    static const char *const usual[] = { "cpu.user",
+                                         "cpu.system",
+                                         "cpu.iowait",
+                                         "cpu.steal",
+                                         "pressure.some@cpu",
+                                         "vmstat.pgfault",
+                                         "vmstat.pgmajfault",
+                                         "net.rx_bytes",
+                                         "net.tx_bytes",
+                                         "energy.energy_uj",
+                                         "frequency.scaling_cur_freq" };
 
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
         fv_watch_add(w, usual[i], strlen(usual[i]), is_per_source);
@@ -198,7 +209,8 @@ static void say_meant(const char *what, struct fv_near *near, char *out, size_t 
 {
     const char *meant = fv_near_item(near, 0);
 
-    snprintf(out, room, "%s%s%s; fvmpi stat --list lists them", what, meant ? ", did you mean " : "", meant ? meant : "");
+    snprintf(out, room, "%s%s%s; fvmpi stat --list lists them", what, meant ? ", did you mean " : "",
+             meant ? meant : "");
 }
 
 static void say_events(const struct fv_sensor *sensor, const struct word *word, char *out, size_t room)
@@ -228,12 +240,16 @@ static void say_not_here(const struct fv_sensor_kind *kind, char *out, size_t ro
 
     snprintf(path, sizeof(path), "%s/%s", fv_sensors_root(), kind->path);
     if (!access(path, F_OK))
-        snprintf(out, room, "not permitted here: %s is there, and its events are not given to this user (kernel.perf_event_paranoid above 0, or a container)", path);
+        snprintf(out, room,
+                 "not permitted here: %s is there, and its events are not given to this user "
+                 "(kernel.perf_event_paranoid above 0, or a container)",
+                 path);
     else
         snprintf(out, room, "not on this machine: there is no %s", path);
 }
 
-void fv_watch_why(const struct fv_watch *w, const char *pattern, size_t length, enum fv_watch_answer answer, char *out, size_t room)
+void fv_watch_why(const struct fv_watch *w, const char *pattern, size_t length, enum fv_watch_answer answer, char *out,
+                  size_t room)
 {
     const struct fv_sensor_kind *kind;
     struct word word;
@@ -283,7 +299,8 @@ void fv_watch_pace(struct fv_watch *w, double interval_s, double share)
         used += w->sensors[i].is_used;
     for (size_t i = 0; i < w->sensor_count; i++) {
         struct fv_watched_sensor *s = &w->sensors[i];
-        double by_rate = 1 / (s->sensor.kind->max_hz * interval_s), by_cost = s->sensor.cost_s * (double)used / (share * interval_s);
+        double by_rate = 1 / (s->sensor.kind->max_hz * interval_s),
+               by_cost = s->sensor.cost_s * (double)used / (share * interval_s);
         double every = by_rate > by_cost ? by_rate : by_cost;
 
         for (s->every = 1; s->every < every * (1 - 1e-6) && s->every < EVERY_MOST; s->every *= 2)

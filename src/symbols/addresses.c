@@ -32,8 +32,7 @@ static void name(struct fv_symbols *symbols, struct fv_address *a, const struct 
         return;
     a->name = fv_demangle(&symbols->arena, s->name, files->object.fortran || files->debug.fortran);
     if (a->offset != s->begin)
-        a->name = fv_arena_printf(&symbols->arena, "%s+0x%llx", a->name,
-                                  (unsigned long long)(a->offset - s->begin));
+        a->name = fv_arena_printf(&symbols->arena, "%s+0x%llx", a->name, (unsigned long long)(a->offset - s->begin));
 }
 
 static void name_module(struct fv_symbols *symbols, struct fv_address **first, size_t count)

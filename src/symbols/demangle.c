@@ -26,8 +26,7 @@ static bool is_plain_fortran(const char *name, size_t length)
 
 size_t fv_function_length(const char *name)
 {
-    static const char *const copies[] = { ".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.",
-                                          ".llvm.", "@" };
+    static const char *const copies[] = { ".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.", ".llvm.", "@" };
     size_t length = strlen(name);
 
     for (unsigned i = 0; i < sizeof(copies) / sizeof(*copies); i++) {

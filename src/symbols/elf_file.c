@@ -102,7 +102,8 @@ static void add_symbol(struct fv_elf *e, const Elf64_Sym *s, const char *name)
     if ((s->st_shndx == SHN_UNDEF) != (e->what == FV_ELF_IMPORTS) || s->st_shndx >= SHN_LORESERVE || !name[0])
         return;
     bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && s->st_size);
-    if (e->what == FV_ELF_VARIABLES ? type != STT_OBJECT && type != STT_COMMON : e->what == FV_ELF_FUNCTIONS && !is_function)
+    if (e->what == FV_ELF_VARIABLES ? type != STT_OBJECT && type != STT_COMMON
+                                    : e->what == FV_ELF_FUNCTIONS && !is_function)
         return;
     FV_GROW(e->symbols, e->symbol_room, e->symbol_count + 1);
     e->symbols[e->symbol_count++] =

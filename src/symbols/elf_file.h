@@ -14,9 +14,9 @@ struct fv_elf {
     const uint8_t *data;
     size_t bytes;
     uint8_t build_id[32];
-    uint32_t build_id_bytes;       /* 0: none */
-    bool fortran;                  /* it calls gfortran's run-time library */
-    bool has_lines;                /* it has DWARF */
+    uint32_t build_id_bytes; /* 0: none */
+    bool fortran;            /* it calls gfortran's run-time library */
+    bool has_lines;          /* it has DWARF */
     enum fv_elf_what { FV_ELF_FUNCTIONS, FV_ELF_VARIABLES, FV_ELF_IMPORTS } what; /* that the symbols are of */
     struct fv_elf_symbol *symbols; /* by address; filled by fv_elf_symbols() */
     size_t symbol_count, symbol_room;

@@ -1,5 +1,5 @@
-/* See forks.h. All paths of a file are kept, as frames with the tree's modules, where it has an OpenMP run-time library: a fork
- * may be found anywhere, also below another worker (nested teams). */
+/* See forks.h. All paths of a file are kept, as frames with the tree's modules, where it has an OpenMP run-time
+ * library: a fork may be found anywhere, also below another worker (nested teams). */
 #include "symbols/forks.h"
 #include "symbols/module_files.h"
 #include "symbols/unwind_table.h"
@@ -37,7 +37,7 @@ struct fv_forks {
         uint32_t module;
         bool usable;
         struct fv_elf file;
-    } *elves;
+    } * elves;
     size_t elf_count, elf_room;
     struct fv_index by_module;
     /* of the present file */
@@ -231,7 +231,8 @@ static bool has_openmp(const struct fv_forks *f, const struct fv_numbers *module
 }
 
 /* Paths of damaged files: their numbers are not known from there on. */
-static void read_paths(struct fv_forks *f, const struct fv_reader *reader, enum fv_chunk_type type, const struct fv_numbers *modules)
+static void read_paths(struct fv_forks *f, const struct fv_reader *reader, enum fv_chunk_type type,
+                       const struct fv_numbers *modules)
 {
     struct fv_cursor c = fv_cursor(reader, type);
     struct fv_loaded loaded = { 0 };

@@ -17,8 +17,8 @@ const char *fv_frame_label(const struct fv_frame *f, const struct fv_symbols *s,
         return "(outer frames beyond the depth limit)";
     if (f->module == FV_MODEL_LOST)
         return "(frames lost in a damaged part of the file)";
-    snprintf(buffer, bytes, "%s%s0x%llx", s->modules[f->module].name,
-             f->module == FV_MODEL_NO_MODULE ? "" : "+", (unsigned long long)f->offset);
+    snprintf(buffer, bytes, "%s%s0x%llx", s->modules[f->module].name, f->module == FV_MODEL_NO_MODULE ? "" : "+",
+             (unsigned long long)f->offset);
     return buffer;
 }
 
@@ -37,13 +37,12 @@ const char *fv_frame_function_label(const struct fv_frame *f, const struct fv_sy
     return buffer;
 }
 
-static const char *address_label(const struct fv_address *a, const struct fv_symbols *s, char *buffer,
-                                 size_t bytes)
+static const char *address_label(const struct fv_address *a, const struct fv_symbols *s, char *buffer, size_t bytes)
 {
     if (a->name)
         return a->name;
-    snprintf(buffer, bytes, "%s%s0x%llx", s->modules[a->module].name,
-             a->module < FV_MODEL_FIRST_MODULE ? "" : "+", (unsigned long long)a->offset);
+    snprintf(buffer, bytes, "%s%s0x%llx", s->modules[a->module].name, a->module < FV_MODEL_FIRST_MODULE ? "" : "+",
+             (unsigned long long)a->offset);
     return buffer;
 }
 
@@ -80,8 +79,8 @@ char *fv_frame_words(const struct fv_frame *f, const struct fv_symbols *s, char 
     fv_words_fit(clean, NAME_COLUMNS);
     if (f->file)
         fv_frame_location(f, s, where, sizeof(where));
-    snprintf(out, bytes, "%s%s%s%s", clean, f->function && !strchr(clean, '(') ? "()" : "",
-             where[0] ? " at " : "", where);
+    snprintf(out, bytes, "%s%s%s%s", clean, f->function && !strchr(clean, '(') ? "()" : "", where[0] ? " at " : "",
+             where);
     return out;
 }
 

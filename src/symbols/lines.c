@@ -11,8 +11,7 @@ struct fv_lines {
     void *object;
 };
 
-static bool try_to_open(struct fv_lines *l, const struct fv_lines_reader *reader, const char *path,
-                        const char *program)
+static bool try_to_open(struct fv_lines *l, const struct fv_lines_reader *reader, const char *path, const char *program)
 {
     l->reader = reader;
     l->object = reader->open(path, program);

@@ -191,8 +191,7 @@ static const char *name_of(Dwarf_Die *die)
     Dwarf_Attribute a;
     const char *name = NULL;
 
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &a) ||
-        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a))
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &a) || dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a))
         name = dwarf_formstring(&a);
     return name ? name : dwarf_diename(die);
 }
@@ -235,8 +234,8 @@ static void set_line(struct fv_line *out, struct unit *u, uint64_t address)
 }
 
 /* Innermost first. */
-static size_t add_chain(struct object *o, struct unit *u, Dwarf_Die *function, uint64_t address,
-                        struct fv_line *out, size_t room)
+static size_t add_chain(struct object *o, struct unit *u, Dwarf_Die *function, uint64_t address, struct fv_line *out,
+                        size_t room)
 {
     struct fv_line place = { 0 };
     size_t count = 0;

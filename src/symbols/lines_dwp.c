@@ -70,8 +70,7 @@ static uint64_t take_uleb(struct cursor *c)
 
 static struct cursor from(struct part p, uint64_t offset)
 {
-    return (struct cursor){ p.data + (offset < p.bytes ? offset : p.bytes), p.data + p.bytes,
-                            offset > p.bytes };
+    return (struct cursor){ p.data + (offset < p.bytes ? offset : p.bytes), p.data + p.bytes, offset > p.bytes };
 }
 
 static uint64_t number_at(struct part p, uint64_t offset, size_t bytes, bool *bad)
@@ -100,8 +99,8 @@ static bool read_index(struct fv_dwp *p)
     p->columns = (uint32_t)take(&c, 4);
     p->units = (uint32_t)take(&c, 4);
     p->slots = (uint32_t)take(&c, 4);
-    return !c.bad && (p->version == 2 || p->version == 5) && p->columns && p->columns <= COLUMNS &&
-           p->slots && !(p->slots & (p->slots - 1)) && p->slots <= p->index.bytes / 12;
+    return !c.bad && (p->version == 2 || p->version == 5) && p->columns && p->columns <= COLUMNS && p->slots &&
+           !(p->slots & (p->slots - 1)) && p->slots <= p->index.bytes / 12;
 }
 
 static struct fv_dwp *open_package(const char *path)
@@ -164,8 +163,7 @@ static struct part part_of(const struct fv_dwp *p, uint32_t row, uint32_t sectio
         if (number_at(p->index, names + i * UINT64_C(4), 4, &bad) != section)
             continue;
         uint64_t offset = number_at(p->index, cells + ((uint64_t)(row - 1) * p->columns + i) * 4, 4, &bad);
-        uint64_t bytes =
-            number_at(p->index, cells + ((uint64_t)(p->units + row - 1) * p->columns + i) * 4, 4, &bad);
+        uint64_t bytes = number_at(p->index, cells + ((uint64_t)(p->units + row - 1) * p->columns + i) * 4, 4, &bad);
         if (bad || offset > whole.bytes || bytes > whole.bytes - offset)
             break;
         return (struct part){ whole.data + offset, bytes };
@@ -217,8 +215,7 @@ static void begin_image(uint8_t *image, const struct fv_dwp *p)
 
 static uint8_t *map_image(const struct fv_dwp *p, size_t bytes)
 {
-    uint8_t *image =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint8_t *image = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (image == MAP_FAILED)
         return NULL;
@@ -241,8 +238,7 @@ static bool open_image(struct fv_dwp_unit *u, const struct fv_dwp *p, uint32_t r
     u->info = part_of(p, row, INFO, ".debug_info.dwo");
     add_section(u->image, p, ".debug_info.dwo", u->info);
     add_section(u->image, p, ".debug_abbrev.dwo", part_of(p, row, ABBREVIATIONS, ".debug_abbrev.dwo"));
-    add_section(u->image, p, ".debug_str_offsets.dwo",
-                part_of(p, row, STRING_OFFSETS, ".debug_str_offsets.dwo"));
+    add_section(u->image, p, ".debug_str_offsets.dwo", part_of(p, row, STRING_OFFSETS, ".debug_str_offsets.dwo"));
     add_section(u->image, p, ".debug_str.dwo", section_of(&p->elf, ".debug_str.dwo"));
     u->elf = elf_memory((char *)u->image, u->bytes);
     u->dwarf = u->elf ? dwarf_begin_elf(u->elf, DWARF_C_READ, NULL) : NULL;
@@ -274,14 +270,12 @@ static uint64_t base_of(Dwarf_Die *skeleton, unsigned attribute, unsigned older)
     Dwarf_Attribute a;
     Dwarf_Word base = 0;
 
-    return (dwarf_attr(skeleton, attribute, &a) || dwarf_attr(skeleton, older, &a)) &&
-                   !dwarf_formudata(&a, &base)
+    return (dwarf_attr(skeleton, attribute, &a) || dwarf_attr(skeleton, older, &a)) && !dwarf_formudata(&a, &base)
                ? base
                : 0;
 }
 
-struct fv_dwp_unit *fv_dwp_unit(struct fv_dwp *p, Dwarf *program, Dwarf_Die *skeleton, uint64_t id,
-                                Dwarf_Die *tree)
+struct fv_dwp_unit *fv_dwp_unit(struct fv_dwp *p, Dwarf *program, Dwarf_Die *skeleton, uint64_t id, Dwarf_Die *tree)
 {
     uint32_t row = row_of(p, id);
     struct fv_dwp_unit *u = row ? fv_xcalloc(1, sizeof(*u)) : NULL;
@@ -293,8 +287,7 @@ struct fv_dwp_unit *fv_dwp_unit(struct fv_dwp *p, Dwarf *program, Dwarf_Die *ske
     u->is_old = version < 5;
     if (dwarf_lowpc(skeleton, &u->base))
         u->base = 0;
-    u->addresses =
-        of_program(program, ".debug_addr", base_of(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base));
+    u->addresses = of_program(program, ".debug_addr", base_of(skeleton, DW_AT_addr_base, DW_AT_GNU_addr_base));
     u->ranges = u->is_old ? of_program(program, ".debug_ranges",
                                        base_of(skeleton, DW_AT_GNU_ranges_base, DW_AT_GNU_ranges_base))
                           : part_of(p, row, RANGE_LISTS, ".debug_rnglists.dwo");

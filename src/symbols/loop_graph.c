@@ -132,8 +132,7 @@ static void mark_entered(const struct fv_graph *g, const bool *left_out, bool *e
  * not looked at. */
 static void add_edges(struct edges *e, const struct fv_graph *g)
 {
-    bool *entered = fv_xcalloc(g->count, sizeof(*entered)),
-         *left_out = fv_xcalloc(g->count, sizeof(*left_out));
+    bool *entered = fv_xcalloc(g->count, sizeof(*entered)), *left_out = fv_xcalloc(g->count, sizeof(*left_out));
     uint32_t table = 0; /* a node; 0: none */
 
     mark_entered(g, left_out, entered);

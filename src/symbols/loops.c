@@ -30,8 +30,8 @@ static size_t chain_at(struct fv_lines *lines, uint64_t address, struct fv_line 
 
 /* A loop is of the innermost function that all of its code was written in or inlined to: of that the first
  * and the last line. */
-static void find_lines(struct fv_arena *arena, struct fv_loop *l, struct fv_lines *lines,
-                       const struct fv_graph *g, uint32_t loop)
+static void find_lines(struct fv_arena *arena, struct fv_loop *l, struct fv_lines *lines, const struct fv_graph *g,
+                       uint32_t loop)
 {
     struct fv_line first[CHAIN_MAX], chain[CHAIN_MAX];
     size_t level = 0;
@@ -78,8 +78,7 @@ static void find_own_lines(struct fv_arena *arena, struct fv_loop_function *f, s
     for (size_t i = 0; i < 2 * g->count; i++) {
         const struct fv_line *own = chain;
 
-        if (!chain_at(lines, i % 2 ? g->blocks[i / 2].last : g->blocks[i / 2].begin, chain) || !own->line ||
-            !own->file)
+        if (!chain_at(lines, i % 2 ? g->blocks[i / 2].last : g->blocks[i / 2].begin, chain) || !own->line || !own->file)
             continue;
         if (!f->file)
             f->file = fv_arena_string(arena, own->file);
@@ -94,8 +93,7 @@ static void find_own_lines(struct fv_arena *arena, struct fv_loop_function *f, s
 
 /* ---- one function ---- */
 
-static void take_graph(struct fv_loops *out, uint32_t function, const struct fv_graph *g,
-                       struct fv_lines *lines)
+static void take_graph(struct fv_loops *out, uint32_t function, const struct fv_graph *g, struct fv_lines *lines)
 {
     uint32_t first = (uint32_t)out->count;
 
@@ -139,8 +137,8 @@ bool fv_loops_available(void)
     return fv_machine_code_available();
 }
 
-void fv_loops_find(struct fv_loops *out, const struct fv_module *modules,
-                   struct fv_loop_function *functions, size_t count)
+void fv_loops_find(struct fv_loops *out, const struct fv_module *modules, struct fv_loop_function *functions,
+                   size_t count)
 {
     struct fv_module_files files = { 0 };
     uint32_t module = FV_NONE;

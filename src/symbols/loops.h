@@ -37,8 +37,8 @@ struct fv_loop_function {
 /* Was fvmpi built with a disassembler? */
 bool fv_loops_available(void);
 /* `functions` are best ordered by module: files of one are open at a time. */
-void fv_loops_find(struct fv_loops *out, const struct fv_module *modules,
-                   struct fv_loop_function *functions, size_t count);
+void fv_loops_find(struct fv_loops *out, const struct fv_module *modules, struct fv_loop_function *functions,
+                   size_t count);
 void fv_loops_release(struct fv_loops *loops);
 
 #endif

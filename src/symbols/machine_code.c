@@ -79,9 +79,11 @@ static bool is_word(const char *word, size_t length, const char *const *words)
 /* SSE, AVX and AVX-512. Moves, logic and shuffles are not asked for: compilers use them for single numbers as well. */
 static bool is_packed(const char *word)
 {
-    static const char *const floating[] = { "add",  "sub",  "mul",   "div",   "sqrt",   "min",    "max", "hadd",
-                                            "hsub", "rcp",  "rsqrt", "fmadd", "fmsub",  "fnmadd", "fnmsub" };
-    static const char *const whole[] = { "padd", "psub", "pmul", "pmadd", "pmin", "pmax", "pabs", "pavg", "psad", "pdp" };
+    static const char *const floating[] = { "add",  "sub", "mul",   "div",   "sqrt",  "min",    "max",   "hadd",
+                                            "hsub", "rcp", "rsqrt", "fmadd", "fmsub", "fnmadd", "fnmsub" };
+    static const char *const whole[] = {
+        "padd", "psub", "pmul", "pmadd", "pmin", "pmax", "pabs", "pavg", "psad", "pdp"
+    };
     size_t length = strcspn(word, " ,");
 
     if (word[0] == 'v') {
@@ -101,8 +103,7 @@ static bool is_packed(const char *word)
 
 static enum fv_flow flow_of(const struct printed *p)
 {
-    static const char *const prefixes[] = { "bnd", "notrack", "rep",    "repz", "repnz",
-                                            "cs",  "ds",      "data16", NULL };
+    static const char *const prefixes[] = { "bnd", "notrack", "rep", "repz", "repnz", "cs", "ds", "data16", NULL };
     static const char *const ends[] = { "ret", "retq", "retw", "iret", "iretq", "hlt", "ud2", "ud1", NULL };
     static const char *const jumps[] = { "jmp", "jmpq", "ljmp", NULL };
     static const char *const loops[] = { "loop", "loope", "loopne", "xbegin", NULL };
@@ -129,8 +130,7 @@ bool fv_machine_code_available(void)
     return true;
 }
 
-size_t fv_machine_code_decode(const uint8_t *code, uint64_t address, size_t bytes,
-                              struct fv_instruction **out)
+size_t fv_machine_code_decode(const uint8_t *code, uint64_t address, size_t bytes, struct fv_instruction **out)
 {
     disassembler_ftype decode = disassembler(bfd_arch_i386, 0, bfd_mach_x86_64, NULL);
     struct fv_instruction *list = NULL;
@@ -176,8 +176,7 @@ bool fv_machine_code_available(void)
     return false;
 }
 
-size_t fv_machine_code_decode(const uint8_t *code, uint64_t address, size_t bytes,
-                              struct fv_instruction **out)
+size_t fv_machine_code_decode(const uint8_t *code, uint64_t address, size_t bytes, struct fv_instruction **out)
 {
     (void)code;
     (void)address;

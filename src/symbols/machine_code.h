@@ -1,4 +1,5 @@
-/* Machine code, as far as its flow of control and which arithmetic it does: by libopcodes, the only code that knows it. x86-64 alone. */
+/* Machine code, as far as its flow of control and which arithmetic it does: by libopcodes, the only code that knows it.
+ * x86-64 alone. */
 #ifndef FV_MACHINE_CODE_H
 #define FV_MACHINE_CODE_H
 
@@ -24,7 +25,6 @@ struct fv_instruction {
 /* Was fvmpi built with libopcodes? */
 bool fv_machine_code_available(void);
 /* Decodes a function of `bytes` at `address` into *out, malloc'ed; its number, or 0: it cannot be decoded. */
-size_t fv_machine_code_decode(const uint8_t *code, uint64_t address, size_t bytes,
-                              struct fv_instruction **out);
+size_t fv_machine_code_decode(const uint8_t *code, uint64_t address, size_t bytes, struct fv_instruction **out);
 
 #endif

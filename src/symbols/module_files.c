@@ -22,7 +22,8 @@ static bool take_debug(struct fv_module_files *l, const struct fv_module *m, con
 }
 
 /* <directory>/.build-id/xx/yyyy.debug; the directory's name has `length` bytes. */
-static bool open_by_id(struct fv_module_files *l, const struct fv_module *m, const char *directory, size_t length, char *path, size_t bytes)
+static bool open_by_id(struct fv_module_files *l, const struct fv_module *m, const char *directory, size_t length,
+                       char *path, size_t bytes)
 {
     if (m->build_id_bytes < 2)
         return false;
@@ -36,11 +37,13 @@ static bool open_by_id(struct fv_module_files *l, const struct fv_module *m, con
 }
 
 /* By the name that the object has for it, .gnu_debuglink: <directory>/<the object's directory>/NAME. */
-static bool open_by_name(struct fv_module_files *l, const struct fv_module *m, const char *directory, size_t length, const char *below,
-                         char *path, size_t bytes)
+static bool open_by_name(struct fv_module_files *l, const struct fv_module *m, const char *directory, size_t length,
+                         const char *below, char *path, size_t bytes)
 {
     const char *name = fv_elf_debug_link(&l->object);
-    int n = name ? snprintf(path, bytes, "%.*s%.*s%s%s", (int)length, directory, (int)(fv_base_name(m->path) - m->path), m->path, below, name) : -1;
+    int n = name ? snprintf(path, bytes, "%.*s%.*s%s%s", (int)length, directory, (int)(fv_base_name(m->path) - m->path),
+                            m->path, below, name)
+                 : -1;
 
     return n > 0 && (size_t)n < bytes && strcmp(path, m->path) && take_debug(l, m, path);
 }
@@ -57,11 +60,11 @@ static bool open_debug(struct fv_module_files *l, const struct fv_module *m, cha
             return true;
     }
     return open_by_id(l, m, usual, sizeof(usual) - 1, path, bytes) || open_by_name(l, m, "", 0, "", path, bytes) ||
-           open_by_name(l, m, "", 0, ".debug/", path, bytes) || open_by_name(l, m, usual, sizeof(usual) - 1, "", path, bytes);
+           open_by_name(l, m, "", 0, ".debug/", path, bytes) ||
+           open_by_name(l, m, usual, sizeof(usual) - 1, "", path, bytes);
 }
 
-static void say_state(struct fv_problems *problems, const struct fv_module *m, bool there, bool changed,
-                      bool debug)
+static void say_state(struct fv_problems *problems, const struct fv_module *m, bool there, bool changed, bool debug)
 {
     const char *then = debug ? "; its debug file is used" : ", its functions are shown as offsets";
 

@@ -41,8 +41,8 @@ bool fv_module_is_of_program(const struct fv_module *m, const char *program)
 
 bool fv_module_is_code_of_program(const struct fv_module *m)
 {
-    return fv_module_is_code(m) && !strstr(m->path, "/lib/python") && !strstr(m->path, "/lib64/python") && strncmp(m->path, "Python ", 7) != 0 &&
-           strncmp(m->path, "<frozen ", 8) != 0;
+    return fv_module_is_code(m) && !strstr(m->path, "/lib/python") && !strstr(m->path, "/lib64/python") &&
+           strncmp(m->path, "Python ", 7) != 0 && strncmp(m->path, "<frozen ", 8) != 0;
 }
 
 void fv_code_calls_mpi(uint8_t *code, const struct fv_module *modules, uint32_t module)
@@ -86,8 +86,7 @@ static void trim_binding(struct fv_path *p, const struct fv_symbols *s)
  * the C library's start-up code called, which in turn is called by the program's _start. */
 static void trim(struct fv_path *p, const struct fv_symbols *s)
 {
-    static const char *const start_up[] = { "__libc_start_", "clone",       "__clone",
-                                            "start_thread",  "__libc_init", NULL };
+    static const char *const start_up[] = { "__libc_start_", "clone", "__clone", "start_thread", "__libc_init", NULL };
     struct fv_frame *f = p->frames;
     size_t count = p->count;
 

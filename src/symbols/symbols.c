@@ -58,10 +58,12 @@ static const char *keep_file(struct fv_symbols *s, const char *file)
 /* Of fvmpi.h and fvmpi.hpp. */
 static bool is_mark(const char *function)
 {
-    return function && (!strncmp(function, "fvmpi_section_", 14) || !strcmp(function, "fvmpi_label") || !strncmp(function, "_ZN5fvmpi7section", 17));
+    return function && (!strncmp(function, "fvmpi_section_", 14) || !strcmp(function, "fvmpi_label") ||
+                        !strncmp(function, "_ZN5fvmpi7section", 17));
 }
 
-/* What is inlined of fvmpi.h is its caller's; compilers count the call that follows it among it, too, whose line that is. Returns how many frames are left. */
+/* What is inlined of fvmpi.h is its caller's; compilers count the call that follows it among it, too, whose line that
+ * is. Returns how many frames are left. */
 static size_t without_marks(struct fv_line *lines, size_t count)
 {
     size_t left = 0;
@@ -83,15 +85,15 @@ static void add_frames(struct look_up *l, uint32_t module, uint64_t offset, stru
 {
     struct fv_line lines[INLINED_MAX];
     uint64_t address = offset - 1; /* of the call, not of where it returns to */
-    size_t count = l->files.lines ? without_marks(lines, fv_lines_find(l->files.lines, address, lines, INLINED_MAX)) : 0;
+    size_t count =
+        l->files.lines ? without_marks(lines, fv_lines_find(l->files.lines, address, lines, INLINED_MAX)) : 0;
     const struct fv_elf_symbol *symbol = fv_elf_find(&l->files.debug, address);
     struct fv_frame frame = { .module = module, .offset = offset };
 
     if (!symbol)
         symbol = fv_elf_find(&l->files.object, address);
     for (size_t i = 0; i + 1 < count; i++) {
-        frame.function =
-            lines[i].function ? fv_demangle(&l->symbols->arena, lines[i].function, l->fortran) : NULL;
+        frame.function = lines[i].function ? fv_demangle(&l->symbols->arena, lines[i].function, l->fortran) : NULL;
         frame.file = lines[i].file ? keep_file(l->symbols, lines[i].file) : NULL;
         frame.line = lines[i].line;
         frame.inlined = true;
@@ -169,8 +171,7 @@ static void progress_show(struct progress *p, const char *module, size_t done, s
         return;
     p->last_s = now;
     p->shown = true;
-    fprintf(stderr, "\r\033[Kfvmpi: looking up symbols: %zu %% (%.60s)", done * 100 / (all ? all : 1),
-            module);
+    fprintf(stderr, "\r\033[Kfvmpi: looking up symbols: %zu %% (%.60s)", done * 100 / (all ? all : 1), module);
     fflush(stderr);
 }
 

@@ -81,10 +81,11 @@ enum fv_code {
     FV_CODE_CALLS_MPI,  /* a library that does, by the call sites */
     FV_CODE_OF_PROGRAM, /* fv_module_is_of_program() */
 };
-/* Notes in code, by module, that this one calls MPI: unless it is the program's, or stands between the program and MPI. */
+/* Notes in code, by module, that this one calls MPI: unless it is the program's, or stands between the program and
+ * MPI. */
 void fv_code_calls_mpi(uint8_t *code, const struct fv_module *modules, uint32_t module);
-/* The frame that time on the path is put down to: the innermost one of the program. Where that is main() alone, and a library does all
- * work, the innermost one of libraries that call MPI. path->count: neither is there. */
+/* The frame that time on the path is put down to: the innermost one of the program. Where that is main() alone, and a
+ * library does all work, the innermost one of libraries that call MPI. path->count: neither is there. */
 size_t fv_path_own(const struct fv_path *path, const uint8_t *code);
 
 /* A variable or a function, to be named by its own address (not by one that a call returns to). */
@@ -98,42 +99,38 @@ void fv_addresses_resolve(struct fv_symbols *symbols, struct fv_address *address
 /* ---- how they are said (frame_words.c, frame_json.c) ---- */
 
 /* The function's name, else "module+0xoffset", else what is known; in `buffer` where it must be made. */
-const char *fv_frame_label(const struct fv_frame *frame, const struct fv_symbols *symbols, char *buffer,
-                           size_t bytes);
+const char *fv_frame_label(const struct fv_frame *frame, const struct fv_symbols *symbols, char *buffer, size_t bytes);
 /* The same of the function as a whole: "module+0xbegin"; "[module]" where that is not known. */
-const char *fv_frame_function_label(const struct fv_frame *frame, const struct fv_symbols *symbols, char *buffer, size_t bytes);
+const char *fv_frame_function_label(const struct fv_frame *frame, const struct fv_symbols *symbols, char *buffer,
+                                    size_t bytes);
 /* The following return `out`. "file.c:12", without directories; where no file is known "module+0xoffset",
  * unless that is the frame's label already. */
-char *fv_frame_location(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out,
-                        size_t bytes);
+char *fv_frame_location(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out, size_t bytes);
 /* Its name, of C++ the last two parts: "Dump::write"; of no frame, NULL, "?". */
 char *fv_frame_brief(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out, size_t bytes);
 /* "solve() at cg.c:212"; of C++ the last two parts of the name: "Dump::write()". */
 char *fv_frame_words(const struct fv_frame *frame, const struct fv_symbols *symbols, char *out, size_t bytes);
-/* The index of its first frame that is none of the C++ library's, nor a lock's or an allocation's own; of nothing else: its last. */
+/* The index of its first frame that is none of the C++ library's, nor a lock's or an allocation's own; of nothing else:
+ * its last. */
 size_t fv_path_program(const struct fv_path *path);
 /* A call path in short: its innermost frame, without those of the C++ library, and some of its callers. */
-char *fv_path_words(const struct fv_symbols *symbols, uint32_t node, unsigned callers, char *out,
-                    size_t bytes);
+char *fv_path_words(const struct fv_symbols *symbols, uint32_t node, unsigned callers, char *out, size_t bytes);
 /* The frame that such words begin with; false: the path is not known. Its texts are the symbols'. */
 bool fv_path_first(const struct fv_symbols *symbols, uint32_t node, struct fv_frame *out);
 /* "worker()", "a function that is not known", which NULL is. */
-char *fv_routine_words(const struct fv_address *routine, const struct fv_symbols *symbols, char *out,
-                       size_t bytes);
+char *fv_routine_words(const struct fv_address *routine, const struct fv_symbols *symbols, char *out, size_t bytes);
 
 /* What a lock, or another thing that threads wait for, is called by: "queue_lock", "0x7f00 first used in
  * main() at a.c:1", "3 mutexes first used in ...", "threads of worker()". */
 struct fv_lock_place {
-    uint8_t kind; /* enum fv_sync_kind */
-    bool rest;    /* it stands for those without a record of their own */
-    const struct fv_address
-        *address;     /* NULL: on a heap or a stack. Of a join: the routine, NULL: not known */
-    uint32_t node;    /* that first used it */
-    uint32_t objects; /* that it stands for */
-    uint64_t object;  /* the address of one */
+    uint8_t kind;                     /* enum fv_sync_kind */
+    bool rest;                        /* it stands for those without a record of their own */
+    const struct fv_address *address; /* NULL: on a heap or a stack. Of a join: the routine, NULL: not known */
+    uint32_t node;                    /* that first used it */
+    uint32_t objects;                 /* that it stands for */
+    uint64_t object;                  /* the address of one */
 };
-char *fv_lock_words(const struct fv_lock_place *lock, const struct fv_symbols *symbols, char *out,
-                    size_t bytes);
+char *fv_lock_words(const struct fv_lock_place *lock, const struct fv_symbols *symbols, char *out, size_t bytes);
 
 /* Of a function's name, less its version ("memcpy@@GLIBC_2.14") and what compilers append to copies of a
  * function: f.isra.0 is f. */
@@ -141,7 +138,6 @@ size_t fv_function_length(const char *name);
 
 /* "path": the frames of a call path, as the schemas have them (share/). `path` is scratch. */
 struct fv_json;
-void fv_json_path(struct fv_json *json, const struct fv_symbols *symbols, struct fv_path *path,
-                  uint32_t node);
+void fv_json_path(struct fv_json *json, const struct fv_symbols *symbols, struct fv_path *path, uint32_t node);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define HEAD       12 /* bytes before the table: version, three encodings, the address of .eh_frame, the count */
+#define HEAD       12   /* bytes before the table: version, three encodings, the address of .eh_frame, the count */
 #define UDATA4     0x03 /* encodings: 32 bits unsigned, ... */
 #define DATA_REL_4 0x3b /* ... 32 bits signed from the section's begin */
 
@@ -37,7 +37,8 @@ bool fv_unwind_table_find(const struct fv_elf *o, uint64_t address, uint64_t *be
     size_t count = (uint32_t)number_at(p + 8);
     if (count > (table.bytes - HEAD) / 8)
         return false;
-    size_t before = FV_COUNT_BEFORE(i, count, table.address + (uint64_t)(int64_t)number_at(p + HEAD + 8 * i) <= address);
+    size_t before =
+        FV_COUNT_BEFORE(i, count, table.address + (uint64_t)(int64_t)number_at(p + HEAD + 8 * i) <= address);
     if (!before)
         return false;
     p += HEAD + 8 * (before - 1);

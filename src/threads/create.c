@@ -1,14 +1,15 @@
 /* New threads are recorded from their start routine on: in every flavour of the library, for the samples
- * (--sample) and counters (--counters) of threads that never call MPI, and for what threads wait for (--threads). Otherwise
- * pthread_create() is the next one's, as if we were not there.
+ * (--sample) and counters (--counters) of threads that never call MPI, and for what threads wait for (--threads).
+ * Otherwise pthread_create() is the next one's, as if we were not there.
  *
  * The thread's function becomes ours, which attaches the thread and jumps on (a tail call: the application's
  * function stands where it always stood, also when the thread is cancelled, exits by pthread_exit(), or
  * unwinds). Rejected: to wait for a thread's first call of something, since computing threads may call
  * nothing. Threads that MPI makes for itself, inside a call, stay its own.
  *
- * Not in an archive: a static program's C library defines the same name. Not under ThreadSanitizer, ours or the program's, whose
- * run-time makes threads before it is ready for code that it has instrumented, and begins them below us. */
+ * Not in an archive: a static program's C library defines the same name. Not under ThreadSanitizer, ours or the
+ * program's, whose run-time makes threads before it is ready for code that it has instrumented, and begins them below
+ * us. */
 #include "threads/create.h"
 #include "base/experiment.h"
 #include "base/lock.h"
@@ -139,16 +140,17 @@ static bool is_wanted(void)
     if (FV_UNLIKELY(fv_rt_early()))
         return has_lives() && fv_lives.early();
 
-    return fv_rt_on() && (fv_rt.options.sample > FV_SAMPLE_CLOCK || fv_rt.options.threads || fv_rt.options.io || fv_rt.options.counters) && !in_mpi;
+    return fv_rt_on() &&
+           (fv_rt.options.sample > FV_SAMPLE_CLOCK || fv_rt.options.threads || fv_rt.options.io ||
+            fv_rt.options.counters) &&
+           !in_mpi;
 }
 
-static struct fv_thread_origin prepare(struct start *start, start_routine *routine, void *arg,
-                                       struct fv_site site)
+static struct fv_thread_origin prepare(struct start *start, start_routine *routine, void *arg, struct fv_site site)
 {
-    *start = (struct start){ .routine = routine,
-                              .arg = arg,
-                              .creator = fv_self,
-                              .creator_life = fv_self ? fv_self->lives : 0 };
+    *start = (struct start){
+        .routine = routine, .arg = arg, .creator = fv_self, .creator_life = fv_self ? fv_self->lives : 0
+    };
     if (has_lives())
         fv_lives.create(&start->origin, site, (uintptr_t)routine);
     return start->origin;
@@ -175,8 +177,7 @@ static void not_made(struct start *start, const struct fv_thread_origin *origin)
         fv_lives.failed(origin);
 }
 
-FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_routine *routine,
-                             void *arg)
+FV_PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, start_routine *routine, void *arg)
 {
     struct start *start = is_wanted() ? take() : NULL;
 
@@ -206,8 +207,7 @@ FV_PUBLIC int thrd_create(thrd_t *thread, thrd_start_t routine, void *arg)
 
     if (!start)
         return FV_NEXT(thrd_create)(thread, routine, arg);
-    struct fv_thread_origin origin =
-        prepare(start, (start_routine *)(void (*)(void))routine, arg, FV_CALL_SITE());
+    struct fv_thread_origin origin = prepare(start, (start_routine *)(void (*)(void))routine, arg, FV_CALL_SITE());
     int err = FV_NEXT(thrd_create)(thread, c11_trampoline, start);
     if (err == thrd_success)
         made(thread, &origin);
@@ -232,9 +232,10 @@ static void tell_no_threads(struct fv_thread *self)
     if (strncmp(name, "libfvmpi-", strlen("libfvmpi-")))
         name = unknown;
     int n = (int)strcspn(name, ".");
-    fv_remark(fv_first_rank(), "FVMPI_THREADS: not with this library: locks are not recorded; preload %.*s-threads.so (fvmpi run "
-           "--threads does), or link with -l%.*s-threads",
-           n, name, n - (int)strlen("lib"), name + strlen("lib"));
+    fv_remark(fv_first_rank(),
+              "FVMPI_THREADS: not with this library: locks are not recorded; preload %.*s-threads.so (fvmpi run "
+              "--threads does), or link with -l%.*s-threads",
+              n, name, n - (int)strlen("lib"), name + strlen("lib"));
 }
 /* Where lives.c is not. */
 const struct fv_layer fv_threads_layer __attribute__((weak)) = { .at = { [FV_AT_START] = tell_no_threads } };

@@ -21,9 +21,10 @@ struct fv_lives {
     void (*mine)(const struct fv_thread_origin *origin); /* then, and where it is not recorded, by the new thread */
     void (*create)(struct fv_thread_origin *origin, struct fv_site site, uintptr_t routine);
     void (*created)(pthread_t thread, const struct fv_thread_origin *origin);
-    void (*failed)(const struct fv_thread_origin *origin); /* instead of created */
+    void (*failed)(const struct fv_thread_origin *origin);                          /* instead of created */
     void (*begin)(struct fv_thread *thread, const struct fv_thread_origin *origin); /* by the new thread */
-    void (*enter)(const struct fv_thread_origin *origin); /* likewise, when signals come and nothing of ours is under way */
+    void (*enter)(const struct fv_thread_origin *origin); /* likewise, when signals come and nothing of ours is under
+                                                           * way */
 };
 /* Its address is NULL where the library has none. */
 extern const struct fv_lives fv_lives __attribute__((weak, visibility("hidden")));

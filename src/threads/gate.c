@@ -32,11 +32,11 @@ static struct gate {
     bool is_busy; /* from open to close */
     bool is_done; /* the one has come to its end */
     uint32_t phase, count, seats_given, pick, one;
-    uint32_t released; /* rounds that the others may run */
-    uint64_t since_ns; /* of the stage */
-    uint64_t waits_ns; /* the one waits since; 0: it does not */
+    uint32_t released;             /* rounds that the others may run */
+    uint64_t since_ns;             /* of the stage */
+    uint64_t waits_ns;             /* the one waits since; 0: it does not */
     uint64_t cpu_ns, cpu_since_ns; /* its CPU time, as it was seen last to have grown */
-    uint32_t tid;      /* the one's */
+    uint32_t tid;                  /* the one's */
     struct seat seats[FV_GATE_SEATS];
 } g;
 static bool is_forked;
@@ -54,7 +54,8 @@ static uint64_t now_ns(clockid_t clock)
     return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* CPU time of a thread of this process, as clock_gettime() takes it (the kernel's CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED). */
+/* CPU time of a thread of this process, as clock_gettime() takes it (the kernel's CPUCLOCK_PERTHREAD |
+ * CPUCLOCK_SCHED). */
 static uint64_t cpu_of(uint32_t tid)
 {
     return now_ns((clockid_t)(~tid << 3 | 6));
@@ -318,7 +319,8 @@ int fv_gate_seat(uint32_t phase)
     } else if (is_under_way(phase)) {
         enum fv_gate_why why = g.seats_given < FV_GATE_SEATS ? FV_GATE_NESTED : FV_GATE_LARGE;
 
-        if (g.stage == OPEN && !g.is_done && !g.why) /* its creator waits for each thread to begin: they were let go as one */
+        if (g.stage == OPEN && !g.is_done && !g.why) /* its creator waits for each thread to begin: they were let go as
+                                                      * one */
             g.why = why;
         let_go(why);
     }

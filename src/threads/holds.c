@@ -23,8 +23,7 @@ static void note_owner(struct fv_sync_thing *thing, struct fv_sync_record *recor
     __atomic_store_n(&thing->holder, record, __ATOMIC_RELEASE);
 }
 
-void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record,
-                  struct fv_sync_thing *thing)
+void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record, struct fv_sync_thing *thing)
 {
     if (fv_sync_wants(FV_SYNC_TRACED) && record != &s->ignored)
         fv_traced_acquired(s, address, record, thing);

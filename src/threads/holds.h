@@ -6,8 +6,7 @@
 #include "threads/state.h"
 
 /* The lock is the thread's now: called if FV_SYNC_HOLDING is asked for. */
-void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record,
-                  struct fv_sync_thing *thing);
+void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record, struct fv_sync_thing *thing);
 /* A lock will be released: ticks, 0: nobody asks. */
 static inline uint64_t fv_sync_releasing(void)
 {

@@ -1,9 +1,9 @@
-/* What the interposers are made of (interposed.c, generated from rt/interposed.tbl). Locks and semaphores are tried first: what is
- * free costs no clock. Only what is not is waited for, by the function that the application called, whose answer is the
- * application's: a try says EBUSY also where the real lock says EDEADLK. A try that says EOWNERDEAD has the lock. Any other answer
- * of a try changes nothing, and the real function is asked again. A cancellation that ends a wait unwinds through here without our
- * noticing: nothing is left half done, the wait is not counted, and where the thread waited stands in its state until its next wait
- * or its end. */
+/* What the interposers are made of (interposed.c, generated from rt/interposed.tbl). Locks and semaphores are tried
+ * first: what is free costs no clock. Only what is not is waited for, by the function that the application called,
+ * whose answer is the application's: a try says EBUSY also where the real lock says EDEADLK. A try that says EOWNERDEAD
+ * has the lock. Any other answer of a try changes nothing, and the real function is asked again. A cancellation that
+ * ends a wait unwinds through here without our noticing: nothing is left half done, the wait is not counted, and where
+ * the thread waited stands in its state until its next wait or its end. */
 #ifndef FV_INTERPOSED_H
 #define FV_INTERPOSED_H
 
@@ -57,7 +57,8 @@ static inline enum fv_sync_end fv_how_ended(int err, unsigned kind)
 /* ---- mutexes (locks.c) ---- */
 
 int fv_mutex_wait(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until, struct fv_site site);
-int fv_mutex_lock_robust(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until, struct fv_site site);
+int fv_mutex_lock_robust(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
+                         struct fv_site site);
 
 static inline bool fv_mutex_is_robust(const pthread_mutex_t *mutex)
 {
@@ -104,14 +105,16 @@ struct fv_sync_cond_wait {
     struct fv_sync_hold hold; /* of the mutex */
     struct fv_traced_hold traced;
 };
-struct fv_sync_cond_wait fv_sync_cond_begin(struct fv_sync *s, const void *cond, const void *mutex, unsigned operation, struct fv_site site);
+struct fv_sync_cond_wait fv_sync_cond_begin(struct fv_sync *s, const void *cond, const void *mutex, unsigned operation,
+                                            struct fv_site site);
 void fv_sync_cond_end(const struct fv_sync_cond_wait *w, int err);
 
 struct fv_sync_barrier_wait {
     struct fv_sync_wait wait;
     bool is_noted; /* as the one that comes last */
 };
-struct fv_sync_barrier_wait fv_sync_barrier_begin(struct fv_sync *s, const pthread_barrier_t *barrier, struct fv_site site);
+struct fv_sync_barrier_wait fv_sync_barrier_begin(struct fv_sync *s, const pthread_barrier_t *barrier,
+                                                  struct fv_site site);
 void fv_sync_barrier_end(const struct fv_sync_barrier_wait *w, int err);
 
 /* ---- lives.c ---- */
@@ -126,7 +129,8 @@ struct fv_sync_join_wait {
     struct fv_site site;
     unsigned operation;
 };
-struct fv_sync_join_wait fv_sync_join_begin(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site);
+struct fv_sync_join_wait fv_sync_join_begin(struct fv_sync *s, pthread_t thread, unsigned operation,
+                                            struct fv_site site);
 void fv_sync_join_end(const struct fv_sync_join_wait *j, int err);
 
 #endif

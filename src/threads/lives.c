@@ -288,7 +288,8 @@ static bool try_join(struct fv_sync_join_wait *j, void **result, int *err)
     return !*err;
 }
 
-struct fv_sync_join_wait fv_sync_join_begin(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site)
+struct fv_sync_join_wait fv_sync_join_begin(struct fv_sync *s, pthread_t thread, unsigned operation,
+                                            struct fv_site site)
 {
     struct fv_sync_join_wait j = join_of(s, thread, operation, site);
 

@@ -65,7 +65,8 @@ static int note_range(struct dl_phdr_info *info, size_t size, void *arg)
 
 static bool is_in(const struct range *r, uintptr_t address)
 {
-    return address >= __atomic_load_n(&r->begin, __ATOMIC_RELAXED) && address < __atomic_load_n(&r->end, __ATOMIC_RELAXED);
+    return address >= __atomic_load_n(&r->begin, __ATOMIC_RELAXED) &&
+           address < __atomic_load_n(&r->end, __ATOMIC_RELAXED);
 }
 
 bool fv_sync_is_tools(uintptr_t address)
@@ -188,7 +189,9 @@ static struct fv_sync_object *new_object(void)
 {
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_SYNC_OBJECTS, .first_pages = 8, .most_pages = 8 };
 
-    return objects.count < OBJECTS_MOST ? fv_tail_next(&objects, &kind, FV_NO_THREAD, sizeof(struct fv_sync_object), false) : NULL;
+    return objects.count < OBJECTS_MOST
+               ? fv_tail_next(&objects, &kind, FV_NO_THREAD, sizeof(struct fv_sync_object), false)
+               : NULL;
 }
 
 /* glibc's barrier holds how many it waits for, and whether they are of several processes. */
@@ -318,9 +321,7 @@ static struct fv_sync_thing *make_thing(const struct first_use *first)
 
     like.parties = parties_of(first->address, first->kind, &like.flags);
     struct fv_sync_series *of = series_of(&like);
-    struct fv_sync_thing *thing = !of                       ? NULL
-                                  : of->ended_count > APART ? thing_again(of)
-                                                            : new_thing(of, first);
+    struct fv_sync_thing *thing = !of ? NULL : of->ended_count > APART ? thing_again(of) : new_thing(of, first);
     if (!thing)
         return NULL;
     thing->record->address = first->address == FV_SYNC_NOBODY ? 0 : first->address;
@@ -331,8 +332,8 @@ static struct fv_sync_thing *make_thing(const struct first_use *first)
     return thing;
 }
 
-struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outside, uintptr_t address,
-                                       unsigned kind, struct fv_site site)
+struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outside, uintptr_t address, unsigned kind,
+                                       struct fv_site site)
 {
     struct first_use use = { .address = address, .kind = kind, .ticks = fv_ticks(), .thread = s->thread->id };
 

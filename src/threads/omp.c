@@ -141,12 +141,10 @@ static void stop_waiting(const struct fv_omp_member *m)
 {
     uint64_t began = m->came;
 
-    __atomic_compare_exchange_n(&m->s->state->wait_begin, &began, 0, false, __ATOMIC_RELAXED,
-                                __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&m->s->state->wait_begin, &began, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-static void count_join(const struct fv_omp_part *part, const struct fv_omp_member *m, uint64_t ticks,
-                       bool is_last)
+static void count_join(const struct fv_omp_part *part, const struct fv_omp_member *m, uint64_t ticks, bool is_last)
 {
     if (part->join) {
         part->join->acquired++;
@@ -175,8 +173,7 @@ static struct numbers numbers_of(const struct fv_omp_member *m, uint64_t all_cam
     return n;
 }
 
-static void add_part(struct fv_omp_part *part, const struct fv_omp_member *m, const struct numbers *n,
-                     bool is_last)
+static void add_part(struct fv_omp_part *part, const struct fv_omp_member *m, const struct numbers *n, bool is_last)
 {
     struct fv_omp_thread *r = part->record;
 
@@ -289,8 +286,7 @@ struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned t
     team->open_before = entry->record->open;
     entry->record->open = team->call;
     __atomic_store_n(&team->runs, true, __ATOMIC_RELAXED);
-    team->traced =
-        fv_sync_mode & FV_SYNC_TRACED ? fv_traced_fork(s, team->call, threads, entry->record->path) : 0;
+    team->traced = fv_sync_mode & FV_SYNC_TRACED ? fv_traced_fork(s, team->call, threads, entry->record->path) : 0;
     team->solo = fv_solo_is_on() ? fv_solo_fork(s, entry->record) : 0;
     return team;
 }
@@ -316,8 +312,8 @@ void fv_omp_join(struct fv_omp_team *team, struct fv_site site)
 
 /* ---- around libgomp's call ---- */
 
-static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *body, void *data,
-                                unsigned threads, unsigned work, struct fv_site site)
+static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *body, void *data, unsigned threads,
+                                unsigned work, struct fv_site site)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_omp_team *team = s ? fv_omp_fork(s, body, threads, site) : NULL;
@@ -338,10 +334,10 @@ static void end_region(const struct call *call)
         fv_omp_join(call->team, call->site);
 }
 
-#define REGION(function, work, threads, ...)                                                                       \
-    const struct fv_omp_next *next = FV_OMP_NEXT();                                                          \
-    struct call call = begin_region(next, body, data, threads, work, FV_CALL_SITE());                        \
-    next->function(call.body, call.data, threads, __VA_ARGS__);                                              \
+#define REGION(function, work, threads, ...)                                          \
+    const struct fv_omp_next *next = FV_OMP_NEXT();                                   \
+    struct call call = begin_region(next, body, data, threads, work, FV_CALL_SITE()); \
+    next->function(call.body, call.data, threads, __VA_ARGS__);                       \
     end_region(&call)
 
 FV_PUBLIC FV_UNSEEN void GOMP_parallel(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
@@ -350,8 +346,7 @@ FV_PUBLIC FV_UNSEEN void GOMP_parallel(fv_omp_body *body, void *data, unsigned t
 }
 
 /* libgomp looks at the first word of the data. */
-FV_PUBLIC FV_UNSEEN unsigned GOMP_parallel_reductions(fv_omp_body *body, void *data, unsigned threads,
-                                                      unsigned flags)
+FV_PUBLIC FV_UNSEEN unsigned GOMP_parallel_reductions(fv_omp_body *body, void *data, unsigned threads, unsigned flags)
 {
     const struct fv_omp_next *next = FV_OMP_NEXT();
     struct call call = begin_region(next, body, data, threads, 0, FV_CALL_SITE());
@@ -363,8 +358,8 @@ FV_PUBLIC FV_UNSEEN unsigned GOMP_parallel_reductions(fv_omp_body *body, void *d
     return team;
 }
 
-FV_PUBLIC FV_UNSEEN void GOMP_parallel_sections(fv_omp_body *body, void *data, unsigned threads,
-                                                unsigned count, unsigned flags)
+FV_PUBLIC FV_UNSEEN void GOMP_parallel_sections(fv_omp_body *body, void *data, unsigned threads, unsigned count,
+                                                unsigned flags)
 {
     REGION(GOMP_parallel_sections, FV_OMP_WORK_SECTIONS, threads, count, flags);
 }
@@ -373,13 +368,13 @@ FV_PUBLIC FV_UNSEEN void GOMP_parallel_sections(fv_omp_body *body, void *data, u
     FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, unsigned threads, long start, long end, \
                                       long step, long chunk, unsigned flags)                                 \
     {                                                                                                        \
-        REGION(function, FV_OMP_WORK_LOOP, threads, start, end, step, chunk, flags);                                           \
+        REGION(function, FV_OMP_WORK_LOOP, threads, start, end, step, chunk, flags);                         \
     }
 #define LOOP_AT_RUNTIME(function)                                                                            \
     FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, unsigned threads, long start, long end, \
                                       long step, unsigned flags)                                             \
     {                                                                                                        \
-        REGION(function, FV_OMP_WORK_LOOP, threads, start, end, step, flags);                                                  \
+        REGION(function, FV_OMP_WORK_LOOP, threads, start, end, step, flags);                                \
     }
 
 LOOP(GOMP_parallel_loop_static)

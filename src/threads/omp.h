@@ -1,4 +1,5 @@
-/* Parallel regions of OpenMP, and who is in one: for omp*.c, which learn of them by what GCC calls, and ompt.c, which is told. */
+/* Parallel regions of OpenMP, and who is in one: for omp*.c, which learn of them by what GCC calls, and ompt.c, which
+ * is told. */
 #ifndef FV_OMP_H
 #define FV_OMP_H
 
@@ -26,7 +27,7 @@ struct fv_omp_team {
     fv_omp_body *body;
     void *data;
     const struct fv_omp_next *next; /* NULL: size and level are what OMPT says (ompt.c) */
-    struct fv_sync *s; /* the forking thread's */
+    struct fv_sync *s;              /* the forking thread's */
     struct fv_omp_entry *entry;
     struct fv_omp_member *outer; /* that the forking thread is of another team */
     struct fv_omp_team *unused;
@@ -68,7 +69,8 @@ struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned num
 /* It came to the region's end. */
 void fv_omp_member_end(struct fv_omp_member *m);
 
-/* With --counters: what is counted in between is the region's. parts 0: in a task that the thread ran at the region's end. */
+/* With --counters: what is counted in between is the region's. parts 0: in a task that the thread ran at the region's
+ * end. */
 void fv_omp_count_begin(const struct fv_omp_member *m);
 void fv_omp_count_end(const struct fv_omp_member *m, uint64_t ticks, unsigned parts);
 

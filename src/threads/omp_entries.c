@@ -71,9 +71,8 @@ static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *b
     struct fv_scope scope = fv_scope_enter();
 
     fv_current = NULL;
-    struct at_path *at = omp->count < ENTRIES_MOST
-                             ? fv_map_add(&omp->paths, sizeof(*at), path + UINT64_C(1), 4 * ENTRIES_MOST)
-                             : NULL;
+    struct at_path *at =
+        omp->count < ENTRIES_MOST ? fv_map_add(&omp->paths, sizeof(*at), path + UINT64_C(1), 4 * ENTRIES_MOST) : NULL;
     struct fv_omp_entry *entry = at ? new_entry(s, body, path) : NULL;
     if (entry) {
         entry->next = at->first;
@@ -112,8 +111,7 @@ struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struc
     return entry ? entry : make_entry(s, body, path);
 }
 
-static struct fv_omp_part *new_part(struct fv_sync *s, struct fv_omp_entry *entry, uint32_t number,
-                                    uint32_t thread)
+static struct fv_omp_part *new_part(struct fv_sync *s, struct fv_omp_entry *entry, uint32_t number, uint32_t thread)
 {
     struct fv_omp *omp = s->omp;
     struct fv_omp_part *part = carve(omp, sizeof(*part));
@@ -143,8 +141,7 @@ struct fv_omp_part *fv_omp_part_of(struct fv_sync *s, struct fv_omp_entry *entry
     part->next = *link;
     *link = part;
     if (thread != FV_NO_THREAD && entry->body)
-        part->join = fv_sync_record_of(s, (uintptr_t)entry->body, FV_SYNC_OMP, FV_SYNC_WAIT, site,
-                                       entry->path, thread);
+        part->join = fv_sync_record_of(s, (uintptr_t)entry->body, FV_SYNC_OMP, FV_SYNC_WAIT, site, entry->path, thread);
     if (part->join)
         entry->record->object = part->join->object;
     return part;

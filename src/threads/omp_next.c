@@ -54,8 +54,8 @@ static void fill(struct fv_omp_next *out, void *handle)
     void *function;
     long (*none)(void) = nothing;
 
-#define FIND(name, result, parameters)                                                                       \
-    function = dlsym(handle, #name);                                                                         \
+#define FIND(name, result, parameters) \
+    function = dlsym(handle, #name);   \
     memcpy(&out->name, function ? &function : (void **)&none, sizeof(function));
     FV_OMP_FUNCTIONS(FIND, FIND)
 #undef FIND
@@ -184,8 +184,7 @@ static const struct fv_omp_next *find_local(const void *caller)
     const struct fv_omp_next *found = NULL;
     struct search search = { .count = 0 };
     Dl_info info;
-    void *module =
-        dladdr(caller, &info) && info.dli_fname ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *module = dladdr(caller, &info) && info.dli_fname ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
     if (module && mark_of(module))
         found = runtime_of(module);
@@ -215,8 +214,7 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *arg)
 
     (void)size;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
-                  end = begin + info->dlpi_phdr[i].p_memsz;
+        uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = begin + info->dlpi_phdr[i].p_memsz;
 
         if (info->dlpi_phdr[i].p_type != PT_LOAD)
             continue;

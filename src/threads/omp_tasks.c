@@ -47,8 +47,7 @@ static struct fv_omp_wait stop_waiting(void)
     if (!state || !state->wait_begin)
         return (struct fv_omp_wait){ .state = NULL };
     __atomic_store_n(&state->wait_begin, 0, __ATOMIC_RELEASE);
-    return (struct fv_omp_wait){ state, state->wait_object, state->wait_path, state->wait_kind,
-                          state->wait_operation };
+    return (struct fv_omp_wait){ state, state->wait_object, state->wait_path, state->wait_kind, state->wait_operation };
 }
 
 static void wait_again(const struct fv_omp_wait *w, uint64_t now)
@@ -111,13 +110,13 @@ static FV_UNSEEN void run(fv_omp_body *body, void *data)
 
 #define SIZES(X) X(64) X(128) X(256) X(512) X(1024) X(2048) X(4096)
 
-#define RUN(distance)                                                                                        \
-    static FV_UNSEEN void run_##distance(void *data)                                                         \
-    {                                                                                                        \
-        fv_omp_body *body;                                                                                   \
-                                                                                                             \
-        memcpy(&body, (char *)data + (distance), sizeof(body));                                              \
-        run(body, data);                                                                                     \
+#define RUN(distance)                                           \
+    static FV_UNSEEN void run_##distance(void *data)            \
+    {                                                           \
+        fv_omp_body *body;                                      \
+                                                                \
+        memcpy(&body, (char *)data + (distance), sizeof(body)); \
+        run(body, data);                                        \
     }
 SIZES(RUN)
 #undef RUN
@@ -169,8 +168,7 @@ static bool is_told_of(const struct fv_omp_next *next)
 }
 
 /* NULL: it is left alone. */
-static const struct size *size_of(const struct fv_omp_next *next, fv_omp_copy *copies, long bytes,
-                                  long alignment)
+static const struct size *size_of(const struct fv_omp_next *next, fv_omp_copy *copies, long bytes, long alignment)
 {
     struct fv_omp_member *m = fv_omp_member();
     const struct size *fit = NULL;
@@ -189,13 +187,13 @@ static const struct size *size_of(const struct fv_omp_next *next, fv_omp_copy *c
 
 /* A task that is not for later is run at once, as a part of what the thread does: it is nothing of its own,
  * but for what it may have to wait for before. */
-FV_PUBLIC FV_UNSEEN void GOMP_task(fv_omp_body *body, void *data, fv_omp_copy *copies, long bytes,
-                                   long alignment, bool later, unsigned flags, void **depend, int priority,
-                                   void *detach)
+FV_PUBLIC FV_UNSEEN void GOMP_task(fv_omp_body *body, void *data, fv_omp_copy *copies, long bytes, long alignment,
+                                   bool later, unsigned flags, void **depend, int priority, void *detach)
 {
     const struct fv_omp_next *next = FV_OMP_NEXT();
-    const struct size *size =
-        (later || flags & DEPEND) && !is_told_of(next) ? size_of(next, copies, flags & DETACH ? -1 : bytes, alignment) : NULL;
+    const struct size *size = (later || flags & DEPEND) && !is_told_of(next)
+                                  ? size_of(next, copies, flags & DETACH ? -1 : bytes, alignment)
+                                  : NULL;
 
     if (!size) {
         next->GOMP_task(body, data, copies, bytes, alignment, later, flags, depend, priority, detach);
@@ -208,8 +206,8 @@ FV_PUBLIC FV_UNSEEN void GOMP_task(fv_omp_body *body, void *data, fv_omp_copy *c
         source.begin = fv_ticks();
         fv_omp_worked = 0;
     }
-    next->GOMP_task(size->run, &source, flags & DEPEND ? copy_and_tell : copy,
-                    (long)size->distance + ALIGNMENT, ALIGNMENT, later, flags, depend, priority, detach);
+    next->GOMP_task(size->run, &source, flags & DEPEND ? copy_and_tell : copy, (long)size->distance + ALIGNMENT,
+                    ALIGNMENT, later, flags, depend, priority, detach);
     fv_omp_worked = worked;
 }
 
@@ -227,8 +225,8 @@ static size_t stack_for_copies(void)
 }
 
 /* The thread runs the tasks at once if they are not for later, or would fill the queue. */
-static enum fate fate_of(const struct fv_omp_next *next, unsigned flags, unsigned long tasks,
-                         double iterations, size_t bytes)
+static enum fate fate_of(const struct fv_omp_next *next, unsigned flags, unsigned long tasks, double iterations,
+                         size_t bytes)
 {
     double threads = next->omp_get_num_threads(), most = tasks ? (double)tasks : threads;
 
@@ -248,31 +246,31 @@ static void end_taskloop(struct source *source, uint64_t worked, unsigned flags)
     fv_omp_worked = worked;
 }
 
-#define TASKLOOP(function, type)                                                                             \
-    FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, fv_omp_copy *copies, long bytes,        \
-                                      long alignment, unsigned flags, unsigned long tasks, int priority,     \
-                                      type start, type end, type step)                                       \
-    {                                                                                                        \
-        const struct fv_omp_next *next = FV_OMP_NEXT();                                                      \
-        struct source source = { body, copies, data, (size_t)bytes, 0, NULL, fv_ticks(), FV_CALL_SITE() };   \
-        double iterations = flags & UP ? ((double)end - (double)start) / (double)step                        \
-                                       : ((double)start - (double)end) / (double)(0 - step);                 \
-        enum fate fate = fate_of(next, flags, tasks, iterations, 2 * (size_t)bytes + 2 * ALIGNMENT);         \
-        bool can = fate == LATER && !(flags & REDUCTION);                                                    \
-        const struct size *size =                                                                            \
-            fate == IN_PLACE || is_told_of(next) ? NULL : size_of(next, copies, can ? bytes : -1, alignment);                    \
-                                                                                                             \
-        if (!size) {                                                                                         \
-            next->function(body, data, copies, bytes, alignment, flags, tasks, priority, start, end, step);  \
-            return;                                                                                          \
-        }                                                                                                    \
-        uint64_t worked = fv_omp_worked;                                                                     \
-        source.distance = size->distance;                                                                    \
-        source.s = fv_sync_enter();                                                                          \
-        fv_omp_worked = 0;                                                                                   \
-        next->function(size->run, &source, copy_and_note, (long)size->distance + ALIGNMENT, ALIGNMENT,       \
-                       flags, tasks, priority, start, end, step);                                            \
-        end_taskloop(&source, worked, flags);                                                                \
+#define TASKLOOP(function, type)                                                                                      \
+    FV_PUBLIC FV_UNSEEN void function(fv_omp_body *body, void *data, fv_omp_copy *copies, long bytes, long alignment, \
+                                      unsigned flags, unsigned long tasks, int priority, type start, type end,        \
+                                      type step)                                                                      \
+    {                                                                                                                 \
+        const struct fv_omp_next *next = FV_OMP_NEXT();                                                               \
+        struct source source = { body, copies, data, (size_t)bytes, 0, NULL, fv_ticks(), FV_CALL_SITE() };            \
+        double iterations = flags & UP ? ((double)end - (double)start) / (double)step                                 \
+                                       : ((double)start - (double)end) / (double)(0 - step);                          \
+        enum fate fate = fate_of(next, flags, tasks, iterations, 2 * (size_t)bytes + 2 * ALIGNMENT);                  \
+        bool can = fate == LATER && !(flags & REDUCTION);                                                             \
+        const struct size *size =                                                                                     \
+            fate == IN_PLACE || is_told_of(next) ? NULL : size_of(next, copies, can ? bytes : -1, alignment);         \
+                                                                                                                      \
+        if (!size) {                                                                                                  \
+            next->function(body, data, copies, bytes, alignment, flags, tasks, priority, start, end, step);           \
+            return;                                                                                                   \
+        }                                                                                                             \
+        uint64_t worked = fv_omp_worked;                                                                              \
+        source.distance = size->distance;                                                                             \
+        source.s = fv_sync_enter();                                                                                   \
+        fv_omp_worked = 0;                                                                                            \
+        next->function(size->run, &source, copy_and_note, (long)size->distance + ALIGNMENT, ALIGNMENT, flags, tasks,  \
+                       priority, start, end, step);                                                                   \
+        end_taskloop(&source, worked, flags);                                                                         \
     }
 
 TASKLOOP(GOMP_taskloop, long)

@@ -121,34 +121,34 @@ void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
 }
 
 /* `work`: the construct that ends there, enum fv_omp_work_kind; 0: none. */
-#define WAIT(function, work)                                                                                 \
-    FV_PUBLIC void function(void)                                                                            \
-    {                                                                                                        \
-        if (work)                                                                                            \
-            fv_omp_work_end(work);                                                                           \
-        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
-                                                                                                             \
-        FV_OMP_NEXT()->function();                                                                           \
-        fv_omp_scope_end(&scope);                                                                            \
+#define WAIT(function, work)                                                  \
+    FV_PUBLIC void function(void)                                             \
+    {                                                                         \
+        if (work)                                                             \
+            fv_omp_work_end(work);                                            \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true); \
+                                                                              \
+        FV_OMP_NEXT()->function();                                            \
+        fv_omp_scope_end(&scope);                                             \
     }
-#define WAIT_ANSWER(function, work)                                                                          \
-    FV_PUBLIC bool function(void)                                                                            \
-    {                                                                                                        \
-        if (work)                                                                                            \
-            fv_omp_work_end(work);                                                                           \
-        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true);                                \
-        bool answer = FV_OMP_NEXT()->function();                                                             \
-                                                                                                             \
-        fv_omp_scope_end(&scope);                                                                            \
-        return answer;                                                                                       \
+#define WAIT_ANSWER(function, work)                                           \
+    FV_PUBLIC bool function(void)                                             \
+    {                                                                         \
+        if (work)                                                             \
+            fv_omp_work_end(work);                                            \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), true); \
+        bool answer = FV_OMP_NEXT()->function();                              \
+                                                                              \
+        fv_omp_scope_end(&scope);                                             \
+        return answer;                                                        \
     }
-#define PERHAPS(function)                                                                                    \
-    FV_PUBLIC void function(void)                                                                            \
-    {                                                                                                        \
-        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);                               \
-                                                                                                             \
-        FV_OMP_NEXT()->function();                                                                           \
-        fv_omp_scope_end_perhaps(&scope);                                                                    \
+#define PERHAPS(function)                                                      \
+    FV_PUBLIC void function(void)                                              \
+    {                                                                          \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false); \
+                                                                               \
+        FV_OMP_NEXT()->function();                                             \
+        fv_omp_scope_end_perhaps(&scope);                                      \
     }
 
 WAIT(GOMP_barrier, 0)
@@ -171,14 +171,14 @@ FV_PUBLIC void GOMP_taskwait_depend(void **depend)
 
 /* ---- turns that are waited for out of sight: of an iteration that had nothing ordered; doacross ---- */
 
-#define ORDERED_NEXT(function, type)                                                                         \
-    FV_PUBLIC bool function(type *start, type *stop)                                                         \
-    {                                                                                                        \
-        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);                               \
-        bool more = FV_OMP_NEXT()->function(start, stop);                                                    \
-                                                                                                             \
-        fv_omp_scope_end_perhaps(&scope);                                                                    \
-        return more;                                                                                         \
+#define ORDERED_NEXT(function, type)                                           \
+    FV_PUBLIC bool function(type *start, type *stop)                           \
+    {                                                                          \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false); \
+        bool more = FV_OMP_NEXT()->function(start, stop);                      \
+                                                                               \
+        fv_omp_scope_end_perhaps(&scope);                                      \
+        return more;                                                           \
     }
 
 ORDERED_NEXT(GOMP_loop_ordered_static_next, long)
@@ -193,21 +193,20 @@ ORDERED_NEXT(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
 /* An argument for each loop of the nest; how many, only libgomp knows. Those that it does not look at are
  * whatever stands there. */
 #define LOOPS_4(X, i) X[i], X[i + 1], X[i + 2], X[i + 3]
-#define LOOPS_24(X)                                                                                          \
-    LOOPS_4(X, 0), LOOPS_4(X, 4), LOOPS_4(X, 8), LOOPS_4(X, 12), LOOPS_4(X, 16), LOOPS_4(X, 20)
-#define DOACROSS_WAIT(function, type)                                                                        \
-    FV_PUBLIC void function(type first, ...)                                                                 \
-    {                                                                                                        \
-        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false);                               \
-        type rest[24];                                                                                       \
-        va_list list;                                                                                        \
-                                                                                                             \
-        va_start(list, first);                                                                               \
-        for (unsigned i = 0; i < sizeof(rest) / sizeof(*rest); i++)                                          \
-            rest[i] = va_arg(list, type);                                                                    \
-        va_end(list);                                                                                        \
-        FV_OMP_NEXT()->function(first, LOOPS_24(rest));                                                      \
-        fv_omp_scope_end_perhaps(&scope);                                                                    \
+#define LOOPS_24(X)   LOOPS_4(X, 0), LOOPS_4(X, 4), LOOPS_4(X, 8), LOOPS_4(X, 12), LOOPS_4(X, 16), LOOPS_4(X, 20)
+#define DOACROSS_WAIT(function, type)                                          \
+    FV_PUBLIC void function(type first, ...)                                   \
+    {                                                                          \
+        struct fv_omp_scope scope = fv_omp_scope_begin(FV_CALL_SITE(), false); \
+        type rest[24];                                                         \
+        va_list list;                                                          \
+                                                                               \
+        va_start(list, first);                                                 \
+        for (unsigned i = 0; i < sizeof(rest) / sizeof(*rest); i++)            \
+            rest[i] = va_arg(list, type);                                      \
+        va_end(list);                                                          \
+        FV_OMP_NEXT()->function(first, LOOPS_24(rest));                        \
+        fv_omp_scope_end_perhaps(&scope);                                      \
     }
 
 DOACROSS_WAIT(GOMP_doacross_wait, long)
@@ -252,8 +251,7 @@ FV_PUBLIC void GOMP_single_copy_end(void *data)
 
     if (scope.wait.s && m) {
         scope.team = m->team;
-        scope.is_last =
-            is_last_of(m->team, __atomic_load_n(&m->team->arrivals, __ATOMIC_RELAXED), scope.wait.s);
+        scope.is_last = is_last_of(m->team, __atomic_load_n(&m->team->arrivals, __ATOMIC_RELAXED), scope.wait.s);
     }
     FV_OMP_NEXT()->GOMP_single_copy_end(data);
     fv_omp_scope_end(&scope);
@@ -262,7 +260,8 @@ FV_PUBLIC void GOMP_single_copy_end(void *data)
 /* Of a construct that was cancelled there is no barrier. */
 FV_PUBLIC void GOMP_workshare_task_reduction_unregister(bool cancelled)
 {
-    struct fv_omp_scope scope = cancelled ? (struct fv_omp_scope){ .is_last = false } : fv_omp_scope_begin(FV_CALL_SITE(), true);
+    struct fv_omp_scope scope =
+        cancelled ? (struct fv_omp_scope){ .is_last = false } : fv_omp_scope_begin(FV_CALL_SITE(), true);
 
     FV_OMP_NEXT()->GOMP_workshare_task_reduction_unregister(cancelled);
     fv_omp_scope_end(&scope);
@@ -338,27 +337,27 @@ static uint64_t critical_leaving(const void *critical)
 /* The thread is in one of GCC's functions, which LLVM's runtime makes of its own. */
 static FV_TLS bool in_gccs;
 
-#define CRITICAL(start, stop)                                                                                \
-    FV_PUBLIC void start(void)                                                                               \
-    {                                                                                                        \
-        const struct fv_omp_next *next = FV_OMP_NEXT();                                                      \
-        struct entry e = critical_begin((const void *)(uintptr_t)next->start, FV_CALL_SITE());               \
-                                                                                                             \
-        in_gccs = true;                                                                                      \
-        next->start();                                                                                       \
-        in_gccs = false;                                                                                     \
-        critical_got(&e);                                                                                    \
-    }                                                                                                        \
-    FV_PUBLIC void stop(void)                                                                                \
-    {                                                                                                        \
-        const struct fv_omp_next *next = FV_OMP_NEXT();                                                      \
-        const void *critical = (const void *)(uintptr_t)next->start;                                         \
-        uint64_t now = critical_leaving(critical);                                                           \
-                                                                                                             \
-        in_gccs = true;                                                                                      \
-        next->stop();                                                                                        \
-        in_gccs = false;                                                                                     \
-        fv_sync_released(critical, now);                                                                     \
+#define CRITICAL(start, stop)                                                                  \
+    FV_PUBLIC void start(void)                                                                 \
+    {                                                                                          \
+        const struct fv_omp_next *next = FV_OMP_NEXT();                                        \
+        struct entry e = critical_begin((const void *)(uintptr_t)next->start, FV_CALL_SITE()); \
+                                                                                               \
+        in_gccs = true;                                                                        \
+        next->start();                                                                         \
+        in_gccs = false;                                                                       \
+        critical_got(&e);                                                                      \
+    }                                                                                          \
+    FV_PUBLIC void stop(void)                                                                  \
+    {                                                                                          \
+        const struct fv_omp_next *next = FV_OMP_NEXT();                                        \
+        const void *critical = (const void *)(uintptr_t)next->start;                           \
+        uint64_t now = critical_leaving(critical);                                             \
+                                                                                               \
+        in_gccs = true;                                                                        \
+        next->stop();                                                                          \
+        in_gccs = false;                                                                       \
+        fv_sync_released(critical, now);                                                       \
     }
 
 CRITICAL(GOMP_critical_start, GOMP_critical_end)
@@ -386,22 +385,23 @@ FV_PUBLIC void GOMP_critical_name_end(void **name)
 
 /* Of LLVM's, with the place in the source, the thread's number, and the critical's variable. */
 
-#define CRITICAL_OF_LLVM(function, parameters, ...)                                                          \
-    FV_PUBLIC void function parameters                                                                       \
-    {                                                                                                        \
-        const struct fv_omp_next *next = FV_OMP_NEXT();                                                      \
-                                                                                                             \
-        if (in_gccs) {                                                                                       \
-            next->function(__VA_ARGS__);                                                                     \
-            return;                                                                                          \
-        }                                                                                                    \
-        struct entry e = critical_begin(name, FV_CALL_SITE());                                               \
-        next->function(__VA_ARGS__);                                                                         \
-        critical_got(&e);                                                                                    \
+#define CRITICAL_OF_LLVM(function, parameters, ...)            \
+    FV_PUBLIC void function parameters                         \
+    {                                                          \
+        const struct fv_omp_next *next = FV_OMP_NEXT();        \
+                                                               \
+        if (in_gccs) {                                         \
+            next->function(__VA_ARGS__);                       \
+            return;                                            \
+        }                                                      \
+        struct entry e = critical_begin(name, FV_CALL_SITE()); \
+        next->function(__VA_ARGS__);                           \
+        critical_got(&e);                                      \
     }
 
 CRITICAL_OF_LLVM(__kmpc_critical, (void *place, int thread, void *name), place, thread, name)
-CRITICAL_OF_LLVM(__kmpc_critical_with_hint, (void *place, int thread, void *name, uint32_t hint), place, thread, name, hint)
+CRITICAL_OF_LLVM(__kmpc_critical_with_hint, (void *place, int thread, void *name, uint32_t hint), place, thread, name,
+                 hint)
 
 FV_PUBLIC void __kmpc_end_critical(void *place, int thread, void *name)
 {
@@ -453,30 +453,30 @@ static inline void unset(lock_function *next_unset, void *lock)
     fv_sync_released(lock, now);
 }
 
-#define LOCKS(name)                                                                                          \
-    FV_PUBLIC void omp_set_##name(void *lock)                                                                \
-    {                                                                                                        \
-        const struct fv_omp_next *next = FV_OMP_NEXT();                                                      \
-                                                                                                             \
-        set(next->omp_set_##name, next->omp_test_##name, lock, FV_CALL_SITE());                              \
-    }                                                                                                        \
-    FV_PUBLIC int omp_test_##name(void *lock)                                                                \
-    {                                                                                                        \
-        return test(FV_OMP_NEXT()->omp_test_##name, lock, FV_CALL_SITE());                                   \
-    }                                                                                                        \
-    FV_PUBLIC void omp_unset_##name(void *lock)                                                              \
-    {                                                                                                        \
-        unset(FV_OMP_NEXT()->omp_unset_##name, lock);                                                        \
-    }                                                                                                        \
-    FV_PUBLIC void omp_init_##name(void *lock)                                                               \
-    {                                                                                                        \
-        fv_sync_retire(lock, FV_SYNC_OMP);                                                                   \
-        FV_OMP_NEXT()->omp_init_##name(lock);                                                                \
-    }                                                                                                        \
-    FV_PUBLIC void omp_destroy_##name(void *lock)                                                            \
-    {                                                                                                        \
-        fv_sync_retire(lock, FV_SYNC_OMP);                                                                   \
-        FV_OMP_NEXT()->omp_destroy_##name(lock);                                                             \
+#define LOCKS(name)                                                             \
+    FV_PUBLIC void omp_set_##name(void *lock)                                   \
+    {                                                                           \
+        const struct fv_omp_next *next = FV_OMP_NEXT();                         \
+                                                                                \
+        set(next->omp_set_##name, next->omp_test_##name, lock, FV_CALL_SITE()); \
+    }                                                                           \
+    FV_PUBLIC int omp_test_##name(void *lock)                                   \
+    {                                                                           \
+        return test(FV_OMP_NEXT()->omp_test_##name, lock, FV_CALL_SITE());      \
+    }                                                                           \
+    FV_PUBLIC void omp_unset_##name(void *lock)                                 \
+    {                                                                           \
+        unset(FV_OMP_NEXT()->omp_unset_##name, lock);                           \
+    }                                                                           \
+    FV_PUBLIC void omp_init_##name(void *lock)                                  \
+    {                                                                           \
+        fv_sync_retire(lock, FV_SYNC_OMP);                                      \
+        FV_OMP_NEXT()->omp_init_##name(lock);                                   \
+    }                                                                           \
+    FV_PUBLIC void omp_destroy_##name(void *lock)                               \
+    {                                                                           \
+        fv_sync_retire(lock, FV_SYNC_OMP);                                      \
+        FV_OMP_NEXT()->omp_destroy_##name(lock);                                \
     }
 
 LOCKS(lock)

@@ -1,14 +1,16 @@
-/* Worksharing of OpenMP: loops, sections, singles and the like, as each thread of a team does its part. What GCC calls says where loops begin that
- * are not scheduled statically, sections, and who does a single; OMPT tells of all (ompt.c).
+/* Worksharing of OpenMP: loops, sections, singles and the like, as each thread of a team does its part. What GCC calls
+ * says where loops begin that are not scheduled statically, sections, and who does a single; OMPT tells of all
+ * (ompt.c).
  *
- * Of one team, or in one task, a thread is in one such construct at a time: so what is open is found by its team, and what was never ended (the
- * program left it by a cancellation) ends with the next, or with the task or the team's part. */
+ * Of one team, or in one task, a thread is in one such construct at a time: so what is open is found by its team, and
+ * what was never ended (the program left it by a cancellation) ends with the next, or with the task or the team's
+ * part. */
 #include "threads/omp_work.h"
 #include "rt/map.h"
 #include "threads/omp_entries.h"
 
 enum {
-    OPEN_MOST = 64, /* tasks within tasks, most of all */
+    OPEN_MOST = 64,      /* tasks within tasks, most of all */
     RECORDS_MOST = 4096, /* of a thread */
 };
 
@@ -51,7 +53,8 @@ static struct fv_omp_work *new_record(struct fv_sync *s, uint32_t region, uint32
 }
 
 /* Files are written, locks taken: nothing of that is the application's. NULL: no room, which is counted. */
-static FV_COLD struct fv_omp_work *make_record(struct fv_sync *s, uint64_t key, uint32_t region, uint64_t where, unsigned kind)
+static FV_COLD struct fv_omp_work *make_record(struct fv_sync *s, uint64_t key, uint32_t region, uint64_t where,
+                                               unsigned kind)
 {
     struct fv_thread *current = fv_current;
     struct fv_scope scope = fv_scope_enter();
@@ -105,7 +108,8 @@ static void end_of(struct fv_sync *s, const struct fv_omp_member *m, bool all)
 {
     struct fv_omp_works *w = s->works;
 
-    while (w && w->depth && w->open[w->depth - 1].member == m && (all || w->open[w->depth - 1].record->kind != FV_OMP_WORK_TASK))
+    while (w && w->depth && w->open[w->depth - 1].member == m &&
+           (all || w->open[w->depth - 1].record->kind != FV_OMP_WORK_TASK))
         close_open(s, &w->open[--w->depth]);
 }
 
@@ -122,7 +126,8 @@ static bool begin(struct fv_sync *s, const struct fv_omp_member *m, unsigned kin
         return false;
     struct open *open = &s->works->open[s->works->depth++];
     *open = (struct open){ .record = record, .member = m, .waited = fv_sync_wait_ticks(s), .begin = fv_ticks() };
-    open->traced = FV_UNLIKELY(fv_sync_wants(FV_SYNC_TRACED)) && fv_traced_work_begin(s, kind, record->path, open->begin);
+    open->traced =
+        FV_UNLIKELY(fv_sync_wants(FV_SYNC_TRACED)) && fv_traced_work_begin(s, kind, record->path, open->begin);
     return true;
 }
 
@@ -188,42 +193,42 @@ void fv_omp_work_met(enum fv_omp_work_kind kind, bool executes, struct fv_site s
 
 /* ---- what GCC calls ---- */
 
-#define BEGIN(kind, function, ...)                                                                           \
-    {                                                                                                        \
-        fv_omp_work_begin(FV_OMP_WORK_##kind, FV_CALL_SITE());                                               \
-        return FV_OMP_NEXT()->function(__VA_ARGS__);                                                         \
+#define BEGIN(kind, function, ...)                             \
+    {                                                          \
+        fv_omp_work_begin(FV_OMP_WORK_##kind, FV_CALL_SITE()); \
+        return FV_OMP_NEXT()->function(__VA_ARGS__);           \
     }
-#define LOOP(function)                                                                                       \
-    FV_PUBLIC bool function(long start, long end, long step, long chunk, long *first, long *last)            \
-    BEGIN(LOOP, function, start, end, step, chunk, first, last)
-#define LOOP_AT_RUNTIME(function)                                                                            \
-    FV_PUBLIC bool function(long start, long end, long step, long *first, long *last)                        \
-    BEGIN(LOOP, function, start, end, step, first, last)
-#define LOOP_ULL(function)                                                                                   \
+#define LOOP(function)                                                                            \
+    FV_PUBLIC bool function(long start, long end, long step, long chunk, long *first, long *last) \
+        BEGIN(LOOP, function, start, end, step, chunk, first, last)
+#define LOOP_AT_RUNTIME(function)                                                     \
+    FV_PUBLIC bool function(long start, long end, long step, long *first, long *last) \
+        BEGIN(LOOP, function, start, end, step, first, last)
+#define LOOP_ULL(function)                                                                                             \
     FV_PUBLIC bool function(bool up, fv_ull start, fv_ull end, fv_ull step, fv_ull chunk, fv_ull *first, fv_ull *last) \
-    BEGIN(LOOP, function, up, start, end, step, chunk, first, last)
-#define LOOP_ULL_AT_RUNTIME(function)                                                                        \
-    FV_PUBLIC bool function(bool up, fv_ull start, fv_ull end, fv_ull step, fv_ull *first, fv_ull *last)     \
-    BEGIN(LOOP, function, up, start, end, step, first, last)
-#define DOACROSS(function, type)                                                                             \
-    FV_PUBLIC bool function(unsigned count, type *counts, type chunk, type *first, type *last)               \
-    BEGIN(LOOP, function, count, counts, chunk, first, last)
-#define DOACROSS_AT_RUNTIME(function, type)                                                                  \
-    FV_PUBLIC bool function(unsigned count, type *counts, type *first, type *last)                           \
-    BEGIN(LOOP, function, count, counts, first, last)
+        BEGIN(LOOP, function, up, start, end, step, chunk, first, last)
+#define LOOP_ULL_AT_RUNTIME(function)                                                                    \
+    FV_PUBLIC bool function(bool up, fv_ull start, fv_ull end, fv_ull step, fv_ull *first, fv_ull *last) \
+        BEGIN(LOOP, function, up, start, end, step, first, last)
+#define DOACROSS(function, type)                                                               \
+    FV_PUBLIC bool function(unsigned count, type *counts, type chunk, type *first, type *last) \
+        BEGIN(LOOP, function, count, counts, chunk, first, last)
+#define DOACROSS_AT_RUNTIME(function, type)                                        \
+    FV_PUBLIC bool function(unsigned count, type *counts, type *first, type *last) \
+        BEGIN(LOOP, function, count, counts, first, last)
 /* With reductions over tasks. */
-#define LOOP_WITH(function)                                                                                  \
-    FV_PUBLIC bool function(long start, long end, long step, long how, long chunk, long *first, long *last,  \
-                            uintptr_t *reductions, void **memory)                                            \
-    BEGIN(LOOP, function, start, end, step, how, chunk, first, last, reductions, memory)
-#define LOOP_ULL_WITH(function)                                                                              \
-    FV_PUBLIC bool function(bool up, fv_ull start, fv_ull end, fv_ull step, long how, fv_ull chunk, fv_ull *first, fv_ull *last, \
-                            uintptr_t *reductions, void **memory)                                            \
-    BEGIN(LOOP, function, up, start, end, step, how, chunk, first, last, reductions, memory)
-#define DOACROSS_WITH(function, type)                                                                        \
-    FV_PUBLIC bool function(unsigned count, type *counts, long how, type chunk, type *first, type *last,     \
-                            uintptr_t *reductions, void **memory)                                            \
-    BEGIN(LOOP, function, count, counts, how, chunk, first, last, reductions, memory)
+#define LOOP_WITH(function)                                                                                 \
+    FV_PUBLIC bool function(long start, long end, long step, long how, long chunk, long *first, long *last, \
+                            uintptr_t *reductions, void **memory)                                           \
+        BEGIN(LOOP, function, start, end, step, how, chunk, first, last, reductions, memory)
+#define LOOP_ULL_WITH(function)                                                                                    \
+    FV_PUBLIC bool function(bool up, fv_ull start, fv_ull end, fv_ull step, long how, fv_ull chunk, fv_ull *first, \
+                            fv_ull *last, uintptr_t *reductions, void **memory)                                    \
+        BEGIN(LOOP, function, up, start, end, step, how, chunk, first, last, reductions, memory)
+#define DOACROSS_WITH(function, type)                                                                    \
+    FV_PUBLIC bool function(unsigned count, type *counts, long how, type chunk, type *first, type *last, \
+                            uintptr_t *reductions, void **memory)                                        \
+        BEGIN(LOOP, function, count, counts, how, chunk, first, last, reductions, memory)
 
 LOOP(GOMP_loop_static_start)
 LOOP(GOMP_loop_dynamic_start)
@@ -264,10 +269,11 @@ LOOP_ULL_WITH(GOMP_loop_ull_ordered_start)
 DOACROSS_WITH(GOMP_loop_doacross_start, long)
 DOACROSS_WITH(GOMP_loop_ull_doacross_start, fv_ull)
 
-FV_PUBLIC unsigned GOMP_sections_start(unsigned count) BEGIN(SECTIONS, GOMP_sections_start, count)
-FV_PUBLIC unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory) BEGIN(SECTIONS, GOMP_sections2_start, count, reductions, memory)
+FV_PUBLIC unsigned GOMP_sections_start(unsigned count) BEGIN(SECTIONS, GOMP_sections_start, count) FV_PUBLIC
+    unsigned GOMP_sections2_start(unsigned count, uintptr_t *reductions, void **memory)
+        BEGIN(SECTIONS, GOMP_sections2_start, count, reductions, memory)
 
-FV_PUBLIC void GOMP_loop_end_nowait(void)
+            FV_PUBLIC void GOMP_loop_end_nowait(void)
 {
     fv_omp_work_end(FV_OMP_WORK_LOOP);
     FV_OMP_NEXT()->GOMP_loop_end_nowait();

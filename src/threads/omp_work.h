@@ -1,5 +1,5 @@
-/* Worksharing of OpenMP (omp_work.c): a thread's part in a loop, sections, a single and the like, as struct fv_omp_work sums it up. All are called by the
- * thread itself. */
+/* Worksharing of OpenMP (omp_work.c): a thread's part in a loop, sections, a single and the like, as struct fv_omp_work
+ * sums it up. All are called by the thread itself. */
 #ifndef FV_OMP_WORK_H
 #define FV_OMP_WORK_H
 
@@ -11,7 +11,8 @@ void fv_omp_work_begin(enum fv_omp_work_kind kind, struct fv_site site);
 void fv_omp_work_of_member(struct fv_omp_member *m, enum fv_omp_work_kind kind);
 /* It ends its part, before the barrier; nothing if it is in none. */
 void fv_omp_work_end(enum fv_omp_work_kind kind);
-/* It runs a task, which is known by an address in its function, or of the call that made it. False: it is not recorded, nor must be its end. */
+/* It runs a task, which is known by an address in its function, or of the call that made it. False: it is not recorded,
+ * nor must be its end. */
 bool fv_omp_work_task_begin(const void *place);
 void fv_omp_work_task_end(void);
 /* The thread comes to its team's end. */

@@ -52,7 +52,8 @@ struct fv_ompt {
     struct open open[OPEN_MOST];
 };
 
-static FV_TLS unsigned depth;        /* regions that the thread has forked, and not joined; also those that are not recorded */
+static FV_TLS unsigned depth;        /* regions that the thread has forked, and not joined; also those that are not
+                                      * recorded */
 static fv_ompt_task_info *task_info; /* NULL: it has none */
 static char explicit_task;           /* its address marks explicit tasks of which no more is known */
 
@@ -64,9 +65,8 @@ static bool is_ours(const void *from)
 }
 
 /* The program's call: the stack leads from the callback to it, through the runtime. In a callback only. */
-#define SITE(from)                                                                                           \
-    ((struct fv_site){ (from) ? (from) : __builtin_return_address(0),                                        \
-                       (const uintptr_t *)__builtin_frame_address(0) })
+#define SITE(from) \
+    ((struct fv_site){ (from) ? (from) : __builtin_return_address(0), (const uintptr_t *)__builtin_frame_address(0) })
 
 /* What names a region: its call; of a call that ends a region's function by a jump, that region's. */
 static fv_omp_body *body_of(const void *from)
@@ -140,8 +140,8 @@ static void on_thread_begin(int kind, union fv_ompt_data *thread)
 
 /* ---- regions ---- */
 
-static void on_parallel_begin(union fv_ompt_data *task, const struct fv_ompt_frame *frame,
-                              union fv_ompt_data *parallel, unsigned threads, int flags, const void *from)
+static void on_parallel_begin(union fv_ompt_data *task, const struct fv_ompt_frame *frame, union fv_ompt_data *parallel,
+                              unsigned threads, int flags, const void *from)
 {
     struct fv_sync *s = fv_omp_forks || flags & FV_OMPT_LEAGUE ? NULL : fv_sync_enter();
     struct open *open;
@@ -171,8 +171,8 @@ static void on_parallel_end(union fv_ompt_data *parallel, union fv_ompt_data *ta
     fv_omp_join(team, SITE(from));
 }
 
-static void on_implicit_task(int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task,
-                             unsigned threads, unsigned number, int flags)
+static void on_implicit_task(int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, unsigned threads,
+                             unsigned number, int flags)
 {
     struct fv_omp_team *team = parallel ? parallel->ptr : NULL;
 
@@ -319,8 +319,8 @@ static void on_lock_destroy(int kind, uint64_t mutex, const void *from)
 
 /* ---- tasks ---- */
 
-static void on_task_create(union fv_ompt_data *task, const struct fv_ompt_frame *frame,
-                           union fv_ompt_data *created, int flags, int depends, const void *from)
+static void on_task_create(union fv_ompt_data *task, const struct fv_ompt_frame *frame, union fv_ompt_data *created,
+                           int flags, int depends, const void *from)
 {
     struct fv_omp_member *m = fv_omp_member();
 
@@ -384,10 +384,13 @@ static enum fv_omp_work_kind kind_of(int work)
     };
     bool is_loop = work == FV_OMPT_WORK_LOOP || (work >= FV_OMPT_WORK_LOOP_STATIC && work <= FV_OMPT_WORK_LOOP_OTHER);
 
-    return is_loop ? FV_OMP_WORK_LOOP : work > 0 && (size_t)work < sizeof(kinds) ? (enum fv_omp_work_kind)kinds[work] : (enum fv_omp_work_kind)0;
+    return is_loop                                    ? FV_OMP_WORK_LOOP
+           : work > 0 && (size_t)work < sizeof(kinds) ? (enum fv_omp_work_kind)kinds[work]
+                                                      : (enum fv_omp_work_kind)0;
 }
 
-static void on_work(int work, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, uint64_t count, const void *from)
+static void on_work(int work, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, uint64_t count,
+                    const void *from)
 {
     enum fv_omp_work_kind kind = kind_of(work);
 
@@ -435,7 +438,8 @@ static void on_target(int kind, int endpoint, int device, union fv_ompt_data *ta
     meet_target(kind, endpoint, from, SITE(from));
 }
 
-static void on_target_emi(int kind, int endpoint, int device, union fv_ompt_data *task, union fv_ompt_data *target_task, union fv_ompt_data *target, const void *from)
+static void on_target_emi(int kind, int endpoint, int device, union fv_ompt_data *task, union fv_ompt_data *target_task,
+                          union fv_ompt_data *target, const void *from)
 {
     (void)device, (void)task, (void)target_task, (void)target;
     meet_target(kind, endpoint, from, SITE(from));
@@ -461,10 +465,10 @@ static int initialize(fv_ompt_lookup *lookup, int device, union fv_ompt_data *to
         return 0;
     fv_sync_ignore_runtime((uintptr_t)set);
     task_info = (fv_ompt_task_info *)lookup("ompt_get_task_info");
-#define SET(event, number, parameters)                                                                       \
-    {                                                                                                        \
-        void(*callback) parameters = on_##event;                                                             \
-        set(number, (fv_ompt_function *)callback);                                                           \
+#define SET(event, number, parameters)             \
+    {                                              \
+        void(*callback) parameters = on_##event;   \
+        set(number, (fv_ompt_function *)callback); \
     }
     FV_OMPT_EVENTS(SET)
 #undef SET

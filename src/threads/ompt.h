@@ -82,30 +82,30 @@ enum fv_ompt_target {
 };
 
 /* What is called when, with which parameters: X(event, number, parameters). */
-#define FV_OMPT_EVENTS(X)                                                                                    \
-    X(thread_begin, 1, (int kind, union fv_ompt_data *thread))                                               \
-    X(parallel_begin, 3,                                                                                     \
-      (union fv_ompt_data * task, const struct fv_ompt_frame *frame, union fv_ompt_data *parallel,           \
-       unsigned threads, int flags, const void *from))                                                       \
-    X(parallel_end, 4, (union fv_ompt_data * parallel, union fv_ompt_data *task, int flags, const void *from)) \
-    X(task_create, 5,                                                                                        \
-      (union fv_ompt_data * task, const struct fv_ompt_frame *frame, union fv_ompt_data *created, int flags, \
-       int depends, const void *from))                                                                       \
-    X(task_schedule, 6, (union fv_ompt_data * prior, int status, union fv_ompt_data *next))                  \
-    X(implicit_task, 7,                                                                                      \
-      (int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, unsigned threads,               \
-       unsigned number, int flags))                                                                          \
-    X(sync_region_wait, 16,                                                                                  \
-      (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))    \
-    X(work, 20,                                                                                              \
-      (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, uint64_t count,       \
-       const void *from))                                                                                    \
-    X(masked, 21, (int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))  \
-    X(sync_region, 23,                                                                                       \
-      (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))    \
-    X(lock_init, 24, (int kind, unsigned hint, unsigned how, uint64_t mutex, const void *from))              \
-    X(lock_destroy, 25, (int kind, uint64_t mutex, const void *from))                                        \
-    X(mutex_acquire, 26, (int kind, unsigned hint, unsigned how, uint64_t mutex, const void *from))          \
+#define FV_OMPT_EVENTS(X)                                                                                            \
+    X(thread_begin, 1, (int kind, union fv_ompt_data *thread))                                                       \
+    X(parallel_begin, 3,                                                                                             \
+      (union fv_ompt_data * task, const struct fv_ompt_frame *frame, union fv_ompt_data *parallel, unsigned threads, \
+       int flags, const void *from))                                                                                 \
+    X(parallel_end, 4, (union fv_ompt_data * parallel, union fv_ompt_data * task, int flags, const void *from))      \
+    X(task_create, 5,                                                                                                \
+      (union fv_ompt_data * task, const struct fv_ompt_frame *frame, union fv_ompt_data *created, int flags,         \
+       int depends, const void *from))                                                                               \
+    X(task_schedule, 6, (union fv_ompt_data * prior, int status, union fv_ompt_data *next))                          \
+    X(implicit_task, 7,                                                                                              \
+      (int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, unsigned threads, unsigned number,      \
+       int flags))                                                                                                   \
+    X(sync_region_wait, 16,                                                                                          \
+      (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))            \
+    X(work, 20,                                                                                                      \
+      (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, uint64_t count,               \
+       const void *from))                                                                                            \
+    X(masked, 21, (int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))          \
+    X(sync_region, 23,                                                                                               \
+      (int kind, int endpoint, union fv_ompt_data *parallel, union fv_ompt_data *task, const void *from))            \
+    X(lock_init, 24, (int kind, unsigned hint, unsigned how, uint64_t mutex, const void *from))                      \
+    X(lock_destroy, 25, (int kind, uint64_t mutex, const void *from))                                                \
+    X(mutex_acquire, 26, (int kind, unsigned hint, unsigned how, uint64_t mutex, const void *from))                  \
     X(mutex_acquired, 27, (int kind, uint64_t mutex, const void *from))
 
 typedef void fv_ompt_function(void);
@@ -118,9 +118,10 @@ typedef int fv_ompt_task_info(int ancestor, int *flags, union fv_ompt_data **tas
 /* Of target regions a runtime is asked for one of two events: 5.0 has the first alone. */
 #define FV_OMPT_ON_TARGET     8
 #define FV_OMPT_ON_TARGET_EMI 33
-typedef void fv_ompt_on_target(int kind, int endpoint, int device, union fv_ompt_data *task, uint64_t id, const void *from);
-typedef void fv_ompt_on_target_emi(int kind, int endpoint, int device, union fv_ompt_data *task, union fv_ompt_data *target_task,
-                                   union fv_ompt_data *target, const void *from);
+typedef void fv_ompt_on_target(int kind, int endpoint, int device, union fv_ompt_data *task, uint64_t id,
+                               const void *from);
+typedef void fv_ompt_on_target_emi(int kind, int endpoint, int device, union fv_ompt_data *task,
+                                   union fv_ompt_data *target_task, union fv_ompt_data *target, const void *from);
 
 struct fv_ompt_tool {
     int (*initialize)(fv_ompt_lookup *lookup, int device, union fv_ompt_data *tool); /* 0: no tool any more */

@@ -67,7 +67,8 @@ static enum fv_gate_why begin_interval(void)
 
     syscall(SYS_getcpu, &cpu, NULL, NULL);
     page->cpu = cpu;
-    bool is_ready = page->how != FV_SOLO_PIRATE || fv_solo_call(page), is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
+    bool is_ready = page->how != FV_SOLO_PIRATE || fv_solo_call(page),
+         is_let_go = !is_ready && !(__atomic_load_n(&page->wanted, __ATOMIC_SEQ_CST) & 1);
 
     errno = saved;
     if (fv_self && fv_self->counters)
@@ -127,7 +128,9 @@ static void catch_up(uint32_t seat, bool begins)
     errno = saved;
 }
 
-static struct fv_gate_rules rules = { .begin = begin_interval, .end = end_interval, .rest = rest, .catch_up = catch_up };
+static struct fv_gate_rules rules = {
+    .begin = begin_interval, .end = end_interval, .rest = rest, .catch_up = catch_up
+};
 
 /* ---- phases ---- */
 
@@ -168,7 +171,8 @@ static uint32_t open_phase(struct fv_sync *s, const struct fv_solo_record *key)
     fv_gate_give_up(__atomic_load_n(&current.number, __ATOMIC_ACQUIRE), FV_GATE_NESTED);
     struct phase *phase = phase_of(s, key);
     uint64_t n = phase ? __atomic_fetch_add(&phase->record->count, 1, __ATOMIC_RELAXED) : 0;
-    uint32_t number = phase && !phase->is_refused && fv_solo_is_turn(n) ? fv_gate_open(&rules, fv_solo_pick(phase->record)) : 0;
+    uint32_t number =
+        phase && !phase->is_refused && fv_solo_is_turn(n) ? fv_gate_open(&rules, fv_solo_pick(phase->record)) : 0;
 
     if (!number)
         return 0;
@@ -226,7 +230,9 @@ uint32_t fv_solo_fork(struct fv_sync *s, const struct fv_omp_region *region)
     }
     if (!region->path || region->threads_max == 1)
         return 0;
-    return open_phase(s, &(struct fv_solo_record){ .kind = FV_SOLO_OMP, .path = region->path, .module = region->module, .offset = region->offset });
+    return open_phase(
+        s, &(struct fv_solo_record){
+               .kind = FV_SOLO_OMP, .path = region->path, .module = region->module, .offset = region->offset });
 }
 
 void fv_solo_join(uint32_t phase)
@@ -242,7 +248,8 @@ static bool is_runtimes(uintptr_t routine, uint32_t module)
     const struct fv_omp_next *next = __atomic_load_n(&fv_omp_global, __ATOMIC_ACQUIRE);
     uint64_t offset;
 
-    return fv_sync_is_runtimes(routine) || (next && next->omp_get_thread_num && fv_module_of((uintptr_t)next->omp_get_thread_num, &offset) == module);
+    return fv_sync_is_runtimes(routine) ||
+           (next && next->omp_get_thread_num && fv_module_of((uintptr_t)next->omp_get_thread_num, &offset) == module);
 }
 
 static bool is_of(const struct fv_solo_record *a, const struct fv_solo_record *b)
@@ -305,13 +312,14 @@ static bool claim(void)
 {
     uint32_t nobody = 0;
 
-    return !page->takes_turns &&
-           __atomic_compare_exchange_n(&page->claimed, &nobody, (uint32_t)fv_rt.pid, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return !page->takes_turns && __atomic_compare_exchange_n(&page->claimed, &nobody, (uint32_t)fv_rt.pid, false,
+                                                             __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void fv_solo_start(void)
 {
-    if (page || !(page = fv_solo_map()) || !claim() || !fv_solo_new_record(&tail, page, &(struct fv_solo_record){ .kind = FV_SOLO_PROCESS }))
+    if (page || !(page = fv_solo_map()) || !claim() ||
+        !fv_solo_new_record(&tail, page, &(struct fv_solo_record){ .kind = FV_SOLO_PROCESS }))
         return;
     rules.limit_ns = page->limit_ns;
     rules.wait_ns = page->wait_ns;

@@ -1,7 +1,9 @@
-/* Which phases are measured one thread at a time (fvmpi run --stacks --solo), and what comes of it in the rank file: the parking is gate.h's, the cache's other part is held
- * by a process of fvmpi run (base/solo.h), so that nothing is added to the application but waiting.
+/* Which phases are measured one thread at a time (fvmpi run --stacks --solo), and what comes of it in the rank file:
+ * the parking is gate.h's, the cache's other part is held by a process of fvmpi run (base/solo.h), so that nothing is
+ * added to the application but waiting.
  *
- * A phase that is not separable is tried once: it is let go, and not parked again. Of a phase with many instances those that are measured become rarer, 32 for each doubling. */
+ * A phase that is not separable is tried once: it is let go, and not parked again. Of a phase with many instances those
+ * that are measured become rarer, 32 for each doubling. */
 #ifndef FV_THREADS_SOLO_H
 #define FV_THREADS_SOLO_H
 
@@ -23,10 +25,12 @@ static inline bool fv_solo_is_turn(uint64_t n)
     return bits <= 6 || !(n & ((UINT64_C(1) << (bits - 6)) - 1));
 }
 
-/* Which thread runs alone next, modulo their number: they take turns in what is measured. (By the instance's number it were the same few, as those are multiples of powers of two.) */
+/* Which thread runs alone next, modulo their number: they take turns in what is measured. (By the instance's number it
+ * were the same few, as those are multiples of powers of two.) */
 static inline uint32_t fv_solo_pick(const struct fv_solo_record *phase)
 {
-    return (uint32_t)(__atomic_load_n(&phase->measured, __ATOMIC_RELAXED) + __atomic_load_n(&phase->let_go, __ATOMIC_RELAXED));
+    return (uint32_t)(__atomic_load_n(&phase->measured, __ATOMIC_RELAXED) +
+                      __atomic_load_n(&phase->let_go, __ATOMIC_RELAXED));
 }
 
 /* Recording begins. */

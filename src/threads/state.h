@@ -12,7 +12,7 @@
 
 #define FV_SYNC_GENERATIONS 4096
 #define FV_SYNC_HOLDS       64
-#define FV_SYNC_NOBODY      ((uintptr_t)1) /* the address of what has none; in the file 0 */
+#define FV_SYNC_NOBODY      ((uintptr_t)1)      /* the address of what has none; in the file 0 */
 #define FV_SYNC_TRACED      (UINT32_C(1) << 31) /* in fv_sync_mode, beside enum fv_threads_mode */
 #define FV_TRACED_HOLDS     64
 
@@ -26,7 +26,7 @@ struct fv_sync_thing {
     struct fv_sync_thing *before;  /* of its series, which ended before it did */
     struct fv_sync_record *holder; /* who acquired it last, with owner; any thread */
     uint64_t orders;               /* acquisitions in the trace; any thread */
-    uint32_t owner; /* for the trace: fv_thread.id + 1 of who acquired, signalled or came last; any thread */
+    uint32_t owner;   /* for the trace: fv_thread.id + 1 of who acquired, signalled or came last; any thread */
     uint32_t parties; /* of a barrier; 0: unknown */
     uint32_t id;
     unsigned kind;
@@ -80,9 +80,9 @@ struct fv_sync {
     struct fv_sync_record *rest[FV_SYNC_KINDS]; /* with object 0 */
     struct fv_sync_record ignored;              /* of locks that are not the application's */
     struct fv_traced traced;
-    struct fv_omp *omp; /* its parallel regions (omp.c); NULL: none yet */
+    struct fv_omp *omp;         /* its parallel regions (omp.c); NULL: none yet */
     struct fv_omp_works *works; /* its parts in worksharing (omp_work.c); NULL: none yet */
-    struct fv_ompt *ompt; /* what it is in, by OMPT (ompt.c); NULL: nothing yet */
+    struct fv_ompt *ompt;       /* what it is in, by OMPT (ompt.c); NULL: nothing yet */
 };
 
 /* A wait that has begun. */

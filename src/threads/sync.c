@@ -33,7 +33,9 @@ uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site)
 static struct fv_sync_record *new_record(struct fv_sync *s, const struct fv_sync_record *begin, bool coarse)
 {
     static struct fv_budget budget = { .most = &fv_rt.options.profile_max }; /* of all threads */
-    static const struct fv_tail_kind kind = { .type = FV_CHUNK_SYNC, .first_pages = 2, .most_pages = 64, .budget = &budget };
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_SYNC, .first_pages = 2, .most_pages = 64, .budget = &budget
+    };
     struct fv_sync_record *record = fv_tail_next(&s->tail, &kind, s->thread->id, sizeof(*record), coarse);
 
     if (!record)
@@ -199,8 +201,8 @@ static uint32_t without_room(uint32_t generation)
     return ~generation;
 }
 
-FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t address, unsigned kind,
-                                                  uint64_t key, struct fv_site site)
+FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t address, unsigned kind, uint64_t key,
+                                                  struct fv_site site)
 {
     /* before the object is looked for: what changes meanwhile is seen next time */
     uint32_t generation = __atomic_load_n(fv_sync_generation(address), __ATOMIC_ACQUIRE);
@@ -220,8 +222,7 @@ FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t a
     bool has_room = !is_crowded(s) || (!is_full(s) && make_room(s)) || probe(s, address, key)->address;
     bool is_filled = has_room && fill(&r, &made, kind, site);
     if (!is_filled)
-        made =
-            (struct fv_sync_entry){ .address = address, .key = key, .generation = without_room(generation) };
+        made = (struct fv_sync_entry){ .address = address, .key = key, .generation = without_room(generation) };
     if (has_room) {
         e = probe(s, address, key);
         s->used += !e->address;
@@ -233,9 +234,8 @@ FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t a
     return e;
 }
 
-struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind,
-                                         unsigned operation, struct fv_site site, uint32_t path,
-                                         uint32_t thread)
+struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind, unsigned operation,
+                                         struct fv_site site, uint32_t path, uint32_t thread)
 {
     struct fv_sync_rarely r = fv_sync_rare_begin(s);
     const struct fv_sync_thing *thing = fv_sync_thing_at(s, r.outside, address, kind, site);
@@ -297,7 +297,8 @@ FV_COLD struct fv_sync *fv_sync_enter_slowly(void)
 {
     struct fv_thread *t = fv_self;
 
-    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_ACQUIRE) || !fv_rt_on() || fv_sync_why > FV_SYNC_FOREIGN || fv_thread_is_attaching())
+    if (!__atomic_load_n(&fv_sync_mode, __ATOMIC_ACQUIRE) || !fv_rt_on() || fv_sync_why > FV_SYNC_FOREIGN ||
+        fv_thread_is_attaching())
         return NULL; /* busy: what libunwind locks, for us, or an allocator does */
     if (!t && !is_application()) {
         fv_sync_why = FV_SYNC_FOREIGN; /* one of MPI's own, made before recording began */
@@ -379,8 +380,8 @@ uint64_t fv_sync_wait_ticks(const struct fv_sync *s)
 
 /* ---- waiting ---- */
 
-FV_COLD void fv_sync_refused(struct fv_sync *s, const volatile void *object, unsigned kind,
-                             unsigned operation, struct fv_site site)
+FV_COLD void fv_sync_refused(struct fv_sync *s, const volatile void *object, unsigned kind, unsigned operation,
+                             struct fv_site site)
 {
     fv_sync_find(s, (uintptr_t)object, kind, operation, site)->record->failed++;
 }

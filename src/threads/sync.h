@@ -58,8 +58,7 @@ static inline struct fv_sync_entry *fv_sync_find(struct fv_sync *s, uintptr_t ad
 {
     uint64_t key = fv_sync_key(operation, site.return_address);
     uint32_t mask;
-    struct fv_sync_entry *entries = fv_sync_table(s, &mask),
-                         *e = &entries[fv_sync_place(address, key) & mask];
+    struct fv_sync_entry *entries = fv_sync_table(s, &mask), *e = &entries[fv_sync_place(address, key) & mask];
     uint32_t generation = __atomic_load_n(fv_sync_generation(address), __ATOMIC_RELAXED);
 
     if (FV_LIKELY(e->address == address && e->key == key && e->generation == generation))
@@ -68,8 +67,8 @@ static inline struct fv_sync_entry *fv_sync_find(struct fv_sync *s, uintptr_t ad
 }
 
 /* It was acquired at once. */
-static inline void fv_sync_acquired(struct fv_sync *s, const volatile void *lock, unsigned kind,
-                                    unsigned operation, struct fv_site site)
+static inline void fv_sync_acquired(struct fv_sync *s, const volatile void *lock, unsigned kind, unsigned operation,
+                                    struct fv_site site)
 {
     struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)lock, kind, operation, site);
 
@@ -79,8 +78,8 @@ static inline void fv_sync_acquired(struct fv_sync *s, const volatile void *lock
 }
 
 /* Something that is no lock: a post, a signal. */
-static inline void fv_sync_counted(struct fv_sync *s, const volatile void *object, unsigned kind,
-                                   unsigned operation, struct fv_site site)
+static inline void fv_sync_counted(struct fv_sync *s, const volatile void *object, unsigned kind, unsigned operation,
+                                   struct fv_site site)
 {
     struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)object, kind, operation, site);
     bool lets_go = operation == FV_SYNC_SIGNAL || operation == FV_SYNC_BROADCAST || operation == FV_SYNC_POST;
@@ -114,9 +113,8 @@ void fv_sync_wait_end(const struct fv_sync_wait *wait, enum fv_sync_end how);
 void fv_sync_waited_for(struct fv_sync *of, unsigned kind, uint64_t ticks);
 void fv_sync_add_wait(struct fv_sync_record *record, uint64_t ticks);
 /* A record with a whole call path that the caller writes for `thread`. NULL: no room; that is counted. */
-struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind,
-                                         unsigned operation, struct fv_site site, uint32_t path,
-                                         uint32_t thread);
+struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind, unsigned operation,
+                                         struct fv_site site, uint32_t path, uint32_t thread);
 
 /* ---- for lives.c ---- */
 

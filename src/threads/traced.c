@@ -18,8 +18,7 @@ static FV_COLD bool put_with_room(struct fv_sync *s, enum fv_event_kind kind, ui
     return false;
 }
 
-static inline bool put_event(struct fv_sync *s, enum fv_event_kind kind, uint64_t begin, uint64_t end,
-                             uint64_t *field)
+static inline bool put_event(struct fv_sync *s, enum fv_event_kind kind, uint64_t begin, uint64_t end, uint64_t *field)
 {
     return FV_LIKELY(fv_events_between(s->thread, kind, begin, end, field)) ||
            put_with_room(s, kind, begin, end, field);
@@ -72,9 +71,7 @@ uint64_t fv_traced_fork(struct fv_sync *s, uint64_t now, unsigned threads, uint3
     if (!fv_is_between())
         return 0;
     uint64_t region = __atomic_add_fetch(&regions, 1, __ATOMIC_RELAXED);
-    return put_event(s, FV_EV_OMP_FORK, now, now, (uint64_t[FV_EVENT_FIELDS]){ 0, region, threads, path })
-               ? region
-               : 0;
+    return put_event(s, FV_EV_OMP_FORK, now, now, (uint64_t[FV_EVENT_FIELDS]){ 0, region, threads, path }) ? region : 0;
 }
 
 void fv_traced_team_begin(struct fv_sync *s, uint64_t region, uint64_t now)
@@ -93,8 +90,7 @@ void fv_traced_omp_join(struct fv_sync *s, uint64_t region, uint64_t now, uint64
                         const struct fv_omp_region *record)
 {
     if (fv_is_between())
-        put_event(s, FV_EV_OMP_JOIN, now, now,
-                  (uint64_t[]){ 0, region, ago, record->object, record->path, last });
+        put_event(s, FV_EV_OMP_JOIN, now, now, (uint64_t[]){ 0, region, ago, record->object, record->path, last });
 }
 
 /* ---- worksharing ---- */
@@ -119,8 +115,7 @@ static inline struct fv_traced_hold *find(struct fv_traced *t, uintptr_t address
     return NULL;
 }
 
-static void acquire(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *thing, unsigned depth,
-                    uint64_t now)
+static void acquire(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *thing, unsigned depth, uint64_t now)
 {
     struct fv_traced *t = &s->traced;
 
@@ -209,8 +204,7 @@ static uint32_t cause_of(const struct fv_sync_wait *w)
     return __atomic_load_n(&w->thing->owner, __ATOMIC_RELAXED);
 }
 
-void fv_traced_waited(const struct fv_sync_wait *w, const struct fv_sync_record *record, uint64_t now,
-                      unsigned outcome)
+void fv_traced_waited(const struct fv_sync_wait *w, const struct fv_sync_record *record, uint64_t now, unsigned outcome)
 {
     struct fv_sync *s = w->s;
 

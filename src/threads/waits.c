@@ -1,11 +1,12 @@
-/* See interposed.h: conditions, barriers, semaphores, once: what threads wait for that no thread holds; joins are in lives.c. */
+/* See interposed.h: conditions, barriers, semaphores, once: what threads wait for that no thread holds; joins are in
+ * lives.c. */
 #include "threads/interposed.h"
 #include "threads/solo.h"
 
 /* ---- conditions: every wait waits ---- */
 
 struct fv_sync_cond_wait fv_sync_cond_begin(struct fv_sync *s, const void *cond, const void *mutex, unsigned operation,
-                                  struct fv_site site)
+                                            struct fv_site site)
 {
     struct fv_sync_cond_wait w = { .wait = fv_sync_wait_begin(s, cond, FV_SYNC_COND, operation, site) };
 
@@ -60,7 +61,8 @@ static uint32_t parties_of(struct fv_sync *s, const pthread_barrier_t *barrier, 
     return e->thing ? e->thing->parties : 0;
 }
 
-struct fv_sync_barrier_wait fv_sync_barrier_begin(struct fv_sync *s, const pthread_barrier_t *barrier, struct fv_site site)
+struct fv_sync_barrier_wait fv_sync_barrier_begin(struct fv_sync *s, const pthread_barrier_t *barrier,
+                                                  struct fv_site site)
 {
     if (fv_solo_is_on())
         fv_gate_arrive(parties_of(s, barrier, site));
@@ -126,8 +128,7 @@ struct once {
     void (*outer)(void);
 };
 
-static struct once once_begin(struct fv_sync *s, const void *control, void (*routine)(void),
-                              struct fv_site site)
+static struct once once_begin(struct fv_sync *s, const void *control, void (*routine)(void), struct fv_site site)
 {
     struct once o = { fv_sync_wait_begin(s, control, FV_SYNC_ONCE, FV_SYNC_WAIT, site), once_routine };
 

@@ -13,7 +13,8 @@ struct fv_cpus {
     uint64_t bits[FV_CPUS_WORDS];
 };
 
-/* "" and "(null)", as some kernels write it, are none. False: it is no such thing, or has a processor from FV_CPUS_MOST on. */
+/* "" and "(null)", as some kernels write it, are none. False: it is no such thing, or has a processor from FV_CPUS_MOST
+ * on. */
 bool fv_cpus_from_list(const char *text, struct fv_cpus *out);
 bool fv_cpus_from_mask(const char *text, struct fv_cpus *out);
 /* The same backwards, in the arena. */
@@ -21,7 +22,7 @@ char *fv_cpus_list(const struct fv_cpus *cpus, struct fv_arena *arena);
 char *fv_cpus_mask(const struct fv_cpus *cpus, struct fv_arena *arena);
 
 size_t fv_cpus_count(const struct fv_cpus *cpus);
-size_t fv_cpus_first(const struct fv_cpus *cpus); /* FV_CPUS_MOST: there is none */
+size_t fv_cpus_first(const struct fv_cpus *cpus);                      /* FV_CPUS_MOST: there is none */
 bool fv_cpus_within(const struct fv_cpus *a, const struct fv_cpus *b); /* is all of a in b? */
 bool fv_cpus_meet(const struct fv_cpus *a, const struct fv_cpus *b);
 bool fv_cpus_same(const struct fv_cpus *a, const struct fv_cpus *b);

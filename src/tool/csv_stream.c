@@ -80,8 +80,7 @@ void fv_csv_number(struct fv_csv *c, int64_t value)
 
     comma(c);
     fwrite_unlocked(word + (value >= 0), 1,
-                    (value < 0) + fv_words_digits(value < 0 ? -(uint64_t)value : (uint64_t)value, word + 1),
-                    c->out);
+                    (value < 0) + fv_words_digits(value < 0 ? -(uint64_t)value : (uint64_t)value, word + 1), c->out);
 }
 
 void fv_csv_line(struct fv_csv *c)

@@ -11,8 +11,9 @@ struct fv_csv {
     bool any; /* a field in this line */
 };
 
-void fv_csv_text(struct fv_csv *csv, const char *value); /* NULL: empty; an apostrophe stands before what a spreadsheet would take for a formula */
-bool fv_csv_is_formula(const char *text); /* it begins with = + - or @, and is no number */
+void fv_csv_text(struct fv_csv *csv, const char *value); /* NULL: empty; an apostrophe stands before what a spreadsheet
+                                                          * would take for a formula */
+bool fv_csv_is_formula(const char *text);                /* it begins with = + - or @, and is no number */
 void fv_csv_real(struct fv_csv *csv, double value);      /* not finite: empty */
 void fv_csv_whole(struct fv_csv *csv, uint64_t value);
 void fv_csv_number(struct fv_csv *csv, int64_t value);

@@ -37,8 +37,7 @@ void fv_distribution_add_octave(struct fv_distribution *to, unsigned octave, con
         double from = (double)fv_bucket_first(octave, i);
 
         if (counts[i])
-            add_bucket(to, &(struct fv_bucket){ from * unit_s,
-                                                (from + (double)fv_bucket_width(octave)) * unit_s,
+            add_bucket(to, &(struct fv_bucket){ from * unit_s, (from + (double)fv_bucket_width(octave)) * unit_s,
                                                 (double)counts[i] });
     }
 }

@@ -18,16 +18,15 @@ struct fv_json {
     FILE *out;
     unsigned depth;       /* 1: in the outermost object */
     uint64_t any, arrays; /* bits by depth: has the level an item yet; is it an array? */
-    bool
-        failed; /* the file is full, or what was asked for is no JSON: too deep, a key in an array, none in an
-                 * object, an end without a begin. Is known for certain when the outermost object has ended */
+    bool failed;          /* the file is full, or what was asked for is no JSON: too deep, a key in an array, none in an
+                           * object, an end without a begin. Is known for certain when the outermost object has ended */
     size_t used;
     char buffer[8192]; /* written when it is full, and with the end of the outermost object */
 };
 
 void fv_json_object(struct fv_json *json, const char *key);
 void fv_json_array(struct fv_json *json, const char *key);
-void fv_json_end(struct fv_json *json); /* of the innermost object or array */
+void fv_json_end(struct fv_json *json);                                        /* of the innermost object or array */
 void fv_json_string(struct fv_json *json, const char *key, const char *value); /* NULL: null */
 void fv_json_real(struct fv_json *json, const char *key, double value);
 void fv_json_unsigned(struct fv_json *json, const char *key, uint64_t value); /* beyond int64_t: a real */

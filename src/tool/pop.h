@@ -32,19 +32,23 @@ struct fv_pop {
 /* ideal_s: T_ideal, NAN not known. */
 struct fv_pop fv_pop_of(const struct fv_pop_sums *sums, double ideal_s);
 
-/* The same of MPI and OpenMP together, as the POP project's multiplicative hybrid model has it (MPI's factors are of processes, and
- * OpenMP's of what is left of the time in them), with OpenMP's factors as in TALP (Lopez, Ramirez Miranda and Garcia-Gasulla, "TALP: A
- * Lightweight Tool to Unveil Parallel Efficiency of Large-scale Executions", PERMAVOST 2021; DLB's user guide, "POP metrics").
+/* The same of MPI and OpenMP together, as the POP project's multiplicative hybrid model has it (MPI's factors are of
+ * processes, and OpenMP's of what is left of the time in them), with OpenMP's factors as in TALP (Lopez, Ramirez
+ * Miranda and Garcia-Gasulla, "TALP: A Lightweight Tool to Unveil Parallel Efficiency of Large-scale Executions",
+ * PERMAVOST 2021; DLB's user guide, "POP metrics").
  *
- * Of rank i: N_i its threads, the most of a team; A_i its time outside of MPI, T the longest time of a rank. Where a rank's main thread
- * is in MPI, its workers have nothing to do: MPI takes the time of all N_i. Of A_i, E_i is in parallel regions, n threads in a region
- * of length e; the threads' times t are from begin to end of the region's function, of which they wait w for each other, and then j
- * for the last one. The N_i A_i seconds of its threads are
+ * Of rank i: N_i its threads, the most of a team; A_i its time outside of MPI, T the longest time of a rank. Where a
+ * rank's main thread is in MPI, its workers have nothing to do: MPI takes the time of all N_i. Of A_i, E_i is in
+ * parallel regions, n threads in a region of length e; the threads' times t are from begin to end of the region's
+ * function, of which they wait w for each other, and then j for the last one. The N_i A_i seconds of its threads are
  *
  *     useful         U = sum (t - w) + (A - E)             computing; between regions the main thread alone
- *     imbalance      L = sum (w + j)                       waiting in regions, for the last at the end, barriers, criticals, locks
- *     scheduling     S = sum (n e) - sum t - sum j         from the fork to the function, and from the last one's end to the join
- *     serialization  Z = (N - 1) (A - E) + sum ((N - n) e) no region for a thread: workers between regions, and small teams
+ *     imbalance      L = sum (w + j)                       waiting in regions, for the last at the end, barriers,
+ *                    criticals, locks
+ *     scheduling     S = sum (n e) - sum t - sum j         from the fork to the function, and from the last one's end
+ *                    to the join
+ *     serialization  Z = (N - 1) (A - E) + sum ((N - n) e) no region for a thread: workers between regions, and small
+ *                    teams
  *
  * and over all ranks, where a product stands for its factors:
  *
@@ -57,7 +61,7 @@ struct fv_pop fv_pop_of(const struct fv_pop_sums *sums, double ideal_s);
  *       scheduling    = sum (U + Z + L) / sum (U + Z + L + S)
  */
 struct fv_pop_regions {
-    double threads; /* N; 1: no team */
+    double threads;                                   /* N; 1: no team */
     double elapsed_s, team_s, time_s, wait_s, join_s; /* E, and the sums of n e, t, w, j */
 };
 struct fv_pop_hybrid_sums {
@@ -65,7 +69,8 @@ struct fv_pop_hybrid_sums {
     double useful_s, imbalance_s, scheduling_s, serialization_s;
 };
 /* One rank more. False: its regions take longer than A, so that nothing is known. */
-bool fv_pop_hybrid_add(struct fv_pop_hybrid_sums *sums, const struct fv_pop_regions *regions, double elapsed_s, double mpi_s);
+bool fv_pop_hybrid_add(struct fv_pop_hybrid_sums *sums, const struct fv_pop_regions *regions, double elapsed_s,
+                       double mpi_s);
 struct fv_pop_hybrid {
     double parallel;
     double mpi, mpi_load_balance, mpi_communication;

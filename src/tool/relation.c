@@ -67,10 +67,10 @@ const char *fv_column_exactness(const struct fv_column_def *c)
 {
     if (c->type > FV_TYPE_REAL)
         return NULL;
-    return c->flags & FV_ESTIMATE               ? "estimate"
-           : c->flags & FV_AS_KIND              ? "as wait_kind says"
+    return c->flags & FV_ESTIMATE              ? "estimate"
+           : c->flags & FV_AS_KIND             ? "as wait_kind says"
            : *c->unit && strcmp(c->unit, "id") ? "exact"
-                                                : NULL;
+                                               : NULL;
 }
 
 /* Does it stand in flat forms? Lists of reals do where they have no other (FV_FLAT). */
@@ -197,8 +197,8 @@ const struct fv_column_def *fv_relation_flat_column(const struct fv_relation *r,
 }
 
 /* Rows of chain[at] whose parent is known, and of all that is inside of them. */
-static bool each(const struct fv_relation_place *place, void *subject, size_t at, const void *outer,
-                 const void *parent, fv_flat_fn *take, void *context)
+static bool each(const struct fv_relation_place *place, void *subject, size_t at, const void *outer, const void *parent,
+                 fv_flat_fn *take, void *context)
 {
     const struct fv_relation *r = place->chain[at];
     size_t count = fv_relation_count(r, subject, parent);
@@ -209,9 +209,9 @@ static bool each(const struct fv_relation_place *place, void *subject, size_t at
 
         if (!row)
             continue;
-        if (at + 1 < place->depth ? !each(place, subject, at + 1, row,
-                                          fv_column_parent(place->links[at + 1], row), take, context)
-                                  : !take(context, &flat))
+        if (at + 1 < place->depth
+                ? !each(place, subject, at + 1, row, fv_column_parent(place->links[at + 1], row), take, context)
+                : !take(context, &flat))
             return false;
     }
     return true;

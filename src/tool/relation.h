@@ -24,22 +24,22 @@
 
 /* What a column's values are. Each but FV_TYPE_RELATION may be null where the column says FV_NULLABLE. */
 enum fv_type {
-    FV_TYPE_WHOLE,  /* uint64_t */
-    FV_TYPE_NUMBER, /* int64_t */
-    FV_TYPE_REAL,   /* double; what is not finite is null */
-    FV_TYPE_TRUTH,  /* bool */
-    FV_TYPE_TEXT,   /* bytes that should be UTF-8; NULL is null */
-    FV_TYPE_HEX,    /* uint64_t, shown as 16 hexadecimal digits: keys, which JSON's numbers could not hold */
-    FV_TYPE_REALS,  /* a list of double; in JSON only */
-    FV_TYPE_RANKS,  /* a list of int */
-    FV_TYPE_RUNS,   /* a list of struct fv_rank_run: [first, stride, count] each */
+    FV_TYPE_WHOLE,    /* uint64_t */
+    FV_TYPE_NUMBER,   /* int64_t */
+    FV_TYPE_REAL,     /* double; what is not finite is null */
+    FV_TYPE_TRUTH,    /* bool */
+    FV_TYPE_TEXT,     /* bytes that should be UTF-8; NULL is null */
+    FV_TYPE_HEX,      /* uint64_t, shown as 16 hexadecimal digits: keys, which JSON's numbers could not hold */
+    FV_TYPE_REALS,    /* a list of double; in JSON only */
+    FV_TYPE_RANKS,    /* a list of int */
+    FV_TYPE_RUNS,     /* a list of struct fv_rank_run: [first, stride, count] each */
     FV_TYPE_RELATION, /* rows of another relation */
 };
 
 struct fv_value {
     enum fv_type type;
     bool null, estimate; /* estimate: as the row says (FV_AS_KIND; set where a flat form is read), or as `get` does */
-    bool below; /* it is null, but known to be less than `real`: text shows that */
+    bool below;          /* it is null, but known to be less than `real`: text shows that */
     union {
         uint64_t whole; /* also FV_TYPE_HEX */
         int64_t number;
@@ -61,9 +61,9 @@ enum fv_column_flags {
     FV_UNLESS_0 = 128 | FV_NULLABLE,    /* null where it is 0 */
     FV_UNLESS_NONE = 256 | FV_NULLABLE, /* null where all bits are set: FV_NONE */
     FV_BLANK = 512,                     /* in text, 0 is left empty; what is true is marked by a star */
-    FV_NAME = 1024,   /* a function's name, of which text leaves out parameters and outer scopes */
-    FV_FILE = 4096,   /* a file's path, whose end tells most */
-    FV_AMOUNT = 2048, /* text that is a number with its unit: aligned as numbers are */
+    FV_NAME = 1024,                     /* a function's name, of which text leaves out parameters and outer scopes */
+    FV_FILE = 4096,                     /* a file's path, whose end tells most */
+    FV_AMOUNT = 2048,                   /* text that is a number with its unit: aligned as numbers are */
 };
 
 /* How the field at `offset` is stored; FV_COMPUTED: `get` gives the value. */
@@ -83,8 +83,8 @@ struct fv_relation;
 struct fv_column_def {
     const char *key;   /* "wait_s", "time.sum_s" */
     const char *title; /* in text */
-    const char *unit; /* "s", "bytes", "share" (0 to 1), "ratio", "id", "count" (a mean of such); "": a count,
-                         or a word */
+    const char *unit;  /* "s", "bytes", "share" (0 to 1), "ratio", "id", "count" (a mean of such); "": a count,
+                        * or a word */
     const char *doc;   /* one or two sentences */
     uint8_t type;      /* enum fv_type */
     uint8_t stored;    /* enum fv_stored */
@@ -92,7 +92,7 @@ struct fv_column_def {
     uint32_t offset;   /* of the field; of a relation: what is added to the row to make its parent */
     void (*get)(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
     bool (*known)(void *subject, const void *row, const struct fv_column_def *column); /* else null; NULL: yes */
-    intptr_t argument; /* for `get` and `known` */
+    intptr_t argument;                                                                 /* for `get` and `known` */
     const struct fv_relation *nested;
     const char *const *words; /* the only texts it can be, NULL behind the last; NULL: any */
 };
@@ -111,7 +111,8 @@ struct fv_relation {
     const char *doc;   /* what a row is, and their order */
     uint8_t shape;     /* enum fv_shape */
     bool by_rank;      /* a row for each rank: --json-ranks may sum these up */
-    bool of_ranks;     /* rows of single ranks or threads that are no numbers to sum up: --json-ranks=none leaves them out */
+    bool of_ranks;     /* rows of single ranks or threads that are no numbers to sum up: --json-ranks=none leaves them
+                        * out */
     bool nullable;     /* null in JSON where nothing was recorded; a list else is empty */
     const char *recorded_by; /* what records its rows, and those of relations within; NULL: every run */
     /* The columns of a table of text unless others are asked for, the most important first: their flat keys,
@@ -139,12 +140,15 @@ struct fv_relation {
 /* ---- definition ---- */
 
 /* FV_FIELD(struct, member): type and place of a column that a member holds. */
-#define FV_STORED_AS(S, m)                                                                                   \
+#define FV_STORED_AS(S, m) \
     _Generic(((const S *)0)->m, uint8_t: FV_U8, uint32_t: FV_U32, uint64_t: FV_U64, int32_t: FV_I32,          \
              int64_t: FV_I64, double: FV_F64, bool: FV_BOOLEAN, char *: FV_STRING, const char *: FV_STRING)
-#define FV_TYPE_OF(S, m)                                                                                     \
-    _Generic(((const S *)0)->m, uint8_t: FV_TYPE_WHOLE, uint32_t: FV_TYPE_WHOLE, uint64_t: FV_TYPE_WHOLE, int32_t: FV_TYPE_NUMBER, \
-             int64_t: FV_TYPE_NUMBER, double: FV_TYPE_REAL, bool: FV_TYPE_TRUTH, char *: FV_TYPE_TEXT, const char *: FV_TYPE_TEXT)
+/* clang-format off */
+#define FV_TYPE_OF(S, m) \
+    _Generic(((const S *)0)->m, uint8_t: FV_TYPE_WHOLE, uint32_t: FV_TYPE_WHOLE, uint64_t: FV_TYPE_WHOLE, \
+             int32_t: FV_TYPE_NUMBER, int64_t: FV_TYPE_NUMBER, double: FV_TYPE_REAL, bool: FV_TYPE_TRUTH, \
+             char *: FV_TYPE_TEXT, const char *: FV_TYPE_TEXT)
+/* clang-format on */
 #define FV_FIELD(S, m)      .stored = FV_STORED_AS(S, m), .type = FV_TYPE_OF(S, m), .offset = offsetof(S, m)
 #define FV_GET(t, function) .type = (t), .get = (function)
 /* Rows of `relation`, whose parent is this row, or its member. */
@@ -153,21 +157,20 @@ struct fv_relation {
 #define FV_COLUMNS(array)   .columns = (array), .column_count = sizeof(array) / sizeof((array)[0])
 #define FV_OUTER(array)     .outer = (array), .outer_count = sizeof(array) / sizeof((array)[0])
 
-#define FV_ITEMS(S, array, number)                                                                           \
-    .items = offsetof(S, array), .item_bytes = sizeof(*((const S *)0)->array),                               \
-    .items_count = offsetof(S, number), .count_bytes = sizeof(((const S *)0)->number)
+#define FV_ITEMS(S, array, number)                                                                                 \
+    .items = offsetof(S, array), .item_bytes = sizeof(*((const S *)0)->array), .items_count = offsetof(S, number), \
+    .count_bytes = sizeof(((const S *)0)->number)
 /* P: the parent, whose members `first` and `number` have one type. */
-#define FV_SLICE(S, array, P, first, number)                                                                 \
-    .items = offsetof(S, array), .item_bytes = sizeof(*((const S *)0)->array), .sliced = true,               \
-    .items_first = offsetof(P, first), .items_count = offsetof(P, number),                                   \
+#define FV_SLICE(S, array, P, first, number)                                                   \
+    .items = offsetof(S, array), .item_bytes = sizeof(*((const S *)0)->array), .sliced = true, \
+    .items_first = offsetof(P, first), .items_count = offsetof(P, number),                     \
     .count_bytes = sizeof(((const P *)0)->number)
 
 /* ---- use ---- */
 
 size_t fv_relation_count(const struct fv_relation *relation, void *subject, const void *parent);
 /* NULL: left out. */
-const void *fv_relation_row(const struct fv_relation *relation, void *subject, const void *parent,
-                            size_t index);
+const void *fv_relation_row(const struct fv_relation *relation, void *subject, const void *parent, size_t index);
 
 struct fv_value fv_column_value(const struct fv_column_def *column, void *subject, const void *row);
 /* The parent that rows of a nested relation have. */
@@ -185,8 +188,7 @@ size_t fv_column_group(const struct fv_column_def *column);
 #define FV_RELATION_DEPTH 4
 struct fv_relation_place {
     const struct fv_relation *chain[FV_RELATION_DEPTH];
-    const struct fv_column_def
-        *links[FV_RELATION_DEPTH]; /* links[i]: the column of chain[i - 1] that is chain[i] */
+    const struct fv_column_def *links[FV_RELATION_DEPTH]; /* links[i]: the column of chain[i - 1] that is chain[i] */
     size_t depth;
 };
 typedef bool fv_place_fn(void *context, const struct fv_relation_place *place); /* false: no further */

@@ -12,8 +12,7 @@
 
 const char *fv_page_on(const struct fv_page *p, enum fv_color color)
 {
-    static const char *const codes[] = { "",         "\033[1m",  "\033[2m", "\033[31m",
-                                         "\033[33m", "\033[32m", "\033[36m" };
+    static const char *const codes[] = { "", "\033[1m", "\033[2m", "\033[31m", "\033[33m", "\033[32m", "\033[36m" };
 
     return p->color ? codes[color] : "";
 }
@@ -60,8 +59,8 @@ void fv_page_words(const struct fv_page *p, const char *text, size_t indent)
     putc('\n', p->out);
 }
 
-static FV_PRINTF(5, 0) void put_words(const struct fv_page *p, enum fv_color color, size_t indent,
-                                      size_t further, const char *format, va_list args)
+static FV_PRINTF(5, 0) void put_words(const struct fv_page *p, enum fv_color color, size_t indent, size_t further,
+                                      const char *format, va_list args)
 {
     char *text;
     int bytes = vasprintf(&text, format, args);
@@ -191,8 +190,7 @@ static void fit(const struct fv_table *t, size_t *widths, size_t page_width)
 
             if (col->flexible && widths[c] > SHORTEST && (widest == SIZE_MAX || widths[c] > widths[widest]))
                 widest = c;
-            if (col->weight && widths[c] &&
-                (lightest == SIZE_MAX || col->weight < t->columns[lightest].weight))
+            if (col->weight && widths[c] && (lightest == SIZE_MAX || col->weight < t->columns[lightest].weight))
                 lightest = c;
         }
         bool roomy = widest != SIZE_MAX && widths[widest] > 24;
@@ -229,8 +227,8 @@ static bool ends_differ(const struct fv_table *t, size_t column, size_t width)
     return found;
 }
 
-static void print_cell(const struct fv_page *p, const struct fv_column *c, const char *text, size_t width,
-                       bool middle, bool last)
+static void print_cell(const struct fv_page *p, const struct fv_column *c, const char *text, size_t width, bool middle,
+                       bool last)
 {
     size_t bytes = strlen(text) + 1;
     char *clean = memcpy(fv_xcalloc(bytes, 1), text, bytes);
@@ -245,7 +243,8 @@ static void print_cell(const struct fv_page *p, const struct fv_column *c, const
     free(clean);
 }
 
-static void print_row(const struct fv_table *t, const struct fv_page *p, const size_t *widths, const bool *middle, size_t row)
+static void print_row(const struct fv_table *t, const struct fv_page *p, const size_t *widths, const bool *middle,
+                      size_t row)
 {
     size_t last = 0;
 
@@ -256,9 +255,8 @@ static void print_row(const struct fv_table *t, const struct fv_page *p, const s
         if (!widths[c])
             continue;
         fprintf(p->out, "%*s", GAP, "");
-        print_cell(p, &t->columns[c],
-                   row == SIZE_MAX ? t->columns[c].title : t->cells[row * t->column_count + c], widths[c],
-                   middle[c], c == last);
+        print_cell(p, &t->columns[c], row == SIZE_MAX ? t->columns[c].title : t->cells[row * t->column_count + c],
+                   widths[c], middle[c], c == last);
     }
     fprintf(p->out, "%s\n", fv_page_off(p));
 }
@@ -274,8 +272,8 @@ static void say_hidden(const struct fv_table *t, const struct fv_page *p, const 
         if (used + strlen(t->columns[c].title) + 64 > sizeof(text))
             more++;
         else
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "columns left out: ",
-                                     t->columns[c].title);
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                                     used ? ", " : "columns left out: ", t->columns[c].title);
     }
     if (!used)
         return;

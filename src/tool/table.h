@@ -32,8 +32,8 @@ void fv_page_cut(const struct fv_page *page, size_t shown, size_t all, const cha
 void fv_page_words(const struct fv_page *page, const char *text, size_t indent);
 /* Words of their own, `indent` columns in: all lines, or the first one, with the others 2 columns further in.
  */
-void fv_page_paragraph(const struct fv_page *page, enum fv_color color, size_t indent, const char *format,
-                       ...) FV_PRINTF(4, 5);
+void fv_page_paragraph(const struct fv_page *page, enum fv_color color, size_t indent, const char *format, ...)
+    FV_PRINTF(4, 5);
 void fv_page_item(const struct fv_page *page, enum fv_color color, size_t indent, const char *format, ...)
     FV_PRINTF(4, 5);
 

@@ -25,8 +25,7 @@ void *fv_xrealloc(void *memory, size_t count, size_t bytes)
 {
     size_t total;
 
-    if (__builtin_mul_overflow(count ? count : 1, bytes ? bytes : 1, &total) ||
-        !(memory = realloc(memory, total)))
+    if (__builtin_mul_overflow(count ? count : 1, bytes ? bytes : 1, &total) || !(memory = realloc(memory, total)))
         out_of_memory();
     return memory;
 }
@@ -196,8 +195,8 @@ uint32_t fv_find_name(const struct fv_index *index, const void *items, size_t it
     return i;
 }
 
-uint32_t fv_add_name(struct fv_index *index, void *items, size_t item_bytes, size_t *count,
-                     struct fv_arena *arena, const char *name)
+uint32_t fv_add_name(struct fv_index *index, void *items, size_t item_bytes, size_t *count, struct fv_arena *arena,
+                     const char *name)
 {
     uint32_t i = (uint32_t)(*count)++;
     char *item = (char *)items + i * item_bytes;

@@ -29,17 +29,17 @@ size_t fv_fold(void *items, size_t count, size_t bytes, fv_compare_fn *compare, 
  *
  *     size_t first = FV_COUNT_BEFORE(i, count, items[i].rank < rank);
  */
-#define FV_COUNT_BEFORE(i, count, before)                                                                    \
-    ({                                                                                                       \
-        size_t low_ = 0, high_ = (count);                                                                    \
-        while (low_ < high_) {                                                                               \
-            size_t i = low_ + (high_ - low_) / 2;                                                            \
-            if (before)                                                                                      \
-                low_ = i + 1;                                                                                \
-            else                                                                                             \
-                high_ = i;                                                                                   \
-        }                                                                                                    \
-        low_;                                                                                                \
+#define FV_COUNT_BEFORE(i, count, before)         \
+    ({                                            \
+        size_t low_ = 0, high_ = (count);         \
+        while (low_ < high_) {                    \
+            size_t i = low_ + (high_ - low_) / 2; \
+            if (before)                           \
+                low_ = i + 1;                     \
+            else                                  \
+                high_ = i;                        \
+        }                                         \
+        low_;                                     \
     })
 
 /* A string that grows by what is added. It begins as zeros; `text` is never NULL once it was cleared or added to. */
@@ -124,8 +124,8 @@ static inline uint64_t fv_hash_key(const void *key, size_t bytes)
     return fv_mix2(hash, part);
 }
 
-static inline uint32_t fv_find(const struct fv_index *index, const void *items, size_t item_bytes,
-                               const void *key, size_t bytes)
+static inline uint32_t fv_find(const struct fv_index *index, const void *items, size_t item_bytes, const void *key,
+                               size_t bytes)
 {
     struct fv_index_probe p = fv_index_probe(index, fv_hash_key(key, bytes));
     uint32_t i;
@@ -148,42 +148,40 @@ static inline uint32_t fv_add_item(struct fv_index *index, void *items, size_t i
 }
 
 uint32_t fv_find_name(const struct fv_index *index, const void *items, size_t item_bytes, const char *name);
-uint32_t fv_add_name(struct fv_index *index, void *items, size_t item_bytes, size_t *count,
-                     struct fv_arena *arena, const char *name);
+uint32_t fv_add_name(struct fv_index *index, void *items, size_t item_bytes, size_t *count, struct fv_arena *arena,
+                     const char *name);
 
 /* Where items begin with their key, and its parts with no padding between them: the number of the item with
- * a key, which FV_INTERN() adds if there is none, as zeros behind its key; FV_FIND() gives FV_NONE. Items move only when one
- * is added.
+ * a key, which FV_INTERN() adds if there is none, as zeros behind its key; FV_FIND() gives FV_NONE. Items move only
+ * when one is added.
  *
  *     FV_INTERN(index, items, count, room, (uint32_t[]){ lock, node })
  */
-#define FV_FIND(index, items, ...)                                                                           \
-    fv_find(&(index), (items), sizeof(*(items)), &(__VA_ARGS__), sizeof(__VA_ARGS__))
-#define FV_INTERN(index, items, count, room, ...)                                                            \
-    ({                                                                                                       \
-        uint32_t found_ = FV_FIND(index, items, __VA_ARGS__);                                                \
-        if (found_ == FV_NONE) {                                                                             \
-            FV_GROW(items, room, (count) + 1);                                                               \
-            found_ = fv_add_item(&(index), (items), sizeof(*(items)), &(count), &(__VA_ARGS__),              \
-                                 sizeof(__VA_ARGS__));                                                       \
-        }                                                                                                    \
-        found_;                                                                                              \
+#define FV_FIND(index, items, ...) fv_find(&(index), (items), sizeof(*(items)), &(__VA_ARGS__), sizeof(__VA_ARGS__))
+#define FV_INTERN(index, items, count, room, ...)                                                                     \
+    ({                                                                                                                \
+        uint32_t found_ = FV_FIND(index, items, __VA_ARGS__);                                                         \
+        if (found_ == FV_NONE) {                                                                                      \
+            FV_GROW(items, room, (count) + 1);                                                                        \
+            found_ = fv_add_item(&(index), (items), sizeof(*(items)), &(count), &(__VA_ARGS__), sizeof(__VA_ARGS__)); \
+        }                                                                                                             \
+        found_;                                                                                                       \
     })
 /* Likewise where items begin with a name, which is copied into the arena. */
-#define FV_INTERN_NAME(index, items, count, room, arena, name)                                               \
-    ({                                                                                                       \
-        uint32_t found_ = fv_find_name(&(index), (items), sizeof(*(items)), (name));                         \
-        if (found_ == FV_NONE) {                                                                             \
-            FV_GROW(items, room, (count) + 1);                                                               \
-            found_ = fv_add_name(&(index), (items), sizeof(*(items)), &(count), (arena), (name));            \
-        }                                                                                                    \
-        found_;                                                                                              \
+#define FV_INTERN_NAME(index, items, count, room, arena, name)                                    \
+    ({                                                                                            \
+        uint32_t found_ = fv_find_name(&(index), (items), sizeof(*(items)), (name));              \
+        if (found_ == FV_NONE) {                                                                  \
+            FV_GROW(items, room, (count) + 1);                                                    \
+            found_ = fv_add_name(&(index), (items), sizeof(*(items)), &(count), (arena), (name)); \
+        }                                                                                         \
+        found_;                                                                                   \
     })
 /* The item itself. items[FV_INTERN(...)] may read `items` before they move. */
-#define FV_INTERNED(index, items, count, room, ...)                                                          \
-    ({                                                                                                       \
-        size_t at_ = FV_INTERN(index, items, count, room, __VA_ARGS__);                                      \
-        &(items)[at_];                                                                                       \
+#define FV_INTERNED(index, items, count, room, ...)                     \
+    ({                                                                  \
+        size_t at_ = FV_INTERN(index, items, count, room, __VA_ARGS__); \
+        &(items)[at_];                                                  \
     })
 
 uint64_t fv_hash_bytes(const void *bytes, size_t count);

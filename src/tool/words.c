@@ -148,7 +148,8 @@ char *fv_words_short(const char *name, char *out, size_t bytes)
 }
 
 /* By how compilers call the functions that they make of regions and tasks: GCC, clang, Intel, flang. */
-static const char *const region_names[] = { "._omp_fn.", ".omp_outlined", "omp_outlined", "__par_region", "__par_loop", "..omp_par" };
+static const char *const region_names[] = { "._omp_fn.",    ".omp_outlined", "omp_outlined",
+                                            "__par_region", "__par_loop",    "..omp_par" };
 
 bool fv_words_is_region(const char *name)
 {
@@ -159,8 +160,8 @@ bool fv_words_is_region(const char *name)
     return found;
 }
 
-/* Of such a function of GCC's or clang's: how much of its name is the function that it was made of, and its number. The others'
- * names have more than these. False: it is none. */
+/* Of such a function of GCC's or clang's: how much of its name is the function that it was made of, and its number. The
+ * others' names have more than these. False: it is none. */
 static bool split_region(const char *name, size_t *length, unsigned long *number)
 {
     static const char clone[] = " [clone ";
@@ -293,10 +294,9 @@ char *fv_words_time(int64_t ns, char out[FV_WORD])
 
 size_t fv_words_digits(uint64_t value, char out[FV_DIGITS])
 {
-    static const char pairs[] =
-        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-        "8081828384858687888990919293949596979899";
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                                "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                                "8081828384858687888990919293949596979899";
     char reversed[FV_DIGITS], *p = reversed + sizeof(reversed);
 
     for (; value >= 100; value /= 100)
@@ -429,8 +429,8 @@ static void end_run(struct fv_rank_list *l)
 
     if (l->last == INT32_MIN || l->cut)
         return;
-    size_t n = (size_t)snprintf(run, sizeof(run), l->last > l->first ? "%s%d-%d" : "%s%d",
-                                l->used ? ", " : "", l->first, l->last);
+    size_t n = (size_t)snprintf(run, sizeof(run), l->last > l->first ? "%s%d-%d" : "%s%d", l->used ? ", " : "",
+                                l->first, l->last);
     l->last = INT32_MIN;
     l->cut = l->used + n + sizeof(more) > sizeof(l->text);
     if (l->cut)

@@ -11,7 +11,8 @@
 char *fv_words_short(const char *name, char *out, size_t bytes);
 /* Is it a function that a compiler made of a parallel region, or of a task, of OpenMP? */
 bool fv_words_is_region(const char *name);
-/* Then "OpenMP region in solve()", "OpenMP region 3 in solve()" by the compiler's number, else the name. Returns out. */
+/* Then "OpenMP region in solve()", "OpenMP region 3 in solve()" by the compiler's number, else the name. Returns
+ * out. */
 char *fv_words_region(const char *name, char *out, size_t bytes);
 /* A name without C++'s parameters, the last two parts of it: "PairLJCut::compute"; as above where it is a region's. */
 char *fv_words_brief(const char *name, char *out, size_t bytes);
@@ -21,7 +22,8 @@ size_t fv_words_columns(const char *clean);
 void fv_words_fit(char *clean, size_t columns);
 /* The same with "..." in its middle. */
 void fv_words_fit_middle(char *clean, size_t columns);
-/* The same of a file's path, whose name is kept, and of its directories the last; of a name that has no room its ends. */
+/* The same of a file's path, whose name is kept, and of its directories the last; of a name that has no room its
+ * ends. */
 void fv_words_fit_path(char *clean, size_t columns);
 /* Bytes of its first columns. */
 size_t fv_words_prefix(const char *clean, size_t columns);
@@ -61,9 +63,9 @@ struct fv_rank_list {
     bool cut;
     int first, last; /* of the run that is not in the text yet */
 };
-#define FV_RANK_LIST_INIT                                                                                    \
-    {                                                                                                        \
-        .last = INT32_MIN                                                                                    \
+#define FV_RANK_LIST_INIT \
+    {                     \
+        .last = INT32_MIN \
     }
 void fv_rank_list_add(struct fv_rank_list *list, int rank);
 /* The end of adding. */

@@ -1,6 +1,7 @@
-/* Doubling the width of time bins in place, so that a kill at any moment loses nothing. Pair i is added up into bin i, which pair i / 2
- * has used before; but for the first one, which waits in a place of its own until all others are done. Then the width says that the
- * fold is over, by one store. Rejected: a second bank to fold into, which takes as much disk again of every thread. */
+/* Doubling the width of time bins in place, so that a kill at any moment loses nothing. Pair i is added up into bin i,
+ * which pair i / 2 has used before; but for the first one, which waits in a place of its own until all others are done.
+ * Then the width says that the fold is over, by one store. Rejected: a second bank to fold into, which takes as much
+ * disk again of every thread. */
 #ifndef FV_TRACE_BINS_H
 #define FV_TRACE_BINS_H
 
@@ -8,7 +9,8 @@
 
 #include <string.h>
 
-/* Only the compiler could change the order: a process that is killed has done all stores up to one, and none behind it. */
+/* Only the compiler could change the order: a process that is killed has done all stores up to one, and none behind
+ * it. */
 static inline void fv_bins_store(uint64_t *to, uint64_t value)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

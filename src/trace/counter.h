@@ -1,5 +1,5 @@
-/* The processor's own counter, which goes on at one pace whatever the processor does: the TSC of x86-64, the generic timer of AArch64. Whether
- * it is the same on all processors of a machine the kernel knows (rt/clock.c). */
+/* The processor's own counter, which goes on at one pace whatever the processor does: the TSC of x86-64, the generic
+ * timer of AArch64. Whether it is the same on all processors of a machine the kernel knows (rt/clock.c). */
 #ifndef FV_COUNTER_H
 #define FV_COUNTER_H
 
@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
-#define FV_HAS_COUNTER     1
+#define FV_HAS_COUNTER    1
 #define FV_COUNTER_SOURCE "tsc" /* what the kernel calls it, where its own clock is made of it */
 
 static inline uint64_t fv_counter(void)
@@ -16,7 +16,7 @@ static inline uint64_t fv_counter(void)
 }
 
 #elif defined(__aarch64__)
-#define FV_HAS_COUNTER     1
+#define FV_HAS_COUNTER    1
 #define FV_COUNTER_SOURCE "arch_sys_counter"
 
 /* Not ordered against the instructions around it, like the TSC. */

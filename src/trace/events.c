@@ -4,8 +4,7 @@
 #include <string.h>
 
 const struct fv_event_form fv_event_forms[FV_EV_COUNT] = {
-#define FV_EVENT_FORM(kind, name, fields, is_signed, ...)                                                    \
-    [FV_EV_##kind] = { name, fields, is_signed, { __VA_ARGS__ } },
+#define FV_EVENT_FORM(kind, name, fields, is_signed, ...) [FV_EV_##kind] = { name, fields, is_signed, { __VA_ARGS__ } },
     FV_EVENT_KINDS(FV_EVENT_FORM)
 #undef FV_EVENT_FORM
 };

@@ -9,10 +9,13 @@
  *     SEND, RECV, ...            details of the call before them: what it moved, began, ended or made
  *     THREAD_CREATE ... OMP_JOIN with --threads: what the thread did outside of calls, each at its own time, `gap`
  *                                ticks after the end of the one before. They count as calls do in the chunk's `first`
- *     FUNCTION_ENTER, _LEAVE     likewise, of functions that the compiler instrumented: what is left without an event ends with the
+ *     FUNCTION_ENTER, _LEAVE     likewise, of functions that the compiler instrumented: what is left without an event
+ *     ends with the
  *                                next LEAVE that says so
- *     IO                         likewise, with --io: a call of a function for files outside of MPI; it lasts `duration`
- *     WORK_BEGIN, _END           likewise, with --threads: the thread's part in worksharing of OpenMP. One of a team that it is
+ *     IO                         likewise, with --io: a call of a function for files outside of MPI; it lasts
+ *                                `duration`
+ *     WORK_BEGIN, _END           likewise, with --threads: the thread's part in worksharing of OpenMP. One of a team
+ *     that it is
  *                                in is open at a time; what is left without an END ends with the team's part
  *     COUNTER                    likewise, of an event that is counted (--counters), behind SECTIONS
  *     SECTIONS                   likewise, of the sections that the program marks: `set` is the fv_section_set of all
@@ -38,14 +41,16 @@
  *     what     enum fv_sync_kind | enum fv_sync_operation << 4 | enum fv_event_outcome << 8
  *     cause    fv_thread_record.id + 1 of the thread that was waited for: that acquired the lock last, when waiting
  *              began; came last to the barrier; signalled or posted last; was joined. 0: not known
- *     region   number of a parallel region of OpenMP in the process, from 1, each time that it is run. FORK and JOIN are
+ *     region   number of a parallel region of OpenMP in the process, from 1, each time that it is run. FORK and JOIN
+ *              are
  *              the forking thread's; it joins `ago` ticks after the last of the team came, who is the cause
  *     threads  that the call asked for; 0: it left that to OpenMP
  *
- * Of IO: function enum fv_io_function (close_range: no call, the handle's descriptor was closed by what is not recorded as one, as dup2()),
- * path fv_path_record.id, handle fv_io_handle.id or 0, and what came of it:
+ * Of IO: function enum fv_io_function (close_range: no call, the handle's descriptor was closed by what is not recorded
+ * as one, as dup2()), path fv_path_record.id, handle fv_io_handle.id or 0, and what came of it:
  *
- *     result   of reads and writes: bytes that were moved + 1, of a seek: the new position + 1; 0: it failed, or that is not
+ *     result   of reads and writes: bytes that were moved + 1, of a seek: the new position + 1; 0: it failed, or that
+ *              is not
  *              known. Of a close: how many descriptors still share what was open. Of others: 1, 0 it failed
  *
  * What was posted or made while recording was paused has no event: requests that nothing began may end, and
@@ -69,26 +74,26 @@ enum fv_event_root {
 /* Of an operation that MPI says has failed: the standard's classes (MPI-4.0, 9.4), whose numbers are the
  * MPI's own. A collective operation has taken its place among those of its communicator and moved nothing; a
  * receive has taken its message, of which `bytes` are 0. X(name). Append only. */
-#define FV_FAILURES(X)                                                                                       \
-    X(OTHER)                                                                                                 \
-    X(BUFFER)                                                                                                \
-    X(COUNT)                                                                                                 \
-    X(TYPE)                                                                                                  \
-    X(TAG)                                                                                                   \
-    X(COMM)                                                                                                  \
-    X(RANK)                                                                                                  \
-    X(REQUEST)                                                                                               \
-    X(ROOT)                                                                                                  \
-    X(GROUP)                                                                                                 \
-    X(OP)                                                                                                    \
-    X(TOPOLOGY)                                                                                              \
-    X(DIMS)                                                                                                  \
-    X(ARG)                                                                                                   \
-    X(UNKNOWN)                                                                                               \
-    X(TRUNCATE)                                                                                              \
-    X(INTERN)                                                                                                \
-    X(PENDING)                                                                                               \
-    X(NO_MEM)                                                                                                \
+#define FV_FAILURES(X) \
+    X(OTHER)           \
+    X(BUFFER)          \
+    X(COUNT)           \
+    X(TYPE)            \
+    X(TAG)             \
+    X(COMM)            \
+    X(RANK)            \
+    X(REQUEST)         \
+    X(ROOT)            \
+    X(GROUP)           \
+    X(OP)              \
+    X(TOPOLOGY)        \
+    X(DIMS)            \
+    X(ARG)             \
+    X(UNKNOWN)         \
+    X(TRUNCATE)        \
+    X(INTERN)          \
+    X(PENDING)         \
+    X(NO_MEM)          \
     X(INFO)
 
 enum fv_failure {
@@ -108,61 +113,62 @@ enum fv_event_outcome {
 
 /* X(kind, name, fields, signed fields as a bit mask from the first field). The order is the format's:
  * append only. */
-#define FV_EVENT_KINDS(X)                                                                                    \
-    X(CALL, "call", 3, 0, "site", "gap", "duration")                                                         \
-    X(PAUSE, "pause", 1, 0, "gap")   /* recording was switched off ... */                                    \
-    X(RESUME, "resume", 1, 0, "gap") /* ... and on again; both stand between calls */                        \
-    X(LOST, "lost", 1, 0, "calls")   /* so many calls before here are missing */                             \
-    X(SEND, "send", 4, 6, "comm", "peer", "tag", "bytes")                                                    \
-    X(RECV, "recv", 4, 6, "comm", "peer", "tag", "bytes")                                                    \
-    X(ISEND, "isend", 5, 12, "request", "comm", "peer", "tag", "bytes")                                      \
-    X(IRECV, "irecv", 4, 12, "request", "comm", "peer", "tag") /* as posted: may be wildcards */             \
-    X(SENT, "sent", 1, 0, "request")                                                                         \
-    X(RECEIVED, "received", 4, 6, "request", "peer", "tag", "bytes")                                         \
-    X(CANCELLED, "cancelled", 1, 0, "request")                                                               \
-    X(FREED, "freed", 1, 0, "request")                             /* given up: its end will not be seen */  \
-    X(TESTED, "tested", 1, 0, "request")                           /* and found incomplete */                \
-    X(MATCHED, "matched", 4, 12, "request", "comm", "peer", "tag") /* by a matched probe: ... */             \
-    X(MRECV, "mrecv", 2, 0, "request", "bytes")                    /* ... received, blocking */              \
-    X(COLLECTIVE, "collective", 5, 2, "comm", "root", "sent", "received", "sequence")                        \
-    X(ICOLLECTIVE, "icollective", 6, 4, "request", "comm", "root", "sent", "received", "sequence")           \
-    X(DONE, "done", 1, 0, "request") /* a collective, RMA or file operation */                               \
-    X(COMM_NEW, "comm new", 1, 0, "comm")                                                                    \
-    X(COMM_GONE, "comm gone", 1, 0, "comm")                                                                  \
-    X(WIN_NEW, "win new", 3, 0, "window", "comm", "sequence")                                                \
-    X(WIN_GONE, "win gone", 1, 0, "window")                                                                  \
-    X(PUT, "put", 4, 2, "window", "peer", "bytes", "request") /* request 0: none */                          \
-    X(GET, "get", 4, 2, "window", "peer", "bytes", "request")                                                \
-    X(ATOMIC, "atomic", 5, 2, "window", "peer", "sent", "received", "request")                               \
-    X(RMA_SYNC, "rma sync", 2, 2, "window", "peer") /* fence, lock, flush ...; peer -1: all */               \
-    X(MEMBER, "member", 1, 0, "world_rank")         /* of the group of a post or start before it */          \
-    X(FILE_NEW, "file new", 1, 0, "file")                                                                    \
-    X(FILE_GONE, "file gone", 1, 0, "file")                                                                  \
-    X(READ, "read", 3, 0, "file", "bytes", "request")                                                        \
-    X(WRITE, "write", 3, 0, "file", "bytes", "request")                                                      \
-    X(SEEK, "seek", 3, 2, "file", "offset", "whence")                                                        \
-    X(LOCK, "lock", 3, 2, "window", "peer", "shared")      /* MPI_Win_lock */                                \
-    X(OPERATION, "operation", 2, 0, "request", "function") /* what a started persistent collective does */   \
-    X(THREAD_CREATE, "thread create", 2, 0, "gap", "sequence")                                               \
-    X(THREAD_BEGIN, "thread begin", 2, 0, "gap", "sequence")                                                 \
-    X(THREAD_END, "thread end", 2, 0, "gap", "sequence")                                                     \
-    X(THREAD_JOIN, "thread join", 2, 0, "gap", "sequence")                                                   \
-    X(ACQUIRE, "acquire", 3, 0, "gap", "object", "order")                                                    \
-    X(RELEASE, "release", 3, 0, "gap", "object", "order")                                                    \
-    X(WAIT, "wait", 6, 0, "gap", "duration", "object", "path", "what", "cause")                              \
-    X(THREAD_FAILED, "thread failed", 2, 0, "gap", "sequence") /* right after its creation */                \
-    X(OMP_FORK, "omp fork", 4, 0, "gap", "region", "threads", "path")                                        \
-    X(TEAM_BEGIN, "team begin", 2, 0, "gap", "region")                                                       \
-    X(TEAM_END, "team end", 2, 0, "gap", "region") /* it came there, or ran a task there */                  \
-    X(OMP_JOIN, "omp join", 6, 0, "gap", "region", "ago", "object", "path", "cause")                         \
-    X(SECTIONS, "sections", 2, 0, "gap", "set") /* that are open from here on */                             \
-    X(FAILED, "failed", 1, 0, "error")          /* the operation of the detail before it: enum fv_failure */ \
-    X(FUNCTION_ENTER, "function enter", 2, 0, "gap", "node") /* as in struct fv_function_calls */            \
+#define FV_EVENT_KINDS(X)                                                                                          \
+    X(CALL, "call", 3, 0, "site", "gap", "duration")                                                               \
+    X(PAUSE, "pause", 1, 0, "gap")   /* recording was switched off ... */                                          \
+    X(RESUME, "resume", 1, 0, "gap") /* ... and on again; both stand between calls */                              \
+    X(LOST, "lost", 1, 0, "calls")   /* so many calls before here are missing */                                   \
+    X(SEND, "send", 4, 6, "comm", "peer", "tag", "bytes")                                                          \
+    X(RECV, "recv", 4, 6, "comm", "peer", "tag", "bytes")                                                          \
+    X(ISEND, "isend", 5, 12, "request", "comm", "peer", "tag", "bytes")                                            \
+    X(IRECV, "irecv", 4, 12, "request", "comm", "peer", "tag") /* as posted: may be wildcards */                   \
+    X(SENT, "sent", 1, 0, "request")                                                                               \
+    X(RECEIVED, "received", 4, 6, "request", "peer", "tag", "bytes")                                               \
+    X(CANCELLED, "cancelled", 1, 0, "request")                                                                     \
+    X(FREED, "freed", 1, 0, "request")                             /* given up: its end will not be seen */        \
+    X(TESTED, "tested", 1, 0, "request")                           /* and found incomplete */                      \
+    X(MATCHED, "matched", 4, 12, "request", "comm", "peer", "tag") /* by a matched probe: ... */                   \
+    X(MRECV, "mrecv", 2, 0, "request", "bytes")                    /* ... received, blocking */                    \
+    X(COLLECTIVE, "collective", 5, 2, "comm", "root", "sent", "received", "sequence")                              \
+    X(ICOLLECTIVE, "icollective", 6, 4, "request", "comm", "root", "sent", "received", "sequence")                 \
+    X(DONE, "done", 1, 0, "request") /* a collective, RMA or file operation */                                     \
+    X(COMM_NEW, "comm new", 1, 0, "comm")                                                                          \
+    X(COMM_GONE, "comm gone", 1, 0, "comm")                                                                        \
+    X(WIN_NEW, "win new", 3, 0, "window", "comm", "sequence")                                                      \
+    X(WIN_GONE, "win gone", 1, 0, "window")                                                                        \
+    X(PUT, "put", 4, 2, "window", "peer", "bytes", "request") /* request 0: none */                                \
+    X(GET, "get", 4, 2, "window", "peer", "bytes", "request")                                                      \
+    X(ATOMIC, "atomic", 5, 2, "window", "peer", "sent", "received", "request")                                     \
+    X(RMA_SYNC, "rma sync", 2, 2, "window", "peer") /* fence, lock, flush ...; peer -1: all */                     \
+    X(MEMBER, "member", 1, 0, "world_rank")         /* of the group of a post or start before it */                \
+    X(FILE_NEW, "file new", 1, 0, "file")                                                                          \
+    X(FILE_GONE, "file gone", 1, 0, "file")                                                                        \
+    X(READ, "read", 3, 0, "file", "bytes", "request")                                                              \
+    X(WRITE, "write", 3, 0, "file", "bytes", "request")                                                            \
+    X(SEEK, "seek", 3, 2, "file", "offset", "whence")                                                              \
+    X(LOCK, "lock", 3, 2, "window", "peer", "shared")      /* MPI_Win_lock */                                      \
+    X(OPERATION, "operation", 2, 0, "request", "function") /* what a started persistent collective does */         \
+    X(THREAD_CREATE, "thread create", 2, 0, "gap", "sequence")                                                     \
+    X(THREAD_BEGIN, "thread begin", 2, 0, "gap", "sequence")                                                       \
+    X(THREAD_END, "thread end", 2, 0, "gap", "sequence")                                                           \
+    X(THREAD_JOIN, "thread join", 2, 0, "gap", "sequence")                                                         \
+    X(ACQUIRE, "acquire", 3, 0, "gap", "object", "order")                                                          \
+    X(RELEASE, "release", 3, 0, "gap", "object", "order")                                                          \
+    X(WAIT, "wait", 6, 0, "gap", "duration", "object", "path", "what", "cause")                                    \
+    X(THREAD_FAILED, "thread failed", 2, 0, "gap", "sequence") /* right after its creation */                      \
+    X(OMP_FORK, "omp fork", 4, 0, "gap", "region", "threads", "path")                                              \
+    X(TEAM_BEGIN, "team begin", 2, 0, "gap", "region")                                                             \
+    X(TEAM_END, "team end", 2, 0, "gap", "region") /* it came there, or ran a task there */                        \
+    X(OMP_JOIN, "omp join", 6, 0, "gap", "region", "ago", "object", "path", "cause")                               \
+    X(SECTIONS, "sections", 2, 0, "gap", "set") /* that are open from here on */                                   \
+    X(FAILED, "failed", 1, 0, "error")          /* the operation of the detail before it: enum fv_failure */       \
+    X(FUNCTION_ENTER, "function enter", 2, 0, "gap", "node") /* as in struct fv_function_calls */                  \
     X(FUNCTION_LEAVE, "function leave", 2, 0, "gap", "open") /* so many that were entered are open from here on */ \
-    X(IO, "io", 6, 0, "gap", "duration", "path", "function", "handle", "result")                             \
-    X(WORK_BEGIN, "work begin", 3, 0, "gap", "kind", "path") /* enum fv_omp_work_kind */                     \
-    X(WORK_END, "work end", 2, 0, "gap", "kind")                                                             \
-    X(COUNTER, "counter", 3, 0, "gap", "event", "count") /* where a section begins or ends: of COUNTER_EVENTS, from 0; since the thread began */
+    X(IO, "io", 6, 0, "gap", "duration", "path", "function", "handle", "result")                                   \
+    X(WORK_BEGIN, "work begin", 3, 0, "gap", "kind", "path") /* enum fv_omp_work_kind */                           \
+    X(WORK_END, "work end", 2, 0, "gap", "kind")                                                                   \
+    X(COUNTER, "counter", 3, 0, "gap", "event", "count") /* where a section begins or ends: of COUNTER_EVENTS, from 0;
+                                                          * since the thread began */
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -227,7 +233,7 @@ uint8_t *fv_put_event(uint8_t *at, enum fv_event_kind kind, const uint64_t *fiel
 
 struct fv_event {
     enum fv_event_kind kind;
-    uint8_t error; /* enum fv_failure, of a FAILED behind it: set by who puts the two together */
+    uint8_t error;                   /* enum fv_failure, of a FAILED behind it: set by who puts the two together */
     uint64_t field[FV_EVENT_FIELDS]; /* signed ones as int64_t */
     uint64_t begin, end;             /* ticks: of what lasts; a CALL's in its details; others: equal */
 };

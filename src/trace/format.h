@@ -12,19 +12,24 @@
  *
  * Each subject has a header of its own: format_samples.h, format_threads.h and so on.
  *
- * A record is described here and nowhere else. gen_records.py reads these headers and makes a table of them (format_words.h). From that
- * come the names and sizes of chunks, the reader's checks, fvmpi dump, the words of enumerations and the tables of share/format.md. So a new record is its struct and its row in enum fv_chunk_type. What the C says is not
- * repeated. The rest stands in brackets at the beginning of a field's comment, several with commas between:
+ * A record is described here and nowhere else. gen_records.py reads these headers and makes a table of them
+ * (format_words.h). From that come the names and sizes of chunks, the reader's checks, fvmpi dump, the words of
+ * enumerations and the tables of share/format.md. So a new record is its struct and its row in enum fv_chunk_type. What
+ * the C says is not repeated. The rest stands in brackets at the beginning of a field's comment, several with commas
+ * between:
  *
- *     [ticks]          the unit, unless the name ends with it: ticks, ns, bytes, hz, ppm. [number]: none, although the name is like one
+ *     [ticks]          the unit, unless the name ends with it: ticks, ns, bytes, hz, ppm. [number]: none, although the
+ *                      name is like one
  *     [hex]            printed in hexadecimal: addresses, hashes, masks
- *     [enum fv_x]      one of its values, or, of an enum fv_x_flags, a sum of them. [enum fv_x_flags:3]: the lowest three bits are
+ *     [enum fv_x]      one of its values, or, of an enum fv_x_flags, a sum of them. [enum fv_x_flags:3]: the lowest
+ *                      three bits are
  *     [by enum fv_x]   an array that is indexed by it
- *     [count n]        so many elements of the array are there: a field beside it, a + b, or `rest`, to the end of the record. Text has a NUL behind them
+ *     [count n]        so many elements of the array are there: a field beside it, a + b, or `rest`, to the end of the
+ *                      record. Text has a NUL behind them
  *
- * Each field has a comment or a unit. The word for a value is its constant without what all of the enumeration begin with; [count]: it is no value.
- * A record ends with an array of open length if it has a length of its own; then it begins with uint32_t bytes, a multiple of 8.
- * `pad` and `reserved` are zero.
+ * Each field has a comment or a unit. The word for a value is its constant without what all of the enumeration begin
+ * with; [count]: it is no value. A record ends with an array of open length if it has a length of its own; then it
+ * begins with uint32_t bytes, a multiple of 8. `pad` and `reserved` are zero.
  *
  * The reader trusts nothing in here. Sizes are checked below, at compile time. */
 #ifndef FV_FORMAT_H
@@ -43,11 +48,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FV_FILE_MAGIC "FVMPIRNK"
+#define FV_FILE_MAGIC   "FVMPIRNK"
 #define FV_FILE_VERSION 1u
-#define FV_BYTE_ORDER UINT32_C(0x01020304)
-#define FV_PAGE UINT64_C(4096)
-#define FV_CHUNK_ALIGN UINT64_C(128) /* what one thread writes is not in the cache lines of another's, nor in the pair of them that is fetched together */
+#define FV_BYTE_ORDER   UINT32_C(0x01020304)
+#define FV_PAGE         UINT64_C(4096)
+/* what one thread writes is not in the cache lines of another's, nor in the pair of them that is fetched together */
+#define FV_CHUNK_ALIGN UINT64_C(128)
 #define FV_CHUNK_MAGIC UINT32_C(0x4b435646) /* "FVCK" */
 
 /* A tick count with the wall clock beside it, read together. */
@@ -84,7 +90,7 @@ enum fv_drop {
     FV_DROP_DISK,        /* chunks that could not be had: disk full or I/O error */
     FV_DROP_REQUESTS,    /* requests not followed: their received bytes are missing */
     FV_DROP_EVENTS,      /* calls that are counted but not in the trace: its budget or the disk was full */
-    FV_DROP_MARKS,      /* labels that there was no room for */
+    FV_DROP_MARKS,       /* labels that there was no room for */
     FV_DROP_COUNT        /* [count] */
 };
 #define FV_DROP_SLOTS 16
@@ -92,8 +98,8 @@ enum fv_drop {
 /* What the kernel accounts to a process or a thread, since it began. */
 struct fv_usage {
     uint64_t user_ns, system_ns; /* CPU time */
-    uint64_t faults;   /* of pages, minor and major */
-    uint64_t switches; /* of context, voluntary and not */
+    uint64_t faults;             /* of pages, minor and major */
+    uint64_t switches;           /* of context, voluntary and not */
 };
 _Static_assert(sizeof(struct fv_usage) == 32, "on-disk size");
 
@@ -108,72 +114,79 @@ _Static_assert(sizeof(struct fv_usage_process) == 32, "on-disk size");
 
 /* A signal whose action is to end the process. */
 struct fv_fatal {
-    uint32_t signal;  /* its number; 0: none */
-    int32_t code;     /* si_code: above 0 it is the kernel's */
-    uint64_t address; /* [hex] of a fault: what was touched, or the instruction */
-    uint64_t ticks;   /* when */
+    uint32_t signal;    /* its number; 0: none */
+    int32_t code;       /* si_code: above 0 it is the kernel's */
+    uint64_t address;   /* [hex] of a fault: what was touched, or the instruction */
+    uint64_t ticks;     /* when */
     uint32_t tid, path; /* the thread; where it was: innermost one past the instruction; 0: not known */
-    uint32_t sender;  /* the process that sent it; 0: the kernel */
+    uint32_t sender;    /* the process that sent it; 0: the kernel */
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_fatal) == 40, "on-disk size");
 
 struct fv_file_header {
-    char magic[8];         /* FV_FILE_MAGIC */
-    uint32_t version;      /* FV_FILE_VERSION */
-    uint32_t byte_order;   /* [hex] FV_BYTE_ORDER, as the writer stores it */
-    uint64_t header_bytes; /* where the first chunk begins */
-    uint64_t file_bytes;   /* end of the last chunk handed out */
-    uint32_t state;        /* [enum fv_file_state] */
-    uint32_t clock_kind;   /* [enum fv_clock_kind] */
-    int32_t world_rank;    /* in MPI_COMM_WORLD; of the serial flavour 0 */
-    int32_t world_size;    /* ranks */
-    uint32_t pid;          /* of the process */
-    int32_t exit_code; /* MPI_Abort's argument, else 0 */
-    uint64_t process_start; /* /proc/self/stat field 22: with pid and boot_id, tells whether it still runs */
-    uint8_t boot_id[16];    /* [hex] equal boot_id and clock_kind TSC: the same clock */
-    uint64_t job;           /* [hex] equal for the ranks of one launch; 0 unknown */
+    char magic[8];                     /* FV_FILE_MAGIC */
+    uint32_t version;                  /* FV_FILE_VERSION */
+    uint32_t byte_order;               /* [hex] FV_BYTE_ORDER, as the writer stores it */
+    uint64_t header_bytes;             /* where the first chunk begins */
+    uint64_t file_bytes;               /* end of the last chunk handed out */
+    uint32_t state;                    /* [enum fv_file_state] */
+    uint32_t clock_kind;               /* [enum fv_clock_kind] */
+    int32_t world_rank;                /* in MPI_COMM_WORLD; of the serial flavour 0 */
+    int32_t world_size;                /* ranks */
+    uint32_t pid;                      /* of the process */
+    int32_t exit_code;                 /* MPI_Abort's argument, else 0 */
+    uint64_t process_start;            /* /proc/self/stat field 22: with pid and boot_id, tells whether it still runs */
+    uint8_t boot_id[16];               /* [hex] equal boot_id and clock_kind TSC: the same clock */
+    uint64_t job;                      /* [hex] equal for the ranks of one launch; 0 unknown */
     struct fv_clock_point first, last; /* two points give the ticks per second */
-    uint64_t nominal_hz;       /* of the clock's ticks, from the processor or a calibration; 0 unknown */
-    uint64_t begin_ticks;      /* the measured interval: from entering MPI_Init ... */
-    uint64_t end_ticks;        /* ... to leaving MPI_Finalize, or exit(); 0 while running */
-    uint64_t init_ticks;       /* leave of MPI_Init; 0 if it was not seen */
-    uint64_t finalize_ticks;   /* enter of MPI_Finalize; 0 if not reached */
-    uint64_t paused_ticks;     /* sum of closed pauses */
-    uint64_t paused_since;     /* [ticks] 0: recording */
-    uint64_t tool_start_ticks; /* fvmpi's own time: at start, ... */
-    uint64_t tool_end_ticks;   /* ... at MPI_Finalize, ... */
-    uint64_t tool_call_ticks;  /* [1/256 ticks] ... and per recorded call, calibrated at start */
-    uint64_t dropped[FV_DROP_SLOTS]; /* [by enum fv_drop] what was not recorded */
-    uint64_t coll_shift_ceiling; /* the wait log holds calls whose sequence number is a multiple of 2^this */
-    uint64_t memory_bytes;  /* private memory of fvmpi in this process, beside this file: mapped; once it has ended what has pages of that */
-    char host[64];      /* name of the node */
-    char program[256];  /* path of the executable */
-    char mpi[128];      /* first line of MPI_Get_library_version */
-    char command[1024]; /* arguments joined with spaces, quoted as a shell needs it; cut ones end in "..." */
-    char fvmpi[32];     /* version of the writer */
+    uint64_t nominal_hz;               /* of the clock's ticks, from the processor or a calibration; 0 unknown */
+    uint64_t begin_ticks;              /* the measured interval: from entering MPI_Init ... */
+    uint64_t end_ticks;                /* ... to leaving MPI_Finalize, or exit(); 0 while running */
+    uint64_t init_ticks;               /* leave of MPI_Init; 0 if it was not seen */
+    uint64_t finalize_ticks;           /* enter of MPI_Finalize; 0 if not reached */
+    uint64_t paused_ticks;             /* sum of closed pauses */
+    uint64_t paused_since;             /* [ticks] 0: recording */
+    uint64_t tool_start_ticks;         /* fvmpi's own time: at start, ... */
+    uint64_t tool_end_ticks;           /* ... at MPI_Finalize, ... */
+    uint64_t tool_call_ticks;          /* [1/256 ticks] ... and per recorded call, calibrated at start */
+    uint64_t dropped[FV_DROP_SLOTS];   /* [by enum fv_drop] what was not recorded */
+    uint64_t coll_shift_ceiling;       /* the wait log holds calls whose sequence number is a multiple of 2^this */
+    uint64_t memory_bytes; /* private memory of fvmpi in this process, beside this file: mapped; once it has ended what
+                            * has pages of that */
+    char host[64];         /* name of the node */
+    char program[256];     /* path of the executable */
+    char mpi[128];         /* first line of MPI_Get_library_version */
+    char command[1024];    /* arguments joined with spaces, quoted as a shell needs it; cut ones end in "..." */
+    char fvmpi[32];        /* version of the writer */
     char thread_level[24]; /* provided by MPI, by name */
     char experiment[256];  /* where it was first written; for messages */
     uint32_t cpus;         /* that the process may run on, at start; 0 unknown */
     uint32_t traced;       /* 1: there are events */
-    uint64_t trace_stop_ticks; /* from then on there are none, because the budget was used up; 0: it was not */
-    uint64_t cpu_mask[16];     /* [hex] of `cpus`: bit i of word j is processor 64 j + i; 0s: unknown, or beyond */
-    uint32_t barrier;          /* [enum fv_barrier_mode] asked for */
-    uint32_t barrier_ranks;    /* ranks that agreed to insert barriers; 0: this one inserts none */
-    uint32_t exit_seen;        /* 1: exit() was called, or main returned, with */
-    int32_t exit_status;       /* this */
+    uint64_t trace_stop_ticks;   /* from then on there are none, because the budget was used up; 0: it was not */
+    uint64_t cpu_mask[16];       /* [hex] of `cpus`: bit i of word j is processor 64 j + i; 0s: unknown, or beyond */
+    uint32_t barrier;            /* [enum fv_barrier_mode] asked for */
+    uint32_t barrier_ranks;      /* ranks that agreed to insert barriers; 0: this one inserts none */
+    uint32_t exit_seen;          /* 1: exit() was called, or main returned, with */
+    int32_t exit_status;         /* this */
     struct fv_usage usage_first; /* of the process, at begin_ticks ... */
     struct fv_usage usage_last;  /* ... and last, at */
     uint64_t usage_ticks;        /* this; 0: it is not known */
     struct fv_fatal fatal;       /* the signal that ended the process, if it was seen */
     uint64_t forgotten_ticks;    /* before begin_ticks: MPI_Pcontrol(2), ... */
     uint64_t era;                /* ... so many times. What a thread of an earlier era recorded is forgotten */
-    struct fv_usage_process process_first, process_last; /* as usage_first, usage_last; `ready_*` at start and end, and when time bins were folded last */
-    uint64_t resident_peak_at[64]; /* [bytes] the same: when the run was 2^i ticks old, or a little more; 0: not known */
-    uint64_t others_ready_ns[2]; /* as `ready_ns`, of the other threads that live, or whose ends were seen: at start and end */
-    uint64_t stolen_ns[2]; /* that a hypervisor took of a processor of this machine, the mean of all, since it booted: at start and end; 0: none, or not known */
-    uint64_t throttled_ns[2]; /* that the quotas of its control groups kept their tasks, together, from processors, since they were made: at start and end; 0: no quota, or not known */
-    uint64_t alive_ticks; /* of the last clock sample of any thread, or sample of sensors: a sign of life of a process that is killed; 0: none */
+    struct fv_usage_process process_first, process_last; /* as usage_first, usage_last; `ready_*` at start and end, and
+                                                          * when time bins were folded last */
+    uint64_t resident_peak_at[64]; /* [bytes] the same: when the run was 2^i ticks old, or a little more; 0: not
+                                    * known */
+    uint64_t others_ready_ns[2]; /* as `ready_ns`, of the other threads that live, or whose ends were seen: at start and
+                                  * end */
+    uint64_t stolen_ns[2]; /* that a hypervisor took of a processor of this machine, the mean of all, since it booted:
+                            * at start and end; 0: none, or not known */
+    uint64_t throttled_ns[2]; /* that the quotas of its control groups kept their tasks, together, from processors,
+                               * since they were made: at start and end; 0: no quota, or not known */
+    uint64_t alive_ticks;   /* of the last clock sample of any thread, or sample of sensors: a sign of life of a process
+                             * that is killed; 0: none */
     uint32_t refused_error; /* errno of the last piece of this file that could not be had; 0: none, or not known */
     uint32_t pad;
 };
@@ -182,84 +195,115 @@ _Static_assert(sizeof(struct fv_file_header) <= 4096, "the header fits one page"
 /* Where fvmpi inserted barriers of its own: they perturb the run. */
 enum fv_barrier_mode { FV_BARRIER_NONE = 0, FV_BARRIER_BEFORE = 1, FV_BARRIER_AFTER = 2 };
 
-/* Types of chunks. In brackets: the records, whose they are (each thread's, or the process's), and of these words those that hold: one (there is a
- * single record), ids (they are numbered from 1), forgotten (MPI_Pcontrol(2) drops them). Numbers are for ever. */
+/* Types of chunks. In brackets: the records, whose they are (each thread's, or the process's), and of these words those
+ * that hold: one (there is a single record), ids (they are numbered from 1), forgotten (MPI_Pcontrol(2) drops them).
+ * Numbers are for ever. */
 enum fv_chunk_type {
-    FV_CHUNK_MODULES = 1,        /* [fv_module_record, process] ELF objects that call paths lead through */
-    FV_CHUNK_PATHS = 2,          /* [fv_path_record, process, ids] nodes of the call tree, a parent before its children */
-    FV_CHUNK_COMMS = 3,          /* [fv_comm_record, process] communicators */
-    FV_CHUNK_THREADS = 4,        /* [fv_thread_record, thread, one] threads that called MPI */
-    FV_CHUNK_CELLS = 5,          /* [fv_cell, thread, forgotten] statistics of calls */
-    FV_CHUNK_PEERS = 6,          /* [fv_peer_record, thread, forgotten] messages to other ranks */
-    FV_CHUNK_COLLECTIVES = 7,    /* [fv_coll_record, thread, forgotten] the wait log */
-    FV_CHUNK_CLOCK = 9,          /* [fv_clock_point, process] further calibration points */
-    FV_CHUNK_FUNCTIONS = 10,     /* [fv_function_record, process] names of the functions that were called */
-    FV_CHUNK_SITES = 11,         /* [fv_site_record, thread] call sites that events refer to */
-    FV_CHUNK_EVENTS = 12,        /* [bytes, thread] events of a trace (events.h); `first` counts the calls before */
-    FV_CHUNK_FILES = 13,         /* [fv_file_record, process] files opened with MPI_File_open */
-    FV_CHUNK_WINDOWS = 14,       /* [fv_window_record, process] windows of one-sided communication */
-    FV_CHUNK_PACKED = 15,        /* [bytes, thread] a chunk of events, compressed: struct fv_packed, and the frame behind it */
-    FV_CHUNK_WAITING = 16,       /* [fv_waiting, thread, one] what the call waits for that the thread is in */
-    FV_CHUNK_NEIGHBOURS = 17,    /* [fv_neighbours, process] neighbours in communicators with a topology, in a trace */
-    FV_CHUNK_SAMPLER = 18,       /* [fv_sampler_record, thread, one, forgotten] what the sampler did (--sample) */
-    FV_CHUNK_SAMPLE_PATHS = 19,  /* [fv_path_record, thread, ids] the call tree of samples and instances. The innermost node of an instance is one past its function's entry, that of a cost one past the instruction. Module 0: an absolute address, perhaps in an object that a later module record describes */
-    FV_CHUNK_INSTANCES = 20,     /* [fv_instances, thread] whole calls of a function in one calling context */
-    FV_CHUNK_COSTS = 21,         /* [fv_cost, thread, forgotten] samples of the CPU clock by call path and set of sections */
-    FV_CHUNK_INSTANCE_LOG = 22,  /* [fv_logged_instance, thread] measured instances, in a trace */
-    FV_CHUNK_METRIC_EVENTS = 23, /* [fv_metric_event, process] events that FVMPI_EVENTS asked for, in the order of the metrics */
-    FV_CHUNK_SYNC_OBJECTS = 24,  /* [fv_sync_object, process] locks, and what else threads wait for (--threads) */
-    FV_CHUNK_SYNC = 25,          /* [fv_sync_record, thread] what the thread did to them, by call site */
-    FV_CHUNK_SYNC_THREAD = 26,   /* [fv_sync_thread, thread, one] its waiting in all, and where it waits now */
-    FV_CHUNK_LIVES = 27,         /* [fv_thread_life, process] threads from their creation to their join */
-    FV_CHUNK_OMP = 28,           /* [fv_omp_region, thread] parallel regions of OpenMP that the thread forked */
-    FV_CHUNK_OMP_THREADS = 29,   /* [fv_omp_thread, thread] what each thread of its teams did in them */
-    FV_CHUNK_SECTIONS = 30,      /* [fv_section, process, ids] sections that the program marks */
-    FV_CHUNK_SECTION_SETS = 31,  /* [fv_section_set, process, ids] sets of sections that were open together */
-    FV_CHUNK_SECTION_TIMES = 32, /* [fv_section_times, thread, forgotten] the thread's instances of sections */
+    FV_CHUNK_MODULES = 1,         /* [fv_module_record, process] ELF objects that call paths lead through */
+    FV_CHUNK_PATHS = 2,           /* [fv_path_record, process, ids] nodes of the call tree, a parent before its
+                                   * children */
+    FV_CHUNK_COMMS = 3,           /* [fv_comm_record, process] communicators */
+    FV_CHUNK_THREADS = 4,         /* [fv_thread_record, thread, one] threads that called MPI */
+    FV_CHUNK_CELLS = 5,           /* [fv_cell, thread, forgotten] statistics of calls */
+    FV_CHUNK_PEERS = 6,           /* [fv_peer_record, thread, forgotten] messages to other ranks */
+    FV_CHUNK_COLLECTIVES = 7,     /* [fv_coll_record, thread, forgotten] the wait log */
+    FV_CHUNK_CLOCK = 9,           /* [fv_clock_point, process] further calibration points */
+    FV_CHUNK_FUNCTIONS = 10,      /* [fv_function_record, process] names of the functions that were called */
+    FV_CHUNK_SITES = 11,          /* [fv_site_record, thread] call sites that events refer to */
+    FV_CHUNK_EVENTS = 12,         /* [bytes, thread] events of a trace (events.h); `first` counts the calls before */
+    FV_CHUNK_FILES = 13,          /* [fv_file_record, process] files opened with MPI_File_open */
+    FV_CHUNK_WINDOWS = 14,        /* [fv_window_record, process] windows of one-sided communication */
+    FV_CHUNK_PACKED = 15,         /* [bytes, thread] a chunk of events, compressed: struct fv_packed, and the frame
+                                   * behind it */
+    FV_CHUNK_WAITING = 16,        /* [fv_waiting, thread, one] what the call waits for that the thread is in */
+    FV_CHUNK_NEIGHBOURS = 17,     /* [fv_neighbours, process] neighbours in communicators with a topology, in a trace */
+    FV_CHUNK_SAMPLER = 18,        /* [fv_sampler_record, thread, one, forgotten] what the sampler did (--sample) */
+    FV_CHUNK_SAMPLE_PATHS = 19,   /* [fv_path_record, thread, ids] the call tree of samples and instances. The innermost
+                                   * node of an instance is one past its function's entry, that of a cost one past the
+                                   * instruction. Module 0: an absolute address, perhaps in an object that a later
+                                   * module
+                                   * record describes */
+    FV_CHUNK_INSTANCES = 20,      /* [fv_instances, thread] whole calls of a function in one calling context */
+    FV_CHUNK_COSTS = 21,          /* [fv_cost, thread, forgotten] samples of the CPU clock by call path and set of
+                                   * sections */
+    FV_CHUNK_INSTANCE_LOG = 22,   /* [fv_logged_instance, thread] measured instances, in a trace */
+    FV_CHUNK_METRIC_EVENTS = 23,  /* [fv_metric_event, process] events that FVMPI_EVENTS asked for, in the order of the
+                                   * metrics */
+    FV_CHUNK_SYNC_OBJECTS = 24,   /* [fv_sync_object, process] locks, and what else threads wait for (--threads) */
+    FV_CHUNK_SYNC = 25,           /* [fv_sync_record, thread] what the thread did to them, by call site */
+    FV_CHUNK_SYNC_THREAD = 26,    /* [fv_sync_thread, thread, one] its waiting in all, and where it waits now */
+    FV_CHUNK_LIVES = 27,          /* [fv_thread_life, process] threads from their creation to their join */
+    FV_CHUNK_OMP = 28,            /* [fv_omp_region, thread] parallel regions of OpenMP that the thread forked */
+    FV_CHUNK_OMP_THREADS = 29,    /* [fv_omp_thread, thread] what each thread of its teams did in them */
+    FV_CHUNK_SECTIONS = 30,       /* [fv_section, process, ids] sections that the program marks */
+    FV_CHUNK_SECTION_SETS = 31,   /* [fv_section_set, process, ids] sets of sections that were open together */
+    FV_CHUNK_SECTION_TIMES = 32,  /* [fv_section_times, thread, forgotten] the thread's instances of sections */
     FV_CHUNK_SECTION_LOSSES = 33, /* [fv_section_losses, thread, one] what of its sections was not measured */
-    FV_CHUNK_EVENT_COUNTS = 38,  /* [fv_event_counts, thread] instances whose events are known, by context */
-    FV_CHUNK_OPTIONS = 39,       /* [fv_option_record, process] options that were not at their defaults; the directory is left out */
-    FV_CHUNK_SHADOWS = 40,       /* [fv_shadow_record, process] libraries that define MPI functions in front of fvmpi */
-    FV_CHUNK_TIME_BINS = 41,     /* [fv_time_bins, thread, one, forgotten] what the thread did when */
-    FV_CHUNK_SECTION_OCTAVES = 42, /* [fv_octave, thread, forgotten] histograms of the times of its sections' instances */
-    FV_CHUNK_REGIONS = 43,       /* [fv_region_record, thread, forgotten] computing between two calls */
-    FV_CHUNK_INTERPRETER = 44,   /* [fv_interpreter_record, process, one] the interpreter of Python in the process */
-    FV_CHUNK_COST_REGIONS = 45,  /* [fv_cost_region, thread, forgotten] the call before the samples of the COSTS with the same index */
-    FV_CHUNK_INSTANCE_COMPUTING = 46, /* [fv_instance_computing, thread] CPU time outside of MPI in instances, by context */
-    FV_CHUNK_LONG_CALLS = 47,    /* [fv_long_calls, thread] long calls of functions that mostly return soon, by context */
-    FV_CHUNK_SAMPLE_LOG = 48,    /* [fv_logged_sample, thread] samples of the CPU clock, in a trace */
-    FV_CHUNK_SECTION_PROCESS = 50, /* [fv_section_process, thread, forgotten] CPU time of the process in the SECTION_TIMES with the same index */
-    FV_CHUNK_SWITCHES = 51,      /* [fv_switch_record, thread, forgotten] where the thread had no processor between two calls. fv_thread_record.switches says whether there can be any */
-    FV_CHUNK_RECENT_INSTANCES = 53, /* [fv_recent_instances, thread] the instances that were measured last, by context */
-    FV_CHUNK_INSTANCE_EVENTS = 54, /* [fv_instance_events, thread] counts of events in single instances, by context */
-    FV_CHUNK_LOGGED_EVENTS = 55, /* [fv_logged_events, thread] counts of events of logged instances. A chunk of them may be missing */
+    FV_CHUNK_EVENT_COUNTS = 38,   /* [fv_event_counts, thread] instances whose events are known, by context */
+    FV_CHUNK_OPTIONS = 39,        /* [fv_option_record, process] options that were not at their defaults; the directory
+                                   * is left out */
+    FV_CHUNK_SHADOWS = 40,   /* [fv_shadow_record, process] libraries that define MPI functions in front of fvmpi */
+    FV_CHUNK_TIME_BINS = 41, /* [fv_time_bins, thread, one, forgotten] what the thread did when */
+    FV_CHUNK_SECTION_OCTAVES = 42, /* [fv_octave, thread, forgotten] histograms of the times of its sections'
+                                    * instances */
+    FV_CHUNK_REGIONS = 43,         /* [fv_region_record, thread, forgotten] computing between two calls */
+    FV_CHUNK_INTERPRETER = 44,     /* [fv_interpreter_record, process, one] the interpreter of Python in the process */
+    FV_CHUNK_COST_REGIONS = 45,    /* [fv_cost_region, thread, forgotten] the call before the samples of the COSTS with
+                                    * the same index */
+    FV_CHUNK_INSTANCE_COMPUTING = 46, /* [fv_instance_computing, thread] CPU time outside of MPI in instances, by
+                                       * context */
+    FV_CHUNK_LONG_CALLS = 47,         /* [fv_long_calls, thread] long calls of functions that mostly return soon, by
+                                       * context */
+    FV_CHUNK_SAMPLE_LOG = 48,         /* [fv_logged_sample, thread] samples of the CPU clock, in a trace */
+    FV_CHUNK_SECTION_PROCESS = 50,    /* [fv_section_process, thread, forgotten] CPU time of the process in the
+                                       * SECTION_TIMES with the same index */
+    FV_CHUNK_SWITCHES = 51, /* [fv_switch_record, thread, forgotten] where the thread had no processor between two
+                             * calls. fv_thread_record.switches says whether there can be any */
+    FV_CHUNK_RECENT_INSTANCES = 53, /* [fv_recent_instances, thread] the instances that were measured last, by
+                                     * context */
+    FV_CHUNK_INSTANCE_EVENTS = 54,  /* [fv_instance_events, thread] counts of events in single instances, by context */
+    FV_CHUNK_LOGGED_EVENTS = 55, /* [fv_logged_events, thread] counts of events of logged instances. A chunk of them may
+                                  * be missing */
     FV_CHUNK_GRIDS = 56,         /* [fv_grid, process] communicators with a Cartesian topology */
-    FV_CHUNK_FUNCTION_CALLS = 57, /* [fv_function_calls, thread, forgotten] calls of functions that the compiler instrumented (--functions) */
+    FV_CHUNK_FUNCTION_CALLS = 57,  /* [fv_function_calls, thread, forgotten] calls of functions that the compiler
+                                    * instrumented (--functions) */
     FV_CHUNK_FUNCTION_LOSSES = 58, /* [fv_function_losses, thread, one] what of these calls was not measured */
-    FV_CHUNK_IO_FILES = 60,      /* [fv_io_file, process] files by name (--io) */
-    FV_CHUNK_IO = 61,            /* [fv_io_record, thread, forgotten] what the thread did to a file, by function and call path */
-    FV_CHUNK_IO_THREAD = 62,     /* [fv_io_thread, thread, one] the I/O call that it is in, and what is missing */
-    FV_CHUNK_IO_REGIONS = 63,    /* [fv_io_region, thread, forgotten] I/O between two calls of MPI */
-    FV_CHUNK_IO_PROCESS = 64,    /* [fv_io_process, process, one] /proc/self/io at start and end */
-    FV_CHUNK_IO_HANDLES = 65,    /* [fv_io_handle, process] open files that IO events refer to, in a trace */
-    FV_CHUNK_OMP_WORK = 70,      /* [fv_omp_work, thread] parts in worksharing of OpenMP, by call path and region */
-    FV_CHUNK_SOLO = 71,          /* [fv_solo_record, process] phases in which one thread at a time ran alone (`fvmpi run --stacks --solo`), or one rank (--throughput) */
+    FV_CHUNK_IO_FILES = 60,        /* [fv_io_file, process] files by name (--io) */
+    FV_CHUNK_IO = 61,              /* [fv_io_record, thread, forgotten] what the thread did to a file, by function and
+                                    * call path */
+    FV_CHUNK_IO_THREAD = 62,       /* [fv_io_thread, thread, one] the I/O call that it is in, and what is missing */
+    FV_CHUNK_IO_REGIONS = 63,      /* [fv_io_region, thread, forgotten] I/O between two calls of MPI */
+    FV_CHUNK_IO_PROCESS = 64,      /* [fv_io_process, process, one] /proc/self/io at start and end */
+    FV_CHUNK_IO_HANDLES = 65,      /* [fv_io_handle, process] open files that IO events refer to, in a trace */
+    FV_CHUNK_OMP_WORK = 70,        /* [fv_omp_work, thread] parts in worksharing of OpenMP, by call path and region */
+    FV_CHUNK_SOLO = 71, /* [fv_solo_record, process] phases in which one thread at a time ran alone (`fvmpi run
+                         * --stacks --solo`), or one rank (--throughput) */
     FV_CHUNK_MEMORY_PROCESS = 80, /* [fv_memory_process, process, one] live bytes and their peak (--memory) */
-    FV_CHUNK_MEMORY_SUMS = 81,   /* [fv_memory_sums, thread, one] calls of the allocator, and what the thread holds back from the process's live bytes */
-    FV_CHUNK_MEMORY_SITES = 82,  /* [fv_memory_site, thread] allocations by call path. Records of one path are added up */
+    FV_CHUNK_MEMORY_SUMS = 81,   /* [fv_memory_sums, thread, one] calls of the allocator, and what the thread holds back
+                                  * from the process's live bytes */
+    FV_CHUNK_MEMORY_SITES = 82,  /* [fv_memory_site, thread] allocations by call path. Records of one path are added
+                                  * up */
     FV_CHUNK_MEMORY_PATHS = 83,  /* [fv_memory_path, process] live bytes by call path */
     FV_CHUNK_MEMORY_SERIES = 84, /* [fv_memory_series, process, one] live bytes along time */
-    FV_CHUNK_SENSOR_PROCESS = 90, /* [fv_sensor_process, process, one] how the sensors of the node were read (--sensors), in one process of each node */
-    FV_CHUNK_SENSOR_SERIES = 91, /* [fv_sensor_series, process] events of sensors that are read */
-    FV_CHUNK_SENSOR_SAMPLES = 92, /* [fv_sensor_sample, process] values of all series. Samples are thinned when 16 MiB are used up. A list that was being thinned when the process was killed ends with old samples, whose times are smaller than the one before */
-    FV_CHUNK_FACTS = 93,         /* [fv_fact, process] facts of the machine, by one process of each node (by all, where they cannot find out which), and variables of the environment; at the end, other processes of the node that ran */
-    FV_CHUNK_LABELS = 94,        /* [fv_label_record, process] moments that fvmpi_label() or `fvmpi label` marked */
-    FV_CHUNK_AFFINITY = 95,      /* [fv_affinity, process] where each thread may run */
-    FV_CHUNK_NOISE = 96,         /* [fv_noise_record, thread, forgotten] blocking collective calls before which the thread had no processor */
+    FV_CHUNK_SENSOR_PROCESS = 90, /* [fv_sensor_process, process, one] how the sensors of the node were read
+                                   * (--sensors), in one process of each node */
+    FV_CHUNK_SENSOR_SERIES = 91,  /* [fv_sensor_series, process] events of sensors that are read */
+    FV_CHUNK_SENSOR_SAMPLES = 92, /* [fv_sensor_sample, process] values of all series. Samples are thinned when 16 MiB
+                                   * are used up. A list that was being thinned when the process was killed ends with
+                                   * old samples, whose times are smaller than the one before */
+    FV_CHUNK_FACTS = 93,          /* [fv_fact, process] facts of the machine, by one process of each node (by all, where
+                                   * they cannot find out which), and variables of the environment; at the end, other
+                                   * processes of the node that ran */
+    FV_CHUNK_LABELS = 94,         /* [fv_label_record, process] moments that fvmpi_label() or `fvmpi label` marked */
+    FV_CHUNK_AFFINITY = 95,       /* [fv_affinity, process] where each thread may run */
+    FV_CHUNK_NOISE = 96,          /* [fv_noise_record, thread, forgotten] blocking collective calls before which the
+                                   * thread had no processor */
     FV_CHUNK_COUNTER_EVENTS = 97, /* [fv_counter_event, process] events that were asked for (--counters) */
-    FV_CHUNK_COUNTER_VALUES = 98, /* [fv_counter_values, thread] what the thread counted: in the first record all of it, then by section */
+    FV_CHUNK_COUNTER_VALUES = 98, /* [fv_counter_values, thread] what the thread counted: in the first record all of it,
+                                   * then by section */
     FV_CHUNK_COUNTER_PHASES = 99, /* [fv_counter_phase, thread] what it counted in phases of threads (--threads) */
-    FV_CHUNK_REMARKS = 110,      /* [fv_remark_record, process] what the process could not record, where no counter says so */
+    FV_CHUNK_REMARKS = 110, /* [fv_remark_record, process] what the process could not record, where no counter says
+                             * so */
 };
 
 struct fv_chunk_header {
@@ -292,10 +336,10 @@ static inline uint64_t fv_chunk_check(const struct fv_chunk_header *c)
 /* A loaded ELF object. Addresses of call paths are stored as (module, address - bias), which is the
  * object's own virtual address and the same in every process that maps this build-id. */
 struct fv_module_record {
-    uint32_t bytes; /* of this record, path included, a multiple of 8 */
-    uint32_t id;    /* from 1 */
-    uint64_t bias;  /* [hex] load address minus link address */
-    uint64_t begin, end; /* [hex] mapped range when first seen */
+    uint32_t bytes;          /* of this record, path included, a multiple of 8 */
+    uint32_t id;             /* from 1 */
+    uint64_t bias;           /* [hex] load address minus link address */
+    uint64_t begin, end;     /* [hex] mapped range when first seen */
     uint32_t build_id_bytes; /* 0: none */
     uint32_t path_bytes;     /* without the final NUL, which is there */
     uint8_t build_id[32];    /* [hex, count build_id_bytes] */
@@ -303,12 +347,12 @@ struct fv_module_record {
 };
 _Static_assert(sizeof(struct fv_module_record) == 72, "on-disk size");
 
-/* A function of source code that an interpreter runs is a module, too: it has the path "FILE:FUNCTION", its build-id is FV_CODE_ID
- * and a hash of that path, and the offset of a call path in it is the line, 0 where that is not known. */
-#define FV_CODE_ID "code:"
+/* A function of source code that an interpreter runs is a module, too: it has the path "FILE:FUNCTION", its build-id is
+ * FV_CODE_ID and a hash of that path, and the offset of a call path in it is the line, 0 where that is not known. */
+#define FV_CODE_ID       "code:"
 #define FV_CODE_ID_BYTES (sizeof(FV_CODE_ID) - 1 + sizeof(uint64_t))
 
-#define FV_MODULE_UNKNOWN 0u                     /* offset is an absolute address */
+#define FV_MODULE_UNKNOWN   0u                   /* offset is an absolute address */
 #define FV_MODULE_TRUNCATED UINT32_C(0xffffffff) /* outer frames were cut at the depth limit */
 
 /* A node of the process's call tree. Node ids count from 1 over all PATHS chunks; node 0 is the root,
@@ -329,7 +373,7 @@ enum fv_interpreter_state {
 };
 struct fv_interpreter_record {
     char version[32]; /* of Python */
-    uint32_t state; /* [enum fv_interpreter_state] */
+    uint32_t state;   /* [enum fv_interpreter_state] */
     uint32_t pad;
     uint64_t unread; /* call paths whose frames could not be read */
     uint64_t reserved[2];
@@ -345,14 +389,14 @@ enum fv_function_class {
     FV_CLASS_IO = 5,
     FV_CLASS_COMM = 6, /* creation and destruction of communicators, topologies, windows, files */
     FV_CLASS_INIT = 7, /* start and end of MPI, sessions, spawn */
-    FV_CLASS_COUNT       /* [count] */
+    FV_CLASS_COUNT     /* [count] */
 };
 
 /* Which ranks a blocking collective waits for (facts: wait states). */
 enum fv_wait_rule {
     FV_RULE_NONE = 0,
-    FV_RULE_NXN,     /* all wait for the last sender */
-    FV_RULE_BARRIER, /* all wait for the last to enter; MPI_Finalize too */
+    FV_RULE_NXN,       /* all wait for the last sender */
+    FV_RULE_BARRIER,   /* all wait for the last to enter; MPI_Finalize too */
     FV_RULE_FROM_ROOT, /* non-roots wait for the root: broadcast, scatter */
     FV_RULE_TO_ROOT,   /* the root waits for the others: reduce, gather */
     FV_RULE_SCAN,      /* a rank waits for lower ranks */
@@ -360,10 +404,10 @@ enum fv_wait_rule {
 };
 
 struct fv_function_record {
-    uint16_t id;        /* as in cells */
-    uint8_t class;      /* [enum fv_function_class] */
-    uint8_t wait;       /* [enum fv_wait_rule] */
-    char name[44];      /* "MPI_Send", NUL-padded */
+    uint16_t id;   /* as in cells */
+    uint8_t class; /* [enum fv_function_class] */
+    uint8_t wait;  /* [enum fv_wait_rule] */
+    char name[44]; /* "MPI_Send", NUL-padded */
 };
 _Static_assert(sizeof(struct fv_function_record) == 48, "on-disk size");
 
@@ -385,33 +429,33 @@ enum fv_comm_flags {
 /* A communicator. `uid` is equal on all its ranks and unique in the job (see src/rt/comm.h). The runs
  * give the world ranks of the local group in order, then of the remote group. */
 struct fv_comm_record {
-    uint32_t bytes; /* of this record, runs included, a multiple of 8 */
-    uint32_t id;    /* of this process, from 1; 0 in a cell: no communicator */
-    uint64_t uid;    /* [hex] */
-    uint64_t parent; /* [hex] uid; 0 none */
-    uint64_t handle; /* [hex] as the application holds it */
-    uint64_t created, freed; /* [ticks] 0: not seen */
-    uint32_t flags;          /* [enum fv_comm_flags] */
-    int32_t rank, size;      /* in the local group */
-    int32_t remote_size;     /* 0 unless FV_COMM_INTER */
+    uint32_t bytes;             /* of this record, runs included, a multiple of 8 */
+    uint32_t id;                /* of this process, from 1; 0 in a cell: no communicator */
+    uint64_t uid;               /* [hex] */
+    uint64_t parent;            /* [hex] uid; 0 none */
+    uint64_t handle;            /* [hex] as the application holds it */
+    uint64_t created, freed;    /* [ticks] 0: not seen */
+    uint32_t flags;             /* [enum fv_comm_flags] */
+    int32_t rank, size;         /* in the local group */
+    int32_t remote_size;        /* 0 unless FV_COMM_INTER */
     uint32_t runs, remote_runs; /* how many runs of ranks the groups have */
-    uint64_t collectives; /* collective calls seen on it */
-    char name[64];        /* NUL-padded; "" unless MPI_Comm_set_name or predefined */
-    struct fv_rank_run run[]; /* [count runs + remote_runs] world ranks of the local group, then of the remote one */
+    uint64_t collectives;       /* collective calls seen on it */
+    char name[64];              /* NUL-padded; "" unless MPI_Comm_set_name or predefined */
+    struct fv_rank_run run[];   /* [count runs + remote_runs] world ranks of the local group, then of the remote one */
 };
 _Static_assert(sizeof(struct fv_comm_record) == 144, "on-disk size");
 
 /* Where a thread is inside MPI, right now. */
 struct fv_in_call {
-    uint64_t begin; /* [ticks] 0: not in MPI */
+    uint64_t begin;    /* [ticks] 0: not in MPI */
     uint32_t function; /* fv_function_record.id */
-    uint32_t path; /* PATHS */
-    uint64_t comm; /* [hex] handle; 0 none */
-    int32_t peer;  /* rank in comm, or FV_ANY_PEER, FV_NO_PEER */
-    int32_t tag;   /* of the message */
+    uint32_t path;     /* PATHS */
+    uint64_t comm;     /* [hex] handle; 0 none */
+    int32_t peer;      /* rank in comm, or FV_ANY_PEER, FV_NO_PEER */
+    int32_t tag;       /* of the message */
 };
 _Static_assert(sizeof(struct fv_in_call) == 32, "on-disk size");
-#define FV_NO_PEER INT32_MIN        /* none, or MPI_PROC_NULL */
+#define FV_NO_PEER  INT32_MIN       /* none, or MPI_PROC_NULL */
 #define FV_ANY_PEER (INT32_MIN + 1) /* MPI_ANY_SOURCE */
 
 enum fv_waited_kind {
@@ -423,9 +467,9 @@ enum fv_waited_kind {
 
 /* One of several things that a call waits for. */
 struct fv_waited {
-    uint32_t comm;  /* fv_comm_record.id; 0: unknown */
-    int32_t peer;   /* rank in comm, or FV_ANY_PEER, FV_NO_PEER */
-    int32_t tag;    /* negative: any. Of a collective its sequence number on comm, or -1 */
+    uint32_t comm;     /* fv_comm_record.id; 0: unknown */
+    int32_t peer;      /* rank in comm, or FV_ANY_PEER, FV_NO_PEER */
+    int32_t tag;       /* negative: any. Of a collective its sequence number on comm, or -1 */
     uint16_t function; /* that began it */
     uint8_t kind;      /* [enum fv_waited_kind] */
     uint8_t pad;
@@ -436,35 +480,38 @@ _Static_assert(sizeof(struct fv_waited) == 16, "on-disk size");
  * began, or the two halves of an MPI_Sendrecv. Of an earlier call unless `begin` is that of fv_in_call. */
 #define FV_WAITED_MOST 32
 struct fv_waiting {
-    uint64_t begin; /* [ticks] fv_in_call.begin of that call */
-    uint32_t count; /* all of them; more than `kept`: the others are unknown, or too many */
-    uint32_t kept;  /* that are here */
+    uint64_t begin;                        /* [ticks] fv_in_call.begin of that call */
+    uint32_t count;                        /* all of them; more than `kept`: the others are unknown, or too many */
+    uint32_t kept;                         /* that are here */
     struct fv_waited item[FV_WAITED_MOST]; /* [count kept] */
 };
 _Static_assert(sizeof(struct fv_waiting) == 528, "on-disk size");
 
 /* A thread that called MPI. A slot is taken over by a later thread when its thread has ended. */
 struct fv_thread_record {
-    uint32_t id;      /* the slot, from 0 */
-    uint32_t tid;     /* of its present or last thread */
-    uint32_t threads; /* that used this slot */
-    uint32_t main;    /* 1: the thread that initialised MPI */
-    uint64_t begin, end; /* [ticks] end 0: alive */
-    struct fv_in_call in_call; /* the call that it is in */
-    uint64_t last;       /* [ticks] end of the last recorded call */
-    uint64_t calls;      /* recorded */
-    uint64_t mpi_ticks;  /* in them */
-    uint64_t path_misses;  /* call paths unwound */
-    uint64_t path_evictions; /* of the call path cache */
-    uint64_t cold_ticks;   /* fvmpi's own time on rare paths: unwinding, growing */
-    uint64_t mpi_bytes;    /* sent and received, in recorded calls */
-    uint64_t samples;      /* of its CPU clock (--sample) */
-    uint64_t lock_ticks;   /* it waited for locks and barriers of threads (--threads) */
-    uint64_t era;          /* as the header's when it recorded last */
-    uint64_t user_ns, system_ns; /* CPU time of the slot's threads while they were recorded, to their ends or MPI_Finalize, ... */
-    uint64_t usage_of;     /* ... of so many of `threads`; fewer: of the last one it is not known */
-    uint32_t switches;     /* 1: SWITCHES have those of the slot's threads; 2: the kernel did not let us; 0: not looked at */
-    uint32_t waited;       /* [2^10 ticks] recording its calls waited so long for pages of this file (FV_WAITED_SHIFT); it is none of the application's time */
+    uint32_t id;                 /* the slot, from 0 */
+    uint32_t tid;                /* of its present or last thread */
+    uint32_t threads;            /* that used this slot */
+    uint32_t main;               /* 1: the thread that initialised MPI */
+    uint64_t begin, end;         /* [ticks] end 0: alive */
+    struct fv_in_call in_call;   /* the call that it is in */
+    uint64_t last;               /* [ticks] end of the last recorded call */
+    uint64_t calls;              /* recorded */
+    uint64_t mpi_ticks;          /* in them */
+    uint64_t path_misses;        /* call paths unwound */
+    uint64_t path_evictions;     /* of the call path cache */
+    uint64_t cold_ticks;         /* fvmpi's own time on rare paths: unwinding, growing */
+    uint64_t mpi_bytes;          /* sent and received, in recorded calls */
+    uint64_t samples;            /* of its CPU clock (--sample) */
+    uint64_t lock_ticks;         /* it waited for locks and barriers of threads (--threads) */
+    uint64_t era;                /* as the header's when it recorded last */
+    uint64_t user_ns, system_ns; /* CPU time of the slot's threads while they were recorded, to their ends or
+                                  * MPI_Finalize, ... */
+    uint64_t usage_of;           /* ... of so many of `threads`; fewer: of the last one it is not known */
+    uint32_t switches; /* 1: SWITCHES have those of the slot's threads; 2: the kernel did not let us; 0: not looked
+                        * at */
+    uint32_t waited;   /* [2^10 ticks] recording its calls waited so long for pages of this file (FV_WAITED_SHIFT);
+                        * it is none of the application's time */
 };
 #define FV_WAITED_SHIFT 10
 _Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
@@ -474,22 +521,23 @@ _Static_assert(sizeof(struct fv_thread_record) == 176, "on-disk size");
  * another posted. Time is exact: the squares are summed as 128-bit integers, which needs no division
  * and, unlike a running mean, loses nothing. */
 struct fv_cell {
-    uint32_t path;         /* PATHS; 0: not known */
-    uint32_t comm;         /* fv_comm_record.id; 0 none */
-    uint16_t function;     /* fv_function_record.id */
-    uint8_t size_bucket;   /* fv_log2_bucket() of bytes sent, else of bytes received; fv_cell_has_size() */
-    uint8_t flags;         /* 0 */
-    uint32_t calls;        /* 0: what other calls completed */
+    uint32_t path;       /* PATHS; 0: not known */
+    uint32_t comm;       /* fv_comm_record.id; 0 none */
+    uint16_t function;   /* fv_function_record.id */
+    uint8_t size_bucket; /* fv_log2_bucket() of bytes sent, else of bytes received; fv_cell_has_size() */
+    uint8_t flags;       /* 0 */
+    uint32_t calls;      /* 0: what other calls completed */
     uint64_t time_sum, time_min, time_max; /* [ticks] */
     uint64_t square_low, square_high;      /* [ticks^2] their sum, in 128 bits */
-    uint64_t bytes_sent, bytes_received; /* [bytes] */
+    uint64_t bytes_sent, bytes_received;   /* [bytes] */
     uint32_t sends, receives; /* messages, of 0 bytes too, or calls with sent (received) bytes: the size histogram */
     uint64_t first, last;     /* [ticks] enter of the first, leave of the last call */
     uint64_t barrier_ticks;   /* of time_sum, in the barriers that fvmpi inserted ... */
     uint32_t barriers;        /* ... into so many of the calls */
     uint32_t section;         /* SECTION_SETS: what was open; 0: nothing */
     uint64_t before_ticks;    /* outside of MPI, from the end of the thread's call before to the begin of a call, ... */
-    uint32_t from;            /* ... where that call before was at this path; 0: there was none, or its path is not known */
+    uint32_t from;            /* ... where that call before was at this path; 0: there was none, or its path is not
+                               * known */
     uint32_t from_calls;      /* ... of the calls behind the first so many. REGIONS have the others */
     uint32_t time_histogram[FV_TIME_BUCKETS]; /* calls by their time (base/histogram.h) */
 };
@@ -499,31 +547,34 @@ static inline bool fv_cell_has_size(const struct fv_cell *cell)
 {
     return cell->size_bucket || cell->path || cell->comm;
 }
-#define FV_FROM_SEVERAL UINT32_C(0xffffffff) /* `from` of a cell: of several paths, because there was no room for REGIONS */
+/* `from` of a cell: of several paths, because there was no room for REGIONS */
+#define FV_FROM_SEVERAL UINT32_C(0xffffffff)
 
-/* Computing between two calls of a thread: what a cell had in before_ticks for a `from` that was followed by another one.
- * The key occurs once; what the cell has at present comes on top. */
+/* Computing between two calls of a thread: what a cell had in before_ticks for a `from` that was followed by another
+ * one. The key occurs once; what the cell has at present comes on top. */
 struct fv_region_record {
-    uint32_t from; /* PATHS of the call before; 0: as in struct fv_cell */
-    uint32_t cell; /* index among the thread's CELLS, from 0: the call behind it */
+    uint32_t from;         /* PATHS of the call before; 0: as in struct fv_cell */
+    uint32_t cell;         /* index among the thread's CELLS, from 0: the call behind it */
     uint64_t count, ticks; /* times that the cell's call followed; outside of MPI before it */
 };
 _Static_assert(sizeof(struct fv_region_record) == 24, "on-disk size");
 
-/* How long a thread had no processor in the computing between two calls. The key is as in struct fv_region_record, and occurs
- * once; where it does not occur, the thread had its processor all the time. */
+/* How long a thread had no processor in the computing between two calls. The key is as in struct fv_region_record, and
+ * occurs once; where it does not occur, the thread had its processor all the time. */
 struct fv_switch_record {
-    uint32_t from, cell; /* as in struct fv_region_record */
+    uint32_t from, cell;              /* as in struct fv_region_record */
     uint64_t blocked, blocked_ns;     /* it waited for something: how often, and how long until it ran again */
     uint64_t preempted, preempted_ns; /* another was given its processor */
     uint64_t unseen; /* switches that were too many for the room, at least so many: times hold the others */
 };
 _Static_assert(sizeof(struct fv_switch_record) == 48, "on-disk size");
 
-/* Before a blocking collective call of the wait log, since the one before it: the thread had no processor, outside of MPI. Calls that have no record kept theirs all
- * the time, if fv_thread_record.switches is 1. In the order of time, but for the first one. */
+/* Before a blocking collective call of the wait log, since the one before it: the thread had no processor, outside of
+ * MPI. Calls that have no record kept theirs all the time, if fv_thread_record.switches is 1. In the order of time, but
+ * for the first one. */
 struct fv_noise_record {
-    uint64_t begin;        /* [ticks] fv_coll_record.begin; 0, of the first: the sum of what there was no room for, behind all others */
+    uint64_t begin;        /* [ticks] fv_coll_record.begin; 0, of the first: the sum of what there was no room for,
+                            * behind all others */
     uint64_t preempted_ns; /* another was given its processor, ... */
     uint64_t blocked_ns;   /* it waited for something: until it ran again */
     uint32_t preempted;    /* ... so often */
@@ -552,8 +603,8 @@ _Static_assert(sizeof(struct fv_packed) == 16, "on-disk size");
 
 /* A file that was opened with MPI_File_open. */
 struct fv_file_record {
-    uint32_t bytes; /* of this record, name included, a multiple of 8 */
-    uint32_t id;    /* of this process, from 1 */
+    uint32_t bytes;      /* of this record, name included, a multiple of 8 */
+    uint32_t id;         /* of this process, from 1 */
     uint32_t comm;       /* fv_comm_record.id */
     uint32_t mode;       /* [enum fv_file_mode_flags] MPI_MODE_* differ between MPIs */
     uint32_t name_bytes; /* without the final NUL, which is there */
@@ -566,10 +617,10 @@ _Static_assert(sizeof(struct fv_file_record) == 24, "on-disk size");
  * ranks in the communicator, one that stands there twice is there twice. Beyond the edge of a grid is nobody,
  * who is left out. */
 struct fv_neighbours {
-    uint32_t bytes;   /* of this record, ranks included, a multiple of 8 */
-    uint32_t comm;    /* fv_comm_record.id */
+    uint32_t bytes;                 /* of this record, ranks included, a multiple of 8 */
+    uint32_t comm;                  /* fv_comm_record.id */
     uint32_t sources, destinations; /* how many */
-    uint32_t listed;  /* sources + destinations; 0: over budget, they are unknown */
+    uint32_t listed;                /* sources + destinations; 0: over budget, they are unknown */
     uint32_t pad;
     int32_t rank[]; /* [count listed] sources, then destinations */
 };
@@ -583,8 +634,8 @@ struct fv_grid_dimension {
 /* The Cartesian grid of a communicator, the same on all its ranks. Their coordinates follow from their ranks in
  * it: the last dimension counts fastest (MPI-4.1, 8.5: row-major). */
 struct fv_grid {
-    uint32_t bytes; /* of this record, dimensions included, a multiple of 8 */
-    uint32_t comm;  /* fv_comm_record.id */
+    uint32_t bytes;      /* of this record, dimensions included, a multiple of 8 */
+    uint32_t comm;       /* fv_comm_record.id */
     uint32_t dimensions; /* how many */
     uint32_t pad;
     struct fv_grid_dimension dimension[]; /* [count dimensions] */
@@ -594,7 +645,7 @@ _Static_assert(sizeof(struct fv_grid) == 16, "on-disk size");
 /* A window of one-sided communication. With the communicator's uid, `sequence` (of the collective call that
  * made it) is the same on all ranks and no other window's. */
 struct fv_window_record {
-    uint32_t id; /* of this process, from 1 */
+    uint32_t id;       /* of this process, from 1 */
     uint32_t comm;     /* fv_comm_record.id */
     uint64_t sequence; /* of the call that made it, among those on the communicator */
 };
@@ -634,14 +685,14 @@ _Static_assert(sizeof(struct fv_coll_record) == 24, "on-disk size");
 
 /* What a thread did when: ticks inside MPI per function class and time bin. */
 struct fv_bin_bank {
-    uint64_t origin, width; /* [ticks] */
+    uint64_t origin, width;                  /* [ticks] */
     uint64_t ticks[FV_BINS][FV_CLASS_COUNT]; /* in MPI, by bin and class of functions */
 };
-/* When the run outgrows the bins their width doubles, in place: pairs of bins are added up one after the other, so that what a killed
- * process left can be finished by its reader (trace/bins.h). */
+/* When the run outgrows the bins their width doubles, in place: pairs of bins are added up one after the other, so that
+ * what a killed process left can be finished by its reader (trace/bins.h). */
 struct fv_time_bins {
-    uint64_t folding; /* [ticks] the width that is doubled; in effect while it is the bank's */
-    uint64_t folded;  /* pairs that are done: each is where it belongs, ... */
+    uint64_t folding;               /* [ticks] the width that is doubled; in effect while it is the bank's */
+    uint64_t folded;                /* pairs that are done: each is where it belongs, ... */
     uint64_t first[FV_CLASS_COUNT]; /* [ticks, by enum fv_function_class] ... but the first one is here */
     struct fv_bin_bank bank;        /* the bins */
 };
@@ -654,8 +705,8 @@ struct fv_option_record {
 };
 _Static_assert(sizeof(struct fv_option_record) == 256, "on-disk size");
 
-/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. Functions whose calls it hands
- * on are taken out when the first one comes. */
+/* An executable or a library that defines MPI functions in front of fvmpi: calls of them are not recorded. Functions
+ * whose calls it hands on are taken out when the first one comes. */
 struct fv_shadow_record {
     char object[240];   /* its path, NUL-padded, cut if it is longer */
     char names[256];    /* of functions, with blanks between, as many as there is room for, ... */
@@ -687,9 +738,9 @@ enum fv_section_flags { FV_SECTION_OTHERS = 1 /* stands for all that found no pl
 /* A section, which its name and number tell from others. Its id counts from 1 over all SECTIONS chunks. */
 struct fv_section {
     char name[FV_SECTION_NAME]; /* cut to 63 bytes, NUL-padded */
-    int32_t number; /* that the program gave it */
-    int32_t level; /* of the first begin */
-    uint32_t flags; /* [enum fv_section_flags] */
+    int32_t number;             /* that the program gave it */
+    int32_t level;              /* of the first begin */
+    uint32_t flags;             /* [enum fv_section_flags] */
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_section) == 80, "on-disk size");
@@ -699,8 +750,8 @@ enum fv_label_origin { FV_LABEL_PROGRAM = 1, FV_LABEL_OUTSIDE = 2 /* fvmpi label
 
 /* A moment that was marked. */
 struct fv_label_record {
-    uint32_t bytes; /* of this record, a multiple of 8 */
-    uint16_t origin; /* [enum fv_label_origin] */
+    uint32_t bytes;      /* of this record, a multiple of 8 */
+    uint16_t origin;     /* [enum fv_label_origin] */
     uint16_t text_bytes; /* without the final NUL, which is there */
     uint64_t ticks;
     char text[]; /* [count text_bytes] any bytes */
@@ -726,37 +777,37 @@ _Static_assert(sizeof(struct fv_section_counters) == 72, "on-disk size");
 /* What one thread did in one section. Instances are from begin to end; of one within another of the same section the
  * outer is measured. Pauses are left out of times. */
 struct fv_section_times {
-    uint32_t section; /* SECTIONS */
-    uint32_t measured; /* 1: `usage` is */
-    uint64_t count;   /* instances that have ended */
+    uint32_t section;                     /* SECTIONS */
+    uint32_t measured;                    /* 1: `usage` is */
+    uint64_t count;                       /* instances that have ended */
     uint64_t ticks, ticks_min, ticks_max; /* of them */
     struct fv_section_counters sum;       /* in them */
-    uint64_t opened;       /* [ticks] when the instance began that is open; 0: none is */
-    uint64_t paused;       /* [ticks] of that one: sum of pauses until then */
-    struct fv_section_counters since; /* counters then */
-    uint64_t nested;       /* begins within an instance */
-    uint64_t overlapped;   /* ends while a section was open that had begun later */
-    uint64_t unended;      /* instances that the thread's end ended */
-    uint64_t unbegun;      /* ends without a begin on any thread ... */
-    uint64_t elsewhere;    /* ... and with one on another thread, which is still open there */
-    uint64_t last;         /* [ticks] when the last instance ended; 0: none has */
-    double ticks_m2;       /* [ticks^2] sum of squared deviations of the instances from the mean */
+    uint64_t opened;                      /* [ticks] when the instance began that is open; 0: none is */
+    uint64_t paused;                      /* [ticks] of that one: sum of pauses until then */
+    struct fv_section_counters since;     /* counters then */
+    uint64_t nested;                      /* begins within an instance */
+    uint64_t overlapped;                  /* ends while a section was open that had begun later */
+    uint64_t unended;                     /* instances that the thread's end ended */
+    uint64_t unbegun;                     /* ends without a begin on any thread ... */
+    uint64_t elsewhere;                   /* ... and with one on another thread, which is still open there */
+    uint64_t last;                        /* [ticks] when the last instance ended; 0: none has */
+    double ticks_m2;                      /* [ticks^2] sum of squared deviations of the instances from the mean */
 };
 _Static_assert(sizeof(struct fv_section_times) == 256, "on-disk size");
 
 /* CPU time of the whole process while a thread was in a section. Not measured without fv_section_times.measured. */
 struct fv_section_process {
     uint32_t section, pad; /* SECTIONS */
-    uint64_t cpu_ns;   /* in instances that have ended */
-    uint64_t since_ns; /* the process's when the instance began that is open */
+    uint64_t cpu_ns;       /* in instances that have ended */
+    uint64_t since_ns;     /* the process's when the instance began that is open */
 };
 _Static_assert(sizeof(struct fv_section_process) == 24, "on-disk size");
 
-/* Of a histogram of durations, in ticks, those of one octave (base/histogram.h): made when the first one falls into it. A key
- * may occur more than once. The histogram's sum is that of the instances, or less where there was no room. */
+/* Of a histogram of durations, in ticks, those of one octave (base/histogram.h): made when the first one falls into it.
+ * A key may occur more than once. The histogram's sum is that of the instances, or less where there was no room. */
 struct fv_octave {
-    uint32_t of;     /* whose: of sections, as in SECTION_TIMES */
-    uint32_t octave; /* below FV_OCTAVES; k: durations from 2^(k+2) on, 0: those below 8 */
+    uint32_t of;                       /* whose: of sections, as in SECTION_TIMES */
+    uint32_t octave;                   /* below FV_OCTAVES; k: durations from 2^(k+2) on, 0: those below 8 */
     uint64_t count[FV_OCTAVE_BUCKETS]; /* durations in each of its eight parts of equal width */
 };
 _Static_assert(sizeof(struct fv_octave) == 72, "on-disk size");

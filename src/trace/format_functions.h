@@ -1,4 +1,5 @@
-/* Part of format.h: what src/functions writes into the rank file, calls of functions that the compiler instrumented (--functions). */
+/* Part of format.h: what src/functions writes into the rank file, calls of functions that the compiler instrumented
+ * (--functions). */
 #ifndef FV_FORMAT_FUNCTIONS_H
 #define FV_FORMAT_FUNCTIONS_H
 
@@ -8,25 +9,26 @@ enum fv_function_calls_flags {
     FV_CALLS_COUNTED = 1, /* too short to be measured on: from then on its calls are counted alone */
 };
 
-/* A function at a place of a thread's tree of calls, which begins with what nobody that is instrumented called. Of calls of itself, at
- * whatever depth, by the same call the outermost is measured. Pauses are left out of times. */
+/* A function at a place of a thread's tree of calls, which begins with what nobody that is instrumented called. Of
+ * calls of itself, at whatever depth, by the same call the outermost is measured. Pauses are left out of times. */
 struct fv_function_calls {
     uint32_t parent; /* the caller: counts from 1 over the thread's records, and is smaller; 0: none that is known */
-    uint32_t node;   /* PATHS, from 1: the function's frame, one past its entry, behind the path of the call; of one that is inlined, behind the frame
-                        of the function that it is in; 0: not known */
+    uint32_t node;   /* PATHS, from 1: the function's frame, one past its entry, behind the path of the call; of one
+                      * that is inlined, behind the frame
+                      * of the function that it is in; 0: not known */
     uint32_t module; /* of the function ... */
     uint32_t flags;  /* [enum fv_function_calls_flags] */
     uint64_t offset; /* [hex] ... the function itself, not a return address */
     uint64_t calls;  /* begun; of them: */
-    uint64_t nested, counted; /* within another of the same record; not measured */
-    uint64_t ended;  /* measured, and not nested */
+    uint64_t nested, counted;             /* within another of the same record; not measured */
+    uint64_t ended;                       /* measured, and not nested */
     uint64_t ticks, ticks_min, ticks_max; /* of those */
-    uint64_t self_ticks; /* of nested ones, too: outside of functions that they called */
-    uint64_t mpi_ticks, mpi_self_ticks; /* of both: in MPI, by the thread itself */
-    uint64_t opened; /* [ticks] when the call began that is under way; 0: none is ... */
-    uint64_t paused; /* [ticks] ... sum of pauses until then ... */
-    uint64_t mpi_since; /* [ticks] ... and fv_thread_record.mpi_ticks then */
-    uint64_t last;   /* [ticks] when the last one ended; 0: none has */
+    uint64_t self_ticks;                  /* of nested ones, too: outside of functions that they called */
+    uint64_t mpi_ticks, mpi_self_ticks;   /* of both: in MPI, by the thread itself */
+    uint64_t opened;                      /* [ticks] when the call began that is under way; 0: none is ... */
+    uint64_t paused;                      /* [ticks] ... sum of pauses until then ... */
+    uint64_t mpi_since;                   /* [ticks] ... and fv_thread_record.mpi_ticks then */
+    uint64_t last;                        /* [ticks] when the last one ended; 0: none has */
 };
 _Static_assert(sizeof(struct fv_function_calls) == 136, "on-disk size");
 

@@ -1,5 +1,6 @@
-/* Part of format.h: what src/memory writes into the rank file, memory that the program allocates (--memory). Bytes are those that the
- * program asked for, but where they are called the allocator's: those that it set apart (malloc_usable_size()). */
+/* Part of format.h: what src/memory writes into the rank file, memory that the program allocates (--memory). Bytes are
+ * those that the program asked for, but where they are called the allocator's: those that it set apart
+ * (malloc_usable_size()). */
 #ifndef FV_FORMAT_MEMORY_H
 #define FV_FORMAT_MEMORY_H
 
@@ -12,37 +13,41 @@ enum fv_memory_call {
     FV_MEMORY_CALLOC,
     FV_MEMORY_REALLOC, /* counts as an allocation and, of memory that was there, a free */
     FV_MEMORY_ALIGNED, /* memalign() and its kin */
-    FV_MEMORY_CALLS /* [count] */
+    FV_MEMORY_CALLS    /* [count] */
 };
 
 /* What a slot of threads did: exact. */
 struct fv_memory_sums {
     uint64_t calls[FV_MEMORY_CALLS]; /* [by enum fv_memory_call] allocations that succeeded */
     uint64_t bytes;                  /* of them */
-    uint64_t failed, frees; /* allocations that did not; calls of free() */
-    int64_t held;    /* [bytes] the allocator's bytes, allocated less freed, that are not in fv_memory_process.live yet */
-    uint64_t unseen; /* allocations in signal handlers that interrupted another one, and in fvmpi itself: they are in no call path */
+    uint64_t failed, frees;          /* allocations that did not; calls of free() */
+    int64_t held;    /* [bytes] the allocator's bytes, allocated less freed, that are not in fv_memory_process.live
+                      * yet */
+    uint64_t unseen; /* allocations in signal handlers that interrupted another one, and in fvmpi itself: they are in no
+                      * call path */
     struct fv_memory_time {
         uint64_t longs, long_ticks; /* calls for FV_MEMORY_LONG and more, and frees of that, and the time in them */
         uint64_t timed;             /* of the others so many were drawn */
         uint64_t ticks, squares;    /* time in these; squares: of each one's, in 16 ticks */
-    } time; /* of them */
+    } time;                         /* of them */
     uint64_t reserved[2];
 };
 _Static_assert(sizeof(struct fv_memory_sums) == 128, "on-disk size");
 
-/* Smaller ones are sampled, in FV_MEMORY_SAMPLED: gaps between samples are exponentially distributed, with that mean, in bytes. */
+/* Smaller ones are sampled, in FV_MEMORY_SAMPLED: gaps between samples are exponentially distributed, with that mean,
+ * in bytes. */
 #define FV_MEMORY_LARGE 4096
 #define FV_MEMORY_MEAN  (UINT64_C(512) << 10)
-/* Calls for so many bytes may ask the kernel: the time of each is taken; of others that of one in FV_MEMORY_TIMED on average. */
+/* Calls for so many bytes may ask the kernel: the time of each is taken; of others that of one in FV_MEMORY_TIMED on
+ * average. */
 #define FV_MEMORY_LONG  (128 << 10)
 #define FV_MEMORY_TIMED 128
 
 /* Allocations, or what was freed of them. */
 struct fv_memory_amount {
-    uint64_t count, bytes;          /* of those that are all known */
-    uint64_t samples;               /* and so many of the others, which stand for ... */
-    uint64_t weight, sample_bytes;  /* ... so many of them, in 1/256, and bytes */
+    uint64_t count, bytes;         /* of those that are all known */
+    uint64_t samples;              /* and so many of the others, which stand for ... */
+    uint64_t weight, sample_bytes; /* ... so many of them, in 1/256, and bytes */
 };
 
 /* What one thread allocated at a call path, and what it freed that was allocated there, by whomever. */
@@ -50,51 +55,55 @@ struct fv_memory_site {
     uint32_t path; /* 0: not known, or no room */
     uint32_t pad;
     struct fv_memory_amount allocated, freed; /* by it; of that, by any thread */
-    struct fv_memory_amount foreign; /* of what it freed: what other threads had allocated */
-    int64_t at_peak;      /* [bytes] allocated less freed when the process had peak number ... */
-    uint64_t peak_number; /* ... this; if that is not the last one, it did nothing since that, and its bytes then are its bytes */
+    struct fv_memory_amount foreign;          /* of what it freed: what other threads had allocated */
+    int64_t at_peak;                          /* [bytes] allocated less freed when the process had peak number ... */
+    uint64_t peak_number; /* ... this; if that is not the last one, it did nothing since that, and its bytes then are
+                           * its bytes */
 };
 _Static_assert(sizeof(struct fv_memory_site) == 144, "on-disk size");
 
 #define FV_MEMORY_OCTAVES 32
 #define FV_MEMORY_YOUNG   20 /* of a run: log2 of its ticks in the first octave */
 
-/* A call path of the process, of all threads: its bytes, estimates as far as they are sampled. In FV_MEMORY_EXACT a thread's small changes come in late: it
- * may hold back up to 4 KiB. */
+/* A call path of the process, of all threads: its bytes, estimates as far as they are sampled. In FV_MEMORY_EXACT a
+ * thread's small changes come in late: it may hold back up to 4 KiB. */
 struct fv_memory_path {
-    uint32_t path, pad; /* PATHS */
-    int64_t live, peak; /* [bytes] at present; the most */
-    int64_t at[FV_MEMORY_OCTAVES]; /* [bytes] 1 + live when the run's age left the octave of its ticks; 0: it did not change in that */
+    uint32_t path, pad;            /* PATHS */
+    int64_t live, peak;            /* [bytes] at present; the most */
+    int64_t at[FV_MEMORY_OCTAVES]; /* [bytes] 1 + live when the run's age left the octave of its ticks; 0: it did not
+                                    * change in that */
 };
 _Static_assert(sizeof(struct fv_memory_path) == 280, "on-disk size");
 
-/* What the process has in memory, as the kernel tells (smaps_rollup, numa_maps): at MPI_Finalize or at exit, where it was more. */
+/* What the process has in memory, as the kernel tells (smaps_rollup, numa_maps): at MPI_Finalize or at exit, where it
+ * was more. */
 struct fv_memory_pages {
     uint64_t ticks;          /* when it was asked; 0: never, or it does not tell */
     uint64_t resident, huge; /* [bytes] of them in large pages */
-    uint64_t near, far;      /* [bytes] on the node of the processor that the asking thread had, and on others; both 0: there is one node */
+    uint64_t near, far;      /* [bytes] on the node of the processor that the asking thread had, and on others; both 0:
+                              * there is one node */
     uint64_t reserved[3];
 };
 _Static_assert(sizeof(struct fv_memory_pages) == 64, "on-disk size");
 
 enum fv_memory_flags {
-    FV_MEMORY_NOT_OURS = 1, /* the program's malloc() is another library's or its own: calls of it are not seen */
+    FV_MEMORY_NOT_OURS = 1,   /* the program's malloc() is another library's or its own: calls of it are not seen */
     FV_MEMORY_NEW_UNSEEN = 2, /* the allocator has operator new of its own, which calls no malloc() */
 };
 
 struct fv_memory_process {
-    uint32_t mode;  /* [enum fv_memory_mode] */
-    uint32_t flags; /* [enum fv_memory_flags] */
-    int64_t before; /* [bytes] the allocator's bytes that were live when recording began */
-    int64_t live;   /* [bytes] the same, now; threads hold back up to 64 KiB each */
-    int64_t peak;   /* [bytes] the most of it, ... */
-    uint64_t peak_number; /* ... which it had this often, ... */
-    uint64_t peak_ticks;  /* ... at last then */
-    uint64_t objects_lost; /* allocations that there was no room for: their bytes are missing in call paths */
-    uint64_t paths_lost;   /* those that are in no call path for want of room */
-    struct fv_memory_sums rest;            /* of threads that cannot be recorded */
-    struct fv_memory_pages pages;          /* as the kernel sees it */
-    char allocator[256];                   /* the file that has malloc(), NUL-padded */
+    uint32_t mode;                /* [enum fv_memory_mode] */
+    uint32_t flags;               /* [enum fv_memory_flags] */
+    int64_t before;               /* [bytes] the allocator's bytes that were live when recording began */
+    int64_t live;                 /* [bytes] the same, now; threads hold back up to 64 KiB each */
+    int64_t peak;                 /* [bytes] the most of it, ... */
+    uint64_t peak_number;         /* ... which it had this often, ... */
+    uint64_t peak_ticks;          /* ... at last then */
+    uint64_t objects_lost;        /* allocations that there was no room for: their bytes are missing in call paths */
+    uint64_t paths_lost;          /* those that are in no call path for want of room */
+    struct fv_memory_sums rest;   /* of threads that cannot be recorded */
+    struct fv_memory_pages pages; /* as the kernel sees it */
+    char allocator[256];          /* the file that has malloc(), NUL-padded */
 };
 _Static_assert(sizeof(struct fv_memory_process) == 512, "on-disk size");
 
@@ -107,9 +116,9 @@ struct fv_memory_bin {
 struct fv_memory_series {
     uint64_t active; /* 0 or 1 */
     struct fv_memory_bank {
-        uint64_t origin, width; /* [ticks] */
+        uint64_t origin, width;                   /* [ticks] */
         struct fv_memory_bin bin[FV_MEMORY_BINS]; /* along time */
-    } bank[2]; /* bank[active] is in effect */
+    } bank[2];                                    /* bank[active] is in effect */
 };
 _Static_assert(sizeof(struct fv_memory_series) == 8 + 2 * (16 + FV_MEMORY_BINS * 24), "on-disk size");
 

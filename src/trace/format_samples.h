@@ -7,32 +7,33 @@
 /* What a thread's sampler did. Instances that were entered have returned, were abandoned (longjmp, exceptions, the
  * thread's end), or are `open`. */
 struct fv_sampler_record {
-    uint64_t rate;       /* ticks per second of CPU time, on average; 0: not sampled */
-    uint64_t trap_ticks; /* what one trap adds to an instance, calibrated and subtracted ... */
-    uint64_t trap_ns;    /* ... and to its CPU time */
-    uint64_t trap_spread_ticks; /* between the quartiles of the calibration */
-    uint64_t ticks;      /* [number] samples of the CPU clock */
-    uint64_t traps;      /* of breakpoints and watchpoints */
+    uint64_t rate;                              /* ticks per second of CPU time, on average; 0: not sampled */
+    uint64_t trap_ticks;                        /* what one trap adds to an instance, calibrated and subtracted ... */
+    uint64_t trap_ns;                           /* ... and to its CPU time */
+    uint64_t trap_spread_ticks;                 /* between the quartiles of the calibration */
+    uint64_t ticks;                             /* [number] samples of the CPU clock */
+    uint64_t traps;                             /* of breakpoints and watchpoints */
     uint64_t entries, returns, abandoned, open; /* instances: see above */
-    uint64_t skipped;    /* entries passed over at random, of functions too fast for the window, or called from several places */
-    uint64_t refused;    /* entries that could not be followed: another stack, no room, a recursion by_breakpoints */
-    uint64_t late;       /* signals that came too late to mean anything: SIGTRAP was blocked */
+    uint64_t skipped; /* entries passed over at random, of functions too fast for the window, or called from several
+                       * places */
+    uint64_t refused; /* entries that could not be followed: another stack, no room, a recursion by_breakpoints */
+    uint64_t late;    /* signals that came too late to mean anything: SIGTRAP was blocked */
     uint64_t lost_contexts, lost_paths; /* instances, ticks without a record of their own: a table was full */
-    uint64_t tool_ticks; /* in all of this */
-    uint64_t cut;        /* ticks whose call path could not be followed to its beginning */
-    uint64_t tool_ns;    /* the same as CPU time: nobody else ran meanwhile */
-    uint32_t mode;       /* [enum fv_sampler_mode] */
-    uint32_t refusal;    /* errno of what kept a better mode from being used; 0: nothing did */
+    uint64_t tool_ticks;                /* in all of this */
+    uint64_t cut;                       /* ticks whose call path could not be followed to its beginning */
+    uint64_t tool_ns;                   /* the same as CPU time: nobody else ran meanwhile */
+    uint32_t mode;                      /* [enum fv_sampler_mode] */
+    uint32_t refusal;                   /* errno of what kept a better mode from being used; 0: nothing did */
     uint8_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
     uint8_t by_breakpoints;   /* 1: alone; the stack was not watched (sampler/instances.c) */
-    uint16_t stopped;    /* [enum fv_sampler_stop] */
-    uint32_t samples_lost; /* ticks that are not in the log, for the reasons of log_lost */
-    uint64_t log_lost;   /* instances that are not in the log: its budget was used up, or room came too late */
-    uint64_t events_scaled; /* returns whose events were counted part of the time only: estimates */
-    uint64_t events_lost;   /* returns whose events are not known: means are those of the others */
-    uint64_t call_samples;  /* of FV_SAMPLER_CALLS: samples of the event of calls, entries or refused */
-    uint64_t no_stack;   /* samples and traps that found a signal stack of the application, too small to work on */
-    uint64_t held_back;  /* ticks that armed nothing, because sampling had taken its share of the CPU time */
+    uint16_t stopped;         /* [enum fv_sampler_stop] */
+    uint32_t samples_lost;    /* ticks that are not in the log, for the reasons of log_lost */
+    uint64_t log_lost;        /* instances that are not in the log: its budget was used up, or room came too late */
+    uint64_t events_scaled;   /* returns whose events were counted part of the time only: estimates */
+    uint64_t events_lost;     /* returns whose events are not known: means are those of the others */
+    uint64_t call_samples;    /* of FV_SAMPLER_CALLS: samples of the event of calls, entries or refused */
+    uint64_t no_stack;        /* samples and traps that found a signal stack of the application, too small to work on */
+    uint64_t held_back;       /* ticks that armed nothing, because sampling had taken its share of the CPU time */
 };
 _Static_assert(sizeof(struct fv_sampler_record) == 208, "on-disk size");
 
@@ -41,7 +42,7 @@ enum fv_sampler_mode {
     FV_SAMPLER_CALLS = 1,       /* an event of calls samples entries */
     FV_SAMPLER_COSTS = 2,       /* no instances: only where CPU time goes */
     FV_SAMPLER_CLOCK = 3,       /* the same, as asked */
-    FV_SAMPLER_MODES /* [count] */
+    FV_SAMPLER_MODES            /* [count] */
 };
 
 /* Why there are no ticks, or no more: of FV_SAMPLER_CLOCK, which says nothing while the program runs. */
@@ -52,16 +53,16 @@ enum fv_sampler_stop {
     FV_SAMPLER_TICKLESS = 3,        /* nohz_full */
     FV_SAMPLER_SMALL_STACK = 4,     /* the program's signal stack */
     FV_SAMPLER_NO_TIMER = 5,
-    FV_SAMPLER_NOT_HERE = 6,        /* another C library, a static program, valgrind */
-    FV_SAMPLER_STOPS /* [count] */
+    FV_SAMPLER_NOT_HERE = 6, /* another C library, a static program, valgrind */
+    FV_SAMPLER_STOPS         /* [count] */
 };
 
 /* An event that instances are measured by, beside the metrics that are always there. */
 struct fv_metric_event {
-    char name[64];          /* as asked for, NUL-padded */
-    uint32_t type, refusal; /* of perf_event_open(); errno where it could not be had: the metric is 0 then */
+    char name[64];                     /* as asked for, NUL-padded */
+    uint32_t type, refusal;            /* of perf_event_open(); errno where it could not be had: the metric is 0 then */
     uint64_t config, config1, config2; /* [hex] of perf_event_open() */
-    uint32_t user_only;     /* 1: counts in user mode only */
+    uint32_t user_only;                /* 1: counts in user mode only */
     uint32_t pad;
 };
 _Static_assert(sizeof(struct fv_metric_event) == 104, "on-disk size");
@@ -87,15 +88,15 @@ _Static_assert(sizeof(struct fv_logged_sample) == 16, "on-disk size");
 
 /* Metrics of an instance. */
 enum fv_metric {
-    FV_METRIC_TIME,      /* ticks */
-    FV_METRIC_CPU,       /* ns of the thread's CPU time */
-    FV_METRIC_MPI,       /* ticks inside MPI */
+    FV_METRIC_TIME, /* ticks */
+    FV_METRIC_CPU,  /* ns of the thread's CPU time */
+    FV_METRIC_MPI,  /* ticks inside MPI */
     FV_METRIC_MPI_CALLS,
-    FV_METRIC_FAULTS,    /* of pages, minor and major */
-    FV_METRIC_SWITCHES,  /* of context, voluntary and not */
-    FV_METRIC_MIGRATIONS, /* between processors: see fv_sampler_record.migrations_exact */
-    FV_METRIC_MPI_BYTES, /* sent and received, as counted for the thread */
-    FV_METRIC_EVENT_0,   /* the first of FVMPI_EVENTS: struct fv_metric_event, in order */
+    FV_METRIC_FAULTS,                       /* of pages, minor and major */
+    FV_METRIC_SWITCHES,                     /* of context, voluntary and not */
+    FV_METRIC_MIGRATIONS,                   /* between processors: see fv_sampler_record.migrations_exact */
+    FV_METRIC_MPI_BYTES,                    /* sent and received, as counted for the thread */
+    FV_METRIC_EVENT_0,                      /* the first of FVMPI_EVENTS: struct fv_metric_event, in order */
     FV_METRIC_COUNT = FV_METRIC_EVENT_0 + 4 /* [count] */
 };
 #define FV_METRIC_EVENTS (FV_METRIC_COUNT - FV_METRIC_EVENT_0)
@@ -112,25 +113,27 @@ struct fv_instance {
 
 #define FV_RESERVOIR 64
 enum fv_instances_flags {
-    FV_INSTANCES_FAST = 1,   /* too fast for the window: entries were skipped at random */
-    FV_INSTANCES_SCALED = 2, /* moments of events are estimates: see fv_sampler_record.events_scaled, events_lost */
+    FV_INSTANCES_FAST = 1,      /* too fast for the window: entries were skipped at random */
+    FV_INSTANCES_SCALED = 2,    /* moments of events are estimates: see fv_sampler_record.events_scaled, events_lost */
     FV_INSTANCES_UNCOUNTED = 4, /* the events of no instance are known: their moments say nothing */
 };
 
 /* Instances of one function in one calling context. `window` are those of `returns` whose choice does not depend on
  * how long the instance before took. The reservoir is a random sample of all. */
 struct fv_instances {
-    uint32_t path; /* SAMPLE_PATHS of the thread; the innermost node is the function's entry */
-    uint32_t flags; /* [enum fv_instances_flags] */
+    uint32_t path;                        /* SAMPLE_PATHS of the thread; the innermost node is the function's entry */
+    uint32_t flags;                       /* [enum fv_instances_flags] */
     uint64_t entries, returns, abandoned; /* as in struct fv_sampler_record */
     uint64_t window; /* of those chosen when it was found to be longer, the part that this one would have chosen */
-    uint64_t time_min, time_max; /* [ticks] of returns */
-    struct fv_moments all[FV_METRIC_COUNT], in_window[FV_METRIC_COUNT]; /* by enum fv_metric: of returns, of the window */
+    uint64_t time_min, time_max;                                        /* [ticks] of returns */
+    struct fv_moments all[FV_METRIC_COUNT], in_window[FV_METRIC_COUNT]; /* by enum fv_metric: of returns, of the
+                                                                         * window */
     struct fv_instance reservoir[FV_RESERVOIR]; /* [count returns] as many as there is room for */
 };
 _Static_assert(sizeof(struct fv_instances) == 1976, "on-disk size");
 
-/* Of the record of INSTANCES with the same index, where there are METRIC_EVENTS: how many the moments of events are of. */
+/* Of the record of INSTANCES with the same index, where there are METRIC_EVENTS: how many the moments of events are
+ * of. */
 struct fv_event_counts {
     uint64_t all, in_window; /* of returns, of the window */
 };
@@ -143,18 +146,20 @@ struct fv_instance_computing {
 };
 _Static_assert(sizeof(struct fv_instance_computing) == 32, "on-disk size");
 
-/* Of the record of INSTANCES with the same index: those that were measured last, each of them; the n-th that returned, from 0,
- * stands at n modulo FV_RECENT. */
+/* Of the record of INSTANCES with the same index: those that were measured last, each of them; the n-th that returned,
+ * from 0, stands at n modulo FV_RECENT. */
 #define FV_RECENT 64
 struct fv_recent_instances {
     struct fv_instance at[FV_RECENT]; /* `begin` 0: none yet */
 };
 _Static_assert(sizeof(struct fv_recent_instances) == 1536, "on-disk size");
 
-/* Likewise, where there are METRIC_EVENTS: what was counted in each instance of the reservoir, and of those measured last. */
+/* Likewise, where there are METRIC_EVENTS: what was counted in each instance of the reservoir, and of those measured
+ * last. */
 #define FV_COUNT_UNKNOWN UINT64_MAX
 struct fv_instance_events {
-    uint64_t reservoir[FV_RESERVOIR][FV_METRIC_EVENTS], recent[FV_RECENT][FV_METRIC_EVENTS]; /* by instance and event; FV_COUNT_UNKNOWN */
+    uint64_t reservoir[FV_RESERVOIR][FV_METRIC_EVENTS]; /* by instance and event; FV_COUNT_UNKNOWN */
+    uint64_t recent[FV_RECENT][FV_METRIC_EVENTS];       /* by instance and event; FV_COUNT_UNKNOWN */
 };
 _Static_assert(sizeof(struct fv_instance_events) == 4096, "on-disk size");
 
@@ -163,12 +168,12 @@ struct fv_logged_events {
     uint64_t count[FV_METRIC_EVENTS]; /* by event; FV_COUNT_UNKNOWN */
 };
 _Static_assert(sizeof(struct fv_logged_events) == sizeof(struct fv_logged_instance), "chunks of both hold as many");
-/* Of the record of INSTANCES with the same index: long calls of a function that mostly returns soon, as clock samples found them,
- * whether chosen as instances or not. */
+/* Of the record of INSTANCES with the same index: long calls of a function that mostly returns soon, as clock samples
+ * found them, whether chosen as instances or not. */
 struct fv_long_calls {
-    uint64_t count; /* calls */
-    uint64_t ticks; /* [number] samples in them, outside of MPI */
-    uint64_t ns;    /* CPU time outside of MPI from each one's first sample to its end */
+    uint64_t count;  /* calls */
+    uint64_t ticks;  /* [number] samples in them, outside of MPI */
+    uint64_t ns;     /* CPU time outside of MPI from each one's first sample to its end */
     uint64_t all_ns; /* the same from its beginning, by estimate; and of those that no sample met */
     /* In one context of a function, of all of them: */
     uint64_t look_entries, look_ns; /* calls that began in so much CPU time, at random times ... */
@@ -178,10 +183,10 @@ _Static_assert(sizeof(struct fv_long_calls) == 56, "on-disk size");
 
 /* Ticks of the CPU clock at one call path; its innermost node is the instruction. */
 struct fv_cost {
-    uint32_t path; /* SAMPLE_PATHS of the thread */
+    uint32_t path;    /* SAMPLE_PATHS of the thread */
     uint32_t section; /* set of sections that were open: SECTION_SETS, from 1; 0: none */
-    uint64_t ticks; /* [number] samples */
-    uint64_t in_mpi; /* of them */
+    uint64_t ticks;   /* [number] samples */
+    uint64_t in_mpi;  /* of them */
 };
 _Static_assert(sizeof(struct fv_cost) == 24, "on-disk size");
 

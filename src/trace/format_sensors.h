@@ -1,12 +1,13 @@
-/* Part of format.h: what src/monitor writes into the rank file of one rank of each node, the machine's sensors (--sensors). */
+/* Part of format.h: what src/monitor writes into the rank file of one rank of each node, the machine's sensors
+ * (--sensors). */
 #ifndef FV_FORMAT_SENSORS_H
 #define FV_FORMAT_SENSORS_H
 
 #include <stdint.h>
 
 enum fv_sensor_flags {
-    FV_SENSOR_GAUGE = 1, /* its values are what it is; of a counter they are what was added since the first sample */
-    FV_SENSOR_MEAN = 2,  /* of several sources it is the mean, not the sum */
+    FV_SENSOR_GAUGE = 1,  /* its values are what it is; of a counter they are what was added since the first sample */
+    FV_SENSOR_MEAN = 2,   /* of several sources it is the mean, not the sum */
     FV_SENSOR_SOURCE = 4, /* of one source, which the label names behind an @ */
 };
 
@@ -14,7 +15,8 @@ enum fv_sensor_flags {
 struct fv_sensor_series {
     uint32_t bytes; /* of this record, a multiple of 8 */
     uint32_t flags; /* [enum fv_sensor_flags] */
-    uint32_t every; /* so many samples: it is read by the first of them, because it changes no faster, or costs too much; before they were thinned */
+    uint32_t every; /* so many samples: it is read by the first of them, because it changes no faster, or costs too
+                     * much; before they were thinned */
     uint32_t label_bytes; /* without the final NUL, which is there */
     char unit[16];        /* of its values; "": so many */
     char label[];         /* [count label_bytes] "net.rx_bytes@eth0" */
@@ -24,7 +26,8 @@ _Static_assert(sizeof(struct fv_sensor_series) == 32, "on-disk size");
 struct fv_sensor_sample {
     uint32_t bytes;       /* of this record */
     uint32_t section_set; /* SECTION_SETS: that was open in the thread that began the recording: 0 none */
-    uint64_t ticks;       /* when its first sensor was read; grows from sample to sample: where it does not, the record is an old one */
+    uint64_t ticks;       /* when its first sensor was read; grows from sample to sample: where it does not, the record
+                           * is an old one */
     uint64_t late_ns;     /* after its time */
     double values[];      /* [count rest] of each series; NAN: not read by this sample, or not known */
 };

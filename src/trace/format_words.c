@@ -10,7 +10,9 @@ static inline uint64_t number_at(const void *record, uint32_t offset, uint32_t b
 
     if (bytes == sizeof(uint32_t))
         return *(const uint32_t *)at;
-    return bytes == sizeof(uint16_t) ? *(const uint16_t *)at : bytes == sizeof(uint8_t) ? *(const uint8_t *)at : *(const uint64_t *)at;
+    return bytes == sizeof(uint16_t)  ? *(const uint16_t *)at
+           : bytes == sizeof(uint8_t) ? *(const uint8_t *)at
+                                      : *(const uint64_t *)at;
 }
 
 /* How many there are to be. */
@@ -23,7 +25,8 @@ static inline uint64_t asked_of(const struct fv_elements *e, const void *record)
 
 uint64_t fv_elements(const struct fv_elements *e, const void *record, uint64_t bytes)
 {
-    uint64_t room = e->room ? e->room : (bytes - e->offset) / e->element, asked = e->by[0].bytes ? asked_of(e, record) : room;
+    uint64_t room = e->room ? e->room : (bytes - e->offset) / e->element,
+             asked = e->by[0].bytes ? asked_of(e, record) : room;
 
     return asked < room ? asked : room;
 }

@@ -1,4 +1,5 @@
-/* The rank file's types and enumerations as data, for the reader, fvmpi dump and share/format.md: what format*.h say, which gen_records.py reads. */
+/* The rank file's types and enumerations as data, for the reader, fvmpi dump and share/format.md: what format*.h say,
+ * which gen_records.py reads. */
 #ifndef FV_FORMAT_WORDS_H
 #define FV_FORMAT_WORDS_H
 
@@ -26,7 +27,8 @@ struct fv_elements {
     bool text;
     struct {
         uint32_t offset, bytes; /* 0 bytes: none */
-    } by[2];                    /* fields that add up to how many. None, of what is not text: all that there is room for */
+    } by[2];                    /* fields that add up to how many. None, of what is not text: all that there is room
+                                 * for */
 };
 
 enum fv_member_kind { FV_MEMBER_UNSIGNED, FV_MEMBER_SIGNED, FV_MEMBER_DOUBLE, FV_MEMBER_TEXT, FV_MEMBER_STRUCT };
@@ -38,16 +40,17 @@ struct fv_member {
     uint32_t row;             /* of these in a row; 0: it has one dimension */
     uint8_t bits;             /* `words` are of so many; the others are a number. 0: of all */
     bool hex;
-    const struct fv_enum *words, *by; /* its values; what an array is indexed by */
+    const struct fv_enum *words, *by;   /* its values; what an array is indexed by */
     const struct fv_elements *elements; /* NULL: all that there is room for */
-    const struct fv_layout *of; /* FV_MEMBER_STRUCT */
+    const struct fv_layout *of;         /* FV_MEMBER_STRUCT */
 };
 
 struct fv_layout {
     const char *name, *doc; /* of the struct */
     const struct fv_member *member;
     unsigned members;
-    const struct fv_elements *elements; /* arrays; of a record with a length of its own a reader checks the first `counts` */
+    const struct fv_elements *elements; /* arrays; of a record with a length of its own a reader checks the first
+                                         * `counts` */
     unsigned counts;
     uint32_t bytes;
 };
@@ -77,9 +80,9 @@ uint64_t fv_elements(const struct fv_elements *array, const void *record, uint64
 
 /* "?" for unknown ones. */
 const char *fv_enum_word(const struct fv_enum *words, uint64_t value);
-#define fv_sync_kind_name(kind) fv_enum_word(&fv_sync_kind_enum, kind)
+#define fv_sync_kind_name(kind)           fv_enum_word(&fv_sync_kind_enum, kind)
 #define fv_sync_operation_name(operation) fv_enum_word(&fv_sync_operation_enum, operation)
-#define fv_class_name(class) fv_enum_word(&fv_function_class_enum, class)
+#define fv_class_name(class)              fv_enum_word(&fv_function_class_enum, class)
 /* Why pieces of a rank file could not be had (fv_file_header.refused_error), and what to do. */
 const char *fv_refused_words(uint32_t error);
 /* The functions for files; unknown ones are "?" and do nothing. */

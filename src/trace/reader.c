@@ -94,16 +94,14 @@ static int read_header(struct fv_reader *r, char *why, size_t why_bytes)
         if (r->bytes >= 8 && memcmp(r->data, FV_FILE_MAGIC, 8))
             say(why, why_bytes, "foreign file: it does not begin with " FV_FILE_MAGIC);
         else
-            say(why, why_bytes, "truncated: %llu bytes, the header alone has %llu",
-                (unsigned long long)r->bytes, (unsigned long long)FV_PAGE);
+            say(why, why_bytes, "truncated: %llu bytes, the header alone has %llu", (unsigned long long)r->bytes,
+                (unsigned long long)FV_PAGE);
         return -FV_EFORMAT;
     }
     memcpy(h, r->data, sizeof(*h));
-    char *const strings[] = { h->host,  h->program,      h->mpi,       h->command,
-                              h->fvmpi, h->thread_level, h->experiment };
-    const size_t rooms[] = { sizeof(h->host),      sizeof(h->program), sizeof(h->mpi),
-                             sizeof(h->command),   sizeof(h->fvmpi),   sizeof(h->thread_level),
-                             sizeof(h->experiment) };
+    char *const strings[] = { h->host, h->program, h->mpi, h->command, h->fvmpi, h->thread_level, h->experiment };
+    const size_t rooms[] = { sizeof(h->host),  sizeof(h->program),      sizeof(h->mpi),       sizeof(h->command),
+                             sizeof(h->fvmpi), sizeof(h->thread_level), sizeof(h->experiment) };
     for (unsigned i = 0; i < sizeof(strings) / sizeof(*strings); i++)
         strings[i][rooms[i] - 1] = '\0';
     return check_identity(r, why, why_bytes);
@@ -163,10 +161,8 @@ static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begi
         uint32_t bytes;
 
         memcpy(&bytes, r->data + begin + at, sizeof(bytes));
-        if (bytes < 8 || bytes % 8 || bytes > used - at ||
-            !variable_record_ok(kind, r->data + begin + at, bytes)) {
-            damaged(r, begin + at,
-                    "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
+        if (bytes < 8 || bytes % 8 || bytes > used - at || !variable_record_ok(kind, r->data + begin + at, bytes)) {
+            damaged(r, begin + at, "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
                     kind->name, bytes);
             return at;
         }
@@ -257,7 +253,8 @@ static bool is_unused(const struct fv_reader *r, uint64_t offset, uint64_t *end)
     const uint64_t behind = offset + sizeof(struct fv_chunk_header);
 
     *end = fv_round_up(offset, FV_PAGE);
-    return offset % FV_PAGE && behind <= *end && *end <= r->bytes && !memcmp(r->data + offset, zeros, sizeof(((struct fv_chunk_header *)0)->magic)) &&
+    return offset % FV_PAGE && behind <= *end && *end <= r->bytes &&
+           !memcmp(r->data + offset, zeros, sizeof(((struct fv_chunk_header *)0)->magic)) &&
            !memcmp(r->data + behind, zeros, *end - behind);
 }
 
@@ -276,8 +273,7 @@ static void walk(struct fv_reader *r)
 
             /* Behind the last chunk handed out there may be reserved space. */
             if (offset < r->header.file_bytes || next < r->bytes)
-                damaged(r, offset, "no valid chunk header, %llu bytes skipped",
-                        (unsigned long long)(next - offset));
+                damaged(r, offset, "no valid chunk header, %llu bytes skipped", (unsigned long long)(next - offset));
             offset = next;
             if (offset >= r->bytes)
                 break;
@@ -399,8 +395,8 @@ static bool leave_out_forgotten(struct fv_reader *r)
 
 /* ---- open and close ---- */
 
-static int open_bytes(const void *data, size_t bytes, uint64_t room, int sparse, struct fv_reader **out,
-                      char *why, size_t why_bytes)
+static int open_bytes(const void *data, size_t bytes, uint64_t room, int sparse, struct fv_reader **out, char *why,
+                      size_t why_bytes)
 {
     struct fv_reader *r = calloc(1, sizeof(*r));
     int err = -FV_ENOMEM;

@@ -42,8 +42,7 @@ struct fv_chunk {
 int fv_reader_open(const char *path, struct fv_reader **out, char *why, size_t why_bytes);
 
 /* The same for bytes in memory, which must outlive the reader. */
-int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out, char *why,
-                          size_t why_bytes);
+int fv_reader_open_memory(const void *data, size_t bytes, struct fv_reader **out, char *why, size_t why_bytes);
 
 void fv_reader_free(struct fv_reader *reader);
 
@@ -95,8 +94,9 @@ void fv_reader_forget(const struct fv_reader *reader, const struct fv_chunk *chu
  *     for (const struct fv_cell *cell; (cell = fv_cursor_next(&c));)
  *         ... c.thread, c.index, c.bytes ...
  *
- * Records lie in the file, are 8-byte aligned and whole. Of records with a length of their own it is checked, and that all elements that they count
- * are there and their texts end with NUL; of neighbours, that as many are listed as there are sources and destinations. */
+ * Records lie in the file, are 8-byte aligned and whole. Of records with a length of their own it is checked, and that
+ * all elements that they count are there and their texts end with NUL; of neighbours, that as many are listed as there
+ * are sources and destinations. */
 struct fv_cursor {
     const struct fv_reader *reader;
     size_t chunk;     /* the next one to enter */

@@ -43,7 +43,9 @@ static int64_t number_at(const struct fv_member *m, const uint8_t *at)
     switch (m->element) {
     case 1: return *at;
     case 2: return *(const uint16_t *)(const void *)at;
-    case 4: return m->kind == FV_MEMBER_SIGNED ? (int64_t)*(const int32_t *)(const void *)at : (int64_t)*(const uint32_t *)(const void *)at;
+    case 4:
+        return m->kind == FV_MEMBER_SIGNED ? (int64_t) * (const int32_t *)(const void *)at
+                                           : (int64_t) * (const uint32_t *)(const void *)at;
     default: return *(const int64_t *)(const void *)at;
     }
 }

@@ -131,17 +131,19 @@ static bool worth_trying(const struct fv_writer *writer, uint64_t bytes)
 
 const char *fv_writer_why(int error)
 {
-    return error == EFBIG ? "the limit on file sizes (RLIMIT_FSIZE) is reached" : error == ENODEV ? "its file system cannot map files that are shared (mmap)" : strerror(error);
+    return error == EFBIG    ? "the limit on file sizes (RLIMIT_FSIZE) is reached"
+           : error == ENODEV ? "its file system cannot map files that are shared (mmap)"
+                             : strerror(error);
 }
 
 /* What the user can do about it. */
 const char *fv_writer_advice(int error)
 {
     switch (error) {
-    case EFBIG: return "Raise the limit on file sizes where ranks are started (ulimit -f unlimited), or the hard limit of it";
+    case EFBIG:
+        return "Raise the limit on file sizes where ranks are started (ulimit -f unlimited), or the hard limit of it";
     case ENODEV: return "Say --local /tmp: fvmpi run, or fvmpi gather, moves the files to the experiment afterwards";
-    case ENOMEM:
-        return "Give the process more memory or address space (ulimit -v), or lower FVMPI_PROFILE_MAX";
+    case ENOMEM: return "Give the process more memory or address space (ulimit -v), or lower FVMPI_PROFILE_MAX";
     case ENOSPC:
     case EDQUOT: return "Choose a directory with more room with -o or FVMPI_OUTPUT";
     }
@@ -260,7 +262,12 @@ static struct fv_chunk_header *add_chunk(struct fv_writer *writer, enum fv_chunk
     struct fv_chunk_header *chunk = is_ours ? place(writer, type, &bytes) : NULL;
 
     if (chunk) {
-        struct fv_chunk_header new = { .magic = FV_CHUNK_MAGIC, .type = (uint16_t)type, .version = 1, .bytes = bytes, .thread = thread, .first = first };
+        struct fv_chunk_header new = { .magic = FV_CHUNK_MAGIC,
+                                       .type = (uint16_t)type,
+                                       .version = 1,
+                                       .bytes = bytes,
+                                       .thread = thread,
+                                       .first = first };
 
         new.check = fv_chunk_check(&new);
         memcpy(&chunk->magic + 1, &new.magic + 1, sizeof(new) - sizeof(new.magic));
@@ -290,8 +297,8 @@ struct fv_chunk_header *fv_writer_chunk(struct fv_writer *writer, enum fv_chunk_
     return chunk;
 }
 
-struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type,
-                                            uint32_t thread, uint64_t first, size_t payload)
+struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_chunk_type type, uint32_t thread,
+                                            uint64_t first, size_t payload)
 {
     struct fv_chunk_header *chunk = NULL;
     int saved = errno;
@@ -314,10 +321,9 @@ static bool is_of_file(const struct fv_writer *writer, const char *line, uintptr
     char rights[5];
 
     /* the device is not always stat()'s: file systems with several volumes */
-    return sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &begin, &end, rights, &offset, &major_number,
-                  &minor_number, &inode) == 7 &&
-           address >= begin && address < end && inode == writer->inode &&
-           strstr(line, fv_base_name(writer->path));
+    return sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &begin, &end, rights, &offset, &major_number, &minor_number,
+                  &inode) == 7 &&
+           address >= begin && address < end && inode == writer->inode && strstr(line, fv_base_name(writer->path));
 }
 
 /* No table of our own: mappings come and go, and this is asked once or never. One at a time: stacks of
@@ -391,8 +397,7 @@ void fv_writer_forget(struct fv_writer *writer)
 {
     struct stat st;
 
-    if (writer->header && !fstat(writer->fd, &st) && st.st_dev == writer->device &&
-        st.st_ino == writer->inode)
+    if (writer->header && !fstat(writer->fd, &st) && st.st_dev == writer->device && st.st_ino == writer->inode)
         close(writer->fd);
     writer->fd = -1;
     writer->header = NULL;

@@ -21,14 +21,15 @@ struct fv_writer {
     char path[4096];
     struct fv_file_header *header; /* mapped; NULL: not open */
     uint64_t end;                  /* of the file */
-    char *rest;                    /* of a page, mapped, zeroed, behind its last chunk: small chunks share pages. NULL: none */
+    char *rest;                    /* of a page, mapped, zeroed, behind its last chunk: small chunks share pages. NULL:
+                                    * none */
     uint64_t rest_bytes;
-    uint64_t refused_bytes;        /* the chunk that was refused last; 0: none since one as large was had */
-    int64_t retry_ns; /* CLOCK_MONOTONIC_COARSE: when it may be tried again. Both are read without the lock */
-    pid_t pid; /* whose file it is: that of a child in which nobody knows, does not grow */
+    uint64_t refused_bytes; /* the chunk that was refused last; 0: none since one as large was had */
+    int64_t retry_ns;       /* CLOCK_MONOTONIC_COARSE: when it may be tried again. Both are read without the lock */
+    pid_t pid;              /* whose file it is: that of a child in which nobody knows, does not grow */
     bool warned;
     bool share; /* set before it is opened: others may read the file, as the umask says */
-    bool lost; /* pages of it: fv_writer_lost() */
+    bool lost;  /* pages of it: fv_writer_lost() */
 };
 
 /* Creates the file, which must not exist, relative to a directory's descriptor, and maps its header page: magic,
@@ -50,9 +51,9 @@ struct fv_chunk_header *fv_writer_try_chunk(struct fv_writer *writer, enum fv_ch
 /* Unmaps a chunk that is full, unless others are in its page: what is in it stays in the file. */
 void fv_writer_release(struct fv_chunk_header *chunk);
 
-/* For a handler of SIGBUS: the file has lost the page at an address (somebody made it shorter; a file system that copies
- * on write is full). Memory takes the page's place, so that the store that found out goes on, and the file grows no
- * more. False: the address is in no page of the file. */
+/* For a handler of SIGBUS: the file has lost the page at an address (somebody made it shorter; a file system that
+ * copies on write is full). Memory takes the page's place, so that the store that found out goes on, and the file grows
+ * no more. False: the address is in no page of the file. */
 bool fv_writer_lost(struct fv_writer *writer, void *address);
 
 /* Of an errno of making the file, or of a chunk: why, and what the user can do about it. */

@@ -7,9 +7,8 @@
 
 struct fv_flat_column {
     const struct fv_column_def *column;
-    const struct fv_column_def
-        *kind;  /* of FV_AS_KIND: the column that says whether it is an estimate; NULL: none */
-    bool outer; /* of the parent */
+    const struct fv_column_def *kind; /* of FV_AS_KIND: the column that says whether it is an estimate; NULL: none */
+    bool outer;                       /* of the parent */
     char key[FV_KEY_BYTES];
 };
 struct fv_flat {
@@ -26,8 +25,7 @@ size_t fv_flat_find(const struct fv_flat *flat, const char *key, size_t bytes);
 /* Of the first column with that title, as text prints it; so many others have it, too. */
 size_t fv_flat_find_titled(const struct fv_flat *flat, const char *title, size_t bytes, size_t *others);
 
-static inline struct fv_value fv_flat_read(const struct fv_flat_column *c, void *subject,
-                                           const struct fv_flat_row *row)
+static inline struct fv_value fv_flat_read(const struct fv_flat_column *c, void *subject, const struct fv_flat_row *row)
 {
     return fv_column_value(c->column, subject, c->outer ? row->parent : row->row);
 }

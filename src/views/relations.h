@@ -31,7 +31,8 @@ int fv_json_schema(const char *schema, const char *title, const struct fv_relati
 struct fv_csv;
 void fv_csv_values(struct fv_csv *csv, const struct fv_value *values, size_t count);
 /* One file for each relation that has a name: NAME.csv in the directory, which is made. Those of which
- * nothing was recorded are left out, and the file that an earlier report left of such a table is removed. Has logged when it fails. */
+ * nothing was recorded are left out, and the file that an earlier report left of such a table is removed. Has logged
+ * when it fails. */
 int fv_csv_relations(const struct fv_relation *const *set, void *subject, const char *directory);
 
 /* What `fvmpi report --table` asks of a relation. Texts are the user's words. */
@@ -39,11 +40,13 @@ struct fv_query {
     const char *table;
     const char *columns;      /* "A,B"; NULL: all */
     const char *sort;         /* "COL", or "-COL": largest first; NULL: the relation's order */
-    const char *const *where; /* "COL>VALUE", with one of < <= = != >= > ~ (contains); "COL=": not known, "COL!=": known */
+    const char *const *where; /* "COL>VALUE", with one of < <= = != >= > ~ (contains); "COL=": not known, "COL!=":
+                               * known */
     size_t where_count;
     const char *ranks, *threads; /* "0-3,7"; NULL: all */
     size_t top;                  /* SIZE_MAX: all */
-    bool (*asked_for)(const void *subject, const char *flag, size_t bytes); /* was it recorded with this option? NULL: not known */
+    /* was it recorded with this option? NULL: not known */
+    bool (*asked_for)(const void *subject, const char *flag, size_t bytes);
 };
 enum fv_query_form { FV_QUERY_TEXT, FV_QUERY_CSV, FV_QUERY_JSON };
 /* -FV_EFORMAT: the query names what there is not, which has been logged. */
@@ -54,7 +57,6 @@ int fv_query_print(const struct fv_query *query, const struct fv_relation *const
                    enum fv_query_form form, const struct fv_page *page, FILE *out);
 
 /* What tables there are, or the columns of one of them, with their meaning. -FV_EFORMAT as above. */
-int fv_query_columns(const char *table, const struct fv_relation *const *set, const struct fv_page *page,
-                     FILE *out);
+int fv_query_columns(const char *table, const struct fv_relation *const *set, const struct fv_page *page, FILE *out);
 
 #endif

@@ -18,20 +18,20 @@ static bool is_drawn(const struct fv_column_def *c)
 static struct fv_column column_of(const struct fv_flat_column *of, bool key, uint8_t weight)
 {
     const struct fv_column_def *c = of->column;
-    bool words = (c->type == FV_TYPE_TEXT || c->type > FV_TYPE_HEX) && !(c->flags & FV_AMOUNT),
-         drawn = is_drawn(c);
+    bool words = (c->type == FV_TYPE_TEXT || c->type > FV_TYPE_HEX) && !(c->flags & FV_AMOUNT), drawn = is_drawn(c);
 
     return (struct fv_column){ key ? of->key : c->title, words || c->type == FV_TYPE_TRUTH,
                                words && !drawn && !c->words, weight, c->flags & FV_FILE };
 }
 
-void fv_sheet_init(struct fv_sheet *s, const struct fv_page *page, const struct fv_relation *r,
-                   const char *keys, void *subject)
+void fv_sheet_init(struct fv_sheet *s, const struct fv_page *page, const struct fv_relation *r, const char *keys,
+                   void *subject)
 {
     const char *chosen = keys ? keys : r->shown;
 
-    *s = (struct fv_sheet){ .page = page, .relation = r, .subject = subject, .top = page->top,
-                          .least = page->threshold };
+    *s = (struct fv_sheet){
+        .page = page, .relation = r, .subject = subject, .top = page->top, .least = page->threshold
+    };
     fv_flat_init(&s->flat, r);
     s->share = r->share ? fv_flat_find(&s->flat, r->share, strlen(r->share)) : SIZE_MAX;
     uint8_t *weights = fv_xcalloc(s->flat.count + 1, sizeof(*weights));
@@ -174,8 +174,7 @@ static void set(struct fv_sheet *s, size_t column, const struct fv_value *v)
     if (v->null && v->below)
         fv_table_set(&s->table, column, "< %s", real_word(c->unit, v->real, text));
     else if (!v->null && !(c->flags & FV_BLANK && is_zero(v)))
-        fv_table_set(&s->table, column, "%s%s", v->estimate && !is_zero(v) ? "~" : "",
-                     words_of(s, c, v, text));
+        fv_table_set(&s->table, column, "%s%s", v->estimate && !is_zero(v) ? "~" : "", words_of(s, c, v, text));
 }
 
 void fv_sheet_add_values(struct fv_sheet *s, const struct fv_value *values, enum fv_color color)

@@ -15,9 +15,9 @@ struct fv_sheet {
     struct fv_column *columns;
     struct fv_table table;
     struct fv_string text; /* of the cell that is being filled */
-    size_t share; /* in flat: what --threshold is compared with; SIZE_MAX: nothing */
-    size_t top;   /* at most so many rows are shown; the page's, unless it is changed before the first */
-    double least; /* rows with a smaller share are left out; the page's threshold, likewise */
+    size_t share;          /* in flat: what --threshold is compared with; SIZE_MAX: nothing */
+    size_t top;            /* at most so many rows are shown; the page's, unless it is changed before the first */
+    double least;          /* rows with a smaller share are left out; the page's threshold, likewise */
     size_t shown_rows, all_rows;
 };
 
@@ -30,8 +30,8 @@ void fv_sheet_release(struct fv_sheet *sheet);
 
 /* A column that says nothing here is not shown. */
 void fv_sheet_hide(struct fv_sheet *sheet, const char *key);
-/* Counts a row. True: it is to be shown, as there are not `top` yet and its share of the whole (fv_relation.share) is not
- * below `least`. `parent`: NULL if no column is of it. `row`: NULL is left out. */
+/* Counts a row. True: it is to be shown, as there are not `top` yet and its share of the whole (fv_relation.share) is
+ * not below `least`. `parent`: NULL if no column is of it. `row`: NULL is left out. */
 bool fv_sheet_choose(struct fv_sheet *sheet, const void *parent, const void *row);
 /* Adds a row that was chosen, in any order. */
 void fv_sheet_put(struct fv_sheet *sheet, const void *parent, const void *row, enum fv_color color);

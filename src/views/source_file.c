@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-FILE *fv_source_open(const struct fv_source_place *place, const char *file, char path[FV_SOURCE_PATH], struct stat *st, const char **why)
+FILE *fv_source_open(const struct fv_source_place *place, const char *file, char path[FV_SOURCE_PATH], struct stat *st,
+                     const char **why)
 {
     size_t old = place->old_prefix ? strlen(place->old_prefix) : 0;
     bool moved = place->old_prefix && !strncmp(file, place->old_prefix, old);

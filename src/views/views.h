@@ -39,7 +39,7 @@ struct fv_text_options {
     size_t top;   /* rows of a table, SIZE_MAX: all */
     bool brief;   /* that is the default: sections that are to stay short show less */
     bool color;
-    bool utf8; /* may bars and strips be drawn? */
+    bool utf8;        /* may bars and strips be drawn? */
     double threshold; /* rows with a smaller share of the time are left out; 0: none */
 };
 int fv_view_text(const struct fv_profile *view, const struct fv_text_options *options, FILE *out);
@@ -54,8 +54,8 @@ struct fv_stacks_options {
     size_t phase; /* its number, from 1; 0: all of several threads */
     double t1_s;  /* time of the phase with one thread; 0: not known */
 };
-/* Speedup stacks of phases of threads: what one run tells of them. -FV_EFORMAT: with T1, a speedup that cannot be, which
- * is said; -FV_EIO: errno tells. */
+/* Speedup stacks of phases of threads: what one run tells of them. -FV_EFORMAT: with T1, a speedup that cannot be,
+ * which is said; -FV_EIO: errno tells. */
 int fv_view_stacks(const struct fv_profile *view, const struct fv_stacks_options *options, FILE *out);
 
 struct fv_source_options {
@@ -84,7 +84,8 @@ int fv_scaling_json(const struct fv_scaling *scaling, FILE *out);
 int fv_scaling_csv(const struct fv_scaling *scaling, const char *directory);
 int fv_scaling_page(const struct fv_scaling *scaling, FILE *out);
 
-/* Runs on several numbers of threads (scaling/speedup.h), likewise; schema fvmpi-stacks-1, see share/fvmpi-stacks-1.md. */
+/* Runs on several numbers of threads (scaling/speedup.h), likewise; schema fvmpi-stacks-1, see
+ * share/fvmpi-stacks-1.md. */
 struct fv_speedup;
 int fv_speedup_text(const struct fv_speedup *speedup, const struct fv_text_options *options, FILE *out);
 int fv_speedup_json(const struct fv_speedup *speedup, FILE *out);

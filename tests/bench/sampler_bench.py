@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What sampling costs:   sampler_bench.py BUILD PROGRAM [LAMMPS-SCRIPT]
 
-CPU time of the same work with and without --sample, in alternating pairs: the median of the pairs' differences, and from
-where to where the middle half of them reaches. Both run under fvmpi, so that the difference is sampling alone."""
+CPU time of the same work with and without --sample, in alternating pairs: the median of the pairs' differences, and
+from where to where the middle half of them reaches. Both run under fvmpi, so that the difference is sampling alone."""
 import os
 import re
 import resource
@@ -28,8 +28,16 @@ class Run:
         if not launcher:
             options += ['--mpi', 'serial']
         begin = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-        done = subprocess.run(list(launcher) + [FVMPI, 'run', '-q', '-o', self.directory] + options + command, env=ENV, cwd=WORK,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, timeout=300)
+        done = subprocess.run(
+            list(launcher) + [FVMPI, 'run', '-q', '-o', self.directory] + options + command,
+            env=ENV,
+            cwd=WORK,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=300,
+        )
         self.total = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - begin
         self.out, self.err = done.stdout, done.stderr
         if done.returncode:
@@ -37,7 +45,9 @@ class Run:
 
     def samplers(self):
         """Sums over threads."""
-        text = subprocess.run([FVMPI, 'dump', self.directory], stdout=subprocess.PIPE, universal_newlines=True, env=ENV).stdout
+        text = subprocess.run(
+            [FVMPI, 'dump', self.directory], stdout=subprocess.PIPE, universal_newlines=True, env=ENV
+        ).stdout
         sums = {}
         for line in text.splitlines():
             if line.startswith('sampler '):
@@ -67,7 +77,11 @@ def least(runs):
 
 
 def row(name, low, median, high, unit, note=''):
-    print('  {:<34} {:8.1f} {:<3} ({:.1f} .. {:.1f}){}'.format(name, median, unit, low, high, '   ' + note if note else ''))
+    print(
+        '  {:<34} {:8.1f} {:<3} ({:.1f} .. {:.1f}){}'.format(
+            name, median, unit, low, high, '   ' + note if note else ''
+        )
+    )
 
 
 def costs():
@@ -80,28 +94,49 @@ def costs():
     least_tick = least(spin) * 1e6 / spin[-1][2]['ticks']
     rest = [((with_ - without) * 1e6 - tick[1] * c['ticks'], c) for without, with_, c, _ in calls]
     print('  each, CPU time at 1000 samples/s, 8 frames (median of {} pairs, and the middle half)'.format(PAIRS))
-    row('tick, call path counted', *tick, 'us', 'of the fastest runs {:.1f}; the paper: 44 us a sample'.format(least_tick))
+    row(
+        'tick, call path counted',
+        *tick,
+        'us',
+        'of the fastest runs {:.1f}; the paper: 44 us a sample'.format(least_tick),
+    )
     row('trap, what it does included', *quartiles([us / c['traps'] for us, c in rest]), 'us', 'the paper: 11 us')
     told = calls[-1][2]
-    row('instance, all of its traps', *quartiles([us / c['returns'] for us, c in rest]), 'us', 'of the fastest runs {:.1f}'.format(
-        (least(calls) * 1e6 - least_tick * told['ticks']) / told['returns']))
-    print('  by its own account: {:.1f} us a tick or trap, {:.1f} traps an instance'.format(
-        told['tool_ns'] / 1e3 / (told['ticks'] + told['traps']), told['traps'] / told['returns']))
+    row(
+        'instance, all of its traps',
+        *quartiles([us / c['returns'] for us, c in rest]),
+        'us',
+        'of the fastest runs {:.1f}'.format((least(calls) * 1e6 - least_tick * told['ticks']) / told['returns']),
+    )
+    print(
+        '  by its own account: {:.1f} us a tick or trap, {:.1f} traps an instance'.format(
+            told['tool_ns'] / 1e3 / (told['ticks'] + told['traps']), told['traps'] / told['returns']
+        )
+    )
     memory = [m for _, _, _, m in of_program('mix', 100, 300, 3)]
     print('  memory of a sampled thread, resident: {:+.0f} KiB   the paper: 7 MB'.format(statistics.median(memory)))
     return True
 
 
 def overheads():
-    print('  whole programs, CPU time, sampling against not (median of {} pairs, and the middle half); the paper: 6 % at 30/s'.format(PAIRS))
+    print(
+        '  whole programs, CPU time, sampling against not (median of {} pairs, and the middle half); the paper: 6 % at 30/s'.format(
+            PAIRS
+        )
+    )
     lmp = shutil.which('lmp') if SCRIPT else None
     launcher = []
     if lmp:
-        launcher = ['mpiexec.openmpi', '--oversubscribe', '--bind-to', 'none', '-n', '1'] # more would wait for each other, with the CPU busy
+        # more would wait for each other, with the CPU busy
+        launcher = ['mpiexec.openmpi', '--oversubscribe', '--bind-to', 'none', '-n', '1']
         if os.getuid() == 0:
             launcher.insert(1, '--allow-run-as-root')
     for rate in (30, 100, 250, 1000):
-        row('functions of 10 us to 1 ms, {}/s'.format(rate), *quartiles([(b / a - 1) * 100 for a, b, _, _ in of_program('mix', rate)]), '%')
+        row(
+            'functions of 10 us to 1 ms, {}/s'.format(rate),
+            *quartiles([(b / a - 1) * 100 for a, b, _, _ in of_program('mix', rate)]),
+            '%',
+        )
     for rate in (30, 100, 250, 1000) if lmp else ():
         command = [lmp, '-in', SCRIPT, '-var', 'steps', '60', '-log', 'none']
         ratios = []

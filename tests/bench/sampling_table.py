@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What --sample costs packaged programs:   sampling_table.py BUILD LAMMPS-SCRIPT HPCC-INPUT [RESULT.json]
 
-As FVSampler's Table 2: wall time of each program as it is, under `fvmpi run --sample=off`, and under `fvmpi run --sample=RATE`, alternating; medians, the
-ratio of the last to the first, and between which ratios the middle half of the pairs lies. So what recording costs is told apart from sampling; and what each
-run pays once, for its start and end, by a program that does nothing. `fvmpi run -q` computes no report. FVMPI_BENCH_PAIRS pairs (7), FVMPI_BENCH_RATE samples a second of each thread (100), FVMPI_BENCH_SCALE
-times as much work (1)."""
+As FVSampler's Table 2: wall time of each program as it is, under `fvmpi run --sample=off`, and under `fvmpi run
+--sample=RATE`, alternating; medians, the ratio of the last to the first, and between which ratios the middle half of
+the pairs lies. So what recording costs is told apart from sampling; and what each run pays once, for its start and end,
+by a program that does nothing. `fvmpi run -q` computes no report. FVMPI_BENCH_PAIRS pairs (7), FVMPI_BENCH_RATE samples
+a second of each thread (100), FVMPI_BENCH_SCALE times as much work (1)."""
 import json
 import os
 import random
@@ -63,8 +64,12 @@ def hpcc():
 
 
 def python():
-    return [sys.executable, '-c', 'import heapq, random\nfor n in range({}):\n    v = [random.random() for _ in range(20000)]\n'
-            '    heapq.heapify(v)\n    sorted(v, key=lambda x: -x)\n'.format(int(120 * SCALE))]
+    return [
+        sys.executable,
+        '-c',
+        'import heapq, random\nfor n in range({}):\n    v = [random.random() for _ in range(20000)]\n'
+        '    heapq.heapify(v)\n    sorted(v, key=lambda x: -x)\n'.format(int(120 * SCALE)),
+    ]
 
 
 def nothing():
@@ -84,8 +89,16 @@ PROGRAMS = [
 
 def seconds(command, environment):
     begin = time.monotonic()
-    done = subprocess.run(command, env=environment, cwd=WORK, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          universal_newlines=True, timeout=600)
+    done = subprocess.run(
+        command,
+        env=environment,
+        cwd=WORK,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        universal_newlines=True,
+        timeout=600,
+    )
     if done.returncode:
         raise RuntimeError('{}: {}'.format(' '.join(command)[:200], done.stdout[-500:]))
     return time.monotonic() - begin
@@ -107,16 +120,36 @@ def row(name, language, model, launcher, threads, command):
             shutil.rmtree(directory, ignore_errors=True)
             times.append(seconds(launcher + fvmpi + ['--sample={}'.format(sample)] + words, environment))
     ratios = sorted(b / a for a, b in zip(without, sampled))
-    return {'program': name, 'language': language, 'parallel': model, 'pairs': PAIRS, 'samples_per_second': RATE,
-            'without_s': without, 'recorded_s': recorded, 'sampled_s': sampled, 'recorded_median_s': statistics.median(recorded), 'without_median_s': statistics.median(without), 'sampled_median_s': statistics.median(sampled),
-            'ratio': statistics.median(sampled) / statistics.median(without),
-            'ratio_low': ratios[len(ratios) // 4], 'ratio_high': ratios[3 * len(ratios) // 4]}
+    return {
+        'program': name,
+        'language': language,
+        'parallel': model,
+        'pairs': PAIRS,
+        'samples_per_second': RATE,
+        'without_s': without,
+        'recorded_s': recorded,
+        'sampled_s': sampled,
+        'recorded_median_s': statistics.median(recorded),
+        'without_median_s': statistics.median(without),
+        'sampled_median_s': statistics.median(sampled),
+        'ratio': statistics.median(sampled) / statistics.median(without),
+        'ratio_low': ratios[len(ratios) // 4],
+        'ratio_high': ratios[3 * len(ratios) // 4],
+    }
 
 
 def main():
     rows = []
-    print('  {} samples/s of each thread, wall time, median of {} pairs; in brackets the middle half of the ratios of pairs'.format(RATE, PAIRS))
-    print('  {:<10} {:<8} {:<9} {:>10} {:>12} {:>10} {:>7}'.format('program', 'language', 'parallel', 'without', '--sample=off', '--sample', 'ratio'))
+    print(
+        '  {} samples/s of each thread, wall time, median of {} pairs; in brackets the middle half of the ratios of pairs'.format(
+            RATE, PAIRS
+        )
+    )
+    print(
+        '  {:<10} {:<8} {:<9} {:>10} {:>12} {:>10} {:>7}'.format(
+            'program', 'language', 'parallel', 'without', '--sample=off', '--sample', 'ratio'
+        )
+    )
     for name, program, language, model, launcher, threads, command in PROGRAMS:
         if not shutil.which(program):
             print('  {:<10} not installed'.format(name))
@@ -127,11 +160,26 @@ def main():
             print('  {:<10} {}'.format(name, str(why).replace('\n', ' ')[:200]))
             continue
         rows.append(r)
-        print('  {:<10} {:<8} {:<9} {:>8.2f} s {:>10.2f} s {:>8.2f} s {:>6.3f}x ({:.3f} .. {:.3f})'.format(
-            name, language, model, r['without_median_s'], r['recorded_median_s'], r['sampled_median_s'], r['ratio'], r['ratio_low'], r['ratio_high']), flush=True)
+        print(
+            '  {:<10} {:<8} {:<9} {:>8.2f} s {:>10.2f} s {:>8.2f} s {:>6.3f}x ({:.3f} .. {:.3f})'.format(
+                name,
+                language,
+                model,
+                r['without_median_s'],
+                r['recorded_median_s'],
+                r['sampled_median_s'],
+                r['ratio'],
+                r['ratio_low'],
+                r['ratio_high'],
+            ),
+            flush=True,
+        )
     if rows:
-        print('  {:<10} {:<8} {:<9} {:>10} {:>12} {:>10} {:>6.3f}x   the paper, of 17 programs at 30/s: 1.06x'.format(
-            'median', '', '', '', '', '', statistics.median(r['ratio'] for r in rows if r['program'] != 'nothing')))
+        print(
+            '  {:<10} {:<8} {:<9} {:>10} {:>12} {:>10} {:>6.3f}x   the paper, of 17 programs at 30/s: 1.06x'.format(
+                'median', '', '', '', '', '', statistics.median(r['ratio'] for r in rows if r['program'] != 'nothing')
+            )
+        )
     if len(sys.argv) > 4:
         with open(sys.argv[4], 'w') as f:
             json.dump(rows, f, indent=1)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Not under AddressSanitizer: the stand-in for a processor's counters must be the first library.
-"""fvmpi run --counters: what is counted over whole threads and in sections. Page faults, against getrusage(), of C and Fortran, of threads, under both MPIs and without; events of a processor that is
-not there (fake_pmu.c): in MPI and outside, by thread, rank and section, in groups that take turns, with too many of them, after a fork(), a kill and MPI_Pcontrol(2); who has more work, and
-who slower work; and the processor's own instructions, where it tells them."""
+"""fvmpi run --counters: what is counted over whole threads and in sections. Page faults, against getrusage(), of C and
+Fortran, of threads, under both MPIs and without; events of a processor that is not there (fake_pmu.c): in MPI and
+outside, by thread, rank and section, in groups that take turns, with too many of them, after a fork(), a kill and
+MPI_Pcontrol(2); who has more work, and who slower work; and the processor's own instructions, where it tells them."""
 import json
 import os
 import re
@@ -30,7 +31,20 @@ class Kind:
             self.program = mpi.build(os.path.join(HERE, 'known.c'), '-I', INCLUDE, '-pthread', '-ldl')
         else:
             self.program = os.path.join(harness.scratch(), 'known')
-            harness.run(['cc', '-g', '-DALONE', '-pthread', '-I', INCLUDE, os.path.join(HERE, 'known.c'), '-o', self.program, '-ldl']).ended(0)
+            harness.run(
+                [
+                    'cc',
+                    '-g',
+                    '-DALONE',
+                    '-pthread',
+                    '-I',
+                    INCLUDE,
+                    os.path.join(HERE, 'known.c'),
+                    '-o',
+                    self.program,
+                    '-ldl',
+                ]
+            ).ended(0)
 
     def __str__(self):
         return str(self.mpi or 'without MPI')
@@ -39,12 +53,20 @@ class Kind:
         if self.mpi:
             return self.mpi.profile(self.program, 2, list(words), ['-q', *options], env=env)
         directory = os.path.join(harness.scratch('exp'), 'e')
-        return harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', *options, self.program, *words], env=env, directory=directory)
+        return harness.run(
+            [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', *options, self.program, *words],
+            env=env,
+            directory=directory,
+        )
 
 
 def counted(run):
     data = plainly(run.report().data)
-    return {row['event']: row for row in data['counters']}, {(row['section'], row['event']): row for row in data['counter_sections']}, data
+    return (
+        {row['event']: row for row in data['counters']},
+        {(row['section'], row['event']): row for row in data['counter_sections']},
+        data,
+    )
 
 
 def by_rank(row, key='counted'):
@@ -66,13 +88,25 @@ def faults(tap, kind):
         # by a perf event, where these are permitted
         if not whole['PAGE-FAULTS:u']['refused_ranks']:
             equal('mode of :u', whole['PAGE-FAULTS:u']['mode'], 'user')
-            for found, wanted, most in zip(by_rank(sections['touch', 'PAGE-FAULTS:u']), said, by_rank(sections['touch', 'PAGE-FAULTS'])):
-                check(wanted <= found <= most, 'in the section {} in user mode, by getrusage() {}, in all {}', found, wanted, most)
+            for found, wanted, most in zip(
+                by_rank(sections['touch', 'PAGE-FAULTS:u']), said, by_rank(sections['touch', 'PAGE-FAULTS'])
+            ):
+                check(
+                    wanted <= found <= most,
+                    'in the section {} in user mode, by getrusage() {}, in all {}',
+                    found,
+                    wanted,
+                    most,
+                )
         # what begin and end of the section take in between may touch a page of their own
         for found, wanted in zip(by_rank(sections['touch', 'PAGE-FAULTS']), said):
             check(wanted <= found <= wanted + 3 * 8, 'in the section {}, by getrusage() {}', found, wanted)
         row = whole['PAGE-FAULTS']
-        equal('reading', (row['mode'], row['kind'], row['refused_ranks'], row['rank_count']), ('both', 'exact', 0, kind.ranks))
+        equal(
+            'reading',
+            (row['mode'], row['kind'], row['refused_ranks'], row['rank_count']),
+            ('both', 'exact', 0, kind.ranks),
+        )
         for rank in range(kind.ranks):
             threads = [part['counted'] for part in row['per_thread'] if part['rank'] == rank]
             equal('threads', len(threads), 2)
@@ -87,7 +121,18 @@ def fortran(tap, mpi):
     with tap.test('{}: page faults of a Fortran program'.format(mpi)):
         program = os.path.join(harness.scratch('bin'), 'known_f')
         modules = harness.scratch('modules')
-        harness.run([mpi.fc, '-g', '-J', modules, os.path.join(INCLUDE, 'fvmpi.f90'), os.path.join(HERE, 'known.f90'), '-o', program]).ended(0)
+        harness.run(
+            [
+                mpi.fc,
+                '-g',
+                '-J',
+                modules,
+                os.path.join(INCLUDE, 'fvmpi.f90'),
+                os.path.join(HERE, 'known.f90'),
+                '-o',
+                program,
+            ]
+        ).ended(0)
         run = mpi.profile(program, 2, [], ['-q', '--counters', 'PAGE-FAULTS']).ended(0)
         _, sections, _ = counted(run)
         for found, wanted in zip(by_rank(sections['touch', 'PAGE-FAULTS']), faults_said(run)):
@@ -100,24 +145,46 @@ def processor(tap, kind, env):
         run = kind.profile(['more'], ['--counters', 'INSTRUCTIONS,CYCLES'], env).ended(0)
         whole, sections, data = counted(run)
         in_mpi = IN_MPI if kind.mpi else 0
-        work = [INSTRUCTIONS, 3 * INSTRUCTIONS][:kind.ranks]
+        work = [INSTRUCTIONS, 3 * INSTRUCTIONS][: kind.ranks]
         row = whole['INSTRUCTIONS']
         equal('mode', row['mode'], 'user')
-        equal('asked for', [o['value'] for o in data['options'] if o['option'] == '--counters'], ['INSTRUCTIONS,CYCLES'])
+        equal(
+            'asked for', [o['value'] for o in data['options'] if o['option'] == '--counters'], ['INSTRUCTIONS,CYCLES']
+        )
         equal('by rank', by_rank(row), [n + OF_THREAD + in_mpi for n in work])
         equal('in MPI', by_rank(row, 'counted_in_mpi'), [in_mpi] * kind.ranks)
-        equal('by thread', [(p['rank'], p['counted'], p['counted_in_mpi']) for p in row['per_thread']],
-              [part for rank, n in enumerate(work) for part in ((rank, n + in_mpi, in_mpi), (rank, OF_THREAD, 0))])
-        equal('spread', (row['counted'], row['counted_min'], row['min_rank'], row['counted_max'], row['max_rank']),
-              (sum(by_rank(row)), min(by_rank(row)), 0, max(by_rank(row)), kind.ranks - 1))
+        equal(
+            'by thread',
+            [(p['rank'], p['counted'], p['counted_in_mpi']) for p in row['per_thread']],
+            [part for rank, n in enumerate(work) for part in ((rank, n + in_mpi, in_mpi), (rank, OF_THREAD, 0))],
+        )
+        equal(
+            'spread',
+            (row['counted'], row['counted_min'], row['min_rank'], row['counted_max'], row['max_rank']),
+            (sum(by_rank(row)), min(by_rank(row)), 0, max(by_rank(row)), kind.ranks - 1),
+        )
         equal('in the section', by_rank(sections['work', 'INSTRUCTIONS']), work)
         equal('in MPI there', by_rank(sections['work', 'INSTRUCTIONS'], 'counted_in_mpi'), [0] * kind.ranks)
         equal('in another', by_rank(sections['touch', 'INSTRUCTIONS']), [0] * kind.ranks)
         metrics = {(m['section'], m['metric']): m for m in data['counter_metrics']}
-        of_threads = {(name, p['rank'], p['thread']): p['counted'] for name in ('INSTRUCTIONS', 'CYCLES') for p in whole[name]['per_thread']}
-        equal('IPC by thread', {(p['rank'], p['thread']): round(p['metric_value'], 9) for p in metrics['all', 'ipc']['per_thread']},
-              {(r, t): round(n / of_threads['CYCLES', r, t], 9) for (name, r, t), n in of_threads.items() if name == 'INSTRUCTIONS' and of_threads['CYCLES', r, t]})
-        check(metrics['all', 'ipc']['per_thread'] and not metrics['all', 'instruction_rate']['per_thread'], 'not of what is by time')
+        of_threads = {
+            (name, p['rank'], p['thread']): p['counted']
+            for name in ('INSTRUCTIONS', 'CYCLES')
+            for p in whole[name]['per_thread']
+        }
+        equal(
+            'IPC by thread',
+            {(p['rank'], p['thread']): round(p['metric_value'], 9) for p in metrics['all', 'ipc']['per_thread']},
+            {
+                (r, t): round(n / of_threads['CYCLES', r, t], 9)
+                for (name, r, t), n in of_threads.items()
+                if name == 'INSTRUCTIONS' and of_threads['CYCLES', r, t]
+            },
+        )
+        check(
+            metrics['all', 'ipc']['per_thread'] and not metrics['all', 'instruction_rate']['per_thread'],
+            'not of what is by time',
+        )
         close('IPC of the section', metrics['work', 'ipc']['metric_value'], 2, 1e-9)
         outside = sum(work) + kind.ranks * OF_THREAD
         close('IPC outside of MPI', metrics['all', 'ipc']['outside_mpi'], outside / (sum(work) / 2), 1e-9)
@@ -127,7 +194,10 @@ def processor(tap, kind, env):
 
 
 def balance(tap, kind, env):
-    for how, words in (('more', 'has more work: 3.07e+06 instructions'), ('slow', 'has slower work: 1.07e+06 instructions')):
+    for how, words in (
+        ('more', 'has more work: 3.07e+06 instructions'),
+        ('slow', 'has slower work: 1.07e+06 instructions'),
+    ):
         with tap.test('{}: a rank that computes longer, {}'.format(kind, how)):
             run = kind.profile([how], ['--counters', 'INSTRUCTIONS,CYCLES'], env).ended(0)
             found = [f for f in run.report().data['findings'] if f['name'] == 'instruction_balance']
@@ -137,9 +207,19 @@ def balance(tap, kind, env):
             check(found[0]['evidence'] != 'estimate', '{}', found[0])
     with tap.test('{}: such a finding of events that took turns is an estimate'.format(kind)):
         five = 'INSTRUCTIONS,CYCLES,BRANCH-INSTRUCTIONS,BRANCH-MISSES,CACHE-MISSES'
-        run = kind.profile(['more'], ['--counters-shared', '--counters', five], dict(env, FAKE_PMU_RUNNING='25')).ended(0)
-        equal('evidence', [f['evidence'] for f in run.report().data['findings'] if f['name'] == 'instruction_balance'], ['estimate'])
-    with tap.test('{}: where work is even there is no such finding, nor where threads are a team, which spins, nor where it was not counted apart'.format(kind)):
+        run = kind.profile(['more'], ['--counters-shared', '--counters', five], dict(env, FAKE_PMU_RUNNING='25')).ended(
+            0
+        )
+        equal(
+            'evidence',
+            [f['evidence'] for f in run.report().data['findings'] if f['name'] == 'instruction_balance'],
+            ['estimate'],
+        )
+    with tap.test(
+        '{}: where work is even there is no such finding, nor where threads are a team, which spins, nor where it was not counted apart'.format(
+            kind
+        )
+    ):
         for words, options in ((['even'], []), (['more', 'team'], []), (['more'], ['--counters-mpi=0'])):
             run = kind.profile(words, ['--counters', 'INSTRUCTIONS,CYCLES', *options], env).ended(0)
             found = [f['text'] for f in run.report().data['findings'] if f['name'] == 'instruction_balance']
@@ -151,15 +231,25 @@ def scales(tap, kind, env):
     with tap.test('{}: computation scalability in its factors'.format(kind)):
         directories = []
         for ranks in (1, 2):
-            run = kind.mpi.profile(kind.program, ranks, ['more'], ['-q', '--counters', 'INSTRUCTIONS,CYCLES'], env=env).ended(0)
+            run = kind.mpi.profile(
+                kind.program, ranks, ['more'], ['-q', '--counters', 'INSTRUCTIONS,CYCLES'], env=env
+            ).ended(0)
             directories.append(run.directory)
-        instructions, cycles = [INSTRUCTIONS + OF_THREAD, 4 * INSTRUCTIONS + 2 * OF_THREAD], [INSTRUCTIONS / 2, 2 * INSTRUCTIONS]
+        instructions, cycles = [INSTRUCTIONS + OF_THREAD, 4 * INSTRUCTIONS + 2 * OF_THREAD], [
+            INSTRUCTIONS / 2,
+            2 * INSTRUCTIONS,
+        ]
         for option, grown in (('--strong', 1), ('--weak', 2)):
             out = harness.run([harness.FVMPI, 'scaling', option, '--json', '-', *directories]).ended(0).out
             first, last = harness.valid(out, 'scaling')['points']
             close('instructions', last['instruction_scalability'], grown * instructions[0] / instructions[1], 1e-6)
             close('IPC', last['ipc_scalability'], instructions[1] / cycles[1] / (instructions[0] / cycles[0]), 1e-6)
-            close('product', last['instruction_scalability'] * last['ipc_scalability'] * last['frequency_scalability'], last['computation'], 1e-6)
+            close(
+                'product',
+                last['instruction_scalability'] * last['ipc_scalability'] * last['frequency_scalability'],
+                last['computation'],
+                1e-6,
+            )
             equal('of the reference', (first['ipc_scalability'], first['frequency_scalability']), (1, 1))
 
 
@@ -170,7 +260,9 @@ def turns(tap, kind, env):
         equal('status', run.rc != 0, True)
         check('no register left for CACHE-MISSES; drop it, say --counters-shared' in run.err, '{}', run.err)
     with tap.test('{}: unless they take turns: counts are scaled, and say so'.format(kind)):
-        run = kind.profile(['even'], ['--counters-shared', '--counters', five], dict(env, FAKE_PMU_RUNNING='25')).ended(0)
+        run = kind.profile(['even'], ['--counters-shared', '--counters', five], dict(env, FAKE_PMU_RUNNING='25')).ended(
+            0
+        )
         whole, sections, data = counted(run)
         equal('kind', {row['kind'] for row in whole.values()}, {'estimate'})
         in_mpi = IN_MPI if kind.mpi else 0
@@ -190,24 +282,72 @@ def passes(tap, kind, env):
     """Six events of four registers: two runs."""
     with tap.test('{}: more events in several runs, joined'.format(kind)):
         base = os.path.join(harness.scratch('exp'), 'e')
-        options = ['-q', '--passes', '--counters', 'INSTRUCTIONS,CYCLES,PAGE-FAULTS,BRANCH-INSTRUCTIONS,BRANCH-MISSES,CACHE-MISSES,CACHE-REFERENCES', '-o', base]
+        options = [
+            '-q',
+            '--passes',
+            '--counters',
+            'INSTRUCTIONS,CYCLES,PAGE-FAULTS,BRANCH-INSTRUCTIONS,BRANCH-MISSES,CACHE-MISSES,CACHE-REFERENCES',
+            '-o',
+            base,
+        ]
         command = kind.mpi.command(2, [kind.program, 'even']) if kind.mpi else [kind.program, 'even']
-        harness.run([harness.FVMPI, 'run', *options, *([] if kind.mpi else ['--mpi', 'serial']), '--', *command], env=env).ended(0)
+        harness.run(
+            [harness.FVMPI, 'run', *options, *([] if kind.mpi else ['--mpi', 'serial']), '--', *command], env=env
+        ).ended(0)
         equal('directories', sorted(name for name in os.listdir(os.path.dirname(base))), ['e-1', 'e-2'])
-        data = plainly(harness.valid(harness.run([harness.FVMPI, 'report', '--json', '-', base + '-1', base + '-2']).ended(0).out))
+        data = plainly(
+            harness.valid(harness.run([harness.FVMPI, 'report', '--json', '-', base + '-1', base + '-2']).ended(0).out)
+        )
         whole = {row['event']: row for row in data['counters']}
-        equal('events', list(whole), ['INSTRUCTIONS', 'CYCLES', 'PAGE-FAULTS', 'BRANCH-INSTRUCTIONS', 'BRANCH-MISSES', 'CACHE-MISSES', 'CACHE-REFERENCES'])
+        equal(
+            'events',
+            list(whole),
+            [
+                'INSTRUCTIONS',
+                'CYCLES',
+                'PAGE-FAULTS',
+                'BRANCH-INSTRUCTIONS',
+                'BRANCH-MISSES',
+                'CACHE-MISSES',
+                'CACHE-REFERENCES',
+            ],
+        )
         in_mpi = IN_MPI if kind.mpi else 0
         equal('once', by_rank(whole['INSTRUCTIONS']), [INSTRUCTIONS + OF_THREAD + in_mpi] * kind.ranks)
         equal('ranks', whole['CACHE-MISSES']['rank_count'], kind.ranks)
         other = os.path.join(harness.scratch('exp'), 'other')
-        harness.run([harness.FVMPI, 'run', '-q', '--counters', 'PAGE-FAULTS', '-o', other, *([] if kind.mpi else ['--mpi', 'serial']), '--', *command], env=env).ended(0)
-        for second, why in ((base + '-1', '{0}-1: it is pass 1/2, as is {0}-1: give each pass once'.format(base)), (other, '{}: it is no pass'.format(other))):
+        harness.run(
+            [
+                harness.FVMPI,
+                'run',
+                '-q',
+                '--counters',
+                'PAGE-FAULTS',
+                '-o',
+                other,
+                *([] if kind.mpi else ['--mpi', 'serial']),
+                '--',
+                *command,
+            ],
+            env=env,
+        ).ended(0)
+        for second, why in (
+            (base + '-1', '{0}-1: it is pass 1/2, as is {0}-1: give each pass once'.format(base)),
+            (other, '{}: it is no pass'.format(other)),
+        ):
             refused = harness.run([harness.FVMPI, 'report', '--json', '-', base + '-1', base + '-2', second])
             check(refused.rc != 0 and why in refused.err, '{}: {}', why, refused.err)
-        check(any('e-2' in p['text'] and 'another run' in p['text'] for p in data['problems']), 'said: {}', data['problems'])
+        check(
+            any('e-2' in p['text'] and 'another run' in p['text'] for p in data['problems']),
+            'said: {}',
+            data['problems'],
+        )
         one = plainly(harness.valid(harness.run([harness.FVMPI, 'report', '--json', '-', base + '-2']).ended(0).out))
-        equal('events of one', [row['event'] for row in one['counters']], ['INSTRUCTIONS', 'CYCLES', 'PAGE-FAULTS', 'CACHE-MISSES', 'CACHE-REFERENCES'])
+        equal(
+            'events of one',
+            [row['event'] for row in one['counters']],
+            ['INSTRUCTIONS', 'CYCLES', 'PAGE-FAULTS', 'CACHE-MISSES', 'CACHE-REFERENCES'],
+        )
         check(not any('another run' in p['text'] for p in one['problems']), 'said: {}', one['problems'])
 
 
@@ -216,18 +356,39 @@ def archived(tap, kind, env):
         run = kind.profile(['more'], ['--trace', '--counters', 'CYCLES,INSTRUCTIONS'], env).ended(0)
         path = otf2_print.merge(run.directory)
         definitions = harness.run(['otf2-print', '-G', path]).ended(0).out
-        equal('members', re.findall(r'^METRIC_MEMBER +\d+ +Name: "([^"]*)" .*Mode: (\w+), Value Type: (\w+)', definitions, re.M),
-              [('CYCLES', 'ACCUMULATED_START', 'UINT64'), ('INSTRUCTIONS', 'ACCUMULATED_START', 'UINT64'), ('CPU time', 'ABSOLUTE_LAST', 'UINT64')])
-        found = re.findall(r'^METRIC +(\d+) +\d+ +Metric: \d+, 1 Value: \("INSTRUCTIONS" <\d+>; UINT64; (\d+)\)', harness.run(['otf2-print', path]).ended(0).out, re.M)
+        equal(
+            'members',
+            re.findall(r'^METRIC_MEMBER +\d+ +Name: "([^"]*)" .*Mode: (\w+), Value Type: (\w+)', definitions, re.M),
+            [
+                ('CYCLES', 'ACCUMULATED_START', 'UINT64'),
+                ('INSTRUCTIONS', 'ACCUMULATED_START', 'UINT64'),
+                ('CPU time', 'ABSOLUTE_LAST', 'UINT64'),
+            ],
+        )
+        found = re.findall(
+            r'^METRIC +(\d+) +\d+ +Metric: \d+, 1 Value: \("INSTRUCTIONS" <\d+>; UINT64; (\d+)\)',
+            harness.run(['otf2-print', path]).ended(0).out,
+            re.M,
+        )
         # three sections that count nothing, then the work, which rank 1 has three times of
         for location, work in zip(sorted({place for place, _ in found}, key=int), (INSTRUCTIONS, 3 * INSTRUCTIONS)):
             equal('of one rank', [int(value) for place, value in found if place == location], [0] * 7 + [work])
         harness.run([harness.FVMPI, 'check', path]).ended(0)
-    with tap.test('{}: threads that follow each other are one location of the archive, whose counts go on'.format(kind)):
+    with tap.test(
+        '{}: threads that follow each other are one location of the archive, whose counts go on'.format(kind)
+    ):
         run = kind.profile(['even', 'heirs'], ['--trace', '--counters', 'INSTRUCTIONS'], env).ended(0)
-        found = re.findall(r'^METRIC +(\d+) +\d+ +Metric: \d+, 1 Value: \("INSTRUCTIONS" <\d+>; UINT64; (\d+)\)', harness.run(['otf2-print', otf2_print.merge(run.directory)]).ended(0).out, re.M)
+        found = re.findall(
+            r'^METRIC +(\d+) +\d+ +Metric: \d+, 1 Value: \("INSTRUCTIONS" <\d+>; UINT64; (\d+)\)',
+            harness.run(['otf2-print', otf2_print.merge(run.directory)]).ended(0).out,
+            re.M,
+        )
         places = {place: [int(value) for other, value in found if other == place] for place, _ in found}
-        equal('of threads', [values for values in places.values() if len(values) == 4], [[OF_THREAD * n for n in (1, 2, 2, 3)]] * kind.ranks)
+        equal(
+            'of threads',
+            [values for values in places.values() if len(values) == 4],
+            [[OF_THREAD * n for n in (1, 2, 2, 3)]] * kind.ranks,
+        )
 
 
 def peaks(tap, kind, env):
@@ -241,11 +402,18 @@ def peaks(tap, kind, env):
                 f.write(text)
             return harness.run([harness.FVMPI, 'report', run.directory, '--peaks', file, '--json', '-'])
 
-        found = report('{"schema": "fvmpi-doctor-1", "memory_bandwidth": [{"bytes_per_s": 7e9}, {"bytes_per_s": 9e9}]}').ended(0)
+        found = report(
+            '{"schema": "fvmpi-doctor-1", "memory_bandwidth": [{"bytes_per_s": 7e9}, {"bytes_per_s": 9e9}]}'
+        ).ended(0)
         rates = [row for row in json.loads(found.out)['counter_metrics'] if row['metric'] == 'memory_read_rate']
         equal('peaks', [row['peak'] for row in rates], [9e9] * len(rates))
         check(rates and all(row['of_peak'] == row['metric_value'] / 9e9 for row in rates), '{}', rates)
-        for text in ('', '[]', '{"schema": "fvmpi-doctor-1"}', '{"schema": "other", "memory_bandwidth": [{"bytes_per_s": 7e9}]}'):
+        for text in (
+            '',
+            '[]',
+            '{"schema": "fvmpi-doctor-1"}',
+            '{"schema": "other", "memory_bandwidth": [{"bytes_per_s": 7e9}]}',
+        ):
             check('--peaks takes what' in report(text).ended(1).err, '{}', text)
 
 
@@ -257,28 +425,57 @@ def lives(tap, kind, env):
         last = kind.ranks - 1
         check(by_rank(row)[last] >= INSTRUCTIONS + OF_THREAD, 'of the killed rank {}', row)
         equal('in its section', by_rank(sections['work', 'INSTRUCTIONS'])[last], INSTRUCTIONS)
-    with tap.test('{}: a thread for which there is no descriptor is told, and what others counted is a part'.format(kind)):
+    with tap.test(
+        '{}: a thread for which there is no descriptor is told, and what others counted is a part'.format(kind)
+    ):
         run = kind.profile(['even', 'limit'], ['--counters', 'INSTRUCTIONS,PAGE-FAULTS'], env).ended(0)
         whole, sections, _ = counted(run)
         row = whole['INSTRUCTIONS']
-        equal('by rank', [(p['counted'], p['thread_count'], p['missing_threads'], p['kind']) for p in row['per_rank']],
-              [(INSTRUCTIONS + (IN_MPI if kind.mpi else 0), 1, 1, 'part')] * kind.ranks)
-        equal('in all', (row['counted'], row['missing_threads'], row['kind'], row['counted_min']), (sum(by_rank(row)), kind.ranks, 'part', None))
-        equal('of the section', (sections['work', 'INSTRUCTIONS']['kind'], whole['PAGE-FAULTS']['kind']), ('exact', 'exact'))
+        equal(
+            'by rank',
+            [(p['counted'], p['thread_count'], p['missing_threads'], p['kind']) for p in row['per_rank']],
+            [(INSTRUCTIONS + (IN_MPI if kind.mpi else 0), 1, 1, 'part')] * kind.ranks,
+        )
+        equal(
+            'in all',
+            (row['counted'], row['missing_threads'], row['kind'], row['counted_min']),
+            (sum(by_rank(row)), kind.ranks, 'part', None),
+        )
+        equal(
+            'of the section',
+            (sections['work', 'INSTRUCTIONS']['kind'], whole['PAGE-FAULTS']['kind']),
+            ('exact', 'exact'),
+        )
         equal('lines', run.err.count('--counters: a thread is not counted: '), kind.ranks)
     if not kind.mpi:
-        with tap.test('{}: threads that are still there at _exit() are counted, after a kill they are missing'.format(kind)):
-            row = counted(kind.profile(['even', 'leave'], ['--counters', 'INSTRUCTIONS'], env).ended(0))[0]['INSTRUCTIONS']
-            equal('after _exit()', (row['counted'], row['missing_threads'], row['kind']), (INSTRUCTIONS + 2 * OF_THREAD, 0, 'exact'))
+        with tap.test(
+            '{}: threads that are still there at _exit() are counted, after a kill they are missing'.format(kind)
+        ):
+            row = counted(kind.profile(['even', 'leave'], ['--counters', 'INSTRUCTIONS'], env).ended(0))[0][
+                'INSTRUCTIONS'
+            ]
+            equal(
+                'after _exit()',
+                (row['counted'], row['missing_threads'], row['kind']),
+                (INSTRUCTIONS + 2 * OF_THREAD, 0, 'exact'),
+            )
             row = counted(kind.profile(['even', 'die'], ['--counters', 'INSTRUCTIONS'], env))[0]['INSTRUCTIONS']
-            equal('after a kill', (row['counted'], row['missing_threads'], row['kind']), (INSTRUCTIONS + OF_THREAD, 1, 'part'))
+            equal(
+                'after a kill',
+                (row['counted'], row['missing_threads'], row['kind']),
+                (INSTRUCTIONS + OF_THREAD, 1, 'part'),
+            )
         with tap.test('{}: what the program took the descriptor of is not known, the rest is'.format(kind)):
-            whole = counted(kind.profile(['even', 'close'], ['--counters', 'INSTRUCTIONS,PAGE-FAULTS'], env).ended(0))[0]
+            whole = counted(kind.profile(['even', 'close'], ['--counters', 'INSTRUCTIONS,PAGE-FAULTS'], env).ended(0))[
+                0
+            ]
             equal('instructions', whole['INSTRUCTIONS']['counted'], None)
             check(whole['PAGE-FAULTS']['counted'] > 3 * 1500, '{}', whole['PAGE-FAULTS'])
         return
     with tap.test('{}: a section\'s time is with its pauses, as are its counts'.format(kind)):
-        row = counted(kind.profile(['even', 'pause'], ['--counters', 'INSTRUCTIONS'], env).ended(0))[1]['paused', 'INSTRUCTIONS']
+        row = counted(kind.profile(['even', 'pause'], ['--counters', 'INSTRUCTIONS'], env).ended(0))[1][
+            'paused', 'INSTRUCTIONS'
+        ]
         equal('counted', by_rank(row), [1000] * 2)
         check(all(s >= 0.2 for s in by_rank(row, 'time_s')), 'a pause of 0.2 s of CPU time: {}', row)
     with tap.test('{}: what reading around a call costs is in what a call costs'.format(kind)):
@@ -292,15 +489,34 @@ def lives(tap, kind, env):
         equal('with a child', by_rank(counted(run)[0]['INSTRUCTIONS']), [INSTRUCTIONS + OF_THREAD + IN_MPI] * 2)
         run = kind.profile(['even', 'forget'], ['--counters', 'INSTRUCTIONS'], env).ended(0)
         threads = counted(run)[0]['INSTRUCTIONS']['per_thread']
-        equal('of main threads, after MPI_Pcontrol(2)', [p['counted'] for p in threads if p['thread'] == 0], [IN_MPI] * 2)
+        equal(
+            'of main threads, after MPI_Pcontrol(2)', [p['counted'] for p in threads if p['thread'] == 0], [IN_MPI] * 2
+        )
 
 
 def words(tap, kind, env):
     with tap.test('{}: names that nobody knows are refused, and help lists the groups'.format(kind)):
         run = kind.profile(['even'], ['--counters', 'INSTRUCTION'], env)
-        check(run.rc != 0 and '--counters: INSTRUCTION: no such event; did you mean INSTRUCTIONS?' in run.err, '{}', run.err)
+        check(
+            run.rc != 0 and '--counters: INSTRUCTION: no such event; did you mean INSTRUCTIONS?' in run.err,
+            '{}',
+            run.err,
+        )
         out = harness.run([harness.FVMPI, 'run', '--counters', 'help']).ended(0).out
-        for group in ('statistics', 'cache', 'tlb', 'memory', 'simd', 'stalls', 'frontend', 'backend', 'ports', 'speculation', 'branches', 'software'):
+        for group in (
+            'statistics',
+            'cache',
+            'tlb',
+            'memory',
+            'simd',
+            'stalls',
+            'frontend',
+            'backend',
+            'ports',
+            'speculation',
+            'branches',
+            'software',
+        ):
             check(re.search('^{}: '.format(group), out, re.M), '{}: {}', group, out)
         check(re.search(r'^  PAGE-FAULTS +page faults, minor and major$', out, re.M), 'available: {}', out)
     with tap.test('{}: what cannot be had is told once, and the rest counts'.format(kind)):
@@ -341,9 +557,17 @@ def empty(tap):
             source.write(EMPTY)
         program = os.path.join(place, 'empty')
         harness.run(['cc', '-O1', '-I', INCLUDE, source.name, '-o', program]).ended(0)
-        run = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--counters', 'software', program], directory=directory).ended(0)
+        run = harness.run(
+            [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--counters', 'software', program],
+            directory=directory,
+        ).ended(0)
         rows = {r['section']: r for r in run.report().data['counter_metrics'] if r['metric'] == 'cpu_share'}
-        values = [r[key] for r in rows.values() for key in ('metric_value', 'metric_mean', 'metric_min', 'metric_max') if r[key] is not None]
+        values = [
+            r[key]
+            for r in rows.values()
+            for key in ('metric_value', 'metric_mean', 'metric_min', 'metric_max')
+            if r[key] is not None
+        ]
         check('empty' in rows and all(value <= 1 for value in values), '{}', rows)
         text = harness.run([harness.FVMPI, 'report', directory]).ended(0).out
         equal('it is said', 'too short to measure CPU time' in text, rows['empty']['metric_value'] is None)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""fvmpi doctor --measure on this machine, whatever else runs on it: what is said fits together, and a task that is pinned to a processor is seen there. The statistics are
-tested on made series (tests/unit/test_measure.c)."""
+"""fvmpi doctor --measure on this machine, whatever else runs on it: what is said fits together, and a task that is
+pinned to a processor is seen there. The statistics are tested on made series (tests/unit/test_measure.c)."""
 import html
 import json
 import os
@@ -39,7 +39,11 @@ def of_noise(data):
     m = data['measurement']
     places = {(row['test'], row['phase'], row['cpu']) for row in data['noise']}
     equal('processors', cpus_of(m['cpus']), CPUS)
-    equal('alone', sorted(cpu for test, phase, cpu in places if (test, phase) == ('fixed work', 'alone')), cpus_of(m['alone']))
+    equal(
+        'alone',
+        sorted(cpu for test, phase, cpu in places if (test, phase) == ('fixed work', 'alone')),
+        cpus_of(m['alone']),
+    )
     together = {cpu for test, phase, cpu in places if phase == 'together'}
     equal('together', together, set(CPUS) if len(CPUS) > 1 else set())
     equal('tests', {test for test, phase, cpu in places}, {'fixed work', 'fixed time'})
@@ -47,17 +51,37 @@ def of_noise(data):
     for row in data['noise']:
         rising(row, [row[k] for k in ('min_s', 'p50_s', 'p90_s', 'p99_s', 'p999_s', 'max_s')])
         check(row['min_s'] <= row['mode_s'] * (1 + 1e-9) and row['mode_s'] <= row['max_s'] * (1 + 1e-9), '{}', row)
-        check(abs(row['max_percent'] - 100 * (row['max_s'] / row['mode_s'] - 1)) <= 1e-6 * abs(row['max_percent']) + 1e-6, '{}', row)
-        check(row['test'] != 'fixed time' or abs(row['mode_s'] - m['quantum_s']) < 1e-12, 'the most usual amount of work takes the fixed time: {}', row['mode_s'])
-        equal('few samples', (row['p99_s'] is None, row['p999_s'] is None), (row['samples'] < 100, row['samples'] < 1000))
+        check(
+            abs(row['max_percent'] - 100 * (row['max_s'] / row['mode_s'] - 1)) <= 1e-6 * abs(row['max_percent']) + 1e-6,
+            '{}',
+            row,
+        )
+        check(
+            row['test'] != 'fixed time' or abs(row['mode_s'] - m['quantum_s']) < 1e-12,
+            'the most usual amount of work takes the fixed time: {}',
+            row['mode_s'],
+        )
+        equal(
+            'few samples', (row['p99_s'] is None, row['p999_s'] is None), (row['samples'] < 100, row['samples'] < 1000)
+        )
         points = [dict(zip(row['curve']['columns'], r)) for r in row['curve']['rows']]
         rising('parts', [p['part'] for p in points])
         rising('curve', [p['above_share'] for p in points])
-    check(all(row['min_s'] >= 0 for row in data['noise']) and m['threshold_s'] >= 3e-7 and m['threshold_s'] >= 8.99 * m['turn_s'], '{}', m)
+    check(
+        all(row['min_s'] >= 0 for row in data['noise'])
+        and m['threshold_s'] >= 3e-7
+        and m['threshold_s'] >= 8.99 * m['turn_s'],
+        '{}',
+        m,
+    )
 
 
 def of_detours(data):
-    equal('places', [(r['phase'], r['cpu']) for r in data['detours']], [(r['phase'], r['cpu']) for r in data['noise'] if r['test'] == 'fixed work'])
+    equal(
+        'places',
+        [(r['phase'], r['cpu']) for r in data['detours']],
+        [(r['phase'], r['cpu']) for r in data['noise'] if r['test'] == 'fixed work'],
+    )
     for row in data['detours']:
         shares = [row[k] or 0 for k in CLASSES]
         gaps = [dict(zip(row['gaps']['columns'], r)) for r in row['gaps']['rows']]
@@ -65,7 +89,12 @@ def of_detours(data):
             equal('no gaps', [row[k] for k in CLASSES], [None] * 5)
             continue
         check(abs(sum(shares) - 1) < 1e-9 and min(shares) >= 0, '{}', shares)
-        check(row['lost_s'] <= row['watched_s'] + 1e-9 and abs(row['lost_share'] - row['lost_s'] / row['watched_s']) < 1e-9, '{}', row)
+        check(
+            row['lost_s'] <= row['watched_s'] + 1e-9
+            and abs(row['lost_share'] - row['lost_s'] / row['watched_s']) < 1e-9,
+            '{}',
+            row,
+        )
         rising('gaps', [row[k] for k in ('p50_s', 'p90_s', 'p99_s', 'max_s')])
         equal('kept', len(gaps), min(row['gap_count'], 2000))
         rising('in order', [g['begin_s'] for g in gaps])
@@ -78,7 +107,11 @@ def of_detours(data):
         check(shares[3] * row['lost_s'] <= row['stolen_s'] + 1e-6, '{}', row)
         check(not row['tick_share'] or row['ticks'], '{}', row)
         for period in row['periods']:
-            check(0.25 <= period['strength'] <= 1 and period['period_s'] <= (row['watched_s'] + row['blind_s']) / 7.9, '{}', period)
+            check(
+                0.25 <= period['strength'] <= 1 and period['period_s'] <= (row['watched_s'] + row['blind_s']) / 7.9,
+                '{}',
+                period,
+            )
 
 
 def of_memory(data):
@@ -90,7 +123,11 @@ def of_memory(data):
         check(row['p50_s'] > 0, '{}', row)
     before = 0
     for level in data['memory_levels']:
-        check(before < level['from_bytes'] < level['to_bytes'] and {level['from_bytes'], level['to_bytes']} <= set(sets), '{}', level)
+        check(
+            before < level['from_bytes'] < level['to_bytes'] and {level['from_bytes'], level['to_bytes']} <= set(sets),
+            '{}',
+            level,
+        )
         before = level['to_bytes']
         rising(level, [level[k] for k in ('p50_percent', 'p90_percent', 'p99_percent', 'max_percent')])
         middle = (level['from_bytes'] * level['to_bytes']) ** 0.5
@@ -101,11 +138,11 @@ def of_memory(data):
     loops = [(row['kernel'], row['processors']) for row in data['memory_bandwidth']]
     wanted = [(k, n) for n in ([1, len(CPUS)] if len(CPUS) > 1 else [1]) for k in ('copy', 'triad')]
     left_out = data['measurement']['bandwidth_left_out']
-    if left_out == 'time': # what comes last: both loops, by one processor or by all
+    if left_out == 'time':  # what comes last: both loops, by one processor or by all
         check(len(loops) in range(0, len(wanted), 2), 'some is left out: {}', loops)
     else:
         equal('left out', left_out, None)
-    equal('loops', loops, wanted[:len(loops)] if left_out else wanted)
+    equal('loops', loops, wanted[: len(loops)] if left_out else wanted)
     check(all(row['bytes_per_s'] > 1e6 for row in data['memory_bandwidth']), '{}', loops)
 
 
@@ -132,22 +169,57 @@ def whole(tap):
     with tap.test('the page draws it'):
         if not os.path.exists(BROWSER):
             raise harness.Skip('no {}'.format(BROWSER))
-        run = harness.run([BROWSER, '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--enable-logging=stderr',
-                           '--user-data-dir=' + harness.scratch('browser'), '--dump-dom', 'file://' + page]).ended(0)
+        run = harness.run(
+            [
+                BROWSER,
+                '--headless',
+                '--no-sandbox',
+                '--disable-gpu',
+                '--disable-quic',
+                '--no-first-run',
+                '--disable-background-networking',
+                '--enable-logging=stderr',
+                '--user-data-dir=' + harness.scratch('browser'),
+                '--dump-dom',
+                'file://' + page,
+            ]
+        ).ended(0)
         equal('said', [line for line in run.err.splitlines() if 'CONSOLE' in line], [])
         drawn = re.findall(r'<section id="(\w+)"', run.out)
-        equal('sections', drawn, ['noise', 'detours', 'latency'] + (['tlb'] if data['memory_tlb'] else []) + (['bandwidth'] if data['memory_bandwidth'] else []))
+        equal(
+            'sections',
+            drawn,
+            ['noise', 'detours', 'latency']
+            + (['tlb'] if data['memory_tlb'] else [])
+            + (['bandwidth'] if data['memory_bandwidth'] else []),
+        )
         equal('pictures of gaps', run.out.count('class="gaps"'), len(data['detours']))
         check(html.escape(data['machine']['host'] or 'this machine') in run.out, 'host')
 
 
 def text(tap):
     with tap.test('the text says how, and what limits it; checks come before'):
-        run = harness.run([harness.FVMPI, 'doctor', 'aslr', '--measure', '--seconds', '1', '--width', '150', '--cpus', str(CPUS[0])])
-        check(run.rc in (0, 1) and re.search(r'aslr[^$]*\nMeasured\n[0-9.]+ s on processors {0}, one at a time on {0}; clock: '.format(CPUS[0]), run.out), '{} {}', run.out[:1500], run.err)
+        run = harness.run(
+            [harness.FVMPI, 'doctor', 'aslr', '--measure', '--seconds', '1', '--width', '150', '--cpus', str(CPUS[0])]
+        )
+        check(
+            run.rc in (0, 1)
+            and re.search(
+                r'aslr[^$]*\nMeasured\n[0-9.]+ s on processors {0}, one at a time on {0}; clock: '.format(CPUS[0]),
+                run.out,
+            ),
+            '{} {}',
+            run.out[:1500],
+            run.err,
+        )
         for word in ('Noise', 'fixed work', 'fixed time', 'Detours', 'unexplained', 'Bandwidth'):
             check(word in run.out, '{} is not in {}', word, run.out)
-        check(('hypervisor' in open('/proc/cpuinfo').read().split('flags', 1)[-1].split('\n')[0]) == ('a virtual machine: results are of the guest' in run.out), '{}', run.out[:500])
+        check(
+            ('hypervisor' in open('/proc/cpuinfo').read().split('flags', 1)[-1].split('\n')[0])
+            == ('a virtual machine: results are of the guest' in run.out),
+            '{}',
+            run.out[:500],
+        )
         check(re.search(r'other tasks? ran meanwhile', run.out), '{}', run.out[:500])
         check('together' not in run.out, 'one processor is alone')
 
@@ -162,14 +234,22 @@ def hog(tap):
             other.kill()
             other.wait()
         if row['run_delay_s'] < 0.2 * row['watched_s']:
-            raise harness.Skip('the task did not run meanwhile: run delay {} s of {} s'.format(row['run_delay_s'], row['watched_s']))
+            raise harness.Skip(
+                'the task did not run meanwhile: run delay {} s of {} s'.format(row['run_delay_s'], row['watched_s'])
+            )
         equal('largest share', max(CLASSES, key=lambda k: row[k] or 0), 'preempted_share')
-        check(row['switches'] > 0 and row['lost_share'] > 0.1, '{}', {k: v for k, v in row.items() if k not in ('gaps', 'periods')})
+        check(
+            row['switches'] > 0 and row['lost_share'] > 0.1,
+            '{}',
+            {k: v for k, v in row.items() if k not in ('gaps', 'periods')},
+        )
 
 
 def interrupted(tap):
     with tap.test('SIGINT ends it with what there is'):
-        process = harness.start([harness.FVMPI, 'doctor', '--measure=only', '--json', '-', '--seconds', '120', '--cpus', str(CPUS[0])])
+        process = harness.start(
+            [harness.FVMPI, 'doctor', '--measure=only', '--json', '-', '--seconds', '120', '--cpus', str(CPUS[0])]
+        )
         time.sleep(1.5)
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
@@ -182,17 +262,30 @@ def interrupted(tap):
 
 def words(tap):
     with tap.test('wrong words have one line each, and status 2'):
-        for arguments, said in ((['--measure=all'], '--measure takes nothing, or =only'), (['--seconds', '2'], 'it goes with --measure'), (['--cpus', '0'], 'it goes with --measure'),
-                                (['--html', 'x'], 'it goes with --measure'), (['--measure', '--seconds', '0.5'], 'a number from 1'), (['--measure', '--seconds', 'nan'], 'a number from 1'),
-                                (['--measure', '--seconds', '5x'], 'a number from 1'), (['--measure', '--cpus', 'x'], 'takes a list'), (['--measure', '--cpus', ''], 'takes a list'),
-                                (['--measure', '--cpus', '4095'], 'may use none'), (['--measure', '--apply'], 'goes with none'), (['--measure', '-p', '1'], 'goes with none'),
-                                (['--measure=only', 'smt'], 'takes no checks'), (['--measure', '--json', '-', '--html', '-'], 'stdout holds')):
+        for arguments, said in (
+            (['--measure=all'], '--measure takes nothing, or =only'),
+            (['--seconds', '2'], 'it goes with --measure'),
+            (['--cpus', '0'], 'it goes with --measure'),
+            (['--html', 'x'], 'it goes with --measure'),
+            (['--measure', '--seconds', '0.5'], 'a number from 1'),
+            (['--measure', '--seconds', 'nan'], 'a number from 1'),
+            (['--measure', '--seconds', '5x'], 'a number from 1'),
+            (['--measure', '--cpus', 'x'], 'takes a list'),
+            (['--measure', '--cpus', ''], 'takes a list'),
+            (['--measure', '--cpus', '4095'], 'may use none'),
+            (['--measure', '--apply'], 'goes with none'),
+            (['--measure', '-p', '1'], 'goes with none'),
+            (['--measure=only', 'smt'], 'takes no checks'),
+            (['--measure', '--json', '-', '--html', '-'], 'stdout holds'),
+        ):
             run = harness.run([harness.FVMPI, 'doctor'] + arguments).ended(2)
             check(said in run.err and run.err.count('\n') == 1, '{}: {}', arguments, run.err)
     with tap.test('without --measure nothing of it is there'):
         run = harness.run([harness.FVMPI, 'doctor', 'aslr', '--json', '-'])
         data = harness.valid(run.out, 'doctor')
-        equal('nothing', (data['measurement'], data['noise'], data['detours'], data['memory_latency']), (None, [], [], []))
+        equal(
+            'nothing', (data['measurement'], data['noise'], data['detours'], data['memory_latency']), (None, [], [], [])
+        )
 
 
 def main():

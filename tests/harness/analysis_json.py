@@ -22,27 +22,42 @@ class Analysis:
 
     def inside(self, case, functions=None):
         """The call sites in function `case`, all or those that call one of `functions`."""
-        return [s for s in self.data['callsites'] if s['path'] and plain(s['path'][0]['function']) == case and
-                (functions is None or s['function'] in functions)]
+        return [
+            s
+            for s in self.data['callsites']
+            if s['path']
+            and plain(s['path'][0]['function']) == case
+            and (functions is None or s['function'] in functions)
+        ]
 
     def kind(self, sites, rank, kind):
         return sum(row['kinds'].get(kind, 0) for s in sites for row in s['per_rank'] if row['rank'] == rank)
 
     def waits(self, sites, rank, without=()):
-        return sum(row['wait_s'] - sum(row['kinds'].get(k, 0) for k in without)
-                   for s in sites for row in s['per_rank'] if row['rank'] == rank)
+        return sum(
+            row['wait_s'] - sum(row['kinds'].get(k, 0) for k in without)
+            for s in sites
+            for row in s['per_rank']
+            if row['rank'] == rank
+        )
 
     def caused(self, sites, rank, kind, cause_sites, cause):
         """How long and how often `rank` waited in `sites` for `cause` in `cause_sites`."""
         ids, causes = {s['id'] for s in sites}, {s['id'] for s in cause_sites}
-        rows = [w for w in self.data['waits'] if (w['kind'], w['rank'], w['cause_rank']) == (kind, rank, cause) and
-                w['callsite'] in ids and w['cause_callsite'] in causes]
+        rows = [
+            w
+            for w in self.data['waits']
+            if (w['kind'], w['rank'], w['cause_rank']) == (kind, rank, cause)
+            and w['callsite'] in ids
+            and w['cause_callsite'] in causes
+        ]
         return sum(w['wait_s'] for w in rows), sum(w['count'] for w in rows)
 
     def delays(self, sites, rank, where='computing', key='cost_s'):
         ids = {s['id'] for s in sites}
-        return sum(d[key] for d in self.data['delays']
-                   if (d['rank'], d['where']) == (rank, where) and d['callsite'] in ids)
+        return sum(
+            d[key] for d in self.data['delays'] if (d['rank'], d['where']) == (rank, where) and d['callsite'] in ids
+        )
 
     def critical(self, sites, rank):
         return sum(row['critical_s']['computing'] for s in sites for row in s['per_rank'] if row['rank'] == rank)
@@ -55,12 +70,21 @@ class Analysis:
         equal('ranks', [r['rank'] for r in d['ranks']], list(range(self.ranks)))
         for r in d['ranks']:
             where = 'rank {}: '.format(r['rank'])
-            close(where + 'useful + wait + transfer', r['useful_s'] + r['wait_s'] + r['transfer_s'], r['elapsed_s'],
-                  0.01 * r['elapsed_s'])
+            close(
+                where + 'useful + wait + transfer',
+                r['useful_s'] + r['wait_s'] + r['transfer_s'],
+                r['elapsed_s'],
+                0.01 * r['elapsed_s'],
+            )
             close(where + 'wait + transfer', r['wait_s'] + r['transfer_s'], r['mpi_s'], some)
             check(min(r['useful_s'], r['wait_s'], r['transfer_s']) >= 0, where + 'negative: {}', r)
             for key in ('wait_s', 'caused_s'):
-                close(where + key, sum(row[key] for s in sites for row in s['per_rank'] if row['rank'] == r['rank']), r[key], some)
+                close(
+                    where + key,
+                    sum(row[key] for s in sites for row in s['per_rank'] if row['rank'] == r['rank']),
+                    r[key],
+                    some,
+                )
             before = sum(row['before_s'] for s in sites for row in s['per_rank'] if row['rank'] == r['rank'])
             check(before <= r['useful_s'] + some, where + 'computes {} before calls, {} in all', before, r['useful_s'])
             for key in ('delay_s', 'critical_s'):
@@ -69,8 +93,12 @@ class Analysis:
             check(r['elapsed_s'] <= d['run']['elapsed_s'] + some, where + 'longer than the run: {}', r['elapsed_s'])
         close('waits of all kinds', waiting({k['kind']: k['wait_s'] for k in d['kinds']}), waits, some)
         close('waits one by one', sum(w['wait_s'] for w in d['waits']) + d['waits_left_out']['wait_s'], waits, some)
-        close('causes', sum(r['caused_s'] for r in d['ranks']),
-              sum(w['wait_s'] for w in d['waits'] if w['cause_rank'] is not None), some + d['waits_left_out']['wait_s'])
+        close(
+            'causes',
+            sum(r['caused_s'] for r in d['ranks']),
+            sum(w['wait_s'] for w in d['waits'] if w['cause_rank'] is not None),
+            some + d['waits_left_out']['wait_s'],
+        )
         delays = sum(r['delay_s'] for r in d['ranks'])
         check(delays <= waits + some, 'charged {} of {} s waiting', delays, waits)
         close('charged and not explained', delays + d['unexplained_s'], waits, some)

@@ -126,11 +126,20 @@ def scratch(name='d'):
 
 
 def environment(extra=None):
-    env = {k: v for k, v in os.environ.items()
-           if not k.startswith(('FVMPI_', 'OMPI_', 'PMIX_', 'PMI_', 'LD_PRELOAD'))}
-    env.update({MARK: _scratch, 'FVMPI_LIBDIR': LIBS, 'LC_ALL': 'C', 'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
-                'TMPDIR': '/tmp', 'OMPI_MCA_pml': 'ob1'}) # what Open MPI takes within a host, without a look at what else there is
-    if 'libtsan' in (os.environ.get('FVMPI_TEST_SANITIZER') or ''): # it runs signal handlers when it likes, after what they interrupt has ended
+    env = {k: v for k, v in os.environ.items() if not k.startswith(('FVMPI_', 'OMPI_', 'PMIX_', 'PMI_', 'LD_PRELOAD'))}
+    env.update(
+        {
+            MARK: _scratch,
+            'FVMPI_LIBDIR': LIBS,
+            'LC_ALL': 'C',
+            'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
+            # what Open MPI takes within a host, without a look at what else there is
+            'TMPDIR': '/tmp',
+            'OMPI_MCA_pml': 'ob1',
+        }
+    )
+    # it runs signal handlers when it likes, after what they interrupt has ended
+    if 'libtsan' in (os.environ.get('FVMPI_TEST_SANITIZER') or ''):
         env['FVMPI_SAMPLE'] = 'off'
     if os.environ.get('FVMPI_TEST_WITHOUT'):
         env['FVMPI_WITHOUT'] = os.environ['FVMPI_TEST_WITHOUT']
@@ -163,7 +172,8 @@ def is_dead(pid):
 
 
 def kill_all(number=None):
-    """Of all runs, or of one. At once: what is stopped does not notice that the others end, and ends in another way because of that."""
+    """Of all runs, or of one. At once: what is stopped does not notice that the others end, and ends in another way
+    because of that."""
     found = marked(number)
     for sig in (signal.SIGSTOP, signal.SIGKILL):
         for pid in found:
@@ -180,8 +190,15 @@ class Run:
 
     def ended(self, rc=0):
         check(not self.late, 'still running after the time limit: {}\n{}', ' '.join(self.command), self.err[-2000:])
-        check(self.rc == rc, 'exit status {} instead of {}: {}\n{}\n{}', self.rc, rc, ' '.join(self.command),
-              self.out[-1000:], self.err[-2000:])
+        check(
+            self.rc == rc,
+            'exit status {} instead of {}: {}\n{}\n{}',
+            self.rc,
+            rc,
+            ' '.join(self.command),
+            self.out[-1000:],
+            self.err[-2000:],
+        )
         return self
 
     def report(self, *options):
@@ -192,8 +209,15 @@ class Run:
 
 def start(command, env=None, cwd=None):
     number = str(next(_numbers))
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=environment({**(env or {}), RUN: number}), cwd=cwd or scratch('cwd'), start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment({**(env or {}), RUN: number}),
+        cwd=cwd or scratch('cwd'),
+        start_new_session=True,
+    )
     process.number = number
     return process
 
@@ -206,8 +230,14 @@ def finish(process, limit=LIMIT, directory=None):
         late = True
         kill_all(process.number)
         out, err = process.communicate()
-    return Run(process.args, process.returncode, out.decode('utf-8', 'replace'), err.decode('utf-8', 'replace'),
-               late, directory)
+    return Run(
+        process.args,
+        process.returncode,
+        out.decode('utf-8', 'replace'),
+        err.decode('utf-8', 'replace'),
+        late,
+        directory,
+    )
 
 
 def run(command, env=None, cwd=None, limit=LIMIT, directory=None):
@@ -218,7 +248,8 @@ _schemas = {}
 
 
 def as_draft_7(schema):
-    """In words that fastjsonschema knows. It is several times as fast as jsonschema, by which schema.t judges the schemas themselves."""
+    """In words that fastjsonschema knows. It is several times as fast as jsonschema, by which schema.t judges the
+    schemas themselves."""
     if isinstance(schema, list):
         return [as_draft_7(part) for part in schema]
     if not isinstance(schema, dict):
@@ -233,7 +264,8 @@ def as_draft_7(schema):
 
 
 def judge_of(schema):
-    """What judges JSON by a schema. To write it takes most of a second, so that it is kept in the build, compiled, for all tests."""
+    """What judges JSON by a schema. To write it takes most of a second, so that it is kept in the build, compiled, for
+    all tests."""
     name = hashlib.sha256((sys.version + fastjsonschema.VERSION + schema).encode()).hexdigest()[:16]
     file = os.path.join(BUILD, 'tests', 'schema-' + name)
     try:
@@ -279,8 +311,13 @@ def needs_fvunify(tap):
 
 def dump(path):
     """The lines of `fvmpi dump`: their type, and their fields, as text and by name."""
-    return [(line.partition(' ')[0], {key: value.strip('"') for key, value in re.findall(r'([\w.\[\]]+)=("(?:[^"\\]|\\.)*"|\S*)', line)})
-            for line in run([FVMPI, 'dump', path]).ended(0).out.splitlines()]
+    return [
+        (
+            line.partition(' ')[0],
+            {key: value.strip('"') for key, value in re.findall(r'([\w.\[\]]+)=("(?:[^"\\]|\\.)*"|\S*)', line)},
+        )
+        for line in run([FVMPI, 'dump', path]).ended(0).out.splitlines()
+    ]
 
 
 def dumped(path, *types):
@@ -300,14 +337,28 @@ def report_of(directory, *options):
 SANITIZER = os.environ.get('FVMPI_TEST_SANITIZER')
 
 
-# What a test may have recorded beside its subject: a sanitizer has the functions for files and the allocator for itself.
+# What a test may have recorded beside its subject: a sanitizer has the functions for files and the allocator for
+# itself.
 FRONTS = [] if SANITIZER else ['--io', '--memory']
 
 
 def fake_pmu(**environment):
-    """Environment of programs that are to have the processor of tests/counters/fake_pmu.c, which says what else may be set."""
+    """Environment of programs that are to have the processor of tests/counters/fake_pmu.c, which says what else may be
+    set."""
     library = os.path.join(scratch('pmu'), 'fake_pmu.so')
-    run(['cc', '-O1', '-shared', '-fPIC', os.path.join(SOURCE, 'tests', 'counters', 'fake_pmu.c'), '-o', library, '-pthread', '-ldl']).ended(0)
+    run(
+        [
+            'cc',
+            '-O1',
+            '-shared',
+            '-fPIC',
+            os.path.join(SOURCE, 'tests', 'counters', 'fake_pmu.c'),
+            '-o',
+            library,
+            '-pthread',
+            '-ldl',
+        ]
+    ).ended(0)
     return dict(environment, LD_PRELOAD=library)
 
 
@@ -322,7 +373,7 @@ class Mpi:
         self.cc, self.cxx, self.fc = 'mpicc.' + name, 'mpicxx.' + name, 'mpifort.' + name
         self.exec = 'mpiexec.' + name
         self.library = os.path.join(LIBS, 'libfvmpi-' + name + '.so')
-        self.preload = in_front(self.library) # when it is set by hand
+        self.preload = in_front(self.library)  # when it is set by hand
         self.folder = os.path.join(BUILD, 'tests', 'programs', name)
         self.options = ['--allow-run-as-root', '--oversubscribe', '--bind-to', 'none'] if name == 'openmpi' else []
 
@@ -340,7 +391,7 @@ class Mpi:
         output = more.get('output') or os.path.splitext(os.path.basename(source))[0]
         os.makedirs(self.folder, exist_ok=True)
         path, text = os.path.join(self.folder, output), os.path.join(PROGRAMS, source)
-        if source.endswith(('.F90', '.f90')): # legacy: choice buffers without an interface
+        if source.endswith(('.F90', '.f90')):  # legacy: choice buffers without an interface
             modules = os.path.join(self.folder, output + '.mod')
             os.makedirs(modules, exist_ok=True)
             command = [self.fc, '-O0', '-g', '-std=legacy', '-ffree-line-length-none', '-J', modules, text]
@@ -350,7 +401,9 @@ class Mpi:
         command += list(flags) + ['-o', path]
         if any('libfvmpi' in flag for flag in flags):  # a sanitized library wants its run-time first
             command += os.environ.get('SANITIZE_FLAGS', '').split()
-        newest = max(os.path.getmtime(f) for f in (text, os.path.join(PROGRAMS, 'known.h'), os.path.join(PROGRAMS, 'lost.h')))
+        newest = max(
+            os.path.getmtime(f) for f in (text, os.path.join(PROGRAMS, 'known.h'), os.path.join(PROGRAMS, 'lost.h'))
+        )
         note = path + '.cmd'
         if os.path.exists(path) and os.path.getmtime(path) > newest and os.path.exists(note):
             with open(note) as f:
@@ -373,8 +426,11 @@ class Mpi:
     def profile(self, program, ranks, arguments=(), options=(), directory=None, **more):
         directory = directory or os.path.join(scratch('exp'), 'e')
         _experiments.append(directory)
-        return run(self.command(ranks, self.profiled([program] + list(arguments), directory, options)),
-                   directory=directory, **more)
+        return run(
+            self.command(ranks, self.profiled([program] + list(arguments), directory, options)),
+            directory=directory,
+            **more,
+        )
 
 
 def mpis(tap, quiet=False):
@@ -386,6 +442,7 @@ def mpis(tap, quiet=False):
     every = [Mpi('mpich'), Mpi('openmpi')]
     if wanted and '.so' in wanted:
         import standin
+
         every = [standin.named(wanted)]
     for mpi in every:
         if wanted and str(mpi) != wanted:
@@ -404,8 +461,8 @@ def each_is_wanted():
 
 
 def an_mpi(tap, quiet=False, first='openmpi'):
-    """One MPI, where what is tested depends on none; with FVMPI_TEST_MPIS=all (./dev mpis) each of them, as by mpis(). Ranks of Open MPI leave the processors to
-    others while they wait."""
+    """One MPI, where what is tested depends on none; with FVMPI_TEST_MPIS=all (./dev mpis) each of them, as by mpis().
+    Ranks of Open MPI leave the processors to others while they wait."""
     if each_is_wanted():
         yield from mpis(tap, quiet)
         return
@@ -417,7 +474,8 @@ def an_mpi(tap, quiet=False, first='openmpi'):
 
 
 def few(mpi, ranks):
-    """Of several numbers of ranks to test by, those that this MPI is for: ranks of MPICH and its kin poll while others have the processor. All of them for ./dev mpis, and where one MPI is wanted."""
+    """Of several numbers of ranks to test by, those that this MPI is for: ranks of MPICH and its kin poll while others
+    have the processor. All of them for ./dev mpis, and where one MPI is wanted."""
     if str(mpi) == 'openmpi' or (each_is_wanted() and '.so' not in str(mpi)):
         return list(ranks)
     return [n for n in ranks if n <= 2] or [min(ranks)]
@@ -436,7 +494,18 @@ def otf2_events(directory):
     python = otf2_python()
     if not python:
         raise Skip('merged and checked; no python3-otf2 to read it with')
-    return run([python, os.path.join(SOURCE, 'tests', 'harness', 'otf2_events.py'), os.path.join(directory, 'traces.otf2')], cwd='/').ended(0).out
+    return (
+        run(
+            [
+                python,
+                os.path.join(SOURCE, 'tests', 'harness', 'otf2_events.py'),
+                os.path.join(directory, 'traces.otf2'),
+            ],
+            cwd='/',
+        )
+        .ended(0)
+        .out
+    )
 
 
 def sources(*names):
@@ -465,8 +534,11 @@ class Mounted:
 
     def __enter__(self):
         self.path = scratch('mnt')
-        done = subprocess.run(['mount', '-t', 'tmpfs', '-o', self.options, 'fvmpi-test', self.path],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            ['mount', '-t', 'tmpfs', '-o', self.options, 'fvmpi-test', self.path],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         if done.returncode:
             raise Skip('cannot mount a tmpfs: ' + done.stdout.decode('utf-8', 'replace').strip().replace('\n', ' '))
         return self.path

@@ -39,7 +39,8 @@ class Truth(dict):
         off, within = found - self[name], part * self[name] + slack
         lost = self.less[name] if off < 0 else self.more[name]
         said = '{}: {:.3f} ms, the program measured {:.3f} ms, of which it may have lost {:.3f} ms'.format(
-            what, found / 1e6, self[name] / 1e6, lost / 1e6)
+            what, found / 1e6, self[name] / 1e6, lost / 1e6
+        )
         self.expect(abs(off) <= within, abs(off) <= within + lost, '{}', said)
 
     def expect(self, good, is_excused, message, *values):

@@ -4,17 +4,28 @@
     otf2_events.py traces.otf2
 
 One event a line, by time: what (enter, leave, sample, send, receive, collective), nanoseconds since the archive's
-begin, rank, location and then: of enter and leave the region, of samples the calling context, outermost first, with source lines;
-of the others the communicator's number and, for messages, the other rank in it, tag and bytes. A non-blocking receive has its line
-where it ended. A sample is a value of the metric "CPU time"; in an archive of calling contexts it is a record of its own, and what is
-entered and left are the contexts' regions.
+begin, rank, location and then: of enter and leave the region, of samples the calling context, outermost first, with
+source lines; of the others the communicator's number and, for messages, the other rank in it, tag and bytes. A
+non-blocking receive has its line where it ended. A sample is a value of the metric "CPU time"; in an archive of calling
+contexts it is a record of its own, and what is entered and left are the contexts' regions.
 """
 import sys
 
 import otf2
 from otf2.enums import LocationGroupType
-from otf2.events import (CallingContextEnter, CallingContextLeave, CallingContextSample, Enter, Leave, Metric, MpiCollectiveEnd,
-                         MpiIrecv, MpiIsend, MpiRecv, MpiSend)
+from otf2.events import (
+    CallingContextEnter,
+    CallingContextLeave,
+    CallingContextSample,
+    Enter,
+    Leave,
+    Metric,
+    MpiCollectiveEnd,
+    MpiIrecv,
+    MpiIsend,
+    MpiRecv,
+    MpiSend,
+)
 
 
 def path_of(context):
@@ -67,8 +78,15 @@ def main(path):
                 what = 'collective'
             else:
                 continue
-            out.write('{} {:.0f} {} {} {}\n'.format(what, (event.time - clock.global_offset) * ns,
-                                                rank_of[location.group], location.name.replace(' ', '_'), rest))
+            out.write(
+                '{} {:.0f} {} {} {}\n'.format(
+                    what,
+                    (event.time - clock.global_offset) * ns,
+                    rank_of[location.group],
+                    location.name.replace(' ', '_'),
+                    rest,
+                )
+            )
 
 
 main(sys.argv[1])

@@ -8,16 +8,21 @@ from report import check
 
 
 class Event(dict):
-    """Its fields by their names in lower case, quoted where they are texts, with the number of what they refer to as "... id"; attributes of fvmpi's by theirs."""
+    """Its fields by their names in lower case, quoted where they are texts, with the number of what they refer to as
+    "... id"; attributes of fvmpi's by theirs."""
+
     __getattr__ = dict.__getitem__
 
 
 def merge(directory, *options, warnings=0, processes=None):
-    """Merges the experiment elsewhere and approves the archive, whose path it returns. warnings=None: any number of them."""
+    """Merges the experiment elsewhere and approves the archive, whose path it returns. warnings=None: any number of
+    them."""
     out = os.path.join(harness.scratch('otf2'), 'a')
     if not shutil.which('otf2-print'):
         raise harness.Skip('no otf2-print (package otf2-tools)')
-    harness.run((processes or []) + [os.path.join(harness.BUILD, 'fvunify'), '-q', *options, directory, '-o', out]).ended(0)
+    harness.run(
+        (processes or []) + [os.path.join(harness.BUILD, 'fvunify'), '-q', *options, directory, '-o', out]
+    ).ended(0)
     path = os.path.join(out, 'traces.otf2')
     said = harness.run([harness.FVMPI, 'check', path]).ended(0).out
     check('0 errors, ' + ('' if warnings is None else '{} warning'.format(warnings)) in said, 'fvmpi check: {}', said)
@@ -37,7 +42,9 @@ def read(events, line):
     elif 'ADDITIONAL ATTRIBUTES' in line:
         for name, value in re.findall(r'\("fvmpi::(\w+)" <\d+>; \w+; ([^)]*)\)', line):
             number = re.search(r'<(\d+)>$', value)
-            events[-1][name] = int(number.group(1)) if name == 'cause' else value.split('"')[1] if '"' in value else int(value)
+            events[-1][name] = (
+                int(number.group(1)) if name == 'cause' else value.split('"')[1] if '"' in value else int(value)
+            )
 
 
 def events(path):

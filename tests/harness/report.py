@@ -25,8 +25,8 @@ def check(condition, message, *values):
 
 
 def problems(report):
-    """What the report says of the recording, without what it says of any program: that it has no debug information, or that a
-    sample came while the interpreter changed its frames."""
+    """What the report says of the recording, without what it says of any program: that it has no debug information, or
+    that a sample came while the interpreter changed its frames."""
     of_programs = ('has no debug information', 'the frames of Python could not be read')
     return [p for p in report['problems'] if not any(words in p['text'] for words in of_programs)]
 
@@ -36,25 +36,45 @@ def equal(what, found, wanted):
 
 
 def close(what, found, wanted, within):
-    check(isinstance(found, (int, float)) and abs(found - wanted) <= within,
-          '{}: found {}, wanted {:.6f} +- {:.6f}', what, found, wanted, within)
+    check(
+        isinstance(found, (int, float)) and abs(found - wanted) <= within,
+        '{}: found {}, wanted {:.6f} +- {:.6f}',
+        what,
+        found,
+        wanted,
+        within,
+    )
 
 
 def nulls(schema, data, where='', root=None):
-    """Places of the data that are null where the JSON Schema does not allow it. Not a judge of all of a schema, and so needs no package."""
+    """Places of the data that are null where the JSON Schema does not allow it. Not a judge of all of a schema, and so
+    needs no package."""
     root = root or schema
     schema = root['$defs'][schema['$ref'].rsplit('/', 1)[1]] if '$ref' in schema else schema
     if data is None:
         return [] if 'null' in schema.get('type', ['null']) else [where]
     if isinstance(data, dict) and 'prefixItems' in schema.get('properties', {}).get('rows', {}).get('items', {}):
         rows = schema['properties']['rows']['items']['prefixItems']
-        return ['{}[{}].{}'.format(where, i, column) for i, row in enumerate(data['rows']) if None in row
-                for column, of, value in zip(data['columns'], rows, row) if nulls(of, value, where, root)]
+        return [
+            '{}[{}].{}'.format(where, i, column)
+            for i, row in enumerate(data['rows'])
+            if None in row
+            for column, of, value in zip(data['columns'], rows, row)
+            if nulls(of, value, where, root)
+        ]
     if isinstance(data, dict):
         other = schema.get('additionalProperties') or {}
-        return [place for key, value in data.items() for place in nulls(schema.get('properties', {}).get(key, other), value, where + '.' + key, root)]
+        return [
+            place
+            for key, value in data.items()
+            for place in nulls(schema.get('properties', {}).get(key, other), value, where + '.' + key, root)
+        ]
     if isinstance(data, list):
-        return [place for i, value in enumerate(data) for place in nulls(schema.get('items') or {}, value, '{}[{}]'.format(where, i), root)]
+        return [
+            place
+            for i, value in enumerate(data)
+            for place in nulls(schema.get('items') or {}, value, '{}[{}]'.format(where, i), root)
+        ]
     return []
 
 
@@ -133,15 +153,27 @@ class Site:
         d, rows = self.data, self.data['per_rank']
         where = str(self)
         equal(where + ': ranks named once', len(self.by_rank), len(rows))
-        check(set(self.by_rank) <= set(range(self.ranks)), '{}: ranks {} of {}', where, sorted(self.by_rank), self.ranks)
+        check(
+            set(self.by_rank) <= set(range(self.ranks)), '{}: ranks {} of {}', where, sorted(self.by_rank), self.ranks
+        )
         for total, part in (('count', 'count'), ('bytes_sent', 'bytes_sent'), ('bytes_received', 'bytes_received')):
             equal('{}: {} against the sum over ranks'.format(where, total), d[total], sum(r[part] for r in rows))
         time = d['time']
-        close(where + ': time against the sum over ranks', time['sum_s'], sum(r['time_sum_s'] for r in rows), 1e-6 + 1e-6 * time['sum_s'])
+        close(
+            where + ': time against the sum over ranks',
+            time['sum_s'],
+            sum(r['time_sum_s'] for r in rows),
+            1e-6 + 1e-6 * time['sum_s'],
+        )
         check(d['count'] > 0, '{}: count {}', where, d['count'])
         close(where + ': mean', time['mean_s'], time['sum_s'] / d['count'], 1e-9 + 1e-6 * time['mean_s'])
-        check(0 <= time['min_s'] <= time['mean_s'] * (1 + 1e-9) + 1e-12 and time['mean_s'] <= time['max_s'] * (1 + 1e-9) + 1e-12,
-              '{}: min, mean, max {}', where, time)
+        check(
+            0 <= time['min_s'] <= time['mean_s'] * (1 + 1e-9) + 1e-12
+            and time['mean_s'] <= time['max_s'] * (1 + 1e-9) + 1e-12,
+            '{}: min, mean, max {}',
+            where,
+            time,
+        )
         check(0 <= time['stddev_s'] <= (time['max_s'] - time['min_s']) + 1e-9, '{}: deviation {}', where, time)
         wait = d['wait_s']
         if wait is not None:
@@ -160,8 +192,15 @@ class Site:
                 number = frame['line'] or 0
                 check(0 < number <= len(sources[name]), '{}: {}:{} is no line', self, name, number)
                 text = sources[name][number - 1]
-                check(callee in text or 'calls ' + callee in text,
-                      '{}: {}:{} should call {} but is: {}', self, name, number, callee, text.strip())
+                check(
+                    callee in text or 'calls ' + callee in text,
+                    '{}: {}:{} should call {} but is: {}',
+                    self,
+                    name,
+                    number,
+                    callee,
+                    text.strip(),
+                )
             callee = re.sub(r'<.*?>', '', plain(frame['function']) or '?').split('::')[-1].replace('{}', '()')
 
 
@@ -183,8 +222,11 @@ class Report:
         found = self.callsites(function, inside, through)
         if len(found) != 1:
             near = [str(s) for s in self.sites if s.function == function][:8]
-            raise Mismatch('{} inside {}: {} call sites instead of one; of this function there are:\n  {}'.format(
-                function, ' <- '.join(map(str, (inside,) + tuple(through))), len(found), '\n  '.join(near) or 'none'))
+            raise Mismatch(
+                '{} inside {}: {} call sites instead of one; of this function there are:\n  {}'.format(
+                    function, ' <- '.join(map(str, (inside,) + tuple(through))), len(found), '\n  '.join(near) or 'none'
+                )
+            )
         return found[0]
 
     def total(self, function, key='count', rank=None):
@@ -201,16 +243,25 @@ class Report:
 
     # ---- the whole report
 
-    KEYS = ('schema run ranks callsites histograms matrix communicators efficiency timeline functions locks '
-            'sections io memory sensors findings counters noise').split()
+    KEYS = (
+        'schema run ranks callsites histograms matrix communicators efficiency timeline functions locks '
+        'sections io memory sensors findings counters noise'
+    ).split()
 
     def shape(self, ranks=None, threaded=False):
         """The contract's keys, and sums that must agree whatever happened to the run. The times of a rank
         are its main thread's, so where other threads call MPI (threaded) its call sites have more."""
         equal('schema', self.data['schema'], 'fvmpi-profile-2')
         equal('missing keys', [k for k in self.KEYS if k not in self.data], [])
-        equal('missing keys of run', [k for k in ('command', 'mpi', 'rank_count', 'complete', 'start', 'elapsed_s')
-                                      if k not in self.data['run']], [])
+        equal(
+            'missing keys of run',
+            [
+                k
+                for k in ('command', 'mpi', 'rank_count', 'complete', 'start', 'elapsed_s')
+                if k not in self.data['run']
+            ],
+            [],
+        )
         if ranks is not None:
             equal('run.rank_count', self.ranks, ranks)
             equal('ranks', sorted(r['rank'] for r in self.data['ranks']), list(range(ranks)))
@@ -227,13 +278,25 @@ class Report:
             # a call that has not returned is in no call site; it counts while the rank lived
             pending = entry['in_call']['for_s'] if entry['in_call'] else 0
             if threaded:
-                check(0 < entry['mpi_time_s'] <= min(inside + pending, entry['app_time_s']) * 1.01,
-                      'rank {}: mpi_time_s {} of {}, call sites {}, in a call for {}', r, entry['mpi_time_s'], entry['app_time_s'],
-                      inside, pending)
+                check(
+                    0 < entry['mpi_time_s'] <= min(inside + pending, entry['app_time_s']) * 1.01,
+                    'rank {}: mpi_time_s {} of {}, call sites {}, in a call for {}',
+                    r,
+                    entry['mpi_time_s'],
+                    entry['app_time_s'],
+                    inside,
+                    pending,
+                )
                 continue
             slack = 1e-4 + 0.01 * inside
-            check(inside - slack <= entry['mpi_time_s'] <= inside + pending + slack,
-                  'rank {}: mpi_time_s {}, call sites {}, in a call for {}', r, entry['mpi_time_s'], inside, pending)
+            check(
+                inside - slack <= entry['mpi_time_s'] <= inside + pending + slack,
+                'rank {}: mpi_time_s {}, call sites {}, in a call for {}',
+                r,
+                entry['mpi_time_s'],
+                inside,
+                pending,
+            )
             waits = sum(s.on(r, 'wait_s') or 0 for s in self.sites)
             close('rank {}: wait_s against its call sites'.format(r), entry['wait_s'], waits, 1e-4 + 0.01 * waits)
         self.histogram_sums()
@@ -249,15 +312,24 @@ class Report:
             equal(where + 'in_call', entry['in_call'], None)
             equal(where + 'dropped', self.dropped(entry['rank']), 0)
             check(entry['host'] and entry['pid'] > 0, where + 'host {}, pid {}', entry['host'], entry['pid'])
-            check(0 < entry['mpi_time_s'] <= entry['app_time_s'] * 1.001, where + 'MPI {} of {}',
-                  entry['mpi_time_s'], entry['app_time_s'])
-            if not threads: # a call is the last thing that is recorded
+            check(
+                0 < entry['mpi_time_s'] <= entry['app_time_s'] * 1.001,
+                where + 'MPI {} of {}',
+                entry['mpi_time_s'],
+                entry['app_time_s'],
+            )
+            if not threads:  # a call is the last thing that is recorded
                 outside, computing = entry['app_time_s'] - entry['mpi_time_s'], self.computing(entry['rank'])
-                # the processor may be lost between two looks at the clock; and behind all regions a trace is written, for as
-                # long as the disk takes
+                # the processor may be lost between two looks at the clock; and behind all regions a trace is written,
+                # for as long as the disk takes
                 lost = entry['ready_s'] or 0
                 least = 0 if entry['trace'] else 0.99 * outside - 0.02 - lost
-                check(least <= computing <= outside * 1.001 + 1e-4 + lost, where + '{} s between calls, {} s outside of MPI', computing, outside)
+                check(
+                    least <= computing <= outside * 1.001 + 1e-4 + lost,
+                    where + '{} s between calls, {} s outside of MPI',
+                    computing,
+                    outside,
+                )
         for site in self.sites:
             last = site.path[-1]
             if site.names[0] in threads:
@@ -269,15 +341,23 @@ class Report:
 
     def computing(self, rank):
         """Seconds between calls, over all regions."""
-        return sum(row['time_s'] for region in self.data['waiting']['regions'] for row in region['per_rank']
-                   if row['rank'] == rank)
+        return sum(
+            row['time_s']
+            for region in self.data['waiting']['regions']
+            for row in region['per_rank']
+            if row['rank'] == rank
+        )
 
     def region(self, before, behind):
         """Between calls inside these functions."""
         by_id = {s.data['id']: s for s in self.sites}
-        found = [r for r in self.data['waiting']['regions'] if r['from_callsite_id'] is not None and
-                 (by_id[r['from_callsite_id']].function, by_id[r['from_callsite_id']].names[0]) == before and
-                 (by_id[r['callsite_id']].function, by_id[r['callsite_id']].names[0]) == behind]
+        found = [
+            r
+            for r in self.data['waiting']['regions']
+            if r['from_callsite_id'] is not None
+            and (by_id[r['from_callsite_id']].function, by_id[r['from_callsite_id']].names[0]) == before
+            and (by_id[r['callsite_id']].function, by_id[r['callsite_id']].names[0]) == behind
+        ]
         equal('regions from {} to {}'.format(before, behind), len(found), 1)
         return found[0]
 
@@ -288,8 +368,11 @@ class Report:
             for s in self.sites:
                 wanted[s.function] = wanted.get(s.function, 0) + s.data['bytes_' + direction]
             found = {f: sum(b['bytes'] for b in buckets) for f, buckets in self.histogram(direction).items()}
-            equal('bytes {} in the histograms'.format(direction), {f: n for f, n in found.items() if n},
-                  {f: n for f, n in wanted.items() if n})
+            equal(
+                'bytes {} in the histograms'.format(direction),
+                {f: n for f, n in found.items() if n},
+                {f: n for f, n in wanted.items() if n},
+            )
 
     def histogram(self, direction):
         """{function: [{'bytes', 'count', 'time_s', low_bytes, high_bytes}]}"""

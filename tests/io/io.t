@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
 # Not under AddressSanitizer: its functions stand between the program and those for files.
-"""Files (--io): known calls and bytes by file, function and call path, of POSIX, stdio, C++ and Fortran, threads, children; MPI's own reads and writes apart; whose I/O others wait for; the
-archive; and the program writes what it writes alone."""
+"""Files (--io): known calls and bytes by file, function and call path, of POSIX, stdio, C++ and Fortran, threads,
+children; MPI's own reads and writes apart; whose I/O others wait for; the archive; and the program writes what it
+writes alone."""
 import os
 import re
 import sqlite3
@@ -19,13 +20,14 @@ from report import check, close, equal
 KNOWN = {
     ('posix', 'open', 'write_posix'): (1, 0, 0, 0, 0, 0),
     ('posix', 'write', 'write_posix'): (100, 0, 1000, 99, 0, 99),
-    ('posix', 'pwrite', 'write_posix'): (5, 0, 15, 0, 4, 5), # the first one goes back to 0
+    ('posix', 'pwrite', 'write_posix'): (5, 0, 15, 0, 4, 5),  # the first one goes back to 0
     ('posix', 'fsync', 'write_posix'): (1, 0, 0, 0, 0, 0),
     ('posix', 'close', 'write_posix'): (1, 0, 0, 0, 0, 0),
     ('posix', 'open', 'read_posix'): (1, 0, 0, 0, 0, 0),
     ('posix', 'fstat', 'read_posix'): (1, 0, 0, 0, 0, 0),
     ('posix', 'pread', 'read_posix'): (14, 0, 70, 0, 9, 13),
-    ('posix', 'read', 'read_posix'): (13, 0, 1100, 10, 0, 12), # back to 0 twice: once after pread(), once by a descriptor that is its double; one finds nothing
+    # back to 0 twice: once after pread(), once by a descriptor that is its double; one finds nothing
+    ('posix', 'read', 'read_posix'): (13, 0, 1100, 10, 0, 12),
     ('posix', 'lseek', 'read_posix'): (1, 0, 0, 0, 0, 0),
     ('posix', 'close', 'read_posix'): (2, 0, 0, 0, 0, 0),
     (None, 'open', 'read_posix'): (1, 1, 0, 0, 0, 0),
@@ -39,7 +41,7 @@ KNOWN = {
     ('stdio', 'fopen', 'read_stdio'): (1, 0, 0, 0, 0, 0),
     ('stdio', 'fgets', 'read_stdio'): (40, 0, 200, 39, 0, 39),
     ('stdio', '__isoc99_fscanf', 'read_stdio'): (10, 0, 0, 0, 0, 0),
-    ('stdio', 'getc', 'read_stdio'): (10001, 0, 10000, 0, 0, 0), # fscanf() does not say where it ended
+    ('stdio', 'getc', 'read_stdio'): (10001, 0, 10000, 0, 0, 0),  # fscanf() does not say where it ended
     ('stdio', 'fread', 'read_stdio'): (1, 0, 6, 0, 0, 0),
     ('stdio', 'fclose', 'read_stdio'): (1, 0, 0, 0, 0, 0),
     ('thread', 'open', 'in_thread'): (1, 0, 0, 0, 0, 0),
@@ -55,7 +57,11 @@ COLUMNS = ('calls', 'failed', 'bytes', 'consecutive', 'forward', 'placed', 'empt
 
 def recorded(program, *arguments, options=(), rc=0, env=None):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    return harness.run([harness.FVMPI, 'run', '-q', '--io', *options, '-o', directory, '--mpi', 'serial', program, *arguments], directory=directory, env=env).ended(rc)
+    return harness.run(
+        [harness.FVMPI, 'run', '-q', '--io', *options, '-o', directory, '--mpi', 'serial', program, *arguments],
+        directory=directory,
+        env=env,
+    ).ended(rc)
 
 
 def compiled(place, name, text, *flags):
@@ -71,8 +77,12 @@ def calls_of(report, folder):
     found = {}
     for r in report['io']:
         if r['io_file'] is None or os.path.dirname(r['io_file']) == os.path.realpath(folder):
-            key = r['io_file'] and os.path.basename(r['io_file']), r['function'], r['path'][0]['function'] if r['path'] else None
-            of = found.setdefault(key, dict.fromkeys(COLUMNS, 0)) # of several lines
+            key = (
+                r['io_file'] and os.path.basename(r['io_file']),
+                r['function'],
+                r['path'][0]['function'] if r['path'] else None,
+            )
+            of = found.setdefault(key, dict.fromkeys(COLUMNS, 0))  # of several lines
             for column in COLUMNS:
                 of[column] += r[column]
     return found
@@ -86,11 +96,26 @@ def sums_hold(report, ranks):
         close('... in MPI', f['in_mpi_s'], sum(r['in_mpi_s'] for r in of), 1e-9)
         equal('calls', f['reads']['calls'] + f['writes']['calls'] + f['other_calls'], sum(r['calls'] for r in of))
         equal('read', f['reads']['bytes'], sum(r['bytes'] for r in of if r['operation'] in ('read', 'async_read')))
-        equal('written', f['writes']['bytes'], sum(r['bytes'] for r in of if r['operation'] in ('write', 'async_write')))
-        check(f['rank_count'] <= ranks and f['rank_min_s'] <= f['rank_max_s'] <= f['time_s'] + f['in_mpi_s'] + 1e-9, '{}', f)
+        equal(
+            'written', f['writes']['bytes'], sum(r['bytes'] for r in of if r['operation'] in ('write', 'async_write'))
+        )
+        check(
+            f['rank_count'] <= ranks and f['rank_min_s'] <= f['rank_max_s'] <= f['time_s'] + f['in_mpi_s'] + 1e-9,
+            '{}',
+            f,
+        )
     for r in report['io']:
-        check(r['max_s'] <= r['time_s'] + r['in_mpi_s'] + 1e-9 and r['consecutive'] + r['forward'] <= r['placed'] <= r['calls'] >= r['failed'], '{}', r)
-        equal('sizes', sum(r['sizes'].values()), r['calls'] - r['failed'] - r['empty'] - r['unsized'] if r['operation'] in ('read', 'write') else 0)
+        check(
+            r['max_s'] <= r['time_s'] + r['in_mpi_s'] + 1e-9
+            and r['consecutive'] + r['forward'] <= r['placed'] <= r['calls'] >= r['failed'],
+            '{}',
+            r,
+        )
+        equal(
+            'sizes',
+            sum(r['sizes'].values()),
+            r['calls'] - r['failed'] - r['empty'] - r['unsized'] if r['operation'] in ('read', 'write') else 0,
+        )
     close('ranks', sum(r['time_s'] for r in report['io_ranks']), sum(r['time_s'] for r in report['io']), 1e-9)
 
 
@@ -108,34 +133,74 @@ def alone(tap, place):
         report = run.report().data
         found = calls_of(report, folders[1])
         equal('calls', {k: tuple(r[c] for c in COLUMNS[:6]) for k, r in found.items()}, KNOWN)
-        equal('empty reads', (found['posix', 'read', 'read_posix']['empty'], found['stdio', 'getc', 'read_stdio']['empty']), (1, 1))
+        equal(
+            'empty reads',
+            (found['posix', 'read', 'read_posix']['empty'], found['stdio', 'getc', 'read_stdio']['empty']),
+            (1, 1),
+        )
         equal('unsized', found['stdio', '__isoc99_fscanf', 'read_stdio']['unsized'], 10)
-        check(0 < found['stdio', 'putc', 'write_stdio']['untimed'] < 10000, 'some asked the system, most did not: {}', found['stdio', 'putc', 'write_stdio'])
+        check(
+            0 < found['stdio', 'putc', 'write_stdio']['untimed'] < 10000,
+            'some asked the system, most did not: {}',
+            found['stdio', 'putc', 'write_stdio'],
+        )
         sums_hold(report, 1)
         files = {os.path.basename(f['io_file']): f for f in report['io_files']}
-        equal('opens', {n: files[n]['opens'] for n in ('posix', 'stdio', 'thread')}, {'posix': 3, 'stdio': 2, 'thread': 1})
+        equal(
+            'opens', {n: files[n]['opens'] for n in ('posix', 'stdio', 'thread')}, {'posix': 3, 'stdio': 2, 'thread': 1}
+        )
         check('child' not in files and files['posix']['kind'] == 'regular', '{}', files)
-        out, = [r for r in report['io'] if r['function'] == 'puts']
+        (out,) = [r for r in report['io'] if r['function'] == 'puts']
         equal('standard output', (out['calls'], out['bytes'], out['path'][0]['function']), (1, len('done\n'), 'main'))
     with tap.test('text, dump and tables show it'):
         text = harness.run([harness.FVMPI, 'report', '--width', '200', '--all', run.directory]).ended(0).out
-        check(re.search(r'^Files ', text, re.M) and re.search(r'fprintf +\S+/stdio .* write_stdio\(\) at known.c:\d+', text), '{}', text)
+        check(
+            re.search(r'^Files ', text, re.M)
+            and re.search(r'fprintf +\S+/stdio .* write_stdio\(\) at known.c:\d+', text),
+            '{}',
+            text,
+        )
         check('io thread=' in harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out, 'dump')
-        check({r['called_by'].split('()')[0] for r in report['io'] if r['called_by']} <= {f['function'] for r in report['io'] for f in r['path']}, 'a function of the path')
-        check(harness.run([harness.FVMPI, 'report', '--table', 'io_files', run.directory]).ended(0).out.count('/posix') == 1, 'table')
+        check(
+            {r['called_by'].split('()')[0] for r in report['io'] if r['called_by']}
+            <= {f['function'] for r in report['io'] for f in r['path']},
+            'a function of the path',
+        )
+        check(
+            harness.run([harness.FVMPI, 'report', '--table', 'io_files', run.directory]).ended(0).out.count('/posix')
+            == 1,
+            'table',
+        )
     with tap.test('switched off'):
         directory = os.path.join(harness.scratch('exp'), 'e')
-        report = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', program, folders[1]], directory=directory).ended(0).report().data
+        report = (
+            harness.run(
+                [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', program, folders[1]],
+                directory=directory,
+            )
+            .ended(0)
+            .report()
+            .data
+        )
         equal('nothing', (report['io'], report['io_files'], report['io_ranks']), ([], [], []))
     with tap.test('a library that is not loaded is told of'):
         library = harness.in_front(os.path.join(harness.BUILD, '.libs', 'libfvmpi-serial.so'))
         directory = os.path.join(harness.scratch('exp'), 'e')
-        run = harness.run([program, folders[1]], env={'LD_PRELOAD': library, 'FVMPI_IO': '1', 'FVMPI_OUTPUT': directory, 'FVMPI_QUIET': '1'}, directory=directory).ended(0)
-        equal('said', [line for line in run.err.splitlines() if 'libfvmpi-io.so' in line],
-              ['fvmpi: FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it beside this library (fvmpi run --io does)'])
+        run = harness.run(
+            [program, folders[1]],
+            env={'LD_PRELOAD': library, 'FVMPI_IO': '1', 'FVMPI_OUTPUT': directory, 'FVMPI_QUIET': '1'},
+            directory=directory,
+        ).ended(0)
+        equal(
+            'said',
+            [line for line in run.err.splitlines() if 'libfvmpi-io.so' in line],
+            [
+                'fvmpi: FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it beside this library (fvmpi run --io does)'
+            ],
+        )
 
 
-FLUSH = '18446744073709551615' # bytes that nobody knows
+FLUSH = '18446744073709551615'  # bytes that nobody knows
 
 
 def traced(tap, place):
@@ -158,7 +223,7 @@ def traced(tap, place):
             elif e.kind == 'IO_OPERATION_COMPLETE' and e['bytes result'] != FLUSH:
                 inner[1] += int(e['bytes result'])
         equal('calls and bytes', found, wanted)
-        for e in events: # each handle is open when it is used
+        for e in events:  # each handle is open when it is used
             if e.kind == 'IO_CREATE_HANDLE':
                 check(open_.get(e['handle id']) != 'open', 'twice open: {}', e)
                 open_[e['handle id']] = 'open'
@@ -166,33 +231,70 @@ def traced(tap, place):
                 equal('{}'.format(e), open_[e['handle id']], 'open')
                 open_[e['handle id']] = 'closed'
             elif e.kind.startswith('IO_'):
-                check(open_.get(e['handle id']) == 'open' or (e['handle id'] not in open_ and os.path.basename(e.handle.strip('"')) not in ('posix', 'stdio', 'thread')), '{}', e)
+                check(
+                    open_.get(e['handle id']) == 'open'
+                    or (
+                        e['handle id'] not in open_
+                        and os.path.basename(e.handle.strip('"')) not in ('posix', 'stdio', 'thread')
+                    ),
+                    '{}',
+                    e,
+                )
         equal('closed', [h for h in open_ if open_[h] != 'closed'], [])
-        opened = [(e.handle.strip('"').split(']')[0][1:], os.path.basename(e.handle.strip('"')), e['access mode']) for e in events if e.kind == 'IO_CREATE_HANDLE']
-        equal('opened', sorted(opened), sorted([('POSIX I/O', 'posix', 'READ_WRITE'), ('POSIX I/O', 'posix', 'READ_ONLY'), ('POSIX I/O', 'posix', 'READ_ONLY'),
-                                                ('ISO C I/O', 'stdio', 'WRITE_ONLY'), ('ISO C I/O', 'stdio', 'READ_ONLY'), ('POSIX I/O', 'thread', 'WRITE_ONLY')]))
+        opened = [
+            (e.handle.strip('"').split(']')[0][1:], os.path.basename(e.handle.strip('"')), e['access mode'])
+            for e in events
+            if e.kind == 'IO_CREATE_HANDLE'
+        ]
+        equal(
+            'opened',
+            sorted(opened),
+            sorted(
+                [
+                    ('POSIX I/O', 'posix', 'READ_WRITE'),
+                    ('POSIX I/O', 'posix', 'READ_ONLY'),
+                    ('POSIX I/O', 'posix', 'READ_ONLY'),
+                    ('ISO C I/O', 'stdio', 'WRITE_ONLY'),
+                    ('ISO C I/O', 'stdio', 'READ_ONLY'),
+                    ('POSIX I/O', 'thread', 'WRITE_ONLY'),
+                ]
+            ),
+        )
         equal('flushed', len([e for e in events if e.kind == 'IO_OPERATION_BEGIN' and e.mode == 'FLUSH']), 2)
-        equal('sought', [(e.kind, os.path.basename(e.handle.strip('"'))) for e in events if e.kind == 'IO_SEEK'], [('IO_SEEK', 'posix')])
+        equal(
+            'sought',
+            [(e.kind, os.path.basename(e.handle.strip('"'))) for e in events if e.kind == 'IO_SEEK'],
+            [('IO_SEEK', 'posix')],
+        )
 
 
 def killed(tap, place):
     program = os.path.join(place, 'waits')
     with open(program + '.c', 'w') as f:
-        f.write('#include <unistd.h>\nint main(void) { char c; write(1, "reads\\n", 6); return read(0, &c, 1) != 1; }\n')
+        f.write(
+            '#include <unistd.h>\nint main(void) { char c; write(1, "reads\\n", 6); return read(0, &c, 1) != 1; }\n'
+        )
     harness.run(['cc', '-g', '-w', program + '.c', '-o', program]).ended(0)
     with tap.test('a killed run has what was written'):
         directory = os.path.join(harness.scratch('exp'), 'e')
-        process = harness.start([harness.FVMPI, 'run', '-q', '--io', '--trace', '--sample=off', '-o', directory, '--mpi', 'serial', program])
+        process = harness.start(
+            [harness.FVMPI, 'run', '-q', '--io', '--trace', '--sample=off', '-o', directory, '--mpi', 'serial', program]
+        )
         check(b'reads' in process.stdout.readline(), 'its output')
-        harness.wait_until(lambda: 'io thread=' in harness.run([harness.FVMPI, 'dump', directory]).out, what='the write')
+        harness.wait_until(
+            lambda: 'io thread=' in harness.run([harness.FVMPI, 'dump', directory]).out, what='the write'
+        )
         harness.kill_all()
         harness.finish(process)
         report = harness.profile_of(directory)
         equal('writes', [(r['calls'], r['bytes']) for r in report['io'] if r['function'] == 'write'], [(1, 6)])
     with tap.test('and its archive the call that it was in'):
         events = otf2_print.events(otf2_print.merge(directory))
-        equal('regions', [(e.kind, e.region.strip('"')) for e in events if e.kind in ('ENTER', 'LEAVE')],
-              [('ENTER', 'write'), ('LEAVE', 'write'), ('ENTER', 'read'), ('LEAVE', 'read')])
+        equal(
+            'regions',
+            [(e.kind, e.region.strip('"')) for e in events if e.kind in ('ENTER', 'LEAVE')],
+            [('ENTER', 'write'), ('LEAVE', 'write'), ('ENTER', 'read'), ('LEAVE', 'read')],
+        )
 
 
 JUMPS = """#include <fcntl.h>
@@ -265,9 +367,13 @@ int main(int argc, char **argv)
 
 
 def closed_by_others(tap, place):
-    with tap.test('what dup2(), close_range() and closefrom() close is closed in the archive, and an open file is one thread\'s'):
+    with tap.test(
+        'what dup2(), close_range() and closefrom() close is closed in the archive, and an open file is one thread\'s'
+    ):
         program, folder = compiled(place, 'closed', CLOSED_BY_OTHERS, '-O0', '-pthread'), harness.scratch('files')
-        run = recorded(program, *[os.path.join(folder, name) for name in ('a', 'b', 'c')], options=['--trace', '--sample=off'])
+        run = recorded(
+            program, *[os.path.join(folder, name) for name in ('a', 'b', 'c')], options=['--trace', '--sample=off']
+        )
         events = [e for e in otf2_print.events(otf2_print.merge(run.directory)) if 'HANDLE' in e.kind]
         changes = {}
         for e in sorted(events, key=lambda e: e.time):
@@ -300,7 +406,9 @@ int main(void) {
 def by_a_child(tap, place):
     with tap.test('what a child of vfork() does, which has our memory, ends no trace'):
         run = recorded(compiled(place, 'by_a_child', BY_A_CHILD, '-O0'), options=['--trace', '--sample=off'])
-        written = [e for e in otf2_print.events(otf2_print.merge(run.directory)) if e.kind == 'ENTER' and e.region == '"write"']
+        written = [
+            e for e in otf2_print.events(otf2_print.merge(run.directory)) if e.kind == 'ENTER' and e.region == '"write"'
+        ]
         check(len(written) >= 30010, '{} writes are in the trace', len(written))
 
 
@@ -325,7 +433,7 @@ int main(void) {
 def piped(tap, place):
     with tap.test('a descriptor that pclose() closed, and others made again, is the other file'):
         files = {f['io_file']: f for f in recorded(compiled(place, 'piped', PIPED)).report().data['io_files']}
-        of_memory, = [f for name, f in files.items() if name and 'piped' in name]
+        (of_memory,) = [f for name, f in files.items() if name and 'piped' in name]
         equal('writes', (of_memory['writes']['calls'], of_memory['writes']['bytes']), (100, 500))
 
 
@@ -341,37 +449,70 @@ int main(void) { int fd = open("kept", O_CREAT | O_WRONLY, 0600); keep(fd); retu
 def slow(tap, place):
     with tap.test('a program whose files take its time: the finding names function, file and caller'):
         directory = os.path.join(harness.scratch('exp'), 'e')
-        report = harness.run([harness.FVMPI, 'run', '-q', '--io', '-o', directory, compiled(place, 'slow', SLOW)], cwd=harness.scratch('files'), directory=directory).ended(0).report().data
-        rank, = report['io_ranks']
+        report = (
+            harness.run(
+                [harness.FVMPI, 'run', '-q', '--io', '-o', directory, compiled(place, 'slow', SLOW)],
+                cwd=harness.scratch('files'),
+                directory=directory,
+            )
+            .ended(0)
+            .report()
+            .data
+        )
+        (rank,) = report['io_ranks']
         found = [f for f in report['findings'] if f['name'] == 'file_io']
         if rank['time_s'] < 0.03 * report['ranks'][0]['app_time_s']:
             raise harness.Skip('files cost nothing here')
         equal('findings', len(found), 1)
         close('lost', found[0]['lost_s'], min(rank['time_s'], report['ranks'][0]['app_time_s']), 1e-9)
         equal('by', (found[0]['function'], found[0]['rank']), ('keep', 0))
-        check(re.search(r'(fsync|write)\(\) of \S*/kept, \S+ \w+ in 200 calls, called by keep\(\) at slow.c:5', found[0]['text']), '{}', found[0])
+        check(
+            re.search(
+                r'(fsync|write)\(\) of \S*/kept, \S+ \w+ in 200 calls, called by keep\(\) at slow.c:5', found[0]['text']
+            ),
+            '{}',
+            found[0],
+        )
 
 
 def languages(tap, place):
     with tap.test('Fortran and C++'):
         for compiler, name, text, want in (
-                ('gfortran', 'w.f90', "program w\ninteger :: i\nopen(10, file='fortran', form='formatted')\ndo i = 1, 100\nwrite(10, '(i9)') i\nend do\nclose(10)\nend program\n", 1000),
-                ('g++', 'w.cpp', '#include <fstream>\nint main() { std::ofstream f("cpp"); for (int i = 0; i < 100; i++) f << "123456789\\n"; }\n', 1000)):
+            (
+                'gfortran',
+                'w.f90',
+                "program w\ninteger :: i\nopen(10, file='fortran', form='formatted')\ndo i = 1, 100\nwrite(10, '(i9)') i\nend do\nclose(10)\nend program\n",
+                1000,
+            ),
+            (
+                'g++',
+                'w.cpp',
+                '#include <fstream>\nint main() { std::ofstream f("cpp"); for (int i = 0; i < 100; i++) f << "123456789\\n"; }\n',
+                1000,
+            ),
+        ):
             folder = harness.scratch('files')
             source, program = os.path.join(place, name), os.path.join(place, name + '.out')
             with open(source, 'w') as f:
                 f.write(text)
             harness.run([compiler, '-g', source, '-o', program]).ended(0)
             directory = os.path.join(harness.scratch('exp'), 'e')
-            run = harness.run([harness.FVMPI, 'run', '-q', '--io', '-o', directory, '--mpi', 'serial', program], cwd=folder, directory=directory).ended(0)
-            file, = [f for f in run.report().data['io_files'] if os.path.basename(f['io_file']) in ('fortran', 'cpp')]
+            run = harness.run(
+                [harness.FVMPI, 'run', '-q', '--io', '-o', directory, '--mpi', 'serial', program],
+                cwd=folder,
+                directory=directory,
+            ).ended(0)
+            (file,) = [f for f in run.report().data['io_files'] if os.path.basename(f['io_file']) in ('fortran', 'cpp')]
             equal('{}: bytes'.format(compiler), file['writes']['bytes'], want)
             check(0 < file['writes']['calls'] < 100, 'they are buffered: {}', file)
 
 
 def a_library(tap, place):
     with tap.test('a program that is a library, and a main() of unknown line: who called is the library\'s function'):
-        sources = {'notes.c': '#include <stdio.h>\nvoid notes(void) { FILE *f = fopen("/dev/null", "w"); fputs("x", f); fclose(f); }\n', 'driver.c': 'void notes(void);\nint main(void) { notes(); }\n'}
+        sources = {
+            'notes.c': '#include <stdio.h>\nvoid notes(void) { FILE *f = fopen("/dev/null", "w"); fputs("x", f); fclose(f); }\n',
+            'driver.c': 'void notes(void);\nint main(void) { notes(); }\n',
+        }
         for name, text in sources.items():
             with open(os.path.join(place, name), 'w') as f:
                 f.write(text)
@@ -380,13 +521,23 @@ def a_library(tap, place):
             program = os.path.join(place, 'driver')
             harness.run(['cc', '-shared', '-fPIC', os.path.join(place, 'notes.c'), '-o', library]).ended(0)
             harness.run(['cc', *flags, os.path.join(place, 'driver.c'), library, '-o', program]).ended(0)
-            equal('called by', {r['called_by'].split(' at libnotes')[0] for r in recorded(program).report().data['io'] if r['io_file'] == '/dev/null'}, {wanted})
+            equal(
+                'called by',
+                {
+                    r['called_by'].split(' at libnotes')[0]
+                    for r in recorded(program).report().data['io']
+                    if r['io_file'] == '/dev/null'
+                },
+                {wanted},
+            )
 
 
 def real(tap, place):
     with tap.test('sqlite in Python'):
-        script = ("import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute('create table t (x)')\n"
-                  "c.executemany('insert into t values (?)', [(i,) for i in range(1000)])\nc.commit()\nprint(c.execute('select sum(x) from t').fetchone())\n")
+        script = (
+            "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\nc.execute('create table t (x)')\n"
+            "c.executemany('insert into t values (?)', [(i,) for i in range(1000)])\nc.commit()\nprint(c.execute('select sum(x) from t').fetchone())\n"
+        )
         out = []
         for options in (None, ()):
             base = os.path.join(harness.scratch('files'), 'base.db')
@@ -397,7 +548,7 @@ def real(tap, place):
             out.append(run.out)
         equal('output', out[1], out[0])
         report = run.report().data
-        file, = [f for f in report['io_files'] if f['io_file'] == os.path.realpath(base)]
+        (file,) = [f for f in report['io_files'] if f['io_file'] == os.path.realpath(base)]
         check(file['writes']['bytes'] >= os.path.getsize(base) and file['syncs'], '{}', file)
         equal('rows', sqlite3.connect(base).execute('select count(*) from t').fetchone(), (1000,))
         sums_hold(report, 1)
@@ -411,21 +562,44 @@ def with_mpi(tap, mpi):
             run = mpi.profile(program, 2, [os.path.join(folder, 'snapshot')], ['--io'] + options).ended(0)
             if options:
                 harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', run.directory]).ended(0)
-                check('0 errors, 0 warning' in harness.run([harness.FVMPI, 'check', os.path.join(run.directory, 'traces.otf2')]).ended(0).out, 'its archive')
+                check(
+                    '0 errors, 0 warning'
+                    in harness.run([harness.FVMPI, 'check', os.path.join(run.directory, 'traces.otf2')]).ended(0).out,
+                    'its archive',
+                )
             report = run.report().data
             sums_hold(report, 2)
             written_s = float(run.out.split()[0])
             of = [r for r in report['io'] if r['io_file'] == os.path.join(os.path.realpath(folder), 'snapshot')]
-            check(all(r['path'][0]['function'] == 'snapshot' and r['max_rank'] == 0 and r['rank_count'] == 1 for r in of), '{}', of)
+            check(
+                all(r['path'][0]['function'] == 'snapshot' and r['max_rank'] == 0 and r['rank_count'] == 1 for r in of),
+                '{}',
+                of,
+            )
             taken_s = sum(r['time_s'] for r in of)
             check(0.5 * written_s < taken_s <= written_s, 'snapshot() took {} s, its calls {} s', written_s, taken_s)
             told = [f for f in report['findings'] if 'functions for files' in f['text']]
-            check(told and told[0]['rank'] == 0 and 'snapshot' in told[0]['text'] and 'rank0.c' in told[0]['text'], '{}', report['findings'])
-            shared = [r for r in report['io'] if r['io_file'] and r['io_file'].endswith('snapshot.shared') and r['operation'] == 'write']
+            check(
+                told and told[0]['rank'] == 0 and 'snapshot' in told[0]['text'] and 'rank0.c' in told[0]['text'],
+                '{}',
+                report['findings'],
+            )
+            shared = [
+                r
+                for r in report['io']
+                if r['io_file'] and r['io_file'].endswith('snapshot.shared') and r['operation'] == 'write'
+            ]
             if not shared:
                 raise harness.Skip('its MPI-IO writes by no function that is seen')
             equal('bytes by MPI-IO', sum(r['bytes'] for r in shared), 200)
-            check(all(r['in_mpi'] and r['time_s'] == 0 and r['in_mpi_s'] > 0 and r['path'][0]['function'] == 'main' for r in shared), '{}', shared)
+            check(
+                all(
+                    r['in_mpi'] and r['time_s'] == 0 and r['in_mpi_s'] > 0 and r['path'][0]['function'] == 'main'
+                    for r in shared
+                ),
+                '{}',
+                shared,
+            )
             file = [f for f in report['io_files'] if f['io_file'].endswith('snapshot.shared')][0]
             check(0 < file['rank_min_s'] <= file['rank_max_s'] and file['rank_count'] == 2, 'of each rank: {}', file)
 
@@ -447,8 +621,14 @@ def look_alikes(tap):
     with tap.test('calls that a compiler made of one call in a loop are one row'):
         place = harness.scratch('unrolled')
         program = compiled(place, 'unrolled', UNROLLED, '-O2', '-g')
-        rows = [r for r in recorded(program, os.path.join(place, 'file')).report().data['io'] if r['function'] == 'write']
-        equal('rows', [(r['calls'], r['bytes'], r['consecutive'], r['rank_count'], r['max_rank']) for r in rows], [(4, 16, 3, 1, 0)])
+        rows = [
+            r for r in recorded(program, os.path.join(place, 'file')).report().data['io'] if r['function'] == 'write'
+        ]
+        equal(
+            'rows',
+            [(r['calls'], r['bytes'], r['consecutive'], r['rank_count'], r['max_rank']) for r in rows],
+            [(4, 16, 3, 1, 0)],
+        )
 
 
 def main():

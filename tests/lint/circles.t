@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The files of a folder are layers: no file uses another that, directly or not, uses it; and so are the folders, by src/layers.txt.
-A call upward is a callback. Seen by nm in the objects of the build: what one of them leaves undefined and another one defines."""
+"""The files of a folder are layers: no file uses another that, directly or not, uses it; and so are the folders, by
+src/layers.txt. A call upward is a callback. Seen by nm in the objects of the build: what one of them leaves undefined
+and another one defines."""
 import os
 import re
 import subprocess
@@ -9,7 +10,9 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'build'))
-FOLDERS = ['otf2'] + sorted('src/' + d for d in os.listdir(os.path.join(SOURCE, 'src')) if os.path.isdir(os.path.join(SOURCE, 'src', d)))
+FOLDERS = ['otf2'] + sorted(
+    'src/' + d for d in os.listdir(os.path.join(SOURCE, 'src')) if os.path.isdir(os.path.join(SOURCE, 'src', d))
+)
 
 sys.dont_write_bytecode = True
 import layers
@@ -26,9 +29,14 @@ def objects(folder):
         for name in sorted(names):
             match = re.match(r'(?:\w+-)?([\w-]+)\.o$', name)
             where = os.path.relpath(re.sub(r'/\.libs$', '', at), BUILD)
-            if match and not name.startswith('libfvmpi_nop_') and any(os.path.exists(os.path.join(tree, where, match[1] + '.c')) for tree in (SOURCE, BUILD)):
+            if (
+                match
+                and not name.startswith('libfvmpi_nop_')
+                and any(os.path.exists(os.path.join(tree, where, match[1] + '.c')) for tree in (SOURCE, BUILD))
+            ):
                 source, path = os.path.relpath(os.path.join(where, match[1] + '.c'), folder), os.path.join(at, name)
-                if source not in found or os.path.getmtime(path) > os.path.getmtime(found[source]): # not what an older makefile left
+                # not what an older makefile left
+                if source not in found or os.path.getmtime(path) > os.path.getmtime(found[source]):
                     found[source] = path
     return found
 
@@ -36,7 +44,9 @@ def objects(folder):
 def symbols(paths):
     """By object: what it defines, what it uses."""
     found = {path: (set(), set()) for path in paths}
-    for line in subprocess.run(['nm', '-A', '-P', '-g'] + list(paths), capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run(
+        ['nm', '-A', '-P', '-g'] + list(paths), capture_output=True, text=True, check=True
+    ).stdout.splitlines():
         path, _, rest = line.partition(': ')
         name, kind = rest.split()[:2]
         found[path][kind in 'Uvw'].add(name)
@@ -73,10 +83,26 @@ def folder_of(layer):
 
 def upward(layer, may):
     """What its files use that only folders define which it does not use."""
-    below = {symbol for name in may if not name.endswith('.h') for defined, _ in tables_of(folder_of(name)).values() for symbol in defined}
-    above = {symbol for name in LAYERS if name not in may for defined, _ in tables_of(folder_of(name)).values() for symbol in defined}
-    return ['{} uses {}'.format(name, symbol) for name, (_, used) in sorted(tables_of(folder_of(layer)).items())
-            for symbol in sorted(used & above - below) if symbol.startswith('fv_')]
+    below = {
+        symbol
+        for name in may
+        if not name.endswith('.h')
+        for defined, _ in tables_of(folder_of(name)).values()
+        for symbol in defined
+    }
+    above = {
+        symbol
+        for name in LAYERS
+        if name not in may
+        for defined, _ in tables_of(folder_of(name)).values()
+        for symbol in defined
+    }
+    return [
+        '{} uses {}'.format(name, symbol)
+        for name, (_, used) in sorted(tables_of(folder_of(layer)).items())
+        for symbol in sorted(used & above - below)
+        if symbol.startswith('fv_')
+    ]
 
 
 def main():

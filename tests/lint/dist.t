@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The tarball has all sources, tests and documents, and what Python makes of tables, so that it needs neither Python nor autotools.
-Each C file is in a local.am, each script in a page."""
+"""The tarball has all sources, tests and documents, and what Python makes of tables, so that it needs neither Python
+nor autotools. Each C file is in a local.am, each script in a page."""
 import fnmatch
 import os
 import re
@@ -35,9 +35,11 @@ def relative(path):
 
 def lists():
     """What make ships; what Python makes; patterns of what tests make, which is not shipped."""
-    out = subprocess.run(['make', '-s', '-C', BUILD, '-f', '-', 'ask'], input=ASK, capture_output=True, text=True, check=True).stdout.split()
+    out = subprocess.run(
+        ['make', '-s', '-C', BUILD, '-f', '-', 'ask'], input=ASK, capture_output=True, text=True, check=True
+    ).stdout.split()
     at, end = [i for i, word in enumerate(out) if word == ':']
-    return {relative(name) for name in out[:at]}, {relative(name) for name in out[at + 1:end]}, out[end + 1:]
+    return {relative(name) for name in out[:at]}, {relative(name) for name in out[at + 1 : end]}, out[end + 1 :]
 
 
 def sources():
@@ -73,18 +75,40 @@ def scripts_of_pages():
 
 def main():
     shipped, made, left_out = lists()
-    files = [name for name in sources() if (KINDS.search(name) or name.startswith('tests/') and BUILD != SOURCE) and not OF_BUILD.match(name)]
+    files = [
+        name
+        for name in sources()
+        if (KINDS.search(name) or name.startswith('tests/') and BUILD != SOURCE) and not OF_BUILD.match(name)
+    ]
     named = set(words())
-    check('make has a list of what it ships', [] if len(shipped) > 500 and len(files) > 500 else ['{} shipped, {} are there'.format(len(shipped), len(files))])
+    check(
+        'make has a list of what it ships',
+        []
+        if len(shipped) > 500 and len(files) > 500
+        else ['{} shipped, {} are there'.format(len(shipped), len(files))],
+    )
     check('each source, test and document is in the tarball', [name for name in files if not is_shipped(name, shipped)])
     check('what Python makes is in the tarball, too', made - shipped)
     # Of a folder make takes what the build has in it, too.
-    built = {os.path.join(folder, name) for folder in shipped if os.path.isdir(os.path.join(BUILD, folder)) and BUILD != SOURCE
-             for name in set(os.listdir(os.path.join(BUILD, folder))) - set(os.listdir(os.path.join(SOURCE, folder)))}
-    check('what tests make is not in the tarball', [name for name in built if not any(fnmatch.fnmatch(name, pattern) for pattern in left_out)])
-    check('each C file is in a local.am', [name for name in files if re.match(r'(src|otf2|mpi-wrappers)/.*\.c$', name) and name not in named])
-    check('each script of a page is there, and each that is there is of a page',
-          set(scripts_of_pages()) ^ {name for name in os.listdir(os.path.join(SOURCE, 'share', 'page')) if name.endswith('.js')})
+    built = {
+        os.path.join(folder, name)
+        for folder in shipped
+        if os.path.isdir(os.path.join(BUILD, folder)) and BUILD != SOURCE
+        for name in set(os.listdir(os.path.join(BUILD, folder))) - set(os.listdir(os.path.join(SOURCE, folder)))
+    }
+    check(
+        'what tests make is not in the tarball',
+        [name for name in built if not any(fnmatch.fnmatch(name, pattern) for pattern in left_out)],
+    )
+    check(
+        'each C file is in a local.am',
+        [name for name in files if re.match(r'(src|otf2|mpi-wrappers)/.*\.c$', name) and name not in named],
+    )
+    check(
+        'each script of a page is there, and each that is there is of a page',
+        set(scripts_of_pages())
+        ^ {name for name in os.listdir(os.path.join(SOURCE, 'share', 'page')) if name.endswith('.js')},
+    )
     print('1..{}'.format(number))
     sys.exit(failed > 0)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Records of the rank file are described by their headers alone: share/format.md is made of them, and what src/trace/gen_records.py
-cannot read ends the build with one line that says where."""
+"""Records of the rank file are described by their headers alone: share/format.md is made of them, and what
+src/trace/gen_records.py cannot read ends the build with one line that says where."""
 import glob
 import os
 import re
@@ -18,16 +18,66 @@ HEADERS = [name for name in sorted(glob.glob(os.path.join(TRACE, 'format*.h'))) 
 ROW = '    FV_CHUNK_MODULES = 1, '
 # What is put in front of a line of format.h, or in place of it, and what is said.
 WRONG = (
-    ('field without comment', '    uint32_t main; ', '    uint32_t odd;\n', 'fv_thread_record.odd has neither a comment nor a unit'),
-    ('array of unknown length', '    char name[]; ', '    uint64_t odd[]; /* odd */\n', 'fv_file_record.odd: nothing says how many there are; begin its comment with [count FIELD]'),
-    ('count of no field', '    uint32_t main; ', '    uint64_t odd[4]; /* [count even] odd */\n', 'fv_thread_record.odd: even is no unsigned field beside it'),
-    ('type that is not known', '    uint32_t main; ', '    float odd; /* odd */\n', 'fv_thread_record.odd: fields of type float are not known'),
-    ('pointer', '    uint32_t main; ', '    char *odd; /* odd */\n', 'struct fv_thread_record: cannot read: char *odd;'),
-    ('tag that is none', '    uint32_t main; ', '    uint32_t odd; /* [furlongs] odd */\n', 'fv_thread_record.odd: [furlongs] is no tag'),
-    ('enumeration that is none', '    uint32_t main; ', '    uint32_t odd; /* [enum fv_odd] */\n', 'no header of the format has enum fv_odd'),
-    ('row without record', ROW, '    FV_CHUNK_ODD = 7777, /* odd */\n', 'FV_CHUNK_ODD: its comment does not begin with [record, process or thread, ...] and what it is'),
-    ('row without struct', ROW, '    FV_CHUNK_ODD = 7777, /* [fv_odd, thread] odd */\n', 'FV_CHUNK_ODD: no header of the format has struct fv_odd'),
-    ('number that is taken', ROW, '    FV_CHUNK_ODD = 2, /* [fv_cell, thread] odd */\n', '= 2: another type has that number'),
+    (
+        'field without comment',
+        '    uint32_t main; ',
+        '    uint32_t odd;\n',
+        'fv_thread_record.odd has neither a comment nor a unit',
+    ),
+    (
+        'array of unknown length',
+        '    char name[]; ',
+        '    uint64_t odd[]; /* odd */\n',
+        'fv_file_record.odd: nothing says how many there are; begin its comment with [count FIELD]',
+    ),
+    (
+        'count of no field',
+        '    uint32_t main; ',
+        '    uint64_t odd[4]; /* [count even] odd */\n',
+        'fv_thread_record.odd: even is no unsigned field beside it',
+    ),
+    (
+        'type that is not known',
+        '    uint32_t main; ',
+        '    float odd; /* odd */\n',
+        'fv_thread_record.odd: fields of type float are not known',
+    ),
+    (
+        'pointer',
+        '    uint32_t main; ',
+        '    char *odd; /* odd */\n',
+        'struct fv_thread_record: cannot read: char *odd;',
+    ),
+    (
+        'tag that is none',
+        '    uint32_t main; ',
+        '    uint32_t odd; /* [furlongs] odd */\n',
+        'fv_thread_record.odd: [furlongs] is no tag',
+    ),
+    (
+        'enumeration that is none',
+        '    uint32_t main; ',
+        '    uint32_t odd; /* [enum fv_odd] */\n',
+        'no header of the format has enum fv_odd',
+    ),
+    (
+        'row without record',
+        ROW,
+        '    FV_CHUNK_ODD = 7777, /* odd */\n',
+        'FV_CHUNK_ODD: its comment does not begin with [record, process or thread, ...] and what it is',
+    ),
+    (
+        'row without struct',
+        ROW,
+        '    FV_CHUNK_ODD = 7777, /* [fv_odd, thread] odd */\n',
+        'FV_CHUNK_ODD: no header of the format has struct fv_odd',
+    ),
+    (
+        'number that is taken',
+        ROW,
+        '    FV_CHUNK_ODD = 2, /* [fv_cell, thread] odd */\n',
+        '= 2: another type has that number',
+    ),
 )
 
 
@@ -48,7 +98,9 @@ def main():
     with tap.test('the size of each record is checked'):
         text = ''.join(open(name).read() for name in HEADERS)
         for record in re.findall(r'^    FV_CHUNK_\w+ = \d+, */\* \[(fv_\w+)', text, re.M):
-            check('_Static_assert(sizeof(struct {}) =='.format(record) in text, 'struct {} has no _Static_assert', record)
+            check(
+                '_Static_assert(sizeof(struct {}) =='.format(record) in text, 'struct {} has no _Static_assert', record
+            )
     generated(HEADERS).ended(0)
     with open(os.path.join(TRACE, 'format.h')) as f:
         text = f.read()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The schema of the JSON: one key has one type wherever it stands, each column says what it is, the documents of share/ hold
-what the tools say, and --columns lists each table."""
+"""The schema of the JSON: one key has one type wherever it stands, each column says what it is, the documents of share/
+hold what the tools say, and --columns lists each table."""
 import collections
 import importlib.util
 import json
@@ -48,7 +48,12 @@ def keys(schema, where, found):
         return
     for key, of in schema.get('properties', {}).items():
         found[key][kind(of)].append('{}.{}'.format(where, key))
-        check(of.get('description') or '$ref' in of or 'const' in of or 'properties' in of, '{}.{}: no description', where, key)
+        check(
+            of.get('description') or '$ref' in of or 'const' in of or 'properties' in of,
+            '{}.{}: no description',
+            where,
+            key,
+        )
         keys(of, '{}.{}'.format(where, key), found)
     for inside in ('items', 'additionalProperties'):
         if isinstance(schema.get(inside), dict):
@@ -66,7 +71,9 @@ def one_type(schema):
 def document(command, name):
     copy = os.path.join(harness.scratch('docs'), name)
     shutil.copy(os.path.join(SHARE, name), copy)
-    subprocess.run([sys.executable, os.path.join(SHARE, 'tables.py'), copy], input=fvmpi(command, '--schema').encode(), check=True)
+    subprocess.run(
+        [sys.executable, os.path.join(SHARE, 'tables.py'), copy], input=fvmpi(command, '--schema').encode(), check=True
+    )
     with open(copy) as new, open(os.path.join(SHARE, name)) as old:
         check(new.read() == old.read(), 'share/{} does not say what the tools say; ./dev docs', name)
 
@@ -81,7 +88,9 @@ def rows(schema, where):
         if isinstance(schema.get(inside), dict):
             yield from rows(schema[inside], where + '[]')
     if 'rows' in schema.get('properties', {}):
-        yield where, dict(zip(schema['properties']['columns']['const'], schema['properties']['rows']['items']['prefixItems']))
+        yield where, dict(
+            zip(schema['properties']['columns']['const'], schema['properties']['rows']['items']['prefixItems'])
+        )
     elif 'properties' in schema:
         row = dict(schema['properties'])
         for key, of in schema['properties'].items():
@@ -95,23 +104,41 @@ def exactness(schema):
     alone, said = [], {}
     for where, row in rows(schema, ''):
         said.update(('{}.{}'.format(where, key), of.get('exactness')) for key, of in row.items())
-        if any(of.get('exactness') == 'as wait_kind says' for of in row.values()) and not any(k.endswith('wait_kind') for k in row):
+        if any(of.get('exactness') == 'as wait_kind says' for of in row.values()) and not any(
+            k.endswith('wait_kind') for k in row
+        ):
             alone.append(where)
     equal('rows without wait_kind', alone, [])
-    for key in ('.efficiency.serialization', '.efficiency.transfer', '.functions[].metrics[].cov', '.functions[].metrics[].mean',
-                '.functions[].metrics[].bias', '.functions[].metrics[].window_mean', '.functions[].metrics[].window_cov',
-                '.functions[].metrics[].per_thread.mean', '.functions[].instances.time_s', '.functions[].instances.cpu_s',
-                '.ranks[].in_call.for_s'):
+    for key in (
+        '.efficiency.serialization',
+        '.efficiency.transfer',
+        '.functions[].metrics[].cov',
+        '.functions[].metrics[].mean',
+        '.functions[].metrics[].bias',
+        '.functions[].metrics[].window_mean',
+        '.functions[].metrics[].window_cov',
+        '.functions[].metrics[].per_thread.mean',
+        '.functions[].instances.time_s',
+        '.functions[].instances.cpu_s',
+        '.ranks[].in_call.for_s',
+    ):
         equal(key, said.get(key), 'estimate')
-    for key in ('.waiting.critical_path.length_s', '.waiting.per_rank.critical_s', '.waiting.regions[].mean_s',
-                '.waiting.regions[].critical_mpi_s'):
+    for key in (
+        '.waiting.critical_path.length_s',
+        '.waiting.per_rank.critical_s',
+        '.waiting.regions[].mean_s',
+        '.waiting.regions[].critical_mpi_s',
+    ):
         equal(key, said.get(key), 'as wait_kind says')
 
 
 def one_name(flat):
     """What the same name begins is called alike in all tables of CPU time."""
-    equal('names of exclusive CPU time', {c for t in flat.values() for c in t if c.startswith('exclusive_') and c.endswith('_s')},
-          {'exclusive_time_s', 'exclusive_error_s'})
+    equal(
+        'names of exclusive CPU time',
+        {c for t in flat.values() for c in t if c.startswith('exclusive_') and c.endswith('_s')},
+        {'exclusive_time_s', 'exclusive_error_s'},
+    )
 
 
 def tables(schema, out):
@@ -127,7 +154,11 @@ def tables(schema, out):
 
 def listed(schema):
     columns = {}
-    names = [line.split()[0] for line in fvmpi('report', '--columns').splitlines() if line.startswith('  ') and line[2] != ' ']
+    names = [
+        line.split()[0]
+        for line in fvmpi('report', '--columns').splitlines()
+        if line.startswith('  ') and line[2] != ' '
+    ]
     equal('listed twice', sorted(n for n in names if names.count(n) > 1), [])
     equal('not listed', sorted(tables(schema, set()) - set(names)), [])
     for name in names:
@@ -144,6 +175,7 @@ def main():
         if not importlib.util.find_spec('jsonschema'):
             raise harness.Skip('no jsonschema for python3: the JSON of all tests was held against nothing')
         import jsonschema
+
         jsonschema.Draft202012Validator.check_schema(schema)
     with tap.test('one key has one type, and each column says what it is'):
         one_type(schema)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""fvmpi live: who may ask, and for what; samples, interval, labels, /metrics; several clients, slow ones and garbage; the page in a browser; a job that hangs, while it does and when it
-was killed."""
+"""fvmpi live: who may ask, and for what; samples, interval, labels, /metrics; several clients, slow ones and garbage;
+the page in a browser; a job that hangs, while it does and when it was killed."""
 import json
 import os
 import random
@@ -28,7 +28,9 @@ class Live:
     """A server that runs, on a tree of files or on this machine."""
 
     def __init__(self, *words, root=None, cwd=None):
-        self.process = harness.start([harness.FVMPI, 'live', *words], env={'FVMPI_SENSORS_ROOT': root} if root else None, cwd=cwd)
+        self.process = harness.start(
+            [harness.FVMPI, 'live', *words], env={'FVMPI_SENSORS_ROOT': root} if root else None, cwd=cwd
+        )
         line = self.process.stdout.readline().decode().split()
         if not line:
             err = harness.finish(self.process).err
@@ -40,7 +42,12 @@ class Live:
         self.host, self.port = self.base.split('//')[1], int(self.base.split(':')[2])
 
     def ask(self, path='/', token=None, method='GET', data=None, **headers):
-        request = urllib.request.Request(self.base + path + '?token=' + (self.token if token is None else token), data=data, headers=headers, method=method)
+        request = urllib.request.Request(
+            self.base + path + '?token=' + (self.token if token is None else token),
+            data=data,
+            headers=headers,
+            method=method,
+        )
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return answer.status, answer.read().decode()
@@ -90,8 +97,8 @@ class Stream:
             size, rest = self.raw.split(b'\r\n', 1)
             if len(rest) < int(size, 16) + 2:
                 break
-            self.text += rest[:int(size, 16)].decode()
-            self.raw = rest[int(size, 16) + 2:]
+            self.text += rest[: int(size, 16)].decode()
+            self.raw = rest[int(size, 16) + 2 :]
 
     def events(self):
         for block in self.text.split('\n\n')[:-1]:
@@ -117,15 +124,30 @@ def times_of(events):
 
 
 def who_may_ask(tap, live):
-    for what, wanted, given in (('no token', 403, {'token': ''}), ('another token', 403, {'token': '0' * 32}), ('good', 200, {}), ('foreign Host', 403, {'Host': 'evil'}),
-                                ('foreign Origin', 403, {'Origin': 'http://evil'}), ('our Origin', 200, {'Origin': 'http://' + live.host}), ('PUT', 405, {'method': 'PUT'}),
-                                ('token in a header', 200, {'token': '', 'Authorization': 'Bearer ' + live.token}), ('another one there', 403, {'token': '', 'Authorization': 'Bearer x'}),
-                                ('from a page of another site', 403, {'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors'}),
-                                ('traversal', 404, {'path': '/../../etc/passwd'}), ('GET of control', 405, {'path': '/control'})):
+    for what, wanted, given in (
+        ('no token', 403, {'token': ''}),
+        ('another token', 403, {'token': '0' * 32}),
+        ('good', 200, {}),
+        ('foreign Host', 403, {'Host': 'evil'}),
+        ('foreign Origin', 403, {'Origin': 'http://evil'}),
+        ('our Origin', 200, {'Origin': 'http://' + live.host}),
+        ('PUT', 405, {'method': 'PUT'}),
+        ('token in a header', 200, {'token': '', 'Authorization': 'Bearer ' + live.token}),
+        ('another one there', 403, {'token': '', 'Authorization': 'Bearer x'}),
+        ('from a page of another site', 403, {'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors'}),
+        ('traversal', 404, {'path': '/../../etc/passwd'}),
+        ('GET of control', 405, {'path': '/control'}),
+    ):
         with tap.test(what):
-            equal(what, live.ask(given.pop('path', '/'), given.pop('token', None), given.pop('method', 'GET'), **given)[0], wanted)
+            equal(
+                what,
+                live.ask(given.pop('path', '/'), given.pop('token', None), given.pop('method', 'GET'), **given)[0],
+                wanted,
+            )
     with tap.test('from this host alone'):
-        addresses = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {'127.0.0.1'}
+        addresses = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {
+            '127.0.0.1'
+        }
         outward = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
             outward.connect(('192.0.2.1', 9))  # sends nothing: the address that it would be from
@@ -143,12 +165,23 @@ def who_may_ask(tap, live):
 
 def what_it_serves(tap, live):
     with tap.test('commands'):
-        for command, wanted in ((b'interval 0.02', 200), (b'interval 0.001', 400), (b'label here', 200), (b'watch no.such', 400), (b'watch vmstat.pgfault', 200), (b'rotate', 400)):
+        for command, wanted in (
+            (b'interval 0.02', 200),
+            (b'interval 0.001', 400),
+            (b'label here', 200),
+            (b'watch no.such', 400),
+            (b'watch vmstat.pgfault', 200),
+            (b'rotate', 400),
+        ):
             equal(command, live.control(command), wanted)
     with tap.test('what is kept'):
         lines = harness.wait_until(lambda: (lambda l: l if len(l) > 20 else None)(live.kept()), what='samples')
         equal('values', {len(line['values']) for line in lines if 'values' in line}, {3})
-        equal('gauge', {line['values'][1] for line in lines if 'values' in line and line['values'][1] is not None}, {2048 * 1024})
+        equal(
+            'gauge',
+            {line['values'][1] for line in lines if 'values' in line and line['values'][1] is not None},
+            {2048 * 1024},
+        )
         equal('labels', [line['label'] for line in lines if 'label' in line], ['here'])
     with tap.test('metrics'):
         text = live.ask('/metrics')[1]
@@ -166,7 +199,10 @@ def rates(tap, live, root):
             write(root, BYTES, '{}\n'.format(counted))
             now = time.monotonic()
             for client in clients:
-                client.until(lambda events: events[0][1]['start_monotonic_ns'] * 1e-9 + times_of(events)[-1] > now, 'a later sample')
+                client.until(
+                    lambda events: events[0][1]['start_monotonic_ns'] * 1e-9 + times_of(events)[-1] > now,
+                    'a later sample',
+                )
         seen = []
         for client in clients:
             events = list(client.events())
@@ -184,12 +220,25 @@ def rates(tap, live, root):
 
 
 def slow(tap, live):
-    with tap.test('a client that reads nothing holds up nobody' + (', and is told what it missed' if os.environ.get('FVMPI_TEST_LONG') else '')):
-        for pattern in (b'watch vmstat.*', b'watch interrupts.*', b'watch cpu.*', b'watch softirqs.*', b'interval 0.01'):
+    with tap.test(
+        'a client that reads nothing holds up nobody'
+        + (', and is told what it missed' if os.environ.get('FVMPI_TEST_LONG') else '')
+    ):
+        for pattern in (
+            b'watch vmstat.*',
+            b'watch interrupts.*',
+            b'watch cpu.*',
+            b'watch softirqs.*',
+            b'interval 0.01',
+        ):
             equal('choice', live.control(pattern), 200)
         idle, good = live.stream(receive=4096), live.stream()
-        filled = lambda events: len(times_of(events)) and live.ask('/record')[1].count('\n') < len(times_of(events)) - 50  # noqa: E731
-        good.until(filled, 'more samples than are kept') if os.environ.get('FVMPI_TEST_LONG') else good.until(lambda events: len(times_of(events)) > 100, 'samples')
+        filled = (
+            lambda events: len(times_of(events)) and live.ask('/record')[1].count('\n') < len(times_of(events)) - 50
+        )  # noqa: E731
+        good.until(filled, 'more samples than are kept') if os.environ.get('FVMPI_TEST_LONG') else good.until(
+            lambda events: len(times_of(events)) > 100, 'samples'
+        )
         equal('missed by the other', [data for kind, data in good.events() if kind == 'missed'], [])
         times = times_of(good.events())
         check(times == sorted(set(times)), 'times do not grow')
@@ -204,10 +253,20 @@ def garbage(tap, live):
     request = 'GET /events?token={} HTTP/1.1\r\nHost: {}\r\nX: y\r\n\r\n'.format(live.token, live.host).encode()
     with tap.test('garbage, and what is too long'):
         maker, said = random.Random(18), []
-        kinds = [lambda: maker.randbytes(maker.randrange(1, 400)), lambda: request[:maker.randrange(len(request))], lambda: request.replace(b'X: y', b'X: ' + b'y' * 200000),
-                 lambda: request.replace(b'/events', b'/' + b'a' * 100000), lambda: request.replace(b'GET', b'POST').replace(b'X: y', b'Content-Length: 99999999'),
-                 lambda: b'POST /control?token=' + live.token.encode() + b' HTTP/1.1\r\nHost: ' + live.host.encode() + b'\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n',
-                 lambda: bytes(byte ^ (maker.randrange(256) if maker.random() < 0.02 else 0) for byte in request), lambda: request.replace(b'Host', b'Host: evil\r\nHost')]
+        kinds = [
+            lambda: maker.randbytes(maker.randrange(1, 400)),
+            lambda: request[: maker.randrange(len(request))],
+            lambda: request.replace(b'X: y', b'X: ' + b'y' * 200000),
+            lambda: request.replace(b'/events', b'/' + b'a' * 100000),
+            lambda: request.replace(b'GET', b'POST').replace(b'X: y', b'Content-Length: 99999999'),
+            lambda: b'POST /control?token='
+            + live.token.encode()
+            + b' HTTP/1.1\r\nHost: '
+            + live.host.encode()
+            + b'\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n',
+            lambda: bytes(byte ^ (maker.randrange(256) if maker.random() < 0.02 else 0) for byte in request),
+            lambda: request.replace(b'Host', b'Host: evil\r\nHost'),
+        ]
         for i in range(200):
             client = live.connect()
             try:
@@ -228,7 +287,9 @@ def garbage(tap, live):
         for client in silent:
             client.close()
     with tap.test('as many streams as there may be, and not one more'):
-        harness.wait_until(lambda: '\nfvmpi_live_clients 0\n' in live.ask('/metrics')[1], what='that those of before are gone')
+        harness.wait_until(
+            lambda: '\nfvmpi_live_clients 0\n' in live.ask('/metrics')[1], what='that those of before are gone'
+        )
         streams = [live.stream() for _ in range(16)]
         for stream in streams:
             stream.until(lambda events: events, 'its header')
@@ -243,11 +304,31 @@ class Recording:
     """What fvmpi record would write on another node."""
 
     def __init__(self, path, host, start_ns, number=1):
-        series = [{'label': label, 'sensor': label.split('.')[0], 'event': label.split('.')[1], 'source': None, 'unit': unit, 'kind': kind}
-                  for label, unit, kind in (('net.rx_bytes', 'bytes', 'counter'), ('made.up', '', 'gauge'))]
+        series = [
+            {
+                'label': label,
+                'sensor': label.split('.')[0],
+                'event': label.split('.')[1],
+                'source': None,
+                'unit': unit,
+                'kind': kind,
+            }
+            for label, unit, kind in (('net.rx_bytes', 'bytes', 'counter'), ('made.up', '', 'gauge'))
+        ]
         self.file = open(path, 'w')
         self.start_ns = start_ns
-        self.put(json.dumps({'schema': 'fvmpi-record-1', 'file': number, 'host': host, 'start_realtime_ns': start_ns, 'series': series}) + '\n')
+        self.put(
+            json.dumps(
+                {
+                    'schema': 'fvmpi-record-1',
+                    'file': number,
+                    'host': host,
+                    'start_realtime_ns': start_ns,
+                    'series': series,
+                }
+            )
+            + '\n'
+        )
 
     def put(self, text):
         self.file.write(text)
@@ -261,30 +342,51 @@ class Recording:
 
 def nodes(tap, root):
     directory = harness.scratch('nodes')
-    old = Recording(os.path.join(directory, 'old.jsonl'), 'old', time.time_ns() - 10 ** 12)
+    old = Recording(os.path.join(directory, 'old.jsonl'), 'old', time.time_ns() - 10**12)
     old.sample(1, 1)
     os.utime(old.file.name, (1, 1))
     live = Live('-i', '0.05', 'net.rx_bytes', 'meminfo.MemTotal', '--nodes', directory, root=root)
-    start_ns = time.time_ns() - 5 * 10 ** 9
+    start_ns = time.time_ns() - 5 * 10**9
     other = Recording(os.path.join(directory, 'b.jsonl'), '<node 2>', start_ns)
-    values = lambda place: [line['values'][place] for line in live.kept()[1:] if 'values' in line and line['values'][place] is not None]  # noqa: E731
-    seen = lambda wanted: harness.wait_until(lambda: len(live.kept()[0]['series']) == 4 and values(3) == wanted, what='the other node\'s samples')  # noqa: E731
+    values = lambda place: [
+        line['values'][place] for line in live.kept()[1:] if 'values' in line and line['values'][place] is not None
+    ]  # noqa: E731
+    seen = lambda wanted: harness.wait_until(
+        lambda: len(live.kept()[0]['series']) == 4 and values(3) == wanted, what='the other node\'s samples'
+    )  # noqa: E731
     with tap.test('another node\'s recording, as it grows'):
         other.put(json.dumps({'time_s': 0.5, 'values': [9, 9]}) + '\n')  # before fvmpi live began
         told = [other.sample(1000 + i, 7) for i in range(3)]
         seen([7, 7, 7])
         harness.wait_until(lambda: len(values(1)) > 1, what='our own samples')
         header, lines = live.kept()[0], live.kept()[1:]
-        equal('series', [series['label'] for series in header['series']], ['net.rx_bytes', 'meminfo.MemTotal', '<node 2>:net.rx_bytes', '<node 2>:made.up'])
+        equal(
+            'series',
+            [series['label'] for series in header['series']],
+            ['net.rx_bytes', 'meminfo.MemTotal', '<node 2>:net.rx_bytes', '<node 2>:made.up'],
+        )
         equal('hosts', [series.get('host') for series in header['series']], [None, None, '<node 2>', '<node 2>'])
-        equal('its samples', [line['values'] for line in lines if 'values' in line and line['values'][3] is not None], [[None, None, 1000 + i, 7] for i in range(3)])
+        equal(
+            'its samples',
+            [line['values'] for line in lines if 'values' in line and line['values'][3] is not None],
+            [[None, None, 1000 + i, 7] for i in range(3)],
+        )
         for line, wanted in zip((line for line in lines if 'values' in line and line['values'][3] is not None), told):
             close('when', header['start_realtime_ns'] * 1e-9 + line['time_s'], start_ns * 1e-9 + wanted, 1e-3)
-        equal('ours', {tuple(line['values'][1:]) for line in lines if 'values' in line and line['values'][3] is None} - {(None, None, None)}, {(2048 * 1024, None, None)})
+        equal(
+            'ours',
+            {tuple(line['values'][1:]) for line in lines if 'values' in line and line['values'][3] is None}
+            - {(None, None, None)},
+            {(2048 * 1024, None, None)},
+        )
     with tap.test('a stream that begins later has the same series'):
         stream = live.stream()
         data = stream.until(lambda events: events, 'a header')[0][1]
-        equal('others', [(block['first'] >= 1024, [series['label'] for series in block['added']]) for block in data['others']], [(True, ['<node 2>:net.rx_bytes', '<node 2>:made.up'])])
+        equal(
+            'others',
+            [(block['first'] >= 1024, [series['label'] for series in block['added']]) for block in data['others']],
+            [(True, ['<node 2>:net.rx_bytes', '<node 2>:made.up'])],
+        )
         stream.close()
     with tap.test('a torn line, a label, damage, the next file'):
         other.put('{"time_s": ')
@@ -311,20 +413,54 @@ def nodes(tap, root):
             f.write(live.ask('/record')[1])
         run = harness.run([harness.FVMPI, 'stat', '--from', path, '--csv']).ended(0)
         equal('it has an end', run.err, '')
-        equal('columns', run.out.split('\n')[0], 'time_s,late_s,net.rx_bytes,meminfo.MemTotal,<node 2>:net.rx_bytes,<node 2>:made.up,label')
-        equal('its values', [line.split(',')[5] for line in run.out.splitlines()[1:] if line.split(',')[5]], ['7', '7', '7', '8', '9', '9'])
+        equal(
+            'columns',
+            run.out.split('\n')[0],
+            'time_s,late_s,net.rx_bytes,meminfo.MemTotal,<node 2>:net.rx_bytes,<node 2>:made.up,label',
+        )
+        equal(
+            'its values',
+            [line.split(',')[5] for line in run.out.splitlines()[1:] if line.split(',')[5]],
+            ['7', '7', '7', '8', '9', '9'],
+        )
     with tap.test('fvmpi record beside it'):
-        harness.run([harness.FVMPI, 'record', '-q', '-i', '0.05', '-n', '4', '-o', os.path.join(directory, 'real.jsonl'), 'net.tx_bytes'], env={'FVMPI_SENSORS_ROOT': root}).ended(0)
+        harness.run(
+            [
+                harness.FVMPI,
+                'record',
+                '-q',
+                '-i',
+                '0.05',
+                '-n',
+                '4',
+                '-o',
+                os.path.join(directory, 'real.jsonl'),
+                'net.tx_bytes',
+            ],
+            env={'FVMPI_SENSORS_ROOT': root},
+        ).ended(0)
         harness.wait_until(lambda: len(live.kept()[0]['series']) == 5 and len(values(4)) == 4, what='its samples')
     with open(os.path.join(directory, 'c.jsonl'), 'w') as f:
         f.write('garbage\n')
     other.sample(1, 7)
     seen_in_browser(tap, 'nodes', live, 'nodes')
-    Recording(os.path.join(directory, 'd.jsonl'), 'later', start_ns, 1).sample(1, 7) # once it is there the one before was looked at
-    harness.wait_until(lambda: any(series['label'].startswith('later') for series in live.kept()[0]['series']), what='a file behind that')
+    # once it is there the one before was looked at
+    Recording(os.path.join(directory, 'd.jsonl'), 'later', start_ns, 1).sample(1, 7)
+    harness.wait_until(
+        lambda: any(series['label'].startswith('later') for series in live.kept()[0]['series']),
+        what='a file behind that',
+    )
     with tap.test('what is no recording is said, once'):
         err = live.end().err
-        equal('said', [line for line in err.splitlines() if 'c.jsonl' in line], ['fvmpi: live: {}/c.jsonl: it is no recording of fvmpi record, or of another version; it is left out'.format(directory)])
+        equal(
+            'said',
+            [line for line in err.splitlines() if 'c.jsonl' in line],
+            [
+                'fvmpi: live: {}/c.jsonl: it is no recording of fvmpi record, or of another version; it is left out'.format(
+                    directory
+                )
+            ],
+        )
         check('old' not in err, '{}', err)
     with tap.test('a directory that is not there'):
         run = harness.run([harness.FVMPI, 'live', '--nodes', os.path.join(directory, 'none')]).ended(1)
@@ -355,21 +491,39 @@ def job(tap, mpi, is_looked_at):
     with tap.test('{}: nothing of a job that is to come'.format(mpi)):
         equal('header', live.kept()[0]['job'], directory)
         check(not any('job' in line for line in live.kept()[1:]), 'a job')
-    process = harness.start(mpi.command(2, mpi.profiled([mpi.build('hang.c'), 'head'], directory, ['--sensors', 'vmstat.pgfault,meminfo.MemFree'])))
+    process = harness.start(
+        mpi.command(
+            2, mpi.profiled([mpi.build('hang.c'), 'head'], directory, ['--sensors', 'vmstat.pgfault,meminfo.MemFree'])
+        )
+    )
     last = lambda key: next((line[key] for line in reversed(live.kept()[1:]) if key in line), None)  # noqa: E731
-    until = lambda key, condition, what: harness.wait_until(lambda: (lambda found: found if found and condition(found) else None)(last(key)), what=what, pause=0.2)  # noqa: E731
+    until = lambda key, condition, what: harness.wait_until(
+        lambda: (lambda found: found if found and condition(found) else None)(last(key)), what=what, pause=0.2
+    )  # noqa: E731
     with tap.test('{}: a job that hangs'.format(mpi)):
         told = until('told', lambda told: told['is_lasting'] and told['waiting'] == 2, 'that they wait for each other')
         check('Still running: ranks 0 and 1 wait for each other' in told['headline'], '{}', told['headline'])
-        equal('waits', [text.split(' (')[0] for text in told['waits']], ['rank {} in MPI_Recv waits to receive from rank {}'.format(rank, 1 - rank) for rank in range(2)])
+        equal(
+            'waits',
+            [text.split(' (')[0] for text in told['waits']],
+            ['rank {} in MPI_Recv waits to receive from rank {}'.format(rank, 1 - rank) for rank in range(2)],
+        )
         numbers = until('job', lambda found: found['state'] == ['waits', 'waits'], 'their states')
         equal('ranks', numbers['rank'], [0, 1])
         check(not numbers['is_over'], 'it is over')
         for mpi_s, elapsed_s in zip(numbers['mpi_s'], numbers['elapsed_of_rank_s']):
             check(0 < mpi_s <= elapsed_s, '{} s of {} s in MPI', mpi_s, elapsed_s)
     with tap.test('{}: its own sensors'.format(mpi)):
-        sensors = until('told', lambda told: len(told['sensors']) == 2 and None not in [of['last'] for of in told['sensors']], 'what they counted')['sensors']
-        equal('events', [(of['event'], of['kind']) for of in sensors], [('vmstat.pgfault', 'counter'), ('meminfo.MemFree', 'gauge')])
+        sensors = until(
+            'told',
+            lambda told: len(told['sensors']) == 2 and None not in [of['last'] for of in told['sensors']],
+            'what they counted',
+        )['sensors']
+        equal(
+            'events',
+            [(of['event'], of['kind']) for of in sensors],
+            [('vmstat.pgfault', 'counter'), ('meminfo.MemFree', 'gauge')],
+        )
         check(all(0 <= of['last'] <= of['most'] * (1 + 1e-6) for of in sensors), '{}', sensors)
     if is_looked_at:
         seen_in_browser(tap, '{}: a job that hangs'.format(mpi), live, 'job', 'ranks 0 and 1 wait for each other')

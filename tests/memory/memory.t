@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Not under AddressSanitizer: it has an allocator of its own.
-"""What a program allocates (--memory): leaks of known size and place, the peak and who makes it, realloc() chains, aligned ones, frees by other threads, C++'s new,
-Fortran's allocate, fork(), handlers, a killed run; alone and under both MPIs; and the program prints and returns what it does alone."""
+"""What a program allocates (--memory): leaks of known size and place, the peak and who makes it, realloc() chains,
+aligned ones, frees by other threads, C++'s new, Fortran's allocate, fork(), handlers, a killed run; alone and under
+both MPIs; and the program prints and returns what it does alone."""
 import itertools
 import os
 import random
@@ -18,15 +19,29 @@ import otf2_print
 from report import Mismatch, check, equal
 
 KNOWN = os.path.join(HERE, 'known.c')
-ENDS_WITH = 7 # what it returns
+ENDS_WITH = 7  # what it returns
 OPTIONS = '--memory', '--memory=exact'
-KEYS = ('bytes', 'allocations', 'frees', 'freed_bytes', 'live_bytes', 'live_count', 'at_peak_bytes', 'peak_bytes', 'foreign_bytes', 'foreign_frees', 'live_error_bytes')
+KEYS = (
+    'bytes',
+    'allocations',
+    'frees',
+    'freed_bytes',
+    'live_bytes',
+    'live_count',
+    'at_peak_bytes',
+    'peak_bytes',
+    'foreign_bytes',
+    'foreign_frees',
+    'live_error_bytes',
+)
 
 
 def recorded(command, option='--memory', rc=ENDS_WITH):
     """A run under `fvmpi run`, by the words of a command line."""
     directory = os.path.join(harness.scratch('exp'), 'e')
-    return harness.run([harness.FVMPI, 'run', '-q', option, '-o', directory, '--', *command], directory=directory).ended(rc)
+    return harness.run(
+        [harness.FVMPI, 'run', '-q', option, '-o', directory, '--', *command], directory=directory
+    ).ended(rc)
 
 
 def names_of(row):
@@ -58,6 +73,7 @@ def compiled(name, *arguments):
 
 
 # ---- what each way of it has in its report ----
+
 
 def leak(report):
     """What is leaked is live, where it was allocated; what is freed is not."""
@@ -102,13 +118,31 @@ def one_process(tap, program):
     for way in (leak, peak, threads, realloc, aligned, fork, signal):
         plain = harness.run([program, way.__name__]).ended(ENDS_WITH)
         for option in OPTIONS:
-            with tap.test('{}, {}: it prints and returns what it does alone, and is seen to do it'.format(option, way.__name__)):
+            with tap.test(
+                '{}, {}: it prints and returns what it does alone, and is seen to do it'.format(option, way.__name__)
+            ):
                 run = recorded([program, way.__name__], option)
                 equal('output', run.out, plain.out)
                 way(run.report().data)
     with tap.test('who called it'):
         directory = recorded([program, 'peak']).directory
-        table = harness.run([harness.FVMPI, 'report', directory, '--table', 'memory', '--columns', 'function,called_by', '--csv', '-']).ended(0).out
+        table = (
+            harness.run(
+                [
+                    harness.FVMPI,
+                    'report',
+                    directory,
+                    '--table',
+                    'memory',
+                    '--columns',
+                    'function,called_by',
+                    '--csv',
+                    '-',
+                ]
+            )
+            .ended(0)
+            .out
+        )
         check('leaked,peak <- main' in table.splitlines(), '{}', table)
     with tap.test('text and dump show it'):
         check('Live at the end' in harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out, 'report')
@@ -117,9 +151,11 @@ def one_process(tap, program):
 
 
 def loader(tap, program):
-    with tap.test('in callbacks of dl_iterate_phdr() allocations are counted, in no call path: the unwinder may need the loader'):
+    with tap.test(
+        'in callbacks of dl_iterate_phdr() allocations are counted, in no call path: the unwinder may need the loader'
+    ):
         run = recorded([program, 'loader'])
-        pages, = run.report().data['memory_ranks']
+        (pages,) = run.report().data['memory_ranks']
         times = int(run.out.split()[0])
         equal('passing()', of(run.report().data, 'passing'), {})
         check(times <= pages['unseen'] < times + 100, '{} of {}', pages['unseen'], times)
@@ -129,21 +165,38 @@ def loader(tap, program):
 
 
 def threads_recorded(tap, program):
-    """By others, from their start on: to record them the C library is asked where their stack is, and allocates, with a lock held."""
+    """By others, from their start on: to record them the C library is asked where their stack is, and allocates, with a
+    lock held."""
     for option in ('--threads', '--sample', '--io', '--functions'):
         with tap.test('{}: threads begin, and allocate'.format(option)):
             directory = os.path.join(harness.scratch('exp'), 'e')
-            run = harness.run([harness.FVMPI, 'run', '-q', '--memory', option, '-o', directory, '--', program, 'loader'], directory=directory, limit=60).ended(ENDS_WITH)
+            run = harness.run(
+                [harness.FVMPI, 'run', '-q', '--memory', option, '-o', directory, '--', program, 'loader'],
+                directory=directory,
+                limit=60,
+            ).ended(ENDS_WITH)
             has(run.report().data, 'made_for_others', bytes=5000000, allocations=1000, freed_bytes=5000000)
-            threads(harness.run([harness.FVMPI, 'run', '-q', '--memory', option, '-o', directory + '2', '--', program, 'threads'], directory=directory + '2',
-                                limit=60).ended(ENDS_WITH).report().data)
+            threads(
+                harness.run(
+                    [harness.FVMPI, 'run', '-q', '--memory', option, '-o', directory + '2', '--', program, 'threads'],
+                    directory=directory + '2',
+                    limit=60,
+                )
+                .ended(ENDS_WITH)
+                .report()
+                .data
+            )
 
 
 def bounds(tap, program):
     with tap.test('a thread asks for its stack before it allocates'):
         directory = os.path.join(harness.scratch('exp'), 'e')
         plain = harness.run([program, 'bounds']).ended(ENDS_WITH)
-        run = harness.run([harness.FVMPI, 'run', '-q', '--memory', '-o', directory, '--', program, 'bounds'], directory=directory, limit=60).ended(ENDS_WITH)
+        run = harness.run(
+            [harness.FVMPI, 'run', '-q', '--memory', '-o', directory, '--', program, 'bounds'],
+            directory=directory,
+            limit=60,
+        ).ended(ENDS_WITH)
         equal('output', (run.out, run.out.split()[0]), (plain.out, '1'))
 
 
@@ -158,15 +211,32 @@ def small_ones(tap, program):
         more = report['memory_ranks'][0]['bytes'] - 4e7
         check(0 <= more < 1e5, '{} bytes more', more)
     with tap.test('--memory=exact knows each'):
-        has(recorded([program, 'leak', '100', '20000'], '--memory=exact').report().data, 'leaked', live_bytes=2000000, live_count=20000, kind='exact')
+        has(
+            recorded([program, 'leak', '100', '20000'], '--memory=exact').report().data,
+            'leaked',
+            live_bytes=2000000,
+            live_count=20000,
+            kind='exact',
+        )
 
 
 SOURCES = (
-    ('g++', 'new.cpp', 'grown', 50024,
-     '#include <vector>\n__attribute__((noinline)) std::vector<char> *grown(int n) { return new std::vector<char>(n); }\nint main() { grown(50000); return 0; }\n'),
-    ('gfortran', 'allocate.f90', 'allocates', 80000,
-     'subroutine allocates(a)\n  real(8), pointer :: a(:)\n  allocate(a(10000))\nend subroutine\nprogram p\n  interface\n    subroutine allocates(a)\n'
-     '      real(8), pointer :: a(:)\n    end subroutine\n  end interface\n  real(8), pointer :: a(:)\n  call allocates(a)\n  a(1) = 1\n  print *, a(1)\nend program\n'))
+    (
+        'g++',
+        'new.cpp',
+        'grown',
+        50024,
+        '#include <vector>\n__attribute__((noinline)) std::vector<char> *grown(int n) { return new std::vector<char>(n); }\nint main() { grown(50000); return 0; }\n',
+    ),
+    (
+        'gfortran',
+        'allocate.f90',
+        'allocates',
+        80000,
+        'subroutine allocates(a)\n  real(8), pointer :: a(:)\n  allocate(a(10000))\nend subroutine\nprogram p\n  interface\n    subroutine allocates(a)\n'
+        '      real(8), pointer :: a(:)\n    end subroutine\n  end interface\n  real(8), pointer :: a(:)\n  call allocates(a)\n  a(1) = 1\n  print *, a(1)\nend program\n',
+    ),
+)
 
 
 def languages(tap):
@@ -194,7 +264,9 @@ def other_allocators(tap):
             continue
         plain = harness.run([program, 'leak']).ended(ENDS_WITH)
         for option in OPTIONS:
-            with tap.test('{}, {}: the program does what it does alone; what is leaked; and it is named'.format(name, option)):
+            with tap.test(
+                '{}, {}: the program does what it does alone; what is leaked; and it is named'.format(name, option)
+            ):
                 run = recorded([program, 'leak'], option)
                 equal('output', run.out, plain.out)
                 report = run.report().data
@@ -203,18 +275,18 @@ def other_allocators(tap):
 
 
 def slow_allocator(tap):
-    """It says itself how long it took. Long calls are all timed; of short ones a few, to within 5 standard errors of the run's own,
-    where calls in which others had the processor, of which there are few, may be among them or not."""
+    """It says itself how long it took. Long calls are all timed; of short ones a few, to within 5 standard errors of
+    the run's own, where calls in which others had the processor, of which there are few, may be among them or not."""
     library = os.path.join(harness.scratch('bin'), 'libslow.so')
     harness.run(['cc', '-O1', '-shared', '-fPIC', '-o', library, os.path.join(HERE, 'slow.c')]).ended(0)
     program = compiled('slowed', '-Wl,--no-as-needed', library)
     for what, bytes_each, times in (('short calls', 3000, 8000), ('long calls', 200000, 1000)):
         run = recorded([program, 'leak', str(bytes_each), str(times)])
         report = run.report().data
-        rank, = report['memory_ranks']
+        (rank,) = report['memory_ranks']
         least, most = [int(ns) / 1e9 for ns in re.search(r'slow: (\d+) to (\d+) ns', run.err).groups()]
         with tap.test('time in the allocator, {}: as it says itself'.format(what)):
-            margin = 5 * rank['allocator_error_s'] + 0.05 * most # and what the call itself takes
+            margin = 5 * rank['allocator_error_s'] + 0.05 * most  # and what the call itself takes
             check(least - margin < rank['allocator_s'] < most + margin, '{} for {} to {} s', rank, least, most)
         with tap.test('time in the allocator, {}: so many were timed'.format(what)):
             calls = sum(rank[kind + '_calls'] for kind in ('malloc', 'calloc', 'realloc', 'aligned', 'free'))
@@ -224,20 +296,33 @@ def slow_allocator(tap):
                 check(0 < rank['timed_calls'] < calls / 10, '{}', rank)
         with tap.test('time in the allocator, {}: it is named, with who asks for it'.format(what)):
             time_s = report['ranks'][0]['app_time_s']
-            if min(rank['allocator_s'], time_s) - 2 * min(rank['allocator_error_s'], time_s) < 0.03 * time_s: # it can't be more than all
-                raise harness.Skip('others had the processor in a call that was drawn: the estimate may be anything, and nothing is said')
+            # it can't be more than all
+            if min(rank['allocator_s'], time_s) - 2 * min(rank['allocator_error_s'], time_s) < 0.03 * time_s:
+                raise harness.Skip(
+                    'others had the processor in a call that was drawn: the estimate may be anything, and nothing is said'
+                )
             equal('findings', [f['name'] for f in report['findings'] if f['name'] == 'allocator'], ['allocator'])
-            found, = [f for f in report['findings'] if f['name'] == 'allocator']
+            (found,) = [f for f in report['findings'] if f['name'] == 'allocator']
             check(found['function'] in ('leaked', 'passing'), '{}', found)
             check(0 < found['lost_s'] <= rank['allocator_s'], '{}', found)
     with tap.test('a program that hardly allocates has no such finding'):
-        equal('found', [f for f in recorded([compiled('known'), 'peak']).report().data['findings'] if f['name'] == 'allocator'], [])
+        equal(
+            'found',
+            [f for f in recorded([compiled('known'), 'peak']).report().data['findings'] if f['name'] == 'allocator'],
+            [],
+        )
 
 
 def preloaded(directory, *libraries):
     """By hand."""
-    return {'LD_PRELOAD': harness.in_front(*[os.path.join(harness.LIBS, 'libfvmpi-{}.so'.format(name)) for name in libraries]), 'FVMPI_MEMORY': '1',
-            'FVMPI_OUTPUT': directory, 'FVMPI_QUIET': '1'}
+    return {
+        'LD_PRELOAD': harness.in_front(
+            *[os.path.join(harness.LIBS, 'libfvmpi-{}.so'.format(name)) for name in libraries]
+        ),
+        'FVMPI_MEMORY': '1',
+        'FVMPI_OUTPUT': directory,
+        'FVMPI_QUIET': '1',
+    }
 
 
 def killed(tap, program):
@@ -252,12 +337,18 @@ def killed(tap, program):
             harness.finish(process)
             found = of(harness.profile_of(directory), 'passing')
             # at most 64 objects of up to 16 KiB are live, and one that was just being counted
-            check(found['allocations'] > 64 and found['live_count'] - 5 * found['live_error_bytes'] / 512 <= 65, '{}', found)
+            check(
+                found['allocations'] > 64 and found['live_count'] - 5 * found['live_error_bytes'] / 512 <= 65,
+                '{}',
+                found,
+            )
 
 
 def unloaded(tap, program):
     with tap.test('without the library of it one line says what to preload'):
-        run = harness.run([program, 'peak'], env=preloaded(os.path.join(harness.scratch('exp'), 'e'), 'serial')).ended(ENDS_WITH)
+        run = harness.run([program, 'peak'], env=preloaded(os.path.join(harness.scratch('exp'), 'e'), 'serial')).ended(
+            ENDS_WITH
+        )
         equal('lines', len(re.findall(r'libfvmpi-memory\.so is not loaded', run.err)), 1)
 
 
@@ -269,18 +360,48 @@ def with_mpi(tap, mpi):
         equal('ranks', [r['rank'] for r in report['memory_ranks']], [0, 1])
     with tap.test('{}: in the archive: the series of each rank, also of two processes that make it'.format(mpi)):
         directory = os.path.join(harness.scratch('exp'), 'e')
-        run = harness.run([harness.FVMPI, 'run', '-q', '--memory', '--trace', '-o', directory, '--', *mpi.command(2, [program, 'leak'])], directory=directory).ended(ENDS_WITH)
+        run = harness.run(
+            [
+                harness.FVMPI,
+                'run',
+                '-q',
+                '--memory',
+                '--trace',
+                '-o',
+                directory,
+                '--',
+                *mpi.command(2, [program, 'leak']),
+            ],
+            directory=directory,
+        ).ended(ENDS_WITH)
         path = otf2_print.merge(directory)
         said = harness.run(['otf2-print', path]).ended(0).out
-        locations = dict(re.findall(r'^LOCATION +(\d+) +Name: "Memory of rank (\d)" <\d+>, Type: METRIC', harness.run(['otf2-print', '-G', path]).ended(0).out, re.M))
+        locations = dict(
+            re.findall(
+                r'^LOCATION +(\d+) +Name: "Memory of rank (\d)" <\d+>, Type: METRIC',
+                harness.run(['otf2-print', '-G', path]).ended(0).out,
+                re.M,
+            )
+        )
         equal('ranks', sorted(locations.values()), ['0', '1'])
         for location, rank in locations.items():
-            values = [int(value) for value in re.findall(r'^METRIC +{} +\d+ +Metric: \d+, 1 Value: \("memory allocated" <\d+>; UINT64; (\d+)\)'.format(location), said, re.M)]
+            values = [
+                int(value)
+                for value in re.findall(
+                    r'^METRIC +{} +\d+ +Metric: \d+, 1 Value: \("memory allocated" <\d+>; UINT64; (\d+)\)'.format(
+                        location
+                    ),
+                    said,
+                    re.M,
+                )
+            ]
             series = [row for row in run.report().data['memory_series'] if row['rank'] == int(rank)]
             equal('most of rank ' + rank, max(values), max(row['most_bytes'] for row in series))
             equal('last of rank ' + rank, values[-1], series[-1]['last_bytes'])
         several = otf2_print.merge(directory, processes=[mpi.exec] + mpi.options + ['-n', '2'])
-        equal('of two processes', harness.run(['otf2-print', several]).ended(0).out.split('\n')[8:], said.split('\n')[8:])
+        equal(
+            'of two processes', harness.run(['otf2-print', several]).ended(0).out.split('\n')[8:], said.split('\n')[8:]
+        )
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One library for all MPIs of MPICH's binary interface, and one for all of the standard's: it finds the program's at run time, and needs
-none. Intel's and Cray's sonames, and the standard's, from standin.py."""
+"""One library for all MPIs of MPICH's binary interface, and one for all of the standard's: it finds the program's at
+run time, and needs none. Intel's and Cray's sonames, and the standard's, from standin.py."""
 import os
 import sys
 
@@ -14,10 +14,24 @@ from report import check, equal
 
 def recorded(tap, soname):
     """Known counts in C and the three bindings of Fortran."""
-    run = harness.run([sys.executable, os.path.join(harness.PROGRAMS, 'counts.t'), 'p2p.c', 'collectives.c', 'persistent.c', 'file.c'],
-                      env={'FVMPI_TEST_MPI': soname, 'FVMPI_BUILD': harness.BUILD})
+    run = harness.run(
+        [
+            sys.executable,
+            os.path.join(harness.PROGRAMS, 'counts.t'),
+            'p2p.c',
+            'collectives.c',
+            'persistent.c',
+            'file.c',
+        ],
+        env={'FVMPI_TEST_MPI': soname, 'FVMPI_BUILD': harness.BUILD},
+    )
     lines = run.out.splitlines()
-    check(run.rc == 0 and lines[-1] == '1..9', '{}\n{}', run.err[-2000:], '\n'.join(l for l in lines if not l.startswith('ok'))[:2000])
+    check(
+        run.rc == 0 and lines[-1] == '1..9',
+        '{}\n{}',
+        run.err[-2000:],
+        '\n'.join(l for l in lines if not l.startswith('ok'))[:2000],
+    )
 
 
 def loaded(library, program):
@@ -71,7 +85,11 @@ def standard(tap):
         return
     with tap.test('standard ABI: fvmpi was built without'):
         run = harness.run([harness.FVMPI, 'run', mpi.build('p2p.c')], env={'FVMPI_LIBDIR': '/nowhere'}).ended(1)
-        check('/nowhere/libfvmpi-abi.so: not there' in run.err and 'configure it --with-mpi-abi=DIR' in run.err, '{}', run.err)
+        check(
+            '/nowhere/libfvmpi-abi.so: not there' in run.err and 'configure it --with-mpi-abi=DIR' in run.err,
+            '{}',
+            run.err,
+        )
     with tap.test('standard ABI: --threads'):
         mpi.profile(mpi.build('standard_abi.c'), 2, options=['--threads']).ended(0).report().sane(2)
     with tap.test('standard ABI: in a plugin, RTLD_LOCAL'):
@@ -84,18 +102,31 @@ def standard(tap):
     for ours, program in (other, mpi.build('p2p.c')), (mpi, other.build('p2p.c')):
         with tap.test('{} under a program of the other'.format(os.path.basename(ours.library))):
             directory = os.path.join(harness.scratch('exp'), 'e')
-            run = harness.run(mpi.command(2, ['env', 'LD_PRELOAD=' + ours.preload, 'FVMPI_OUTPUT=' + directory, program])).ended(0)
-            check(' preload libfvmpi-{}.so instead, it runs unrecorded'.format('abi' if ours is other else 'mpich') in run.err, '{}', run.err)
+            run = harness.run(
+                mpi.command(2, ['env', 'LD_PRELOAD=' + ours.preload, 'FVMPI_OUTPUT=' + directory, program])
+            ).ended(0)
+            check(
+                ' preload libfvmpi-{}.so instead, it runs unrecorded'.format('abi' if ours is other else 'mpich')
+                in run.err,
+                '{}',
+                run.err,
+            )
             check(not os.path.exists(directory), '{} was made', directory)
     with tap.test('standard ABI: what stands behind its library is none of the program\'s'):
-        program = mpi.build('p2p.c', '-Wl,--no-as-needed', mpi.path, standin.library(other.cc, 'libmpich.so.12'), output='p2p_both')
+        program = mpi.build(
+            'p2p.c', '-Wl,--no-as-needed', mpi.path, standin.library(other.cc, 'libmpich.so.12'), output='p2p_both'
+        )
         said = harness.run([harness.FVMPI, 'run', '--dry-run', program]).ended(0).out
         check(mpi.library in said, '{}', said)
     with tap.test('standard ABI: any launcher is its own'):
         for launcher in 'mpiexec.mpich', 'mpiexec.openmpi':
             run = harness.run([harness.FVMPI, 'run', '--dry-run', launcher, '-n', '2', mpi.build('p2p.c')]).ended(0)
             check(mpi.library in run.out and not run.err, '{}\n{}', run.out, run.err)
-            equal(launcher + ' is told the environment', 'OMPI_MCA_mca_base_env_list=' in run.out, launcher == 'mpiexec.openmpi')
+            equal(
+                launcher + ' is told the environment',
+                'OMPI_MCA_mca_base_env_list=' in run.out,
+                launcher == 'mpiexec.openmpi',
+            )
 
 
 def configured(tap):
@@ -103,15 +134,29 @@ def configured(tap):
     place, script = harness.scratch('abi'), os.path.join(harness.SOURCE, 'mpi-wrappers', 'find-abi.sh')
     header, tools = standard_abi.header(), os.path.join(place, 'bin')
     # an installation of Open MPI has another mpi.h beside it, which may have the macro, too
-    texts = {'plain/include': header, 'openmpi/include': '#define MPI_ABI_VERSION 1\n', 'openmpi/include/standard_abi': header,
-             'mpich/include': '#ifdef MPI_ABI\n' + header + '#endif\n', 'itself': header, 'native/include': '#define MPI_ABI_VERSION 1\n',
-             'draft/include': header.replace('THREAD_MULTIPLE = 4096', 'THREAD_MULTIPLE = 7'), 'nothing': None}
+    texts = {
+        'plain/include': header,
+        'openmpi/include': '#define MPI_ABI_VERSION 1\n',
+        'openmpi/include/standard_abi': header,
+        'mpich/include': '#ifdef MPI_ABI\n' + header + '#endif\n',
+        'itself': header,
+        'native/include': '#define MPI_ABI_VERSION 1\n',
+        'draft/include': header.replace('THREAD_MULTIPLE = 4096', 'THREAD_MULTIPLE = 7'),
+        'nothing': None,
+    }
     for name, text in texts.items():
         os.makedirs(os.path.join(place, name), exist_ok=True)
         if text:
             standard_abi.gen.write(os.path.join(place, name), 'mpi.h', text)
-    wanted = {'plain': 'plain/include', 'openmpi': 'openmpi/include/standard_abi', 'mpich': 'mpich/include', 'itself': 'itself',
-              'native': None, 'draft': None, 'nothing': None}
+    wanted = {
+        'plain': 'plain/include',
+        'openmpi': 'openmpi/include/standard_abi',
+        'mpich': 'mpich/include',
+        'itself': 'itself',
+        'native': None,
+        'draft': None,
+        'nothing': None,
+    }
     for name, include in wanted.items():
         with tap.test('configure --with-mpi-abi: {}'.format(name)):
             run = harness.run(['sh', script, 'cc', os.path.join(place, name)]).ended(0 if include else 1)
@@ -120,12 +165,19 @@ def configured(tap):
         path = {'PATH': tools + ':' + os.environ['PATH']}
         os.mkdir(tools)
         for shows, answers, include in ('-show', 'cc -DMPI_ABI -I{} -L/x -lmpi_abi', 'mpich/include'), (
-                '-showme', 'cc -I{} -pthread -L/x -lmpi_abi', 'openmpi/include/standard_abi'):
+            '-showme',
+            'cc -I{} -pthread -L/x -lmpi_abi',
+            'openmpi/include/standard_abi',
+        ):
             with open(os.path.join(tools, 'mpicc_abi'), 'w') as f:
-                f.write('#!/bin/sh\n[ "$1" = {} ] && echo {}\n'.format(shows, answers.format(os.path.join(place, include))))
+                f.write(
+                    '#!/bin/sh\n[ "$1" = {} ] && echo {}\n'.format(shows, answers.format(os.path.join(place, include)))
+                )
             os.chmod(os.path.join(tools, 'mpicc_abi'), 0o755)
             run = harness.run(['sh', script, 'cc'], env=path).ended(0)
-            check(run.out.startswith('-DMPI_ABI ') and run.out.endswith('-I{}/{}\n'.format(place, include)), '{}', run.out)
+            check(
+                run.out.startswith('-DMPI_ABI ') and run.out.endswith('-I{}/{}\n'.format(place, include)), '{}', run.out
+            )
 
 
 def without(tap, mpi):
@@ -136,13 +188,19 @@ def without(tap, mpi):
         os.makedirs(mpi.folder, exist_ok=True)
         program = os.path.join(mpi.folder, 'without')
         flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
-        harness.run(['cc', '-fPIE', '-pie', '-DWITHOUT', *flags, os.path.join(harness.PROGRAMS, 'abi.c'), '-o', program]).ended(0)
+        harness.run(
+            ['cc', '-fPIE', '-pie', '-DWITHOUT', *flags, os.path.join(harness.PROGRAMS, 'abi.c'), '-o', program]
+        ).ended(0)
         run = harness.run(['env', 'LD_PRELOAD=' + mpi.preload, program]).ended(0)
         equal('said', run.out + run.err, '0 0\n')
     with tap.test('mpich: linked with -lfvmpi by a linker that drops what nobody needs'):
-        program = mpi.build('transparent.c', '-Wl,--as-needed', mpi.library, '-Wl,-rpath,' + harness.LIBS, output='as-needed')
+        program = mpi.build(
+            'transparent.c', '-Wl,--as-needed', mpi.library, '-Wl,-rpath,' + harness.LIBS, output='as-needed'
+        )
         directory = os.path.join(harness.scratch('exp'), 'e')
-        run = harness.run(mpi.command(2, ['env', 'FVMPI_OUTPUT=' + directory, program, '0']), directory=directory).ended(0)
+        run = harness.run(
+            mpi.command(2, ['env', 'FVMPI_OUTPUT=' + directory, program, '0']), directory=directory
+        ).ended(0)
         run.report().shape(2)
     with tap.test('mpich: a plugin brings Open MPI'):
         other = harness.Mpi('openmpi')

@@ -62,8 +62,13 @@ class Line:
         for rank in self.waiting:
             slot = max(range(len(self.functions)), key=lambda i: sum(self.turns(case, i, rank)))
             waited[rank] = self.turns(case, slot, rank)
-            truth.expect(sum(waited[rank]) > 0.3 * INJECTED, case.queued > SMALL, 'the test is void: rank {} waited only {}', rank,
-                         waited[rank])
+            truth.expect(
+                sum(waited[rank]) > 0.3 * INJECTED,
+                case.queued > SMALL,
+                'the test is void: rank {} waited only {}',
+                rank,
+                waited[rank],
+            )
             self.judge_wait(found, rank, self.functions[slot], waited[rank])
         return waited
 
@@ -72,7 +77,9 @@ class Line:
         check(sites, 'no {}', function)
         truth = sum(turns)
         within = 0.002 + 0.02 * truth
-        close('{} of rank {} in {}'.format(self.kind, rank, function), found.kind(sites, rank, self.kind), truth, within)
+        close(
+            '{} of rank {} in {}'.format(self.kind, rank, function), found.kind(sites, rank, self.kind), truth, within
+        )
         causes = found.inside(self.case, [self.cause_function])
         check(causes, 'no {}', self.cause_function)
         seconds, count = found.caused(sites, rank, self.kind, causes, self.cause)
@@ -91,7 +98,12 @@ class Case:
                 self.note(slot, turn, rank, calls[rank], *map(float, words[5:]))
         if self.outside:
             usual = statistics.median(self.outside)
-            truth.expect(usual < PROMPT, usual < PROMPT + self.queued, 'most calls begin or end {} s off where they were made', usual)
+            truth.expect(
+                usual < PROMPT,
+                usual < PROMPT + self.queued,
+                'most calls begin or end {} s off where they were made',
+                usual,
+            )
 
     def note(self, slot, turn, rank, calls, enter, leave):
         if slot == 2:  # after the barrier
@@ -118,16 +130,29 @@ def judge_case(lines, found, case, truth):
 def judge_charge(name, cause, waited, found, case, truth):
     """At least the cause worked longer than those who wait, since they all left the barrier. At most they waited; and
     who is late here may be late for the next barrier, too."""
+
     def work(turn, rank):
         return case.calls[0, turn, rank][0] - case.calls[2, turn, rank][0]
-    least = sum(max(0, min(wait, work(turn, cause) - work(turn, rank)))
-                for rank, turns in waited.items() for turn, wait in enumerate(turns))
+
+    least = sum(
+        max(0, min(wait, work(turn, cause) - work(turn, rank)))
+        for rank, turns in waited.items()
+        for turn, wait in enumerate(turns)
+    )
     barriers = [s for s in found.data['callsites'] if name in [plain(f['function']) for f in s['path'][1:]]]
     most = sum(map(sum, waited.values())) + sum(found.waits(barriers, rank) for rank in range(found.ranks))
     computing, mpi = (found.delays(found.inside(name), cause, where) for where in ('computing', 'mpi'))
     off = max(least * 0.8 - 0.01 - computing - mpi, computing + mpi - most * 1.05 - 0.01, 0.7 * least - computing)
-    truth.expect(off <= 0, off <= case.queued, 'charged to rank {}: {} + {} s, wanted {} to {} s, most of it for computing', cause,
-                 computing, mpi, least, most)
+    truth.expect(
+        off <= 0,
+        off <= case.queued,
+        'charged to rank {}: {} + {} s, wanted {} to {} s, most of it for computing',
+        cause,
+        computing,
+        mpi,
+        least,
+        most,
+    )
 
 
 def cases_of(source):
@@ -142,7 +167,9 @@ def cases_of(source):
 
 def queued(text, case):
     """Seconds that ranks waited for processors."""
-    return sum(float(words[3]) for words in (line.split() for line in text.splitlines()) if words[:2] == ['queued', case])
+    return sum(
+        float(words[3]) for words in (line.split() for line in text.splitlines()) if words[:2] == ['queued', case]
+    )
 
 
 def worked(text, case, calls):
@@ -218,7 +245,9 @@ def kinds(tap, mpi):
         killed.test(case + ' before the kill', judge_noted, case, cases_of('waitstates.c')[case])
     lost = mpi.build('lost.c', '-c', output='lost.o')
     binding = 'MPIF_H' if mpi.name == 'mpich' else 'USE_MPI'  # both lead to the same entry points
-    fortran = Program(tap, mpi, 'Fortran', mpi.build('waitstates.F90', '-D' + binding, lost, output='waitstates_f'), 3, [])
+    fortran = Program(
+        tap, mpi, 'Fortran', mpi.build('waitstates.F90', '-D' + binding, lost, output='waitstates_f'), 3, []
+    )
     for case, lines in cases_of('waitstates.F90').items():
         fortran.test('Fortran ' + case, judge_noted, case, lines)
 
@@ -228,20 +257,40 @@ def critical_path(truth, run, found, calls, case):
     check(work, 'the program did not come by')
     for (function, rank), seconds in sorted(work.items()):
         off = abs(found.critical(found.inside(case, [function]), rank) - seconds)
-        truth.expect(off < 0.003 + 0.02 * seconds, off < 0.003 + 0.02 * seconds + wait, '{} of rank {}: {} s more or less than {} s',
-                     function, rank, off, seconds)
+        truth.expect(
+            off < 0.003 + 0.02 * seconds,
+            off < 0.003 + 0.02 * seconds + wait,
+            '{} of rank {}: {} s more or less than {} s',
+            function,
+            rank,
+            off,
+            seconds,
+        )
     total = sum(found.critical(found.inside(case), rank) for rank in range(found.ranks))
     off = abs(total - sum(work.values()))
-    truth.expect(off < 0.01 + 0.05 * total, off < 0.01 + 0.05 * total + wait, 'all ranks: {} s more or less than {} s', off, total)
+    truth.expect(
+        off < 0.01 + 0.05 * total,
+        off < 0.01 + 0.05 * total + wait,
+        'all ranks: {} s more or less than {} s',
+        off,
+        total,
+    )
 
 
 def chain(truth, run, found, calls):
     """Ranks 1 to 3 wait for rank 0, and a bit for each other, and in the barrier behind."""
-    sites, seconds, wait = found.inside('chain'), worked(run.out, 'chain', calls)['MPI_Send', 0], queued(run.out, 'chain')
+    sites, seconds, wait = (
+        found.inside('chain'),
+        worked(run.out, 'chain', calls)['MPI_Send', 0],
+        queued(run.out, 'chain'),
+    )
     more = max(0, sum(found.waits(sites, rank) for rank in range(4)) - 3 * seconds)
 
     def between(what, low, value, high):
-        truth.expect(low < value < high, low - wait < value < high + wait, '{}: {} s, wanted {} to {} s', what, value, low, high)
+        truth.expect(
+            low < value < high, low - wait < value < high + wait, '{}: {} s, wanted {} to {} s', what, value, low, high
+        )
+
     for key, times in (('direct_s', 1), ('propagated_s', 2), ('cost_s', 3)):
         wanted = times * seconds
         between(key, 0.85 * wanted, found.delays(sites, 0, key=key), 1.02 * wanted + more)

@@ -59,21 +59,30 @@ def in_c(tap, mpi):
         for function, inside in zip(LATE, INSIDE):
             is_late_here(report, function, inside, *late[function])
         check(report.rank(1)['delay_s'] > 0.9 * sum(late[f][0] for f in LATE), 'delay of rank 1: {}', report.rank(1))
-    with tap.test('{}: before: on all ranks, paused ones too; not in MPI_Barrier, nor on what was not seen made'.format(mpi)):
+    with tap.test(
+        '{}: before: on all ranks, paused ones too; not in MPI_Barrier, nor on what was not seen made'.format(mpi)
+    ):
         between('paused', barrier_time(report.callsite('MPI_Allreduce', inside='paused'), 0), *late['paused'])
         sites = {s.names[0]: s for s in report.sites if s.function in ('MPI_Barrier', 'MPI_Allreduce')}
         equal('own barrier', sites['own_barrier'].data['barrier_s'], None)
         equal('hidden', sites['unknown'].data['barrier_s'], None)
         equal('barriers of the program', report.total('MPI_Barrier'), 2)
         wanted = sum(s.data['count'] for s in report.sites if s.data['barrier_s'] is not None)
-        equal('run.barriers', {k: report.data['run']['barriers'][k] for k in ('where', 'rank_count')},
-              {'where': 'before', 'rank_count': 2})
+        equal(
+            'run.barriers',
+            {k: report.data['run']['barriers'][k] for k in ('where', 'rank_count')},
+            {'where': 'before', 'rank_count': 2},
+        )
         close('count', report.data['run']['barriers']['count'], wanted, 2)
     with tap.test('{}: before: text and dump say so'.format(mpi)):
         text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '200', '--color', 'never']).ended(0).out
         check('perturbed  barriers were inserted before collectives' in text, 'text:\n{}', text[:1500])
         dump = harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
-        check('barrier=before barrier_ranks=2' in dump and re.search(r'^cells .* barrier_ticks=[1-9]', dump, re.M), 'dump:\n{}', dump[:1000])
+        check(
+            'barrier=before barrier_ranks=2' in dump and re.search(r'^cells .* barrier_ticks=[1-9]', dump, re.M),
+            'dump:\n{}',
+            dump[:1000],
+        )
     with tap.test('{}: after: the delay is not in the barriers of what meets anyway'.format(mpi)):
         run = mpi.profile(program, 2, options=['--barrier', 'after', '--trace']).ended(0)
         report = run.report()
@@ -130,12 +139,21 @@ def together(tap, mpi, what, first, others, inserted, say, either=False):
 
         def under(options, colour):
             return [program, colour] if options is None else mpi.profiled([program, colour], directory, options)
-        run = harness.run(mpi.command(1, under(first, '0')) + [':', '-n', '2'] + under(others, '1'),
-                          directory=directory).ended(0)
+
+        run = harness.run(
+            mpi.command(1, under(first, '0')) + [':', '-n', '2'] + under(others, '1'), directory=directory
+        ).ended(0)
         equal('output', run.out, native.out)
         report = run.report()
-        with_barrier = {r: sum(row['count'] for s in report.sites for row in s.data['per_rank']
-                               if row['rank'] == r and row['barrier_s'] is not None) for r in range(3)}
+        with_barrier = {
+            r: sum(
+                row['count']
+                for s in report.sites
+                for row in s.data['per_rank']
+                if row['rank'] == r and row['barrier_s'] is not None
+            )
+            for r in range(3)
+        }
         some = inserted if any(with_barrier.values()) or not either else ()
         equal('calls with a barrier', with_barrier, {r: int(r in some) for r in range(3)})
         check(say in run.err, 'not said: {}\n{}', say, run.err)
@@ -148,15 +166,25 @@ def mixed(tap, mpi):
     missing = '--barrier before: rank 0 of 3 did not start with it'
     together(tap, mpi, 'a rank without fvmpi hangs nobody', None, before, (1, 2), missing)
     together(tap, mpi, 'a rank without the option hangs nobody', [], before, (1, 2), missing)
-    together(tap, mpi, 'a rank with the other option hangs nobody', ['--barrier', 'after', '--barrier-wait', '1'],
-             before, (1, 2), 'did not start with it', either=True)
+    together(
+        tap,
+        mpi,
+        'a rank with the other option hangs nobody',
+        ['--barrier', 'after', '--barrier-wait', '1'],
+        before,
+        (1, 2),
+        'did not start with it',
+        either=True,
+    )
 
 
 def aborted(tap, mpi):
     with tap.test('{}: a handler that aborts while rank 0 waits for a mark'.format(mpi)):
         program = mpi.build('barrier_abort.c')
         directory = os.path.join(harness.scratch('exp'), 'e')
-        command = mpi.command(1, mpi.profiled([program, '3'], directory, ['--barrier', 'before', '--barrier-wait', '30']))
+        command = mpi.command(
+            1, mpi.profiled([program, '3'], directory, ['--barrier', 'before', '--barrier-wait', '30'])
+        )
         began = time.monotonic()
         run = harness.run(command + [':', '-n', '1', program], directory=directory, limit=60)
         check(run.rc != 0, 'ended well')

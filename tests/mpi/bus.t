@@ -18,8 +18,10 @@ def alone(mpi, recorded, *options):
     program = mpi.build('bus.c')
     directory = os.path.join(harness.scratch('exp'), 'e')
     plain = harness.run([program, *options])
-    run = harness.run(mpi.profiled([program, *options, os.path.join(directory, 'rank-000000.fvr')], directory,
-                                   ['-q', *recorded]), directory=directory)
+    run = harness.run(
+        mpi.profiled([program, *options, os.path.join(directory, 'rank-000000.fvr')], directory, ['-q', *recorded]),
+        directory=directory,
+    )
     return plain, run
 
 

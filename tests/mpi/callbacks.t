@@ -9,15 +9,35 @@ import harness
 from report import check, equal
 
 COUNTS = {
-    'attributes': {'MPI_Comm_create_keyval': 1, 'MPI_Comm_set_attr': 1, 'MPI_Comm_dup': 2, 'MPI_Comm_delete_attr': 1,
-                   'MPI_Comm_free': 2, 'MPI_Comm_free_keyval': 1},
+    'attributes': {
+        'MPI_Comm_create_keyval': 1,
+        'MPI_Comm_set_attr': 1,
+        'MPI_Comm_dup': 2,
+        'MPI_Comm_delete_attr': 1,
+        'MPI_Comm_free': 2,
+        'MPI_Comm_free_keyval': 1,
+    },
     'kept': {'MPI_Sendrecv': 2, 'MPI_Comm_free': 1},
     'operators': {'MPI_Op_create': 1, 'MPI_Allreduce': 3, 'MPI_Op_free': 1},
-    'handlers': {'MPI_Comm_dup': 1, 'MPI_Comm_create_errhandler': 1, 'MPI_Comm_set_errhandler': 1, 'MPI_Send': 4,
-                 'MPI_Win_create': 1, 'MPI_Win_create_errhandler': 1, 'MPI_Win_set_errhandler': 1, 'MPI_Win_fence': 2,
-                 'MPI_Put': 1, 'MPI_Win_free': 1, 'MPI_File_open': 1, 'MPI_File_create_errhandler': 1,
-                 'MPI_File_set_errhandler': 1, 'MPI_File_seek': 1, 'MPI_File_close': 1, 'MPI_Errhandler_free': 3,
-                 'MPI_Comm_free': 1},
+    'handlers': {
+        'MPI_Comm_dup': 1,
+        'MPI_Comm_create_errhandler': 1,
+        'MPI_Comm_set_errhandler': 1,
+        'MPI_Send': 4,
+        'MPI_Win_create': 1,
+        'MPI_Win_create_errhandler': 1,
+        'MPI_Win_set_errhandler': 1,
+        'MPI_Win_fence': 2,
+        'MPI_Put': 1,
+        'MPI_Win_free': 1,
+        'MPI_File_open': 1,
+        'MPI_File_create_errhandler': 1,
+        'MPI_File_set_errhandler': 1,
+        'MPI_File_seek': 1,
+        'MPI_File_close': 1,
+        'MPI_Errhandler_free': 3,
+        'MPI_Comm_free': 1,
+    },
     'shallow': {'MPI_Barrier': 2},
     'deep': {'MPI_Barrier': 3},
     'generalized': {'MPI_Grequest_start': 2, 'MPI_Cancel': 2, 'MPI_Grequest_complete': 2, 'MPI_Wait': 2},
@@ -54,12 +74,16 @@ def times(report, ranks):
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
-        for ranks in (2, 3): # one rank of Open MPI has no windows
+        for ranks in (2, 3):  # one rank of Open MPI has no windows
             with tap.test('{}: callbacks on {} ranks'.format(mpi, ranks)):
                 program = mpi.build('callbacks.c')
                 native = mpi.native(program, ranks).ended(0)
-                check('copied 1, deleted 2, reduced yes, handled 6, thrown 3, queried 2, freed 2, cancelled 2' in native.out,
-                      'the program itself: {}', native.out)
+                check(
+                    'copied 1, deleted 2, reduced yes, handled 6, thrown 3, queried 2, freed 2, cancelled 2'
+                    in native.out,
+                    'the program itself: {}',
+                    native.out,
+                )
                 run = mpi.profile(program, ranks).ended(0)
                 equal('output', run.out, native.out)
                 report = run.report()

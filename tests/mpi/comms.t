@@ -32,15 +32,24 @@ def archived(mpi, ranks):
     run = mpi.profile(mpi.build('comms.c'), ranks, (), ['--trace'], directory).ended(0)
     comms = run.report().data['communicators']
     names = {c['uid']: c['name'] for c in comms}
-    equal('parents in the profile', [names.get(c['parent_uid']) for c in comms if c['name'] in ('own', 'copy')],
-          ['reversed'] + ranks * ['MPI_COMM_SELF'])
+    equal(
+        'parents in the profile',
+        [names.get(c['parent_uid']) for c in comms if c['name'] in ('own', 'copy')],
+        ['reversed'] + ranks * ['MPI_COMM_SELF'],
+    )
     harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
     archive = os.path.join(directory, 'traces.otf2')
     check(' 0 errors' in harness.run([harness.FVMPI, 'check', archive]).out, 'fvmpi check: {}', archive)
-    found = re.findall(r'^COMM .*?Name: "([^"]*)".*?Parent: (?:"([^"]*)"|UNDEFINED)',
-                       harness.run(['otf2-print', '-G', archive]).ended(0).out, re.M)
-    equal('parents in the archive', sorted(f for f in found if f[0] in ('own', 'copy', 'grid')),
-          [('copy', 'reversed'), ('grid', 'MPI_COMM_WORLD')] + ranks * [('own', 'MPI_COMM_SELF')])
+    found = re.findall(
+        r'^COMM .*?Name: "([^"]*)".*?Parent: (?:"([^"]*)"|UNDEFINED)',
+        harness.run(['otf2-print', '-G', archive]).ended(0).out,
+        re.M,
+    )
+    equal(
+        'parents in the archive',
+        sorted(f for f in found if f[0] in ('own', 'copy', 'grid')),
+        [('copy', 'reversed'), ('grid', 'MPI_COMM_WORLD')] + ranks * [('own', 'MPI_COMM_SELF')],
+    )
 
 
 def handed_on(mpi):
@@ -48,8 +57,14 @@ def handed_on(mpi):
     directory = os.path.join(harness.scratch('exp'), 'e')
     program = mpi.build('handed_on.c', '-pthread', '-rdynamic')
     standin = mpi.build('handed_on.c', '-DSTANDIN', '-shared', '-fPIC', '-ldl', output='handed_on.so')
-    run = mpi.profile(program, 1, [os.path.join(harness.scratch('file'), 'f')], ['--trace'], directory,
-                      env={'LD_PRELOAD': harness.in_front(standin)}).ended(0)
+    run = mpi.profile(
+        program,
+        1,
+        [os.path.join(harness.scratch('file'), 'f')],
+        ['--trace'],
+        directory,
+        env={'LD_PRELOAD': harness.in_front(standin)},
+    ).ended(0)
     if 'serial' in run.out:
         raise harness.Skip('MPI has not MPI_THREAD_MULTIPLE')
     same = [word == 'same' for word in run.out.split()]
@@ -75,7 +90,9 @@ def listers(directory, name):
     text = harness.run([harness.FVMPI, 'dump', directory]).ended(0).out
     found = {}
     for part in text.split('file name="rank-')[1:]:
-        found[int(part[:6])] = [runs != '-' for runs in re.findall(r'^comms .*name="{}" run=(\S+)'.format(name), part, re.M)]
+        found[int(part[:6])] = [
+            runs != '-' for runs in re.findall(r'^comms .*name="{}" run=(\S+)'.format(name), part, re.M)
+        ]
     return [rank for rank, lists in found.items() if any(lists)]
 
 
@@ -92,12 +109,19 @@ def scattered(tap, mpi):
         run = mpi.profile(mpi.build('scattered.c'), ranks, (), ['--trace'], directory).ended(0)
         members, comms = [int(w) for w in run.out.split()], comms_of(directory)
         equal('members', [whole(comms[name]['members']) for name in ('scattered', 'copy')], [members] * 2)
-        equal('of both groups', sorted((whole(comms['halves']['members']), whole(comms['halves']['remote_members']))),
-              sorted((members[0::2], members[1::2])))
+        equal(
+            'of both groups',
+            sorted((whole(comms['halves']['members']), whole(comms['halves']['remote_members']))),
+            sorted((members[0::2], members[1::2])),
+        )
         some = listers(directory, 'scattered')
         check(3 <= len(some) <= 9, 'listed by {}', some)
         matrix = harness.report_of(directory).matrix()
-        equal('messages', [matrix.get(pair) for pair in zip(members, members[1:])], [(4, 16) if i % 2 == 0 else (3, 12) for i in range(ranks - 1)])
+        equal(
+            'messages',
+            [matrix.get(pair) for pair in zip(members, members[1:])],
+            [(4, 16) if i % 2 == 0 else (3, 12) for i in range(ranks - 1)],
+        )
     with tap.test('{}: they are known without the first of these'.format(mpi)):
         lose(directory, some[:1])
         equal('members', whole(comms_of(directory)['scattered']['members']), members)
@@ -128,8 +152,15 @@ def main():
                 report.traffic({(a, b): (n, volume) for a, b, n, volume in rows})
             with tap.test('{}: communicators on {}'.format(mpi, ranks)):
                 report.sane(ranks)
-                wanted = {'everyone': ranks, 'reversed': ranks, 'copy': ranks, 'grid': ranks, 'few': 2,
-                          'even': (ranks + 1) // 2, 'odd': ranks // 2}
+                wanted = {
+                    'everyone': ranks,
+                    'reversed': ranks,
+                    'copy': ranks,
+                    'grid': ranks,
+                    'few': 2,
+                    'even': (ranks + 1) // 2,
+                    'odd': ranks // 2,
+                }
                 found = {c['name']: c['size'] for c in report.data['communicators'] if c['name'] in wanted}
                 equal('sizes by name', found, wanted)
                 names = [c['name'] for c in report.data['communicators']]
@@ -150,8 +181,10 @@ def main():
             if harness.SANITIZER:
                 raise harness.Skip('a sanitizer keeps what is freed')
             program = mpi.build('cycles.c')
-            plain, found = ([int(w) for w in r.ended(0).out.split() if w != 'KiB']
-                            for r in (mpi.native(program, 1), mpi.profile(program, 1)))
+            plain, found = (
+                [int(w) for w in r.ended(0).out.split() if w != 'KiB']
+                for r in (mpi.native(program, 1), mpi.profile(program, 1))
+            )
             check(found[1] - found[0] <= plain[1] - plain[0] + 1024, 'KiB: {}, without fvmpi {}', found, plain)
         with tap.test('{}: made by threads that race'.format(mpi)):
             raced(mpi)

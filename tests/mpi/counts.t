@@ -23,9 +23,11 @@ import harness
 from report import Mismatch, check, equal
 
 PROGRAMS = 'p2p.c requests.c restarted.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c owners.c'.split()
-MATRIX = ('MPI_Send MPI_Isend MPI_Ssend MPI_Bsend MPI_Rsend MPI_Issend MPI_Ibsend MPI_Irsend MPI_Sendrecv '
-          'MPI_Sendrecv_replace MPI_Start MPI_Startall MPI_Put MPI_Accumulate MPI_Get_accumulate '
-          'MPI_Fetch_and_op MPI_Compare_and_swap').split()
+MATRIX = (
+    'MPI_Send MPI_Isend MPI_Ssend MPI_Bsend MPI_Rsend MPI_Issend MPI_Ibsend MPI_Irsend MPI_Sendrecv '
+    'MPI_Sendrecv_replace MPI_Start MPI_Startall MPI_Put MPI_Accumulate MPI_Get_accumulate '
+    'MPI_Fetch_and_op MPI_Compare_and_swap'
+).split()
 
 
 class Plan:
@@ -136,13 +138,21 @@ def histograms(report):
         equal('MPI_Allreduce, ' + direction, found(report, direction, 'MPI_Allreduce'), [(512, 1023, 10, 10000)])
     equal('MPI_Irecv, received', found(report, 'received', 'MPI_Irecv'), wanted)
     empty = report.data['message_sizes'][0]
-    equal('messages of 0 bytes', (empty['low_bytes'], empty['below_bytes'], empty['sent_count'], empty['received_count'], empty['bytes_sent']), (0, 1, 2, 2, 0))
+    equal(
+        'messages of 0 bytes',
+        (empty['low_bytes'], empty['below_bytes'], empty['sent_count'], empty['received_count'], empty['bytes_sent']),
+        (0, 1, 2, 2, 0),
+    )
     for site, bounds in (('MPI_Send', (0, 131071)), ('MPI_Irecv', (0, 131071)), ('MPI_Allreduce', (512, 1023))):
         data = report.callsite(site).data
         equal('bounds of ' + site, (data['message_min_bytes'], data['message_max_bytes']), bounds)
     whole = report.data['sections'][0]
     below = 2 * sum(i + 1 for i, size in enumerate(SIZES) if size < 4096)
-    equal('messages below 4 KiB', (whole['sent_below_4k']['sum'], whole['received_below_4k']['sum']), (below + 10, below + 10))
+    equal(
+        'messages below 4 KiB',
+        (whole['sent_below_4k']['sum'], whole['received_below_4k']['sum']),
+        (below + 10, below + 10),
+    )
 
 
 BINDINGS = 'MPIF_H', 'USE_MPI', 'USE_F08'

@@ -16,7 +16,7 @@ import otf2_print
 from harness import Skip, wait_until
 from report import Mismatch, check, equal
 
-LONG = os.environ.get('FVMPI_TEST_LONG') == '1' # ./dev statistics
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
 ROUNDS = 12 if LONG else 2
 DISKS = ('16k', '64k', '256k', '1500k', '3m') if LONG else ('16k', '256k', '3m')
 SLOT = struct.Struct('<8q')
@@ -44,8 +44,10 @@ class Job:
         return [SLOT.unpack_from(data, SLOT.size * r)[:3] for r in range(self.ranks)]
 
     def until_ready(self):
-        return wait_until(lambda: (lambda t: t if t and all(row[2] for row in t) else None)(self.truth()),
-                          what='the program to get ready')
+        return wait_until(
+            lambda: (lambda t: t if t and all(row[2] for row in t) else None)(self.truth()),
+            what='the program to get ready',
+        )
 
     def finish(self):
         self.run = harness.finish(self.process, directory=self.directory)
@@ -58,8 +60,13 @@ class Job:
         report.shape(self.ranks)
         for rank, (_, calls, _) in enumerate(self.truth()):
             found = report.total('MPI_Sendrecv', rank=rank)
-            check(found in ((calls,) if exactly else (calls, calls + 1)), 'rank {}: {} calls reported, {} returned',
-                  rank, found, calls)
+            check(
+                found in ((calls,) if exactly else (calls, calls + 1)),
+                'rank {}: {} calls reported, {} returned',
+                rank,
+                found,
+                calls,
+            )
             sent = report.total('MPI_Sendrecv', 'bytes_sent', rank)
             equal('rank {}: bytes'.format(rank), sent, 4 * found)
         return report
@@ -104,7 +111,17 @@ def killed_at_random(tap, mpi):
 def killed_with_everything(tap, mpi):
     """All that can be recorded at once: a report and an archive, and what had returned by then."""
     program = mpi.build('crash_all.c', '-finstrument-functions', '-pthread')
-    options = ['--trace', '--sample', '--functions', *harness.FRONTS, *([] if harness.SANITIZER else ['--threads']), '--sensors', 'vmstat', '--sensors-hz', '50']
+    options = [
+        '--trace',
+        '--sample',
+        '--functions',
+        *harness.FRONTS,
+        *([] if harness.SANITIZER else ['--threads']),
+        '--sensors',
+        'vmstat',
+        '--sensors-hz',
+        '50',
+    ]
     for i in range(ROUNDS):
         with tap.test('{}: killed while all is recorded, round {}'.format(mpi, i + 1)):
             job = Job(mpi, '', program=program, options=options)
@@ -117,15 +134,26 @@ def killed_with_everything(tap, mpi):
             equal('state of the killed rank', states(report)[i % 2], 'killed')
             with open(job.slots, 'rb') as f:
                 steps = [SLOT.unpack(f.read(SLOT.size))[3] for _ in range(job.ranks)]
-            row, = [row for row in report.data['instrumented'] if row['function'] == 'step']
-            check(sum(steps) <= row['calls'] <= sum(steps) + job.ranks, 'step(): {} calls, {} returned', row['calls'], steps)
+            (row,) = [row for row in report.data['instrumented'] if row['function'] == 'step']
+            check(
+                sum(steps) <= row['calls'] <= sum(steps) + job.ranks,
+                'step(): {} calls, {} returned',
+                row['calls'],
+                steps,
+            )
             if shutil.which('otf2-print'):
                 otf2_print.merge(job.directory, warnings=None)
             if not harness.FRONTS:
                 continue
             for rank, returned in enumerate(steps):
                 calls = report.data['memory_ranks'][rank]
-                check(calls['malloc_calls'] >= 21 * returned and calls['free_calls'] >= 20 * returned, 'rank {}: {} steps, {}', rank, returned, calls)
+                check(
+                    calls['malloc_calls'] >= 21 * returned and calls['free_calls'] >= 20 * returned,
+                    'rank {}: {} steps, {}',
+                    rank,
+                    returned,
+                    calls,
+                )
             for path in (job.slots + '.of-rank-0', job.slots + '.of-rank-1'):
                 check(any(row['io_file'] == path for row in report.data['io_files']), '{} is not among the files', path)
 
@@ -149,13 +177,15 @@ def hangs(tap, mpi):
         check_in_call(report, 1, 'MPI_Barrier', 'arrive')
         equal('complete', report.data['run']['complete'], False)
         text = harness.run([harness.FVMPI, 'report', job.directory]).ended(0).out
-        check('MPI_Recv' in text and 'ask' in text and 'killed' in text, 'the text report does not tell:\n{}', text[:1500])
+        check(
+            'MPI_Recv' in text and 'ask' in text and 'killed' in text, 'the text report does not tell:\n{}', text[:1500]
+        )
 
 
 WAYS = {
     'abort': (['killed', 'exited'], 'killed', None),
     'segv': (['killed', 'exited'], 'killed', None),
-    'exit': (['killed', 'exited'], None, None), # the first one's status makes MPICH's mpiexec kill the other
+    'exit': (['killed', 'exited'], None, None),  # the first one's status makes MPICH's mpiexec kill the other
     '_exit': (['killed', 'exited'], None, None),
     'mpi_abort': (['killed', 'exited'], None, ('MPI_Abort', 'die_by_abort')),
 }
@@ -221,7 +251,14 @@ def disks(tap, mpi):
                         lost = report.dropped(rank)
                         if lost:
                             check('fvmpi: ' in job.run.err, 'rank {}: {} dropped and nothing was said', rank, lost)
-                        check(found <= truth <= found + lost, 'rank {}: {} of {} calls, {} dropped', rank, found, truth, lost)
+                        check(
+                            found <= truth <= found + lost,
+                            'rank {}: {} of {} calls, {} dropped',
+                            rank,
+                            found,
+                            truth,
+                            lost,
+                        )
     with tap.test('{}: a limit on the size of files'.format(mpi)):
         job = lives_on(mpi, 'limited', os.path.join(harness.scratch('exp'), 'e'))
         report = job.run.report()
@@ -247,7 +284,7 @@ def disks(tap, mpi):
 
 def main():
     tap = harness.Tap()
-    each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)] # of what is the file's, not the MPI's
+    each = [str(mpi) for mpi in harness.an_mpi(tap, quiet=True)]  # of what is the file's, not the MPI's
     for mpi in harness.mpis(tap):
         killed_at_random(tap, mpi)
         killed_with_everything(tap, mpi)

@@ -33,7 +33,9 @@ def calls(row):
 
 
 def joined(compared):
-    return [compared['comparison'][key] for key in ('by_position_count', 'by_names_count', 'only_a_count', 'only_b_count')]
+    return [
+        compared['comparison'][key] for key in ('by_position_count', 'by_names_count', 'only_a_count', 'only_b_count')
+    ]
 
 
 def inside(row):
@@ -55,9 +57,12 @@ def of_a_rank(run, function, name):
     """The same from fvmpi report: sums over ranks, divided by their number."""
     d = run.report().callsite(function, inside=name).data
     n = run.report().ranks
-    return {'time_s': d['time']['sum_s'] / n, 'count': d['count'] / n,
-            'bytes': (d['bytes_sent'] + d['bytes_received']) / n,
-            'wait_s': None if d['wait_s'] is None else d['wait_s'] / n}
+    return {
+        'time_s': d['time']['sum_s'] / n,
+        'count': d['count'] / n,
+        'bytes': (d['bytes_sent'] + d['bytes_received']) / n,
+        'wait_s': None if d['wait_s'] is None else d['wait_s'] / n,
+    }
 
 
 def agrees(compared, function, name, a, b):
@@ -74,8 +79,12 @@ def agrees(compared, function, name, a, b):
                 continue
             close(where, change[key][side], statistics.mean(each), 1e-9 + 1e-9 * max(each))
             if len(runs) > 1:
-                close(where + ', deviation', change[key][side + '_stddev'], statistics.stdev(each),
-                      1e-9 + 1e-6 * statistics.stdev(each))
+                close(
+                    where + ', deviation',
+                    change[key][side + '_stddev'],
+                    statistics.stdev(each),
+                    1e-9 + 1e-6 * statistics.stdev(each),
+                )
     return found
 
 
@@ -88,7 +97,11 @@ def changed(mpi, program, base):
     measured = float(other.out) / 2  # of a rank: one of two waits
     check(late['b'] > 0.7 * measured, 'the barrier takes {} s, {} were injected', late['b'], measured)
     close('change', late['change'], late['b'] - late['a'], 1e-9)
-    equal('noise', [late['p'], late['interval'], late['significant'], compared['comparison']['noise_known']], [None, None, None, False])
+    equal(
+        'noise',
+        [late['p'], late['interval'], late['significant'], compared['comparison']['noise_known']],
+        [None, None, None, False],
+    )
     gone, added = row(compared, 'MPI_Bcast', 'gone'), row(compared, 'MPI_Allgather', 'added')
     equal('gone', [gone['joined'], calls(gone), gone['path_b']], ['only_a', (7, 0), []])
     equal('added', [added['joined'], calls(added), added['path_a']], ['only_b', (0, 5), []])
@@ -111,8 +124,9 @@ def built_anew(mpi, base):
     other = mpi.profile(program, 2, ['50']).ended(0)
     compared = diff(base.directory, other.directory)
     equal('joined', joined(compared), [0, 8, 0, 0])
-    pairs = sorted((r['path_a'][0]['line'], r['path_b'][0]['line']) + calls(r)
-                   for r in rows(compared, 'MPI_Bcast', 'twice'))
+    pairs = sorted(
+        (r['path_a'][0]['line'], r['path_b'][0]['line']) + calls(r) for r in rows(compared, 'MPI_Bcast', 'twice')
+    )
     regions = [r for r in compared['entries'] if r['table'] == 'regions']
     check(len(regions) > 5, '{} regions', len(regions))
     equal('computing between calls whose lines moved', {r['joined'] for r in regions}, {'names'})
@@ -133,9 +147,13 @@ def with_noise(mpi, program, base, other):
     for r in compared['callsites']:
         t = changes(r['changes'])['time_s']
         check(not t['significant'] or abs(t['change']) > t['interval'], 'marked, but within its interval: {}', t)
-        equal('count of ' + str(inside(r)), changes(r['changes'])['count']['significant'], r['joined'].startswith('only'))
+        equal(
+            'count of ' + str(inside(r)), changes(r['changes'])['count']['significant'], r['joined'].startswith('only')
+        )
     same = diff(*[r.directory for r in a], '--', *[r.directory for r in a])
-    every = same['run_changes'] + [c for r in same['callsites'] + same['mpi_functions'] + same['entries'] for c in r['changes']]
+    every = same['run_changes'] + [
+        c for r in same['callsites'] + same['mpi_functions'] + same['entries'] for c in r['changes']
+    ]
     equal('changes', len(every), 11 + 6 * len(same['callsites'] + same['mpi_functions']) + 3 * len(same['entries']))
     equal('changes of a run against itself', [m for m in every if m['change'] or m['significant']], [])
     check('within the noise' in text(*[r.directory for r in a], '--', *[r.directory for r in a]), 'no verdict')
@@ -193,18 +211,33 @@ def refusals(base):
     link = os.path.join(harness.scratch('link'), 'l')
     os.symlink(e, link)
     for arguments, rc, words in (
-            ([], 2, 'two experiments'), ([e], 2, 'two experiments'), ([e, '--'], 2, 'two experiments'),
-            (['--', e], 2, 'two experiments'), ([e, e, e], 2, '--'), ([e, e, '--', e], 2, 'twice'),
-            ([e, '--', e, link], 2, 'twice'),
-            ([e, os.path.join(broken, 'none')], 1, 'none'), ([e, broken], 1, 'rank-000000.fvr'),
-            (['--top', '0', e, e], 2, '--top'), (['--color', 'red', e, e], 2, '--color'), (['--bogus', e, e], 2, '--bogus'),
-            ([e, e, '--json'], 2, '--json'), (['--json', '-', '--text', e, e], 2, 'stdout'),
-            (['--json', os.path.join(e, 'rank-000000.fvr'), e, e], 2, 'recorded'), (['--csv', e, e, e], 2, 'recorded'),
-            (['--json', os.path.join(broken, 'no', 'x'), e, e], 1, 'No such file')):
+        ([], 2, 'two experiments'),
+        ([e], 2, 'two experiments'),
+        ([e, '--'], 2, 'two experiments'),
+        (['--', e], 2, 'two experiments'),
+        ([e, e, e], 2, '--'),
+        ([e, e, '--', e], 2, 'twice'),
+        ([e, '--', e, link], 2, 'twice'),
+        ([e, os.path.join(broken, 'none')], 1, 'none'),
+        ([e, broken], 1, 'rank-000000.fvr'),
+        (['--top', '0', e, e], 2, '--top'),
+        (['--color', 'red', e, e], 2, '--color'),
+        (['--bogus', e, e], 2, '--bogus'),
+        ([e, e, '--json'], 2, '--json'),
+        (['--json', '-', '--text', e, e], 2, 'stdout'),
+        (['--json', os.path.join(e, 'rank-000000.fvr'), e, e], 2, 'recorded'),
+        (['--csv', e, e, e], 2, 'recorded'),
+        (['--json', os.path.join(broken, 'no', 'x'), e, e], 1, 'No such file'),
+    ):
         done = harness.run([harness.FVMPI, 'diff'] + arguments)
         lines = done.err.splitlines()
         equal('exit status of diff ' + ' '.join(arguments), done.rc, rc)
-        check(len(lines) == 1 and lines[0].startswith('fvmpi: ') and words in lines[0], 'diff {}: {!r}', arguments, done.err)
+        check(
+            len(lines) == 1 and lines[0].startswith('fvmpi: ') and words in lines[0],
+            'diff {}: {!r}',
+            arguments,
+            done.err,
+        )
         equal('stdout', done.out, '')
     check('rank-000000.fvr' in os.listdir(e) and not harness.run([harness.FVMPI, 'report', e]).ended(0).err, 'damaged')
 
@@ -217,7 +250,7 @@ def incomplete(base):
     check('p is incomplete' in told, 'text says nothing of it')
     check('B is incomplete' in told.split('Largest changes')[0], 'after the changes: {}', told)
     whole = os.path.join(base.directory, 'rank-000001.fvr')
-    for quarters in (1, 2, 3): # call paths that a damaged file lacks are no program without symbols
+    for quarters in (1, 2, 3):  # call paths that a damaged file lacks are no program without symbols
         shutil.copy(whole, part)
         os.truncate(os.path.join(part, 'rank-000001.fvr'), os.path.getsize(whole) * quarters // 4)
         findings = harness.report_of(part).data['findings']
@@ -244,8 +277,18 @@ def of_the_trace(mpi, program):
             sites = json.load(f)['callsites']
         for function, name in ('MPI_Barrier', 'late'), ('MPI_Allreduce', 'same'):
             wanted = [s['wait_s'] for s in sites if s['function'] == function and s['path'][0]['function'] == name]
-            close('waiting in ' + name, changes(row(compared, function, name)['changes'])['wait_s'][side], wanted[0] / 2, 1e-9)
-        close('waiting in all', changes(compared['run_changes'])['wait_s'][side], sum(s['wait_s'] for s in sites) / 2, 1e-9)
+            close(
+                'waiting in ' + name,
+                changes(row(compared, function, name)['changes'])['wait_s'][side],
+                wanted[0] / 2,
+                1e-9,
+            )
+        close(
+            'waiting in all',
+            changes(compared['run_changes'])['wait_s'][side],
+            sum(s['wait_s'] for s in sites) / 2,
+            1e-9,
+        )
     check('waiting  of the traces' in text(*[r.directory for r in runs]), 'text says nothing of it')
 
 
@@ -265,7 +308,11 @@ def not_of_the_trace(mpi, program):
     for directory, words in ((short.directory, '% of the MPI time only'), (copied, 'not of these rank files')):
         compared = diff(run.directory, directory)
         equal('waits', compared['comparison']['wait_source'], 'profile')
-        check(any('analysis.json' in n['text'] and words in n['text'] for n in compared['problems']), '{}', compared['problems'])
+        check(
+            any('analysis.json' in n['text'] and words in n['text'] for n in compared['problems']),
+            '{}',
+            compared['problems'],
+        )
         sites = harness.report_of(directory).sites
         for s in (s for s in sites if s.data['function'] == 'MPI_Barrier'):
             found = row(compared, 'MPI_Barrier', 'late')

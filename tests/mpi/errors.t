@@ -21,8 +21,12 @@ def mixed(mpi):
     equal('output', run.out, 'good end\n')
     report = run.report()
     report.sane(2)
-    for inside, function, count, received in (('inactive', 'MPI_Irecv', 1, 8), ('freed', 'MPI_Irecv', 3, 24),
-                                              ('general', 'MPI_Irecv', 1, 20), ('copied', 'MPI_Irecv', 1, 40)):
+    for inside, function, count, received in (
+        ('inactive', 'MPI_Irecv', 1, 8),
+        ('freed', 'MPI_Irecv', 3, 24),
+        ('general', 'MPI_Irecv', 1, 20),
+        ('copied', 'MPI_Irecv', 1, 40),
+    ):
         report.callsite(function, inside=inside).expect(count=count, received=received, sent=0)
     for function, count in (('Waitany', 2), ('Waitsome', 1), ('Testsome', 1), ('Testany', 1), ('Testall', 1)):
         report.callsite('MPI_' + function, inside='inactive').expect(count=count, received=0)
@@ -51,7 +55,9 @@ def main():
                     site.expect(sent=0, received=0)
                 # in each of 16 rounds messages of 4 and 6 integers fit; of 10 into 7 nothing counts as arrived
                 fit = [s for s in report.callsites('MPI_Irecv', inside='truncated')]
-                equal('bytes received', [sum(s.on(r, 'bytes_received') for s in fit) for r in range(ranks)], [640] * ranks)
+                equal(
+                    'bytes received', [sum(s.on(r, 'bytes_received') for s in fit) for r in range(ranks)], [640] * ranks
+                )
             with tap.test('{}: codes of {} ranks, paused'.format(mpi, ranks)):
                 native = mpi.native(program, ranks, ['0']).ended(0)
                 same(native, mpi.profile(program, ranks, ['0']))

@@ -23,7 +23,7 @@ from report import Mismatch, check, equal
 EVERY = os.path.join(harness.PROGRAMS, 'every')
 BINDINGS = ('c', 'mpif', 'usempi', 'f08')
 TITLES = {'c': 'C', 'mpif': 'mpif.h', 'usempi': 'use mpi', 'f08': 'mpi_f08'}
-LONG = os.environ.get('FVMPI_TEST_LONG') == '1' # ./dev statistics
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
 OTHER = {'mpich': 'mpif', 'openmpi': 'usempi'}  # they share their wrappers: one of the two for each MPI
 ROLES = ('', 'thread', 'connect', 'spawn')  # arguments; each is a run. Other roles are of spawned processes
 UNSURE, ATTEMPTS = ('connect', 'spawn'), 4  # Open MPI 4.1 hangs in one of ten, without fvmpi; then again
@@ -49,6 +49,7 @@ def write(path, text):
 
 # ---- what an MPI has
 
+
 def functions_of_c(mpi):
     header = read(os.path.join(harness.BUILD, 'mpi-wrappers', mpi.name, 'mpi-have.h'))
     return set(re.findall(r'#define HAVE_(\w+) 1', header))
@@ -67,8 +68,14 @@ def linked(mpi, folder, names):
 
 def in_module(mpi, folder, names):
     source = os.path.join(folder, 'module.f90')
-    write(source, ''.join(['program probe\n'] + ['use mpi_f08, only: x%d => %s\n' % (i, n) for i, n in enumerate(names)] +
-                          ['end program\n']))
+    write(
+        source,
+        ''.join(
+            ['program probe\n']
+            + ['use mpi_f08, only: x%d => %s\n' % (i, n) for i, n in enumerate(names)]
+            + ['end program\n']
+        ),
+    )
     said = harness.run(['mpifort.' + mpi.name] + FORTRAN + ['-c', source, '-o', source + '.o'])
     missing = set(NOT_FOUND.findall(said.err))
     if said.rc and not missing:
@@ -90,6 +97,7 @@ def functions_of(mpi, binding, folder):
 
 # ---- building
 
+
 class Program:
     def __init__(self, mpi, binding):
         self.mpi, self.binding = mpi, binding
@@ -108,8 +116,12 @@ class Program:
         self.skips = [l for l in made.out.splitlines() if l.startswith('skip ')]
         self.counts = dict(l.split() for l in made.out.splitlines() if not l.startswith('skip '))
         helper = os.path.join(EVERY, 'every_help.c')
-        if os.path.exists(self.path) and os.path.exists(source) and read(source) == read(source + '.new') and \
-                os.path.getmtime(self.path) > os.path.getmtime(helper):
+        if (
+            os.path.exists(self.path)
+            and os.path.exists(source)
+            and read(source) == read(source + '.new')
+            and os.path.getmtime(self.path) > os.path.getmtime(helper)
+        ):
             return
         os.rename(source + '.new', source)
         harness.run([self.mpi.cc, '-O1', '-g', '-c', helper, '-o', self.path + '_help.o']).ended(0)
@@ -122,7 +134,7 @@ class Program:
     def run(self, options=None):
         """Of all roles: Result. options: None for a run without fvmpi."""
         where = harness.scratch('every')
-        with concurrent.futures.ThreadPoolExecutor(2) as pool: # a launcher takes its time to begin and to end
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:  # a launcher takes its time to begin and to end
             return Result(where, list(pool.map(lambda role: self.run_role(role, options, where), ROLES)))
 
     def run_role(self, role, options, where):
@@ -148,7 +160,11 @@ def defined(text):
         line = re.sub(r'status=\[\S+ \S+ (\S+) \S+ ', r'status=[- - \1 - ', line) if in_file else line
         some = re.match(r'MPI_(?:Wait|Test)some .*outcount=(-?\d+)', line)
         number = itertools.count()
-        lines.append(STATUS.sub(lambda of: '-' if max(int(some.group(1)), 0) <= next(number) < 3 else of.group(), line) if some else line)
+        lines.append(
+            STATUS.sub(lambda of: '-' if max(int(some.group(1)), 0) <= next(number) < 3 else of.group(), line)
+            if some
+            else line
+        )
     return '\n'.join(lines)
 
 
@@ -169,7 +185,11 @@ class Result:
         """Only calls with a `!` may fail."""
         for run in self.runs:
             run.ended(0)
-        equal('processes without output', [f for f in (role + 'rank%d' % r for role in ROLES for r in (0, 1)) if f not in self.said], [])
+        equal(
+            'processes without output',
+            [f for f in (role + 'rank%d' % r for role in ROLES for r in (0, 1)) if f not in self.said],
+            [],
+        )
         for name, text in self.said.items():
             wrong = [l for l in text.splitlines() if re.match(r'MPI_\w+ -?[1-9]', l)]
             check(not wrong, '{}: calls that should not fail: {}', name, '\n'.join(wrong[:10]))
@@ -212,8 +232,9 @@ def compare(made, seen):
             if all(m == s for m, s in counts):
                 good.add(name)
         if any(m != s for m, s in counts):
-            wrong.append('{}: calls / seen {} on rank 0, {} on rank 1'.format(
-                name, *('{} / {}'.format(*c) for c in counts)))
+            wrong.append(
+                '{}: calls / seen {} on rank 0, {} on rank 1'.format(name, *('{} / {}'.format(*c) for c in counts))
+            )
     return called, good, wrong
 
 
@@ -234,7 +255,8 @@ def test(tap, mpi, binding, table):
     if not native:
         return
     profiled = []
-    whole = binding == 'c' or LONG # Fortran's wrappers call the same recorder: a traced run, which records as well, does for them
+    # Fortran's wrappers call the same recorder: a traced run, which records as well, does for them
+    whole = binding == 'c' or LONG
     with tap.test(name + 'same output recorded' + ('' if whole else ' and traced')):
         profiled.append(program.run([] if whole else ['--trace']))
         profiled[0].same_as(native[0])
@@ -247,8 +269,11 @@ def test(tap, mpi, binding, table):
         called, good, wrong = compare(profiled[0].made, profiled[0].seen())
         table[binding, mpi.name] = '{}/{}'.format(len(good), len(called))
         never = sorted(n for n in profiled[0].made[0] if n not in called)
-        print('# {}{} functions called, {} of the table are not there, {} skipped; not called here: {}'.format(
-            name, len(called), program.counts['missing'], len(program.skips), ' '.join(never) or 'none'))
+        print(
+            '# {}{} functions called, {} of the table are not there, {} skipped; not called here: {}'.format(
+                name, len(called), program.counts['missing'], len(program.skips), ' '.join(never) or 'none'
+            )
+        )
         for line in program.skips:
             print('#   ' + line)
         check(not wrong, '{} of {} functions seen as often as called\n{}', len(good), len(called), '\n'.join(wrong))

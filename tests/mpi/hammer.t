@@ -48,7 +48,12 @@ def totals(report):
 def pauses(report):
     site = report.callsite('MPI_Sendrecv', inside='toggled')
     most = (THREADS - 1) * N
-    check(all(0 < n <= most for n in site.each('count')), 'MPI_Sendrecv in toggled: {} of at most {}', site.each('count'), most)
+    check(
+        all(0 < n <= most for n in site.each('count')),
+        'MPI_Sendrecv in toggled: {} of at most {}',
+        site.each('count'),
+        most,
+    )
     equal('bytes of what was counted', site.data['bytes_sent'], 4 * site.data['count'])
     # two call sites; what begins after MPI_Pcontrol(0) is not counted
     sites = report.callsites('MPI_Pcontrol', inside='toggled')
@@ -83,7 +88,13 @@ def main():
             report.callsite('MPI_Init_thread', inside='main').expect(count=1)
             for r in (0, 1):
                 entry = report.rank(r)
-                check(entry['mpi_time_s'] <= entry['app_time_s'], 'rank {}: MPI {} of {}', r, entry['mpi_time_s'], entry['app_time_s'])
+                check(
+                    entry['mpi_time_s'] <= entry['app_time_s'],
+                    'rank {}: MPI {} of {}',
+                    r,
+                    entry['mpi_time_s'],
+                    entry['app_time_s'],
+                )
     tap.done()
 
 

@@ -16,30 +16,111 @@ TOGETHER = 5  # jobs that hang at a time: they keep their processors busy
 # way, ranks, traced: ranks that depend on each other; whom the others wait for, and how many they are; what the text of
 # each rank must be; of the headline
 CASES = [
-    ('head', 2, False, {0, 1}, None, {0: r'in MPI_Recv waits to receive from rank 1 \(tag 5, MPI_COMM_WORLD\)',
-                                      1: r'in MPI_Recv waits to receive from rank 0 \(tag 7, '},
-     r'ranks 0 and 1 wait for each other'),
-    ('ring', 3, False, {0, 1, 2}, None, {r: r'in MPI_Ssend waits to send to rank {} \(tag 3, '.format((r + 1) % 3)
-                                         for r in range(3)}, r'ranks 0-2 wait for each other'),
-    ('barrier', 4, False, {0, 1, 2, 3}, None,
-     {0: r'in MPI_Barrier waits for rank 2 \(collective call 2 on MPI_COMM_WORLD\)',
-      2: r'in MPI_Finalize waits for ranks 0, 1, 3 to call it, too'}, r'ranks 0-3 wait'),
-    ('order', 2, False, {0, 1}, None, {0: r'in MPI_Barrier waits for rank 1 \(collective call 1 on one\)',
-                                       1: r'in MPI_Barrier waits for rank 0 \(collective call 1 on two\)'}, r'0 and 1'),
-    ('loop', 3, False, None, ('active', [2], 2), {0: r'in MPI_Wait waits to receive from rank 2 \(tag 4, ',
-                                                  1: r'in MPI_Recv waits to receive from rank 0 \(tag 4, ',
-                                                  2: r'outside of MPI, .*MPI_Barrier$'},
-     r'2 ranks wait for rank 2, which is outside of MPI'),
+    (
+        'head',
+        2,
+        False,
+        {0, 1},
+        None,
+        {
+            0: r'in MPI_Recv waits to receive from rank 1 \(tag 5, MPI_COMM_WORLD\)',
+            1: r'in MPI_Recv waits to receive from rank 0 \(tag 7, ',
+        },
+        r'ranks 0 and 1 wait for each other',
+    ),
+    (
+        'ring',
+        3,
+        False,
+        {0, 1, 2},
+        None,
+        {r: r'in MPI_Ssend waits to send to rank {} \(tag 3, '.format((r + 1) % 3) for r in range(3)},
+        r'ranks 0-2 wait for each other',
+    ),
+    (
+        'barrier',
+        4,
+        False,
+        {0, 1, 2, 3},
+        None,
+        {
+            0: r'in MPI_Barrier waits for rank 2 \(collective call 2 on MPI_COMM_WORLD\)',
+            2: r'in MPI_Finalize waits for ranks 0, 1, 3 to call it, too',
+        },
+        r'ranks 0-3 wait',
+    ),
+    (
+        'order',
+        2,
+        False,
+        {0, 1},
+        None,
+        {
+            0: r'in MPI_Barrier waits for rank 1 \(collective call 1 on one\)',
+            1: r'in MPI_Barrier waits for rank 0 \(collective call 1 on two\)',
+        },
+        r'0 and 1',
+    ),
+    (
+        'loop',
+        3,
+        False,
+        None,
+        ('active', [2], 2),
+        {
+            0: r'in MPI_Wait waits to receive from rank 2 \(tag 4, ',
+            1: r'in MPI_Recv waits to receive from rank 0 \(tag 4, ',
+            2: r'outside of MPI, .*MPI_Barrier$',
+        },
+        r'2 ranks wait for rank 2, which is outside of MPI',
+    ),
     ('isend', 2, False, {0, 1}, None, {0: r'in MPI_Wait waits to send to rank 1 \(tag 6, '}, r'0 and 1 wait for each'),
-    ('any', 3, False, {0, 1, 2}, None, {0: r'in MPI_Recv waits to receive from any of ranks 1 and 2 \(tag 8, '}, r'0-2 wait'),
-    ('roots', 2, False, {0, 1}, None, {},
-     r'rank 0 calls MPI_Bcast with root 1, rank 1 with root 0, as collective call 2 on MPI_COMM_WORLD'),
+    (
+        'any',
+        3,
+        False,
+        {0, 1, 2},
+        None,
+        {0: r'in MPI_Recv waits to receive from any of ranks 1 and 2 \(tag 8, '},
+        r'0-2 wait',
+    ),
+    (
+        'roots',
+        2,
+        False,
+        {0, 1},
+        None,
+        {},
+        r'rank 0 calls MPI_Bcast with root 1, rank 1 with root 0, as collective call 2 on MPI_COMM_WORLD',
+    ),
     ('calls', 2, False, {0, 1}, None, {}, r'rank 0 calls MPI_Bcast, rank 1 MPI_Reduce, as collective call 2 on '),
-    ('sendrecv', 2, False, {0, 1}, None, {0: r'to send to rank 1 \(tag 1, .*or to receive from rank 1 \(tag 2, '}, r'0 and 1'),
-    ('waitall', 3, False, {0, 1, 2}, None, {1: r'in MPI_Waitall waits to receive from rank 0 .*or to receive from rank 2'},
-     r'ranks 0-2 wait for each other'),
-    ('ibarrier', 2, False, {0, 1}, None, {0: r'in MPI_Wait waits for rank 1 \(collective call 2 on MPI_COMM_WORLD\)'},
-     r'ranks 0 and 1'),
+    (
+        'sendrecv',
+        2,
+        False,
+        {0, 1},
+        None,
+        {0: r'to send to rank 1 \(tag 1, .*or to receive from rank 1 \(tag 2, '},
+        r'0 and 1',
+    ),
+    (
+        'waitall',
+        3,
+        False,
+        {0, 1, 2},
+        None,
+        {1: r'in MPI_Waitall waits to receive from rank 0 .*or to receive from rank 2'},
+        r'ranks 0-2 wait for each other',
+    ),
+    (
+        'ibarrier',
+        2,
+        False,
+        {0, 1},
+        None,
+        {0: r'in MPI_Wait waits for rank 1 \(collective call 2 on MPI_COMM_WORLD\)'},
+        r'ranks 0 and 1',
+    ),
     ('head', 2, True, {0, 1}, None, {0: r'receive from rank 1 \(tag 5'}, r'ranks 0 and 1 wait for each other'),
     ('isend', 2, True, {0, 1}, None, {0: r'in MPI_Wait waits to send to rank 1 \(tag 6, '}, r'ranks 0 and 1'),
     ('ibarrier', 2, True, {0, 1}, None, {0: r'in MPI_Wait waits for rank 1 \(collective call 2'}, r'ranks 0 and 1'),
@@ -52,7 +133,9 @@ class Job:
         self.directory = os.path.join(harness.scratch('exp'), 'e')
         options = ['--trace'] if self.traced else []
         program = mpi.build('hang.c')
-        self.process = harness.start(mpi.command(self.ranks, mpi.profiled([program, self.way], self.directory, options)))
+        self.process = harness.start(
+            mpi.command(self.ranks, mpi.profiled([program, self.way], self.directory, options))
+        )
 
     def hang(self, waiting):
         """What a report says when so many ranks wait."""
@@ -65,7 +148,11 @@ class Job:
         return hang if hang and hang['waiting_count'] == waiting else None
 
     def judge(self, hang, running):
-        check(re.match('Still running: ' if running else 'Killed(; if it hung before)?: ', hang['text']), 'headline: {}', hang['text'])
+        check(
+            re.match('Still running: ' if running else 'Killed(; if it hung before)?: ', hang['text']),
+            'headline: {}',
+            hang['text'],
+        )
         check(re.search(self.headline, hang['text']), 'headline: {}', hang['text'])
         if running:
             check(hang['lasting'], 'not lasting')
@@ -95,15 +182,24 @@ def hangs(tap, mpi, cases):
     for job in jobs:
         with tap.test('{}: {}{}, after it was killed'.format(mpi, job.way, ', traced' if job.traced else '')):
             harness.finish(job.process, directory=job.directory)
-            hang = wait_until(lambda: (lambda h: h if not h['text'].startswith('Still') else None)(
-                harness.report_of(job.directory).data['hang']), what='the end of the ranks')
+            hang = wait_until(
+                lambda: (lambda h: h if not h['text'].startswith('Still') else None)(
+                    harness.report_of(job.directory).data['hang']
+                ),
+                what='the end of the ranks',
+            )
             job.judge(hang, running=False)
             text = harness.run([harness.FVMPI, 'report', job.directory]).ended(0).out
             check(re.search('^Who waits for whom', text, re.M), 'no section:\n{}', text[:1500])
             check('a longer run would tell more' not in text, 'advice for a run that went well:\n{}', text[:1500])
             if job.way == 'loop':
-                check(re.search(r'^  rank 2 killed, outside of MPI, last in MPI_Barrier:\n +main  hang.c:\d+$', text, re.M),
-                      'not where it came from:\n{}', text[:1500])
+                check(
+                    re.search(
+                        r'^  rank 2 killed, outside of MPI, last in MPI_Barrier:\n +main  hang.c:\d+$', text, re.M
+                    ),
+                    'not where it came from:\n{}',
+                    text[:1500],
+                )
                 last = harness.report_of(job.directory).rank(2)['last_call']
                 equal('last call', (last['function'], last['path'][0]['function']), ('MPI_Barrier', 'main'))
 
@@ -115,10 +211,15 @@ def statuses(tap, mpi):
         report = run.report()
         rank = report.rank(1)
         equal('rank 1', (rank['state'], rank['exit_status']), ('exited', 3))
-        equal('rank 0', report.rank(0)['exit_status'], None if report.rank(0)['state'] == 'killed' else
-              report.rank(0)['exit_status'])
+        equal(
+            'rank 0',
+            report.rank(0)['exit_status'],
+            None if report.rank(0)['state'] == 'killed' else report.rank(0)['exit_status'],
+        )
         text = report.data['hang']['text']
-        check(re.search(r'rank 0 waits for rank 1, which exited without MPI_Finalize \(exit status 3\)', text), '{}', text)
+        check(
+            re.search(r'rank 0 waits for rank 1, which exited without MPI_Finalize \(exit status 3\)', text), '{}', text
+        )
         text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
         check(re.search('^  rank 1 exited with status 3, outside of MPI', text, re.M), '{}', text[:1500])
     with tap.test('{}: a run that ends well does not hang'.format(mpi)):
@@ -132,7 +233,7 @@ def main():
     for mpi in harness.an_mpi(tap):
         statuses(tap, mpi)
         for i in range(0, len(CASES), TOGETHER):
-            hangs(tap, mpi, CASES[i:i + TOGETHER])
+            hangs(tap, mpi, CASES[i : i + TOGETHER])
     tap.done()
 
 

@@ -3,8 +3,8 @@
 """Ranks of several hosts merged. Each host is a network, host name, mount and time namespace of this machine, whose
 monotonic clock is days away from the others'. After fvunify no message goes backwards, and each interval, also between
 hosts, is what CLOCK_REALTIME says, which namespaces share, to 50 us. Where a host's wall clock is wrong, messages say
-by how much, to the time that the fastest of them takes. Without a trace collectives say it: waiting is what the TSC says,
-which namespaces share."""
+by how much, to the time that the fastest of them takes. Without a trace collectives say it: waiting is what the TSC
+says, which namespaces share."""
 import os
 import re
 import shutil
@@ -59,12 +59,30 @@ class Hosts:
         boot_id = os.path.join(self.where, 'boot_id{}'.format(i))
         with open(boot_id, 'w') as f:
             f.write('{0}{0}{0}{0}{0}{0}{0}{0}-0000-4000-8000-000000000000\n'.format(i + 1))
-        script = ('hostname fvhost{} && ip link set lo up && mount -t sysfs sysfs /sys && {{ [ -z "$2" ] || '
-                  'mount --bind "$2" /proc/sys/kernel/random/boot_id; }} && echo $$ > "$1.new" && mv "$1.new" "$1" '
-                  '&& exec sleep 300').format(i)
-        command = ['unshare', '--net', '--uts', '--mount', '--time', '--fork', '--kill-child',
-                   '--monotonic', str(OFFSETS_S[i]), '--boottime', str(OFFSETS_S[i]),
-                   'sh', '-c', script, 'sh', pid_file, boot_id if self.boot_ids else '']
+        script = (
+            'hostname fvhost{} && ip link set lo up && mount -t sysfs sysfs /sys && {{ [ -z "$2" ] || '
+            'mount --bind "$2" /proc/sys/kernel/random/boot_id; }} && echo $$ > "$1.new" && mv "$1.new" "$1" '
+            '&& exec sleep 300'
+        ).format(i)
+        command = [
+            'unshare',
+            '--net',
+            '--uts',
+            '--mount',
+            '--time',
+            '--fork',
+            '--kill-child',
+            '--monotonic',
+            str(OFFSETS_S[i]),
+            '--boottime',
+            str(OFFSETS_S[i]),
+            'sh',
+            '-c',
+            script,
+            'sh',
+            pid_file,
+            boot_id if self.boot_ids else '',
+        ]
         keeper = harness.start(command)
         self.keepers.append(keeper)
         harness.wait_until(lambda: os.path.exists(pid_file) or keeper.poll() is not None, what='a host')
@@ -95,13 +113,34 @@ class Hosts:
                 f.write("export {}='{}'\n".format(name, value))
 
     def run(self, mpi, ranks, command):
-        """mpiexec runs on the first host, which has an entry of its own, so that it takes none for local. The programs end
-        without MPI_Finalize: whoever is first must not make it kill the others."""
+        """mpiexec runs on the first host, which has an entry of its own, so that it takes none for local. The programs
+        end without MPI_Finalize: whoever is first must not make it kill the others."""
         hosts = ','.join(address(i) for i in range(len(self.pids)))
         enter = os.path.join(harness.PROGRAMS, 'enter_host')
-        start = ['nsenter', '--target', self.pids[0], '--net', '--uts', '--mount', '--time', mpi.exec, '-launcher', 'ssh',
-                 '-launcher-exec', enter, '-disable-auto-cleanup', '-iface', 'fv0', '-hosts', hosts, '-n', str(ranks)]
-        return harness.run(start + command, {'FVTEST_HOSTS': self.where, 'UCX_TLS': 'tcp,self', 'UCX_NET_DEVICES': 'fv0'})
+        start = [
+            'nsenter',
+            '--target',
+            self.pids[0],
+            '--net',
+            '--uts',
+            '--mount',
+            '--time',
+            mpi.exec,
+            '-launcher',
+            'ssh',
+            '-launcher-exec',
+            enter,
+            '-disable-auto-cleanup',
+            '-iface',
+            'fv0',
+            '-hosts',
+            hosts,
+            '-n',
+            str(ranks),
+        ]
+        return harness.run(
+            start + command, {'FVTEST_HOSTS': self.where, 'UCX_TLS': 'tcp,self', 'UCX_NET_DEVICES': 'fv0'}
+        )
 
     def close(self):
         for keeper in self.keepers:
@@ -124,7 +163,11 @@ def calls_in(archive, ranks):
             sent.setdefault((rank, int(rest.split()[1])), []).append(ns)
         elif what == 'receive':
             received.setdefault((int(rest.split()[1]), rank), []).append(ns)
-    equal('messages', {way: len(times) for way, times in received.items()}, {way: len(times) for way, times in sent.items()})
+    equal(
+        'messages',
+        {way: len(times) for way, times in received.items()},
+        {way: len(times) for way, times in sent.items()},
+    )
     return found, [end - begin for way, times in sent.items() for begin, end in zip(times, received[way])]
 
 
@@ -140,7 +183,9 @@ def fastest(truth):
     """The slower direction's fastest message between ranks 0 and 1: what no one can learn from messages alone."""
     best = []
     for a, b in ((0, 1), (1, 0)):
-        sent, received = ([row for row in truth[rank] if row[0] == name] for rank, name in ((a, 'MPI_Send'), (b, 'MPI_Recv')))
+        sent, received = (
+            [row for row in truth[rank] if row[0] == name] for rank, name in ((a, 'MPI_Send'), (b, 'MPI_Recv'))
+        )
         equal('messages', len(sent), len(received))
         best.append(min(end[2] - begin[1] for begin, end in zip(sent, received)))
     return max(best)
@@ -154,7 +199,7 @@ def spread(found, truth):
         equal('calls', [call[0] for call in mine], [call[0] for call in theirs])
         pairs = list(zip(mine, theirs))
         for at in range(0, len(pairs) - CHUNK + 1, CHUNK):
-            chunk = pairs[at:at + CHUNK]
+            chunk = pairs[at : at + CHUNK]
             begins.append(min(call[1] - known[1] for call, known in chunk))
             ends.append(max(call[2] - known[2] for call, known in chunk))
     return max(begins) - min(begins), max(ends) - min(ends)
@@ -167,12 +212,13 @@ def merged(directory, *options):
     return out, done.err, checked
 
 
-TRIES = 10 # of three hosts one is lost more often
+TRIES = 10  # of three hosts one is lost more often
 
 
 def ended_first(done):
     """mpiexec lost a host whose ranks had ended, which they do without MPI_Finalize (hosts.c): it wrote to it, which
-    ended it or failed its own assertion, or took what a rank's closed connection told, 1, for the signal that ended it."""
+    ended it or failed its own assertion, or took what a rank's closed connection told, 1, for the signal that ended
+    it."""
     signs = r'EXIT STRING: Hangup \(signal 1\)|HYD_pmcd_pmiserv_send_signal .*assert \(!closed\) failed'
     return done.rc == -signal.SIGPIPE or re.search(signs, done.out + done.err)
 
@@ -205,7 +251,8 @@ def recorded(mpi, count, boot_ids, wrong):
 
 
 def early(mpi, count, boot_ids, wrong):
-    """A run in which messages arrive before they are sent. On a busy machine all may take longer than the clock is wrong."""
+    """A run in which messages arrive before they are sent. On a busy machine all may take longer than the clock is
+    wrong."""
     for _ in range(4):
         directory, known = recorded(mpi, count, boot_ids, wrong)
         if 'receive-before-send' in merged(directory, '--no-correct')[2].out:
@@ -217,17 +264,26 @@ def apart(tap, mpi, name, count, boot_ids=True, wrong=None):
     with tap.test('{}: {}'.format(mpi, name)):
         directory, known = (early if wrong else recorded)(mpi, count, boot_ids, wrong)
         report = harness.report_of(directory)
-        equal('hosts', sorted({entry['host'] for entry in report.data['ranks']}), ['fvhost{}'.format(i) for i in range(count)])
+        equal(
+            'hosts',
+            sorted({entry['host'] for entry in report.data['ranks']}),
+            ['fvhost{}'.format(i) for i in range(count)],
+        )
         truth = truth_of(known, count)
         archive, said, checked = merged(directory)
         check(checked.rc == 0, 'fvmpi check --strict:\n{}', checked.out[-1500:])
         found, took = calls_in(archive, count)
         check(took and min(took) >= 0, 'a message took {} ns', min(took or [0]))
         begins, ends = spread(found, truth)
-        print('# {}: intervals right within {:.1f} us at begins, {:.1f} us at ends; the fastest message took {:.1f} us; {}'.format(
-            name, begins / 1e3, ends / 1e3, min(took) / 1e3, said.strip().replace('\n', '; ')))
+        print(
+            '# {}: intervals right within {:.1f} us at begins, {:.1f} us at ends; the fastest message took {:.1f} us; {}'.format(
+                name, begins / 1e3, ends / 1e3, min(took) / 1e3, said.strip().replace('\n', '; ')
+            )
+        )
         allowed = WITHIN_NS + (fastest(truth) if wrong else 0)
-        check(max(begins, ends) <= allowed, 'intervals are wrong by {} and {} ns, allowed are {}', begins, ends, allowed)
+        check(
+            max(begins, ends) <= allowed, 'intervals are wrong by {} and {} ns, allowed are {}', begins, ends, allowed
+        )
 
 
 def as_one_host(directory):
@@ -240,8 +296,13 @@ def as_one_host(directory):
         with open(os.path.join(copy, name), 'r+b') as f:
             header = f.read(4096)
             f.seek(0)
-            f.write(header.replace(bytes.fromhex('22222222000040008000000000000000'),
-                                   bytes.fromhex('11111111000040008000000000000000'), 1))
+            f.write(
+                header.replace(
+                    bytes.fromhex('22222222000040008000000000000000'),
+                    bytes.fromhex('11111111000040008000000000000000'),
+                    1,
+                )
+            )
     return copy
 
 
@@ -257,15 +318,27 @@ def waiting(tap, mpi, name, wrong_ns, late):
         equal('alignment of one clock', truth['run']['alignment'], None)
         error = found['run']['alignment']['error_s']
         check(error is not None and error < abs(wrong_ns) / 1e9, 'the clocks are aligned to within {} s only', error)
-        print('# {}: clocks aligned to within {:.1f} us; {:.1f} ms of {:.1f} ms waiting found'.format(
-            name, error * 1e6, found['waiting']['wait_s'] * 1e3, truth['waiting']['wait_s'] * 1e3))
+        print(
+            '# {}: clocks aligned to within {:.1f} us; {:.1f} ms of {:.1f} ms waiting found'.format(
+                name, error * 1e6, found['waiting']['wait_s'] * 1e3, truth['waiting']['wait_s'] * 1e3
+            )
+        )
         for mine, known in zip(found['ranks'], truth['ranks']):
-            check(abs(mine['wait_s'] - known['wait_s']) <= calls * error, 'rank {}: waits {}, but {}; the error is {}',
-                  known['rank'], mine['wait_s'], known['wait_s'], error)
-        # Of two that come last within the error either may be taken for the last, and is charged with all that the others wait.
+            check(
+                abs(mine['wait_s'] - known['wait_s']) <= calls * error,
+                'rank {}: waits {}, but {}; the error is {}',
+                known['rank'],
+                mine['wait_s'],
+                known['wait_s'],
+                error,
+            )
+        # Of two that come last within the error either may be taken for the last, and is charged with all that the
+        # others wait.
         delays = [[r['delay_s'] for r in report['ranks']] for report in (found, truth)]
         for mine, known in zip(*(delays if late >= 0 else ([sum(d)] for d in delays))):
-            check(abs(mine - known) <= ranks * calls * error, 'delays of {}, but {}; the error is {}', mine, known, error)
+            check(
+                abs(mine - known) <= ranks * calls * error, 'delays of {}, but {}; the error is {}', mine, known, error
+            )
         if late >= 0:
             equal('who came last', found['waiting']['culprits'][0]['rank'], late)
 

@@ -130,11 +130,16 @@ def plugin(tap, mpi):
 
 
 def archive(mpi):
-    """What --enable-static installs, of the objects of this build: the file, and the names that they refer to weakly, which those
-    for an archive do not."""
+    """What --enable-static installs, of the objects of this build: the file, and the names that they refer to weakly,
+    which those for an archive do not."""
     path = os.path.join(harness.scratch('archive'), 'libfvmpi.a')
-    patterns = ['mpi-wrappers/.libs/libfvmpi_{}_la-*.o'.format(mpi), 'src/base/.libs/libfvbase_la-*.o', 'src/sensors/.libs/libfvsensors_la-*.o', 'src/.libs/libfvrt_la-*.o',
-                'src/*/.libs/libfvrt_la-*.o']
+    patterns = [
+        'mpi-wrappers/.libs/libfvmpi_{}_la-*.o'.format(mpi),
+        'src/base/.libs/libfvbase_la-*.o',
+        'src/sensors/.libs/libfvsensors_la-*.o',
+        'src/.libs/libfvrt_la-*.o',
+        'src/*/.libs/libfvrt_la-*.o',
+    ]
     objects = [o for p in patterns for o in glob.glob(os.path.join(harness.BUILD, p))]
     check(len(objects) > 20, 'objects {}', objects)
     harness.run(['ar', 'rc', path] + objects).ended(0)
@@ -157,8 +162,20 @@ def static(tap, mpi):
             raise Skip('no archive of this MPI')
         if harness.SANITIZER:
             raise Skip('what a sanitizer links brings its MPI along')
-        program = mpi.build('lifecycle.c', '-pthread', *archive(mpi), '-Wl,-Bstatic', '-lmpich', '-Wl,-Bdynamic', '-lhwloc',
-                            '-lucp', '-lucs', '-lunwind', '-lm', output='static')
+        program = mpi.build(
+            'lifecycle.c',
+            '-pthread',
+            *archive(mpi),
+            '-Wl,-Bstatic',
+            '-lmpich',
+            '-Wl,-Bdynamic',
+            '-lhwloc',
+            '-lucp',
+            '-lucs',
+            '-lunwind',
+            '-lm',
+            output='static',
+        )
         check('libmpi' not in harness.run(['ldd', program]).out, 'MPI is linked dynamically')
         directory = os.path.join(harness.scratch('exp'), 'e')
         run = harness.run(mpi.command(2, ['env', 'FVMPI_OUTPUT=' + directory, program]), directory=directory).ended(0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""-lfvmpi, one library for each MPI: wherever it stands in the command that links, the program does what it does without, and each
-call is counted once. Where it cannot work, the linker or the program says what to do."""
+"""-lfvmpi, one library for each MPI: wherever it stands in the command that links, the program does what it does
+without, and each call is counted once. Where it cannot work, the linker or the program says what to do."""
 import os
 import shutil
 import sys
@@ -12,7 +12,7 @@ import standin
 from report import check, equal, problems
 
 OURS = ['-L' + harness.LIBS, '-Wl,-rpath,' + harness.LIBS]
-ADDRESSES = ['-DPOINTS=2', '-fno-pie', '-no-pie'] # the program's own ones
+ADDRESSES = ['-DPOINTS=2', '-fno-pie', '-no-pie']  # the program's own ones
 WANTED = {'MPI_Init': 1, 'MPI_Barrier': 3, 'MPI_Allreduce': 5, 'MPI_Bcast': 1, 'MPI_Finalize': 1}
 
 
@@ -26,14 +26,30 @@ def compiled(mpi, name, words):
     """Links by hand, so that the order is ours: the program, then the words."""
     os.makedirs(mpi.folder, exist_ok=True)
     path = os.path.join(mpi.folder, name)
-    harness.run(['cc', '-O2', '-g', '-DPROGRAM', *flags_of(mpi)[0], os.path.join(harness.PROGRAMS, 'tool.c'), '-o', path, *words,
-                 *os.environ.get('SANITIZE_FLAGS', '').split()]).ended(0)
+    harness.run(
+        [
+            'cc',
+            '-O2',
+            '-g',
+            '-DPROGRAM',
+            *flags_of(mpi)[0],
+            os.path.join(harness.PROGRAMS, 'tool.c'),
+            '-o',
+            path,
+            *words,
+            *os.environ.get('SANITIZE_FLAGS', '').split(),
+        ]
+    ).ended(0)
     return path
 
 
 def recorded(mpi, program, ranks, arguments=(), out='', under=()):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    run = harness.run(mpi.command(ranks, list(under) + [program] + list(arguments)), env={'FVMPI_OUTPUT': directory}, directory=directory).ended(0)
+    run = harness.run(
+        mpi.command(ranks, list(under) + [program] + list(arguments)),
+        env={'FVMPI_OUTPUT': directory},
+        directory=directory,
+    ).ended(0)
     equal('output', run.out, out)
     check('fvmpi: ' not in run.err, 'said: {}', run.err)
     equal('problems', problems(run.report().data), [])
@@ -42,15 +58,23 @@ def recorded(mpi, program, ranks, arguments=(), out='', under=()):
 
 def totals(report, ranks, wanted=None):
     wanted = wanted or WANTED
-    equal('calls', {name: report.total(name) for name in wanted}, {name: ranks * times for name, times in wanted.items()})
+    equal(
+        'calls', {name: report.total(name) for name in wanted}, {name: ranks * times for name, times in wanted.items()}
+    )
 
 
 def orders(tap, mpi):
     libraries = flags_of(mpi)[1]
     first, last = OURS + ['-lfvmpi'] + libraries, libraries + ['-Wl,--no-as-needed'] + OURS + ['-lfvmpi']
-    ways = {'first': first, 'first, --as-needed': ['-Wl,--as-needed'] + first, 'last': last, 'last, bound at once': ['-Wl,-z,now'] + last,
-            'last, not position-independent': ['-no-pie'] + last,
-            'first, with addresses of functions': ADDRESSES + first, 'last, with addresses of functions': ADDRESSES + last}
+    ways = {
+        'first': first,
+        'first, --as-needed': ['-Wl,--as-needed'] + first,
+        'last': last,
+        'last, bound at once': ['-Wl,-z,now'] + last,
+        'last, not position-independent': ['-no-pie'] + last,
+        'first, with addresses of functions': ADDRESSES + first,
+        'last, with addresses of functions': ADDRESSES + last,
+    }
     for way, words in ways.items():
         with tap.test('{}: -lfvmpi {}'.format(mpi, way)):
             program = compiled(mpi, 'linked-' + way.replace(' ', '').replace(',', ''), words)
@@ -67,9 +91,14 @@ def others(tap, mpi):
     with tap.test('{}: -lfvmpi, and a tool behind it'.format(mpi)):
         tool = mpi.build('tool.c', '-DTOOL', '-shared', '-fPIC', output='libtool-linked.so')
         words = OURS + ['-lfvmpi', '-Wl,--no-as-needed', tool, '-Wl,-rpath,' + mpi.folder]
-        totals(recorded(mpi, compiled(mpi, 'linked-tool', words + flags_of(mpi)[1]), 1, out='tool: 3 barriers, 5 sums\n'), 1)
+        totals(
+            recorded(mpi, compiled(mpi, 'linked-tool', words + flags_of(mpi)[1]), 1, out='tool: 3 barriers, 5 sums\n'),
+            1,
+        )
     with tap.test('{}: -lfvmpi, fvmpi.h'.format(mpi)):
-        program = mpi.build('pause.c', '-I' + os.path.join(harness.SOURCE, 'src'), *OURS, '-lfvmpi', output='linked-pause')
+        program = mpi.build(
+            'pause.c', '-I' + os.path.join(harness.SOURCE, 'src'), *OURS, '-lfvmpi', output='linked-pause'
+        )
         version = harness.run([harness.FVMPI, '--version']).ended(0).out.split()[-1]
         report = recorded(mpi, program, 1, out='version {}\n'.format(version))
         equal('MPI_Barrier', report.total('MPI_Barrier'), 7)
@@ -85,10 +114,19 @@ def others(tap, mpi):
     with tap.test('{}: -lfvmpi, and its flavour is not there'.format(mpi)):
         alone = harness.scratch('alone')
         shutil.copy(os.path.realpath(os.path.join(harness.LIBS, 'libfvmpi.so')), os.path.join(alone, 'libfvmpi.so.0'))
-        program = compiled(mpi, 'linked-alone', ['-Wl,--disable-new-dtags,-rpath,' + alone, '-L' + harness.LIBS, '-lfvmpi'] + flags_of(mpi)[1])
+        program = compiled(
+            mpi,
+            'linked-alone',
+            ['-Wl,--disable-new-dtags,-rpath,' + alone, '-L' + harness.LIBS, '-lfvmpi'] + flags_of(mpi)[1],
+        )
         run = mpi.native(program, 1, env={'FVMPI_OUTPUT': os.path.join(alone, 'e')}).ended(0)
         equal('output', run.out, '')
-        check('libfvmpi-{}.so: cannot open'.format(mpi) in run.err and 'Install the libraries of fvmpi together' in run.err, 'said: {}', run.err)
+        check(
+            'libfvmpi-{}.so: cannot open'.format(mpi) in run.err
+            and 'Install the libraries of fvmpi together' in run.err,
+            'said: {}',
+            run.err,
+        )
         check(not os.path.exists(os.path.join(alone, 'e')), 'something was recorded')
 
 
@@ -120,8 +158,14 @@ def installed(tap):
         made = os.path.join(place, 'static.c')
         with open(made, 'w') as f:
             f.write('int MPI_Init(int *, char ***); int main(void) { return MPI_Init(0, 0); }\n')
-        run = harness.run(['cc', '-static', made, '-o', os.path.join(place, 'static'), '-L' + os.path.join(place, 'lib'), '-lfvmpi'])
-        check(run.rc and 'a static program needs the archive for its MPI, -lfvmpi-mpich or -lfvmpi-openmpi' in run.err, 'said: {}', run.err)
+        run = harness.run(
+            ['cc', '-static', made, '-o', os.path.join(place, 'static'), '-L' + os.path.join(place, 'lib'), '-lfvmpi']
+        )
+        check(
+            run.rc and 'a static program needs the archive for its MPI, -lfvmpi-mpich or -lfvmpi-openmpi' in run.err,
+            'said: {}',
+            run.err,
+        )
 
 
 def main():

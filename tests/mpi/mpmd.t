@@ -55,9 +55,14 @@ def two_programs(tap, mpi, master, worker):
         equal('ranks', harness.report_of(os.path.join(where, made[0])).data['run']['complete'], True)
     with tap.test('{}: the text names both'.format(mpi)):
         text = text_of(run)
-        for words in ('master on rank 0: ', 'worker on ranks 1-2: ', '1 of 3 ranks (mpmd_master); each', '2 of 3 ranks (mpmd_worker); each'):
+        for words in (
+            'master on rank 0: ',
+            'worker on ranks 1-2: ',
+            '1 of 3 ranks (mpmd_master); each',
+            '2 of 3 ranks (mpmd_worker); each',
+        ):
             check(words in text, 'no <{}> in\n{}', words, text[:1500])
-        rows = text[text.rindex('MPI over time'):].splitlines()[1:4]
+        rows = text[text.rindex('MPI over time') :].splitlines()[1:4]
         equal('program of each rank', [row.split()[2] for row in rows], ['mpmd_master', 'mpmd_worker', 'mpmd_worker'])
 
 
@@ -107,7 +112,9 @@ def spawned(tap, mpi):
 def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
-        master, worker = mpi.build('mpmd.c', output='mpmd_master'), mpi.build('mpmd.c', '-DWORKER', output='mpmd_worker')
+        master, worker = mpi.build('mpmd.c', output='mpmd_master'), mpi.build(
+            'mpmd.c', '-DWORKER', output='mpmd_worker'
+        )
         two_programs(tap, mpi, master, worker)
         one_file_two_names(tap, mpi, mpi.build('mpmd_meet.c'))
         spawned(tap, mpi)

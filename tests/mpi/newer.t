@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Functions of MPI-4.1 and 5.0. MPICH's library has wrappers for them whatever the MPI that it was built with, since the program's may
-be newer; here a library stands in for that. Operations that MPI_Request_get_status_X reports are over: the bytes count, once."""
+"""Functions of MPI-4.1 and 5.0. MPICH's library has wrappers for them whatever the MPI that it was built with, since
+the program's may be newer; here a library stands in for that. Operations that MPI_Request_get_status_X reports are
+over: the bytes count, once."""
 import os
 import shutil
 import sys
@@ -15,7 +16,11 @@ ROUND = 40 + 80
 
 def archive_of(directory):
     harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
-    check(' 0 errors' in harness.run([harness.FVMPI, 'check', os.path.join(directory, 'traces.otf2')]).out, 'fvmpi check: {}', directory)
+    check(
+        ' 0 errors' in harness.run([harness.FVMPI, 'check', os.path.join(directory, 'traces.otf2')]).out,
+        'fvmpi check: {}',
+        directory,
+    )
     lines = [line.split() for line in harness.otf2_events(directory).splitlines()]
     return {what: sorted(int(words[-1]) for words in lines if words[0] == what) for what in ('send', 'receive')}
 
@@ -23,7 +28,11 @@ def archive_of(directory):
 def recorded(run, rounds, wanted):
     report = run.report()
     report.sane(2)
-    equal('bytes received', [sum(sum(s.each('bytes_received')) for s in report.callsites('MPI_Irecv'))], [3 * rounds * ROUND])
+    equal(
+        'bytes received',
+        [sum(sum(s.each('bytes_received')) for s in report.callsites('MPI_Irecv'))],
+        [3 * rounds * ROUND],
+    )
     calls = {f['function']: f['count'] for f in report.data['mpi_functions']}
     for name, least in wanted.items():
         check(calls.get(name, 0) >= least, '{}: {} calls', name, calls.get(name))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What all ranks of a node meet is told by one of them, with their number: here no directory, and no room. And one of them
-makes what all need."""
+"""What all ranks of a node meet is told by one of them, with their number: here no directory, and no room. And one of
+them makes what all need."""
 import os
 import sys
 
@@ -32,7 +32,9 @@ def made(mpi, ranks):
     """Directories and claims that a run makes, by all of its ranks."""
     count = mpi.build('counted.c', '-shared', '-fPIC', '-ldl')
     directory, log = os.path.join(harness.scratch('exp'), 'e'), os.path.join(harness.scratch('log'), 'log')
-    mpi.profile(mpi.build('p2p.c'), ranks, (), ['-q'], directory, env={'LD_PRELOAD': harness.in_front(count), 'FVTEST_LOG': log}).ended(0)
+    mpi.profile(
+        mpi.build('p2p.c'), ranks, (), ['-q'], directory, env={'LD_PRELOAD': harness.in_front(count), 'FVTEST_LOG': log}
+    ).ended(0)
     with open(log) as f:
         lines = f.read().splitlines()
     equal('rank files', sum(name.startswith('rank-') for name in os.listdir(directory)), ranks)

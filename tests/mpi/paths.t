@@ -50,8 +50,9 @@ def build(mpi, flags):
     library = mpi.build('paths_library.c', '-shared', '-fPIC', output='libpaths.so')
     plugin = mpi.build('paths_library.c', '-shared', '-fPIC', '-DPLUGIN', output='plugin.so')
     where = os.path.dirname(library)
-    program = mpi.build('paths.c', *(flags + ['-L' + where, '-lpaths', '-Wl,-rpath,' + where, '-ldl', '-pthread']),
-                        output='paths' + tag)
+    program = mpi.build(
+        'paths.c', *(flags + ['-L' + where, '-lpaths', '-Wl,-rpath,' + where, '-ldl', '-pthread']), output='paths' + tag
+    )
     return program, plugin
 
 
@@ -69,12 +70,16 @@ def check_paths(report, ranks, program):
 
 
 def tableless(mpi, *flags):
-    """Callers without unwind tables: each is one call site, unwound once, and what lies where a frame pointer would lead is no caller."""
+    """Callers without unwind tables: each is one call site, unwound once, and what lies where a frame pointer would
+    lead is no caller."""
     program = mpi.build('tableless.c', *flags, output='tableless' + ''.join(flags))
     run = mpi.profile(program, 1).ended(0)
-    sites = sorted((s.data['count'], [n for n in s.names if n and not n.startswith('0x')]) for s in run.report().callsites('MPI_Comm_rank'))
+    sites = sorted(
+        (s.data['count'], [n for n in s.names if n and not n.startswith('0x')])
+        for s in run.report().callsites('MPI_Comm_rank')
+    )
     framed = ['call_mpi', 'with_frames', 'main']
-    if flags and flags[0] != '-O0': # then not even that can be known
+    if flags and flags[0] != '-O0':  # then not even that can be known
         equal('call sites', sites, [(2000, framed[:2]), (24000, framed[:1])])
     else:
         equal('call sites', sites, [(2000, framed), (12000, ['call_mpi']), (12000, ['call_mpi', 'by_assembler'])])
@@ -86,7 +91,12 @@ def tableless(mpi, *flags):
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
-        for flags, ranks in (([], 2), (['-no-pie'], 1), (['-fomit-frame-pointer', '-O3'], 1), (['-fno-omit-frame-pointer', '-O1'], 1)):
+        for flags, ranks in (
+            ([], 2),
+            (['-no-pie'], 1),
+            (['-fomit-frame-pointer', '-O3'], 1),
+            (['-fno-omit-frame-pointer', '-O1'], 1),
+        ):
             what = '{}: {}'.format(mpi, ' '.join(flags) or 'position-independent, -O2')
             with tap.test(what + ': runs and is reported'):
                 program, plugin = build(mpi, flags)
@@ -101,20 +111,37 @@ def main():
             with tap.test(what + ': two calls in a function are two call sites'):
                 sites = report.callsites(REDUCE, 'twice')
                 text = harness.sources('paths.c')['paths.c']
-                equal('their counts by line', sorted((text[s.path[0]['line'] - 1].split()[-2], s.on(0, 'count')) for s in sites),
-                      [('first', 5), ('second', 7)])
+                equal(
+                    'their counts by line',
+                    sorted((text[s.path[0]['line'] - 1].split()[-2], s.on(0, 'count')) for s in sites),
+                    [('first', 5), ('second', 7)],
+                )
             with tap.test(what + ': through libc'):
                 sites = report.callsites(REDUCE, 'compare')
-                check(sites and all(s.names[-2:] == ['sorted', 'main'] for s in sites), 'paths {}', [s.names for s in sites])
+                check(
+                    sites and all(s.names[-2:] == ['sorted', 'main'] for s in sites),
+                    'paths {}',
+                    [s.names for s in sites],
+                )
                 # (a sanitizer's own qsort stands in for the C library's)
-                check(any('libc' in os.path.basename(f['module'] or '') or 'interceptor' in (f['function'] or '')
-                          for f in sites[0].path), 'no frame of libc in {}', sites[0])
+                check(
+                    any(
+                        'libc' in os.path.basename(f['module'] or '') or 'interceptor' in (f['function'] or '')
+                        for f in sites[0].path
+                    ),
+                    'no frame of libc in {}',
+                    sites[0],
+                )
             with tap.test(what + ': a clone goes by its name'):
                 sites = [s for s in report.callsites(REDUCE) if s.names[0].split('.')[0] == 'constant']
                 equal('call sites', [s.names for s in sites], [['constant', 'main']])
             with tap.test(what + ': nothing else'):
                 known = set(n.split()[0] for _, n in WAYS) | {'twice', 'compare', 'in_thread'}
-                equal('unexpected', [str(s) for s in report.callsites(REDUCE) if s.names[0].split('.')[0] not in known | {'constant'}], [])
+                equal(
+                    'unexpected',
+                    [str(s) for s in report.callsites(REDUCE) if s.names[0].split('.')[0] not in known | {'constant'}],
+                    [],
+                )
         with tap.test('{}: C++ names'.format(mpi)):
             report = mpi.profile(mpi.build('paths_cxx.cpp'), 2).ended(0).report()
             report.sane(2)
@@ -126,7 +153,9 @@ def main():
             hidden = [s for s in report.callsites(REDUCE) if 'hidden' in s.path[0]['function']]
             equal('hidden', [s.data['count'] for s in hidden], [2])
             check('(anonymous namespace)::hidden' in hidden[0].path[0]['function'], 'hidden is {}', hidden[0].path[0])
-            inner = [s for s in report.callsites(REDUCE) if any('with_lambda' == (n or '').split('::')[-1] for n in s.names)]
+            inner = [
+                s for s in report.callsites(REDUCE) if any('with_lambda' == (n or '').split('::')[-1] for n in s.names)
+            ]
             equal('through the lambda', [s.data['count'] for s in inner], [4])
             check('lambda' in inner[0].path[0]['function'], 'the lambda is {}', inner[0].path[0])
         with tap.test('{}: a stripped program shows module and offset'.format(mpi)):
@@ -137,7 +166,11 @@ def main():
             for site in sends:
                 equal('module', os.path.basename(site.path[0]['module']), 'stripped')
                 check(site.path[0]['offset'], 'offset {}', site.path[0]['offset'])
-                check(site.path[0]['function'] is None or 'stripped' in str(site.path[0]['function']), 'a stripped function is called {}', site.path[0]['function'])
+                check(
+                    site.path[0]['function'] is None or 'stripped' in str(site.path[0]['function']),
+                    'a stripped function is called {}',
+                    site.path[0]['function'],
+                )
         for flags in ([], ['-O0', '-fno-asynchronous-unwind-tables'], ['-O2', '-fno-asynchronous-unwind-tables']):
             with tap.test('{}: callers without unwind tables {}'.format(mpi, ' '.join(flags))):
                 if os.uname().machine != 'x86_64':

@@ -10,8 +10,15 @@ sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 
-BARRIERS = {'before': [3, 3], 'off': [0, 0], 'on_again': [5, 5], 'level_five': [7, 7], 'made_off': [2, 2],
-            'one_sided': [4, 0], 'late': [1, 1]}
+BARRIERS = {
+    'before': [3, 3],
+    'off': [0, 0],
+    'on_again': [5, 5],
+    'level_five': [7, 7],
+    'made_off': [2, 2],
+    'one_sided': [4, 0],
+    'late': [1, 1],
+}
 
 
 def barriers(report, wanted):
@@ -42,23 +49,36 @@ def forgets(tap, mpi):
         barriers = report.total('MPI_Barrier')
         equal('barriers', barriers, 2 * (6 + 5 + 2 + 3))
         report.traffic({(0, 1): (2, 16)})
-        equal('samples of before', [p['procedure'] for p in (report.data['costs'] or {'procedures': []})['procedures']
-                                    if p['procedure'].startswith('before')], [])
+        equal(
+            'samples of before',
+            [
+                p['procedure']
+                for p in (report.data['costs'] or {'procedures': []})['procedures']
+                if p['procedure'].startswith('before')
+            ],
+            [],
+        )
         equal('sent', report.total('MPI_Send', 'bytes_sent'), 16)
     with tap.test('{}: the measured interval begins at it'.format(mpi)):
         for rank in (0, 1):
             check(report.rank(rank)['forgotten_s'] > 0.2, 'forgotten: {}', report.rank(rank)['forgotten_s'])
         app = report.rank(0)['app_time_s']
-        check(since < app < since + report.rank(0)['finalize_s'] + 0.1 * since + 0.005, '{} s instead of {}', app, since)
+        check(
+            since < app < since + report.rank(0)['finalize_s'] + 0.1 * since + 0.005, '{} s instead of {}', app, since
+        )
         text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
         check('MPI_Pcontrol(2) made forget what was before' in text, 'the text does not say so')
     with tap.test('{}: a section that is open across it counts from there'.format(mpi)):
         around = section(report, 'around', 0)
         equal('calls in it', around['mpi_calls']['sum'], 2 * 6)
-        check(around['elapsed']['sum_s'] - around['elapsed']['max_s'] < 1.1 * inside + 0.005, '{} s, but {} passed since',
-              around['elapsed'], inside)
+        check(
+            around['elapsed']['sum_s'] - around['elapsed']['max_s'] < 1.1 * inside + 0.005,
+            '{} s, but {} passed since',
+            around['elapsed'],
+            inside,
+        )
     with tap.test('{}: MPI_Pcontrol(3) and (4) mark points'.format(mpi)):
-        for number, calls in ((1, 2 + 1), (2, 3 + 1), (3, 0)): # and the next MPI_Pcontrol
+        for number, calls in ((1, 2 + 1), (2, 3 + 1), (3, 0)):  # and the next MPI_Pcontrol
             since_mark = section(report, 'since mark', number)
             equal('calls since mark {}'.format(number), since_mark['mpi_calls']['sum'], 2 * calls)
             equal('mistakes', [k for k, v in since_mark['unbalanced'].items() if v], [])
@@ -96,8 +116,13 @@ def main():
             equal('call sites', [str(s) for s in report.sites if s.function not in ('MPI_Init', 'MPI_Finalize')], [])
             equal('states', [r['state'] for r in report.data['ranks']], ['finalized'] * 2)
         with tap.test('{}: relinked with -lfvmpi, fvmpi.h'.format(mpi)):
-            program = mpi.build('pause.c', '-I' + os.path.join(harness.SOURCE, 'src'), '-L' + harness.LIBS,
-                                '-l:libfvmpi-{}.so'.format(mpi), '-Wl,-rpath,' + harness.LIBS)
+            program = mpi.build(
+                'pause.c',
+                '-I' + os.path.join(harness.SOURCE, 'src'),
+                '-L' + harness.LIBS,
+                '-l:libfvmpi-{}.so'.format(mpi),
+                '-Wl,-rpath,' + harness.LIBS,
+            )
             directory = os.path.join(harness.scratch('exp'), 'e')
             run = mpi.native(program, 2, env={'FVMPI_OUTPUT': directory}, directory=directory).ended(0)
             check(re.match(r'version \d+\.\d+\.\d+\n$', run.out), 'output {!r}', run.out)

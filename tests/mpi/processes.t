@@ -39,7 +39,11 @@ def children(tap, mpi):
         program = mpi.build('children.c')
         native = mpi.native(program, 2).ended(0)
         run = mpi.profile(program, 2).ended(0)
-        equal('output', sorted(run.out.replace(' set', '').splitlines()), sorted(x.rstrip() for x in native.out.splitlines()))
+        equal(
+            'output',
+            sorted(run.out.replace(' set', '').splitlines()),
+            sorted(x.rstrip() for x in native.out.splitlines()),
+        )
         report = run.report()
         report.sane(2)
         report.callsite('MPI_Barrier', inside='before').expect(count=2)
@@ -48,7 +52,9 @@ def children(tap, mpi):
         equal('stderr', [x for x in run.err.splitlines() if x.startswith('fvmpi:') and 'warn' in x], [])
     with tap.test('{}: a shell in between'.format(mpi)):
         directory = os.path.join(harness.scratch('exp'), 'e')
-        shell = mpi.profiled(['sh', '-c', 'echo before; "$0" "$@"; code=$?; echo after; exit $code', program], directory)
+        shell = mpi.profiled(
+            ['sh', '-c', 'echo before; "$0" "$@"; code=$?; echo after; exit $code', program], directory
+        )
         run = harness.run(mpi.command(2, shell), directory=directory).ended(0)
         equal('echoes', (run.out.count('before\n'), run.out.count('after\n')), (2, 2))
         run.report().sane(2)
@@ -73,7 +79,11 @@ def children(tap, mpi):
 def python(tap, mpi):
     interpreter, script, native = '/usr/bin/python3', os.path.join(harness.PROGRAMS, 'python_ring.py'), None
     with tap.test('{}: mpi4py'.format(mpi)):
-        probe = harness.run([interpreter, '-c', 'import mpi4py.MPI; print(mpi4py.MPI.__file__)']) if os.path.exists(interpreter) else None
+        probe = (
+            harness.run([interpreter, '-c', 'import mpi4py.MPI; print(mpi4py.MPI.__file__)'])
+            if os.path.exists(interpreter)
+            else None
+        )
         if not probe or probe.rc:
             raise Skip('no mpi4py for /usr/bin/python3')
         linked = harness.run(['ldd', probe.out.strip()]).out
@@ -81,7 +91,9 @@ def python(tap, mpi):
             raise Skip('mpi4py uses the other MPI')
         native = harness.run(mpi.command(2, [interpreter, script])).ended(0)
         directory = os.path.join(harness.scratch('exp'), 'e')
-        run = harness.run(mpi.command(2, mpi.profiled([interpreter, script], directory, ['--mpi', str(mpi)])), directory=directory).ended(0)
+        run = harness.run(
+            mpi.command(2, mpi.profiled([interpreter, script], directory, ['--mpi', str(mpi)])), directory=directory
+        ).ended(0)
         equal('output', run.out, native.out)
         report = run.report()
         report.shape(2)
@@ -107,20 +119,41 @@ def python(tap, mpi):
 
 
 def silent_children(tap, mpi):
-    """Made past fork(), so that nothing tells of them: of whatever they do nothing is recorded, and the parent's is whole."""
+    """Made past fork(), so that nothing tells of them: of whatever they do nothing is recorded, and the parent's is
+    whole."""
     with tap.test('{}: children by _Fork(), clone() and a system call'.format(mpi)):
-        program = mpi.build('silent_children.c', '-pthread', '-g', '-finstrument-functions', '-I' + os.path.join(harness.SOURCE, 'src'))
+        program = mpi.build(
+            'silent_children.c', '-pthread', '-g', '-finstrument-functions', '-I' + os.path.join(harness.SOURCE, 'src')
+        )
         native = mpi.native(program, 1).ended(0)
-        run = mpi.profile(program, 1, options=['--memory=exact', '--threads=hold', '--io', '--functions', '--trace', '--sample']).ended(0)
+        run = mpi.profile(
+            program, 1, options=['--memory=exact', '--threads=hold', '--io', '--functions', '--trace', '--sample']
+        ).ended(0)
         equal('output', run.out, native.out)
         data, rounds = run.report().data, 3 * 20000 + 10
         equal('problems', data['problems'], [])
         equal('MPI calls', sum(c['count'] for c in data['callsites'] if c['function'] == 'MPI_Comm_rank'), rounds)
         equal('sections', [s['count'] for s in data['sections'] if s['section'] == 'round'], [rounds])
-        equal('locks', [(k['kind'], k['count']) for k in data['locks'] if k['symbol'] in ('mutex', 'semaphore')], [('mutex', rounds), ('sem', rounds)])
-        equal('allocations', sum(m['allocations'] for m in data['memory'] if m['path'][0]['function'] == 'allocate'), rounds)
-        equal('files', sum(i['calls'] for i in data['io'] if i['io_file'] == '/dev/null' and i['function'] == 'fputc'), rounds)
-        equal('functions', {f['function']: f['calls'] for f in data['instrumented'] if f['function'] in ('allocate', 'work')}, {'allocate': rounds, 'work': 4})
+        equal(
+            'locks',
+            [(k['kind'], k['count']) for k in data['locks'] if k['symbol'] in ('mutex', 'semaphore')],
+            [('mutex', rounds), ('sem', rounds)],
+        )
+        equal(
+            'allocations',
+            sum(m['allocations'] for m in data['memory'] if m['path'][0]['function'] == 'allocate'),
+            rounds,
+        )
+        equal(
+            'files',
+            sum(i['calls'] for i in data['io'] if i['io_file'] == '/dev/null' and i['function'] == 'fputc'),
+            rounds,
+        )
+        equal(
+            'functions',
+            {f['function']: f['calls'] for f in data['instrumented'] if f['function'] in ('allocate', 'work')},
+            {'allocate': rounds, 'work': 4},
+        )
         equal('functions of fvmpi.h', [f['function'] for f in data['instrumented'] if 'fvmpi' in f['function']], [])
 
 

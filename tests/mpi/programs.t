@@ -15,7 +15,9 @@ def results(text):
     """LAMMPS' table of results, its counts, not its timings."""
     kept = []
     for line in text.splitlines():
-        if re.match(r'\s*\d+(\s+-?\d[\d.e+-]*){5}', line) or re.match(r'(Nlocal|Nghost|Neighs|Total # of neighbors|Dangerous|Created)', line.strip()):
+        if re.match(r'\s*\d+(\s+-?\d[\d.e+-]*){5}', line) or re.match(
+            r'(Nlocal|Nghost|Neighs|Total # of neighbors|Dangerous|Created)', line.strip()
+        ):
             kept.append(line.rstrip())
     return kept
 
@@ -23,12 +25,26 @@ def results(text):
 def whole(report, ranks, program):
     report.sane(ranks, os.path.basename(os.path.realpath(program)))
     for entry in report.data['ranks']:
-        check(0 < entry['mpi_time_s'] < entry['app_time_s'], 'rank {}: MPI {} of {}', entry['rank'], entry['mpi_time_s'], entry['app_time_s'])
+        check(
+            0 < entry['mpi_time_s'] < entry['app_time_s'],
+            'rank {}: MPI {} of {}',
+            entry['rank'],
+            entry['mpi_time_s'],
+            entry['app_time_s'],
+        )
     for key in ('parallel', 'load_balance', 'communication'):
         value = report.data['efficiency'][key]
         check(0 < value <= 1, '{} efficiency is {}', key, value)
-    sent = sum(s.data['bytes_sent'] for s in report.sites if s.function in ('MPI_Send', 'MPI_Isend', 'MPI_Sendrecv', 'MPI_Rsend', 'MPI_Start', 'MPI_Startall'))
-    received = sum(s.data['bytes_received'] for s in report.sites if s.function in ('MPI_Recv', 'MPI_Irecv', 'MPI_Sendrecv', 'MPI_Start', 'MPI_Startall'))
+    sent = sum(
+        s.data['bytes_sent']
+        for s in report.sites
+        if s.function in ('MPI_Send', 'MPI_Isend', 'MPI_Sendrecv', 'MPI_Rsend', 'MPI_Start', 'MPI_Startall')
+    )
+    received = sum(
+        s.data['bytes_received']
+        for s in report.sites
+        if s.function in ('MPI_Recv', 'MPI_Irecv', 'MPI_Sendrecv', 'MPI_Start', 'MPI_Startall')
+    )
     check(sent > 0, 'nothing sent')
     equal('bytes received against bytes sent', received, sent)
     equal('bytes in the matrix', sum(volume for _, volume in report.matrix().values()), sent)
@@ -56,7 +72,9 @@ def main():
             run.ended(0)
             with open(os.path.join(cwd, 'hpccoutf.txt')) as f:
                 text = f.read()
-            found.append(re.findall(r'PASSED|FAILED|^Success=.*|^\w*Errors=.*|^\w*Procs=.*|^HPL_N.*|\w+_N=.*', text, re.M))
+            found.append(
+                re.findall(r'PASSED|FAILED|^Success=.*|^\w*Errors=.*|^\w*Procs=.*|^HPL_N.*|\w+_N=.*', text, re.M)
+            )
         check(len(found[0]) > 15 and 'FAILED' not in found[0] and 'Success=1' in found[0], 'HPCC alone: {}', found[0])
         # how often PTRANS passes is for its clock to say
         check('FAILED' not in found[1] and 'PASSED' in found[1], 'HPCC under fvmpi: {}', found[1])

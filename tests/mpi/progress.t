@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Waiting for progress (src/analysis/progress.h) in real runs. The program says when each rank posted its part, came back to MPI, and
-was let go. From that follows what the MPI at hand did, and how long a rank waited for progress: with a thread that makes
-progress (MPICH_ASYNC_PROGRESS) next to nothing. That fvunify finds as long, for the right rank, whatever the machine did."""
+"""Waiting for progress (src/analysis/progress.h) in real runs. The program says when each rank posted its part, came
+back to MPI, and was let go. From that follows what the MPI at hand did, and how long a rank waited for progress: with a
+thread that makes progress (MPICH_ASYNC_PROGRESS) next to nothing. That fvunify finds as long, for the right rank,
+whatever the machine did."""
 import collections
 import os
 import sys
@@ -15,8 +16,13 @@ from traced_calls import CLOCKS, Calls
 
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
 ROUNDS, MILLISECONDS = 6, 25
-CASES = {'sender_computes': ['sender_computes'], 'small_message': ['small_message'], 'receiver_computes': ['receiver_computes'],
-         'barrier': ['barrier'], 'target_computes': ['target_lock', 'target_unlock']}
+CASES = {
+    'sender_computes': ['sender_computes'],
+    'small_message': ['small_message'],
+    'receiver_computes': ['receiver_computes'],
+    'barrier': ['barrier'],
+    'target_computes': ['target_lock', 'target_unlock'],
+}
 ABOUT = 5e-5  # within which two times are about the same: the clock of the program, and that of the trace
 LEAST = 20e-6
 
@@ -32,7 +38,9 @@ def noted(text, calls):
             continue
         turn, rank, posted, back = int(words[2]), int(words[3]), float(words[4]), float(words[5])
         begin, end = calls[rank].next(back)
-        found[words[1]][turn, rank] = Noted(calls[rank].before(posted), begin, end, calls[rank].next(end + 2 * CLOCKS)[0])
+        found[words[1]][turn, rank] = Noted(
+            calls[rank].before(posted), begin, end, calls[rank].next(end + 2 * CLOCKS)[0]
+        )
     return found
 
 
@@ -45,8 +53,8 @@ def partner(case, calls, turn, rank):
 
 
 class Truth:
-    """How long a rank waited for progress in a case: between `least` and `most` seconds. moved, withheld: calls that were over before the
-    other rank came back, or after."""
+    """How long a rank waited for progress in a case: between `least` and `most` seconds. moved, withheld: calls that
+    were over before the other rank came back, or after."""
 
     def __init__(self):
         self.least = self.most = 0
@@ -82,7 +90,9 @@ def truths(case, calls, ranks):
     for rank, truth in found.items():
         for part in CASES[case]:
             truth.add(part, calls[part], rank)
-    moved, withheld, unclear = (sum(getattr(t, key) for t in found.values()) for key in ('moved', 'withheld', 'unclear'))
+    moved, withheld, unclear = (
+        sum(getattr(t, key) for t in found.values()) for key in ('moved', 'withheld', 'unclear')
+    )
     for truth in found.values():
         if case != 'barrier' and withheld <= 10 * (moved + unclear):
             truth.least = 0
@@ -103,11 +113,26 @@ def judge(found, case, calls, ranks):
     sites, all_of_it = found.inside(case), 0
     for rank, truth in truths(case, calls, ranks).items():
         seconds = found.kind(sites, rank, 'no_progress')
-        check(truth.least <= seconds <= truth.most + 1e-9, 'rank {} waits {} s for progress, wanted {} to {} s ({} withheld, {} moved, {} unclear)',
-              rank, seconds, truth.least, truth.most, truth.withheld, truth.moved, truth.unclear)
+        check(
+            truth.least <= seconds <= truth.most + 1e-9,
+            'rank {} waits {} s for progress, wanted {} to {} s ({} withheld, {} moved, {} unclear)',
+            rank,
+            seconds,
+            truth.least,
+            truth.most,
+            truth.withheld,
+            truth.moved,
+            truth.unclear,
+        )
         if case != 'barrier':
-            caused = sum(w['wait_s'] for w in found.data['waits'] if w['kind'] == 'no_progress' and w['rank'] == rank and
-                         w['cause_rank'] == rank + 1 and w['callsite'] in [s['id'] for s in sites])
+            caused = sum(
+                w['wait_s']
+                for w in found.data['waits']
+                if w['kind'] == 'no_progress'
+                and w['rank'] == rank
+                and w['cause_rank'] == rank + 1
+                and w['callsite'] in [s['id'] for s in sites]
+            )
             close('for rank {}'.format(rank + 1), caused, seconds, 1e-6)
         withheld = sum(row['withheld_s'] for s in found.data['callsites'] for row in s['per_rank'])
         check(withheld >= seconds - 1e-6, 'withheld {} s', withheld)
@@ -134,7 +159,9 @@ def report(run, least):
 
 def runs(tap, mpi, ranks, environment, what):
     with tap.test('{}: {} ranks{}'.format(mpi, ranks, what)):
-        run = mpi.profile(mpi.build('progress.c'), ranks, [str(ROUNDS), str(MILLISECONDS)], ['--trace'], env=environment).ended(0)
+        run = mpi.profile(
+            mpi.build('progress.c'), ranks, [str(ROUNDS), str(MILLISECONDS)], ['--trace'], env=environment
+        ).ended(0)
         found = unify(run.directory)
         equal('ranks', found.ranks, ranks)
     if not os.path.exists(os.path.join(run.directory, 'analysis.json')):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Call sites in Python: the program says itself, by its own frames, which function, file and line each call stands in.
 
-Interpreters are /usr/bin/python3, those of the PATH that are called python3.8 to python3.13, and those that FVMPI_TEST_PYTHONS
-lists, with colons between. MPI is called by ctypes; by mpi4py where there is one for the MPI.
+Interpreters are /usr/bin/python3, those of the PATH that are called python3.8 to python3.13, and those that
+FVMPI_TEST_PYTHONS lists, with colons between. MPI is called by ctypes; by mpi4py where there is one for the MPI.
 """
 import collections
 import json
@@ -28,8 +28,15 @@ def interpreters():
     found = {}
     names = ['/usr/bin/python3'] + os.environ.get('FVMPI_TEST_PYTHONS', '').split(':') + ['python' + v for v in KNOWN]
     for path in filter(None, map(shutil.which, filter(None, names))):
-        probe = harness.run([path, '-c', 'import ctypes, platform, struct, sys; print(platform.python_implementation(), '
-                                         'struct.calcsize("P"), "%d.%d" % sys.version_info[:2])'], cwd='/')
+        probe = harness.run(
+            [
+                path,
+                '-c',
+                'import ctypes, platform, struct, sys; print(platform.python_implementation(), '
+                'struct.calcsize("P"), "%d.%d" % sys.version_info[:2])',
+            ],
+            cwd='/',
+        )
         said = probe.out.split()
         if not probe.rc and said[:2] == ['CPython', '8'] and said[2] in KNOWN:
             found.setdefault(said[2], path)
@@ -67,7 +74,11 @@ def c_where_it_stands(report, by_mpi4py):
     called = [site.names for site in report.callsites('MPI_Barrier') if 'through' in site.names]
     equal('call sites below through()', len(called), 1)
     names = [name.rsplit('.', 1)[-1] for name in called[0]]
-    equal('the path', names[:3 if by_mpi4py else 4], ([] if by_mpi4py else ['barrier']) + ['called', 'through', 'callbacks'])
+    equal(
+        'the path',
+        names[: 3 if by_mpi4py else 4],
+        ([] if by_mpi4py else ['barrier']) + ['called', 'through', 'callbacks'],
+    )
 
 
 class Case:
@@ -121,17 +132,39 @@ def samples(tap, mpi, python, label, options, under=()):
                 check(both > 20, 'rank {}: {} samples', said['rank'], both)
                 part = said['heavy'] / (said['heavy'] + said['light'])
                 away = 5 * (part * (1 - part) / both) ** 0.5 + 0.02
-                check(abs(found / both - part) < away, 'rank {}: {} of {} samples, {:.3f} of the time', said['rank'], found, both, part)
+                check(
+                    abs(found / both - part) < away,
+                    'rank {}: {} of {} samples, {:.3f} of the time',
+                    said['rank'],
+                    found,
+                    both,
+                    part,
+                )
             procedures = {p['procedure']: p for p in report.data['costs']['procedures']}
             equal('heavy is in', os.path.basename(procedures['heavy']['file']), 'python_compute.py')
-            equal('they are the program\'s', [procedures[name]['library'] for name in ('heavy', 'light', 'compute')], [False] * 3)
+            equal(
+                'they are the program\'s',
+                [procedures[name]['library'] for name in ('heavy', 'light', 'compute')],
+                [False] * 3,
+            )
             named = {f['function'] for f in report.data['findings'] if f['name'] == 'load_imbalance'}
             check(named <= {'heavy', 'timed', 'compute'}, 'computing longer is said of {}', named)
-            interpreter = sum(p['exclusive']['ticks'] for p in procedures.values() if p['procedure'].startswith('_PyEval'))
-            check(interpreter <= report.data['costs']['all']['ticks'] / 20, '{} samples are in the interpreter', interpreter)
+            interpreter = sum(
+                p['exclusive']['ticks'] for p in procedures.values() if p['procedure'].startswith('_PyEval')
+            )
+            check(
+                interpreter <= report.data['costs']['all']['ticks'] / 20,
+                '{} samples are in the interpreter',
+                interpreter,
+            )
             on = [l for l in report.data['costs']['lines'] if l['procedure_id'] == procedures['heavy']['id']]
             top = max(on, key=lambda l: l['exclusive']['ticks'])
-            check(abs(top['line'] - lines['heavy']) <= 1, 'most of heavy() is on line {}, not {}', top['line'], lines['heavy'])
+            check(
+                abs(top['line'] - lines['heavy']) <= 1,
+                'most of heavy() is on line {}, not {}',
+                top['line'],
+                lines['heavy'],
+            )
 
 
 def shorter(paths, depth):
@@ -173,7 +206,9 @@ def other_versions(tap, mpi, python, version):
     for other in [v for v in KNOWN if v not in alike]:
         with tap.test('{}: Python {}, which says that it is {}'.format(mpi, version, other)):
             library = mpi.build('python_version.c', '-shared', '-fPIC', output='python_version.so')
-            run = Case(mpi, python).profile(env={'LD_PRELOAD': harness.in_front(library), 'VERSION_OF_PYTHON': other + '.1 (main)'})
+            run = Case(mpi, python).profile(
+                env={'LD_PRELOAD': harness.in_front(library), 'VERSION_OF_PYTHON': other + '.1 (main)'}
+            )
             told(run, other + '.1')
             sites = run.report().callsites('MPI_Barrier')
             equal('frames of Python', [site for site in sites if in_python(site.path)], [])
@@ -182,7 +217,9 @@ def other_versions(tap, mpi, python, version):
 
 def unknown_version(tap, mpi):
     with tap.test('{}: Python of a version to come'.format(mpi)):
-        program = mpi.build('p2p.c', os.path.join(harness.PROGRAMS, 'python_version.c'), '-rdynamic', output='p2p_python')
+        program = mpi.build(
+            'p2p.c', os.path.join(harness.PROGRAMS, 'python_version.c'), '-rdynamic', output='p2p_python'
+        )
         run = mpi.profile(program, RANKS, env={'VERSION_OF_PYTHON': '3.99.0+ (main)'}).ended(0)
         told(run, '3.99.0+')
 
@@ -205,7 +242,11 @@ def crash(tap, mpi, python):
         directory = os.path.join(harness.scratch('exp'), 'e')
         command = mpi.profiled([python, '-c', CRASH, library], directory, ['--mpi', mpi.name])
         path = harness.run(mpi.command(1, command), directory=directory).report().rank(0)['signal']['path']
-        equal('the path', [(f['function'], f['line']) for f in path if f['file'] == '<string>'], [('inner', 6), ('outer', 8), ('<module>', 9)])
+        equal(
+            'the path',
+            [(f['function'], f['line']) for f in path if f['file'] == '<string>'],
+            [('inner', 6), ('outer', 8), ('<module>', 9)],
+        )
 
 
 def embedded(tap, mpi, python):
@@ -215,11 +256,17 @@ def embedded(tap, mpi, python):
         if not flags or flags.rc:
             raise Skip('no ' + config)
         report = mpi.profile(mpi.build('python_embedded.c', '-rdynamic', *flags.out.split()), RANKS).report()
-        found = sorted((site.names, [f['line'] for f in site.path if f['file'] == '<string>'], site.each('count'))
-                       for site in report.callsites('MPI_Barrier'))
+        found = sorted(
+            (site.names, [f['line'] for f in site.path if f['file'] == '<string>'], site.each('count'))
+            for site in report.callsites('MPI_Barrier')
+        )
         inside = ['barrier', 'step', '<module>', 'within', 'main']
-        equal('call sites', found, [(inside, [4, 5], [3] * RANKS), (inside, [4, 6], [1] * RANKS)] +
-              [(['barrier', 'without', 'main'], [], [1] * RANKS)] * 4)
+        equal(
+            'call sites',
+            found,
+            [(inside, [4, 5], [3] * RANKS), (inside, [4, 6], [1] * RANKS)]
+            + [(['barrier', 'without', 'main'], [], [1] * RANKS)] * 4,
+        )
 
 
 def main():
@@ -247,7 +294,9 @@ def main():
             options(tap, Case(mpi, python), '{}: Python {}'.format(mpi, version))
             crash(tap, mpi, python)
             embedded(tap, mpi, python)
-        shared = [(v, p) for v, p in sorted(every.items()) if 'libpython' in harness.run(['ldd', os.path.realpath(p)]).out]
+        shared = [
+            (v, p) for v, p in sorted(every.items()) if 'libpython' in harness.run(['ldd', os.path.realpath(p)]).out
+        ]
         if not shared:
             with tap.test('{}: versions that are wrong'.format(mpi)):
                 raise Skip('no interpreter in a shared library, in front of which a function can be put')

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
-"""Computing between two calls is named by both, with the time that each rank took: what the program measured itself; and
-with --sample by the procedures that took it. The sum over all regions, which is what a rank was outside of MPI, report.py checks of every program."""
+"""Computing between two calls is named by both, with the time that each rank took: what the program measured itself;
+and with --sample by the procedures that took it. The sum over all regions, which is what a rank was outside of MPI,
+report.py checks of every program."""
 import os
 import re
 import sys
@@ -28,18 +29,24 @@ def regions(report, name):
     if name != 'second':
         return report.region(before, behind)
     by_id = {s.data['id']: s for s in report.sites}
-    found = [r for r in report.data['waiting']['regions'] if r['from_callsite_id'] is not None and
-             by_id[r['from_callsite_id']].function == 'MPI_Allreduce']
+    found = [
+        r
+        for r in report.data['waiting']['regions']
+        if r['from_callsite_id'] is not None and by_id[r['from_callsite_id']].function == 'MPI_Allreduce'
+    ]
     equal('regions behind MPI_Allreduce', len(found), 2)
     loop, last = sorted(found, key=lambda r: -r['count'])
     equal('the last', last['count'], 2)
     rows = {row['rank']: row for row in last['per_rank']}
-    return {**loop, 'count': loop['count'] + 2,
-            'per_rank': [{**row, 'time_s': row['time_s'] + rows[row['rank']]['time_s']} for row in loop['per_rank']]}
+    return {
+        **loop,
+        'count': loop['count'] + 2,
+        'per_rank': [{**row, 'time_s': row['time_s'] + rows[row['rank']]['time_s']} for row in loop['per_rank']],
+    }
 
 
 def judge(found, truth):
-    report, = found
+    (report,) = found
     for name, (_, _, count) in ENDS.items():
         region = regions(report, name)
         equal(name + ': times', region['count'], 2 * count)
@@ -50,24 +57,35 @@ def judge(found, truth):
 def sums(report):
     for region in report.data['waiting']['regions']:
         seconds = [row['time_s'] for row in region['per_rank']]
-        if not seconds: # nothing but a part of the critical path
+        if not seconds:  # nothing but a part of the critical path
             continue
         equal('wait_kind', region['wait_kind'], 'exact')
         equal('ranks', region['rank_count'], len(seconds))
         equal('count', region['count'], sum(row['count'] for row in region['per_rank']))
         close('mean', region['mean_s'], sum(seconds) / report.ranks, 1e-9)
         close('longest', region['max_s'], max(seconds), 1e-9)
-        check(region['max_rank'] in [row['rank'] for row in region['per_rank'] if row['time_s'] >= max(seconds)], 'max_rank')
+        check(
+            region['max_rank'] in [row['rank'] for row in region['per_rank'] if row['time_s'] >= max(seconds)],
+            'max_rank',
+        )
         close('imbalance', region['imbalance_s'], report.ranks * max(seconds) - sum(seconds), 1e-8)
 
 
 def words(directory):
     out = harness.run([harness.FVMPI, 'report', directory, '--all', '--width', '160']).ended(0).out
     lines = {number: line for number, line in enumerate(harness.sources('regions.c')['regions.c'], 1)}
-    barrier, allreduce = (min(n for n, line in lines.items() if call in line) for call in ('OK(MPI_Barrier', 'OK(MPI_Allreduce'))
+    barrier, allreduce = (
+        min(n for n, line in lines.items() if call in line) for call in ('OK(MPI_Barrier', 'OK(MPI_Allreduce')
+    )
     text = ' '.join(out.split())
     check('step(): MPI_Barrier:{} -> MPI_Allreduce:{}'.format(barrier, allreduce) in text, 'no region in {}', out)
-    out = harness.run([harness.FVMPI, 'report', directory, '--table', 'regions', '--columns', 'label,place', '--csv', '-']).ended(0).out
+    out = (
+        harness.run(
+            [harness.FVMPI, 'report', directory, '--table', 'regions', '--columns', 'label,place', '--csv', '-']
+        )
+        .ended(0)
+        .out
+    )
     check('step() at regions.c:{} to {}'.format(barrier, allreduce) in out, 'no place in {}', out)
 
 
@@ -84,7 +102,11 @@ def near(what, found, wanted, least=0):
 
 
 def measured_cpu(run):
-    return {int(w[1]): [float(s) * 1e-9 for s in w[2:]] for w in (line.split() for line in run.out.splitlines()) if w[:1] == ['cpu']}
+    return {
+        int(w[1]): [float(s) * 1e-9 for s in w[2:]]
+        for w in (line.split() for line in run.out.splitlines())
+        if w[:1] == ['cpu']
+    }
 
 
 def sampled(run, source):
@@ -102,11 +124,18 @@ def sampled(run, source):
         near(name + ': of the others', row['others_s'], others, 0.01)
         if source == 'profile':
             close(name + ': samples', row['ticks'] / RATE, row['time_s'], 1e-6 + 0.01 * row['time_s'])
-        else: # each stands for the CPU time since the one before it
+        else:  # each stands for the CPU time since the one before it
             near(name + ': samples', row['ticks'] / RATE, mine)
     text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '120']).ended(0).out
     # in the region's line; where ranks had no processors for most of it, in the finding
-    check(re.search(r'rank 1: \S+ m?s in react(\(\))?, others |rank 1 made others wait, slow in react\b|most of it in react\(\)', ' '.join(text.split())), 'no procedure in {}', text)
+    check(
+        re.search(
+            r'rank 1: \S+ m?s in react(\(\))?, others |rank 1 made others wait, slow in react\b|most of it in react\(\)',
+            ' '.join(text.split()),
+        ),
+        'no procedure in {}',
+        text,
+    )
 
 
 def turns(run, traced):
@@ -122,7 +151,7 @@ def turns(run, traced):
 def thin(mpi):
     """A main() that calls a library for all it does, as LAMMPS'."""
     library = mpi.build('react.c', '-DLIBRARY', '-shared', '-fPIC', output='libreact.so')
-    os.makedirs(os.path.join(mpi.folder, 'bin'), exist_ok=True) # what lies beside a program is the program's
+    os.makedirs(os.path.join(mpi.folder, 'bin'), exist_ok=True)  # what lies beside a program is the program's
     return mpi.build('react.c', '-DPROGRAM', library, '-Wl,-rpath,' + mpi.folder, output=os.path.join('bin', 'thin'))
 
 
@@ -151,6 +180,7 @@ def main():
                     unify(run)
                 last.append(run.directory)
                 return run.out, (run.report(),)
+
             last = []
             measured = Measured(make)
             with tap.test(how + ': regions are as long as the program measured'):

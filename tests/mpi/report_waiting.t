@@ -45,10 +45,14 @@ def sums(report):
     close('waiting of the call sites', sum(s.data['wait_s'] or 0 for s in report.sites), total, some)
     close('kinds', sum(k['wait_s'] for k in waiting['kinds'] if not k['is_transfer']), total, some)
     close('culprits', sum(c['cost_s'] for c in waiting['culprits']) + waiting['unexplained_s'], total, some)
-    close('charged', sum(r['charged_s'] for r in waiting['per_rank']), sum(c['cost_s'] for c in waiting['culprits']), some)
+    close(
+        'charged', sum(r['charged_s'] for r in waiting['per_rank']), sum(c['cost_s'] for c in waiting['culprits']), some
+    )
     for c in waiting['culprits']:
         close('direct and propagated', c['direct_s'] + c['propagated_s'], c['cost_s'], 1e-6)
-    close('critical path', sum(r['critical_s'] for r in waiting['per_rank']), waiting['critical_path']['length_s'], some)
+    close(
+        'critical path', sum(r['critical_s'] for r in waiting['per_rank']), waiting['critical_path']['length_s'], some
+    )
     costs = [c['cost_s'] for c in waiting['culprits']]
     equal('largest first', costs, sorted(costs, reverse=True))
     e = report.data['efficiency']
@@ -83,38 +87,67 @@ def traced(tap, mpi):
             function, case = place(report, culprit)
             equal('culprit', (culprit['rank'], culprit['where'], function), (0, 'computing', 'MPI_Send'))
             # in the call it may also be without a processor, which is no waiting
-            check(0.8 * SLEPT <= culprit['cost_s'] <= truth[case] + 0.01, '{} costs {} of {} s', case, culprit['cost_s'], truth[case])
+            check(
+                0.8 * SLEPT <= culprit['cost_s'] <= truth[case] + 0.01,
+                '{} costs {} of {} s',
+                case,
+                culprit['cost_s'],
+                truth[case],
+            )
             site = report.callsite('MPI_Recv' if case == 'late' else 'MPI_Wait', inside=case)
-            check(0.9 * SLEPT <= site.on(1, 'wait_s') <= truth[case] + 0.005, '{}: waits {} of {} s', case, site.on(1, 'wait_s'),
-                  truth[case])
+            check(
+                0.9 * SLEPT <= site.on(1, 'wait_s') <= truth[case] + 0.005,
+                '{}: waits {} of {} s',
+                case,
+                site.on(1, 'wait_s'),
+                truth[case],
+            )
         equal('kind', waiting['kinds'][0]['kind'], 'late_sender')
-        regions = {report.sites[r['callsite_id']].names[0]: r for r in reversed(waiting['regions']) # longest last
-                   if report.sites[r['callsite_id']].function == 'MPI_Send'}
+        regions = {
+            report.sites[r['callsite_id']].names[0]: r
+            for r in reversed(waiting['regions'])  # longest last
+            if report.sites[r['callsite_id']].function == 'MPI_Send'
+        }
         for case in lines:
             equal('who computes in ' + case, (regions[case]['max_rank'], regions[case]['rank_count']), (0, 1))
             close('balance of ' + case, regions[case]['balance'], 0.5, 1e-6)
             check(regions[case]['max_s'] >= SLEPT, '{}: computing {}', case, regions[case]['max_s'])
     with tap.test('{}: in words'.format(mpi)):
         words = text_of(run.directory)
-        match = re.search(r'(\(exact\).*)?rank 0 is to blame for most: [0-9.]+ % of all waiting,( above all \([0-9.]+ %\))? '
-                          r'in (late|late_wait)\(\) at late_sender\.c:(\d+) <- \w+\(\) at late_sender\.c:\d+, '
-                          r'before MPI_Send \(#(\d+)\)', words)
-        check(match, 'no headline in {}', words[words.find('Waiting'):][:600])
+        match = re.search(
+            r'(\(exact\).*)?rank 0 is to blame for most: [0-9.]+ % of all waiting,( above all \([0-9.]+ %\))? '
+            r'in (late|late_wait)\(\) at late_sender\.c:(\d+) <- \w+\(\) at late_sender\.c:\d+, '
+            r'before MPI_Send \(#(\d+)\)',
+            words,
+        )
+        check(match, 'no headline in {}', words[words.find('Waiting') :][:600])
         equal('line', int(match.group(4)), lines[match.group(3)])
         equal('number', int(match.group(5)), waiting['culprits'][0]['callsite_id'] + 1)
-        for word in ('serialization', 'late sender', 'critical path: ', 'late(): MPI_Send:{0} -> MPI_Send:{0}'.format(lines['late'])):
+        for word in (
+            'serialization',
+            'late sender',
+            'critical path: ',
+            'late(): MPI_Send:{0} -> MPI_Send:{0}'.format(lines['late']),
+        ):
             check(word in words, 'no "{}"', word)
         section = harness.run([FVMPI, 'report', run.directory, '--width', '100']).ended(0).out
         section = re.search(r'^Waiting.*?^$', section, re.S | re.M).group(0).splitlines()
         check(len(section) <= 20, '{} lines', len(section))
         longer = harness.run([FVMPI, 'report', run.directory, '--all']).ended(0).out
-        check(len(re.search(r'^Waiting.*?^$', longer, re.S | re.M).group(0).splitlines()) > len(section), 'not longer with --all')
+        check(
+            len(re.search(r'^Waiting.*?^$', longer, re.S | re.M).group(0).splitlines()) > len(section),
+            'not longer with --all',
+        )
         for top in (1, 4):
             text = harness.run([FVMPI, 'report', run.directory, '--top', str(top)]).ended(0).out
             table = re.search(r'^ +rank  place .*?^ +kind of waiting', text, re.S | re.M)
             check(table, 'no culprits in {}', text)
             table = table.group(0)
-            equal('rows of --top {}'.format(top), len(re.findall(r'^ +\d+  ', table, re.M)), min(top, len(waiting['culprits'])))
+            equal(
+                'rows of --top {}'.format(top),
+                len(re.findall(r'^ +\d+  ', table, re.M)),
+                min(top, len(waiting['culprits'])),
+            )
     with tap.test('{}: the same without symbols, and as tables'.format(mpi)):
         bare = harness.report_of(run.directory, '--no-symbols').data['waiting']
         equal('kinds', bare['kinds'], waiting['kinds'])
@@ -136,7 +169,9 @@ def traced(tap, mpi):
         report = harness.report_of(part)
         equal('source', report.data['waiting']['source'], 'trace')
         equal('wait_kind', report.data['waiting']['wait_kind'], 'estimate')
-        check(not [s for s in report.sites if s.data['wait_kind'] == 'exact' and s.data['wait_s']], 'exact without a rank')
+        check(
+            not [s for s in report.sites if s.data['wait_kind'] == 'exact' and s.data['wait_s']], 'exact without a rank'
+        )
         harness.run([UNIFY, '-q', '-o', elsewhere, run.directory]).ended(0)
         said = harness.run([FVMPI, 'report', elsewhere])
         said.ended(1)
@@ -156,8 +191,11 @@ def imbalance(tap, mpi):
             report.sane(2)
             waiting, top = report.data['waiting'], report.data['waiting']['culprits'][0]
             equal('source', waiting['source'], 'trace' if options else 'profile')
-            equal('culprit', (top['rank'], top['where'], place(report, top)),
-                  (0, 'computing', ('MPI_Allreduce', 'imbalance')))
+            equal(
+                'culprit',
+                (top['rank'], top['where'], place(report, top)),
+                (0, 'computing', ('MPI_Allreduce', 'imbalance')),
+            )
             worked = [0, 0]
             for words in (line.split() for line in run.out.splitlines()):
                 if words[:1] == ['worked']:
@@ -167,15 +205,27 @@ def imbalance(tap, mpi):
             equal('kind', waiting['kinds'][0]['kind'], 'wait_at_nxn')
             close('kinds', sum(k['wait_s'] for k in waiting['kinds'] if not k['is_transfer']), waiting['wait_s'], 1e-6)
             words = text_of(run.directory)
-            pattern = (r'rank 0 is to blame for most: [0-9.]+ % of all waiting' if options else
-                       r'of (about )?[0-9.]+ \w+ waiting, [0-9.]+ \w+ \([0-9.]+ %\) is in collectives, where '
-                       r'rank 0 came last for most: [0-9.]+ % of it')
-            check(re.search(pattern + r',.* in imbalance\(\) at waitpaths\.c:\d+ <- \w+\(\) at waitpaths\.c:\d+, '
-                            r'before MPI_Allreduce', words),
-                  'no headline in {}', words[words.find('Waiting'):][:600])
+            pattern = (
+                r'rank 0 is to blame for most: [0-9.]+ % of all waiting'
+                if options
+                else r'of (about )?[0-9.]+ \w+ waiting, [0-9.]+ \w+ \([0-9.]+ %\) is in collectives, where '
+                r'rank 0 came last for most: [0-9.]+ % of it'
+            )
+            check(
+                re.search(
+                    pattern + r',.* in imbalance\(\) at waitpaths\.c:\d+ <- \w+\(\) at waitpaths\.c:\d+, '
+                    r'before MPI_Allreduce',
+                    words,
+                ),
+                'no headline in {}',
+                words[words.find('Waiting') :][:600],
+            )
             if not options:
-                equal('what only a trace tells', (waiting['critical_path'], waiting['unexplained_s'],
-                                                  report.data['efficiency']['transfer']), (None, None, None))
+                equal(
+                    'what only a trace tells',
+                    (waiting['critical_path'], waiting['unexplained_s'], report.data['efficiency']['transfer']),
+                    (None, None, None),
+                )
 
 
 def foreign(tap, mpi, directory):
@@ -192,7 +242,10 @@ def foreign(tap, mpi, directory):
     with tap.test('{}: a damaged analysis is left out'.format(mpi)):
         with open(os.path.join(directory, 'analysis.json')) as f:
             text = f.read()
-        for damaged, word in ((text[:len(text) // 2], 'ends early'), (text.replace('analysis-1', 'analysis-9'), 'schema')):
+        for damaged, word in (
+            (text[: len(text) // 2], 'ends early'),
+            (text.replace('analysis-1', 'analysis-9'), 'schema'),
+        ):
             with open(target, 'w') as f:
                 f.write(damaged)
             report = harness.report_of(other.directory)

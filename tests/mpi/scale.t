@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""fvunify at a size: programs that nobody here wrote on 4 ranks, 64 ranks of a small one (MPICH: 16; with FVMPI_TEST_LONG 64, and 256),
-merged by one process and by two into the same archive, which the strict checker, python3-otf2 and ViTE read. What they
-find is what the report says. ViTE's picture stays in the build directory, tests/programs/vite.png."""
+"""fvunify at a size: programs that nobody here wrote on 4 ranks, 64 ranks of a small one (MPICH: 16; with
+FVMPI_TEST_LONG 64, and 256), merged by one process and by two into the same archive, which the strict checker,
+python3-otf2 and ViTE read. What they find is what the report says. ViTE's picture stays in the build directory,
+tests/programs/vite.png."""
 import collections
 import hashlib
 import os
@@ -114,7 +115,11 @@ def many(tap, mpi, ranks):
         ran = time.time()
         directory, calls = merged(run.directory, mpi)
         equal('calls', calls, PER_RANK * ranks)
-        print('# {} ranks: {:.1f} s to run, {:.1f} s to merge twice and check'.format(ranks, ran - begin, time.time() - ran))
+        print(
+            '# {} ranks: {:.1f} s to run, {:.1f} s to merge twice and check'.format(
+                ranks, ran - begin, time.time() - ran
+            )
+        )
         equal('messages', read(directory, calls_of(run.report())), 20 * ranks)
 
 
@@ -129,8 +134,10 @@ def vite(tap, recorded):
         harness.run([UNIFY, recorded, '-o', archive, '-q', '--no-samples', '--no-analysis']).ended(0)
         env = {'XDG_RUNTIME_DIR': where, 'HOME': where}
         os.chmod(where, 0o700)
-        run = harness.run(['vite', os.path.join(archive, 'traces.otf2'), '-e', os.path.join(where, 'trace.svg')],
-                          dict(env, QT_QPA_PLATFORM='offscreen')).ended(0)
+        run = harness.run(
+            ['vite', os.path.join(archive, 'traces.otf2'), '-e', os.path.join(where, 'trace.svg')],
+            dict(env, QT_QPA_PLATFORM='offscreen'),
+        ).ended(0)
         text = run.out + run.err
         check('0 errors and 0 warnings were found during parsing' in text, 'ViTE says:\n{}', text[-1500:])
         with open(os.path.join(where, 'trace.svg')) as f:
@@ -167,7 +174,8 @@ def main():
     melt = program(tap, mpis, 'lmp', ['-in', os.path.join(harness.PROGRAMS, 'melt.in'), '-log', 'none'])
     program(tap, mpis, 'hpcc', data='hpccinf.txt')
     for mpi in mpis:
-        many(tap, mpi, 16 if str(mpi) == 'mpich' and not LONG else 64) # MPICH's ranks poll while others have the processor
+        # MPICH's ranks poll while others have the processor
+        many(tap, mpi, 16 if str(mpi) == 'mpich' and not LONG else 64)
     for mpi in mpis if LONG else []:
         many(tap, mpi, 256)
     vite(tap, melt)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""fvmpi scaling, of runs on one, two and four ranks whose parts scale in a known way: each value is what POP's formulas give from the runs' own reports, what is
-divided among the ranks loses nothing, what each of them does again loses all but its share, and the efficiency that was spoiled is named. Bad input gets one line."""
+"""fvmpi scaling, of runs on one, two and four ranks whose parts scale in a known way: each value is what POP's formulas
+give from the runs' own reports, what is divided among the ranks loses nothing, what each of them does again loses all
+but its share, and the efficiency that was spoiled is named. Bad input gets one line."""
 import json
 import os
 import statistics
@@ -46,24 +47,44 @@ def by_formulas(found, runs, weak):
         r, first = run.ranks / runs[0].ranks, runs[0]
         speedup = first.elapsed / run.elapsed * (r if weak else 1)
         computation = first.useful / run.useful * (r if weak else 1)
-        wanted = {'rank_count': run.ranks, 'run_count': 1, 'factor': r, 'elapsed_s': run.elapsed, 'useful_s': run.useful, 'speedup': speedup, 'of_ideal': speedup / r,
-                  'parallel': run.useful / run.ranks / run.elapsed, 'computation': computation, 'load_balance': run.efficiency['load_balance']}
+        wanted = {
+            'rank_count': run.ranks,
+            'run_count': 1,
+            'factor': r,
+            'elapsed_s': run.elapsed,
+            'useful_s': run.useful,
+            'speedup': speedup,
+            'of_ideal': speedup / r,
+            'parallel': run.useful / run.ranks / run.elapsed,
+            'computation': computation,
+            'load_balance': run.efficiency['load_balance'],
+        }
         for key, value in wanted.items():
             close('{} of {} ranks'.format(key, run.ranks), point[key], value, 1e-6 * (1 + abs(value)))
         close('global', point['global'], point['parallel'] * point['computation'], 1e-9)
-        close('global / global_ref is speedup / r', point['global'] / found['points'][0]['global'], point['of_ideal'], 1e-6)
+        close(
+            'global / global_ref is speedup / r',
+            point['global'] / found['points'][0]['global'],
+            point['of_ideal'],
+            1e-6,
+        )
 
 
 def part(found, name, table):
-    row, = [p for p in found['parts'] if p['table'] == table and p['name'] == name]
+    (row,) = [p for p in found['parts'] if p['table'] == table and p['name'] == name]
     return row
 
 
-REASONS = {'computation': 'what fell most: computation scalability', 'load_balance': 'work is shared less evenly', 'communication': 'more of the time is in MPI'}
+REASONS = {
+    'computation': 'what fell most: computation scalability',
+    'load_balance': 'work is shared less evenly',
+    'communication': 'more of the time is in MPI',
+}
 
 
 def fell_most(found, runs, planted, by):
-    """Of a busy machine MPI_Init may take so long that communication falls more than what was planted; then that is to be told."""
+    """Of a busy machine MPI_Init may take so long that communication falls more than what was planted; then that is to
+    be told."""
     left = {'computation': found['points'][-1]['computation']}
     left.update({key: runs[-1].efficiency[key] / runs[0].efficiency[key] for key in ('load_balance', 'communication')})
     check(left[planted] < by, '{} did not fall: {}', planted, left)
@@ -93,7 +114,11 @@ def strong(runs):
 def weak(runs):
     found = scaling('--weak', *[run.directory for run in reversed(runs)])
     by_formulas(found, runs, weak=True)
-    check(part(found, 'divided', 'sections')['lost_s'] < 0, 'that was divided, in a weak run: {}', part(found, 'divided', 'sections'))
+    check(
+        part(found, 'divided', 'sections')['lost_s'] < 0,
+        'that was divided, in a weak run: {}',
+        part(found, 'divided', 'sections'),
+    )
 
 
 def untold(runs):
@@ -109,8 +134,11 @@ def repeated(mpi, program, runs):
     found = scaling('--strong', runs[0].directory, runs[1].directory, again.directory)
     equal('points', [(p['rank_count'], p['run_count']) for p in found['points']], [(1, 1), (2, 2)])
     close('mean', found['points'][1]['elapsed_s'], statistics.mean([runs[1].elapsed, again.elapsed]), 1e-6)
-    equal('least and most', [round(found['points'][1][key], 6) for key in ('elapsed_min_s', 'elapsed_max_s')],
-          sorted(round(run.elapsed, 6) for run in (runs[1], again)))
+    equal(
+        'least and most',
+        [round(found['points'][1][key], 6) for key in ('elapsed_min_s', 'elapsed_max_s')],
+        sorted(round(run.elapsed, 6) for run in (runs[1], again)),
+    )
 
 
 def uneven(mpi, program):
@@ -120,26 +148,46 @@ def uneven(mpi, program):
 
 
 def by_threads(mpi):
-    """Threads of one rank and of two: work that all divide, and work of the main thread, at which the others wait. The run on one thread has no team of OpenMP."""
+    """Threads of one rank and of two: work that all divide, and work of the main thread, at which the others wait. The
+    run on one thread has no team of OpenMP."""
     if harness.SANITIZER and str(mpi) == 'mpich':
         raise harness.Skip("MPICH's libraries lock before AddressSanitizer is there")
     program, runs, reports = mpi.build('scaling_omp.c', '-fopenmp'), [], []
     for ranks, threads in ((1, 1), (1, 2), (2, 2)):
-        runs.append(mpi.profile(program, ranks, [str(WORK), str(COPIED)], ['--threads'], env={'OMP_NUM_THREADS': str(threads)}).ended(0).directory)
+        runs.append(
+            mpi.profile(program, ranks, [str(WORK), str(COPIED)], ['--threads'], env={'OMP_NUM_THREADS': str(threads)})
+            .ended(0)
+            .directory
+        )
         reports.append(harness.report_of(runs[-1]).data)
     found = scaling('--strong', *runs)
-    equal('sizes', [(p['rank_count'], p['thread_count'], p['factor']) for p in found['points']], [(1, 1, 1), (1, 2, 2), (2, 4, 4)])
+    equal(
+        'sizes',
+        [(p['rank_count'], p['thread_count'], p['factor']) for p in found['points']],
+        [(1, 1, 1), (1, 2, 2), (2, 4, 4)],
+    )
     equal('by threads', found['scaling']['by_threads'], True)
     first = reports[0]['ranks'][0]
-    close('computing of one thread', found['points'][0]['useful_s'], first['app_time_s'] - first['mpi_time_s'], 0.02 * COPIED / 1000)
+    close(
+        'computing of one thread',
+        found['points'][0]['useful_s'],
+        first['app_time_s'] - first['mpi_time_s'],
+        0.02 * COPIED / 1000,
+    )
     close('OpenMP of one thread', found['points'][0]['openmp'], 1, 0.02)
     for point, report in list(zip(found['points'], reports))[1:]:
         of = report['hybrid_efficiency']
-        for key, wanted in (('parallel', of['parallel']), ('openmp', of['omp_parallel']), ('load_balance', of['mpi_load_balance']), ('useful_s', of['useful_s']),
-                            ('computation', found['points'][0]['useful_s'] / of['useful_s'])):
+        for key, wanted in (
+            ('parallel', of['parallel']),
+            ('openmp', of['omp_parallel']),
+            ('load_balance', of['mpi_load_balance']),
+            ('useful_s', of['useful_s']),
+            ('computation', found['points'][0]['useful_s'] / of['useful_s']),
+        ):
             close('{} of {} threads'.format(key, point['thread_count']), point[key], wanted, 1e-6 * (1 + wanted))
     left = {'openmp': found['points'][-1]['openmp'], 'computation': found['points'][-1]['computation']}
-    check(left['openmp'] < 0.7, 'workers wait for the main thread: {}', left) # 0.5 by what is slept, and both ranks do what one did
+    # 0.5 by what is slept, and both ranks do what one did
+    check(left['openmp'] < 0.7, 'workers wait for the main thread: {}', left)
     said = text('--strong', *runs)
     check('threads' in said and 'OpenMP' in said, '{}', said)
 
@@ -160,12 +208,20 @@ def main():
         program = mpi.build('scaling.c', '-I' + os.path.join(harness.SOURCE, 'src'))
         runs = []
         with tap.test('{}: runs'.format(mpi)):
-            runs += [Run(mpi.profile(program, ranks, [str(w) for w in (WORK, COPIED, UNEVEN)]).ended(0)) for ranks in SIZES]
+            runs += [
+                Run(mpi.profile(program, ranks, [str(w) for w in (WORK, COPIED, UNEVEN)]).ended(0)) for ranks in SIZES
+            ]
         if not runs:
             continue
-        for name, judge in (('strong', lambda: strong(runs)), ('weak', lambda: weak(runs)), ('nobody told', lambda: untold(runs)),
-                            ('several runs of a size', lambda: repeated(mpi, program, runs)), ('uneven ranks', lambda: uneven(mpi, program)),
-                            ('ranks of threads', lambda: by_threads(mpi)), ('files', lambda: files(runs))):
+        for name, judge in (
+            ('strong', lambda: strong(runs)),
+            ('weak', lambda: weak(runs)),
+            ('nobody told', lambda: untold(runs)),
+            ('several runs of a size', lambda: repeated(mpi, program, runs)),
+            ('uneven ranks', lambda: uneven(mpi, program)),
+            ('ranks of threads', lambda: by_threads(mpi)),
+            ('files', lambda: files(runs)),
+        ):
             with tap.test('{}: {}'.format(mpi, name)):
                 judge()
         with tap.test('{}: bad input'.format(mpi)):

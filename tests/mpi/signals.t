@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A signal that ends a rank is told: which, of what, where. The program sees its actions as without fvmpi, and ends alike."""
+"""A signal that ends a rank is told: which, of what, where. The program sees its actions as without fvmpi, and ends
+alike."""
 import os
 import sys
 
@@ -9,18 +10,33 @@ import harness
 from report import check, equal
 
 RANKS = 2
-# Without a core dump; what the last rank ends with goes to a file. (A launcher's own status is also of those that it ends.)
-SHELL = ['sh', '-c', 'ulimit -c 0; file=$1; shift; "$@"; status=$?; '
-                     '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != ' + str(RANKS - 1) + ' ] || echo $status > "$file"; exit $status', 'sh']
+# Without a core dump; what the last rank ends with goes to a file. (A launcher's own status is also of those that it
+# ends.)
+SHELL = [
+    'sh',
+    '-c',
+    'ulimit -c 0; file=$1; shift; "$@"; status=$?; '
+    '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != ' + str(RANKS - 1) + ' ] || echo $status > "$file"; exit $status',
+    'sh',
+]
 # way, signal, address, function that it was in
-ENDS = (('segv', 'SIGSEGV', 16, 'segv'), ('divide', 'SIGFPE', None, 'divide'), ('abort', 'SIGABRT', None, 'aborts'),
-        ('terminated', 'SIGTERM', None, 'terminated'), ('again', 'SIGSEGV', 16, 'segv'))
+ENDS = (
+    ('segv', 'SIGSEGV', 16, 'segv'),
+    ('divide', 'SIGFPE', None, 'divide'),
+    ('abort', 'SIGABRT', None, 'aborts'),
+    ('terminated', 'SIGTERM', None, 'terminated'),
+    ('again', 'SIGSEGV', 16, 'segv'),
+)
 GOES_ON = ('recovers', 'child')
 
 
 def lines(run):
     """What the program itself wrote: its launcher says more, with numbers of processes."""
-    return [line for line in run.out.splitlines() if line.split()[:1] and line.split()[0] in ('action', 'own', 'given', 'child')]
+    return [
+        line
+        for line in run.out.splitlines()
+        if line.split()[:1] and line.split()[0] in ('action', 'own', 'given', 'child')
+    ]
 
 
 def status_in(path):
@@ -32,7 +48,9 @@ def both(mpi, program, way, options=()):
     directory = os.path.join(harness.scratch('exp'), 'e')
     plain, mine = (os.path.join(harness.scratch(), 'status') for _ in range(2))
     native = harness.run(mpi.command(RANKS, SHELL + [plain, program, way]))
-    run = harness.run(mpi.command(RANKS, SHELL + [mine] + mpi.profiled([program, way], directory, options)), directory=directory)
+    run = harness.run(
+        mpi.command(RANKS, SHELL + [mine] + mpi.profiled([program, way], directory, options)), directory=directory
+    )
     equal('output', lines(run), lines(native))
     check(lines(native), 'nothing was said: {}', native.out)
     equal('exit status', status_in(mine), status_in(plain))
@@ -75,10 +93,13 @@ def main():
         return
     for mpi in harness.mpis(tap):
         program = mpi.build('signals.c')
-        tests = [('{}: {} {}'.format(mpi, case[0], ' '.join(options)), ends, mpi, program, options, *case)
-                 for case in ENDS for options in ([], ['--trace', '--sample'])]
+        tests = [
+            ('{}: {} {}'.format(mpi, case[0], ' '.join(options)), ends, mpi, program, options, *case)
+            for case in ENDS
+            for options in ([], ['--trace', '--sample'])
+        ]
         tests += [('{}: {}'.format(mpi, way), goes_on, mpi, program, way) for way in GOES_ON]
-        tap.together(tests, 2) # a launcher takes its time to end
+        tap.together(tests, 2)  # a launcher takes its time to end
     tap.done()
 
 

@@ -26,17 +26,19 @@ HANDLES = {
     'Errhandler': '140:ERRHANDLER_NULL 141:ERRORS_ARE_FATAL 142:ERRORS_RETURN 143:ERRORS_ABORT',
     'Request': '180:REQUEST_NULL',
     'Datatype': '200:DATATYPE_NULL 201:AINT 202:COUNT 203:OFFSET 207:PACKED 208:SHORT 209:INT 20a:LONG 20b:LONG_LONG 20c:UNSIGNED_SHORT '
-                '20d:UNSIGNED 20e:UNSIGNED_LONG 20f:UNSIGNED_LONG_LONG 210:FLOAT 212:C_FLOAT_COMPLEX 213:CXX_FLOAT_COMPLEX 214:DOUBLE '
-                '216:C_DOUBLE_COMPLEX 217:CXX_DOUBLE_COMPLEX 218:LOGICAL 219:INTEGER 21a:REAL 21b:COMPLEX 21c:DOUBLE_PRECISION '
-                '21d:DOUBLE_COMPLEX 21e:CHARACTER 220:LONG_DOUBLE 224:C_LONG_DOUBLE_COMPLEX 225:CXX_LONG_DOUBLE_COMPLEX 228:FLOAT_INT '
-                '229:DOUBLE_INT 22a:LONG_INT 22b:2INT 22c:SHORT_INT 22d:LONG_DOUBLE_INT 230:2REAL 231:2DOUBLE_PRECISION 232:2INTEGER '
-                '238:C_BOOL 239:CXX_BOOL 23c:WCHAR 240:INT8_T 241:UINT8_T 243:CHAR 244:SIGNED_CHAR 245:UNSIGNED_CHAR 247:BYTE '
-                '248:INT16_T 249:UINT16_T 250:INT32_T 251:UINT32_T 258:INT64_T 259:UINT64_T',
+    '20d:UNSIGNED 20e:UNSIGNED_LONG 20f:UNSIGNED_LONG_LONG 210:FLOAT 212:C_FLOAT_COMPLEX 213:CXX_FLOAT_COMPLEX 214:DOUBLE '
+    '216:C_DOUBLE_COMPLEX 217:CXX_DOUBLE_COMPLEX 218:LOGICAL 219:INTEGER 21a:REAL 21b:COMPLEX 21c:DOUBLE_PRECISION '
+    '21d:DOUBLE_COMPLEX 21e:CHARACTER 220:LONG_DOUBLE 224:C_LONG_DOUBLE_COMPLEX 225:CXX_LONG_DOUBLE_COMPLEX 228:FLOAT_INT '
+    '229:DOUBLE_INT 22a:LONG_INT 22b:2INT 22c:SHORT_INT 22d:LONG_DOUBLE_INT 230:2REAL 231:2DOUBLE_PRECISION 232:2INTEGER '
+    '238:C_BOOL 239:CXX_BOOL 23c:WCHAR 240:INT8_T 241:UINT8_T 243:CHAR 244:SIGNED_CHAR 245:UNSIGNED_CHAR 247:BYTE '
+    '248:INT16_T 249:UINT16_T 250:INT32_T 251:UINT32_T 258:INT64_T 259:UINT64_T',
 }
-CLASSES = ('BUFFER COUNT TYPE TAG COMM RANK REQUEST ROOT GROUP OP TOPOLOGY DIMS ARG UNKNOWN TRUNCATE OTHER INTERN PENDING IN_STATUS ACCESS '
-           'AMODE ASSERT BAD_FILE BASE CONVERSION DISP DUP_DATAREP FILE_EXISTS FILE_IN_USE FILE INFO_KEY INFO_NOKEY INFO_VALUE INFO IO KEYVAL '
-           'LOCKTYPE NAME NO_MEM NOT_SAME NO_SPACE NO_SUCH_FILE PORT QUOTA READ_ONLY RMA_ATTACH RMA_CONFLICT RMA_RANGE RMA_SHARED RMA_SYNC '
-           'SERVICE SIZE SPAWN UNSUPPORTED_DATAREP UNSUPPORTED_OPERATION WIN RMA_FLAVOR PROC_ABORTED VALUE_TOO_LARGE SESSION ERRHANDLER ABI').split()
+CLASSES = (
+    'BUFFER COUNT TYPE TAG COMM RANK REQUEST ROOT GROUP OP TOPOLOGY DIMS ARG UNKNOWN TRUNCATE OTHER INTERN PENDING IN_STATUS ACCESS '
+    'AMODE ASSERT BAD_FILE BASE CONVERSION DISP DUP_DATAREP FILE_EXISTS FILE_IN_USE FILE INFO_KEY INFO_NOKEY INFO_VALUE INFO IO KEYVAL '
+    'LOCKTYPE NAME NO_MEM NOT_SAME NO_SPACE NO_SUCH_FILE PORT QUOTA READ_ONLY RMA_ATTACH RMA_CONFLICT RMA_RANGE RMA_SHARED RMA_SYNC '
+    'SERVICE SIZE SPAWN UNSUPPORTED_DATAREP UNSUPPORTED_OPERATION WIN RMA_FLAVOR PROC_ABORTED VALUE_TOO_LARGE SESSION ERRHANDLER ABI'
+).split()
 # Of each group the numbers are one's own: what an MPI calls otherwise is translated within its group.
 NUMBERS = {
     'rank': 'ANY_SOURCE=-1 PROC_NULL=-3 ROOT=-4',
@@ -46,8 +48,8 @@ NUMBERS = {
     'order': 'ORDER_C=12 ORDER_FORTRAN=15',
     'distribute': 'DISTRIBUTE_NONE=16 DISTRIBUTE_BLOCK=17 DISTRIBUTE_CYCLIC=18 DISTRIBUTE_DFLT_DARG=19',
     'combiner': 'COMBINER_NAMED=101 COMBINER_DUP=102 COMBINER_CONTIGUOUS=103 COMBINER_VECTOR=104 COMBINER_HVECTOR=105 COMBINER_INDEXED=106 '
-                'COMBINER_HINDEXED=107 COMBINER_INDEXED_BLOCK=108 COMBINER_HINDEXED_BLOCK=109 COMBINER_STRUCT=110 COMBINER_SUBARRAY=111 '
-                'COMBINER_DARRAY=112 COMBINER_F90_INTEGER=113 COMBINER_F90_REAL=114 COMBINER_F90_COMPLEX=115 COMBINER_RESIZED=116',
+    'COMBINER_HINDEXED=107 COMBINER_INDEXED_BLOCK=108 COMBINER_HINDEXED_BLOCK=109 COMBINER_STRUCT=110 COMBINER_SUBARRAY=111 '
+    'COMBINER_DARRAY=112 COMBINER_F90_INTEGER=113 COMBINER_F90_REAL=114 COMBINER_F90_COMPLEX=115 COMBINER_RESIZED=116',
     'typeclass': 'TYPECLASS_INTEGER=192 TYPECLASS_REAL=193 TYPECLASS_COMPLEX=194',
     'compared': 'IDENT=201 CONGRUENT=202 SIMILAR=203 UNEQUAL=204',
     'topology': 'CART=211 GRAPH=212 DIST_GRAPH=213',
@@ -55,24 +57,37 @@ NUMBERS = {
     'lock': 'LOCK_EXCLUSIVE=301 LOCK_SHARED=302',
     'seek': 'SEEK_SET=401 SEEK_CUR=402 SEEK_END=403',
     'keyval': 'KEYVAL_INVALID=0 TAG_UB=501 IO=502 HOST=503 WTIME_IS_GLOBAL=504 UNIVERSE_SIZE=505 APPNUM=506 LASTUSEDCODE=507 WIN_BASE=601 '
-              'WIN_DISP_UNIT=602 WIN_SIZE=603 WIN_CREATE_FLAVOR=604 WIN_MODEL=605',
-    'class': ' '.join('ERR_{}={}'.format(name, i + 1) for i, name in enumerate(CLASSES)) + ' SUCCESS=0 ERR_LASTCODE=16383',
+    'WIN_DISP_UNIT=602 WIN_SIZE=603 WIN_CREATE_FLAVOR=604 WIN_MODEL=605',
+    'class': ' '.join('ERR_{}={}'.format(name, i + 1) for i, name in enumerate(CLASSES))
+    + ' SUCCESS=0 ERR_LASTCODE=16383',
     'amode': 'MODE_APPEND=1 MODE_CREATE=2 MODE_DELETE_ON_CLOSE=4 MODE_EXCL=8 MODE_RDONLY=16 MODE_RDWR=32 MODE_SEQUENTIAL=64 MODE_UNIQUE_OPEN=128 '
-             'MODE_WRONLY=256',
+    'MODE_WRONLY=256',
     'assertion': 'MODE_NOCHECK=1024 MODE_NOPRECEDE=2048 MODE_NOPUT=4096 MODE_NOSTORE=8192 MODE_NOSUCCEED=16384',
     'other': 'WIN_FLAVOR_CREATE=311 WIN_FLAVOR_ALLOCATE=312 WIN_FLAVOR_DYNAMIC=313 WIN_FLAVOR_SHARED=314 WIN_UNIFIED=321 WIN_SEPARATE=322 '
-             'MAX_DATAREP_STRING=128 MAX_ERROR_STRING=512 MAX_INFO_KEY=256 MAX_INFO_VAL=1024 MAX_LIBRARY_VERSION_STRING=8192 '
-             'MAX_OBJECT_NAME=128 MAX_PORT_NAME=1024 MAX_PROCESSOR_NAME=256 MAX_STRINGTAG_LEN=1024 MAX_PSET_NAME_LEN=1024 BSEND_OVERHEAD=512',
+    'MAX_DATAREP_STRING=128 MAX_ERROR_STRING=512 MAX_INFO_KEY=256 MAX_INFO_VAL=1024 MAX_LIBRARY_VERSION_STRING=8192 '
+    'MAX_OBJECT_NAME=128 MAX_PORT_NAME=1024 MAX_PROCESSOR_NAME=256 MAX_STRINGTAG_LEN=1024 MAX_PSET_NAME_LEN=1024 BSEND_OVERHEAD=512',
 }
 MASKS = ('amode', 'assertion')
-ADDRESSES = {'BOTTOM': 'void *:0', 'IN_PLACE': 'void *:1', 'BUFFER_AUTOMATIC': 'void *:2', 'ARGV_NULL': 'char **:0', 'ARGVS_NULL': 'char ***:0',
-             'ERRCODES_IGNORE': 'int *:0', 'STATUS_IGNORE': 'MPI_Status *:0', 'STATUSES_IGNORE': 'MPI_Status *:0', 'UNWEIGHTED': 'int *:10',
-             'WEIGHTS_EMPTY': 'int *:11'}
+ADDRESSES = {
+    'BOTTOM': 'void *:0',
+    'IN_PLACE': 'void *:1',
+    'BUFFER_AUTOMATIC': 'void *:2',
+    'ARGV_NULL': 'char **:0',
+    'ARGVS_NULL': 'char ***:0',
+    'ERRCODES_IGNORE': 'int *:0',
+    'STATUS_IGNORE': 'MPI_Status *:0',
+    'STATUSES_IGNORE': 'MPI_Status *:0',
+    'UNWEIGHTED': 'int *:10',
+    'WEIGHTS_EMPTY': 'int *:11',
+}
 ALIASES = {'C_COMPLEX': 'C_FLOAT_COMPLEX', 'LONG_LONG_INT': 'LONG_LONG'}
 STATUS = 'struct {\n    int MPI_SOURCE, MPI_TAG, MPI_ERROR, MPI_internal[5];\n}'
-ATTRIBUTE = 'typedef int (MPI_{0}copy_attr_function)(MPI_{1}, int, void *, void *, void *, int *);\n' \
-            'typedef int (MPI_{0}delete_attr_function)(MPI_{1}, int, void *, void *);\n'
-CALL_BACKS = '''typedef void (MPI_User_function)(void *, void *, int *, MPI_Datatype *);
+ATTRIBUTE = (
+    'typedef int (MPI_{0}copy_attr_function)(MPI_{1}, int, void *, void *, void *, int *);\n'
+    'typedef int (MPI_{0}delete_attr_function)(MPI_{1}, int, void *, void *);\n'
+)
+CALL_BACKS = (
+    '''typedef void (MPI_User_function)(void *, void *, int *, MPI_Datatype *);
 typedef void (MPI_User_function_c)(void *, void *, MPI_Count *, MPI_Datatype *);
 typedef int (MPI_Grequest_query_function)(void *, MPI_Status *);
 typedef int (MPI_Grequest_free_function)(void *);
@@ -82,8 +97,16 @@ typedef int (MPI_Delete_function)(MPI_Comm, int, void *, void *);
 typedef int (MPI_Datarep_extent_function)(MPI_Datatype, MPI_Aint *, void *);
 typedef int (MPI_Datarep_conversion_function)(void *, MPI_Datatype, int, void *, MPI_Offset, void *);
 typedef int (MPI_Datarep_conversion_function_c)(void *, MPI_Datatype, MPI_Count, void *, MPI_Offset, void *);
-''' + ''.join(ATTRIBUTE.format(kind + '_', handle) for kind, handle in (('Comm', 'Comm'), ('Type', 'Datatype'), ('Win', 'Win'))) + ''.join(
-    'typedef void (MPI_{0}_errhandler_function)(MPI_{0} *, int *, ...);\n'.format(kind) for kind in ('Comm', 'File', 'Win', 'Session'))
+'''
+    + ''.join(
+        ATTRIBUTE.format(kind + '_', handle)
+        for kind, handle in (('Comm', 'Comm'), ('Type', 'Datatype'), ('Win', 'Win'))
+    )
+    + ''.join(
+        'typedef void (MPI_{0}_errhandler_function)(MPI_{0} *, int *, ...);\n'.format(kind)
+        for kind in ('Comm', 'File', 'Win', 'Session')
+    )
+)
 # Of attributes: copy nothing, copy the value, do nothing on deletion.
 NO_FUNCTIONS = {'COMM': 'Comm_', 'TYPE': 'Type_', 'WIN': 'Win_'}
 # Removed by MPI-3.0; deprecated ones are there.
@@ -103,27 +126,40 @@ def functions():
 
 
 def header():
-    out = ['#ifndef MPI_H\n#define MPI_H\n#include <stdint.h>\n#ifdef __cplusplus\nextern "C" {\n#endif\n',
-           '#define MPI_VERSION 5\n#define MPI_SUBVERSION 0\n#define MPI_ABI_VERSION 1\n#define MPI_ABI_SUBVERSION 0\n',
-           'typedef intptr_t MPI_Aint;\ntypedef int64_t MPI_Offset;\ntypedef int64_t MPI_Count;\ntypedef {} MPI_Status;'.format(STATUS)]
+    out = [
+        '#ifndef MPI_H\n#define MPI_H\n#include <stdint.h>\n#ifdef __cplusplus\nextern "C" {\n#endif\n',
+        '#define MPI_VERSION 5\n#define MPI_SUBVERSION 0\n#define MPI_ABI_VERSION 1\n#define MPI_ABI_SUBVERSION 0\n',
+        'typedef intptr_t MPI_Aint;\ntypedef int64_t MPI_Offset;\ntypedef int64_t MPI_Count;\ntypedef {} MPI_Status;'.format(
+            STATUS
+        ),
+    ]
     for kind in HANDLES:
         out.append('typedef struct MPI_ABI_{0} *MPI_{0};'.format(kind))
         out += ['#define MPI_{} ((MPI_{}){:#x})'.format(name, kind, number) for number, name in handles(kind)]
     out += ['#define MPI_{} MPI_{}'.format(*pair) for pair in ALIASES.items()]
-    out += ['enum {{ {} }};'.format(', '.join('MPI_{} = {}'.format(*pair) for pair in numbers(group))) for group in NUMBERS if group != 'other']
+    out += [
+        'enum {{ {} }};'.format(', '.join('MPI_{} = {}'.format(*pair) for pair in numbers(group)))
+        for group in NUMBERS
+        if group != 'other'
+    ]
     out += ['#define MPI_{} {}'.format(*pair) for pair in numbers('other')]
     out += ['#define MPI_{} (({}){})'.format(name, *value.split(':')) for name, value in ADDRESSES.items()]
     out += ['#define MPI_DISPLACEMENT_CURRENT ((MPI_Offset)-1)', CALL_BACKS]
     for name, kind in NO_FUNCTIONS.items():
-        out += ['#define MPI_{}_{}_FN ((MPI_{}{}_attr_function *){})'.format(name, what, kind, way, value)
-                for what, way, value in (('NULL_COPY', 'copy', 0), ('DUP', 'copy', 1), ('NULL_DELETE', 'delete', 0))]
+        out += [
+            '#define MPI_{}_{}_FN ((MPI_{}{}_attr_function *){})'.format(name, what, kind, way, value)
+            for what, way, value in (('NULL_COPY', 'copy', 0), ('DUP', 'copy', 1), ('NULL_DELETE', 'delete', 0))
+        ]
     for prefix in 'MPI_', 'PMPI_':
         out += [gen.head(f, prefix + f.name[4:]) + ';' for f in functions()]
         out += ['double {0}Wtime(void);\ndouble {0}Wtick(void);'.format(prefix)]
         out += ['MPI_Aint {}Aint_{}(MPI_Aint, MPI_Aint);'.format(prefix, what) for what in ('add', 'diff')]
         for kind in HANDLES:
             short = kind.replace('Datatype', 'Type')
-            out += ['int {}{}_toint(MPI_{});'.format(prefix, short, kind), 'MPI_{2} {0}{1}_fromint(int);'.format(prefix, short, kind)]
+            out += [
+                'int {}{}_toint(MPI_{});'.format(prefix, short, kind),
+                'MPI_{2} {0}{1}_fromint(int);'.format(prefix, short, kind),
+            ]
     out += ['#ifdef __cplusplus\n}\n#endif\n#endif\n']
     return '\n'.join(out)
 
@@ -132,7 +168,6 @@ def write_header(directory):
     include = os.path.join(directory, 'include')
     os.makedirs(include, exist_ok=True)
     gen.write(include, 'mpi.h', header())
-
 
 
 # ---- a library that translates
@@ -278,11 +313,30 @@ EXPORT(double, Wtime, (void))
 }
 """
 # Parameters whose numbers are another group's than their kind says, or have one at all.
-GROUPS = {'lock_type': 'lock', 'typeclass': 'typeclass', 'order': 'order', 'split_type': 'split', 'amode': 'amode', 'assert': 'assertion', 'whence': 'seek',
-          'required': 'thread', 'provided': 'thread', 'combiner': 'combiner', 'keyval': 'keyval', 'comm_keyval': 'keyval', 'win_keyval': 'keyval',
-          'rank_source': 'rank', 'rank_dest': 'rank'}
-OF_FUNCTION = {('MPI_Error_class', 'errorclass'): 'class', ('MPI_Comm_compare', 'result'): 'compared', ('MPI_Group_compare', 'result'): 'compared',
-               ('MPI_Topo_test', 'status'): 'topology', ('MPI_File_get_amode', 'amode'): None}
+GROUPS = {
+    'lock_type': 'lock',
+    'typeclass': 'typeclass',
+    'order': 'order',
+    'split_type': 'split',
+    'amode': 'amode',
+    'assert': 'assertion',
+    'whence': 'seek',
+    'required': 'thread',
+    'provided': 'thread',
+    'combiner': 'combiner',
+    'keyval': 'keyval',
+    'comm_keyval': 'keyval',
+    'win_keyval': 'keyval',
+    'rank_source': 'rank',
+    'rank_dest': 'rank',
+}
+OF_FUNCTION = {
+    ('MPI_Error_class', 'errorclass'): 'class',
+    ('MPI_Comm_compare', 'result'): 'compared',
+    ('MPI_Group_compare', 'result'): 'compared',
+    ('MPI_Topo_test', 'status'): 'topology',
+    ('MPI_File_get_amode', 'amode'): None,
+}
 KIND_GROUPS = {'RANK': 'rank', 'ROOT': 'rank', 'TAG': 'tag'}
 ARRAYS = {'REQUESTS': 'Request', 'CREQUESTS': 'Request', 'DATATYPES': 'Datatype', 'STATUSES_OUT': None}
 
@@ -290,17 +344,30 @@ ARRAYS = {'REQUESTS': 'Request', 'CREQUESTS': 'Request', 'DATATYPES': 'Datatype'
 def tables():
     """What is called what, both ways: of handles, and of numbers."""
     out = []
+
     def table(name, rows):
         out.append('static const struct pair %s_pairs[] = {' % name)
-        out.extend(('#ifdef MPI_{1}\n    {{ {0}, (int64_t)(MPI_{1}) }},\n#endif' if name in HANDLES or name == 'class' else
-                    '    {{ {0}, MPI_{1} }},').format(*row) for row in rows)
+        out.extend(
+            (
+                '#ifdef MPI_{1}\n    {{ {0}, (int64_t)(MPI_{1}) }},\n#endif'
+                if name in HANDLES or name == 'class'
+                else '    {{ {0}, MPI_{1} }},'
+            ).format(*row)
+            for row in rows
+        )
         out.append('    { INT64_MIN, 0 },\n};')
+
     for kind in HANDLES:
         table(kind, handles(kind))
         mpich = '(handle)(uintptr_t)mpich' if kind == 'File' else '(handle)(uint32_t)mpich'
-        out.append('static inline MPI_%s %s_in(handle abi)\n{\n    return (MPI_%s)in(%s_pairs, (int64_t)abi);\n}' % (kind, kind, kind, kind))
-        out.append('static inline handle %s_out(MPI_%s mpich)\n{\n    int64_t abi = out(%s_pairs, (int64_t)mpich);\n'
-                   '    return abi == (int64_t)mpich ? %s : (handle)abi;\n}' % (kind, kind, kind, mpich))
+        out.append(
+            'static inline MPI_%s %s_in(handle abi)\n{\n    return (MPI_%s)in(%s_pairs, (int64_t)abi);\n}'
+            % (kind, kind, kind, kind)
+        )
+        out.append(
+            'static inline handle %s_out(MPI_%s mpich)\n{\n    int64_t abi = out(%s_pairs, (int64_t)mpich);\n'
+            '    return abi == (int64_t)mpich ? %s : (handle)abi;\n}' % (kind, kind, kind, mpich)
+        )
     for group in NUMBERS:
         if group in ('other', 'undefined', 'distribute'):
             continue
@@ -363,11 +430,16 @@ class Translation:
         each = ('c_{0}[i] = {1}_in({0}[i])' if handle else 'status_in(&{0}[i], &c_{0}[i])').format(name, handle)
         back = ('{0}[i] = {1}_out(c_{0}[i])' if handle else 'status_out(&c_{0}[i], &{0}[i])').format(name, handle)
         loop = 'for (int i = 0; {0} && i < {1}; i++)\n        {2};'
-        self.before = ['MPI_{0} *c_{1} = malloc(((size_t){2} + 1) * sizeof(*c_{1}));'.format(of, name, n), loop.format(name, n, each)]
+        self.before = [
+            'MPI_{0} *c_{1} = malloc(((size_t){2} + 1) * sizeof(*c_{1}));'.format(of, name, n),
+            loop.format(name, n, each),
+        ]
         if not const:
             self.after = [loop.format(name, n, back)]
         if not handle:
-            self.after.append(loop.format('rc && ' + name, n, '{0}[i].MPI_ERROR = code_out(c_{0}[i].MPI_ERROR)'.format(name)))
+            self.after.append(
+                loop.format('rc && ' + name, n, '{0}[i].MPI_ERROR = code_out(c_{0}[i].MPI_ERROR)'.format(name))
+            )
 
 
 def translated(f):
@@ -376,27 +448,35 @@ def translated(f):
     lines.append('int rc = mpich_{}({});'.format(f.name, ', '.join(part.passed for part in parts)))
     lines += [line for part in parts for line in part.after]
     return 'EXPORT(int, {}, ({}))\n{{\n    {}\n    return code_out(rc);\n}}\n'.format(
-        f.name[4:], ', '.join(part.declared for part in parts) or 'void', '\n    '.join(lines))
+        f.name[4:], ', '.join(part.declared for part in parts) or 'void', '\n    '.join(lines)
+    )
 
 
 def can_translate(f):
     """Not what calls back, nor what has arrays whose length a topology knows."""
     kinds = {p.kind for p in f.params}
-    return not any(kind.startswith('FUNCTION') for kind in kinds) and not kinds & {'ANY', 'INFOS', 'DATATYPES_OUT'} and not (
-        'DATATYPES' in kinds and 'Neighbor' in f.name)
+    return (
+        not any(kind.startswith('FUNCTION') for kind in kinds)
+        and not kinds & {'ANY', 'INFOS', 'DATATYPES_OUT'}
+        and not ('DATATYPES' in kinds and 'Neighbor' in f.name)
+    )
 
 
 def library(have):
     with open(have) as text:
         there = set(re.findall(r'#define HAVE_(\w+) 1', text.read()))
     wanted = [f for f in functions() if f.name in there and can_translate(f)]
-    out = [PRELUDE.replace('STATUS', STATUS, 1),
-           '#define EXPORT(type, name, types) \\\n    type abi_##name types __asm__("PMPI_" #name); \\\n'
-           '    __typeof__(abi_##name) weak_##name __asm__("MPI_" #name) __attribute__((weak, alias("PMPI_" #name))); \\\n'
-           '    type abi_##name types\n\nstatic void *mpich;']
+    out = [
+        PRELUDE.replace('STATUS', STATUS, 1),
+        '#define EXPORT(type, name, types) \\\n    type abi_##name types __asm__("PMPI_" #name); \\\n'
+        '    __typeof__(abi_##name) weak_##name __asm__("MPI_" #name) __attribute__((weak, alias("PMPI_" #name))); \\\n'
+        '    type abi_##name types\n\nstatic void *mpich;',
+    ]
     out += ['static __typeof__({0}) *mpich_{0};'.format(f.name) for f in wanted]
-    out += ['__attribute__((constructor)) static void find(void)\n{\n    mpich = dlopen("libmpich.so.12", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);\n'
-            '    if (!mpich) {\n        fprintf(stderr, "%s\\n", dlerror());\n        exit(1);\n    }']
+    out += [
+        '__attribute__((constructor)) static void find(void)\n{\n    mpich = dlopen("libmpich.so.12", RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);\n'
+        '    if (!mpich) {\n        fprintf(stderr, "%s\\n", dlerror());\n        exit(1);\n    }'
+    ]
     # where the program has a copy of the variable, these libraries see libc's
     out += ['    char ***theirs = dlsym(mpich, "environ");\n    *theirs = environ;']
     out += ['    *(void **)&mpich_{0} = dlsym(mpich, "P{0}");'.format(f.name) for f in wanted]

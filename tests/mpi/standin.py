@@ -12,8 +12,13 @@ import harness
 import standard_abi
 
 # soname, that of the Fortran library, functions that it has not
-KNOWN = {'libmpi.so.12': ('libmpifort.so.12', rb'P?MPI_(?:\w+_c|Session_\w+|Psend_init|Precv_init|Pready\w*|Parrived|Isendrecv\w*)\0'),
-         'libmpi_cray.so.12': ('libmpifort_cray.so.12', None)}
+KNOWN = {
+    'libmpi.so.12': (
+        'libmpifort.so.12',
+        rb'P?MPI_(?:\w+_c|Session_\w+|Psend_init|Precv_init|Pready\w*|Parrived|Isendrecv\w*)\0',
+    ),
+    'libmpi_cray.so.12': ('libmpifort_cray.so.12', None),
+}
 SPARE = rb'(?:P?MPIX|p?mpix)_\w{21,}\0'  # long names of extensions that nobody asks for
 NEEDED, STRTAB, STRSZ, SONAME = 1, 5, 10, 14
 
@@ -29,8 +34,13 @@ class Elf:
         self.entries = []  # (tag, where its value stands, value)
         table = next(h[2] for h in headers if h[0] == 2)
         while not self.entries or self.entries[-1][0]:
-            self.entries.append((struct.unpack_from('<q', self.bytes, table)[0], table + 8,
-                                 struct.unpack_from('<Q', self.bytes, table + 8)[0]))
+            self.entries.append(
+                (
+                    struct.unpack_from('<q', self.bytes, table)[0],
+                    table + 8,
+                    struct.unpack_from('<Q', self.bytes, table + 8)[0],
+                )
+            )
             table += 16
         values = {tag: value for tag, _, value in self.entries}
         load = next(h for h in headers if h[0] == 1 and h[3] <= values[STRTAB] < h[3] + h[5])
@@ -42,12 +52,12 @@ class Elf:
             if tag not in (NEEDED, SONAME):
                 continue
             start = self.names + value
-            old = bytes(self.bytes[start:self.bytes.index(0, start)]).decode()
+            old = bytes(self.bytes[start : self.bytes.index(0, start)]).decode()
             new = names.get(old, old).encode() + b'\0'
             if len(new) > len(old) + 1:
                 start = self.names + re.search(SPARE, self.strings()).start()
                 struct.pack_into('<Q', self.bytes, where, start - self.names)
-            self.bytes[start:start + len(new)] = new
+            self.bytes[start : start + len(new)] = new
 
     def hide(self, pattern):
         """Symbols: nobody looks for the name that they have then."""
@@ -55,7 +65,7 @@ class Elf:
             self.bytes[self.names + found.end() - 2] = ord('#')
 
     def strings(self):
-        return bytes(self.bytes[self.names:self.names + self.size])
+        return bytes(self.bytes[self.names : self.names + self.size])
 
     def write(self, path):
         with open(path, 'wb') as f:
@@ -103,17 +113,24 @@ class StandIn(harness.Mpi):
         """MPICH's wrapper with these libraries."""
         path = os.path.join(self.folder, name)
         words = harness.run([name, '-show']).ended(0).out.split() if shutil.which(name) else ['false']
-        mine = {'-lmpich': os.path.join(self.folder, self.soname), '-lmpichfort': os.path.join(self.folder, self.fortran)}
+        mine = {
+            '-lmpich': os.path.join(self.folder, self.soname),
+            '-lmpichfort': os.path.join(self.folder, self.fortran),
+        }
         libraries = [mine[word] for word in words if word in mine]
         with open(path, 'w') as f:
-            f.write('#!/bin/sh\nexec {} "$@" {} -Wl,--allow-shlib-undefined,--disable-new-dtags,-rpath,{}\n'.format(
-                ' '.join(word for word in words if word not in mine), ' '.join(libraries), self.folder))
+            f.write(
+                '#!/bin/sh\nexec {} "$@" {} -Wl,--allow-shlib-undefined,--disable-new-dtags,-rpath,{}\n'.format(
+                    ' '.join(word for word in words if word not in mine), ' '.join(libraries), self.folder
+                )
+            )
         os.chmod(path, 0o755)
         return path
 
 
 class StandardAbi(harness.Mpi):
     """... which is C alone."""
+
     soname, lacks = 'libmpi_abi.so.1', None
 
     def __init__(self):
@@ -144,10 +161,29 @@ class StandardAbi(harness.Mpi):
         source = os.path.join(self.folder, 'translated.c')
         standard_abi.gen.write(self.folder, 'translated.c', standard_abi.library(have))
         if not os.path.exists(self.path) or os.path.getmtime(self.path) < os.path.getmtime(source):
-            includes = [word for word in harness.run([self.mpicc, '-show']).ended(0).out.split() if word.startswith('-I')]
-            harness.run(['cc', '-O1', '-w', '-shared', '-fPIC', '-Wl,-z,defs,-soname,' + self.soname, *includes, source, '-o', self.path]).ended(0)
+            includes = [
+                word for word in harness.run([self.mpicc, '-show']).ended(0).out.split() if word.startswith('-I')
+            ]
+            harness.run(
+                [
+                    'cc',
+                    '-O1',
+                    '-w',
+                    '-shared',
+                    '-fPIC',
+                    '-Wl,-z,defs,-soname,' + self.soname,
+                    *includes,
+                    source,
+                    '-o',
+                    self.path,
+                ]
+            ).ended(0)
         with open(self.cc, 'w') as f:
-            f.write('#!/bin/sh\nexec cc -I{0}/include "$@" {1} -Wl,--disable-new-dtags,-rpath,{0}\n'.format(self.folder, self.path))
+            f.write(
+                '#!/bin/sh\nexec cc -I{0}/include "$@" {1} -Wl,--disable-new-dtags,-rpath,{0}\n'.format(
+                    self.folder, self.path
+                )
+            )
         os.chmod(self.cc, 0o755)
 
 

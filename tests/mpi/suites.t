@@ -22,16 +22,29 @@ RANKS = 2
 SCALAPACK = '/usr/lib/x86_64-linux-gnu/scalapack/{}-tests'
 # One of each kind: LU, Cholesky, QR, reduction, least squares, band solver, inversion, PBLAS.
 SHORT = 'xdlu xcllt xsqr xztrd xsls xcdblu xdinv PBLAS/dpb1tst PBLAS/spb3tst'.split()
-# Need more than two processes. Of these, with four, xdsep and xssep differ from run to run without fvmpi, too, and xdsyevr
-# decides by variables that it never set: it passes alone and fails with fvmpi.
+# Need more than two processes. Of these, with four, xdsep and xssep differ from run to run without fvmpi, too, and
+# xdsyevr decides by variables that it never set: it passes alone and fails with fvmpi.
 LEFT_OUT = re.compile(r'x.*(gsep|sep|svd|evr)$|x[CF]btest$')
-SENDS = ('MPI_Send', 'MPI_Isend', 'MPI_Rsend', 'MPI_Irsend', 'MPI_Ssend', 'MPI_Issend', 'MPI_Bsend', 'MPI_Sendrecv', 'MPI_Start')
+SENDS = (
+    'MPI_Send',
+    'MPI_Isend',
+    'MPI_Rsend',
+    'MPI_Irsend',
+    'MPI_Ssend',
+    'MPI_Issend',
+    'MPI_Bsend',
+    'MPI_Sendrecv',
+    'MPI_Start',
+)
 RECEIVES = ('MPI_Recv', 'MPI_Irecv', 'MPI_Sendrecv', 'MPI_Start')
 
 
 def results(text):
     """Without times, and without the width of columns that times change."""
-    return [re.sub(r'[ \t]+', ' ', re.sub(r'\b\d+\.\d+([EDe][-+]\d+)?\b|\*+', '#', line)).strip() for line in text.splitlines()]
+    return [
+        re.sub(r'[ \t]+', ' ', re.sub(r'\b\d+\.\d+([EDe][-+]\d+)?\b|\*+', '#', line)).strip()
+        for line in text.splitlines()
+    ]
 
 
 def files_of(directory):
@@ -43,7 +56,8 @@ def files_of(directory):
 
 
 def both(mpi, program, ranks=RANKS, arguments=(), inputs=(), stdin=None, options=()):
-    """Runs without and with fvmpi in directories of their own, which hold the inputs; compares; returns the second run."""
+    """Runs without and with fvmpi in directories of their own, which hold the inputs; compares; returns the second
+    run."""
     outcomes = []
     for profiled in (False, True):
         cwd, directory = harness.scratch('cwd'), os.path.join(harness.scratch('exp'), 'e')
@@ -62,7 +76,9 @@ def both(mpi, program, ranks=RANKS, arguments=(), inputs=(), stdin=None, options
     equal('results', results(run.out), results(native.out))
     equal('names of the files', sorted(after), sorted(before))
     for name in before:
-        same = after[name] == before[name] or results(after[name].decode('latin1')) == results(before[name].decode('latin1'))
+        same = after[name] == before[name] or results(after[name].decode('latin1')) == results(
+            before[name].decode('latin1')
+        )
         check(same, '{} differs', name)
     check(native.out.strip(), 'it printed nothing')
     return run
@@ -87,8 +103,11 @@ def scalapack(tap, mpi):
     folder = SCALAPACK.format(mpi)
     programs = [os.path.join(folder, name) for name in SHORT]
     if LONG:
-        programs = [path for path in sorted(glob.glob(folder + '/x*') + glob.glob(folder + '/PBLAS/*tst'))
-                    if not LEFT_OUT.search(path)]
+        programs = [
+            path
+            for path in sorted(glob.glob(folder + '/x*') + glob.glob(folder + '/PBLAS/*tst'))
+            if not LEFT_OUT.search(path)
+        ]
     for program in programs:
         with tap.test('{}: ScaLAPACK, {}'.format(mpi, os.path.basename(program))):
             if not os.path.exists(program):
@@ -121,7 +140,9 @@ def hdf5(tap, mpi):
             raise Skip('not installed: libhdf5-{}-dev, gfortran'.format(mpi))
         folder = harness.scratch('build')
         program = os.path.join(folder, 'suites_hdf5')
-        harness.run([compiler, '-g', os.path.join(harness.PROGRAMS, 'suites_hdf5.F90'), '-o', program], cwd=folder).ended(0)
+        harness.run(
+            [compiler, '-g', os.path.join(harness.PROGRAMS, 'suites_hdf5.F90'), '-o', program], cwd=folder
+        ).ended(0)
         run = both(mpi, program)
         equal('output', run.out.strip(), 'wrong elements: 0')
         report = whole(run, RANKS, program)
@@ -132,7 +153,11 @@ def hdf5(tap, mpi):
 def mpi4py(tap, mpi):
     with tap.test('{}: mpi4py.bench ringtest'.format(mpi)):
         python = '/usr/bin/python3'
-        probe = harness.run([python, '-c', 'import mpi4py.MPI; print(mpi4py.MPI.__file__)']) if os.path.exists(python) else None
+        probe = (
+            harness.run([python, '-c', 'import mpi4py.MPI; print(mpi4py.MPI.__file__)'])
+            if os.path.exists(python)
+            else None
+        )
         if not probe or probe.rc:
             raise Skip('not installed: python3-mpi4py')
         if ('libmpich' in harness.run(['ldd', probe.out.strip()]).out) != (mpi.name == 'mpich'):

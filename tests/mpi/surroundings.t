@@ -19,8 +19,11 @@ NOWHERE = '/dev/null/x'  # each rank says that it cannot record there
 
 
 def changed(how, command):
-    text = 'import os, signal, sys; signal.signal(signal.SIGPIPE, signal.SIG_DFL); ' + how + \
-        'os.execvp(sys.argv[1], sys.argv[1:])'
+    text = (
+        'import os, signal, sys; signal.signal(signal.SIGPIPE, signal.SIG_DFL); '
+        + how
+        + 'os.execvp(sys.argv[1], sys.argv[1:])'
+    )
     return [sys.executable, '-c', text] + command
 
 
@@ -45,8 +48,11 @@ def descriptors(tap, mpi):
                 mine, natives = harness.scratch('files'), harness.scratch('files')
                 directory = NOWHERE if where == 'cannot record' else os.path.join(harness.scratch('exp'), 'e')
                 native = harness.run(mpi.command(2, changed(how, [program, 'files', natives]))).ended(0)
-                run = harness.run(mpi.command(2, changed(how, mpi.profiled([program, 'files', mine], directory))),
-                                  env={'FVMPI_DEPHT': '1'}, directory=directory).ended(0)
+                run = harness.run(
+                    mpi.command(2, changed(how, mpi.profiled([program, 'files', mine], directory))),
+                    env={'FVMPI_DEPHT': '1'},
+                    directory=directory,
+                ).ended(0)
                 equal('files', texts(mine), texts(natives))
                 equal('files that are descriptor 2', texts(mine).count('descriptor 2\nend\n'), 2)
                 if where == 'records':
@@ -57,9 +63,11 @@ def descriptors(tap, mpi):
 def directories(tap, mpi):
     program = mpi.build('surroundings.c')
     preload = ['env', 'LD_PRELOAD=' + mpi.preload]
-    for what, before, wanted in (('no output named', preload, 'fvmpi-surroundings-2p-*'),
-                                 ('a relative output', preload + ['FVMPI_OUTPUT=out/e'], 'out/e'),
-                                 ('under fvmpi run', [harness.FVMPI, 'run'], 'fvmpi-surroundings-2p-*')):
+    for what, before, wanted in (
+        ('no output named', preload, 'fvmpi-surroundings-2p-*'),
+        ('a relative output', preload + ['FVMPI_OUTPUT=out/e'], 'out/e'),
+        ('under fvmpi run', [harness.FVMPI, 'run'], 'fvmpi-surroundings-2p-*'),
+    ):
         with tap.test('{}: ranks that go apart before MPI_Init, {}'.format(mpi, what)):
             cwd, apart = harness.scratch('cwd'), harness.scratch('apart')
             run = harness.run(mpi.command(2, before + [program, 'apart', apart]), cwd=cwd).ended(0)
@@ -73,8 +81,9 @@ def directories(tap, mpi):
 def plugins(tap, mpi):
     with tap.test('{}: a plugin with -lfvmpi is closed'.format(mpi)):
         sanitize = os.environ.get('SANITIZE_FLAGS', '').split()
-        plugin = mpi.build('plugin.c', '-shared', '-fPIC', '-pthread', mpi.library, '-Wl,-rpath,' + harness.LIBS,
-                           output='plugin.so')
+        plugin = mpi.build(
+            'plugin.c', '-shared', '-fPIC', '-pthread', mpi.library, '-Wl,-rpath,' + harness.LIBS, output='plugin.so'
+        )
         host = mpi.build('plugin_host.c', '-pthread', '-Wl,--as-needed', '-ldl', *sanitize)
         directory = os.path.join(harness.scratch('exp'), 'e')
         run = harness.run(mpi.command(2, [host, plugin]), env={'FVMPI_OUTPUT': directory}, directory=directory).ended(0)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fault tolerance (MPIX_Comm_shrink, _agree, _revoke): the communicators of who is left are known, the same on all their
-ranks. The MPI's own functions abort (MPICH 4.0): a library stands in for them."""
+"""Fault tolerance (MPIX_Comm_shrink, _agree, _revoke): the communicators of who is left are known, the same on all
+their ranks. The MPI's own functions abort (MPICH 4.0): a library stands in for them."""
 import os
 import sys
 
@@ -20,8 +20,11 @@ def judge(mpi):
     equal('agreed', run.out.split(), ['8'] * 4)
     profile = harness.profile_of(directory)
     left = [c for c in profile['communicators'] if c['size'] == 2]
-    equal('communicators', [(c['members'], c['parent_uid'], c['rank_count'], c['inferred'], c['freed']) for c in left],
-          [([[0, 1, 2]], left[0]['parent_uid'], 2, False, True)] * 2)
+    equal(
+        'communicators',
+        [(c['members'], c['parent_uid'], c['rank_count'], c['inferred'], c['freed']) for c in left],
+        [([[0, 1, 2]], left[0]['parent_uid'], 2, False, True)] * 2,
+    )
     calls = {f['function']: f['count'] for f in profile['mpi_functions']}
     equal('calls', [calls.get('MPIX_Comm_' + name) for name in ('shrink', 'agree', 'revoke')], [4, 4, 4])
     harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
-"""Computing without a processor: how long a rank was blocked, and how long others had its processor, between which calls: what
-the program measured itself. Where the kernel does not tell it, nothing is known, and the program runs as ever."""
+"""Computing without a processor: how long a rank was blocked, and how long others had its processor, between which
+calls: what the program measured itself. Where the kernel does not tell it, nothing is known, and the program runs as
+ever."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -30,15 +31,23 @@ def sleeps(found, truth):
 def shares(found, truth):
     rows, _ = ranks_of(found[0], 'shares')
     for rank, row in rows.items():
-        truth.near('rank {} has no processor'.format(rank), (row['preempted_s'] + row['blocked_s']) * 1e9, '{}.shares'.format(rank))
+        truth.near(
+            'rank {} has no processor'.format(rank),
+            (row['preempted_s'] + row['blocked_s']) * 1e9,
+            '{}.shares'.format(rank),
+        )
         check(row['preempted_s'] >= row['blocked_s'], 'rank {} was blocked for {} s', rank, row['blocked_s'])
 
 
 def often(found, truth):
     rows, _ = ranks_of(found[0], 'often')
     for row in rows.values():
-        check(row['unseen_count'] > 0 and 100 < row['blocked_count'] < 2000, '{} times of 2000, {} not seen', row['blocked_count'],
-              row['unseen_count'])
+        check(
+            row['unseen_count'] > 0 and 100 < row['blocked_count'] < 2000,
+            '{} times of 2000, {} not seen',
+            row['blocked_count'],
+            row['unseen_count'],
+        )
 
 
 def bounded(found, truth):
@@ -55,6 +64,7 @@ def main():
         def make():
             run = mpi.profile(program, 2).ended(0)
             return run.out, (run.report(),)
+
         measured = Measured(make)
         measured.run()
         if measured.found[0].data['waiting']['regions'][0]['blocked_s'] is None:

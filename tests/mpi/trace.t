@@ -17,10 +17,13 @@ sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import Mismatch, check, equal
 
-LONG = os.environ.get('FVMPI_TEST_LONG') == '1' # ./dev statistics
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
 PROGRAMS = 'p2p.c requests.c restarted.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c owners.c comms.c'.split()
-ENDS = {'isend': ('sent', 'cancelled', 'freed'), 'irecv': ('received', 'cancelled', 'freed'),
-        'icollective': ('done', 'freed')}
+ENDS = {
+    'isend': ('sent', 'cancelled', 'freed'),
+    'irecv': ('received', 'cancelled', 'freed'),
+    'icollective': ('done', 'freed'),
+}
 
 
 def event(text):
@@ -71,8 +74,11 @@ class Trace:
     def ordered(self):
         last = {}
         for call in self.calls:
-            check(int(call['begin']) >= last.get(call['thread'], 0) and int(call['end']) >= int(call['begin']),
-                  'events are out of order: {}', call)
+            check(
+                int(call['begin']) >= last.get(call['thread'], 0) and int(call['end']) >= int(call['begin']),
+                'events are out of order: {}',
+                call,
+            )
             last[call['thread']] = int(call['end'])
 
 
@@ -83,7 +89,10 @@ def brief_events(path):
     """Of hundreds of thousands: (begin, end, kind, MPI function), in order of time."""
     out = harness.run([harness.FVMPI, 'dump', path]).ended(0).out
     names = dict(re.findall(r'^functions .*\bid=(\d+) .*name="([^"]*)"', out, re.M))
-    sites = {site: names[function] for site, function in re.findall(r'^sites thread=0 index=(\d+) .*function=(\d+)', out, re.M)}
+    sites = {
+        site: names[function]
+        for site, function in re.findall(r'^sites thread=0 index=(\d+) .*function=(\d+)', out, re.M)
+    }
     chunks = [EVENT.findall(text) for text in out.split('\nchunk ')]
     chunks.sort(key=lambda rows: int(rows[0][0]) if rows else 0)
     return [(int(begin), int(end), kind, sites.get(site)) for rows in chunks for begin, end, kind, site in rows]
@@ -103,8 +112,11 @@ def completed(trace, rank):
         equal('rank {}: {} ended twice'.format(rank, start), len(ended), len(set(ended)))
         equal('rank {}: {} that never ended'.format(rank, start), sorted(set(posted) - set(ended)), [])
     known = {r['request'] for r in trace.of('isend', 'irecv', 'icollective', 'put', 'get', 'atomic', 'read', 'write')}
-    equal('rank {}: what ended without a beginning'.format(rank),
-          [r for r in trace.of('sent', 'received', 'cancelled', 'done', 'freed') if r['request'] not in known], [])
+    equal(
+        'rank {}: what ended without a beginning'.format(rank),
+        [r for r in trace.of('sent', 'received', 'cancelled', 'done', 'freed') if r['request'] not in known],
+        [],
+    )
 
 
 def agrees(report, directory, ranks):
@@ -121,11 +133,18 @@ def agrees(report, directory, ranks):
         completed(trace, rank)
         sent = sum(s.on(rank, 'bytes_sent') for s in report.sites)
         received = sum(s.on(rank, 'bytes_received') for s in report.sites)
-        equal('rank {}: bytes sent'.format(rank),
-              trace.sum('bytes', 'send', 'isend', 'put', 'write') + trace.sum('sent', 'collective', 'icollective', 'atomic'), sent)
-        equal('rank {}: bytes received'.format(rank),
-              trace.sum('bytes', 'recv', 'received', 'mrecv', 'get', 'read') +
-              trace.sum('received', 'collective', 'icollective', 'atomic'), received)
+        equal(
+            'rank {}: bytes sent'.format(rank),
+            trace.sum('bytes', 'send', 'isend', 'put', 'write')
+            + trace.sum('sent', 'collective', 'icollective', 'atomic'),
+            sent,
+        )
+        equal(
+            'rank {}: bytes received'.format(rank),
+            trace.sum('bytes', 'recv', 'received', 'mrecv', 'get', 'read')
+            + trace.sum('received', 'collective', 'icollective', 'atomic'),
+            received,
+        )
 
 
 def matched(all_traces):
@@ -155,7 +174,9 @@ def killed(mpi, options=(), calls_at_least=0):
     slots = os.path.join(harness.scratch('slots'), 'slots')
     directory = os.path.join(harness.scratch('exp'), 'e')
     program = mpi.build('crash.c')
-    process = harness.start(mpi.command(2, mpi.profiled([program, 'loop', slots], directory, ['--trace'] + list(options))))
+    process = harness.start(
+        mpi.command(2, mpi.profiled([program, 'loop', slots], directory, ['--trace'] + list(options)))
+    )
 
     def truth():
         try:
@@ -193,13 +214,18 @@ def killed(mpi, options=(), calls_at_least=0):
 def budget(mpi):
     directory = os.path.join(harness.scratch('exp'), 'e')
     program = mpi.build('../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), '-ldl', output='silence_trace')
-    run = mpi.profile(program, 2, ['calls', '30000'], ['--trace', '--trace-max=64K'], directory, env={'FVMPI_DEPTH': '4'}).ended(7)
+    run = mpi.profile(
+        program, 2, ['calls', '30000'], ['--trace', '--trace-max=64K'], directory, env={'FVMPI_DEPTH': '4'}
+    ).ended(7)
     plain = mpi.profile(program, 2, ['calls', '1']).ended(7)
     equal('output', sorted(run.out), sorted(plain.out))  # of two ranks: as the launcher mixes it
     for rank, trace in enumerate(traces(directory)):
         entry = run.report().rank(rank)
-        equal('calls', sum(s.on(rank, 'count') for s in run.report().sites),
-              entry['trace']['count'] + entry['dropped']['events'])
+        equal(
+            'calls',
+            sum(s.on(rank, 'count') for s in run.report().sites),
+            entry['trace']['count'] + entry['dropped']['events'],
+        )
         equal('calls in the file', len(trace.calls), entry['trace']['count'])
         check(entry['dropped']['events'] > 0, 'rank {}: nothing was dropped', rank)
         check(entry['trace']['count'] > 1000, 'rank {}: the budget was not used', rank)
@@ -219,7 +245,9 @@ def neighbours(mpi):
         wanted['star'] = ([1, 2, 3] if rank == 0 else [0],) * 2
         wanted['ring'] = ([(rank + 1) % 4], [(rank + 3) % 4])
         wanted['told'] = ([(rank + 3) % 4], [(rank + 1) % 4])
-        dump = harness.run([harness.FVMPI, 'dump', os.path.join(directory, 'rank-{:06d}.fvr'.format(rank))]).ended(0).out
+        dump = (
+            harness.run([harness.FVMPI, 'dump', os.path.join(directory, 'rank-{:06d}.fvr'.format(rank))]).ended(0).out
+        )
         names = {row['id']: row['name'] for row in map(event, re.findall(r'^comms (.*)', dump, re.M))}
         found = {}
         for row in map(event, re.findall(r'^neighbours (.*)', dump, re.M)):
@@ -237,11 +265,15 @@ GRIDS = {**dict.fromkeys(('grid', 'copy', 'later'), [OPEN, CLOSED]), 'rows': [CL
 
 
 def grids(traced, profiled):
-    """The dimensions of each communicator's grid, and in an archive where its ranks stand: as neighbours.c is told by MPI_Cart_coords."""
+    """The dimensions of each communicator's grid, and in an archive where its ranks stand: as neighbours.c is told by
+    MPI_Cart_coords."""
     for directory in (traced, profiled):
         comms = harness.report_of(directory).data['communicators']
-        equal('grids', sorted((c['name'], c['grid']) for c in comms if c['grid']),
-              sorted((name, grid) for name, grid in GRIDS.items() for _ in range(2 if name == 'rows' else 1)))
+        equal(
+            'grids',
+            sorted((c['name'], c['grid']) for c in comms if c['grid']),
+            sorted((name, grid) for name, grid in GRIDS.items() for _ in range(2 if name == 'rows' else 1)),
+        )
     unify = os.path.join(harness.BUILD, 'fvunify')
     if not os.path.exists(unify) or not shutil.which('otf2-print'):
         raise harness.Skip('no fvunify or no otf2-print: built without OTF2')
@@ -251,8 +283,11 @@ def grids(traced, profiled):
     defs = harness.run(['otf2-print', '-G', archive]).ended(0).out
     places = re.findall(r'^CART_COORDINATE .*Topology: "(\w+)" .*Rank: (\d+) .*Coordinates?: \(([\d, ]+)\)', defs, re.M)
     for name in ('grid', 'copy', 'later'):
-        equal(name, [(int(rank), at) for of, rank, at in places if of == name],
-              [(rank, '{}, {}'.format(rank // 2, rank % 2)) for rank in range(4)])
+        equal(
+            name,
+            [(int(rank), at) for of, rank, at in places if of == name],
+            [(rank, '{}, {}'.format(rank // 2, rank % 2)) for rank in range(4)],
+        )
     equal('rows', [(int(rank), at) for of, rank, at in places if of == 'rows'], 2 * [(0, '0'), (1, '1')])
     closed = re.findall(r'^CART_DIMENSION .*Size: (\d+), Periodicity: (\w+)', defs, re.M)
     equal('dimensions', sorted(closed), sorted(3 * [('2', 'FALSE')] + 5 * [('2', 'TRUE')]))
@@ -269,8 +304,13 @@ def main():
                     if name == 'persistent.c' and 'HAVE_MPI_Allreduce_init 1' not in f.read():
                         raise harness.Skip('no MPI_Allreduce_init')
                 directory = os.path.join(harness.scratch('exp'), 'e')
-                run = mpi.profile(mpi.build(name), ranks, [os.path.join(harness.scratch('data'), 'f')] if name in ('file.c', 'owners.c') else [],
-                                  ['--trace'], directory).ended(0)
+                run = mpi.profile(
+                    mpi.build(name),
+                    ranks,
+                    [os.path.join(harness.scratch('data'), 'f')] if name in ('file.c', 'owners.c') else [],
+                    ['--trace'],
+                    directory,
+                ).ended(0)
                 agrees(run.report(), directory, ranks)
                 matched(traces(directory))
         for binding in ('MPIF_H', 'USE_F08'):

@@ -43,7 +43,9 @@ def main():
             profiled.report().sane(2)
         with tap.test('{}: fvmpi run around the launcher'.format(mpi)):
             directory = os.path.join(harness.scratch('exp'), 'e')
-            profiled = harness.run(mpi.profiled(['--'] + mpi.command(2, [program, '0']), directory), directory=directory)
+            profiled = harness.run(
+                mpi.profiled(['--'] + mpi.command(2, [program, '0']), directory), directory=directory
+            )
             same(native, profiled)
             profiled.report().sane(2)
         with tap.test('{}: disabled, nothing is written'.format(mpi)):
@@ -52,7 +54,9 @@ def main():
             same(native, profiled)
             check(not os.path.exists(directory), '{} is there', directory)
         with tap.test('{}: a depth of 1 and tiny budgets change nothing'.format(mpi)):
-            profiled = mpi.profile(program, 2, ['0'], options=['--depth', '1', '--profile-max', '64k', '--collectives-max', '4k'])
+            profiled = mpi.profile(
+                program, 2, ['0'], options=['--depth', '1', '--profile-max', '64k', '--collectives-max', '4k']
+            )
             same(native, profiled)
             profiled.report().shape(2)
     tap.done()

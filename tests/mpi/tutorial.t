@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
-"""share/doc/tutorial.md: its commands, in their order, on copies of its examples, in C and in Fortran. What the report names is what the tutorial shows: the problem
-of each step, and no more the one that was mended before. The program computes the same in all steps."""
+"""share/doc/tutorial.md: its commands, in their order, on copies of its examples, in C and in Fortran. What the report
+names is what the tutorial shows: the problem of each step, and no more the one that was mended before. The program
+computes the same in all steps."""
 import os
 import re
 import shutil
@@ -14,7 +15,8 @@ from report import check, equal
 
 TUTORIAL = os.path.join(harness.SOURCE, 'share', 'doc', 'tutorial.md')
 EXAMPLES = os.path.join(harness.SOURCE, 'share', 'examples')
-PLANTED = {'slow': 'react', 'even': 'exchange_with', 'packed': 'draw|save', 'fast': None}  # experiment: the function of its first finding
+# experiment: the function of its first finding
+PLANTED = {'slow': 'react', 'even': 'exchange_with', 'packed': 'draw|save', 'fast': None}
 
 
 def commands():
@@ -50,7 +52,9 @@ def walk(mpi, fortran):
     for name in os.listdir(EXAMPLES):
         shutil.copy(os.path.join(EXAMPLES, name), folder)
     for command in commands():
-        done = harness.run(['sh', '-c', in_fortran(command) if fortran else command], env={'PATH': path}, cwd=folder).ended(0)
+        done = harness.run(
+            ['sh', '-c', in_fortran(command) if fortran else command], env={'PATH': path}, cwd=folder
+        ).ended(0)
         values.update(re.findall(r'^ *(heat \S+)$', done.out, re.M))
         of = re.match(r'fvmpi report (\w+)$', command)
         if of:
@@ -61,20 +65,33 @@ def walk(mpi, fortran):
 
 
 def findings(folder, experiment):
-    return harness.valid(harness.run([harness.FVMPI, 'report', os.path.join(folder, experiment), '--json', '-']).ended(0).out)['findings']
+    return harness.valid(
+        harness.run([harness.FVMPI, 'report', os.path.join(folder, experiment), '--json', '-']).ended(0).out
+    )['findings']
 
 
 def judge(folder, said):
     lost = {}
     for experiment, planted in PLANTED.items():
         found = findings(folder, experiment)
-        lost[experiment] = {name: sum(f['lost_s'] or 0 for f in found if re.search(name, f['text']) and f['name'] != 'startup') for name in filter(None, PLANTED.values())}
+        lost[experiment] = {
+            name: sum(f['lost_s'] or 0 for f in found if re.search(name, f['text']) and f['name'] != 'startup')
+            for name in filter(None, PLANTED.values())
+        }
     first = findings(folder, 'slow')
-    check(any(f['name'] == 'load_imbalance' and f['rank'] == 1 and 'react' in f['text'] for f in first), 'react() on rank 1: {}', first)
+    check(
+        any(f['name'] == 'load_imbalance' and f['rank'] == 1 and 'react' in f['text'] for f in first),
+        'react() on rank 1: {}',
+        first,
+    )
     check('react' in first_lines(said['slow']), '{}', said['slow'])
     check(lost['even']['react'] < 0.5 * lost['slow']['react'], 'react() still: {}', lost)
     for mended in ('packed', 'fast'):
-        check(not any(f['name'] == 'small_messages' for f in findings(folder, mended)), 'messages: {}', findings(folder, mended))
+        check(
+            not any(f['name'] == 'small_messages' for f in findings(folder, mended)),
+            'messages: {}',
+            findings(folder, mended),
+        )
 
 
 def main():

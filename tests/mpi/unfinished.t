@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What programs leave unfinished, in a trace: receives whose requests were freed, locks that are held at an abort, and a rank that was aborted before its first
-call. Nothing of it is called an error, or a trace that was not asked for."""
+"""What programs leave unfinished, in a trace: receives whose requests were freed, locks that are held at an abort, and
+a rank that was aborted before its first call. Nothing of it is called an error, or a trace that was not asked for."""
 import os
 import re
 import sys
@@ -24,7 +24,12 @@ def freed(tap, mpi, program):
     with tap.test('{}: a receive whose request was freed: its message is unrecorded, no error'.format(mpi)):
         run = mpi.profile(program, 2, ['freed'], ['--trace', '-q']).ended(0)
         _, said = merged(run.directory)
-        check('tag 5: 1 messages sent, 0 received [warning message-unrecorded]' in said and '0 errors, 1 warnings' in said, 'fvmpi check: {}', said)
+        check(
+            'tag 5: 1 messages sent, 0 received [warning message-unrecorded]' in said
+            and '0 errors, 1 warnings' in said,
+            'fvmpi check: {}',
+            said,
+        )
 
 
 def locked(tap, mpi, program):
@@ -32,7 +37,7 @@ def locked(tap, mpi, program):
         run = mpi.profile(program, 2, ['locked'], ['--trace', '-q'])
         check(run.rc != 0, 'it was not aborted')
         _, said = merged(run.directory)
-        check(str(2 ** 32 - 1) not in said, 'fvmpi check: {}', said)
+        check(str(2**32 - 1) not in said, 'fvmpi check: {}', said)
         equal('at all ranks', len(re.findall(r'lock \d+ at all ranks on window \d+ is never released', said)), 2)
         equal('at rank 0', len(re.findall(r'lock \d+ at rank 0 on window \d+ is never released', said)), 2)
 

@@ -15,8 +15,10 @@ sys.path.append(sys.path[0] + '/../harness')
 import harness
 from report import check, equal
 
-PROGRAMS = ('p2p.c requests.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c comms.c '
-            'many_comms.c threads.c mprobe.c').split()
+PROGRAMS = (
+    'p2p.c requests.c collectives.c persistent.c nonblocking.c inter.c grid.c window.c file.c comms.c '
+    'many_comms.c threads.c mprobe.c'
+).split()
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
 GENERATOR = os.path.join(harness.BUILD, 'tests/bench/trace_gen')
 
@@ -62,8 +64,11 @@ def real_programs(tap, mpi):
             checked(run.directory)
             text = printed(run.directory)
             equal('enter and leave', count(text, 'ENTER'), count(text, 'LEAVE'))
-            equal('posted and ended receives', count(text, 'MPI_IRECV') + count(text, 'MPI_REQUEST_CANCELLED') >=
-                  count(text, 'MPI_IRECV_REQUEST'), True)
+            equal(
+                'posted and ended receives',
+                count(text, 'MPI_IRECV') + count(text, 'MPI_REQUEST_CANCELLED') >= count(text, 'MPI_IRECV_REQUEST'),
+                True,
+            )
 
 
 RANKS = """
@@ -96,7 +101,10 @@ def same_for_all(tap, mpi):
         equal('beside the others', len(os.listdir(halves[1])), 2)
         whole, parts = (harness.profile_of(*d, '--no-symbols') for d in ([run.directory], halves))
         equal('names', parts['run'].pop('directory'), ' '.join(halves))
-        alike = [json.dumps(r, sort_keys=True).replace(d, 'DIR') for r, d in ((parts, ' '.join(halves)), (whole, whole['run'].pop('directory')))]
+        alike = [
+            json.dumps(r, sort_keys=True).replace(d, 'DIR')
+            for r, d in ((parts, ' '.join(halves)), (whole, whole['run'].pop('directory')))
+        ]
         equal('report of two directories', *alike)
         folder = os.path.join(halves[0], 'ranks-000000')  # as a large job has it
         shutil.copytree(halves[1], folder)
@@ -125,8 +133,11 @@ def same_for_all(tap, mpi):
                 f.seek(WORLD_SIZE)
                 f.write(struct.pack('i', 20000))
         check('ranks 4 to 19999 have no rank file' in unify(few, rc=1).err, 'not said')
-        equal('files', sorted(os.listdir(os.path.join(few, 'traces'))),
-              sorted('{}.{}'.format(i, kind) for i in (0, 1, 3) for kind in ('def', 'evt')))
+        equal(
+            'files',
+            sorted(os.listdir(os.path.join(few, 'traces'))),
+            sorted('{}.{}'.format(i, kind) for i in (0, 1, 3) for kind in ('def', 'evt')),
+        )
         checked(few)
         text = printed(few)
         equal('enter and leave', count(text, 'ENTER'), count(text, 'LEAVE'))
@@ -176,12 +187,18 @@ def programs(tap, mpi):
         if not python:
             raise harness.Skip('merged and checked; no python3-otf2 to read it with')
         script = [python, '-c', PROGRAM_REGIONS, os.path.join(directory, 'traces.otf2')]
-        equal('programs', harness.run(script, cwd='/').ended(0).out.splitlines(),
-              ['mpmd_meet|{} x y -z'.format(os.path.realpath(program)), 'other|' + os.path.realpath(other)])
+        equal(
+            'programs',
+            harness.run(script, cwd='/').ended(0).out.splitlines(),
+            ['mpmd_meet|{} x y -z'.format(os.path.realpath(program)), 'other|' + os.path.realpath(other)],
+        )
 
 
-FAILURES = {'receives': {'mpich': (0, 8), 'openmpi': (0, 9)}, 'collectives': {'mpich': (3, 4), 'openmpi': (3, 4)},
-            'freed': {'mpich': (0, 0), 'openmpi': (0, 0)}}
+FAILURES = {
+    'receives': {'mpich': (0, 8), 'openmpi': (0, 9)},
+    'collectives': {'mpich': (3, 4), 'openmpi': (3, 4)},
+    'freed': {'mpich': (0, 0), 'openmpi': (0, 0)},
+}
 
 
 def failed_run(mpi, program, arguments, failures):
@@ -191,24 +208,33 @@ def failed_run(mpi, program, arguments, failures):
     unify(run.directory, '-q')
     checked(run.directory, '--strict')
     text = printed(run.directory)
-    return text, re.findall(r'^([A-Z_]+) .*\n +ADDITIONAL ATTRIBUTES: \("fvmpi::error" <\d+>; STRING; "(\w+)"', text, re.M)
+    return text, re.findall(
+        r'^([A-Z_]+) .*\n +ADDITIONAL ATTRIBUTES: \("fvmpi::error" <\d+>; STRING; "(\w+)"', text, re.M
+    )
 
 
 def failed(tap, mpi):
     """Operations that failed are in the archive, and marked: messages are matched, collective calls in step."""
     with tap.test('{}: failed.F90'.format(mpi)):
         _, marked = failed_run(mpi, mpi.build('failed.F90', output='failed_f'), [], (0, 3))
-        equal('marked', sorted(marked), [(kind, 'MPI_ERR_TRUNCATE') for kind in
-                                         ('MPI_COLLECTIVE_END', 'MPI_IRECV', 'MPI_RECV')])
+        equal(
+            'marked',
+            sorted(marked),
+            [(kind, 'MPI_ERR_TRUNCATE') for kind in ('MPI_COLLECTIVE_END', 'MPI_IRECV', 'MPI_RECV')],
+        )
     for part, failures in FAILURES.items():
         with tap.test('{}: failed.c, {}'.format(mpi, part)):
             text, marked = failed_run(mpi, mpi.build('failed.c'), [part], failures[mpi.name])
             if part == 'receives':
-                equal('marked', sorted(marked), [('MPI_IRECV', 'MPI_ERR_TRUNCATE')] * 4 + [('MPI_RECV', 'MPI_ERR_TRUNCATE')] * 4)
+                equal(
+                    'marked',
+                    sorted(marked),
+                    [('MPI_IRECV', 'MPI_ERR_TRUNCATE')] * 4 + [('MPI_RECV', 'MPI_ERR_TRUNCATE')] * 4,
+                )
                 equal('bytes', len(re.findall(r'^MPI_I?RECV .*Length: 0\b', text, re.M)), 8)
             elif part == 'collectives':
-                # One of both fails in the first three, both in those with a negative count and a root that there is not;
-                # the latter is on no record, because it has no root.
+                # One of both fails in the first three, both in those with a negative count and a root that there is
+                # not; the latter is on no record, because it has no root.
                 kinds = collections.Counter(kind for kind, _ in marked)
                 equal('marked', kinds, {'MPI_COLLECTIVE_END': 4, 'NON_BLOCKING_COLLECTIVE_COMPLETE': 1})
                 equal('in all', count(text, 'MPI_COLLECTIVE_END'), 2 * 10)
@@ -263,7 +289,9 @@ def shared_memory_need(tap, mpi):
             raise harness.Skip('a sanitizer has memory of its own')
         d, out, peaks = (harness.scratch(name) for name in ('even', 'out', 'peaks'))
         harness.run([GENERATOR, d, '4', '250000']).ended(0)
-        harness.run(mpi.command(4, [sys.executable, '-c', PEAK, peaks, UNIFY, d, '-q', '-o', out, '--memory', '64M'])).ended(0)
+        harness.run(
+            mpi.command(4, [sys.executable, '-c', PEAK, peaks, UNIFY, d, '-q', '-o', out, '--memory', '64M'])
+        ).ended(0)
         kib = []
         for name in os.listdir(peaks):
             with open(os.path.join(peaks, name)) as f:
@@ -276,8 +304,10 @@ def many_calls(mpi, calls=100000):
     """A program of so many calls, and two more."""
     source = os.path.join(harness.scratch('src'), 'many.c')
     with open(source, 'w') as f:
-        f.write('#include <mpi.h>\nint main(int c, char **v) {{ int r; MPI_Init(&c, &v); '
-                'for (int i = 0; i < {}; i++) MPI_Comm_rank(MPI_COMM_WORLD, &r); return MPI_Finalize(); }}\n'.format(calls))
+        f.write(
+            '#include <mpi.h>\nint main(int c, char **v) {{ int r; MPI_Init(&c, &v); '
+            'for (int i = 0; i < {}; i++) MPI_Comm_rank(MPI_COMM_WORLD, &r); return MPI_Finalize(); }}\n'.format(calls)
+        )
     program = source[:-2]
     harness.run([mpi.cc, '-g', source, '-o', program]).ended(0)
     return program
@@ -299,12 +329,18 @@ def small(tap, mpi):
             run = mpi.profile(program, 1, (), options + ['-q']).ended(0)
             size = os.path.getsize(os.path.join(run.directory, 'rank-000000.fvr'))
             check(size <= 64 << 10, '{}: {} bytes', options, size)
-            equal('damages', re.findall(r'damages=(\d+)', harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out), ['0'])
+            equal(
+                'damages',
+                re.findall(r'damages=(\d+)', harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out),
+                ['0'],
+            )
 
 
 def budget(tap, mpi):
     with tap.test('{}: calls that are not in the trace are missing, also for --quiet'.format(mpi)):
-        program = mpi.build('../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), '-ldl', output='silence_budget')
+        program = mpi.build(
+            '../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), '-ldl', output='silence_budget'
+        )
         run = mpi.profile(program, 2, ['calls', '30000'], ['--trace', '--trace-max=64K']).ended(7)
         dropped = sum(run.report().rank(r)['dropped']['events'] for r in (0, 1))
         check(dropped > 0, 'the test is void')
@@ -385,7 +421,9 @@ def two_runs(tap, mpi):
             check(re.search('rank-000000.fvr: of another run, left out', said), 'not said: {}', said)
             check('rank 0 has no rank file' in said, 'not said: {}', said)
         text = printed(mixed)
-        check(not re.search(r'^ENTER +0 ', text, re.M) and re.search(r'^ENTER +1 ', text, re.M), 'the older run is used')
+        check(
+            not re.search(r'^ENTER +0 ', text, re.M) and re.search(r'^ENTER +1 ', text, re.M), 'the older run is used'
+        )
 
 
 # rename() number FAIL_AT fails, or ends the process.
@@ -418,7 +456,12 @@ def old_archives(tap):
     harness.run([GENERATOR, d, '2', '300', '0']).ended(0)
     unify(d, '-q')
     wanted = digest(d)
-    merge, parts = [UNIFY + '-serial', d, '-q', '--no-analysis'], ('traces', 'traces.def', 'traces.marker', 'traces.otf2')
+    merge, parts = [UNIFY + '-serial', d, '-q', '--no-analysis'], (
+        'traces',
+        'traces.def',
+        'traces.marker',
+        'traces.otf2',
+    )
 
     def inodes():
         return [os.stat(os.path.join(d, p)).st_ino for p in parts]
@@ -458,9 +501,15 @@ def old_archives(tap):
             equal('what fvunify did not write', f.read(), '{ "mine": 1 }')
         os.remove(analysis)
     with tap.test('what fvunify did not write is not replaced'):
-        for name, text in (('traces.otf2', b'my notes\n'), ('traces.otf2', b''), ('traces.def', b'notes'),
-                           ('traces.otf2', b'\3BOTF2\0\3\2\3Score-P 8.4\0'), ('traces', b'notes'),
-                           ('traces/notes', b'notes'), ('traces.otf2/notes', b'notes')):
+        for name, text in (
+            ('traces.otf2', b'my notes\n'),
+            ('traces.otf2', b''),
+            ('traces.def', b'notes'),
+            ('traces.otf2', b'\3BOTF2\0\3\2\3Score-P 8.4\0'),
+            ('traces', b'notes'),
+            ('traces/notes', b'notes'),
+            ('traces.otf2/notes', b'notes'),
+        ):
             out = harness.scratch('foreign')
             path = os.path.join(out, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -468,8 +517,11 @@ def old_archives(tap):
                 f.write(text)
             done = unify(d, '-q', '--no-analysis', '-o', out, rc=1)
             equal('lines', done.err.count('\n'), 1)
-            check(name.split('/')[0] + ': not written by fvunify' in done.err and '-o' in done.err, 'not said: {}',
-                  done.err)
+            check(
+                name.split('/')[0] + ': not written by fvunify' in done.err and '-o' in done.err,
+                'not said: {}',
+                done.err,
+            )
             with open(path, 'rb') as f:
                 equal(name, f.read(), text)
             equal('files', os.listdir(out), [name.split('/')[0]])
@@ -485,20 +537,34 @@ def full_disk(tap):
     wanted = digest(d)
     for blocks in (0, 1, 20, 40, 80, 160):  # of 512 bytes: how large a file may become
         with tap.test('no room for the analysis behind {} blocks'.format(blocks)):
-            done = harness.run(['sh', '-c', 'ulimit -f $0; exec "$@"', str(blocks), UNIFY + '-serial', d,
-                                '-q', '--memory', '1M'])  # so that no step stays in memory
+            done = harness.run(
+                ['sh', '-c', 'ulimit -f $0; exec "$@"', str(blocks), UNIFY + '-serial', d, '-q', '--memory', '1M']
+            )  # so that no step stays in memory
             equal('status\n' + done.err, done.rc, 1)
             equal('said', done.err.count('the analysis needs this file'), 1)
-            kept = 'could not be written' in done.err  # then all of the merge before is there; else the new archive alone
-            equal('files', sorted(n for n in os.listdir(d) if not n.startswith('rank')),
-                  ['analysis.json'] * kept + ['traces', 'traces.def', 'traces.marker', 'traces.otf2'])
+            # then all of the merge before is there; else the new archive alone
+            kept = 'could not be written' in done.err
+            equal(
+                'files',
+                sorted(n for n in os.listdir(d) if not n.startswith('rank')),
+                ['analysis.json'] * kept + ['traces', 'traces.def', 'traces.marker', 'traces.otf2'],
+            )
             if kept:
                 equal('the archive before', digest(d), wanted)
         unify(d, '-q')
 
 
-NAMES = ('.fvunify-steps-0', '.fvunify-steps-1', '.analysis.json.part', 'analysis.json', 'traces.otf2', 'traces.def', 'traces.marker', 'traces',
-         '.traces-unfinished')
+NAMES = (
+    '.fvunify-steps-0',
+    '.fvunify-steps-1',
+    '.analysis.json.part',
+    'analysis.json',
+    'traces.otf2',
+    'traces.def',
+    'traces.marker',
+    'traces',
+    '.traces-unfinished',
+)
 
 
 def plant(kind, path, victim):
@@ -529,7 +595,9 @@ def planted(tap):
                 out, victim = harness.scratch('out'), os.path.join(harness.scratch('victim'), 'v')
                 mine = plant(kind, os.path.join(out, name), victim)
                 command = [UNIFY, d, '-q', '-o', out]
-                done = harness.run(mpi.command(2, command) if mpi and (kind == 'file' or name.endswith('-1')) else command) # -1: of a second process
+                done = harness.run(
+                    mpi.command(2, command) if mpi and (kind == 'file' or name.endswith('-1')) else command
+                )  # -1: of a second process
                 check(done.rc in (0, 1) and not done.late, '{}: {} {}', kind, done.rc, done.err)
                 check(not done.rc or name in done.err, '{}: not named: {}', kind, done.err)
                 if mine:
@@ -555,10 +623,16 @@ def without_events(tap, mpi):
         alone = unify(run.directory, rc=1)
         check('2 of 2 ranks have a profile and no events; record with' in alone.err, 'not said: {}', alone.err)
         for i in (2, 3):
-            mpi.profile(mpi.build('hang.c'), 2, ['none'], [] if i == 3 else ['--trace'], directory=run.directory).ended(0)
+            mpi.profile(mpi.build('hang.c'), 2, ['none'], [] if i == 3 else ['--trace'], directory=run.directory).ended(
+                0
+            )
             found = unify(run.directory, rc=1)
-            equal('said', found.err.strip(), 'fvmpi: {0}: 2 of 2 ranks have a profile and no events; {0}-2 beside it '
-                  'has events: fvunify {0}-2'.format(run.directory))
+            equal(
+                'said',
+                found.err.strip(),
+                'fvmpi: {0}: 2 of 2 ranks have a profile and no events; {0}-2 beside it '
+                'has events: fvunify {0}-2'.format(run.directory),
+            )
         unify(run.directory + '-2', '-q')
 
 

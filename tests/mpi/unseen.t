@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""MPI that was used and cannot be seen: the program does what it does without fvmpi, one line at its end says what was not recorded
-and what to do, and that works. Where there is nothing to say, nothing is said."""
+"""MPI that was used and cannot be seen: the program does what it does without fvmpi, one line at its end says what was
+not recorded and what to do, and that works. Where there is nothing to say, nothing is said."""
 import os
 import sys
 
@@ -18,16 +18,27 @@ def library_of(mpi):
 
 def linker_of(program):
     """The dynamic linker, which is a command as well."""
-    return next(line.split()[0] for line in harness.run(['ldd', program]).ended(0).out.splitlines() if line.split()[0].startswith('/'))
+    return next(
+        line.split()[0]
+        for line in harness.run(['ldd', program]).ended(0).out.splitlines()
+        if line.split()[0].startswith('/')
+    )
 
 
 def said(mpi, command, ranks, text, options=(), recorded=False):
-    """Runs it without and with fvmpi: what it printed is the same, and this is the one line that the library said; None: none."""
+    """Runs it without and with fvmpi: what it printed is the same, and this is the one line that the library said;
+    None: none."""
     native = harness.run(mpi.command(ranks, command))
     directory = os.path.join(harness.scratch('exp'), 'e')
-    run = harness.run(mpi.command(ranks, mpi.profiled(command, directory, options)), directory=directory).ended(native.rc)
+    run = harness.run(mpi.command(ranks, mpi.profiled(command, directory, options)), directory=directory).ended(
+        native.rc
+    )
     equal('output', sorted(run.out.split('\n')), sorted(native.out.split('\n')))
-    lines = [line for line in run.err.splitlines() if line.startswith('fvmpi: ') and 'fvmpi: run: ' not in line and 'but the launcher is' not in line]
+    lines = [
+        line
+        for line in run.err.splitlines()
+        if line.startswith('fvmpi: ') and 'fvmpi: run: ' not in line and 'but the launcher is' not in line
+    ]
     equal('lines', len(lines), int(text is not None))
     check(text is None or text in lines[0], '{}', lines)
     equal('recorded', os.path.exists(directory), recorded)
@@ -36,7 +47,12 @@ def said(mpi, command, ranks, text, options=(), recorded=False):
 
 def no_mpi(tap, mpi):
     with tap.test('{}: a program without MPI'.format(mpi)):
-        said(mpi, ['/bin/echo', 'good'], 2, 'nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial')
+        said(
+            mpi,
+            ['/bin/echo', 'good'],
+            2,
+            'nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial',
+        )
         said(mpi, ['/bin/echo', 'good'], 1, None, ['--mpi', 'serial'], recorded=True)
     with tap.test('{}: a static program, started by a script'.format(mpi)):
         program = os.path.join(mpi.folder, 'static')
@@ -45,7 +61,12 @@ def no_mpi(tap, mpi):
             f.write('int main(void) { return 0; }\n')
         if harness.run(['cc', '-static', program + '.c', '-o', program]).rc:
             raise harness.Skip('no static C library')
-        said(mpi, ['/bin/sh', '-c', 'exec ' + program], 1, 'static: statically linked, so fvmpi cannot be in it and nothing was recorded')
+        said(
+            mpi,
+            ['/bin/sh', '-c', 'exec ' + program],
+            1,
+            'static: statically linked, so fvmpi cannot be in it and nothing was recorded',
+        )
     with tap.test('{}: a script that starts a program is no program without MPI'.format(mpi)):
         program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
         for script in program, program + '; true', 'true; ' + program, 'exec {} {}'.format(linker_of(program), program):
@@ -67,12 +88,20 @@ def of_files(tap, mpi):
 
 def without_preload(tap, mpi):
     program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
-    wanted = '{}: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start it by: fvmpi run '.format(program)
+    wanted = '{}: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start it by: fvmpi run '.format(
+        program
+    )
     for script in 'unset LD_PRELOAD; {}; true', 'unset LD_PRELOAD; exec {}', 'exec env -u LD_PRELOAD {}':
         with tap.test('{}: {}'.format(mpi, script.format('program'))):
             said(mpi, ['/bin/sh', '-c', script.format(program)], 2 if 'true' in script else 1, wanted)
     with tap.test('{}: ... and with fvmpi run there'.format(mpi)):
-        said(mpi, ['/bin/sh', '-c', 'unset LD_PRELOAD; {} run {}; true'.format(harness.FVMPI, program)], 1, None, recorded=True)
+        said(
+            mpi,
+            ['/bin/sh', '-c', 'unset LD_PRELOAD; {} run {}; true'.format(harness.FVMPI, program)],
+            1,
+            None,
+            recorded=True,
+        )
 
 
 def within(tap, mpi):
@@ -83,8 +112,26 @@ def within(tap, mpi):
             raise harness.Skip('no archive of it')
         flags = [w for w in harness.run([mpi.cc, '-show']).ended(0).out.split() if w.startswith('-I')]
         program = os.path.join(mpi.folder, 'within')
-        harness.run(['cc', '-O2', '-DPROGRAM', *flags, os.path.join(harness.PROGRAMS, 'tool.c'), '-o', program, archive, '-s', '-lhwloc', '-lucp', '-lucs',
-                     '-lm', '-lpthread', '-ldl', '-lrt']).ended(0)
+        harness.run(
+            [
+                'cc',
+                '-O2',
+                '-DPROGRAM',
+                *flags,
+                os.path.join(harness.PROGRAMS, 'tool.c'),
+                '-o',
+                program,
+                archive,
+                '-s',
+                '-lhwloc',
+                '-lucp',
+                '-lucs',
+                '-lm',
+                '-lpthread',
+                '-ldl',
+                '-lrt',
+            ]
+        ).ended(0)
         text = 'seems to have an MPI library linked into it, whose calls fvmpi cannot see'
         for options in [], ['--mpi', 'mpich']:
             said(mpi, [program], 2, text, options)
@@ -98,19 +145,42 @@ def opened(tap, mpi, others):
     with tap.test('{}: dlmopen()'.format(mpi)):
         if mpi.native(program, 1, [library, 'space']).rc:
             raise harness.Skip('it does not work without fvmpi')
-        run = said(mpi, [program, library, 'space'], 1, 'was loaded by dlmopen(), into a name space of its own, where fvmpi cannot be', ['--mpi', str(mpi)])
+        run = said(
+            mpi,
+            [program, library, 'space'],
+            1,
+            'was loaded by dlmopen(), into a name space of its own, where fvmpi cannot be',
+            ['--mpi', str(mpi)],
+        )
         check(os.path.basename(library) in run.err, '{}', run.err)
     names = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
     for other in others:
         with tap.test('{}: opened by a program under the library for {}'.format(mpi, other)):
-            text = "{} was used, and nothing of it was recorded: fvmpi's library is for {}; say fvmpi run --mpi {}".format(names[str(mpi)], names[str(other)], mpi)
+            text = (
+                "{} was used, and nothing of it was recorded: fvmpi's library is for {}; say fvmpi run --mpi {}".format(
+                    names[str(mpi)], names[str(other)], mpi
+                )
+            )
             said(mpi, ['/usr/bin/python3', '-c', PROGRAM, library], 1, text, ['--mpi', str(other)])
     with tap.test('{}: PMPI_ functions alone'.format(mpi)):
-        said(mpi, ['/usr/bin/python3', '-c', PROGRAM.replace('.MPI_', '.PMPI_'), library], 1, 'its calls passed fvmpi by: they are PMPI_ functions', ['--mpi', str(mpi)])
+        said(
+            mpi,
+            ['/usr/bin/python3', '-c', PROGRAM.replace('.MPI_', '.PMPI_'), library],
+            1,
+            'its calls passed fvmpi by: they are PMPI_ functions',
+            ['--mpi', str(mpi)],
+        )
     with tap.test('{}: opened by a program without a launcher'.format(mpi)):
         run = harness.run([harness.FVMPI, 'run', '-q', '-o', 'e', '/usr/bin/python3', '-c', PROGRAM, library]).ended(0)
         equal('output', run.out, 'done\n')
-        check("was used, and nothing of it was recorded: fvmpi's library is for programs without MPI; say fvmpi run --mpi {}".format(mpi) in run.err, '{}', run.err)
+        check(
+            "was used, and nothing of it was recorded: fvmpi's library is for programs without MPI; say fvmpi run --mpi {}".format(
+                mpi
+            )
+            in run.err,
+            '{}',
+            run.err,
+        )
 
 
 CLOSES = """

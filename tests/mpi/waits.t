@@ -41,7 +41,9 @@ def truths(text):
 def profile(mpi, ranks):
     run = mpi.profile(mpi.build('waits.c'), ranks).ended(0)
     cases = {case: (function, waits) for function, case, waits in truths(run.out)}
-    lost = {words[1]: float(words[2]) for words in (line.split() for line in run.out.splitlines()) if words[:1] == ['lost']}
+    lost = {
+        words[1]: float(words[2]) for words in (line.split() for line in run.out.splitlines()) if words[:1] == ['lost']
+    }
     equal('cases', sorted(cases), sorted(WAITERS))
     run.report().sane(ranks)
     return run.out, (run.report(), cases, lost)
@@ -57,8 +59,16 @@ def judge(found, truth, case, ranks):
         # the program's clock reads stand around fvmpi's; between them the scheduler may strike
         wait = site.on(rank, 'wait_s')
         off, within = abs(wait - waits[rank]), max(0.004, 0.05 * waits[rank])
-        truth.expect(off <= within, off <= within + lost, '{}: rank {} waited {} s, the program measured {} s; the ranks may have lost {} s',
-                     site, rank, wait, waits[rank], lost)
+        truth.expect(
+            off <= within,
+            off <= within + lost,
+            '{}: rank {} waited {} s, the program measured {} s; the ranks may have lost {} s',
+            site,
+            rank,
+            wait,
+            waits[rank],
+            lost,
+        )
         if WAITERS[case](rank, ranks):
             # a loaded machine may make the waiter itself late, which the truth knows
             check(max(waits) >= 0.6 * SLEPT, 'the test is void: {}', waits)

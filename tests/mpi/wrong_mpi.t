@@ -24,23 +24,44 @@ def main():
                     program = mpi.build('transparent.c')
                     native = mpi.native(program, ranks, ['0', 'a b'])
                     directory = os.path.join(harness.scratch('exp'), 'e')
-                    run = harness.run(mpi.command(ranks, ['env', 'LD_PRELOAD=' + other.preload, 'FVMPI_OUTPUT=' + directory,
-                                                          program, '0', 'a b']))
+                    run = harness.run(
+                        mpi.command(
+                            ranks,
+                            ['env', 'LD_PRELOAD=' + other.preload, 'FVMPI_OUTPUT=' + directory, program, '0', 'a b'],
+                        )
+                    )
                     equal('output', run.out, native.out)
                     equal('exit status', run.rc, native.rc)
                     lines = [line for line in run.err.splitlines() if line.strip()]
                     equal('lines on stderr', len(lines), 1)
-                    check(lines[0].startswith('fvmpi: ') and 'libfvmpi-' + str(mpi) in lines[0], 'the warning: {}', lines[0])
+                    check(
+                        lines[0].startswith('fvmpi: ') and 'libfvmpi-' + str(mpi) in lines[0],
+                        'the warning: {}',
+                        lines[0],
+                    )
                     check(not os.path.exists(directory), '{} was made', directory)
             with tap.test('{} program, fvmpi run told to use {}'.format(mpi, other)):
                 run = mpi.profile(program, 2, ['0'], options=['--mpi', str(other)])
-                check(run.rc == 2 or run.out == mpi.native(program, 2, ['0']).out, 'neither refused nor run: {} {}', run.rc, run.err)
-                check('fvmpi: run: --mpi {}, but transparent needs lib'.format(other) in run.err and
-                      'leave --mpi out, or say --mpi {}'.format(mpi) in run.err, 'said: {}', run.err)
+                check(
+                    run.rc == 2 or run.out == mpi.native(program, 2, ['0']).out,
+                    'neither refused nor run: {} {}',
+                    run.rc,
+                    run.err,
+                )
+                check(
+                    'fvmpi: run: --mpi {}, but transparent needs lib'.format(other) in run.err
+                    and 'leave --mpi out, or say --mpi {}'.format(mpi) in run.err,
+                    'said: {}',
+                    run.err,
+                )
                 check('mpiexec.' not in run.err, 'the launcher is blamed: {}', run.err)
         with tap.test('{}: the right library is chosen'.format(mpi)):
             report = mpi.profile(mpi.build('collectives.c'), 2).ended(0).report()
-            check(('MPICH' if str(mpi) == 'mpich' else 'Open MPI') in report.data['run']['mpi'], 'run.mpi is {}', report.data['run']['mpi'])
+            check(
+                ('MPICH' if str(mpi) == 'mpich' else 'Open MPI') in report.data['run']['mpi'],
+                'run.mpi is {}',
+                report.data['run']['mpi'],
+            )
         with tap.test('{}: a wrong library already in LD_PRELOAD'.format(mpi)):
             if not others:
                 raise harness.Skip('only one MPI is here')

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
-"""What noise cost a run: a hog that is bound to a rank's processor, and a rank that is stopped again and again. Each interval of a rank takes the same CPU time, so that
-all that it takes longer was done to it; how much that was the program measures itself, by clocks and the kernel's run delay. So other tests beside change what is to be
-found, and not whether it is found."""
+"""What noise cost a run: a hog that is bound to a rank's processor, and a rank that is stopped again and again. Each
+interval of a rank takes the same CPU time, so that all that it takes longer was done to it; how much that was the
+program measures itself, by clocks and the kernel's run delay. So other tests beside change what is to be found, and not
+whether it is found."""
 import os
 import signal
 import subprocess
@@ -18,7 +19,8 @@ from measured import Truth
 from report import check, close, equal
 
 INTERVALS = 80
-SLACK = 3e-3  # seconds in all: what reading clocks and files takes, and turns of the scheduler between a reading and the call
+# seconds in all: what reading clocks and files takes, and turns of the scheduler between a reading and the call
+SLACK = 3e-3
 
 
 def stolen_s():
@@ -34,7 +36,9 @@ class Ran:
         told = harness.scratch('told')
         directory = os.path.join(harness.scratch('exp'), 'e')
         stolen = stolen_s()
-        process = harness.start([*within] + mpi.command(2, mpi.profiled([program, told, str(intervals)], directory, options)))
+        process = harness.start(
+            [*within] + mpi.command(2, mpi.profiled([program, told, str(intervals)], directory, options))
+        )
         disturber = threading.Thread(target=disturb, args=(told, process)) if disturb else None
         if disturber:
             disturber.start()
@@ -45,7 +49,9 @@ class Ran:
         self.run.ended(0)
         self.data = self.run.report().data
         self.truth = {k: v * 1e-9 for k, v in Truth(self.run.out).items()}
-        self.off, self.delay, self.cost = ([self.truth['{}.{}'.format(r, what)] for r in (0, 1)] for what in ('off', 'delay', 'cost'))
+        self.off, self.delay, self.cost = (
+            [self.truth['{}.{}'.format(r, what)] for r in (0, 1)] for what in ('off', 'delay', 'cost')
+        )
         self.ranks = self.data['noise_ranks']
         self.noise = next((f for f in self.data['findings'] if f['name'] == 'noise'), None)
 
@@ -79,11 +85,22 @@ def told_alike(ran):
     same('blocked and preempted', row['preempted_s'] + row['blocked_s'], sum(ran.off), unseen=ran.stolen)
     same('cost', row['cost_s'], sum(ran.cost), 0.15)
     equal('intervals', row['interval_count'], 2 * INTERVALS)
-    check(row['p50_s'] <= row['p90_s'] <= row['p99_s'] and row['p50_s'] >= 0.0095, 'percentiles {} {} {}', row['p50_s'], row['p90_s'], row['p99_s'])
+    check(
+        row['p50_s'] <= row['p90_s'] <= row['p99_s'] and row['p50_s'] >= 0.0095,
+        'percentiles {} {} {}',
+        row['p50_s'],
+        row['p90_s'],
+        row['p99_s'],
+    )
     shares = {k: row['variance'][k + '_share'] for k in ('preempted', 'blocked', 'rest')}
     check(abs(sum(shares.values()) - 1) < 1e-6, 'shares are not 1 together: {}', shares)
     expected = [p['expected_s'] for p in row['projection']]
-    check(expected == sorted(expected) and [p['rank_count'] for p in row['projection']] == sorted(p['rank_count'] for p in row['projection']), '{}', row['projection'])
+    check(
+        expected == sorted(expected)
+        and [p['rank_count'] for p in row['projection']] == sorted(p['rank_count'] for p in row['projection']),
+        '{}',
+        row['projection'],
+    )
     check(bool(expected) == (row['preempted_s'] > 0), '{} of {}', expected, row['preempted_s'])
 
 
@@ -94,7 +111,8 @@ def cpu_s(pid):
 
 
 def beside_hogs(mpi, program, duties_ms, **more):
-    """(run, numbers of the hogs' processes); the run's `hog_s`: their CPU time meanwhile, starting and ending the job included."""
+    """(run, numbers of the hogs' processes); the run's `hog_s`: their CPU time meanwhile, starting and ending the job
+    included."""
     processes = [subprocess.Popen([program, 'hog', '1', str(duty)], env=harness.environment()) for duty in duties_ms]
     try:
         for process in processes:
@@ -123,13 +141,23 @@ def hogs(mpi, program):
     if len(rows) < 3:
         raise harness.Skip('{} of them are among those that there was time to look at'.format(len(rows)))
     together = sum(p['cpu_s'] for p in rows)
-    there = sum(p['cpu_s'] for p in others if p['processors'] is None or rows[0]['processors'] in p['processors'] or '-' in p['processors'])
+    there = sum(
+        p['cpu_s']
+        for p in others
+        if p['processors'] is None or rows[0]['processors'] in p['processors'] or '-' in p['processors']
+    )
     if together < 0.55 * max(there, ran.ranks[1]['preempted_s']):
-        raise harness.Skip('others had {:.2f} s beside their {:.2f} s, of {:.2f} s that the rank lost'.format(there - together, together, ran.ranks[1]['preempted_s']))
+        raise harness.Skip(
+            'others had {:.2f} s beside their {:.2f} s, of {:.2f} s that the rank lost'.format(
+                there - together, together, ran.ranks[1]['preempted_s']
+            )
+        )
     equal('by', [ran.ranks[1][key] for key in ('by', 'by_count', 'by_pid')], ['fv_hog', 3, None])
     close('their CPU time', ran.ranks[1]['by_cpu_s'], together, 1e-9 + 1e-6 * together)
     if ran.noise and ran.noise['rank'] == 1:
-        check('`fv_hog`' in ran.noise['text'] and '3 processes of that name' in ran.noise['text'], '{}', ran.noise['text'])
+        check(
+            '`fv_hog`' in ran.noise['text'] and '3 processes of that name' in ran.noise['text'], '{}', ran.noise['text']
+        )
 
 
 def little_room(mpi, program):
@@ -137,9 +165,18 @@ def little_room(mpi, program):
     ran, _ = beside_hog(mpi, program, intervals=300, options=('--collectives-max', '4096'))
     said = [p['text'] for p in ran.data['problems']]
     check(any('preemption before some collective calls had no room' in text for text in said), 'not said: {}', said)
-    equal('intervals that are known', [row['interval_count'] for row in ran.data['noise'] if row['function'] == 'MPI_Allreduce'], [0])
-    check(0 < ran.ranks[1]['cost_s'] <= 1.2 * sum(ran.cost), 'cost {}, by the program {}', ran.ranks[1]['cost_s'], sum(ran.cost))
-    has_09('preempted', ran.ranks[1]['preempted_s'], ran.off[1]) # sums are whole
+    equal(
+        'intervals that are known',
+        [row['interval_count'] for row in ran.data['noise'] if row['function'] == 'MPI_Allreduce'],
+        [0],
+    )
+    check(
+        0 < ran.ranks[1]['cost_s'] <= 1.2 * sum(ran.cost),
+        'cost {}, by the program {}',
+        ran.ranks[1]['cost_s'],
+        sum(ran.cost),
+    )
+    has_09('preempted', ran.ranks[1]['preempted_s'], ran.off[1])  # sums are whole
 
 
 def hog(mpi, program):
@@ -147,12 +184,17 @@ def hog(mpi, program):
     excess = ran.off[1]
     check(excess > 0.1 * INTERVALS * 0.01, 'the hog took {:.4f} s only', excess)
     has_09('preempted', ran.ranks[1]['preempted_s'], excess)
-    longest = ran.delay.index(max(ran.delay)) # others may have disturbed rank 0 for longer
+    longest = ran.delay.index(max(ran.delay))  # others may have disturbed rank 0 for longer
     has_09('before the call', ran.before_allreduce['rank_preempted_s'], max(ran.delay))
     if max(ran.delay) > 1.2 * min(ran.delay) + SLACK:
         equal('the rank', ran.before_allreduce['rank'], longest)
     variance = ran.before_allreduce['variance']
-    check(variance['preempted_share'] >= 0.9 and variance['preempted_low'] <= variance['preempted_share'] <= variance['preempted_high'], 'variance {}', variance)
+    check(
+        variance['preempted_share'] >= 0.9
+        and variance['preempted_low'] <= variance['preempted_share'] <= variance['preempted_high'],
+        'variance {}',
+        variance,
+    )
     told_alike(ran)
     return ran, pid
 
@@ -162,19 +204,36 @@ def names_the_hog(ran, pid):
     others = [p for p in ran.data['other_processes'] if p['rank'] is None]
     row = next((p for p in others if p['pid'] == pid), None)
     if row is None and any('unknown' in p['name'] for p in others):
-        print('# it is among those that there was no time to look at: {}'.format([p['name'] for p in others if not p['pid']]))
+        print(
+            '# it is among those that there was no time to look at: {}'.format(
+                [p['name'] for p in others if not p['pid']]
+            )
+        )
         return
     check(row is not None, 'no hog among {}', others)
     equal('its name', row['name'], 'fv_hog')
-    check(0 < row['cpu_s'] <= ran.hog_s + 2 / os.sysconf('SC_CLK_TCK'), 'its CPU time: {} s, meanwhile {} s', row['cpu_s'], ran.hog_s)
+    check(
+        0 < row['cpu_s'] <= ran.hog_s + 2 / os.sysconf('SC_CLK_TCK'),
+        'its CPU time: {} s, meanwhile {} s',
+        row['cpu_s'],
+        ran.hog_s,
+    )
     check(',' not in row['processors'] and '-' not in row['processors'], 'it may run on {}', row['processors'])
-    there = sum(p['cpu_s'] for p in others if p['processors'] is None or row['processors'] in p['processors'] or '-' in p['processors'])
+    there = sum(
+        p['cpu_s']
+        for p in others
+        if p['processors'] is None or row['processors'] in p['processors'] or '-' in p['processors']
+    )
     if row['cpu_s'] < 0.55 * max(there, ran.ranks[1]['preempted_s']):
-        print('# others had {:.2f} s beside the hog\'s {:.2f} s, of {:.2f} s that the rank lost'.format(there - row['cpu_s'], row['cpu_s'], ran.ranks[1]['preempted_s']))
+        print(
+            '# others had {:.2f} s beside the hog\'s {:.2f} s, of {:.2f} s that the rank lost'.format(
+                there - row['cpu_s'], row['cpu_s'], ran.ranks[1]['preempted_s']
+            )
+        )
         return
     equal('by', ran.ranks[1]['by'], 'fv_hog')
     equal('by', [ran.ranks[1][key] for key in ('by_pid', 'by_count')], [pid, 1])
-    if ran.noise['rank'] == 1: # others may have disturbed rank 0 for longer
+    if ran.noise['rank'] == 1:  # others may have disturbed rank 0 for longer
         check('`fv_hog`' in ran.noise['text'], '{}', ran.noise['text'])
 
 
@@ -185,13 +244,21 @@ def finding(ran):
         check(ran.noise is None, 'noise took {:.2%}, and is told: {}', cost, ran.noise)
     elif cost > 0.03:
         check(ran.noise is not None, 'noise took {:.2%}, and is not told', cost)
-        check(ran.noise['evidence'] == 'estimate' and ran.noise['lost_s'] >= 0.85 * sum(ran.cost) - 2 * SLACK, '{}', ran.noise)
-    if ran.noise: # the rank that is named has most of what the seconds are of
+        check(
+            ran.noise['evidence'] == 'estimate' and ran.noise['lost_s'] >= 0.85 * sum(ran.cost) - 2 * SLACK,
+            '{}',
+            ran.noise,
+        )
+    if ran.noise:  # the rank that is named has most of what the seconds are of
         of = max(([r[key] or 0 for r in ran.ranks] for key in ('preempted_s', 'cost_s')), key=sum)
         close('lost', ran.noise['lost_s'], sum(of), 1e-6 + 1e-6 * sum(of))
         equal('the rank', ran.noise['rank'], of.index(max(of)))
         check('rank {}'.format(ran.noise['rank']) in ran.noise['text'], '{}', ran.noise['text'])
-    print('# noise: {:.2%} of the time by the program, {}'.format(cost, ran.noise and '{:.2%} by the finding'.format(ran.noise['lost_s'] / ran.total)))
+    print(
+        '# noise: {:.2%} of the time by the program, {}'.format(
+            cost, ran.noise and '{:.2%} by the finding'.format(ran.noise['lost_s'] / ran.total)
+        )
+    )
 
 
 def quiet(mpi, program):
@@ -203,6 +270,7 @@ def quiet(mpi, program):
 
 def stopped(mpi, program):
     """Stopped for 6 of 30 ms: that is waiting, which is told apart from what others took."""
+
     def pulses(told, process):
         path = os.path.join(told, 'pid.1')
         while process.poll() is None and not os.path.exists(path):
@@ -219,12 +287,18 @@ def stopped(mpi, program):
             except OSError:
                 return
             time.sleep(0.024)
+
     ran = Ran(mpi, program, pulses)
     is_known(ran)
     held, row = ran.off[1] - ran.delay[1], ran.before_allreduce
     check(held > 0.05 * INTERVALS * 0.01, 'it was stopped for {:.4f} s only', held)
     has_09('blocked', row['blocked_s'], held)
-    check(row['preempted_s'] <= sum(ran.delay) * 1.1 + 2 * SLACK, 'preempted for {}, by the program {}', row['preempted_s'], sum(ran.delay))
+    check(
+        row['preempted_s'] <= sum(ran.delay) * 1.1 + 2 * SLACK,
+        'preempted for {}, by the program {}',
+        row['preempted_s'],
+        sum(ran.delay),
+    )
     if held > 2 * sum(ran.delay):
         check(row['variance']['blocked_share'] > row['variance']['preempted_share'], 'variance {}', row['variance'])
     check(row['variance']['blocked_share'] + row['variance']['preempted_share'] >= 0.9, 'variance {}', row['variance'])
@@ -241,7 +315,9 @@ class Quota:
         self.path = os.path.join('/sys/fs/cgroup', own, groups[own].lstrip('/'), 'fvmpi-test-{}'.format(os.getpid()))
         try:
             os.mkdir(self.path)
-            for name, value in (('cpu.cfs_period_us', 20000), ('cpu.cfs_quota_us', 24000)) if own else (('cpu.max', '24000 20000'),):
+            for name, value in (
+                (('cpu.cfs_period_us', 20000), ('cpu.cfs_quota_us', 24000)) if own else (('cpu.max', '24000 20000'),)
+            ):
                 with open(os.path.join(self.path, name), 'w') as f:
                     f.write(str(value))
         except OSError as error:
@@ -277,9 +353,15 @@ def quota(mpi, program):
     is_known(ran)
     row = ran.before_allreduce
     has_09('preempted', row['preempted_s'], sum(ran.delay))
-    has_09('blocked and preempted', row['preempted_s'] + row['blocked_s'], sum(ran.off))  # the kernel may take its turn while the program reads its clocks, which is in none of its intervals
+    # the kernel may take its turn while the program reads its clocks, which is in none of its intervals
+    has_09('blocked and preempted', row['preempted_s'] + row['blocked_s'], sum(ran.off))
     for rank in ran.ranks:
-        check(rank['preempted_s'] <= rank['ready_s'] + SLACK, 'preempted {}, ready {}', rank['preempted_s'], rank['ready_s'])
+        check(
+            rank['preempted_s'] <= rank['ready_s'] + SLACK,
+            'preempted {}, ready {}',
+            rank['preempted_s'],
+            rank['ready_s'],
+        )
     found = [r['throttled_s'] for r in ran.data['ranks']]
     check(all(0 < of <= most + 1e-6 for of in found), 'throttled {}, the group {} s', found, most)
     equal('noise_ranks', [r['throttled_s'] for r in ran.ranks], found)
@@ -289,8 +371,16 @@ def quota(mpi, program):
     without = next((f for f in ran.data['findings'] if f['name'] == 'no_processor'), None)
     check(without is not None, 'no finding no_processor')
     if sum(found) / 2 > 0.55 * without['lost_s']:
-        check('quota of processor time of their control group (cpu.max) was used up' in without['text'], '{}', without['text'])
-    print('# throttled {:.2f} s in all, ranks kept from processors {:.2f} s, finding {}'.format(most, sum(ran.delay), without['text']))
+        check(
+            'quota of processor time of their control group (cpu.max) was used up' in without['text'],
+            '{}',
+            without['text'],
+        )
+    print(
+        '# throttled {:.2f} s in all, ranks kept from processors {:.2f} s, finding {}'.format(
+            most, sum(ran.delay), without['text']
+        )
+    )
 
 
 def main():

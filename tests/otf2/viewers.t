@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: programs that read archives are not instrumented.
 # Not under AddressSanitizer: programs that read archives are not instrumented.
-"""Archives in free viewers: ViTE draws the regions, with samples of the CPU clock as without; otf2-print warns of nothing, whatever was recorded."""
+"""Archives in free viewers: ViTE draws the regions, with samples of the CPU clock as without; otf2-print warns of
+nothing, whatever was recorded."""
 import os
 import re
 import shutil
@@ -16,13 +17,25 @@ from harness import Skip
 from report import check, equal
 
 FORMS = {'by default': [], 'without samples': ['--no-samples'], 'with calling contexts': ['--calling-contexts']}
-PIXELS = 640 # that ViTE gives to the time line
+PIXELS = 640  # that ViTE gives to the time line
 
 
 def record(mpi, options, arguments=()):
     program = os.path.join(harness.scratch('program'), 'viewers')
-    harness.run([mpi.cc, '-O1', '-g', '-D_GNU_SOURCE', '-I', os.path.join(harness.SOURCE, 'src'), os.path.join(HERE, 'viewers.c'), '-o', program,
-                 '-lpthread']).ended(0)
+    harness.run(
+        [
+            mpi.cc,
+            '-O1',
+            '-g',
+            '-D_GNU_SOURCE',
+            '-I',
+            os.path.join(harness.SOURCE, 'src'),
+            os.path.join(HERE, 'viewers.c'),
+            '-o',
+            program,
+            '-lpthread',
+        ]
+    ).ended(0)
     return mpi.profile(program, 2, arguments, options=['--trace', '-q'] + options).ended(0).directory
 
 
@@ -31,8 +44,14 @@ def boxes(archive):
     where = harness.scratch('vite')
     os.chmod(where, 0o700)
     picture = os.path.join(where, 'trace.svg')
-    run = harness.run(['vite', archive, '-e', picture], {'QT_QPA_PLATFORM': 'offscreen', 'XDG_RUNTIME_DIR': where, 'HOME': where}).ended(0)
-    check('0 errors and 0 warnings were found during parsing' in run.out + run.err, 'ViTE says:\n{}', (run.out + run.err)[-1500:])
+    run = harness.run(
+        ['vite', archive, '-e', picture], {'QT_QPA_PLATFORM': 'offscreen', 'XDG_RUNTIME_DIR': where, 'HOME': where}
+    ).ended(0)
+    check(
+        '0 errors and 0 warnings were found during parsing' in run.out + run.err,
+        'ViTE says:\n{}',
+        (run.out + run.err)[-1500:],
+    )
     with open(picture) as f:
         return sum(group.count('<rect ') for group in re.findall('<g clip-path[^>]*>(.*?)</g>', f.read(), re.S))
 
@@ -63,7 +82,9 @@ def drawn(tap, directory):
         check(len(wide) <= said['by default'] <= len(lengths), '{} boxes', said)
         equal('boxes without samples', said['without samples'], said['by default'])
         events = [e.kind for e in otf2_print.events(paths['by default'])]
-        check(events.count('METRIC') > 5 and 'CALLING_CONTEXT_SAMPLE' not in events, 'samples: {}', events.count('METRIC'))
+        check(
+            events.count('METRIC') > 5 and 'CALLING_CONTEXT_SAMPLE' not in events, 'samples: {}', events.count('METRIC')
+        )
 
 
 def warned_of_nothing(archive):
@@ -73,10 +94,13 @@ def warned_of_nothing(archive):
 
 
 def printed(tap, mpi, directory):
-    kinds = {'calls': lambda: directory,
-             'threads, files, memory, sensors, counters, sections': lambda: record(
-                 mpi, ['--threads', '--io', '--memory', '--sensors', 'default', '--counters', 'software'], ['all']),
-             'calls without samples': lambda: record(mpi, ['--sample=off'])}
+    kinds = {
+        'calls': lambda: directory,
+        'threads, files, memory, sensors, counters, sections': lambda: record(
+            mpi, ['--threads', '--io', '--memory', '--sensors', 'default', '--counters', 'software'], ['all']
+        ),
+        'calls without samples': lambda: record(mpi, ['--sample=off']),
+    }
     for kind, make in kinds.items():
         with tap.test('otf2-print warns of nothing: ' + kind):
             recorded = make()

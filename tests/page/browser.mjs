@@ -4,22 +4,45 @@ import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
-export const same = (what, found, wanted) => JSON.stringify(found) === JSON.stringify(wanted) ? null : `${what}: found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`;
+export const same = (what, found, wanted) =>
+  JSON.stringify(found) === JSON.stringify(wanted)
+    ? null
+    : `${what}: found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`;
 
-export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
+export const launch = () =>
+  chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
 
 /* A new page, and what it did that it must not: errors, warnings, dialogs, requests of other addresses. */
 export async function watched(browser, addresses, options) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, acceptDownloads: true, ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    acceptDownloads: true,
+    ...options,
+  });
   const page = await context.newPage();
   const faults = [];
 
-  page.on("console", message => { if (["error", "warning"].includes(message.type())) faults.push(message.text()); });
+  page.on("console", message => {
+    if (["error", "warning"].includes(message.type())) faults.push(message.text());
+  });
   page.on("pageerror", error => faults.push(error.message));
-  page.on("dialog", dialog => { faults.push("a dialog: " + dialog.message()); dialog.dismiss(); });
-  page.on("request", request => { if (!addresses.test(request.url())) faults.push("a request: " + request.url()); });
+  page.on("dialog", dialog => {
+    faults.push("a dialog: " + dialog.message());
+    dialog.dismiss();
+  });
+  page.on("request", request => {
+    if (!addresses.test(request.url())) faults.push("a request: " + request.url());
+  });
   return { page, faults, close: () => context.close() };
 }
 
@@ -27,5 +50,10 @@ export async function accessible(page) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
 
-  return violations.map(violation => `${violation.id} (${violation.impact}): ${violation.nodes.length} times, ${violation.nodes[0].html.slice(0, 120)}`).join("; ");
+  return violations
+    .map(
+      violation =>
+        `${violation.id} (${violation.impact}): ${violation.nodes.length} times, ${violation.nodes[0].html.slice(0, 120)}`,
+    )
+    .join("; ");
 }

@@ -16,7 +16,9 @@ async function open(browser, file, options) {
   const { page, faults, close } = await watched(browser, /^(file|data|blob):/, options);
 
   await page.goto("file://" + path.resolve(folder, file));
-  await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 }).catch(() => faults.push("not ready: " + page.url()));
+  await page
+    .waitForSelector("html[data-ready=yes]", { timeout: 20000 })
+    .catch(() => faults.push("not ready: " + page.url()));
   return { page, faults, close };
 }
 
@@ -24,14 +26,17 @@ async function open(browser, file, options) {
 async function first(page, report) {
   const text = selector => page.locator(selector).allInnerTexts();
   const findings = (await text("#findings > ol > li")).map(words => words.replace(/\s+/g, " "));
-  const wrong = [same("title", await page.locator("h1").textContent(), report.run.command),
-                 same("findings", findings.length, Math.min(report.findings.length, 3))];
+  const wrong = [
+    same("title", await page.locator("h1").textContent(), report.run.command),
+    same("findings", findings.length, Math.min(report.findings.length, 3)),
+  ];
 
   findings.forEach((words, i) => {
-    if (!words.includes(report.findings[i].text.replace(/\s+/g, " ")))
-      wrong.push(`finding ${i}: ${words}`);
+    if (!words.includes(report.findings[i].text.replace(/\s+/g, " "))) wrong.push(`finding ${i}: ${words}`);
   });
-  const efficiencies = Object.entries(report.efficiency || {}).filter(([, value]) => value !== null).map(([, value]) => (100 * value).toFixed(1) + " %");
+  const efficiencies = Object.entries(report.efficiency || {})
+    .filter(([, value]) => value !== null)
+    .map(([, value]) => (100 * value).toFixed(1) + " %");
   const shown = (await text(".efficiency .value")).map(words => words.replace(/ [^ ]*$/, ""));
   wrong.push(same("efficiencies", shown.sort(), efficiencies.sort()));
   const bottom = await page.locator("#findings").evaluate(element => element.getBoundingClientRect().bottom);
@@ -41,98 +46,209 @@ async function first(page, report) {
 
 /* Of several runs: what fvmpi scaling and fvmpi diff say. */
 async function study(page, { points, parts, scaling }) {
-  const words = await page.locator("#findings").innerText(), cells = await page.locator("#by-size tbody tr").allInnerTexts(), last = points[points.length - 1];
-  const shown = cells.map(row => row.split(/\s*\t\s*/)), global = shown.find(row => row[0] === "global");
-  const wrong = [same("speedup", words.includes("speedup " + last.speedup.toFixed(2) + " of " + last.factor.toFixed(2)), true),
-                 same("global", global.slice(1).map(cell => cell.replace(/ [^ ]*$/, "")), points.map(point => (100 * point.global).toFixed(1) + " %")),
-                 same("marks", shown.flatMap(row => row.slice(1)).filter(Boolean).every(cell => parseFloat(cell) >= 80 ? cell.endsWith("\u2713") : cell.endsWith("\u26a0")), true),
-                 same("fell most", words.includes(scaling.worst), true)];
+  const words = await page.locator("#findings").innerText(),
+    cells = await page.locator("#by-size tbody tr").allInnerTexts(),
+    last = points[points.length - 1];
+  const shown = cells.map(row => row.split(/\s*\t\s*/)),
+    global = shown.find(row => row[0] === "global");
+  const wrong = [
+    same("speedup", words.includes("speedup " + last.speedup.toFixed(2) + " of " + last.factor.toFixed(2)), true),
+    same(
+      "global",
+      global.slice(1).map(cell => cell.replace(/ [^ ]*$/, "")),
+      points.map(point => (100 * point.global).toFixed(1) + " %"),
+    ),
+    same(
+      "marks",
+      shown
+        .flatMap(row => row.slice(1))
+        .filter(Boolean)
+        .every(cell => (parseFloat(cell) >= 80 ? cell.endsWith("\u2713") : cell.endsWith("\u26a0"))),
+      true,
+    ),
+    same("fell most", words.includes(scaling.worst), true),
+  ];
 
   await page.locator("#part-curve select").selectOption({ index: parts.length - 1 });
-  wrong.push(same("part", (await page.locator("#part-curve figcaption").innerText()).includes(parts[parts.length - 1].name), true));
+  wrong.push(
+    same(
+      "part",
+      (await page.locator("#part-curve figcaption").innerText()).includes(parts[parts.length - 1].name),
+      true,
+    ),
+  );
   return wrong.filter(Boolean).join("; ");
 }
 
 /* Copies of a program: the same. */
 async function throughput(page, points, [{ command }]) {
-  const last = points[points.length - 1], words = await page.locator("#findings").innerText(), known = points.filter(point => point.throughput !== null);
+  const last = points[points.length - 1],
+    words = await page.locator("#findings").innerText(),
+    known = points.filter(point => point.throughput !== null);
 
-  return [same("title", await page.locator("h1").textContent(), "Throughput of " + command), same("verdict", words.includes(last.throughput === null ? last.count + " copies: " : "do as much as " + last.throughput.toFixed(2) + " alone"), true),
-          same("no null", words.includes("null"), false), same("bars", await page.locator("#throughput-stacks li").count(), known.length),
-          same("reasons", await page.locator("#efficiency").getByText("no stack: ").count(), points.length - known.length)].filter(Boolean).join("; ");
+  return [
+    same("title", await page.locator("h1").textContent(), "Throughput of " + command),
+    same(
+      "verdict",
+      words.includes(
+        last.throughput === null ? last.count + " copies: " : "do as much as " + last.throughput.toFixed(2) + " alone",
+      ),
+      true,
+    ),
+    same("no null", words.includes("null"), false),
+    same("bars", await page.locator("#throughput-stacks li").count(), known.length),
+    same("reasons", await page.locator("#efficiency").getByText("no stack: ").count(), points.length - known.length),
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /* Runs on several numbers of threads: what fvmpi stacks says, a bar for each stack that it has, and a reason for each that it has not. */
 async function threads(page, { speedups, throughputs, runs }) {
-  if (throughputs.length)
-    return throughput(page, throughputs, runs);
-  const [{ points }] = speedups, words = await page.locator("#findings").innerText(), last = points[points.length - 1], good = all => all.filter(point => point.verdict === "good").length;
+  if (throughputs.length) return throughput(page, throughputs, runs);
+  const [{ points }] = speedups,
+    words = await page.locator("#findings").innerText(),
+    last = points[points.length - 1],
+    good = all => all.filter(point => point.verdict === "good").length;
   const phases = speedups.slice(1).flatMap(phase => phase.points.filter(point => point.thread_count > 1));
 
-  return [same("title", await page.locator("h1").textContent(), "Threads of " + runs[0].command), same("speedup", words.includes("speedup " + last.speedup.toFixed(2) + " of " + last.thread_count), true),
-          same("bars", await page.locator("#program-stacks li").count(), good(points)), same("reasons", await page.locator("#efficiency").getByText("no stack: ").count(), points.length - good(points)),
-          same("bars of phases", await page.locator("#phase-stacks li").count(), good(phases))].filter(Boolean).join("; ");
+  return [
+    same("title", await page.locator("h1").textContent(), "Threads of " + runs[0].command),
+    same("speedup", words.includes("speedup " + last.speedup.toFixed(2) + " of " + last.thread_count), true),
+    same("bars", await page.locator("#program-stacks li").count(), good(points)),
+    same("reasons", await page.locator("#efficiency").getByText("no stack: ").count(), points.length - good(points)),
+    same("bars of phases", await page.locator("#phase-stacks li").count(), good(phases)),
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 async function sides(page, { run_changes: changes, runs_a: [a], runs_b: [b], entries, mpi_functions: functions }) {
-  const procedures = entries.filter(of => of.table === "cpu_procedures"), computing = procedures.length ? procedures : entries.filter(of => of.table === "regions");
-  const words = await page.locator("#screen").innerText(), elapsed = changes.find(change => change.metric === "elapsed_s");
-  const identity = await page.locator("#identity").innerText(), wrong = [];
+  const procedures = entries.filter(of => of.table === "cpu_procedures"),
+    computing = procedures.length ? procedures : entries.filter(of => of.table === "regions");
+  const words = await page.locator("#screen").innerText(),
+    elapsed = changes.find(change => change.metric === "elapsed_s");
+  const identity = await page.locator("#identity").innerText(),
+    wrong = [];
 
   wrong.push(same("ratio", words.includes("B takes " + (100 * Math.abs(elapsed.ratio - 1)).toFixed(1) + " %"), true));
-  wrong.push(same("rows", await page.locator("#changes tbody tr").count(), Math.min(functions.length + computing.length, 12)));
+  wrong.push(
+    same("rows", await page.locator("#changes tbody tr").count(), Math.min(functions.length + computing.length, 12)),
+  );
   for (const finding of entries.filter(of => of.table === "findings" && of.name !== "no_processor").slice(0, 6))
     wrong.push(same("finding", words.includes(finding.text), true));
-  wrong.push(same("not quiet", (await page.locator("#completeness").innerText()).includes("not quiet"), a.no_processor_s + b.no_processor_s > 0));
+  wrong.push(
+    same(
+      "not quiet",
+      (await page.locator("#completeness").innerText()).includes("not quiet"),
+      a.no_processor_s + b.no_processor_s > 0,
+    ),
+  );
   wrong.push(same("sides", identity.includes(a.directory) && identity.includes(b.directory), true));
   return wrong.filter(Boolean).join("; ");
 }
 
 /* Lines of the program beside their times; a call site that is selected is marked there. */
 async function source(page, report) {
-  const site = report.callsites.find(of => of.path.length && of.path[0].line), { file, line } = site.path[0];
+  const site = report.callsites.find(of => of.path.length && of.path[0].line),
+    { file, line } = site.path[0];
   const name = file.replace(/.*\//, "");
   const wrong = [];
 
-  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
+  await page.evaluate(() =>
+    document.querySelectorAll("details.subject").forEach(subject => {
+      subject.open = true;
+    }),
+  );
   await page.waitForTimeout(100);
   await page.evaluate(id => selection.toggle("callsite", id), site.id);
   const row = page.locator("#source tr[aria-selected=true]");
-  wrong.push(same("lines", await row.count() >= 1, true), same("file", (await page.locator("#source select option:checked").innerText()).endsWith(name), true));
-  wrong.push(same("line", await row.first().locator("td").nth(3).innerText(), String(line)), same("call", (await row.first().locator("td.code").innerText()).includes(site.function), true));
+  wrong.push(
+    same("lines", (await row.count()) >= 1, true),
+    same("file", (await page.locator("#source select option:checked").innerText()).endsWith(name), true),
+  );
+  wrong.push(
+    same("line", await row.first().locator("td").nth(3).innerText(), String(line)),
+    same("call", (await row.first().locator("td.code").innerText()).includes(site.function), true),
+  );
   await page.evaluate(() => selection.clear());
   return wrong.filter(Boolean).join("; ");
 }
 
 /* Each call and message of each rank; keys zoom, a click says what stands there and selects it. */
 async function overTime(page, report, { calls, messages }) {
-  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
+  await page.evaluate(() =>
+    document.querySelectorAll("details.subject").forEach(subject => {
+      subject.open = true;
+    }),
+  );
   await page.waitForSelector("#timeline canvas", { timeout: 10000 });
   const seen = await page.evaluate(() => {
-    const { all: rows, of: messages, end } = document.getElementById("timeline").view.trace, pairs = {};
+    const { all: rows, of: messages, end } = document.getElementById("timeline").view.trace,
+      pairs = {};
 
-    messages.from.forEach((from, i) => { pairs[from + ">" + messages.to[i]] = (pairs[from + ">" + messages.to[i]] || 0) + 1; });
-    return { ranks: rows.map(row => row.rank), counts: rows.map(row => row.count), ordered: rows.every(row => row.begin.every((at, i) => row.end[i] >= at && (!i || at >= row.end[i - 1]))), pairs, end,
-             late: messages.flight.filter(flight => flight < 0).length };
+    messages.from.forEach((from, i) => {
+      pairs[from + ">" + messages.to[i]] = (pairs[from + ">" + messages.to[i]] || 0) + 1;
+    });
+    return {
+      ranks: rows.map(row => row.rank),
+      counts: rows.map(row => row.count),
+      ordered: rows.every(row => row.begin.every((at, i) => row.end[i] >= at && (!i || at >= row.end[i - 1]))),
+      pairs,
+      end,
+      late: messages.flight.filter(flight => flight < 0).length,
+    };
   });
-  const ranks = report.ranks.map(rank => rank.rank), sent = Object.fromEntries(report.matrix.rows.map(([from, to, n]) => [from + ">" + to, n]));
-  const wrong = [same("rows", seen.ranks, ranks), same("calls", seen.counts, ranks.map(() => calls)), same("in order", seen.ordered, true), same("messages", seen.pairs, sent),
-                 same("of a rank", Object.values(seen.pairs).every(n => n === messages), true), same("received before they were sent", seen.late, 0)];
-  const canvas = page.locator("#timeline canvas"), span = () => page.evaluate(() => { const { from, to } = document.getElementById("timeline").view.view; return to - from; });
+  const ranks = report.ranks.map(rank => rank.rank),
+    sent = Object.fromEntries(report.matrix.rows.map(([from, to, n]) => [from + ">" + to, n]));
+  const wrong = [
+    same("rows", seen.ranks, ranks),
+    same(
+      "calls",
+      seen.counts,
+      ranks.map(() => calls),
+    ),
+    same("in order", seen.ordered, true),
+    same("messages", seen.pairs, sent),
+    same(
+      "of a rank",
+      Object.values(seen.pairs).every(n => n === messages),
+      true,
+    ),
+    same("received before they were sent", seen.late, 0),
+  ];
+  const canvas = page.locator("#timeline canvas"),
+    span = () =>
+      page.evaluate(() => {
+        const { from, to } = document.getElementById("timeline").view.view;
+        return to - from;
+      });
 
   const all = await span();
   await canvas.focus();
   await page.keyboard.press("w");
-  wrong.push(same("zoomed", Math.round(all / await span()), 2));
+  wrong.push(same("zoomed", Math.round(all / (await span())), 2));
   await page.keyboard.press("s");
-  const { x, name } = await page.evaluate(() => { /* the longest call of the first row */
-    const view = document.getElementById("timeline").view, row = view.trace.all[0], longest = [...row.begin.keys()].sort((a, b) => row.end[b] - row.begin[b] - row.end[a] + row.begin[a])[0];
+  const { x, name } = await page.evaluate(() => {
+    /* the longest call of the first row */
+    const view = document.getElementById("timeline").view,
+      row = view.trace.all[0],
+      longest = [...row.begin.keys()].sort((a, b) => row.end[b] - row.begin[b] - row.end[a] + row.begin[a])[0];
 
     return { x: view.x((row.begin[longest] + row.end[longest]) / 2), name: view.name(row.sites[longest]) };
   });
   await canvas.click({ position: { x, y: 4 } });
   wrong.push(same("told", (await page.locator("#timeline .note[role=status]").innerText()).includes(name), true));
-  wrong.push(same("selected", await page.evaluate(() => { const site = selection.get("callsite"); return site === null ? null : document.getElementById("timeline").view.name(site); }), name));
+  wrong.push(
+    same(
+      "selected",
+      await page.evaluate(() => {
+        const site = selection.get("callsite");
+        return site === null ? null : document.getElementById("timeline").view.name(site);
+      }),
+      name,
+    ),
+  );
   await page.screenshot({ path: path.join(folder, "timeline.png") });
   await canvas.click({ position: { x: 10, y: 4 } });
   wrong.push(same("a rank", await page.evaluate(() => selection.get("rank")), ranks[0]));
@@ -142,8 +258,10 @@ async function overTime(page, report, { calls, messages }) {
   await page.waitForFunction(() => /view=/.test(location.hash), null, { timeout: 5000 });
   await page.reload();
   await page.waitForSelector("#timeline canvas", { timeout: 10000 }); /* the address unfolds it */
-  wrong.push(same("zoomed by the address", Math.round(all / await span()), 2));
-  await page.evaluate(() => { history.replaceState(null, "", location.pathname); });
+  wrong.push(same("zoomed by the address", Math.round(all / (await span())), 2));
+  await page.evaluate(() => {
+    history.replaceState(null, "", location.pathname);
+  });
   await page.reload();
   await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 });
   wrong.push(same("folded", await page.locator("#timeline").count(), 0));
@@ -152,12 +270,20 @@ async function overTime(page, report, { calls, messages }) {
 
 /* As many samples wait for threads in the timeline as in the report. */
 async function waitsForThreads(page, report) {
-  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
+  await page.evaluate(() =>
+    document.querySelectorAll("details.subject").forEach(subject => {
+      subject.open = true;
+    }),
+  );
   await page.waitForSelector("#timeline canvas", { timeout: 10000 });
   const found = await page.evaluate(() => {
     const { trace } = document.getElementById("timeline").view;
 
-    return trace.all.reduce((sum, { samples }) => sum + samples.paths.filter((path, i) => trace.paths[path].sync && !samples.inside[i]).length, 0);
+    return trace.all.reduce(
+      (sum, { samples }) =>
+        sum + samples.paths.filter((path, i) => trace.paths[path].sync && !samples.inside[i]).length,
+      0,
+    );
   });
 
   return same("samples", found, report.costs.all.sync_ticks) || (found ? "" : "no sample waits for threads");
@@ -165,39 +291,102 @@ async function waitsForThreads(page, report) {
 
 /* The timeline has each sample of a function and its callers; one that is chosen tells them. Of all the time, calls and functions add up to what the tables say. */
 async function overSamples(page, report, { own, through, wait_s }) {
-  const ticks = (name, of) => report.costs.procedures.find(procedure => procedure.procedure === name)[of].ticks, wrong = [], text = place => page.locator("#timeline " + place).innerText();
+  const ticks = (name, of) => report.costs.procedures.find(procedure => procedure.procedure === name)[of].ticks,
+    wrong = [],
+    text = place => page.locator("#timeline " + place).innerText();
 
-  await page.evaluate(() => document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; }));
+  await page.evaluate(() =>
+    document.querySelectorAll("details.subject").forEach(subject => {
+      subject.open = true;
+    }),
+  );
   await page.waitForSelector("#timeline canvas", { timeout: 10000 });
-  const seen = await page.evaluate(([own, through]) => {
-    const view = document.getElementById("timeline").view, [inner, outer] = [own, through].map(name => view.trace.frames.indexOf(name)), { all: rows, paths } = view.trace, found = rows.flatMap(row => row.samples.paths.map(path => paths[path]));
-    const of = rows.findIndex(row => row.rank === 1), { samples } = rows[of], widest = [...samples.begin.keys()].filter(i => paths[samples.paths[i]].frames.includes(outer)).sort((a, b) => samples.end[b] - samples.begin[b] - samples.end[a] + samples.begin[a])[0];
-    const tall = view.rowHeight();
+  const seen = await page.evaluate(
+    ([own, through]) => {
+      const view = document.getElementById("timeline").view,
+        [inner, outer] = [own, through].map(name => view.trace.frames.indexOf(name)),
+        { all: rows, paths } = view.trace,
+        found = rows.flatMap(row => row.samples.paths.map(path => paths[path]));
+      const of = rows.findIndex(row => row.rank === 1),
+        { samples } = rows[of],
+        widest = [...samples.begin.keys()]
+          .filter(i => paths[samples.paths[i]].frames.includes(outer))
+          .sort((a, b) => samples.end[b] - samples.begin[b] - samples.end[a] + samples.begin[a])[0];
+      const tall = view.rowHeight();
 
-    return { own: found.filter(path => path.own === inner).length, through: found.filter(path => path.frames.includes(outer)).length, samples: found.length, x: view.x((samples.begin[widest] + samples.end[widest]) / 2),
-             y: of * tall + (view.callsHeight(tall) + tall) / 2, ordered: rows.every(row => row.samples.begin.every((at, i) => row.samples.end[i] >= at && (!i || at >= row.samples.end[i - 1]))), from: view.x(0), to: view.x(view.end) };
-  }, [own, through]);
-  wrong.push(same("samples", seen.samples, report.costs.all.ticks), same("of the function", [seen.own, seen.through], [ticks(own, "own"), ticks(through, "inclusive")]), same("in order", seen.ordered, true));
+      return {
+        own: found.filter(path => path.own === inner).length,
+        through: found.filter(path => path.frames.includes(outer)).length,
+        samples: found.length,
+        x: view.x((samples.begin[widest] + samples.end[widest]) / 2),
+        y: of * tall + (view.callsHeight(tall) + tall) / 2,
+        ordered: rows.every(row =>
+          row.samples.begin.every((at, i) => row.samples.end[i] >= at && (!i || at >= row.samples.end[i - 1])),
+        ),
+        from: view.x(0),
+        to: view.x(view.end),
+      };
+    },
+    [own, through],
+  );
+  wrong.push(
+    same("samples", seen.samples, report.costs.all.ticks),
+    same("of the function", [seen.own, seen.through], [ticks(own, "own"), ticks(through, "inclusive")]),
+    same("in order", seen.ordered, true),
+  );
   const canvas = page.locator("#timeline canvas");
   const waits = await page.evaluate(() => {
-    const view = document.getElementById("timeline").view, { all: rows } = view.trace, row = rows.find(row => row.rank === 0), waited = row.wait.reduce((sum, wait) => sum + wait, 0) * 1e-9;
-    const longest = row.wait.indexOf(Math.max(...row.wait)), others = [...row.waitsFor.values()].filter(([rank]) => rank > 1).length;
+    const view = document.getElementById("timeline").view,
+      { all: rows } = view.trace,
+      row = rows.find(row => row.rank === 0),
+      waited = row.wait.reduce((sum, wait) => sum + wait, 0) * 1e-9;
+    const longest = row.wait.indexOf(Math.max(...row.wait)),
+      others = [...row.waitsFor.values()].filter(([rank]) => rank > 1).length;
 
-    return { waited, others, x: view.x((row.begin[longest] + row.end[longest]) / 2), y: rows.indexOf(row) * view.rowHeight() + 3 };
+    return {
+      waited,
+      others,
+      x: view.x((row.begin[longest] + row.end[longest]) / 2),
+      y: rows.indexOf(row) * view.rowHeight() + 3,
+    };
   });
-  wrong.push(waits.others || wait_s !== null && Math.abs(waits.waited - wait_s) > 0.05 * wait_s ? `rank 0 waits ${waits.waited} s, by the analysis ${wait_s}` : null);
+  wrong.push(
+    waits.others || (wait_s !== null && Math.abs(waits.waited - wait_s) > 0.05 * wait_s)
+      ? `rank 0 waits ${waits.waited} s, by the analysis ${wait_s}`
+      : null,
+  );
   await canvas.click({ position: { x: waits.x, y: waits.y } });
-  wrong.push(same("why it waited", new RegExp("for rank 1, which had (MPI_Sendrecv [^,]*, )?" + own).test(await text("p[role=status]")), true));
+  wrong.push(
+    same(
+      "why it waited",
+      new RegExp("for rank 1, which had (MPI_Sendrecv [^,]*, )?" + own).test(await text("p[role=status]")),
+      true,
+    ),
+  );
   await page.keyboard.press("Escape");
   await canvas.click({ position: { x: seen.x, y: seen.y } });
-  wrong.push(same("call path", new RegExp("on rank 1 at .*: .*" + through + ".* <- .*main").test(await text("#stack")), true), same("selected", await page.evaluate(() => selection.get("function")), own));
+  wrong.push(
+    same("call path", new RegExp("on rank 1 at .*: .*" + through + ".* <- .*main").test(await text("#stack")), true),
+    same("selected", await page.evaluate(() => selection.get("function")), own),
+  );
   await page.screenshot({ path: path.join(folder, "samples.png") });
   await page.keyboard.press("Escape");
   await page.locator("#timeline button", { hasText: "select what is in view" }).click();
-  const calls = report.mpi_functions.map(f => [f.function, f.time.sum_s]).sort((a, b) => b[1] - a[1])[0], words = await text("#stretch-calls");
-  wrong.push(same("calls of all", words.includes(calls[0]) && words.includes(await page.evaluate(value => seconds(value), calls[1])), true));
-  wrong.push(same("function of all", (await text("#stretch-code")).includes(own), true), same("stretch", /selected: from 0 s to /.test(await page.locator("#selection").innerText()), true));
-  const end = await page.evaluate(() => document.getElementById("timeline").view.end), heat = page.locator("figure", { hasText: "drag to select a stretch of time" }).locator("canvas");
+  const calls = report.mpi_functions.map(f => [f.function, f.time.sum_s]).sort((a, b) => b[1] - a[1])[0],
+    words = await text("#stretch-calls");
+  wrong.push(
+    same(
+      "calls of all",
+      words.includes(calls[0]) && words.includes(await page.evaluate(value => seconds(value), calls[1])),
+      true,
+    ),
+  );
+  wrong.push(
+    same("function of all", (await text("#stretch-code")).includes(own), true),
+    same("stretch", /selected: from 0 s to /.test(await page.locator("#selection").innerText()), true),
+  );
+  const end = await page.evaluate(() => document.getElementById("timeline").view.end),
+    heat = page.locator("figure", { hasText: "drag to select a stretch of time" }).locator("canvas");
   const half = async (what, place, from, to) => {
     await page.evaluate(() => selection.clear());
     await place.scrollIntoViewIfNeeded();
@@ -207,7 +396,10 @@ async function overSamples(page, report, { own, through, wait_s }) {
     await page.mouse.move(box.x + to - 2, box.y + 5, { steps: 4 });
     await page.mouse.up();
     const span = await page.evaluate(() => selection.stretch());
-    wrong.push(same("half of the " + what, span && Math.abs((span.to - span.from) * 1e9 / end - 0.5) < 0.02, true), same("address", /time=/.test(new URL(page.url()).hash), true));
+    wrong.push(
+      same("half of the " + what, span && Math.abs(((span.to - span.from) * 1e9) / end - 0.5) < 0.02, true),
+      same("address", /time=/.test(new URL(page.url()).hash), true),
+    );
     wrong.push(same("a rank that is not selected", await page.evaluate(() => selection.get("rank")), null));
   };
   await page.keyboard.down("Shift");
@@ -220,17 +412,36 @@ async function overSamples(page, report, { own, through, wait_s }) {
 
 /* A table that lost rows says so, and has those that count most: the first. */
 async function leftOut(page, report) {
-  const { drawn, ready } = await page.evaluate(() => ({ drawn: performance.getEntriesByName("first screen")[0].startTime, ready: performance.now() }));
+  const { drawn, ready } = await page.evaluate(() => ({
+    drawn: performance.getEntriesByName("first screen")[0].startTime,
+    ready: performance.now(),
+  }));
   const cut = await page.evaluate(async () => {
-    document.querySelectorAll("details.subject").forEach(subject => { subject.open = true; });
+    document.querySelectorAll("details.subject").forEach(subject => {
+      subject.open = true;
+    });
     await new Promise(done => setTimeout(done, 200));
-    return [...document.querySelectorAll("details.of-table")].filter(of => of.querySelector(".note.bad")).map(of => of.innerText.split("\n")[0]);
+    return [...document.querySelectorAll("details.of-table")]
+      .filter(of => of.querySelector(".note.bad"))
+      .map(of => of.innerText.split("\n")[0]);
   });
-  const sites = await page.evaluate(() => { const view = document.querySelector("#table-callsites").closest(".table").view; return [view.table.rows, view.table.all_rows, view.table.get("time_sum_s", 0)]; });
+  const sites = await page.evaluate(() => {
+    const view = document.querySelector("#table-callsites").closest(".table").view;
+    return [view.table.rows, view.table.all_rows, view.table.get("time_sum_s", 0)];
+  });
 
-  process.stderr.write(`# first screen after ${Math.round(drawn)} ms, all after less than ${Math.round(ready)} ms; ${cut.length} tables lost rows\n`);
-  return [same("call sites", sites[1], report.callsites.length), same("the first", sites[2], report.callsites[0].time.sum_s),
-          (sites[0] < sites[1]) === cut.some(words => words.startsWith("Call sites ")) ? null : `said of ${cut}, call sites ${sites}`].filter(Boolean).join("; ");
+  process.stderr.write(
+    `# first screen after ${Math.round(drawn)} ms, all after less than ${Math.round(ready)} ms; ${cut.length} tables lost rows\n`,
+  );
+  return [
+    same("call sites", sites[1], report.callsites.length),
+    same("the first", sites[2], report.callsites[0].time.sum_s),
+    sites[0] < sites[1] === cut.some(words => words.startsWith("Call sites "))
+      ? null
+      : `said of ${cut}, call sites ${sites}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /* Rows of fields, RFC 4180. */
@@ -239,8 +450,7 @@ function cells(text) {
 
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
     rows[rows.length - 1].push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end !== ",")
-      rows.push([]);
+    if (end !== ",") rows.push([]);
   }
   return rows.filter(row => row.length > 1 || row[0]);
 }
@@ -251,53 +461,77 @@ async function tables(page, csv) {
 
   await page.keyboard.press("e");
   await page.waitForTimeout(100);
-  await page.evaluate(() => document.querySelectorAll("details.of-table").forEach(details => { details.open = true; }));
+  await page.evaluate(() =>
+    document.querySelectorAll("details.of-table").forEach(details => {
+      details.open = true;
+    }),
+  );
   await page.waitForTimeout(100);
   const seen = [];
   for (const element of await page.locator("div.table").all()) {
     const name = (await element.locator("table").getAttribute("id")).replace("table-", "");
-    const found = cells(await element.evaluate(place => place.view.csv())), all = cells(fs.readFileSync(path.join(folder, csv, name + ".csv"), "utf8"));
+    const found = cells(await element.evaluate(place => place.view.csv())),
+      all = cells(fs.readFileSync(path.join(folder, csv, name + ".csv"), "utf8"));
     const wanted = all.map(row => found[0].map(key => row[all[0].indexOf(key)]));
 
     seen.push(name);
-    if (found.length !== wanted.length)
-      wrong.push(`${name}: ${found.length - 1} rows of ${wanted.length - 1}`);
+    if (found.length !== wanted.length) wrong.push(`${name}: ${found.length - 1} rows of ${wanted.length - 1}`);
     for (let row = 1; row < Math.min(found.length, wanted.length); row++)
       for (let column = 0; column < found[0].length; column++) {
-        const a = found[row][column], b = wanted[row][column];
+        const a = found[row][column],
+          b = wanted[row][column];
 
         if (a !== b && !(a !== "" && b !== "" && Number(a) === Number(b)))
           wrong.push(`${name}, row ${row}, ${found[0][column]}: ${a}, not ${b}`);
       }
   }
-  const [saved] = await Promise.all([page.waitForEvent("download", { timeout: 5000 }), page.locator("div.table button", { hasText: "CSV" }).first().click()]);
-  wrong.push(...saved.suggestedFilename() === seen[0] + ".csv" ? [] : ["saved as " + saved.suggestedFilename()]);
-  const missing = fs.readdirSync(path.join(folder, csv)).map(file => file.replace(".csv", "")).filter(name => !seen.includes(name) && !["findings", "efficiency", "run", "scaling", "comparison"].includes(name));
-  if (missing.length)
-    wrong.push("not in the page: " + missing.join(", "));
+  const [saved] = await Promise.all([
+    page.waitForEvent("download", { timeout: 5000 }),
+    page.locator("div.table button", { hasText: "CSV" }).first().click(),
+  ]);
+  wrong.push(...(saved.suggestedFilename() === seen[0] + ".csv" ? [] : ["saved as " + saved.suggestedFilename()]));
+  const missing = fs
+    .readdirSync(path.join(folder, csv))
+    .map(file => file.replace(".csv", ""))
+    .filter(name => !seen.includes(name) && !["findings", "efficiency", "run", "scaling", "comparison"].includes(name));
+  if (missing.length) wrong.push("not in the page: " + missing.join(", "));
   return wrong.slice(0, 5).join("; ");
 }
 
 /* A head sorts, first the largest first; a search leaves what has the word; a rank that is chosen in one table is chosen in all. */
 async function hands(page, report) {
-  const wrong = [], rows = page.locator("#table-ranks tbody tr"), head = page.locator("#table-ranks th button", { hasText: /^time/ });
+  const wrong = [],
+    rows = page.locator("#table-ranks tbody tr"),
+    head = page.locator("#table-ranks th button", { hasText: /^time/ });
   const ranks = async () => (await rows.locator("td:first-child").allInnerTexts()).map(Number);
-  const byTime = [...report.ranks].sort((a, b) => b.app_time_s - a.app_time_s || a.rank - b.rank).map(rank => rank.rank);
+  const byTime = [...report.ranks]
+    .sort((a, b) => b.app_time_s - a.app_time_s || a.rank - b.rank)
+    .map(rank => rank.rank);
 
   await head.click();
-  wrong.push(same("sorted", await ranks(), byTime.slice(0, 20)), same("said", await page.locator("#table-ranks th[aria-sort=descending]").count(), 1));
+  wrong.push(
+    same("sorted", await ranks(), byTime.slice(0, 20)),
+    same("said", await page.locator("#table-ranks th[aria-sort=descending]").count(), 1),
+  );
   await head.click();
   wrong.push(same("sorted again", (await ranks())[0], byTime[byTime.length - 1]));
   await rows.first().locator("button.pick").first().click();
   const chosen = (await ranks())[0];
-  wrong.push(same("selected", await page.locator("#table-ranks tr[aria-selected=true]").count(), 1), same("address", new URL(page.url()).hash, "#rank=" + chosen));
+  wrong.push(
+    same("selected", await page.locator("#table-ranks tr[aria-selected=true]").count(), 1),
+    same("address", new URL(page.url()).hash, "#rank=" + chosen),
+  );
   wrong.push(same("told", (await page.locator("#selection").innerText()).includes("rank " + chosen), true));
   const elsewhere = page.locator("#table-threads tr[aria-selected=true] td:first-child");
   if (await page.locator("#table-threads").count())
     wrong.push(same("selected in another table", new Set(await elsewhere.allInnerTexts()).size, 1));
   await page.keyboard.press("Escape");
   wrong.push(same("no more", await page.locator("tr[aria-selected=true]").count(), 0));
-  await page.locator("#table-ranks").locator("xpath=ancestor::div[@class='table']").locator("input[type=search]").fill("no such word");
+  await page
+    .locator("#table-ranks")
+    .locator("xpath=ancestor::div[@class='table']")
+    .locator("input[type=search]")
+    .fill("no such word");
   wrong.push(same("searched", await rows.count(), 0));
   await page.keyboard.press("Tab");
   await page.keyboard.press("?");
@@ -308,14 +542,34 @@ async function hands(page, report) {
 
 /* What pictures say in words is what the tables say; a click into one selects. */
 async function pictures(page, report) {
-  const wrong = [], at = (id, what) => page.locator(`#${id} ${what}`);
-  const clicked = async (canvas, x, y) => { await canvas.scrollIntoViewIfNeeded(); await canvas.click({ position: { x, y } }); };
-  const times = report.ranks.map(rank => rank.app_time_s), mean = times.reduce((sum, time) => sum + time, 0) / times.length;
+  const wrong = [],
+    at = (id, what) => page.locator(`#${id} ${what}`);
+  const clicked = async (canvas, x, y) => {
+    await canvas.scrollIntoViewIfNeeded();
+    await canvas.click({ position: { x, y } });
+  };
+  const times = report.ranks.map(rank => rank.app_time_s),
+    mean = times.reduce((sum, time) => sum + time, 0) / times.length;
 
   await page.keyboard.press("Escape");
-  wrong.push(same("distribution", (await at("distributions", "figcaption").innerText()).includes("mean " + await page.evaluate(value => seconds(value), mean)), true));
-  const bars = at("distributions", "canvas").first(), { width } = await bars.boundingBox();
-  await clicked(bars, 70 + (report.ranks.length - 0.5) * await page.evaluate(([wide, n]) => barWidth(wide, n), [width - 78, report.ranks.length]), 130);
+  wrong.push(
+    same(
+      "distribution",
+      (await at("distributions", "figcaption").innerText()).includes(
+        "mean " + (await page.evaluate(value => seconds(value), mean)),
+      ),
+      true,
+    ),
+  );
+  const bars = at("distributions", "canvas").first(),
+    { width } = await bars.boundingBox();
+  await clicked(
+    bars,
+    70 +
+      (report.ranks.length - 0.5) *
+        (await page.evaluate(([wide, n]) => barWidth(wide, n), [width - 78, report.ranks.length])),
+    130,
+  );
   wrong.push(same("bar", await page.evaluate(() => selection.get("rank")), report.ranks[report.ranks.length - 1].rank));
   await page.keyboard.press("Escape");
   await page.locator("button", { hasText: "compare with another value" }).click();
@@ -327,19 +581,27 @@ async function pictures(page, report) {
     wrong.push(words.startsWith(calls + " measured calls") ? null : `${name}: ${words}, not ${calls}`);
   }
   if (await page.locator("#flame").count())
-    wrong.push(...await flame(page, { id: "flame", table: "call_tree", name: "procedure", time: "inclusive_time_s" }));
+    wrong.push(
+      ...(await flame(page, { id: "flame", table: "call_tree", name: "procedure", time: "inclusive_time_s" })),
+    );
   return wrong.filter(Boolean).join("; ");
 }
 
 /* Functions of the table of measured calls, and how many there are. */
 function measured(page) {
   return page.evaluate(() => {
-    const element = document.querySelector("#table-sampled_instances"), table = element && element.closest(".table").view.table, found = new Map();
+    const element = document.querySelector("#table-sampled_instances"),
+      table = element && element.closest(".table").view.table,
+      found = new Map();
 
     for (let row = 0; table && row < table.rows; row++) {
       const id = table.get("function_id", row);
 
-      found.set(id, { function_id: id, name: table.get("function", row), calls: (found.has(id) ? found.get(id).calls : 0) + 1 });
+      found.set(id, {
+        function_id: id,
+        name: table.get("function", row),
+        calls: (found.has(id) ? found.get(id).calls : 0) + 1,
+      });
     }
     return [...found.values()];
   });
@@ -348,53 +610,90 @@ function measured(page) {
 /* The first frame below "all" is the root that took most; the function's callees and itself add up to it. */
 /* A line for each event that was ever more than 0; the pointer tells what it was, and a drag selects the time. */
 async function sensorsOver(page, report) {
-  const events = report.sensors.filter(sensor => sensor.intervals && (sensor.most || sensor.least)), first = page.locator("#sensor-lines .sensor").first();
+  const events = report.sensors.filter(sensor => sensor.intervals && (sensor.most || sensor.least)),
+    first = page.locator("#sensor-lines .sensor").first();
 
   await first.scrollIntoViewIfNeeded();
-  const names = await page.locator("#sensor-lines .sensor b").allInnerTexts(), box = await first.locator("canvas").boundingBox();
-  const [, begin, end, mean] = report.sensor_series.rows.find(([id]) => id === events[0].id), span = Math.max(report.run.elapsed_s, ...report.sensor_nodes.map(node => node.end_s));
-  const across = time => box.x + 90 + time / span * (box.width - 102);
+  const names = await page.locator("#sensor-lines .sensor b").allInnerTexts(),
+    box = await first.locator("canvas").boundingBox();
+  const [, begin, end, mean] = report.sensor_series.rows.find(([id]) => id === events[0].id),
+    span = Math.max(report.run.elapsed_s, ...report.sensor_nodes.map(node => node.end_s));
+  const across = time => box.x + 90 + (time / span) * (box.width - 102);
 
   await page.mouse.move(across((begin + end) / 2), box.y + 30);
-  const told = await first.locator("figcaption").innerText(), wanted = await page.evaluate(value => digits(value), mean);
+  const told = await first.locator("figcaption").innerText(),
+    wanted = await page.evaluate(value => digits(value), mean);
   await page.mouse.down();
   await page.mouse.move(across(span), box.y + 30, { steps: 5 });
   await page.mouse.up();
   const stretch = await page.evaluate(() => selection.stretch());
   await page.keyboard.press("Escape");
 
-  return [same("lines", names, events.map(sensor => sensor.event)), told.includes(": " + wanted) ? null : `${told}, not ${wanted}`,
-          stretch && Math.abs(stretch.from - (begin + end) / 2) < span / 100 ? null : `selected ${JSON.stringify(stretch)}`].filter(Boolean).join("; ");
+  return [
+    same(
+      "lines",
+      names,
+      events.map(sensor => sensor.event),
+    ),
+    told.includes(": " + wanted) ? null : `${told}, not ${wanted}`,
+    stretch && Math.abs(stretch.from - (begin + end) / 2) < span / 100 ? null : `selected ${JSON.stringify(stretch)}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 async function flame(page, tree) {
   await page.locator(`#${tree.id} canvas`).scrollIntoViewIfNeeded();
   await page.locator(`#${tree.id} canvas`).click({ position: { x: 30, y: 19 + 9 } });
   const { name, time, sum } = await page.evaluate(tree => {
-    const name = selection.get("function"), table = document.querySelector("#table-" + tree.table).closest(".table").view.table;
-    const root = table.all().filter(row => row.parent_id === null).sort((a, b) => b[tree.time] - a[tree.time])[0];
+    const name = selection.get("function"),
+      table = document.querySelector("#table-" + tree.table).closest(".table").view.table;
+    const root = table
+      .all()
+      .filter(row => row.parent_id === null)
+      .sort((a, b) => b[tree.time] - a[tree.time])[0];
 
-    return { name: name === root[tree.name], time: seconds(root[tree.time]), sum: [...document.querySelectorAll(`#${tree.id} .shares`)].map(list => list.innerText) };
+    return {
+      name: name === root[tree.name],
+      time: seconds(root[tree.time]),
+      sum: [...document.querySelectorAll(`#${tree.id} .shares`)].map(list => list.innerText),
+    };
   }, tree);
   await page.keyboard.press("Escape");
 
-  return [same(tree.id, name, true), sum.length === 2 && sum[0].includes(time) ? null : `callers of the root of ${tree.id}: ${sum}, not ${time}`];
+  return [
+    same(tree.id, name, true),
+    sum.length === 2 && sum[0].includes(time) ? null : `callers of the root of ${tree.id}: ${sum}, not ${time}`,
+  ];
 }
 
 /* Ranks that talk in pairs, on two nodes by turns: all could stay; and of a ring half of it does at best, but for its ends. */
 function mapped(page) {
   return page.evaluate(() => {
-    const nodes = new Map(Array.from({ length: 8 }, (_, rank) => [rank, rank % 2 ? "b" : "a"])), between = new Map();
-    const talk = (a, b) => [[a, b], [b, a]].forEach(([from, to]) => between.set(from, (between.get(from) || new Map()).set(to, 10)));
+    const nodes = new Map(Array.from({ length: 8 }, (_, rank) => [rank, rank % 2 ? "b" : "a"])),
+      between = new Map();
+    const talk = (a, b) =>
+      [
+        [a, b],
+        [b, a],
+      ].forEach(([from, to]) => between.set(from, (between.get(from) || new Map()).set(to, 10)));
 
-    for (let rank = 0; rank < 8; rank += 2)
-      talk(rank, rank + 1);
-    const placed = betterOrder(between, nodes), now = stays(between, nodes), then = stays(between, placed);
-    return now === 0 && then === 1 && [...placed.values()].filter(host => host === "a").length === 4 ? null : `${now} before, ${then} after`;
+    for (let rank = 0; rank < 8; rank += 2) talk(rank, rank + 1);
+    const placed = betterOrder(between, nodes),
+      now = stays(between, nodes),
+      then = stays(between, placed);
+    return now === 0 && then === 1 && [...placed.values()].filter(host => host === "a").length === 4
+      ? null
+      : `${now} before, ${then} after`;
   });
 }
 
-const LOOKS = { "fvmpi-profile-2": ["first screen", first], "fvmpi-scaling-1": ["study", study], "fvmpi-diff-2": ["two sides", sides], "fvmpi-stacks-1": ["threads", threads] };
+const LOOKS = {
+  "fvmpi-profile-2": ["first screen", first],
+  "fvmpi-scaling-1": ["study", study],
+  "fvmpi-diff-2": ["two sides", sides],
+  "fvmpi-stacks-1": ["threads", threads],
+};
 
 const browser = await launch();
 for (const { name, html, json, csv, whole, lines, large, trace, samples, threads, calls, sensors } of asked) {
@@ -405,18 +704,12 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples, threads
 
   await look(screen, seen(page, report));
   await page.screenshot({ path: path.join(folder, name + ".png") });
-  if (large)
-    await look("rows that were left out", leftOut(page, report));
-  if (trace)
-    await look("over time", overTime(page, report, trace));
-  if (threads)
-    await look("waiting for threads", waitsForThreads(page, report));
-  if (samples)
-    await look("samples over time", overSamples(page, report, samples));
-  if (lines)
-    await look("source lines", source(page, report));
-  if (csv)
-    await look("tables", tables(page, csv));
+  if (large) await look("rows that were left out", leftOut(page, report));
+  if (trace) await look("over time", overTime(page, report, trace));
+  if (threads) await look("waiting for threads", waitsForThreads(page, report));
+  if (samples) await look("samples over time", overSamples(page, report, samples));
+  if (lines) await look("source lines", source(page, report));
+  if (csv) await look("tables", tables(page, csv));
   if (whole) {
     await look("hands", hands(page, report));
     await look("pictures", pictures(page, report));
@@ -427,12 +720,18 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples, threads
     await look("accessible", accessible(page));
   }
   if (calls)
-    await look("calls by path", flame(page, { id: "calls", table: "instrumented_paths", name: "tree", time: "time_s" }).then(wrong => wrong.filter(Boolean).join("; ")));
-  if (sensors)
-    await look("sensors", sensorsOver(page, report));
+    await look(
+      "calls by path",
+      flame(page, { id: "calls", table: "instrumented_paths", name: "tree", time: "time_s" }).then(wrong =>
+        wrong.filter(Boolean).join("; "),
+      ),
+    );
+  if (sensors) await look("sensors", sensorsOver(page, report));
   say(name, "nothing wrong", faults.join("; "));
   await close();
-  for (const [how, options] of whole ? Object.entries({ dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } }) : []) {
+  for (const [how, options] of whole
+    ? Object.entries({ dark: { colorScheme: "dark" }, narrow: { viewport: { width: 480, height: 900 } } })
+    : []) {
     const other = await open(browser, html, options);
 
     await other.page.screenshot({ path: path.join(folder, `${name}-${how}.png`) });

@@ -15,7 +15,11 @@ async function look(check, promise) {
 }
 
 async function open(browser, options) {
-  const { page, faults, close } = await watched(browser, new RegExp("^(data|blob):|^" + new URL(address).origin + "/"), options);
+  const { page, faults, close } = await watched(
+    browser,
+    new RegExp("^(data|blob):|^" + new URL(address).origin + "/"),
+    options,
+  );
 
   await page.goto(address);
   await page.waitForSelector("html[data-ready=yes]", TIMEOUT);
@@ -23,7 +27,15 @@ async function open(browser, options) {
 }
 
 const chart = event => `figure[data-event="${event}"]`;
-const pointed = (page, event) => page.waitForFunction(selector => { const cell = document.querySelector(selector + " tbody td:nth-child(2)"); return cell && !["", "-"].includes(cell.textContent); }, chart(event), TIMEOUT);
+const pointed = (page, event) =>
+  page.waitForFunction(
+    selector => {
+      const cell = document.querySelector(selector + " tbody td:nth-child(2)");
+      return cell && !["", "-"].includes(cell.textContent);
+    },
+    chart(event),
+    TIMEOUT,
+  );
 
 /* An event is chosen: its chart comes, and has values; it is removed again. */
 async function choice(page) {
@@ -31,10 +43,18 @@ async function choice(page) {
   await page.fill("#search", "meminfo.MemTotal");
   await page.check('#events input[data-event="meminfo.MemTotal"]');
   await pointed(page, "meminfo.MemTotal");
-  const value = await page.locator(chart("meminfo.MemTotal") + " tbody td").first().innerText();
+  const value = await page
+    .locator(chart("meminfo.MemTotal") + " tbody td")
+    .first()
+    .innerText();
 
   await page.click(chart("meminfo.MemTotal") + " figcaption button");
-  return [same("value", value, "2.00 MiB"), same("charts left", await page.locator(chart("meminfo.MemTotal")).count(), 0)].filter(Boolean).join("; ");
+  return [
+    same("value", value, "2.00 MiB"),
+    same("charts left", await page.locator(chart("meminfo.MemTotal")).count(), 0),
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 async function label(page) {
@@ -49,7 +69,9 @@ async function pause(page) {
   const pressed = await page.getAttribute("#pause", "aria-pressed");
 
   await page.click("#pause");
-  return [same("paused", pressed, "true"), same("goes on", await page.getAttribute("#pause", "aria-pressed"), "false")].filter(Boolean).join("; ");
+  return [same("paused", pressed, "true"), same("goes on", await page.getAttribute("#pause", "aria-pressed"), "false")]
+    .filter(Boolean)
+    .join("; ");
 }
 
 async function interval(page) {
@@ -65,43 +87,108 @@ async function interval(page) {
 
 /* What was saved can be loaded, and the present comes back. */
 async function save(page) {
-  const [download] = await Promise.all([page.waitForEvent("download", TIMEOUT), page.click("#save")]), file = path.join(folder, "saved.jsonl");
+  const [download] = await Promise.all([page.waitForEvent("download", TIMEOUT), page.click("#save")]),
+    file = path.join(folder, "saved.jsonl");
 
   await download.saveAs(file);
-  const lines = fs.readFileSync(file, "utf8").split("\n").filter(Boolean).map(line => JSON.parse(line));
+  const lines = fs
+    .readFileSync(file, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map(line => JSON.parse(line));
   await page.setInputFiles("#file", file);
-  await page.waitForFunction(() => document.querySelector("#identity").textContent.startsWith("a recording of "), null, TIMEOUT);
-  const loaded = await page.evaluate(() => ({ samples: state.file.times.length, labels: state.file.labels.map(of => of.text) }));
+  await page.waitForFunction(
+    () => document.querySelector("#identity").textContent.startsWith("a recording of "),
+    null,
+    TIMEOUT,
+  );
+  const loaded = await page.evaluate(() => ({
+    samples: state.file.times.length,
+    labels: state.file.labels.map(of => of.text),
+  }));
   await page.click("#unload");
-  return [same("samples", loaded.samples, lines.filter(line => line.values).length), same("labels", loaded.labels, ["<b>here</b>"]),
-          same("back", await page.evaluate(() => state.file), null)].filter(Boolean).join("; ");
+  return [
+    same("samples", loaded.samples, lines.filter(line => line.values).length),
+    same("labels", loaded.labels, ["<b>here</b>"]),
+    same("back", await page.evaluate(() => state.file), null),
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /* How it stands, with all its ranks; their picture has colours. */
 async function job(page) {
-  await page.waitForFunction(all => { const text = document.querySelector("#job-headline")?.textContent || ""; return all.every(word => text.includes(word)); }, words, TIMEOUT);
-  const colours = await page.evaluate(() => { const canvas = document.querySelector("#job canvas"), data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data; return new Set(new Uint32Array(data.buffer)).size; });
-  const rows = await page.locator('#job [aria-label="ranks"] tbody tr').allInnerTexts(), ranks = await page.evaluate(() => state.live.job.last().rank.length);
+  await page.waitForFunction(
+    all => {
+      const text = document.querySelector("#job-headline")?.textContent || "";
+      return all.every(word => text.includes(word));
+    },
+    words,
+    TIMEOUT,
+  );
+  const colours = await page.evaluate(() => {
+    const canvas = document.querySelector("#job canvas"),
+      data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+  const rows = await page.locator('#job [aria-label="ranks"] tbody tr').allInnerTexts(),
+    ranks = await page.evaluate(() => state.live.job.last().rank.length);
 
-  const sensors = await page.evaluate(() => state.live.job.told.sensors.length), told = await page.locator("#job-sensors tbody tr").count();
+  const sensors = await page.evaluate(() => state.live.job.told.sensors.length),
+    told = await page.locator("#job-sensors tbody tr").count();
 
-  return [same("rows", rows.length, ranks), same("sensors", told, sensors), colours > 2 ? null : `${colours} colours in the picture`].filter(Boolean).join("; ");
+  return [
+    same("rows", rows.length, ranks),
+    same("sensors", told, sensors),
+    colours > 2 ? null : `${colours} colours in the picture`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /* Another node's lines, in the chart of the same event and in one of its own. */
 async function nodes(page) {
-  const names = event => page.locator(chart(event) + " tbody th").allInnerTexts(), wanted = [await page.evaluate(() => state.live.header.host), "<node 2>"].map(host => host + ": all together");
+  const names = event => page.locator(chart(event) + " tbody th").allInnerTexts(),
+    wanted = [await page.evaluate(() => state.live.header.host), "<node 2>"].map(host => host + ": all together");
 
-  await page.waitForFunction(selector => document.querySelectorAll(selector + " tbody tr").length === 2, chart("net.rx_bytes"), TIMEOUT);
+  await page.waitForFunction(
+    selector => document.querySelectorAll(selector + " tbody tr").length === 2,
+    chart("net.rx_bytes"),
+    TIMEOUT,
+  );
   await page.click("#choose > summary");
   await page.fill("#search", "made.up");
   await page.check('#events input[data-event="made.up"]');
   await pointed(page, "made.up");
-  return [same("lines", (await names("net.rx_bytes")).map(name => name.trim()), wanted), same("its own", (await names("made.up")).map(name => name.trim()), wanted.slice(1)),
-          same("value", await page.locator(chart("made.up") + " tbody td").first().innerText(), "7.00")].filter(Boolean).join("; ");
+  return [
+    same(
+      "lines",
+      (await names("net.rx_bytes")).map(name => name.trim()),
+      wanted,
+    ),
+    same(
+      "its own",
+      (await names("made.up")).map(name => name.trim()),
+      wanted.slice(1),
+    ),
+    same(
+      "value",
+      await page
+        .locator(chart("made.up") + " tbody td")
+        .first()
+        .innerText(),
+      "7.00",
+    ),
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
-const STEPS = { nodes: { "lines of another node": nodes }, sensors: { "an event is chosen": choice, "a label": label, "pause": pause, "interval": interval, "save and load": save }, job: { "the job": job } };
+const STEPS = {
+  nodes: { "lines of another node": nodes },
+  sensors: { "an event is chosen": choice, "a label": label, pause: pause, interval: interval, "save and load": save },
+  job: { "the job": job },
+};
 
 const browser = await launch();
 for (const [how, options] of Object.entries(LOOKS)) {
@@ -110,7 +197,12 @@ for (const [how, options] of Object.entries(LOOKS)) {
   for (const [check, step] of how === "light" || what === "job" ? Object.entries(STEPS[what]) : [])
     await look(`${how}, ${check}`, step(page));
   await look(`${how}, accessible`, accessible(page));
-  await look(`${how}, as wide as the window`, page.evaluate(() => document.documentElement.scrollWidth > innerWidth ? `${document.documentElement.scrollWidth} pixels` : null));
+  await look(
+    `${how}, as wide as the window`,
+    page.evaluate(() =>
+      document.documentElement.scrollWidth > innerWidth ? `${document.documentElement.scrollWidth} pixels` : null,
+    ),
+  );
   await page.screenshot({ path: path.join(folder, `live-${what}-${how}.png`), fullPage: true });
   await look(`${how}, nothing wrong`, Promise.resolve(faults.join("; ")));
   await close();

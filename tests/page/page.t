@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""fvmpi report --html: pages of runs of before (tests/replay) and of one with hostile names, in a browser without a screen (drive.mjs). The first
-screen says what the report's JSON says, the tables have the values of its CSV, heads sort, searches search, and what is selected in one table is in all; nothing is
-asked of a network, nothing is said to be wrong, and axe-core finds nothing against it, light, dark or narrow. Pages of several runs say what their JSON says. Screenshots stay in
-the build's folder page/."""
+"""fvmpi report --html: pages of runs of before (tests/replay) and of one with hostile names, in a browser without a
+screen (drive.mjs). The first screen says what the report's JSON says, the tables have the values of its CSV, heads
+sort, searches search, and what is selected in one table is in all; nothing is asked of a network, nothing is said to be
+wrong, and axe-core finds nothing against it, light, dark or narrow. Pages of several runs say what their JSON says.
+Screenshots stay in the build's folder page/."""
 import base64
 import json
 import os
@@ -45,10 +46,39 @@ def hostile(folder):
 def instrumented(folder):
     """A flame graph of functions that the compiler instrumented, and sensors of the machine meanwhile."""
     program, directory = os.path.join(harness.scratch(), 'known'), os.path.join(folder, 'functions')
-    harness.run(['cc', '-O2', '-g', '-finstrument-functions', '-pthread', '-DALONE', os.path.join(os.path.dirname(HERE), 'functions', 'known.c'), '-o', program]).ended(0)
-    for _ in range(3): # beside other tests a short run may have had no second sample
+    harness.run(
+        [
+            'cc',
+            '-O2',
+            '-g',
+            '-finstrument-functions',
+            '-pthread',
+            '-DALONE',
+            os.path.join(os.path.dirname(HERE), 'functions', 'known.c'),
+            '-o',
+            program,
+        ]
+    ).ended(0)
+    for _ in range(3):  # beside other tests a short run may have had no second sample
         shutil.rmtree(directory, ignore_errors=True)
-        harness.run([harness.FVMPI, 'run', '-q', '--functions', '--sensors', 'default', '--sensors-hz', '100', '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
+        harness.run(
+            [
+                harness.FVMPI,
+                'run',
+                '-q',
+                '--functions',
+                '--sensors',
+                'default',
+                '--sensors-hz',
+                '100',
+                '-o',
+                directory,
+                '--mpi',
+                'serial',
+                program,
+            ],
+            directory=directory,
+        ).ended(0)
         if any(row['intervals'] for row in harness.report_of(directory).data['sensors']):
             break
     return write(folder, ['report', directory], page_of('functions', csv=True, calls=True, sensors=True))
@@ -56,7 +86,9 @@ def instrumented(folder):
 
 def page_of(name, csv=False, **more):
     """What drive.mjs looks at: with csv, all tables are compared with those."""
-    return dict({'name': name, 'html': name + '.html', 'json': name + '.json', 'csv': name + '.csv' if csv else None}, **more)
+    return dict(
+        {'name': name, 'html': name + '.html', 'json': name + '.json', 'csv': name + '.csv' if csv else None}, **more
+    )
 
 
 def write(folder, command, page):
@@ -69,21 +101,46 @@ def several(folder, mpi):
     """One program on one rank and on two: a study, two sides, and the lines of its source file."""
     program = mpi.build('scaling.c', '-g', '-I' + os.path.join(harness.SOURCE, 'src'))
     runs = [mpi.profile(program, ranks, ['20', '20', '0']).ended(0).directory for ranks in (1, 2)]
-    return [write(folder, ['scaling', '--strong'] + runs, page_of('study', csv=True)), write(folder, ['diff'] + runs, page_of('sides', csv=True)),
-            write(folder, ['report', runs[1]], page_of('source', lines=True))], runs[1]
+    return [
+        write(folder, ['scaling', '--strong'] + runs, page_of('study', csv=True)),
+        write(folder, ['diff'] + runs, page_of('sides', csv=True)),
+        write(folder, ['report', runs[1]], page_of('source', lines=True)),
+    ], runs[1]
 
 
 def threaded(folder):
-    """A program on one thread and on two, also one at a time, with parts of the cache by a resctrl that is made of files; and copies of it."""
-    program, root, runs = os.path.join(harness.scratch(), 'speedup'), harness.scratch('resctrl'), os.path.join(harness.scratch('stacks'), 'runs')
-    harness.run(['cc', '-O1', '-g', '-fopenmp', os.path.join(os.path.dirname(HERE), 'threads', 'speedup.c'), '-o', program]).ended(0)
+    """A program on one thread and on two, also one at a time, with parts of the cache by a resctrl that is made of
+    files; and copies of it."""
+    program, root, runs = (
+        os.path.join(harness.scratch(), 'speedup'),
+        harness.scratch('resctrl'),
+        os.path.join(harness.scratch('stacks'), 'runs'),
+    )
+    harness.run(
+        ['cc', '-O1', '-g', '-fopenmp', os.path.join(os.path.dirname(HERE), 'threads', 'speedup.c'), '-o', program]
+    ).ended(0)
     os.makedirs(root + '/sys/fs/resctrl')
     with open(root + '/sys/fs/resctrl/schemata', 'w') as f:
         f.write('L3:0=ffff\n')
-    harness.run([harness.FVMPI, 'run', '-q', '--solo=curve', '--stacks=2', '--mpi', 'serial', '-o', runs, program], env={'FVMPI_SENSORS_ROOT': root}, limit=120).ended(0)
+    harness.run(
+        [harness.FVMPI, 'run', '-q', '--solo=curve', '--stacks=2', '--mpi', 'serial', '-o', runs, program],
+        env={'FVMPI_SENSORS_ROOT': root},
+        limit=120,
+    ).ended(0)
     copies = runs + '-copies'
-    harness.run([harness.FVMPI, 'run', '-q', '--throughput=2,3', '-o', copies, program], env={'FVMPI_SENSORS_ROOT': root, 'OMP_NUM_THREADS': '1'}, limit=120).ended(0)
-    return [write(folder, ['stacks'] + [os.path.join(of, name) for name in sorted(os.listdir(of))], page_of(name_of_page, csv=True)) for of, name_of_page in ((runs, 'stacks'), (copies, 'copies'))]
+    harness.run(
+        [harness.FVMPI, 'run', '-q', '--throughput=2,3', '-o', copies, program],
+        env={'FVMPI_SENSORS_ROOT': root, 'OMP_NUM_THREADS': '1'},
+        limit=120,
+    ).ended(0)
+    return [
+        write(
+            folder,
+            ['stacks'] + [os.path.join(of, name) for name in sorted(os.listdir(of))],
+            page_of(name_of_page, csv=True),
+        )
+        for of, name_of_page in ((runs, 'stacks'), (copies, 'copies'))
+    ]
 
 
 def traced(folder, mpi):
@@ -97,16 +154,23 @@ def sampled(folder, mpi):
     planted = os.path.join(os.path.dirname(HERE), 'planted', 'planted.c')
     run = mpi.profile(mpi.build(planted, '-O2', '-g'), 2, ['imbalance'], ['--trace']).ended(0)
     unify, wait_s = os.path.join(harness.BUILD, 'fvunify'), None
-    if os.path.exists(unify): # without OTF2 there is none
+    if os.path.exists(unify):  # without OTF2 there is none
         harness.run([unify, run.directory]).ended(0)
         wait_s = next(rank['wait_s'] for rank in harness.report_of(run.directory).data['ranks'] if rank['rank'] == 0)
-    return write(folder, ['report', run.directory], page_of('sampled', samples={'own': 'compute', 'through': 'react', 'wait_s': wait_s}))
+    return write(
+        folder,
+        ['report', run.directory],
+        page_of('sampled', samples={'own': 'compute', 'through': 'react', 'wait_s': wait_s}),
+    )
 
 
 def programs(tap, folder):
     """Pages of programs that nobody here wrote, and of ranks with threads: traced, with all that samples tell."""
     mpis, pages = list(harness.mpis(tap, quiet=True)), []
-    for binary, ranks, arguments in (('lmp', 4, ['-in', os.path.join(harness.PROGRAMS, 'melt.in'), '-log', 'none']), ('hpcc', 2, [])):
+    for binary, ranks, arguments in (
+        ('lmp', 4, ['-in', os.path.join(harness.PROGRAMS, 'melt.in'), '-log', 'none']),
+        ('hpcc', 2, []),
+    ):
         with tap.test('a run of ' + binary):
             program, mpi = harness.packaged(binary, mpis)
             cwd = harness.scratch('cwd')
@@ -114,11 +178,29 @@ def programs(tap, folder):
             run = mpi.profile(program, ranks, arguments, ['--trace', '--sample'], cwd=cwd).ended(0)
             pages.append(write(folder, ['report', run.directory], page_of(binary, csv=True)))
     hybrid = os.path.join(os.path.dirname(HERE), 'planted', 'hybrid.c')
-    run = mpis[0].profile(mpis[0].build(hybrid, '-O2', '-g', '-fopenmp', output='planted_hybrid'), 2, [], ['--trace', '--sample', '--threads']).ended(0)
+    run = (
+        mpis[0]
+        .profile(
+            mpis[0].build(hybrid, '-O2', '-g', '-fopenmp', output='planted_hybrid'),
+            2,
+            [],
+            ['--trace', '--sample', '--threads'],
+        )
+        .ended(0)
+    )
     pages.append(write(folder, ['report', run.directory], page_of('hybrid', csv=True)))
     team = os.path.join(os.path.dirname(HERE), 'planted', 'omp.c')
-    run = mpis[0].profile(mpis[0].build(team, '-O2', '-g', '-fopenmp', output='planted_omp'), 1, [], ['--trace', '--sample=400'],
-                          env={'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'active', 'GOMP_SPINCOUNT': 'infinite'}).ended(0) # a worker that waits is met by samples
+    run = (
+        mpis[0]
+        .profile(
+            mpis[0].build(team, '-O2', '-g', '-fopenmp', output='planted_omp'),
+            1,
+            [],
+            ['--trace', '--sample=400'],
+            env={'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'active', 'GOMP_SPINCOUNT': 'infinite'},
+        )
+        .ended(0)
+    )  # a worker that waits is met by samples
     return pages + [write(folder, ['report', run.directory], page_of('team', threads=True))]
 
 
@@ -132,7 +214,11 @@ def without_source(folder, directory):
     """The lines are in no page that is to be without them."""
     file, line = os.path.join(folder, 'without.html'), 'sleep_ms(atof(argv[2]))'
     harness.run([harness.FVMPI, 'report', directory, '--html', file, '--no-source']).ended(0)
-    equal('with and without', (line in texts_of(os.path.join(folder, 'source.html')), line in texts_of(file)), (True, False))
+    equal(
+        'with and without',
+        (line in texts_of(os.path.join(folder, 'source.html')), line in texts_of(file)),
+        (True, False),
+    )
     done = harness.run([harness.FVMPI, 'report', directory, '--no-source']).ended(2)
     check('it goes with --html' in done.err, '{}', done.err)
 
@@ -141,7 +227,9 @@ def other_files(folder, mpi):
     """Debug information may name any file; what is no source file by its name is not given away."""
     source, program = os.path.join(folder, 'other.c'), os.path.join(folder, 'other')
     with open(source, 'w') as f:
-        f.write('#include <mpi.h>\nint main(int argc, char **argv) {\n#line 1 "/etc/passwd"\n    MPI_Init(&argc, &argv);\n    MPI_Finalize();\n    return 0;\n}\n')
+        f.write(
+            '#include <mpi.h>\nint main(int argc, char **argv) {\n#line 1 "/etc/passwd"\n    MPI_Init(&argc, &argv);\n    MPI_Finalize();\n    return 0;\n}\n'
+        )
     harness.run([mpi.cc, '-g', source, '-o', program]).ended(0)
     directory, page = mpi.profile(program, 1).ended(0).directory, os.path.join(folder, 'other.html')
     harness.run([harness.FVMPI, 'report', directory, '--html', page]).ended(0)
@@ -161,7 +249,9 @@ def badge(directory):
 def made(folder, name, ranks, paths, *options):
     """A page of made rank files: so many ranks, each with so many call paths."""
     directory = os.path.join(folder, name)
-    harness.run([os.path.join(harness.BUILD, 'tests', 'bench', 'report_bench'), str(ranks), str(paths), directory]).ended(0)
+    harness.run(
+        [os.path.join(harness.BUILD, 'tests', 'bench', 'report_bench'), str(ranks), str(paths), directory]
+    ).ended(0)
     page = write(folder, ['report', directory, '--no-symbols'] + list(options), page_of(name, large=True))
     shutil.rmtree(directory)
     return page
@@ -181,7 +271,9 @@ def main():
         return tap.done()
     folder, pages = harness.scratch('page'), []
     for name in experiments(folder) + [hostile(folder)]:
-        pages.append(write(folder, ['report', os.path.join(folder, name)], page_of(name, csv=name in WHOLE, whole=name in WHOLE)))
+        pages.append(
+            write(folder, ['report', os.path.join(folder, name)], page_of(name, csv=name in WHOLE, whole=name in WHOLE))
+        )
     mpi = next(harness.mpis(tap, quiet=True))
     more, directory = several(folder, mpi)
     pages += more + [*threaded(folder), traced(folder, mpi), sampled(folder, mpi), instrumented(folder)]
@@ -208,7 +300,9 @@ def main():
             check(not row['wrong'], '{}', row['wrong'])
     with tap.test('all pages were looked at'):
         equal('exit status, {}'.format(run.err), run.rc, 0)
-        equal('pages', [row['page'] for row in seen if row['check'] == 'nothing wrong'], [page['name'] for page in pages])
+        equal(
+            'pages', [row['page'] for row in seen if row['check'] == 'nothing wrong'], [page['name'] for page in pages]
+        )
     shots = os.path.join(harness.BUILD, 'page')
     os.makedirs(shots, exist_ok=True)
     for name in os.listdir(folder):

@@ -8,7 +8,11 @@ FIRST = 15
 
 def found(run):
     """All findings but what the machine did. The runs are short, and MPI_Init is as long as it likes."""
-    return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] not in ('no_processor', 'noise', 'startup')]
+    return [
+        f
+        for f in harness.report_of(run.directory).data['findings']
+        if f['name'] not in ('no_processor', 'noise', 'startup')
+    ]
 
 
 def first_lines(run):
@@ -26,4 +30,6 @@ def is_blocked(run):
 
 def is_disturbed(run, lost):
     """The machine took more from the run than the problem costs."""
-    return any(f['name'] == 'no_processor' and f['lost_s'] > lost for f in harness.report_of(run.directory).data['findings'])
+    return any(
+        f['name'] == 'no_processor' and f['lost_s'] > lost for f in harness.report_of(run.directory).data['findings']
+    )

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
-"""Programs with a known problem on a machine that others use: four times as many processes that compute as there are processors. Whatever is named is the right rank and function,
-delays by preemption are no fault of the program, and what was not found is not denied. With FVMPI_TEST_LONG (./dev statistics) each runs ten times, and the problem is found in
+"""Programs with a known problem on a machine that others use: four times as many processes that compute as there are
+processors. Whatever is named is the right rank and function, delays by preemption are no fault of the program, and what
+was not found is not denied. With FVMPI_TEST_LONG (./dev statistics) each runs ten times, and the problem is found in
 eight of them, and programs without a problem are accused of nothing."""
 import contextlib
 import os
@@ -17,10 +18,10 @@ from findings import first_lines
 from report import check, equal, plain
 
 LONG = os.environ.get('FVMPI_TEST_LONG') == '1'
-TIMES, ENOUGH = (10, 0.8) if LONG else (1, 0) # runs; part of them that find the problem
+TIMES, ENOUGH = (10, 0.8) if LONG else (1, 0)  # runs; part of them that find the problem
 HOGS = 4 * (os.cpu_count() or 1)
 HOG = 'import time\nend = time.monotonic() + 900\nwhile time.monotonic() < end: pass'
-REACT_S = 60 * 0.010 # CPU time that rank 1 has more
+REACT_S = 60 * 0.010  # CPU time that rank 1 has more
 MACHINE = ('no_processor', 'noise', 'startup')
 
 
@@ -41,10 +42,19 @@ def is_denied(run):
 
 
 class Case:
-    """Source and arguments of a program; the finding, the rank, and functions that may be named: the first is the planted one."""
+    """Source and arguments of a program; the finding, the rank, and functions that may be named: the first is the
+    planted one."""
 
-    def __init__(self, source, arguments, finding, rank, functions, options=(), seconds=None, any_of_them=False, times=TIMES):
-        self.source, self.arguments, self.finding, self.rank, self.functions = source, arguments, finding, rank, functions
+    def __init__(
+        self, source, arguments, finding, rank, functions, options=(), seconds=None, any_of_them=False, times=TIMES
+    ):
+        self.source, self.arguments, self.finding, self.rank, self.functions = (
+            source,
+            arguments,
+            finding,
+            rank,
+            functions,
+        )
         self.options, self.seconds, self.any_of_them, self.times = options, seconds, any_of_them, times
 
     def __str__(self):
@@ -61,7 +71,11 @@ class Case:
 
     def names(self, run):
         """Findings that accuse the program. A late rank by preemption is the machine's."""
-        return [f for f in harness.report_of(run.directory).data['findings'] if f['name'] not in MACHINE and 'by preemption' not in f['text']]
+        return [
+            f
+            for f in harness.report_of(run.directory).data['findings']
+            if f['name'] not in MACHINE and 'by preemption' not in f['text']
+        ]
 
     def judge(self, run):
         """Raises where anything wrong is said; was the planted problem found, with its function?"""
@@ -69,21 +83,31 @@ class Case:
         for f in self.names(run):
             function = plain(f['function'] or '').split(':')[-1].split('>')[-1]
             if f['name'] not in (self.finding, 'late_rank', 'load_imbalance'):
-                check(f['name'] in ('unexplained_waiting', 'instruction_balance', 'own_cost'), 'said of the program: {}', f)
+                check(
+                    f['name'] in ('unexplained_waiting', 'instruction_balance', 'own_cost'),
+                    'said of the program: {}',
+                    f,
+                )
                 continue
             equal('rank of {}'.format(f), f['rank'], self.rank)
             check(not function or function in self.functions, 'function: {}', f)
             found = found or self.any_of_them or function == self.functions[0]
             if f['name'] == 'load_imbalance' and 'of CPU time' in f['text']:
                 check(re.search(r'times as much', f['text']), 'no ratio: {}', f)
-                check(not self.seconds or 0.7 * self.seconds < f['lost_s'] < 1.4 * self.seconds, '{} s, truly {} of CPU time', f['lost_s'], self.seconds)
+                check(
+                    not self.seconds or 0.7 * self.seconds < f['lost_s'] < 1.4 * self.seconds,
+                    '{} s, truly {} of CPU time',
+                    f['lost_s'],
+                    self.seconds,
+                )
         check(self.names(run) or not is_denied(run), '{}', first_lines(run))
         return found
 
 
 CASES = [
     Case('planted.c', ['imbalance'], 'load_imbalance', 1, ('react', 'compute'), seconds=REACT_S),
-    Case('planted.c', ['faults'], 'load_imbalance', 1, ('touch', 'main'), seconds=REACT_S, any_of_them=True), # in the kernel, where no samples are
+    # in the kernel, where no samples are
+    Case('planted.c', ['faults'], 'load_imbalance', 1, ('touch', 'main'), seconds=REACT_S, any_of_them=True),
     Case('planted.c', ['imbalance'], 'load_imbalance', 1, ('react', 'compute'), options=('--trace',), seconds=REACT_S),
     Case('planted.c', ['imbalance'], 'load_imbalance', 1, ('react', 'compute'), options=('--sample',), seconds=REACT_S),
     Case('planted.F90', [], 'load_imbalance', 1, ('react', 'compute'), seconds=REACT_S),
@@ -106,7 +130,11 @@ def sound(tap, mpi, hogs):
         for problem in ('imbalance', 'moves', 'faults', 'snapshot') * 5 if LONG else ('imbalance',):
             case = Case('planted.c', [problem], 'none', None, ())
             run = case.run(mpi, ['sound'])
-            equal('findings of {}'.format(problem), [(f['name'], f['text']) for f in case.names(run) if f['name'] != 'unexplained_waiting'], [])
+            equal(
+                'findings of {}'.format(problem),
+                [(f['name'], f['text']) for f in case.names(run) if f['name'] != 'unexplained_waiting'],
+                [],
+            )
 
 
 def main():

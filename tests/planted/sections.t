@@ -16,14 +16,23 @@ STEPS, LONGEST, RANKS = 46, 17, 2
 def functions(section, ranks):
     sends = section['mpi_calls_by_function']
     isend, recv = (next(f for f in sends if f['function'] == name) for name in ('MPI_Isend', 'MPI_Recv'))
-    equal('calls', {k: isend['rank_calls'][k] for k in ('mean_count', 'min_count', 'max_count', 'max_rank')},
-          {'mean_count': (ranks + 1) / 2, 'min_count': 1, 'max_count': ranks, 'max_rank': ranks - 1})
-    equal('lengths', {k: isend['rank_length'][k] for k in ('mean_bytes', 'min_bytes', 'max_bytes', 'max_rank')},
-          {'mean_bytes': 1000 * (ranks + 1) / 2, 'min_bytes': 1000, 'max_bytes': 1000 * ranks, 'max_rank': ranks - 1})
+    equal(
+        'calls',
+        {k: isend['rank_calls'][k] for k in ('mean_count', 'min_count', 'max_count', 'max_rank')},
+        {'mean_count': (ranks + 1) / 2, 'min_count': 1, 'max_count': ranks, 'max_rank': ranks - 1},
+    )
+    equal(
+        'lengths',
+        {k: isend['rank_length'][k] for k in ('mean_bytes', 'min_bytes', 'max_bytes', 'max_rank')},
+        {'mean_bytes': 1000 * (ranks + 1) / 2, 'min_bytes': 1000, 'max_bytes': 1000 * ranks, 'max_rank': ranks - 1},
+    )
     equal('received by', recv['rank_calls']['max_rank'], 0)
     rows = [r for r in section['mpi_calls_by_function_and_rank'] if r['function'] == 'MPI_Isend']
-    equal('by rank', [(r['rank'], r['count'], r['bytes_sent'], r['length_bytes'], r['below_4k_count']) for r in rows],
-          [(r, r + 1, 1000 * (r + 1) ** 2, 1000 * (r + 1), r + 1) for r in range(ranks)])
+    equal(
+        'by rank',
+        [(r['rank'], r['count'], r['bytes_sent'], r['length_bytes'], r['below_4k_count']) for r in rows],
+        [(r, r + 1, 1000 * (r + 1) ** 2, 1000 * (r + 1), r + 1) for r in range(ranks)],
+    )
     for f in sends:
         here = [r for r in section['mpi_calls_by_function_and_rank'] if r['function'] == f['function']]
         equal('ranks of ' + f['function'], f['rank_count'], len(here))
@@ -35,7 +44,11 @@ def functions(section, ranks):
 
 
 def names(data, steps, ranks):
-    equal('names', [(n['section'], n['number_count'], n['count']) for n in data['section_names']], [('step', STEPS, STEPS * ranks)])
+    equal(
+        'names',
+        [(n['section'], n['number_count'], n['count']) for n in data['section_names']],
+        [('step', STEPS, STEPS * ranks)],
+    )
     name = data['section_names'][0]
     for key in ('elapsed', 'mpi_time', 'thread_time'):
         wanted = sum(s[key]['sum_s'] for s in steps)
@@ -43,8 +56,11 @@ def names(data, steps, ranks):
     each = [sum(row['elapsed_s'] for s in steps for row in s['per_rank'] if row['rank'] == r) for r in range(ranks)]
     for what, wanted in (('mean_s', sum(each) / ranks), ('min_s', min(each)), ('max_s', max(each))):
         close('elapsed ' + what, name['elapsed'][what], wanted, 1e-9 + 1e-6 * wanted)
-    equal('instance', (name['instance']['min_s'], name['instance']['max_s']),
-          (min(s['instance']['min_s'] for s in steps), max(s['instance']['max_s'] for s in steps)))
+    equal(
+        'instance',
+        (name['instance']['min_s'], name['instance']['max_s']),
+        (min(s['instance']['min_s'] for s in steps), max(s['instance']['max_s'] for s in steps)),
+    )
     equal('longest', name['longest_number'], max(steps, key=lambda s: s['elapsed']['sum_s'])['number'])
 
 
@@ -52,6 +68,7 @@ def words(directory, longest):
     def rows(*options):
         out = harness.run([harness.FVMPI, 'report', directory, '--width', '200'] + list(options)).ended(0).out
         return re.search(r'^Sections\b.*?\n\n', out, re.M | re.S).group(0), out
+
     brief, whole = rows()
     equal('rows of steps', re.findall(r'^ *(step.*?)  ', brief, re.M), ['step ({}, longest {})'.format(STEPS, longest)])
     check(re.search(r'^MPI calls of sections', whole, re.M) is None or 'MPI_' in whole, '{}', whole)
@@ -62,7 +79,9 @@ def words(directory, longest):
 def main():
     tap = harness.Tap()
     for mpi in harness.an_mpi(tap):
-        program = mpi.build(os.path.join(HERE, 'sections.c'), '-I', os.path.join(harness.SOURCE, 'src'), output='planted_sections')
+        program = mpi.build(
+            os.path.join(HERE, 'sections.c'), '-I', os.path.join(harness.SOURCE, 'src'), output='planted_sections'
+        )
         run = mpi.profile(program, RANKS)
         with tap.test('{}: steps'.format(mpi)):
             data = harness.report_of(run.ended(0).directory).data

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
-"""Threads that wait for a known reason: idle workers are no contention, a contended lock is the first finding, a lock that is
-held is told whoever waits for it, and a main thread that waits for its workers does not compute. By what the program measured."""
+"""Threads that wait for a known reason: idle workers are no contention, a contended lock is the first finding, a lock
+that is held is told whoever waits for it, and a main thread that waits for its workers does not compute. By what the
+program measured."""
 import os
 import re
 import sys
@@ -14,7 +15,8 @@ import harness
 from findings import first_lines, found, is_disturbed
 from report import check, close, equal
 
-LONG = os.environ.get('FVMPI_TEST_LONG') == '1' # ./dev statistics
+LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
+
 
 def near(what, seconds, wanted):
     close(what, seconds, wanted, 0.15 * wanted + 0.002)
@@ -56,15 +58,24 @@ def idle(tap, mpi, program):
             near('lost', ran.findings[0]['lost_s'], ran.lost(ran.wait_s))
             equal('contended', ran.finding('contended_lock'), None)
             check('workers idle for want of tasks' in ran.first, '{}', ran.first)
-            contended = re.search(r'most: (.*?) \(', ran.first.split('Findings')[0]) # MPI has locks of its own
+            contended = re.search(r'most: (.*?) \(', ran.first.split('Findings')[0])  # MPI has locks of its own
             check(not contended or function not in contended.group(1), '{}', ran.first)
             equal('idle at', [k['kind'] for k in ran.data['locks'] if k['idle_s'] > 0], [kind])
         with tap.test('{}: workers with work, at a {}'.format(mpi, kind)):
             ran = Ran(mpi, program, problem, 'sound')
             # the program's own clock also counts a worker that lost its processor when a task was there at once
-            check(ran.waiting['idle_s'] <= 1.15 * ran.wait_s + 0.002, 'idle {}, at most {}', ran.waiting['idle_s'], ran.wait_s)
-            check(not ran.finding('idle_workers') or ran.lost(ran.wait_s) > 0.017 * ran.data['run']['rank_time']['total_s'],
-                  '{}', ran.findings)
+            check(
+                ran.waiting['idle_s'] <= 1.15 * ran.wait_s + 0.002,
+                'idle {}, at most {}',
+                ran.waiting['idle_s'],
+                ran.wait_s,
+            )
+            check(
+                not ran.finding('idle_workers')
+                or ran.lost(ran.wait_s) > 0.017 * ran.data['run']['rank_time']['total_s'],
+                '{}',
+                ran.findings,
+            )
             near('main threads', ran.main_wait(), ran.main_s)
             near('main threads in all', ran.waiting['main_wait_s'], ran.main_s)
             total = ran.data['run']['rank_time']
@@ -83,20 +94,34 @@ def contended(tap, mpi, program):
         first = ran.findings[0]
         equal('finding and function', (first['name'], first['function']), ('contended_lock', 'update'))
         check('cells' in first['text'] and 'update() at threads.c' in first['text'], '{}', first)
-        close('part', float(re.search(r"together, (\S+) % of the threads' time", first['text']).group(1)) / 100,
-              ran.lock('cells')['wait_s'] / ran.waiting['thread_s'], 0.001)
+        close(
+            'part',
+            float(re.search(r"together, (\S+) % of the threads' time", first['text']).group(1)) / 100,
+            ran.lock('cells')['wait_s'] / ran.waiting['thread_s'],
+            0.001,
+        )
         near('waited', ran.lock('cells')['wait_s'], ran.wait_s)
         near('lost', first['lost_s'], ran.lost(ran.wait_s))
         near('idle', ran.waiting['idle_s'], 0)
         check('most: cells (mutex)' in ran.first, '{}', ran.first)
-        for rank in ran.data['ranks']: # contend(): 60 times 5 ms of CPU time in each of two threads
+        for rank in ran.data['ranks']:  # contend(): 60 times 5 ms of CPU time in each of two threads
             workers = [t for t in rank['threads'] if not t['main']]
             near('CPU time of workers', sum(t['user_s'] + t['system_s'] for t in workers), 0.6)
             close('user and system', rank['user_s'] + rank['system_s'], rank['cpu_s'], 1e-6)
-            check(sum(t['user_s'] + t['system_s'] for t in rank['threads']) <= rank['cpu_s'] + 0.02, 'threads of {}', rank)
+            check(
+                sum(t['user_s'] + t['system_s'] for t in rank['threads']) <= rank['cpu_s'] + 0.02, 'threads of {}', rank
+            )
         own = ran.data['run']['overhead']
-        check(own['time_s'] <= sum(r['cpu_s'] for r in ran.data['ranks']), 'fvmpi had more CPU time than there was: {}', own)
-        check(own['rank_memory_bytes'] <= max(r['resident_peak'] for r in ran.data['ranks']), 'more memory than was resident: {}', own)
+        check(
+            own['time_s'] <= sum(r['cpu_s'] for r in ran.data['ranks']),
+            'fvmpi had more CPU time than there was: {}',
+            own,
+        )
+        check(
+            own['rank_memory_bytes'] <= max(r['resident_peak'] for r in ran.data['ranks']),
+            'more memory than was resident: {}',
+            own,
+        )
         user = sum(r['user_s'] for r in ran.data['ranks'])
         check(re.search(r'^  CPU time +user \S+ \S+, system ', ran.text, re.M) and user > 0, '{}', ran.text)
         check(re.search(r'^Threads\b', ran.text, re.M), 'no threads: {}', ran.text)
@@ -112,13 +137,14 @@ def held(tap, mpi, program):
             near('held', ran.lock('cells')['hold_s'], ran.hold_s)
             near('share', ran.lock('cells')['hold_share'], ran.hold_s / ran.data['run']['rank_time']['total_s'])
             share = re.search(r'held +for (\S+) % of the time', ran.text)
-            if told and ran.lock('cells')['hold_share'] > 0.26: # MPI_Init takes as long as it likes
+            if told and ran.lock('cells')['hold_share'] > 0.26:  # MPI_Init takes as long as it likes
                 check(share, 'not told: {}', ran.text)
                 near('share in words', float(share.group(1)) / 100, ran.lock('cells')['hold_share'])
             equal('said of one thread', bool(share) and not told, False)
 
 
-GIVEN_S = 0.3 # CPU time
+GIVEN_S = 0.3  # CPU time
+
 
 def given(tap, mpi, program):
     """Without --threads too: who waits for its own threads, which compute, neither sleeps nor does I/O."""
@@ -126,11 +152,11 @@ def given(tap, mpi, program):
         run = mpi.profile(program, 2, ['given']).ended(0)
         main_s = float(re.search(r'^truth .* main_s (\S+) ', run.out, re.M).group(1))
         longest = found(run)[0]
-        if longest['rank'] != 1: # what took its processor cost more
+        if longest['rank'] != 1:  # what took its processor cost more
             check(is_disturbed(run, 0.5 * main_s), 'rank: {}', found(run))
             return
         near('lost', longest['lost_s'], main_s)
-        if main_s > 1.5 * GIVEN_S: # the thread had no processor for long: whether it was waited for is not sure
+        if main_s > 1.5 * GIVEN_S:  # the thread had no processor for long: whether it was waited for is not sure
             check('it sleeps, or' not in longest['text'] or main_s > 3.5 * GIVEN_S, '{}', longest)
             return
         equal('findings', [f['name'] for f in found(run)], ['load_imbalance'])
@@ -151,27 +177,38 @@ def untold(tap, mpi, program):
         run = mpi.profile(program, 2, ['held']).ended(0)
         first, none = first_lines(run), not found(run)
         startup = any(f['name'] == 'startup' for f in harness.report_of(run.directory).data['findings'])
-        equal('no findings in {!r}'.format(first), bool(re.search('no (other )?findings[:;]', first)), none and not startup)
+        equal(
+            'no findings in {!r}'.format(first),
+            bool(re.search('no (other )?findings[:;]', first)),
+            none and not startup,
+        )
         equal('named', 'fvmpi run --threads tells what threads wait for' in first, none and not startup)
 
 
 def teams(tap, mpi):
     program = mpi.build(os.path.join(HERE, 'omp.c'), '-O2', '-g', '-fopenmp', output='planted_omp')
     for arguments in ([], ['sound']):
-        with tap.test('{}: threads of a region that have {}'.format(mpi, 'the same to do' if arguments else 'different times')):
+        with tap.test(
+            '{}: threads of a region that have {}'.format(mpi, 'the same to do' if arguments else 'different times')
+        ):
             run = mpi.profile(program, 2, arguments, ['--threads']).ended(0)
             lost = float(re.search(r'^truth lost_s (\S+)$', run.out, re.M).group(1))
             total = harness.report_of(run.directory).data['run']['rank_time']['total_s']
             finding = next((f for f in found(run) if f['name'] == 'thread_imbalance'), None)
             equal('the end of a region is no lock', [f for f in found(run) if f['name'] == 'contended_lock'], [])
-            if arguments: # threads of a busy machine do not get the same
+            if arguments:  # threads of a busy machine do not get the same
                 check(not finding or lost > 0.017 * total, '{}, lost {} of {} s', finding, lost, total)
                 continue
             check(finding or is_disturbed(run, 0.5 * lost), 'none: {}', found(run))
             if not finding:
                 continue
             equal('function', finding['function'], 'relax')
-            check('region in relax() at omp.c' in finding['text'] and re.search(r'; thread 0 of rank [01] works longest$', finding['text']), '{}', finding)
+            check(
+                'region in relax() at omp.c' in finding['text']
+                and re.search(r'; thread 0 of rank [01] works longest$', finding['text']),
+                '{}',
+                finding,
+            )
             near('lost', finding['lost_s'], lost)
 
 
@@ -182,7 +219,8 @@ def told_of(data, name):
 
 
 def joined(tap, mpi):
-    """Workers stand below the fork as the thread that forked them, and what they do differently is told of the function."""
+    """Workers stand below the fork as the thread that forked them, and what they do differently is told of the
+    function."""
     program = mpi.build(os.path.join(HERE, 'omp.c'), '-O2', '-g', '-fopenmp', output='planted_omp')
     for options in (['--sample=250'], ['--sample=250', '--threads']):
         with tap.test('{}: a team is one function, {}'.format(mpi, ' '.join(options))):
@@ -191,16 +229,23 @@ def joined(tap, mpi):
             data = harness.report_of(run.directory).data
             for name, path in (('relax._omp_fn.0', []), ('compute', ['relax._omp_fn.0'])):
                 of = told_of(data, name)
-                equal('path', [f['function'] for f in of['path'] if 'gomp' not in f['function']][1:],
-                      path + ['GOMP_parallel', 'relax', 'main'])
+                equal(
+                    'path',
+                    [f['function'] for f in of['path'] if 'gomp' not in f['function']][1:],
+                    path + ['GOMP_parallel', 'relax', 'main'],
+                )
                 rows = of['metrics']['cpu_time_s']['per_thread']
                 equal('threads', {row['thread'] > 0 for row in rows}, {False, True})
                 equal('their number', of['thread_count'], len(rows))
                 for row in rows:
                     near('thread {}'.format(row['thread']), row['mean'], 0.003 if row['thread'] else 0.009)
-                if len(rows) == 4 and all(row['sample_count'] >= 8 for row in rows): # (9, 3, 9, 3)
+                if len(rows) == 4 and all(row['sample_count'] >= 8 for row in rows):  # (9, 3, 9, 3)
                     close('between', of['between'], 0.577, 0.09)
-                    equal('varies', (of['varies_by'], of['advice'].split(' (')[0]), ('between', 'varies from thread to thread'))
+                    equal(
+                        'varies',
+                        (of['varies_by'], of['advice'].split(' (')[0]),
+                        ('between', 'varies from thread to thread'),
+                    )
             names = [p['procedure'] for p in data['costs']['procedures']]
             check('run_member' not in names and names.count('GOMP_parallel') == 1, 'procedures: {}', names)
             text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '200']).ended(0).out
@@ -209,7 +254,15 @@ def joined(tap, mpi):
 
 def sections(tap, mpi):
     """What workers and threads made inside of a section do belongs to it, and nothing that they do outside."""
-    program = mpi.build(os.path.join(HERE, 'team.c'), '-O2', '-g', '-fopenmp', '-I', os.path.join(harness.SOURCE, 'src'), output='planted_team')
+    program = mpi.build(
+        os.path.join(HERE, 'team.c'),
+        '-O2',
+        '-g',
+        '-fopenmp',
+        '-I',
+        os.path.join(harness.SOURCE, 'src'),
+        output='planted_team',
+    )
     for options in (['--sample=250'], ['--sample=250', '--threads'], ['--sample=250', '--section-cpu=0']):
         with tap.test('{}: a section around a team, {}'.format(mpi, ' '.join(options))):
             run = mpi.profile(program, 2, [], options, env={'OMP_WAIT_POLICY': 'passive'}).ended(0)
@@ -221,10 +274,14 @@ def sections(tap, mpi):
                 near('process', section['process_cpu']['sum_s'], process_s)
                 near('main thread', section['user_time']['sum_s'] + section['system_time']['sum_s'], main_s)
             n = 250 * process_s
-            close('sampled', section['sampled_cpu']['sum_s'], process_s, (2 * n ** 0.5 + 0.05 * n) / 250)
+            close('sampled', section['sampled_cpu']['sum_s'], process_s, (2 * n**0.5 + 0.05 * n) / 250)
             equal('threads', (section['thread_count'], section['thread_sampled']['count']), (2, 8))
             near('a thread', section['thread_sampled']['mean_s'] * 8, section['sampled_cpu']['sum_s'])
-            check(section['thread_sampled']['max_s'] < 2 * section['thread_sampled']['min_s'], '{}', section['thread_sampled'])
+            check(
+                section['thread_sampled']['max_s'] < 2 * section['thread_sampled']['min_s'],
+                '{}',
+                section['thread_sampled'],
+            )
 
 
 def hybrid(tap, mpi):
@@ -237,21 +294,39 @@ def hybrid(tap, mpi):
             truth = {k: float(v) for k, v in zip(line[1::2], line[2::2])}
             data = harness.report_of(run.directory).data
             of, plain = data['hybrid_efficiency'], data['efficiency']
-            for key, factors in (('parallel', ('mpi_parallel', 'omp_parallel')), ('mpi_parallel', ('mpi_load_balance', 'mpi_communication')),
-                                 ('omp_parallel', ('omp_load_balance', 'omp_scheduling', 'omp_serialization'))):
+            for key, factors in (
+                ('parallel', ('mpi_parallel', 'omp_parallel')),
+                ('mpi_parallel', ('mpi_load_balance', 'mpi_communication')),
+                ('omp_parallel', ('omp_load_balance', 'omp_scheduling', 'omp_serialization')),
+            ):
                 product = 1
                 for factor in factors:
                     product *= of[factor]
                 close(key, of[key], product, 1e-6)
-            for key, name in (('mpi_parallel', 'parallel'), ('mpi_load_balance', 'load_balance'), ('mpi_communication', 'communication')):
-                close(key, of[key], plain[name], 1e-6) # as many threads on each rank
-            if not is_disturbed(run, 0): # else a thread lost its processor between the program's clock and ours
-                for key, wanted in (('omp_parallel', 'omp'), ('omp_load_balance', 'balance'), ('omp_serialization', 'serialization')):
+            for key, name in (
+                ('mpi_parallel', 'parallel'),
+                ('mpi_load_balance', 'load_balance'),
+                ('mpi_communication', 'communication'),
+            ):
+                close(key, of[key], plain[name], 1e-6)  # as many threads on each rank
+            if not is_disturbed(run, 0):  # else a thread lost its processor between the program's clock and ours
+                for key, wanted in (
+                    ('omp_parallel', 'omp'),
+                    ('omp_load_balance', 'balance'),
+                    ('omp_serialization', 'serialization'),
+                ):
                     close(key, of[key], truth[wanted], 0.04)
                 for key in ('imbalance_s', 'serialization_s', 'useful_s'):
-                    close(key, of[key], truth[key], 0.1 * truth[key] + 0.04) # what the machine takes between the two clocks
+                    # what the machine takes between the two clocks
+                    close(key, of[key], truth[key], 0.1 * truth[key] + 0.04)
             check(of['scheduling_s'] >= 0, '{}', of)
-            check('OpenMP' in harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split('Efficiency of MPI and OpenMP')[1], 'no text')
+            check(
+                'OpenMP'
+                in harness.run([harness.FVMPI, 'report', run.directory])
+                .ended(0)
+                .out.split('Efficiency of MPI and OpenMP')[1],
+                'no text',
+            )
     with tap.test('{}: what is not recorded is not said'.format(mpi)):
         run = mpi.profile(program, 2, [], []).ended(0)
         equal('without --threads', set(harness.report_of(run.directory).data['hybrid_efficiency'].values()), {None})
@@ -266,7 +341,7 @@ def main():
         for case in (idle, contended, held, given, crowded, untold):
             case(tap, mpi, program)
         teams(tap, mpi)
-        if mpi is mpis[-1] or LONG: # threads of OpenMP are those of its runtime, under any MPI
+        if mpi is mpis[-1] or LONG:  # threads of OpenMP are those of its runtime, under any MPI
             for case in (joined, sections, hybrid):
                 case(tap, mpi)
     tap.done()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
-"""A trace never knows less than a profile: what the findings of a plain run name, those of a traced and merged run of the same program name
-as well. And a halo exchange whose messages are posted in time and moved late is told as that by the trace (no_progress), with
-the function that computed meanwhile; the profile says that it may be so."""
+"""A trace never knows less than a profile: what the findings of a plain run name, those of a traced and merged run of
+the same program name as well. And a halo exchange whose messages are posted in time and moved late is told as that by
+the trace (no_progress), with the function that computed meanwhile; the profile says that it may be so."""
 import os
 import re
 import sys
@@ -40,7 +40,12 @@ def both(tap, mpi, name, program, arguments, function):
             check(named(report) or is_disturbed(report), 'it names nobody: {}', [f['text'] for f in report['findings']])
     with tap.test('{}: {}: the trace names what the profile names'.format(mpi, name)):
         less = named(found[False][1]) - named(found[True][1])
-        check(not less or is_disturbed(found[True][1]), 'missing: {}; {}', less, [f['text'] for f in found[True][1]['findings']])
+        check(
+            not less or is_disturbed(found[True][1]),
+            'missing: {}; {}',
+            less,
+            [f['text'] for f in found[True][1]['findings']],
+        )
     return found
 
 
@@ -57,10 +62,20 @@ def halo(tap, mpi, plainly, traced):
         of_rank = [row for s in sites for row in s['per_rank'] if row['rank'] == 0]
         known = sum(row['wait_s'] for row in of_rank)
         kinds = {kind: sum(row['kinds'].get(kind, 0) for row in of_rank) for kind in ('no_progress', 'late_sender')}
-        check(known >= 0.9 * truth[0] or is_disturbed(report), '{} of {} s in MPI_Waitall are explained: {}', known, truth[0], kinds)
-        if kinds['no_progress'] > kinds['late_sender']: # else this MPI moved them by itself
-            check([f for f in report['findings'] if f['name'] == 'no_progress' and f['rank'] == 1] or is_disturbed(report), 'no finding: {}',
-                  [f['text'] for f in report['findings']])
+        check(
+            known >= 0.9 * truth[0] or is_disturbed(report),
+            '{} of {} s in MPI_Waitall are explained: {}',
+            known,
+            truth[0],
+            kinds,
+        )
+        if kinds['no_progress'] > kinds['late_sender']:  # else this MPI moved them by itself
+            check(
+                [f for f in report['findings'] if f['name'] == 'no_progress' and f['rank'] == 1]
+                or is_disturbed(report),
+                'no finding: {}',
+                [f['text'] for f in report['findings']],
+            )
             equal('waiting is', report['waiting']['wait_kind'], 'estimate')
     with tap.test('{}: halo exchange: the profile says that it may be so'.format(mpi)):
         rows = [f for f in plainly[1]['findings'] if f['name'] == 'load_imbalance' and f['rank'] == 1]

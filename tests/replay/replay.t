@@ -11,8 +11,8 @@ and the merge, and every word that comes out is compared with what is stored in 
 
 The experiments: ring.c on three ranks, `mpich` and `openmpi` with a trace, `profile` without one, `killed`
 where a rank kills itself; and of the tests' programs `threads`, `omp`, `sections`, `samples`, `states` (each wait
-state of MPI) and `hang`, by whose names the sources can be found in capture. Host name, boot id, and the paths of program and library are nobody's, so that no machine
-finds the symbols, the process or the clock of its own in them.
+state of MPI) and `hang`, by whose names the sources can be found in capture. Host name, boot id, and the paths of
+program and library are nobody's, so that no machine finds the symbols, the process or the clock of its own in them.
 
 After a change that was meant: FVMPI_BUILD=... tests/replay/refresh, and the diff of expected/ is for a reviewer
 to read. The rank files stay: what a released fvmpi wrote is read the same for good (capture says more)."""
@@ -99,8 +99,16 @@ def archive(place, name):
     return out + said(place, 'otf2-print', '-G', 'otf2/traces.otf2') + said(place, 'otf2-print', 'otf2/traces.otf2')
 
 
-VIEWS = {'report.txt': text, 'report.json': as_json, 'csv.txt': as_csv, 'dump.txt': dump, 'archive.txt': archive,
-         'stacks.txt': stacks, 'diff.txt': diff, 'analysis.txt': analysis}
+VIEWS = {
+    'report.txt': text,
+    'report.json': as_json,
+    'csv.txt': as_csv,
+    'dump.txt': dump,
+    'archive.txt': archive,
+    'stacks.txt': stacks,
+    'diff.txt': diff,
+    'analysis.txt': analysis,
+}
 OTHER = {'openmpi': 'profile', 'killed': 'mpich'}
 # Not all of all, for the sake of the size.
 EXPERIMENTS = {
@@ -133,8 +141,11 @@ def compare(name, view, got):
         return
     old, new = ((re.sub(r',(?=["{])', ',\n', t) if view.endswith('.json') else t).splitlines() for t in (want, got))
     lines = list(difflib.unified_diff(old, new, 'expected', 'printed', lineterm='', n=1))
-    raise Mismatch('{} of {} lines\n{}\nif that is meant: tests/replay/refresh'.format(
-        sum(line[:1] in '+-' for line in lines[2:]), len(old), '\n'.join(line[:300] for line in lines[:40])))
+    raise Mismatch(
+        '{} of {} lines\n{}\nif that is meant: tests/replay/refresh'.format(
+            sum(line[:1] in '+-' for line in lines[2:]), len(old), '\n'.join(line[:300] for line in lines[:40])
+        )
+    )
 
 
 def unpack(name, place):
@@ -149,7 +160,9 @@ def missing_rank(tap):
         unpack(name, place)
         os.remove(os.path.join(place, name, 'rank-000001.fvr'))
         for analysed in (False, True):
-            with tap.test('{} without a rank{}: no waiting is called exact'.format(name, ', analysed' if analysed else '')):
+            with tap.test(
+                '{} without a rank{}: no waiting is called exact'.format(name, ', analysed' if analysed else '')
+            ):
                 if analysed and (not os.path.exists(UNIFY) or name == 'omp'):
                     raise harness.Skip('no fvunify' if name != 'omp' else 'it has no trace')
                 if analysed:
@@ -166,10 +179,14 @@ def same_overhead(tap):
         place = harness.scratch()
         unpack('samples', place)
         overhead = json.loads(as_json(place, 'samples'))['run']['overhead']
-        told = re.search(r'overhead +([0-9.]+) ms over all ranks \(([0-9.]+) ms of it sampling, over all threads\), ([0-9.]+) %',
-                         ' '.join(text(place, 'samples').split()))
+        told = re.search(
+            r'overhead +([0-9.]+) ms over all ranks \(([0-9.]+) ms of it sampling, over all threads\), ([0-9.]+) %',
+            ' '.join(text(place, 'samples').split()),
+        )
         check(told, 'the text does not tell it')
-        for word, value in zip(told.groups(), (overhead['time_s'] * 1e3, overhead['sampling_s'] * 1e3, overhead['share'] * 100)):
+        for word, value in zip(
+            told.groups(), (overhead['time_s'] * 1e3, overhead['sampling_s'] * 1e3, overhead['share'] * 100)
+        ):
             check(abs(float(word) - value) < 0.06 * 10 ** max(0, len(str(int(value))) - 1), '{} and {}', word, value)
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Nothing is lost without a word, and no word is wrong. share/doc/losses.md is a table of the ways in which something can go unrecorded, with the words that the user gets.
-Each of its rows has a function here, which brings it about, yields what came of it, and then tries the remedy, as far as it can from the words themselves: a command, an
-option or a variable that they name. A row without a function fails, and so does a function without a row. `run`: stderr of the run; the application's output and exit status are as ever."""
+"""Nothing is lost without a word, and no word is wrong. share/doc/losses.md is a table of the ways in which something
+can go unrecorded, with the words that the user gets. Each of its rows has a function here, which brings it about,
+yields what came of it, and then tries the remedy, as far as it can from the words themselves: a command, an option or a
+variable that they name. A row without a function fails, and so does a function without a row. `run`: stderr of the run;
+the application's output and exit status are as ever."""
 import os
 import re
 import shutil
@@ -23,10 +25,12 @@ def way(name):
     def add(function):
         WAYS[name] = function
         return function
+
     return add
 
 
 # ---- what was said ----
+
 
 def flat(text):
     return ' '.join(text.split())
@@ -41,7 +45,9 @@ class Result:
 
     def text(self, where):
         if where not in self.texts:
-            command = [FVUNIFY, '-o', harness.scratch('out')] if where == 'fvunify' else [harness.FVMPI, 'report', '--all']
+            command = (
+                [FVUNIFY, '-o', harness.scratch('out')] if where == 'fvunify' else [harness.FVMPI, 'report', '--all']
+            )
             said = harness.run(command + [self.directory])
             self.texts[where] = flat(said.out + ' ' + said.err)
         return self.texts[where]
@@ -80,13 +86,17 @@ class Place:
         self.app = self.build('silence')
 
     def build(self, output, *flags):
-        return self.mpi.build('../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), *flags, '-ldl', output=output)
+        return self.mpi.build(
+            '../run/silence.c', '-I' + os.path.join(harness.SOURCE, 'src'), *flags, '-ldl', output=output
+        )
 
     def record(self, way, *options, **more):
         """A rank alone, under fvmpi run."""
         directory = more.pop('directory', None) or os.path.join(harness.scratch('exp'), 'e')
         status, app = more.pop('status', 7), more.pop('app', self.app)
-        run = harness.run([*more.pop('before', []), harness.FVMPI, 'run', '-o', directory, *options, app, *way.split()], **more)
+        run = harness.run(
+            [*more.pop('before', []), harness.FVMPI, 'run', '-o', directory, *options, app, *way.split()], **more
+        )
         return self.as_ever(Result(run, directory, status))
 
     def preload(self, way, library=None, **env):
@@ -140,6 +150,7 @@ def is_recorded(result):
 
 
 # ---- nothing is recorded ----
+
 
 @way('the program did not call MPI_Init')
 def uninitialised(p):
@@ -213,6 +224,7 @@ def no_files(p):
 
 # ---- some ranks or files are missing ----
 
+
 @way('a rank that was started without fvmpi')
 def partly(p):
     directory = os.path.join(harness.scratch('exp'), 'e')
@@ -224,7 +236,12 @@ def partly(p):
 @way('a launcher of another MPI: each rank is alone')
 def crossed(p):
     other, directory = p.needs_other(), os.path.join(harness.scratch('exp'), 'e')
-    result = Result(harness.run([other.exec, *other.options, '-n', '1', harness.FVMPI, 'run', '-q', '-o', directory, p.app, 'plain']), directory)
+    result = Result(
+        harness.run(
+            [other.exec, *other.options, '-n', '1', harness.FVMPI, 'run', '-q', '-o', directory, p.app, 'plain']
+        ),
+        directory,
+    )
     yield result
     equal('launcher', result.word(r'use (mpiexec\.\w+)'), os.path.basename(p.mpi.exec))
 
@@ -303,6 +320,7 @@ def not_moved(p):
 
 # ---- the run ended early ----
 
+
 @way('a rank was killed')
 def killed(p):
     result = p.record('kill', status=137)
@@ -327,11 +345,16 @@ def replaced(p):
 
 # ---- calls without detail ----
 
+
 @way('statistics past their budget')
 def statistics(p):
     result = p.record('paths 2000', env={'FVMPI_PROFILE_MAX': '64K'})
     yield result
-    equal('dropped', p.record('paths 2000', env={result.word(r'\(raise (FVMPI_PROFILE_MAX)\)'): '64M'}).dropped('cells'), 0)
+    equal(
+        'dropped',
+        p.record('paths 2000', env={result.word(r'\(raise (FVMPI_PROFILE_MAX)\)'): '64M'}).dropped('cells'),
+        0,
+    )
 
 
 @way('too many call paths')
@@ -356,7 +379,13 @@ def communicators(p):
 def collectives(p):
     result = p.record('collectives 2000', env={'FVMPI_COLLECTIVES_MAX': '4K'})
     yield result
-    equal('dropped', p.record('collectives 2000', env={result.word(r'\(raise (FVMPI_COLLECTIVES_MAX)\)'): '1M'}).dropped('collectives'), 0)
+    equal(
+        'dropped',
+        p.record('collectives 2000', env={result.word(r'\(raise (FVMPI_COLLECTIVES_MAX)\)'): '1M'}).dropped(
+            'collectives'
+        ),
+        0,
+    )
 
 
 @way('the disk is full during the run')
@@ -432,12 +461,21 @@ def gone(p):
 
 # ---- the trace ----
 
+
 @way('a trace past its budget')
 def trace(p):
     result = p.record('calls 30000', '--trace', env={'FVMPI_TRACE_MAX': '64K'})
     yield result
-    check(1000 < result.dropped('events') < 29000, 'a small budget holds something: {} are missing', result.dropped('events'))
-    equal('dropped', p.record('calls 30000', '--trace', env={result.word(r'raise (FVMPI_TRACE_MAX)'): '64M'}).dropped('events'), 0)
+    check(
+        1000 < result.dropped('events') < 29000,
+        'a small budget holds something: {} are missing',
+        result.dropped('events'),
+    )
+    equal(
+        'dropped',
+        p.record('calls 30000', '--trace', env={result.word(r'raise (FVMPI_TRACE_MAX)'): '64M'}).dropped('events'),
+        0,
+    )
 
 
 @way('a trace on a full disk')
@@ -462,7 +500,10 @@ def no_calls(p):
     result = p.record('calls 10', '--trace', '--off-at-start')
     yield result
     command = result.word(r'says: (fvmpi report \S+)').split()
-    check('recording was off from the start' in flat(harness.run([harness.FVMPI, *command[1:]]).out), 'the report does not say it')
+    check(
+        'recording was off from the start' in flat(harness.run([harness.FVMPI, *command[1:]]).out),
+        'the report does not say it',
+    )
 
 
 @way('an analysis that is not of these files')
@@ -470,6 +511,7 @@ def stale(p):
     def merge(e):
         harness.run([FVUNIFY, '-q', p.two(1)]).ended(0)
         shutil.copy(os.path.join(p.two(1), 'analysis.json'), e)
+
     result = changed(p.two(), merge)
     yield result
     harness.run([FVUNIFY if result.word(r'run (fvunify) again') else '', '-q', result.directory]).ended(0)
@@ -477,6 +519,7 @@ def stale(p):
 
 
 # ---- what an option asks for ----
+
 
 @way('an option\'s variable that is misspelt')
 def misspelt(p):
@@ -528,7 +571,10 @@ def functions(p):
 def functions_filter(p):
     result = p.preload('plain', FVMPI_FUNCTIONS_FILTER='f')
     yield result
-    check(result.word(r'fvmpi run (--functions-filter) FILE') in harness.run([harness.FVMPI, 'run', '--help']).out, 'no such option')
+    check(
+        result.word(r'fvmpi run (--functions-filter) FILE') in harness.run([harness.FVMPI, 'run', '--help']).out,
+        'no such option',
+    )
 
 
 @way('--events without samples of instances')
@@ -641,6 +687,7 @@ def fork(p):
 
 # ---- what they need ----
 
+
 def fill(disk):
     try:
         with open(os.path.join(disk, 'full'), 'wb', buffering=0) as f:
@@ -677,6 +724,7 @@ class Shared(Place):
 
 # ---- the table ----
 
+
 def rows():
     """{first cell: [(where, words)]}"""
     found = {}
@@ -697,7 +745,13 @@ def judge(place, words, bring):
     steps = bring(place)
     result = next(steps)
     for where, text in words:
-        check(re.search(pattern_of(text), result.text(where)), '{}: {!r} is not in: {}', where, text, result.text(where)[:3000])
+        check(
+            re.search(pattern_of(text), result.text(where)),
+            '{}: {!r} is not in: {}',
+            where,
+            text,
+            result.text(where)[:3000],
+        )
     check(words, 'no words')
     for _ in steps:
         pass
@@ -713,7 +767,9 @@ def main():
         place = Shared(mpi, others[0] if others else None)
         place.two()
         place.two(1)
-        tap.together([('{}: {}'.format(mpi, name), judge, place, table[name], WAYS[name]) for name in table if name in WAYS], 2)
+        tap.together(
+            [('{}: {}'.format(mpi, name), judge, place, table[name], WAYS[name]) for name in table if name in WAYS], 2
+        )
     tap.done()
 
 

@@ -18,7 +18,7 @@ def run(command, output, rate=500, before=(), environ=None):
     """The rank of a run that printed what is expected, and nothing else."""
     done = sampled(command, rate, before, env=environ or {}).ended(0)
     equal('output', done.out, output)
-    rank, = samples.read(done.directory)
+    (rank,) = samples.read(done.directory)
     accounts(rank)
     rank.err = done.err
     return rank
@@ -38,9 +38,11 @@ def threads(tap, breaks, cxx):
         computing(run([cxx, 'std'], 'done 4\n'), 4)
     with tap.test('OpenMP'):
         computing(run([cxx, 'omp'], 'done 12\n'), 4)
-    for mpi in list(harness.mpis(tap))[:None if samples.LONG else 1]:
+    for mpi in list(harness.mpis(tap))[: None if samples.LONG else 1]:
         with tap.test('{}: OpenMP in ranks'.format(mpi)):
-            program = compile_with(mpi.cxx, 'threads.cpp', '-pthread', '-fopenmp', '-DWITH_MPI', name='threads.' + mpi.name)
+            program = compile_with(
+                mpi.cxx, 'threads.cpp', '-pthread', '-fopenmp', '-DWITH_MPI', name='threads.' + mpi.name
+            )
             done = mpi.profile(program, 2, ['omp'], options=['--sample=500', '-q']).ended(0)
             equal('output', done.out, 'done 12\n' * 2)
             for rank in samples.read(done.directory):
@@ -53,10 +55,12 @@ def threads(tap, breaks, cxx):
     with tap.test('threads with stacks of 16 KiB'):
         computing(run([breaks, 'small_stacks'], 'joined 4\n'), 4)
     with tap.test('cancelled, and left by pthread_exit(), inside of instances'):
+
         def endings():
             rank = run([breaks, 'endings'], 'ended 15 cleaned 30\n')
             equal('open', total(rank, 'open'), 0)
-            check(total(rank, 'abandoned') > 0, 'none was abandoned: {}', rank.samplers) # some 4 of 80, by chance
+            check(total(rank, 'abandoned') > 0, 'none was abandoned: {}', rank.samplers)  # some 4 of 80, by chance
+
         samples.repeat(endings)
 
 
@@ -98,14 +102,19 @@ def stacks(tap, breaks):
 
 def code(tap, breaks):
     with tap.test('libraries that are opened and closed meanwhile'):
-        plugins = [compile_with('cc', 'plugin.c', '-shared', '-fPIC', '-DEXTRA={}'.format(n), name='p{}.so'.format(n))
-                   for n in (0, 7)]
+        plugins = [
+            compile_with('cc', 'plugin.c', '-shared', '-fPIC', '-DEXTRA={}'.format(n), name='p{}.so'.format(n))
+            for n in (0, 7)
+        ]
         rank = run([breaks, 'plugins'] + plugins, 'called 1\n', 1000)
         check(total(rank, 'returns') > 0, 'no instances: {}', rank.samplers)
     with tap.test('parts that stand elsewhere (.cold), indirect functions, the PLT'):
         odd = ('odd_task', 'chosen_task', 'compare')
-        rank = samples.enough(lambda found: all(sum(c.returns for c in named(found, name)) for name in odd),
-                              lambda _: run([breaks, 'odd_code'], 'done\n', 1000), 1)
+        rank = samples.enough(
+            lambda found: all(sum(c.returns for c in named(found, name)) for name in odd),
+            lambda _: run([breaks, 'odd_code'], 'done\n', 1000),
+            1,
+        )
         equal('measured', [str(c) for c in rank.contexts if '.cold' in c.name], [])
         for name in odd:
             check(sum(c.returns for c in named(rank, name)) > 0, 'no instances of {}', name)
@@ -130,19 +139,19 @@ def around(tap, patterns, breaks):
         for before, exact in (((), 1), ((breaks, 'unprivileged'), 0)):
             rank = run([breaks, 'migrations'], 'processors 2\n', 400 if exact else 3000, before=before)
             if exact and not rank.samplers[0]['migrations_exact']:
-                continue # not permitted here
+                continue  # not permitted here
             equal('exact', rank.samplers[0]['migrations_exact'], exact)
-            c, = named(rank, 'moves')
+            (c,) = named(rank, 'moves')
             mean = c.mean('migrations')
             check(c.returns > 5 and (1.5 if exact else 0) < mean <= 2.5, 'migrations {}: {}', mean, c)
 
 
 def refusals(tap, patterns, breaks, holder):
-    for name in ('EPERM', 'ENOSYS', 'EACCES', 'EINVAL')[:None if samples.LONG else 2]:
+    for name in ('EPERM', 'ENOSYS', 'EACCES', 'EINVAL')[: None if samples.LONG else 2]:
         with tap.test('perf_event_open fails by {}: said once, a timer samples costs'.format(name)):
             rank = run([breaks, 'busy'], 'tasks 1\n', before=[patterns, 'deny', str(getattr(errno, name))])
             check(rank.err.count('perf_event_open') == 1 and rank.err.count('\n') == 1, rank.err)
-            sampler, = rank.samplers
+            (sampler,) = rank.samplers
             equal('mode and refusal', (sampler['mode'], sampler['refusal']), (COSTS, getattr(errno, name)))
             check(25 <= sampler['ticks'] <= 0.5 * 1.6 * sampler['rate'], 'ticks: {}', sampler)
             work = sum(n for path, n in rank.costs.items() if path[:3] == ('work', 'task', 'busy'))
@@ -159,18 +168,21 @@ def refusals(tap, patterns, breaks, holder):
         rank = run([breaks, 'waits'], 'interrupted 0\n', 1000, before=denied)
         check(total(rank, 'ticks') > 2, 'ticks: {}', rank.samplers)
     with tap.test('the timer: threads, children'):
-        for left in range(2 * samples.TRIES - 1, -1, -1): # the kernel counts a thread's user time at its own ticks, which may miss a short thread
+        # the kernel counts a thread's user time at its own ticks, which may miss a short thread
+        for left in range(2 * samples.TRIES - 1, -1, -1):
             rank = run([breaks, 'threads'], 'joined 4\n', before=denied)
             if sum(s['ticks'] > 2 for s in rank.samplers) >= 3:
                 break
             check(left, 'ticks: {}', rank.samplers)
         run([breaks, 'disabling_child'], 'disabled 0\n', before=denied)
         run([breaks, 'endings'], 'ended 15 cleaned 30\n', before=denied)
-    for held, mode in ((2, BREAKPOINTS), (3, COSTS), (1, BREAKPOINTS), (4, COSTS))[:None if samples.LONG else 2]:
+    for held, mode in ((2, BREAKPOINTS), (3, COSTS), (1, BREAKPOINTS), (4, COSTS))[: None if samples.LONG else 2]:
         with tap.test('{} debug registers are held by somebody else'.format(held)):
             rank, err = traced(holder, held, 'leave', breaks)
-            sampler, = rank.samplers
-            equal('mode and refusal', (sampler['mode'], sampler['refusal']), (mode, errno.ENOSPC if mode == COSTS else 0))
+            (sampler,) = rank.samplers
+            equal(
+                'mode and refusal', (sampler['mode'], sampler['refusal']), (mode, errno.ENOSPC if mode == COSTS else 0)
+            )
             check(sampler['ticks'] > 50 and (sampler['returns'] > 0) == (mode == BREAKPOINTS), 'counts: {}', sampler)
             equal('lines', (err.count('debug register'), err.count('\n')), (int(mode == COSTS), int(mode == COSTS)))
     with tap.test('SIGTRAP blocked from the start: refused in one line'):
@@ -197,10 +209,12 @@ def traced(holder, held, how, breaks):
     directory = os.path.join(harness.scratch('exp'), 'e')
     library = os.path.join(harness.LIBS, 'libfvmpi-serial.so')
     preload = ':'.join(filter(None, [os.environ.get('FVMPI_TEST_SANITIZER'), library]))
-    done = harness.run([holder, str(held), how, preload, breaks, 'busy'],
-                       env={'FVMPI_OUTPUT': directory, 'FVMPI_SAMPLE': '500', 'FVMPI_QUIET': '1'}).ended(0)
+    done = harness.run(
+        [holder, str(held), how, preload, breaks, 'busy'],
+        env={'FVMPI_OUTPUT': directory, 'FVMPI_SAMPLE': '500', 'FVMPI_QUIET': '1'},
+    ).ended(0)
     equal('output', done.out, 'tasks 1\n')
-    rank, = samples.read(directory)
+    (rank,) = samples.read(directory)
     accounts(rank)
     return rank, done.err
 

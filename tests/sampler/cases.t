@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
-"""Programs with known culprits: the report names the function whose instances differ, before those that only call it, and
-says so no longer of the repaired program. Then LAMMPS, of which others know where its time goes."""
+"""Programs with known culprits: the report names the function whose instances differ, before those that only call it,
+and says so no longer of the repaired program. Then LAMMPS, of which others know where its time goes."""
 import os
 import re
 import shutil
@@ -14,22 +14,35 @@ import harness
 import samples
 from report import check, equal
 
-CASES = (('search.c', 'search', 'a linear search, of values that are near each other'),
-         ('collisions.c', 'hashtable_search', 'a hash table whose keys collide'),
-         ('sets.cpp', 'contains', 'a tree set where a hash set would do'))
+CASES = (
+    ('search.c', 'search', 'a linear search, of values that are near each other'),
+    ('collisions.c', 'hashtable_search', 'a hash table whose keys collide'),
+    ('sets.cpp', 'contains', 'a tree set where a hash set would do'),
+)
 
 
 def compiled(source):
     path = os.path.join(harness.scratch('bin'), os.path.splitext(source)[0])
-    harness.run(['c++' if source.endswith('.cpp') else 'cc', '-O2', '-g', '-Wall', '-Wextra',
-                 os.path.join(HERE, 'cases', source), '-o', path]).ended(0)
+    harness.run(
+        [
+            'c++' if source.endswith('.cpp') else 'cc',
+            '-O2',
+            '-g',
+            '-Wall',
+            '-Wextra',
+            os.path.join(HERE, 'cases', source),
+            '-o',
+            path,
+        ]
+    ).ended(0)
     return path
 
 
 def sampled(command):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    run = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample=400'] + command,
-                      directory=directory).ended(0)
+    run = harness.run(
+        [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample=400'] + command, directory=directory
+    ).ended(0)
     harness.needs_instances(run)
     return run
 
@@ -39,8 +52,9 @@ def by_cpu(run):
 
 
 def line(f):
-    return '{}: {:.1f} % of the time, within {}{}'.format(f['function'], 100 * (f['time_share'] or 0), f['within'],
-                                                           ', varies' if f['varies'] else '')
+    return '{}: {:.1f} % of the time, within {}{}'.format(
+        f['function'], 100 * (f['time_share'] or 0), f['within'], ', varies' if f['varies'] else ''
+    )
 
 
 def variation(f):
@@ -51,8 +65,12 @@ def variation(f):
 def named_first(program, culprit):
     run = sampled([program, '1.5'])
     functions = by_cpu(run)
-    check(functions and functions[0]['function'] == culprit and functions[0]['varies'], 'not first: {}\n{}', culprit,
-          '\n'.join(line(f) for f in functions[:5]))
+    check(
+        functions and functions[0]['function'] == culprit and functions[0]['varies'],
+        'not first: {}\n{}',
+        culprit,
+        '\n'.join(line(f) for f in functions[:5]),
+    )
     check(functions[0]['time_share'] > 0.1 and functions[0]['within'] > 0.4, '{}', line(functions[0]))
     return run
 
@@ -60,11 +78,15 @@ def named_first(program, culprit):
 def gone(program, culprit, as_it_was):
     run = sampled([program, '1.5', 'repaired'])
     equal('result', run.out, as_it_was.out)
-    before, = [f for f in by_cpu(as_it_was) if f['function'] == culprit]
+    (before,) = [f for f in by_cpu(as_it_was) if f['function'] == culprit]
     for f in by_cpu(run):
         check(f['function'] != culprit or not f['varies'], 'still: {}', line(f))
-        check(f['function'] != culprit or variation(f) < 0.5 * variation(before),
-              'as much as before, {}: {}', line(before), line(f))
+        check(
+            f['function'] != culprit or variation(f) < 0.5 * variation(before),
+            'as much as before, {}: {}',
+            line(before),
+            line(f),
+        )
 
 
 def loop_at_entry():
@@ -91,7 +113,7 @@ def results(text):
     """LAMMPS' own numbers: from the header of its table to the loop time."""
     lines = text.splitlines()
     first = next((i for i, text in enumerate(lines) if text.split()[:2] == ['Step', 'Temp']), len(lines))
-    return lines[first:next((i for i, text in enumerate(lines) if text.startswith('Loop time')), first)]
+    return lines[first : next((i for i, text in enumerate(lines) if text.startswith('Loop time')), first)]
 
 
 def lammps(mpi):
@@ -112,7 +134,7 @@ def lammps(mpi):
 
     steps, ticks, rate = 40, 200 if samples.LONG else 40, 200
     arguments, native, seconds = alone(steps)
-    if seconds < 2 * ticks / rate: # samples are of CPU time, of which a faster machine needs less
+    if seconds < 2 * ticks / rate:  # samples are of CPU time, of which a faster machine needs less
         arguments, native, seconds = alone(int(steps * 2 * ticks / rate / seconds) + 1)
     run = mpi.profile(program, 4, arguments, options=['--sample={}'.format(rate), '-q'], env=serial).ended(0)
     harness.needs_instances(run)
@@ -121,19 +143,31 @@ def lammps(mpi):
     ranks = samples.read(run.directory)
     equal('ranks', len(ranks), 4)
     for rank in ranks:
-        s, = rank.samplers
+        (s,) = rank.samplers
         equal('damages', rank.damages, [])
         equal('entries', s['entries'], s['returns'] + s['abandoned'])
         check(s['ticks'] >= ticks, 'ticks: {} of {} s', s, seconds)
     functions, costs = by_cpu(run), run.report().data['costs']
     share = {p['procedure'].split('(')[0]: p['inclusive']['ticks'] / costs['all']['ticks'] for p in costs['procedures']}
-    check('LAMMPS_NS::PairLJCut::compute' in (f['function'].split('(')[0] for f in functions), 'functions:\n{}',
-          '\n'.join(line(f) for f in functions[:9]))
+    check(
+        'LAMMPS_NS::PairLJCut::compute' in (f['function'].split('(')[0] for f in functions),
+        'functions:\n{}',
+        '\n'.join(line(f) for f in functions[:9]),
+    )
     pair = share.get('LAMMPS_NS::PairLJCut::compute', 0)
     build = share.get('LAMMPS_NS::Neighbor::build', 0)
-    check(0.5 < pair < 0.95, 'forces take {:.0f} % of the time:\n{}', 100 * pair, '\n'.join(line(f) for f in functions[:9]))
-    check(0.05 < build < 0.4, 'neighbour lists take {:.0f} % of the time:\n{}', 100 * build,
-          '\n'.join(line(f) for f in functions[:9]))
+    check(
+        0.5 < pair < 0.95,
+        'forces take {:.0f} % of the time:\n{}',
+        100 * pair,
+        '\n'.join(line(f) for f in functions[:9]),
+    )
+    check(
+        0.05 < build < 0.4,
+        'neighbour lists take {:.0f} % of the time:\n{}',
+        100 * build,
+        '\n'.join(line(f) for f in functions[:9]),
+    )
 
 
 def main():
@@ -144,7 +178,7 @@ def main():
             as_it_was = samples.repeat(lambda: named_first(program, culprit))
         with tap.test('{}: repaired, it is gone'.format(what)):
             if not as_it_was:
-                sampled(['true']) # skips where there are no instances
+                sampled(['true'])  # skips where there are no instances
                 check(False, 'there is nothing to compare with')
             samples.repeat(lambda: gone(program, culprit, as_it_was))
     with tap.test('a function that begins with its loop is not judged'):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Clock samples alone (--sample=clock): a program does not notice them, whatever it does with signals, and SIGPROF is its own
-as soon as it wants it."""
+"""Clock samples alone (--sample=clock): a program does not notice them, whatever it does with signals, and SIGPROF is
+its own as soon as it wants it."""
 import os
 import sys
 
@@ -12,7 +12,14 @@ import samples
 from report import check, equal
 from samples import CLOCK, accounts, compile_with, sampled
 
-GOES_ON, SIGPROF_USED, SIGPROF_BLOCKED, SMALL_STACK, NO_TIMER, NOT_HERE = 'goes_on', 'sigprof_used', 'sigprof_blocked', 'small_stack', 'no_timer', 'not_here'  # enum fv_sampler_stop
+GOES_ON, SIGPROF_USED, SIGPROF_BLOCKED, SMALL_STACK, NO_TIMER, NOT_HERE = (
+    'goes_on',
+    'sigprof_used',
+    'sigprof_blocked',
+    'small_stack',
+    'no_timer',
+    'not_here',
+)  # enum fv_sampler_stop
 
 
 NO_SIGNALS = 'import os, resource, sys; resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0)); os.execv(sys.argv[1], sys.argv[1:])'
@@ -36,17 +43,19 @@ def run(command, ticks, stopped=GOES_ON, before=(), environ=None):
 def unnoticed(tap, clock):
     with tap.test('where CPU time goes, by names; and no instances'):
         rank = run([clock, 'plain'], 25)
-        sampler, = rank.samplers
+        (sampler,) = rank.samplers
         equal('mode', sampler['mode'], CLOCK)
         equal('contexts and traps', (rank.contexts, sampler['traps'], sampler['refusal']), ([], 0, 0))
         work = sum(n for path, n in rank.costs.items() if 'busy' in path)
         check(work > 0.9 * sampler['ticks'], '{} of {}', work, sampler['ticks'])
         check(sampler['ticks'] <= 0.5 * 1.2 * sampler['rate'] + 2, 'more ticks than CPU time: {}', sampler)
         check(sampler['tool_ns'] < 0.02 * 0.5e9, 'its time: {}', sampler)
-    for way, what, ticks in (('blocked', 'signals that are blocked: none is pending, waited for, or lost', 40),
-                             ('let_in', 'ppoll, pselect, epoll_pwait, sigsuspend: not interrupted', 30),
-                             ('children', 'children have no ticks, and their own actions', 15),
-                             ('ends', 'SIGPROF that nobody handles ends the program', 15)):
+    for way, what, ticks in (
+        ('blocked', 'signals that are blocked: none is pending, waited for, or lost', 40),
+        ('let_in', 'ppoll, pselect, epoll_pwait, sigsuspend: not interrupted', 30),
+        ('children', 'children have no ticks, and their own actions', 15),
+        ('ends', 'SIGPROF that nobody handles ends the program', 15),
+    ):
         with tap.test(what):
             run([clock, way], ticks)
     for mask in ('open', 'blocked'):

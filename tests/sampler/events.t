@@ -17,13 +17,16 @@ from samples import BREAKPOINTS, CALLS
 
 def fvmpi_run(command, *options, **more):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    return harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + list(options) + command,
-                       directory=directory, **more)
+    return harness.run(
+        [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + list(options) + command,
+        directory=directory,
+        **more,
+    )
 
 
 def counted(command, events, *options, **more):
     run = fvmpi_run(command, '--sample=400', '--events=' + events, *options, **more).ended(0)
-    rank, = samples.read(run.directory)
+    (rank,) = samples.read(run.directory)
     samples.accounts(rank)
     return run, rank
 
@@ -51,11 +54,19 @@ def apart(rank):
 
 
 def same_clock(program):
-    """An instance has two traps, of which a part would be in the one and not in the other. Where the host takes a processor
-    away between the two readings, only more instances help."""
-    _, rank = samples.enough(lambda found: max(apart(found[1]), default=2) < 2 / 3,
-                             lambda seconds: counted([program, str(seconds)], 'TASK-CLOCK'), 0.6)
-    check(max(apart(rank), default=2) < 2 / 3, 'they differ by {} traps of {} ns', apart(rank), rank.samplers[0]['trap_ns'])
+    """An instance has two traps, of which a part would be in the one and not in the other. Where the host takes a
+    processor away between the two readings, only more instances help."""
+    _, rank = samples.enough(
+        lambda found: max(apart(found[1]), default=2) < 2 / 3,
+        lambda seconds: counted([program, str(seconds)], 'TASK-CLOCK'),
+        0.6,
+    )
+    check(
+        max(apart(rank), default=2) < 2 / 3,
+        'they differ by {} traps of {} ns',
+        apart(rank),
+        rank.samplers[0]['trap_ns'],
+    )
 
 
 def counts(tap, program):
@@ -77,8 +88,11 @@ def counts(tap, program):
     with tap.test('report: the events are metrics, by their names'):
         report = run.report()
         faults = {f['function']: f for f in report.sampled('PAGE-FAULTS')}
-        equal('faults', (faults['fresh']['mean'], faults['fresh']['sample_count']),
-              (64, sum(c.returns for c in of(rank, 'fresh'))))
+        equal(
+            'faults',
+            (faults['fresh']['mean'], faults['fresh']['sample_count']),
+            (64, sum(c.returns for c in of(rank, 'fresh'))),
+        )
         check('quiet' not in faults or not faults['quiet']['mean'], 'faults of quiet: {}', faults)
         check(any(f['mean'] > 2 for f in report.sampled('context-switches')), 'no switches')
     with tap.test('report: counts of single calls, also of those one behind the other'):
@@ -91,16 +105,27 @@ def counts(tap, program):
                 begins = [row['begin_s'] for row in kept]
                 equal('order', begins, sorted(begins))
             equal('last calls', len(f['recent']), min(f['return_count'], 64))
-        uneven, = [f for f in report.data['function_totals'] if f['function'] == 'uneven']
-        equal('histogram', [(row['begin'], row['end']) for row in uneven['metrics']['PAGE-FAULTS']['histogram']], [(4, 8), (64, 128)])
+        (uneven,) = [f for f in report.data['function_totals'] if f['function'] == 'uneven']
+        equal(
+            'histogram',
+            [(row['begin'], row['end']) for row in uneven['metrics']['PAGE-FAULTS']['histogram']],
+            [(4, 8), (64, 128)],
+        )
     with tap.test('trace: counts beside its log of calls'):
         traced, logged = counted([program, '0.5'], 'PAGE-FAULTS', '--trace')
-        counts = [fields['count'].split(',')[0] for fields in harness.dumped(os.path.join(traced.directory, 'rank-000000.fvr'), 'logged_events')]
+        counts = [
+            fields['count'].split(',')[0]
+            for fields in harness.dumped(os.path.join(traced.directory, 'rank-000000.fvr'), 'logged_events')
+        ]
         equal('records', len(counts), len(logged.logged))
         names = [next(c.name for i, c in enumerate(logged.contexts) if i == entry[1]) for entry in logged.logged]
         equal('faults', {count for count, name in zip(counts, names) if name == 'fresh'}, {'64'})
     with tap.test('report: an event that was chosen is judged as the CPU time is'):
-        judged = {f['function']: f['metrics'].get('PAGE-FAULTS') for f in report.data['function_totals'] if f['time_share'] > 0.1}
+        judged = {
+            f['function']: f['metrics'].get('PAGE-FAULTS')
+            for f in report.data['function_totals']
+            if f['time_share'] > 0.1
+        }
         check(judged['uneven']['varies'] and judged['uneven']['within'] > 0.5, '{}', judged['uneven'])
         equal('fresh', (judged['fresh']['varies'], judged['fresh']['within']), (False, 0))
         text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
@@ -113,47 +138,78 @@ def refusals(tap, program):
     with tap.test('--events alone turns sampling on'):
         run = fvmpi_run([program, '0.3'], '--events=PAGE-FAULTS').ended(0)
         equal('rates', [s['rate'] for s in samples.read(run.directory)[0].samplers], [100])
-    for words, line in ((['PAGE-FAULT'], 'PAGE-FAULT: no such event; did you mean PAGE-FAULTS?'),
-                        (['CYCLES', 'QQQQQQQ'], 'QQQQQQQ: no such event on this processor'),
-                        (['CS', 'FAULTS', 'TASK-CLOCK', 'MIGRATIONS', 'CPU-CLOCK'], 'more than 4 events'),
-                        (['CS', '', 'CS'], 'not names with commas between'), (['FAULTS', 'CS', 'faults'], 'one event twice'),
-                        (['CS@1:'], 'not names with commas between')):
+    for words, line in (
+        (['PAGE-FAULT'], 'PAGE-FAULT: no such event; did you mean PAGE-FAULTS?'),
+        (['CYCLES', 'QQQQQQQ'], 'QQQQQQQ: no such event on this processor'),
+        (['CS', 'FAULTS', 'TASK-CLOCK', 'MIGRATIONS', 'CPU-CLOCK'], 'more than 4 events'),
+        (['CS', '', 'CS'], 'not names with commas between'),
+        (['FAULTS', 'CS', 'faults'], 'one event twice'),
+        (['CS@1:'], 'not names with commas between'),
+    ):
         with tap.test('--events={}: refused in one line'.format(','.join(words))):
             run = fvmpi_run([program, '0.1'], '--events=' + ','.join(words)).ended(2)
             check(line in run.err and run.err.count('\n') == 1, run.err)
     with tap.test('switches in user mode only: there are none, so it is refused; the rest is counted'):
         run, rank = counted([program, '0.5'], 'CONTEXT-SWITCHES:u,PAGE-FAULTS:u')
-        check(run.err.count('CONTEXT-SWITCHES:u: happens in the kernel only') == 1 and run.err.count('\n') == 1, run.err)
-        equal('events', {(e['name'], e['refusal'], e['user_only']) for e in rank.metric_events},
-              {('CONTEXT-SWITCHES:u', '13', '1'), ('PAGE-FAULTS:u', '0', '1')})
+        check(
+            run.err.count('CONTEXT-SWITCHES:u: happens in the kernel only') == 1 and run.err.count('\n') == 1, run.err
+        )
+        equal(
+            'events',
+            {(e['name'], e['refusal'], e['user_only']) for e in rank.metric_events},
+            {('CONTEXT-SWITCHES:u', '13', '1'), ('PAGE-FAULTS:u', '0', '1')},
+        )
         equal('faults', {c.mean('event_1') for c in of(rank, 'fresh')}, {64.0})
     with tap.test('kernel.perf_event_paranoid = 2, unprivileged: in user mode, and what that leaves out is said'):
         env = harness.fake_pmu(FAKE_PMU_PARANOID='1')
-        run, rank = counted([program, '0.5'], 'PAGE-FAULTS,CS', env=dict(env, LD_PRELOAD=harness.in_front(env['LD_PRELOAD'])))
-        check(run.err.count('CS: happens in the kernel only, where counting is not permitted') == 1 and
-              run.err.count('\n') == 1, run.err)
-        equal('events', {(e['name'], e['refusal'], e['user_only']) for e in rank.metric_events},
-              {('PAGE-FAULTS', '0', '1'), ('CS', '13', '1')})
+        run, rank = counted(
+            [program, '0.5'], 'PAGE-FAULTS,CS', env=dict(env, LD_PRELOAD=harness.in_front(env['LD_PRELOAD']))
+        )
+        check(
+            run.err.count('CS: happens in the kernel only, where counting is not permitted') == 1
+            and run.err.count('\n') == 1,
+            run.err,
+        )
+        equal(
+            'events',
+            {(e['name'], e['refusal'], e['user_only']) for e in rank.metric_events},
+            {('PAGE-FAULTS', '0', '1'), ('CS', '13', '1')},
+        )
         equal('faults', {c.mean('event_0') for c in of(rank, 'fresh')}, {64.0})
     with tap.test('a name that only libpfm4 knows, without `fvmpi run`; a list of too many'):
         library = os.path.join(harness.BUILD, '.libs', 'libfvmpi-serial.so')
-        for value, line in (('RETIRED_THINGS,CS', 'RETIRED_THINGS: no generic event'),
-                            ('RETIRED_THINGS@4:0xc0:0:0:0:77', 'RETIRED_THINGS: encoded for another processor'),
-                            ('CS,FAULTS,TASK-CLOCK,MIGRATIONS,CPU-CLOCK', 'more than 4 events'),
-                            ('CS,CS', 'one event twice')):
-            environment = dict(LD_PRELOAD=harness.in_front(library), FVMPI_EVENTS=value, FVMPI_SAMPLE='1', FVMPI_QUIET='1',
-                               FVMPI_OUTPUT=os.path.join(harness.scratch('exp'), 'e'))
+        for value, line in (
+            ('RETIRED_THINGS,CS', 'RETIRED_THINGS: no generic event'),
+            ('RETIRED_THINGS@4:0xc0:0:0:0:77', 'RETIRED_THINGS: encoded for another processor'),
+            ('CS,FAULTS,TASK-CLOCK,MIGRATIONS,CPU-CLOCK', 'more than 4 events'),
+            ('CS,CS', 'one event twice'),
+        ):
+            environment = dict(
+                LD_PRELOAD=harness.in_front(library),
+                FVMPI_EVENTS=value,
+                FVMPI_SAMPLE='1',
+                FVMPI_QUIET='1',
+                FVMPI_OUTPUT=os.path.join(harness.scratch('exp'), 'e'),
+            )
             run = harness.run([program, '0.1'], env=environment).ended(0)
             check(line in run.err and run.err.count('\n') == 1, run.err)
-    with tap.test('the application closes the counters: what it has in their place stays, instances without are counted'):
-        run, rank = samples.enough(lambda found: found[1].samplers[0]['events_lost'],
-                                   lambda seconds: counted([program, str(seconds), 'closed'], 'PAGE-FAULTS,CS'), 0.4)
+    with tap.test(
+        'the application closes the counters: what it has in their place stays, instances without are counted'
+    ):
+        run, rank = samples.enough(
+            lambda found: found[1].samplers[0]['events_lost'],
+            lambda seconds: counted([program, str(seconds), 'closed'], 'PAGE-FAULTS,CS'),
+            0.4,
+        )
         equal('pipes', run.out, 'whole 2 of 2\n')
-        s, = rank.samplers
+        (s,) = rank.samplers
         check(0 < s['events_lost'] < s['returns'], 'lost: {}', s)
         equal('faults', {c.mean('event_0') for c in of(rank, 'fresh') if 'uncounted' not in c.flags}, {64.0})
         equal('counted', sum(c.counted for c in rank.contexts), s['returns'] - s['events_lost'])
-        check(all('scaled' in c.flags and not c.mean('event_0') for c in rank.contexts if 'uncounted' in c.flags), 'not counted, but 0')
+        check(
+            all('scaled' in c.flags and not c.mean('event_0') for c in rank.contexts if 'uncounted' in c.flags),
+            'not counted, but 0',
+        )
 
 
 def pmu(tap, program):
@@ -188,7 +244,7 @@ def calls(tap, program):
     fresh = address(program, 'fresh')
     with tap.test('event of calls: each sample is an instance, and of that function'):
         run, rank = sampled('breakpoint@5:0:{:#x}'.format(fresh), '1')
-        s, = rank.samplers
+        (s,) = rank.samplers
         equal('mode and refusal', (s['mode'], s['refusal']), (CALLS, 0))
         equal('samples', s['call_samples'], s['entries'] + s['refused'])
         check(s['entries'] > 50 and s['refused'] <= s['entries'] // 10, 'entries: {}', s)
@@ -197,26 +253,43 @@ def calls(tap, program):
         check(s['ticks'] > 50, 'ticks: {}', s)
     with tap.test('event of calls: in threads'):
         run, rank = sampled('breakpoint@5:0:{:#x}'.format(fresh), '0.5', '2')
-        check(sum(s['mode'] == CALLS and s['returns'] > 10 for s in rank.samplers) == len(rank.samplers), '{}',
-              rank.samplers)
+        check(
+            sum(s['mode'] == CALLS and s['returns'] > 10 for s in rank.samplers) == len(rank.samplers),
+            '{}',
+            rank.samplers,
+        )
     with tap.test('event of calls: a sample that is no entry is refused'):
         run, rank = sampled('breakpoint@5:0:{:#x}'.format(body(program, fresh)), '0.5')
-        s, = rank.samplers
+        (s,) = rank.samplers
         check(s['refused'] > 10 and s['entries'] == 0 and s['call_samples'] == s['refused'], '{}', s)
-    for event, line in (('calls@4:0xffffffffffff:0:0:18:0', 'calls: perf_event_open does not have it here'),
-                        ('calls@4:0x2c4:0:0:18:77', 'calls: encoded for another processor'),
-                        ('calls@', 'not an event as `fvmpi run` encodes it')):
+    for event, line in (
+        ('calls@4:0xffffffffffff:0:0:18:0', 'calls: perf_event_open does not have it here'),
+        ('calls@4:0x2c4:0:0:18:77', 'calls: encoded for another processor'),
+        ('calls@', 'not an event as `fvmpi run` encodes it'),
+    ):
         with tap.test('FVMPI_CALL_EVENT={}: said once, breakpoints instead'.format(event)):
             run, rank = sampled(event, '0.4')
             check(line in run.err and run.err.count('\n') == 1, run.err)
-            s, = rank.samplers
+            (s,) = rank.samplers
             check(s['mode'] == BREAKPOINTS and s['returns'] > 5, '{}', s)
 
 
 def body(program, entry):
     """The address of the second instruction."""
-    text = harness.run(['objdump', '-d', '--no-show-raw-insn', '--start-address={}'.format(entry),
-                        '--stop-address={}'.format(entry + 32), program]).ended(0).out
+    text = (
+        harness.run(
+            [
+                'objdump',
+                '-d',
+                '--no-show-raw-insn',
+                '--start-address={}'.format(entry),
+                '--stop-address={}'.format(entry + 32),
+                program,
+            ]
+        )
+        .ended(0)
+        .out
+    )
     return [int(line.split(':')[0], 16) for line in text.splitlines() if line.startswith('  ')][1]
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
 """Functions whose durations are known: the instances that were chosen without bias have their mean and their variation,
-whatever the pattern (tests/unit/test_windows shows it of the choice alone). The truth is what the program says of the same run: the work of its calls, and what a unit of work
-took by its own clock. Chance has its share: the standard error of so many instances is allowed for, and a run on a busy
-machine may be repeated; what is counted must be right in each."""
+whatever the pattern (tests/unit/test_windows shows it of the choice alone). The truth is what the program says of the
+same run: the work of its calls, and what a unit of work took by its own clock. Chance has its share: the standard error
+of so many instances is allowed for, and a run on a busy machine may be repeated; what is counted must be right in
+each."""
 import os
 import sys
 
@@ -15,11 +16,21 @@ import samples
 from report import check, equal
 
 # in the truth, function, called by
-MEASURED = (('constant', 'constant', 'all'), ('alternating', 'alternating', 'all'), ('blocks', 'blocks', 'all'),
-            ('period', 'period', 'all'), ('drift', 'drift', 'all'), ('rare', 'rare', 'all'),
-            ('steady', 'steady_caller', 'all'), ('varying', 'varying_caller', 'all'),
-            ('steady', 'callee', 'steady_caller'), ('varying', 'callee', 'varying_caller'), ('recurse', 'recurse', 'all'),
-            ('deep', 'deep', 'all'), ('tail', 'tail_caller', 'all'))
+MEASURED = (
+    ('constant', 'constant', 'all'),
+    ('alternating', 'alternating', 'all'),
+    ('blocks', 'blocks', 'all'),
+    ('period', 'period', 'all'),
+    ('drift', 'drift', 'all'),
+    ('rare', 'rare', 'all'),
+    ('steady', 'steady_caller', 'all'),
+    ('varying', 'varying_caller', 'all'),
+    ('steady', 'callee', 'steady_caller'),
+    ('varying', 'callee', 'varying_caller'),
+    ('recurse', 'recurse', 'all'),
+    ('deep', 'deep', 'all'),
+    ('tail', 'tail_caller', 'all'),
+)
 TOLERANCE = 0.10
 ENOUGH = 8  # instances
 GAP_CHAIN = 4  # entries that one look for gaps takes at most (src/sampler/window.c)
@@ -29,7 +40,7 @@ class Truth:
     def __init__(self, text):
         lines = [line.split() for line in text.splitlines()]
         self.of = {f[1]: tuple(float(x) for x in f[2:]) for f in lines if f[0] == 'truth'}
-        self.unit_ns, = [float(f[1]) for f in lines if f[0] == 'unit']
+        (self.unit_ns,) = [float(f[1]) for f in lines if f[0] == 'unit']
 
     def mean_ns(self, name):
         return self.of[name][1] * self.unit_ns
@@ -40,19 +51,38 @@ class Truth:
 
 def run(program, seconds, what='all', rate=500, env=None):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    done = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample={}'.format(rate),
-                        program, str(seconds), what], directory=directory, env=env).ended(0)
+    done = harness.run(
+        [
+            harness.FVMPI,
+            'run',
+            '-q',
+            '-o',
+            directory,
+            '--mpi',
+            'serial',
+            '--sample={}'.format(rate),
+            program,
+            str(seconds),
+            what,
+        ],
+        directory=directory,
+        env=env,
+    ).ended(0)
     harness.needs_instances(done)
-    rank, = samples.read(directory)
+    (rank,) = samples.read(directory)
     accounts(rank)
-    equal('by breakpoints alone', [s['by_breakpoints'] for s in rank.samplers], [int(bool(env) or os.uname().machine == 'aarch64')])
+    equal(
+        'by breakpoints alone',
+        [s['by_breakpoints'] for s in rank.samplers],
+        [int(bool(env) or os.uname().machine == 'aarch64')],
+    )
     return Truth(done.out), rank
 
 
 def accounts(rank):
     """Of what began, all ended, one way or the other."""
     equal('damages', rank.damages, [])
-    sampler, = rank.samplers
+    (sampler,) = rank.samplers
     equal('entries', sampler['entries'], sampler['returns'] + sampler['abandoned'])
     for key in ('entries', 'returns', 'abandoned'):
         equal(key + ' of contexts', sum(getattr(c, key) for c in rank.contexts), sampler[key])
@@ -60,27 +90,39 @@ def accounts(rank):
 
 def only(rank, name, caller):
     """Where main() was inlined into, or not, `all` is the caller's name."""
-    found = [c for c in rank.contexts if c.name == name and c.callers and
-             (c.callers[0] == caller or caller == 'all' and c.callers[0] in ('main', '_ZL3alli'))]
-    check(len(found) == 1, '{} contexts of {} in {}: {}', len(found), name, caller,
-          [str(c) for c in rank.contexts if c.name == name])
+    found = [
+        c
+        for c in rank.contexts
+        if c.name == name
+        and c.callers
+        and (c.callers[0] == caller or caller == 'all' and c.callers[0] in ('main', '_ZL3alli'))
+    ]
+    check(
+        len(found) == 1,
+        '{} contexts of {} in {}: {}',
+        len(found),
+        name,
+        caller,
+        [str(c) for c in rank.contexts if c.name == name],
+    )
     return found[0]
 
 
 def off(rank, c, truth, variation):
-    """Is the mean in the window further off than 10 %, chance apart? A machine that takes the processor away, and counts that
-    as CPU time, adds to the variation. What a trap costs is subtracted as it was calibrated, which the sampler says how well
-    it knows: of a function that calls itself, the traps that look for its gaps are within its instances, too."""
-    sampler, = rank.samplers
+    """Is the mean in the window further off than 10 %, chance apart? A machine that takes the processor away, and
+    counts that as CPU time, adds to the variation. What a trap costs is subtracted as it was calibrated, which the
+    sampler says how well it knows: of a function that calls itself, the traps that look for its gaps are within its
+    instances, too."""
+    (sampler,) = rank.samplers
     trap = sampler['trap_spread_ticks'] * sampler['trap_ns'] / max(sampler['trap_ticks'], 1)
     traps = 1 + GAP_CHAIN if c.name == 'recurse' else 1
-    error = max(variation, c.variation(which='in_window')) / c.window ** 0.5
+    error = max(variation, c.variation(which='in_window')) / c.window**0.5
     return abs(c.mean(which='in_window') - truth) > (TOLERANCE + 2.5 * error) * truth + traps * trap
 
 
 def patterns(program, env=None):
-    """Each within 10 % in one run of three at least: chance and a busy machine spoil one function in this run and another in
-    the next, a choice that is biased spoils the same one in each."""
+    """Each within 10 % in one run of three at least: chance and a busy machine spoil one function in this run and
+    another in the next, a choice that is biased spoils the same one in each."""
     wrong = set(MEASURED)
     for _ in range(samples.TRIES):
         truth, rank = run(program, 4, env=env)
@@ -108,11 +150,14 @@ def in_order(seen):
     for a, (true_a, cov_a, n_a) in seen.items():
         for b, (true_b, cov_b, n_b) in seen.items():
             if true_b > true_a + 0.2 and true_b > 1.4 * true_a and min(n_a, n_b) >= 25:
-                check(cov_a < cov_b, 'variation of {}: {}, of {}: {}; truly {} and {}', a, cov_a, b, cov_b, true_a, true_b)
+                check(
+                    cov_a < cov_b, 'variation of {}: {}, of {}: {}; truly {} and {}', a, cov_a, b, cov_b, true_a, true_b
+                )
 
 
 def left(program, env=None):
-    truth, rank = run(program, 1.5 if env else 0.7, 'left', env=env) # fewer debug registers for entries, and those around one that was left are given up
+    # fewer debug registers for entries, and those around one that was left are given up
+    truth, rank = run(program, 1.5 if env else 0.7, 'left', env=env)
     samples.a_third_left(rank, 30, 1.4, 10)
 
 
@@ -132,7 +177,9 @@ def often(program, what):
     for _ in range(8):
         truth, rank = run(program, 2, what)
         c = only(rank, what, 'all')
-        runs.append((c.mean(which='in_window') / truth.mean_ns(what) - 1, c.variation(which='in_window') / c.window ** 0.5))
+        runs.append(
+            (c.mean(which='in_window') / truth.mean_ns(what) - 1, c.variation(which='in_window') / c.window**0.5)
+        )
     bias = sum(b for b, _ in runs) / len(runs)
     error = sum(e * e for _, e in runs) ** 0.5 / len(runs)
     check(abs(bias) < 0.05 + 2.5 * error, 'biased by {:.3f}, chance explains {:.3f}: {}', bias, error, runs)
@@ -146,7 +193,7 @@ def main():
         samples.repeat(lambda: patterns(program))
     with tap.test('exceptions, longjmp: a third is left'):
         samples.repeat(lambda: left(program))
-    by_breakpoints = {'FVMPI_WITHOUT': 'watchpoints'} # as on AArch64
+    by_breakpoints = {'FVMPI_WITHOUT': 'watchpoints'}  # as on AArch64
     with tap.test('without watchpoints, the same: patterns'):
         samples.repeat(lambda: patterns(program, by_breakpoints))
     with tap.test('without watchpoints, the same: exceptions, longjmp'):

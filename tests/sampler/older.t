@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Sampling as on older systems: without the C library's _dl_find_object() (before glibc 2.35), without events that signal as
-SIGTRAP (before Linux 5.19). FVMPI_WITHOUT says what is not to be used here."""
+"""Sampling as on older systems: without the C library's _dl_find_object() (before glibc 2.35), without events that
+signal as SIGTRAP (before Linux 5.19). FVMPI_WITHOUT says what is not to be used here."""
 import os
 import sys
 
@@ -15,14 +15,16 @@ NO_FIND = {'FVMPI_WITHOUT': 'find_object'}
 
 
 def rank_of(done):
-    rank, = samples.read(done.ended(0).directory)
+    (rank,) = samples.read(done.ended(0).directory)
     accounts(rank)
     return rank
 
 
 def share(rank, *names):
     """Of the samples, how many have all these functions in their call path."""
-    return sum(n for path, n in rank.costs.items() if all(name in path for name in names)) / max(1, sum(rank.costs.values()))
+    return sum(n for path, n in rank.costs.items() if all(name in path for name in names)) / max(
+        1, sum(rank.costs.values())
+    )
 
 
 def unwinding(tap):
@@ -34,7 +36,7 @@ def unwinding(tap):
         rank = rank_of(sampled([clock, 'plain'], 'clock', env=NO_FIND))
         check(rank.samplers[0]['ticks'] >= 25, 'ticks: {}', rank.samplers)
         check(share(rank, 'busy', 'main') > 0.9, 'costs: {}', rank.costs)
-        if not harness.SANITIZER: # whose functions may stand in between
+        if not harness.SANITIZER:  # whose functions may stand in between
             equal('paths that were cut', rank.samplers[0]['cut'], 0)
     patterns = compile_with('cc', 'patterns.c')
     with tap.test('--sample: costs likewise'):
@@ -43,7 +45,10 @@ def unwinding(tap):
         check(share(rank, 'work', 'main') > 0.9, 'costs: {}', rank.costs)
     breaks = compile_with('cc', 'breaks.c', '-pthread', '-ldl')
     with tap.test('libraries that are opened and closed meanwhile: what has gone is not read'):
-        plugins = [compile_with('cc', 'plugin.c', '-shared', '-fPIC', '-DEXTRA={}'.format(n), name='p{}.so'.format(n)) for n in (0, 7)]
+        plugins = [
+            compile_with('cc', 'plugin.c', '-shared', '-fPIC', '-DEXTRA={}'.format(n), name='p{}.so'.format(n))
+            for n in (0, 7)
+        ]
         done = sampled([breaks, 'plugins'] + plugins, 1000, env=NO_FIND)
         rank = rank_of(done)
         equal('output', done.out, 'called 1\n')
@@ -61,8 +66,11 @@ def signals(tap):
     with tap.test('events that signal by their descriptors: what can be sampled is the same'):
         usual = rank_of(sampled([patterns, '0.5'], 400))
         rank = rank_of(sampled([patterns, '0.5'], 400, env=without))
-        equal('mode and what refuses the rest', [(s['mode'], s['refusal']) for s in rank.samplers],
-              [(s['mode'], s['refusal']) for s in usual.samplers])
+        equal(
+            'mode and what refuses the rest',
+            [(s['mode'], s['refusal']) for s in rank.samplers],
+            [(s['mode'], s['refusal']) for s in usual.samplers],
+        )
         check(rank.samplers[0]['ticks'] >= 25, 'ticks: {}', rank.samplers)
         check(share(rank, 'work', 'main') > 0.9, 'costs: {}', rank.costs)
     with tap.test('likewise, in threads: none is killed while it makes others'):
@@ -78,7 +86,11 @@ def signals(tap):
         done = sampled([patterns, '2'], 500, env=without)
         harness.needs_instances(done)
         rank = rank_of(done)
-        check(sum(c.returns for c in rank.contexts if c.name == 'constant') > 5, 'instances: {}', [str(c) for c in rank.contexts])
+        check(
+            sum(c.returns for c in rank.contexts if c.name == 'constant') > 5,
+            'instances: {}',
+            [str(c) for c in rank.contexts],
+        )
     with tap.test('without breakpoints: costs, and one line that says so'):
         done = sampled([patterns, '0.3'], 400, env={'FVMPI_WITHOUT': 'breakpoints,sigtrap,find_object'})
         rank = rank_of(done)

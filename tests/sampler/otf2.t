@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it delays the sampler's signals.
-"""Measured instances of functions in the archive: each one that was logged is a region, nested with the calls of MPI, with its
-CPU time; samples of the CPU clock, each where the thread was; the archive is the same however many processes merged it, and what
-the analysis says of waiting does not change."""
+"""Measured instances of functions in the archive: each one that was logged is a region, nested with the calls of MPI,
+with its CPU time; samples of the CPU clock, each where the thread was; the archive is the same however many processes
+merged it, and what the analysis says of waiting does not change."""
 import collections
 import hashlib
 import json
@@ -20,8 +20,8 @@ import samples
 from report import check, equal
 
 CHUNK = struct.Struct('=IHHQQIIQ')  # struct fv_chunk_header, up to `first`
-LOG = 22                            # FV_CHUNK_INSTANCE_LOG
-SAMPLE_LOG = 48                     # FV_CHUNK_SAMPLE_LOG
+LOG = 22  # FV_CHUNK_INSTANCE_LOG
+SAMPLE_LOG = 48  # FV_CHUNK_SAMPLE_LOG
 UNIFY = os.path.join(harness.BUILD, 'fvunify')
 GENERATOR = os.path.join(harness.BUILD, 'tests/bench/trace_gen')
 REGIONS = os.path.join(harness.BUILD, 'tests/otf2/regions')
@@ -50,8 +50,12 @@ def digest(directory):
 
 def cpu_times(directory, event='(?:CALLING_CONTEXT_)?LEAVE'):
     """Of the instances; or of the samples."""
-    return [int(ns) for ns in re.findall(event + r' .*\n *ADDITIONAL ATTRIBUTES:.*"fvmpi::cpu_time" <\d+>; UINT64; (\d+)',
-                                         printed(directory))]
+    return [
+        int(ns)
+        for ns in re.findall(
+            event + r' .*\n *ADDITIONAL ATTRIBUTES:.*"fvmpi::cpu_time" <\d+>; UINT64; (\d+)', printed(directory)
+        )
+    ]
 
 
 class Region:
@@ -112,9 +116,9 @@ def generated(tap):
         path = os.path.join(with_them, 'rank-000002.fvr')
         with open(path, 'r+b') as f:
             data = f.read()
-            chunk = next(at for at in range(0, len(data), 128) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, LOG))
+            chunk = next(at for at in range(0, len(data), 128) if CHUNK.unpack_from(data, at)[:2] == (0x4B435646, LOG))
             f.seek(chunk + 64 + 10 * 32)  # its eleventh record: ends before it begins
-            f.write(data[chunk + 64 + 10 * 32 + 8:][:8] + data[chunk + 64 + 10 * 32:][:8])
+            f.write(data[chunk + 64 + 10 * 32 + 8 :][:8] + data[chunk + 64 + 10 * 32 :][:8])
         done = harness.run([UNIFY, with_them]).ended(1)
         check(re.search('1 measured instances? .*left out', done.err), done.err)
         checked(with_them)
@@ -156,20 +160,26 @@ def real(tap):
 
             run, ranks, wanted = found = samples.enough(has_all, attempt, 0.4)
             check(has_all(found), 'logged: {}', wanted)
-            equal('logged and returned', len([i for r in ranks for i in r.logged]),
-                  sum(s['returns'] - s.get('log_lost', 0) for r in ranks for s in r.samplers))
+            equal(
+                'logged and returned',
+                len([i for r in ranks for i in r.logged]),
+                sum(s['returns'] - s.get('log_lost', 0) for r in ranks for s in r.samplers),
+            )
             said = unify(run.directory)
             check('{} measured instances'.format(sum(wanted.values())) in said and said.count('instances') == 1, said)
             checked(run.directory)
             found = regions(run.directory)
             measured = collections.Counter((r.rank, r.name) for r in found if not r.is_call)
             for place, count in wanted.items():
-                if place[1] != '?': # of a library without symbols
-                    if not (harness.SANITIZER and re.search('asan|interceptor|sanitizer', place[1])): # its functions have several names
+                if place[1] != '?':  # of a library without symbols
+                    # its functions have several names
+                    if not (harness.SANITIZER and re.search('asan|interceptor|sanitizer', place[1])):
                         equal('instances of {}'.format(place), measured[place], count)
             for rank in (0, 1):
-                equal('instances of rank {}'.format(rank), *(sum(n for (who, _), n in c.items() if who == rank)
-                                                             for c in (measured, wanted)))
+                equal(
+                    'instances of rank {}'.format(rank),
+                    *(sum(n for (who, _), n in c.items() if who == rank) for c in (measured, wanted)),
+                )
             for r in found:
                 calls = [i.name for i in r.inner if i.is_call]
                 if r.name == 'exchange':
@@ -177,8 +187,11 @@ def real(tap):
                 elif r.name in ('compute', 'work'):
                     equal('calls in ' + r.name, calls, [])
             equal('CPU times', sorted(cpu_times(run.directory)), sorted(i[4] for r in ranks for i in r.logged))
-            equal('calls', sum(r.is_call for r in found),
-                  sum(site.on(rank, 'count') for site in run.report().sites for rank in (0, 1)))
+            equal(
+                'calls',
+                sum(r.is_call for r in found),
+                sum(site.on(rank, 'count') for site in run.report().sites for rank in (0, 1)),
+            )
 
 
 def counted_events(tap):
@@ -200,13 +213,18 @@ def counted_events(tap):
             raise harness.Skip('PAGE-FAULTS cannot be counted here')
         unify(run.directory, '-q')
         checked(run.directory)
-        told = re.findall(r'^METRIC .*Value: \("PAGE-FAULTS" <\d+>; UINT64; (\d+)\).*\n(?:CALLING_CONTEXT_)?LEAVE .*"(\w+)[^"]*" <\d+>', printed(run.directory), re.M)
+        told = re.findall(
+            r'^METRIC .*Value: \("PAGE-FAULTS" <\d+>; UINT64; (\d+)\).*\n(?:CALLING_CONTEXT_)?LEAVE .*"(\w+)[^"]*" <\d+>',
+            printed(run.directory),
+            re.M,
+        )
         equal('counts', sorted(int(count) for count, _ in told), sorted(wanted))
         equal('faults of fresh', [count for count, name in told if name == 'fresh'], ['64'] * calls(found))
 
 
 def in_archive(directory):
-    """Of each sample of the archive: the functions around it, outermost first, and the call of MPI that is open there, or the region."""
+    """Of each sample of the archive: the functions around it, outermost first, and the call of MPI that is open there,
+    or the region."""
     out, innermost, stacks = [], [], collections.defaultdict(list)
     for line in harness.otf2_events(directory).splitlines():
         what, _, rank, thread, rest = line.split(' ', 4)
@@ -216,53 +234,91 @@ def in_archive(directory):
         elif what == 'leave':
             stack.pop()
         elif what == 'sample':
-            out.append(([frame.split(':')[0] for frame in rest.split(' > ')], next((r for r in stack if r.startswith('MPI_')), None)))
+            out.append(
+                (
+                    [frame.split(':')[0] for frame in rest.split(' > ')],
+                    next((r for r in stack if r.startswith('MPI_')), None),
+                )
+            )
             innermost.append(stack[-1] if stack else None)
     return out, innermost
 
 
 def times(directory, kinds):
     """All lines of these kinds, without what stands behind the location."""
-    return [line.split(' ')[:4] + (line.split(' ', 4)[4:] if 'sample' not in kinds else []) for line in harness.otf2_events(directory).splitlines()
-            if line.split(' ')[0] in kinds]
+    return [
+        line.split(' ')[:4] + (line.split(' ', 4)[4:] if 'sample' not in kinds else [])
+        for line in harness.otf2_events(directory).splitlines()
+        if line.split(' ')[0] in kinds
+    ]
 
 
 def both_forms(in_metric, in_contexts):
     """Regions, times and CPU times of samples are the same, and where each was."""
     equal('regions', times(in_metric, ('enter', 'leave')), times(in_contexts, ('enter', 'leave')))
     equal('samples', times(in_metric, ('sample',)), times(in_contexts, ('sample',)))
-    equal('CPU times', [int(ns) for ns in re.findall(r'^METRIC .*"CPU time" <\d+>; UINT64; (\d+)\)', printed(in_metric), re.M)],
-          cpu_times(in_contexts, 'CALLING_CONTEXT_SAMPLE'))
+    equal(
+        'CPU times',
+        [int(ns) for ns in re.findall(r'^METRIC .*"CPU time" <\d+>; UINT64; (\d+)\)', printed(in_metric), re.M)],
+        cpu_times(in_contexts, 'CALLING_CONTEXT_SAMPLE'),
+    )
     (paths, _), (others, innermost) = in_archive(in_metric), in_archive(in_contexts)
-    for (path, call), (other, _), region in zip(paths, others, innermost): # in a region that its path does not lead through it is that region's
+    # in a region that its path does not lead through it is that region's
+    for (path, call), (other, _), region in zip(paths, others, innermost):
         check(call or path == other or other[-1] == region, '{} and {}', path, other)
     outside = [path == other for (path, call), (other, _) in zip(paths, others) if not call]
-    check(outside and outside.count(False) <= 3 + len(outside) // 10, '{} of {} differ', outside.count(False), len(outside))
+    check(
+        outside and outside.count(False) <= 3 + len(outside) // 10,
+        '{} of {} differ',
+        outside.count(False),
+        len(outside),
+    )
     check(not re.search('^CALLING_CONTEXT_', printed(in_metric), re.M), 'calling contexts where regions are entered')
-    check(not [path for path, _ in paths if any(frame.startswith('fv_') for frame in path)], "fvmpi's own frames are in them")
+    check(
+        not [path for path, _ in paths if any(frame.startswith('fv_') for frame in path)],
+        "fvmpi's own frames are in them",
+    )
 
 
 def archive_of_samples(directory, said, logged, late):
     """`said`: what the analysis knows of them; it ends with MPI."""
     found, _ = in_archive(directory)
     equal('samples', len(found), logged)
-    program = ('work', 'compute', 'exchange', 'goes_on', 'main') # the analysis charges to them what libraries took
-    outside = collections.Counter(next((f for f in reversed(path) if f in program + ('afterwards',)), '') for path, call in found if not call)
+    program = ('work', 'compute', 'exchange', 'goes_on', 'main')  # the analysis charges to them what libraries took
+    outside = collections.Counter(
+        next((f for f in reversed(path) if f in program + ('afterwards',)), '') for path, call in found if not call
+    )
     equal('outside of calls', sum(outside.values()), said['count'] + late)
     check(0 < outside['afterwards'] <= late, '{} of {} samples after MPI_Finalize', outside['afterwards'], late)
     for function in program:
         wanted = sum(p['count'] for p in said['procedures'] if p['function'] == function)
-        # A tick and the trap of a return may come together, the tick first: its sample stands in the function that has returned.
-        check(abs(outside[function] - wanted) <= 3 + wanted // 20, 'in {}: {}, not {}', function, outside[function], wanted)
+        # A tick and the trap of a return may come together, the tick first: its sample stands in the function that has
+        # returned.
+        check(
+            abs(outside[function] - wanted) <= 3 + wanted // 20,
+            'in {}: {}, not {}',
+            function,
+            outside[function],
+            wanted,
+        )
     for path, call in found:
         check(not call or call in path, '{} in {}', path, call)
-    check(not [path for path, _ in found if any(frame.startswith('fv_') for frame in path)], "fvmpi's own frames are in them")
+    check(
+        not [path for path, _ in found if any(frame.startswith('fv_') for frame in path)],
+        "fvmpi's own frames are in them",
+    )
     for path in (path for path, call in found if path[-1] == 'work' and not call):
         check('main' in path and ('compute' in path or 'exchange' in path), '{}', path)
     check([call for _, call in found if call], 'none is in a call')
     equal('their CPU time', len(cpu_times(directory, 'CALLING_CONTEXT_SAMPLE')), len(found))
-    check(re.search(r'INTERRUPT_GENERATOR +0 .*Mode: TIME, Base: DECIMAL, Exponent: -9, Period: 2500000$', printed(directory, '-G'), re.M),
-          'the period of 400 samples a second')
+    check(
+        re.search(
+            r'INTERRUPT_GENERATOR +0 .*Mode: TIME, Base: DECIMAL, Exponent: -9, Period: 2500000$',
+            printed(directory, '-G'),
+            re.M,
+        ),
+        'the period of 400 samples a second',
+    )
 
 
 def after_the_end(dump):
@@ -281,7 +337,9 @@ def regions_of(directory):
 
 def clock_samples(tap):
     for mpi in harness.an_mpi(tap):
-        with tap.test('{}: samples of the CPU clock, the same from any number of processes; a damaged chunk'.format(mpi)):
+        with tap.test(
+            '{}: samples of the CPU clock, the same from any number of processes; a damaged chunk'.format(mpi)
+        ):
             program = samples.compile_with(mpi.cc, 'exchange.c')
 
             def attempt(seconds):
@@ -291,7 +349,7 @@ def clock_samples(tap):
             def logged(found):
                 return sum(what == 'sample_log' for what, _ in found[1])
 
-            run, dump = found = samples.enough(lambda found: logged(found) > 1100, attempt, 1.5) # 508 are a chunk
+            run, dump = found = samples.enough(lambda found: logged(found) > 1100, attempt, 1.5)  # 508 are a chunk
             told = unify(run.directory)
             check('{} samples of the CPU clock'.format(logged(found)) in told, '{}: {}', logged(found), told)
             checked(run.directory)
@@ -302,8 +360,17 @@ def clock_samples(tap):
             checked(in_contexts)
             archive_of_samples(in_contexts, said, logged(found), after_the_end(dump))
             both_forms(run.directory, in_contexts)
-            equal('ticks', sum(int(fields['ticks']) for what, fields in dump if what == 'sampler'),
-                  logged(found) + sum(int(fields[key]) for what, fields in dump if what == 'sampler' for key in ('lost_paths', 'samples_lost')))
+            equal(
+                'ticks',
+                sum(int(fields['ticks']) for what, fields in dump if what == 'sampler'),
+                logged(found)
+                + sum(
+                    int(fields[key])
+                    for what, fields in dump
+                    if what == 'sampler'
+                    for key in ('lost_paths', 'samples_lost')
+                ),
+            )
             equal('samples', said['count'] + said['elsewhere'], logged(found))
             equal('lost, damaged', (said['lost'], said['damaged']), (0, 0))
             weights = [int(fields['cpu_ns']) / 1e9 for what, fields in dump if what == 'sample_log']
@@ -325,9 +392,15 @@ def clock_samples(tap):
             checked(out)
             check('"CPU time"' not in printed(out) + printed(out, '-G'), 'samples')
             for other in (run.directory, in_contexts):
-                check(regions_of(out).count('enter') > 100 and regions_of(out) == regions_of(other), 'regions of {} differ', other)
+                check(
+                    regions_of(out).count('enter') > 100 and regions_of(out) == regions_of(other),
+                    'regions of {} differ',
+                    other,
+                )
             lost = break_chunk(run.directory)
-            check('samples of the CPU clock are damaged' in harness.run([UNIFY, run.directory]).ended(1).err, 'not told')
+            check(
+                'samples of the CPU clock are damaged' in harness.run([UNIFY, run.directory]).ended(1).err, 'not told'
+            )
             equal('damaged', analysis(run.directory)['samples']['damaged'], lost)
 
 
@@ -337,7 +410,7 @@ def break_chunk(directory):
         path = os.path.join(directory, 'rank-{:06}.fvr'.format(rank))
         with open(path, 'rb') as f:
             data = bytearray(f.read())
-        chunks = [at for at in range(0, len(data), 128) if CHUNK.unpack_from(data, at)[:2] == (0x4b435646, SAMPLE_LOG)]
+        chunks = [at for at in range(0, len(data), 128) if CHUNK.unpack_from(data, at)[:2] == (0x4B435646, SAMPLE_LOG)]
         if len([at for at in chunks if CHUNK.unpack_from(data, at)[4]]) < 2:
             continue
         first = min(chunks, key=lambda at: CHUNK.unpack_from(data, at)[7])
@@ -355,12 +428,12 @@ def without_log(path):
         data = bytearray(f.read())
     for at in range(0, len(data), 128):
         magic, kind, version, size, _, thread, _, first = CHUNK.unpack_from(data, at)
-        if magic != 0x4b435646 or kind != LOG:
+        if magic != 0x4B435646 or kind != LOG:
             continue
-        check_sum = 0xcbf29ce484222325
-        for word in (magic, 0x7f16, version, size, thread, first):
-            check_sum = (check_sum ^ word) * 0x100000001b3 % 2 ** 64
-        struct.pack_into('=H', data, at + 4, 0x7f16)
+        check_sum = 0xCBF29CE484222325
+        for word in (magic, 0x7F16, version, size, thread, first):
+            check_sum = (check_sum ^ word) * 0x100000001B3 % 2**64
+        struct.pack_into('=H', data, at + 4, 0x7F16)
         struct.pack_into('=Q', data, at + 40, check_sum)
     with open(path, 'wb') as f:
         f.write(data)

@@ -22,8 +22,11 @@ def compiled(source, *flags, compiler='cc'):
 
 def recorded(command, **more):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    done = harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample=1000'] + command,
-                       directory=directory, **more)
+    done = harness.run(
+        [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample=1000'] + command,
+        directory=directory,
+        **more,
+    )
     done.ended(0)
     return done, directory
 
@@ -43,8 +46,15 @@ def marked(text):
 def near(what, ticks, of, share):
     """As near as counted ticks can be: four standard deviations, and a percent for what the program itself misses."""
     within = 4 * (share * (1 - share) / of) ** 0.5 + 0.01
-    check(abs(ticks / of - share) < within, '{}: {} of {} samples, wanted {:.3f} +- {:.3f}', what, ticks, of, share,
-          within)
+    check(
+        abs(ticks / of - share) < within,
+        '{}: {} of {} samples, wanted {:.3f} +- {:.3f}',
+        what,
+        ticks,
+        of,
+        share,
+        within,
+    )
 
 
 def procedures(costs):
@@ -59,8 +69,12 @@ def shares(costs, truth):
     near('seventy', by_name['seventy']['exclusive']['ticks'], ticks, truth[1] / sum(truth))
     near('spin', by_name['spin']['exclusive']['ticks'], ticks, truth[0] / sum(truth))
     check(by_name['main']['inclusive']['ticks'] > 0.98 * ticks, 'main: {}', by_name['main'])
-    check(abs(costs['all']['time_s'] - sum(truth)) < 0.15 * sum(truth) + costs['all']['error_s'],
-          '{} seconds of {}', costs['all']['time_s'], sum(truth))
+    check(
+        abs(costs['all']['time_s'] - sum(truth)) < 0.15 * sum(truth) + costs['all']['error_s'],
+        '{} seconds of {}',
+        costs['all']['time_s'],
+        sum(truth),
+    )
 
 
 def loops(costs):
@@ -124,10 +138,15 @@ def words(directory):
     text = report(directory).out
     for heading in ('\nFunctions', '\nCPU time', '\n  Lines', '\n  Call tree'):
         check(heading in text, 'no {} in {}', heading, text)
-    for options, status in ((['--rank', '0'], 2), (['--folded', '-', '--json', '-'], 2), (['--source', 'none.c'], 1),
-                            (['--source', 'shares.c', '--rank', '5'], 1), (['--source', 'shares.c', '--text'], 2),
-                            (['--source-path', 'x'], 2),
-                            (['--folded', os.path.join(directory, 'rank-000000.fvr')], 2)):
+    for options, status in (
+        (['--rank', '0'], 2),
+        (['--folded', '-', '--json', '-'], 2),
+        (['--source', 'none.c'], 1),
+        (['--source', 'shares.c', '--rank', '5'], 1),
+        (['--source', 'shares.c', '--text'], 2),
+        (['--source-path', 'x'], 2),
+        (['--folded', os.path.join(directory, 'rank-000000.fvr')], 2),
+    ):
         done = report(directory, *options, status=status)
         equal('lines of {}'.format(options), len(done.err.splitlines()), 1)
 
@@ -143,7 +162,9 @@ def waiting():
     check(len(costs['sampled_threads']) == 2, 'threads: {}', costs['sampled_threads'])
     equal('waiting while computing', by_name['compute']['inclusive']['sync_ticks'], 0)
     spun = costs['all']['ticks'] - by_name['compute']['inclusive']['ticks']
-    check(costs['all']['sync_ticks'] > 0.8 * spun - 20, '{} of {} samples are waiting', costs['all']['sync_ticks'], spun)
+    check(
+        costs['all']['sync_ticks'] > 0.8 * spun - 20, '{} of {} samples are waiting', costs['all']['sync_ticks'], spun
+    )
     check(costs['all']['sync_ticks'] > 20, '{} samples are waiting', costs['all']['sync_ticks'])
 
 
@@ -155,8 +176,11 @@ def kinds_of_loops(compiler):
     if not costs['loops_known']:
         raise harness.Skip('built without libopcodes')
     hot = sorted(costs['loops'], key=lambda l: -l['exclusive']['ticks'])[:2]
-    equal('kinds', sorted((l['function'] == 'single', l['parallelised'], l['vectorised']) for l in hot),
-          [(False, 'openmp', True), (True, 'no', False)])
+    equal(
+        'kinds',
+        sorted((l['function'] == 'single', l['parallelised'], l['vectorised']) for l in hot),
+        [(False, 'openmp', True), (True, 'no', False)],
+    )
 
 
 def main():
@@ -171,13 +195,17 @@ def main():
             raise harness.Skip(run.err.strip() or 'none')
         tap.done()
     ticks = costs['all']['ticks']
-    for name, test in (('shares of CPU time', lambda: shares(costs, truth)), ('loops', lambda: loops(costs)),
-                       ('annotated source', lambda: source(directory, costs)),
-                       ('no such source', lambda: source_of_no_name(directory, costs)),
-                       ('exports', lambda: exports(directory, ticks)),
-                       ('tables', lambda: tables(directory, ticks)), ('text, and wrong words', lambda: words(directory)),
-                       ('kinds of loops', lambda: kinds_of_loops('cc')),
-                       ('waiting for threads', waiting)):
+    for name, test in (
+        ('shares of CPU time', lambda: shares(costs, truth)),
+        ('loops', lambda: loops(costs)),
+        ('annotated source', lambda: source(directory, costs)),
+        ('no such source', lambda: source_of_no_name(directory, costs)),
+        ('exports', lambda: exports(directory, ticks)),
+        ('tables', lambda: tables(directory, ticks)),
+        ('text, and wrong words', lambda: words(directory)),
+        ('kinds of loops', lambda: kinds_of_loops('cc')),
+        ('waiting for threads', waiting),
+    ):
         with tap.test(name):
             test()
     tap.done()

@@ -14,7 +14,7 @@ from samples import accounts, compile_with, sampled
 
 
 def only(rank, name, *callers):
-    found = [c for c in rank.contexts if c.name == name and tuple(c.callers[:len(callers)]) == callers]
+    found = [c for c in rank.contexts if c.name == name and tuple(c.callers[: len(callers)]) == callers]
     check(len(found) == 1, '{} of {} called by {}: {}', len(found), name, callers, [str(c) for c in rank.contexts])
     return found[0]
 
@@ -41,7 +41,7 @@ def ranking(_, rank):
 
 def measured(patterns):
     run = sampled([patterns, '3'], 500).ended(0)
-    rank, = samples.read(run.directory)
+    (rank,) = samples.read(run.directory)
     return run, rank
 
 
@@ -50,16 +50,21 @@ def held_back(patterns):
     rate, seconds, percent = 5000, 0.3, 100
     for _ in range(4):
         run = sampled([patterns, str(seconds)], rate, options=['--sample-budget={}'.format(percent)]).ended(0)
-        s, = samples.read(run.directory)[0].samplers
+        (s,) = samples.read(run.directory)[0].samplers
         cost = s['tool_ns'] * 1e-9
         if s['held_back']:
             break
         check(cost <= 0.01 * percent * (seconds + 1), '{} s in {} s, with {} %: not held back', cost, seconds, percent)
         cost, usual = cost / seconds, s['ticks'] / seconds
         if cost < 0.02:
-            raise harness.Skip('sampling {} times a second takes {:.1f} % of the time: no budget is below that'.format(rate, 100 * cost))
+            raise harness.Skip(
+                'sampling {} times a second takes {:.1f} % of the time: no budget is below that'.format(
+                    rate, 100 * cost
+                )
+            )
         percent = max(int(100 * cost / 3), 1)
-        seconds = 3 * 0.01 * percent / (cost - 0.01 * percent)  # in a third of it what is there for the first second is used up
+        # in a third of it what is there for the first second is used up
+        seconds = 3 * 0.01 * percent / (cost - 0.01 * percent)
     check(s['held_back'] > s['ticks'] // 4, 'not held back by {} %: {}', percent, s)
     check(s['returns'] > 0, 'no instances: {}', s)
     check(s['ticks'] / seconds > 0.5 * usual, 'ticks: {} a second, {} before', s['ticks'] / seconds, usual)
@@ -85,7 +90,7 @@ def serial(tap, patterns):
         functions = run.report().sampled()
         equal('samples', sum(f['sample_count'] for f in functions), rank.samplers[0]['returns'])
         for name in ('constant', 'alternating', 'period'):
-            f, = [f for f in functions if f['function'] == name]
+            (f,) = [f for f in functions if f['function'] == name]
             c = only(rank, name)
             check(abs(f['mean'] * 1e9 - c.mean()) < 1e-6 * c.mean(), 'mean of {}: {} and {}', name, f, c)
             check(abs(f['cov'] - c.variation()) < 1e-6, 'variation of {}: {} and {}', name, f, c)
@@ -93,7 +98,7 @@ def serial(tap, patterns):
             equal('path of ' + name, f['path'][-1]['function'], 'main')
         check(any(f['varies'] and f['function'] == 'varying_caller' for f in functions), 'nothing varies')
     with tap.test('longjmp, recursion, tail calls'):
-        rank, = samples.read(sampled([patterns, '1.5', 'oddities']).ended(0).directory)
+        (rank,) = samples.read(sampled([patterns, '1.5', 'oddities']).ended(0).directory)
         accounts(rank)
         jumper = [c for c in rank.contexts if c.name == 'jumper']
         check(sum(c.abandoned for c in jumper) > 0, 'none was abandoned: {}', jumper)
@@ -101,20 +106,26 @@ def serial(tap, patterns):
         check(sum(c.returns for c in recursion) > 0, 'no recursion: {}; {}', recursion, rank.samplers)
         same = max((c for c in jumper if c.callers[0] == 'same_site'), key=lambda c: c.returns)
         check(same.abandoned > 0 and same.returns > 8, 'left and returned: {}', same)
-        times, whole = sorted(i[2] for i in same.reservoir), sorted(i[2] for i in only(rank, 'constant_again').reservoir)
-        check(times[len(times) * 3 // 4] < 1.3 * whole[len(whole) * 3 // 4], 'two calls measured as one: {} and {}', times,
-              whole)
+        times, whole = sorted(i[2] for i in same.reservoir), sorted(
+            i[2] for i in only(rank, 'constant_again').reservoir
+        )
+        check(
+            times[len(times) * 3 // 4] < 1.3 * whole[len(whole) * 3 // 4],
+            'two calls measured as one: {} and {}',
+            times,
+            whole,
+        )
         for name in ('tail_caller', 'tail_target'):
             check(only(rank, name).returns > 0, '{} did not return', name)
     with tap.test('Fortran'):
-        rank, = samples.read(sampled([compile_with('gfortran', 'steps.f90', '-fno-inline')], 1000).ended(0).directory)
+        (rank,) = samples.read(sampled([compile_with('gfortran', 'steps.f90', '-fno-inline')], 1000).ended(0).directory)
         accounts(rank)
-        step, = [c for c in rank.contexts if c.name.startswith('step')]
+        (step,) = [c for c in rank.contexts if c.name.startswith('step')]
         check(step.returns >= 10 and step.variation() > 0.3, 'half are three times as long: {}', step)
     with tap.test('C++ exceptions'):
         run = sampled([compile_with('c++', 'exceptions.cpp'), '1']).ended(0)
         equal('output', run.out, 'as expected: 1\n')
-        rank, = samples.read(run.directory)
+        (rank,) = samples.read(run.directory)
         accounts(rank)
         throwers = [c for c in rank.contexts if 'thrower' in c.name]
         check(sum(c.abandoned for c in throwers) > 0, 'none was abandoned: {}', [str(c) for c in rank.contexts])
@@ -125,14 +136,16 @@ def serial(tap, patterns):
         accounts(*samples.read(run.directory))
     with tap.test('killed: what was measured is there'):
         run = sampled([patterns, '0.5', 'killed'])
-        rank, = samples.read(run.directory)
+        (rank,) = samples.read(run.directory)
         accounts(rank)
         check(rank.samplers[0]['returns'] > 0, 'no instances')
     with tap.test('any run: ticks and nothing else; --sample=off: nothing'):
         for options in ((), ('--sample=off',)):
             directory = os.path.join(harness.scratch('exp'), 'e')
-            harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', *options, patterns, '0.1']).ended(0)
-            rank, = samples.read(directory)
+            harness.run(
+                [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', *options, patterns, '0.1']
+            ).ended(0)
+            (rank,) = samples.read(directory)
             equal('samplers', len(rank.samplers), int(not options))
             for sampler in rank.samplers:
                 check(sampler['ticks'] > 0 and not sampler['traps'] and not sampler['entries'], '{}', sampler)
@@ -140,13 +153,13 @@ def serial(tap, patterns):
 
 def signals(tap, patterns):
     with tap.test('SIGTRAP blocked now and then'):
-        rank, = samples.read(sampled([patterns, '0.6', 'blocked']).ended(0).directory)
+        (rank,) = samples.read(sampled([patterns, '0.6', 'blocked']).ended(0).directory)
         accounts(rank)
         check(rank.samplers[0]['late'] > 0, 'none came late: {}', rank.samplers[0])
     with tap.test('SIGTRAP handled by the application, and given back'):
         run = sampled([patterns, '0.6', 'handled']).ended(0)
         check('traps 1\n' in run.out, run.out)
-        rank, = samples.read(run.directory)
+        (rank,) = samples.read(run.directory)
         accounts(rank)
         check(rank.samplers[0]['returns'] > 0, 'no instances: {}', rank.samplers[0])
     with tap.test('SIGTRAP held, handled and ignored by sigset(), sigignore()'):
@@ -154,17 +167,32 @@ def signals(tap, patterns):
         check('held 1\n' in native.out, 'alone: {}', native.out)
         run = sampled([patterns, '0.5', 'held']).ended(0)
         check('held 1\n' in run.out, run.out)
-        rank, = samples.read(run.directory)
+        (rank,) = samples.read(run.directory)
         accounts(rank)
         check(rank.samplers[0]['returns'] > 0, 'no instances: {}', rank.samplers[0])
     with tap.test("the application's own SIGTRAP kills it, as without"):
-        equal('exit status', sampled([patterns, '0.2', 'raise']).rc, harness.run([
-            harness.FVMPI, 'run', '-q', '-o', os.path.join(harness.scratch('exp'), 'e'), '--mpi', 'serial', patterns,
-            '0.2', 'raise']).rc)
+        equal(
+            'exit status',
+            sampled([patterns, '0.2', 'raise']).rc,
+            harness.run(
+                [
+                    harness.FVMPI,
+                    'run',
+                    '-q',
+                    '-o',
+                    os.path.join(harness.scratch('exp'), 'e'),
+                    '--mpi',
+                    'serial',
+                    patterns,
+                    '0.2',
+                    'raise',
+                ]
+            ).rc,
+        )
     with tap.test('SIGTRAP ignored from the start: refused in one line'):
         run = sampled([patterns, '0.2'], before=['sh', '-c', 'trap "" TRAP; exec "$0" "$@"']).ended(0)
         check(run.err.count('SIGTRAP') == 1 and run.err.count('\n') == 1, run.err)
-        rank, = samples.read(run.directory)
+        (rank,) = samples.read(run.directory)
         equal('samplers', [s['ticks'] for s in rank.samplers], [])
 
 
@@ -182,13 +210,19 @@ def with_mpi(tap):
                 return run, samples.read(run.directory)
 
             def has_some(found):
-                return all(sum(c.returns for c in rank.contexts if c.name == name) >= 5
-                           for rank in found[1] for name in ('exchange', 'compute'))
+                return all(
+                    sum(c.returns for c in rank.contexts if c.name == name) >= 5
+                    for rank in found[1]
+                    for name in ('exchange', 'compute')
+                )
 
             run, ranks = samples.enough(has_some, attempt, 0.5)
-            both, = [f for f in run.report().sampled('mpi_calls') if f['function'] == 'exchange']
-            equal('instances of both ranks', (both['sample_count'], both['rank_count'], round(both['mean'], 6)),
-                  (sum(only(r, 'exchange', 'main').returns for r in ranks), 2, 3))
+            (both,) = [f for f in run.report().sampled('mpi_calls') if f['function'] == 'exchange']
+            equal(
+                'instances of both ranks',
+                (both['sample_count'], both['rank_count'], round(both['mean'], 6)),
+                (sum(only(r, 'exchange', 'main').returns for r in ranks), 2, 3),
+            )
             for number, rank in enumerate(ranks):
                 accounts(rank)
                 c = only(rank, 'exchange', 'main')
@@ -198,8 +232,12 @@ def with_mpi(tap):
                 check(0 < c.mean('mpi') < c.mean('time'), 'MPI time {} of {}', c.mean('mpi'), c.mean('time'))
                 equal('MPI calls of compute', only(rank, 'compute', 'main').mean('mpi_calls'), 0)
                 if number == 1:
-                    check(c.mean('mpi') > 0.3 * c.mean('time'), 'rank 1 does not wait: {} {}', c.mean('mpi'),
-                          c.mean('time'))
+                    check(
+                        c.mean('mpi') > 0.3 * c.mean('time'),
+                        'rank 1 does not wait: {} {}',
+                        c.mean('mpi'),
+                        c.mean('time'),
+                    )
 
 
 def logged(tap):
@@ -207,9 +245,16 @@ def logged(tap):
         with tap.test('{}: with a trace, each measured instance is in it'.format(mpi)):
             program = compile_with(mpi.cc, 'exchange.c')
             for rank in samples.enough(
-                    lambda ranks: all(len(rank.logged) > 260 for rank in ranks),
-                    lambda seconds: samples.read(mpi.profile(
-                        program, 2, [str(seconds)], options=['--sample=1500', '--sample-budget=100', '--trace', '-q']).ended(0).directory), 2):
+                lambda ranks: all(len(rank.logged) > 260 for rank in ranks),
+                lambda seconds: samples.read(
+                    mpi.profile(
+                        program, 2, [str(seconds)], options=['--sample=1500', '--sample-budget=100', '--trace', '-q']
+                    )
+                    .ended(0)
+                    .directory
+                ),
+                2,
+            ):
                 accounts(rank)
                 equal('instances', len(rank.logged), rank.samplers[0]['returns'] - rank.samplers[0]['log_lost'])
                 check(len(rank.logged) > 260, 'less than a chunk holds: {}', len(rank.logged))
@@ -219,15 +264,30 @@ def logged(tap):
                     mine = [i for i in rank.logged if i[1] == number]
                     equal('of {}'.format(c), len(mine), c.returns)
                     # where the window was found to be shorter, those before count in part
-                    check(c.window <= sum(i[5] == 'in_window' for i in mine), '{} in the window: {}', sum(i[5] == 'in_window' for i in mine), c)
+                    check(
+                        c.window <= sum(i[5] == 'in_window' for i in mine),
+                        '{} in the window: {}',
+                        sum(i[5] == 'in_window' for i in mine),
+                        c,
+                    )
                     check(not mine or abs(sum(i[4] for i in mine) / len(mine) - c.mean()) < 1, 'CPU time of {}', c)
         with tap.test('{}: what exceeds the budget of the trace is counted'.format(mpi)):
-            rank, = samples.enough(
+            (rank,) = samples.enough(
                 lambda ranks: ranks[0].samplers[0]['log_lost'],
-                lambda seconds: samples.read(mpi.profile(
-                    program, 1, [str(seconds)], options=['--sample=3000', '--sample-budget=100', '--trace', '-q'],
-                    env={'FVMPI_TRACE_MAX': '64K'}).ended(0).directory), 0.8)
-            sampler, = rank.samplers
+                lambda seconds: samples.read(
+                    mpi.profile(
+                        program,
+                        1,
+                        [str(seconds)],
+                        options=['--sample=3000', '--sample-budget=100', '--trace', '-q'],
+                        env={'FVMPI_TRACE_MAX': '64K'},
+                    )
+                    .ended(0)
+                    .directory
+                ),
+                0.8,
+            )
+            (sampler,) = rank.samplers
             equal('all', len(rank.logged) + sampler['log_lost'], sampler['returns'])
             check(sampler['log_lost'] > 0, 'none was lost: {}', sampler)
         with tap.test('{}: samples inside of MPI_Finalize and of wrappers'.format(mpi)):

@@ -11,8 +11,20 @@ from report import Mismatch, check, equal
 HERE = os.path.dirname(os.path.abspath(__file__))
 BREAKPOINTS, CALLS, COSTS, CLOCK = 'breakpoints', 'calls', 'costs', 'clock'  # enum fv_sampler_mode
 
-METRICS = ('time', 'cpu', 'mpi', 'mpi_calls', 'faults', 'switches', 'migrations', 'mpi_bytes', 'event_0', 'event_1',
-           'event_2', 'event_3')
+METRICS = (
+    'time',
+    'cpu',
+    'mpi',
+    'mpi_calls',
+    'faults',
+    'switches',
+    'migrations',
+    'mpi_bytes',
+    'event_0',
+    'event_1',
+    'event_2',
+    'event_3',
+)
 TRIES = 3  # a busy machine stretches instances of any function
 LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev check-long: all of it; else one short known answer of each kind
 
@@ -29,7 +41,8 @@ def repeat(attempt):
 
 
 def enough(is_enough, attempt, seconds):
-    """attempt(seconds), or with twice as many until that is enough: what is sampled in a second depends on the machine."""
+    """attempt(seconds), or with twice as many until that is enough: what is sampled in a second depends on the
+    machine."""
     for _ in range(3):
         found = attempt(seconds)
         if is_enough(found):
@@ -40,15 +53,22 @@ def enough(is_enough, attempt, seconds):
 
 def compile_with(compiler, source, *flags, name=None):
     path = os.path.join(harness.scratch('bin'), name or os.path.splitext(source)[0])
-    harness.run([compiler, '-O2', '-g', '-Wall', '-Wextra', os.path.join(HERE, source), '-o', path] +
-                list(flags)).ended(0)
+    harness.run(
+        [compiler, '-O2', '-g', '-Wall', '-Wextra', os.path.join(HERE, source), '-o', path] + list(flags)
+    ).ended(0)
     return path
 
 
 def sampled(command, rate=400, before=(), options=(), **more):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    done = harness.run(list(before) + [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial',
-                                       '--sample={}'.format(rate)] + list(options) + command, directory=directory, **more)
+    done = harness.run(
+        list(before)
+        + [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', '--sample={}'.format(rate)]
+        + list(options)
+        + command,
+        directory=directory,
+        **more,
+    )
     return done
 
 
@@ -75,12 +95,19 @@ def named(rank, name):
 
 
 def a_third_left(rank, least, longer, one_in):
-    """Of known.cpp's `left`: one call in three was left; and of each name less than one in so many took longer by that factor: two calls measured as one."""
+    """Of known.cpp's `left`: one call in three was left; and of each name less than one in so many took longer by that
+    factor: two calls measured as one."""
     for name in ('thrower', 'jumper'):
         these = named(rank, name)
         gone, returned = sum(c.abandoned for c in these), sum(c.returns for c in these)
         check(gone + returned >= least, 'few instances of {}: {}', name, gone + returned)
-        check(0.1 < gone / (gone + returned) < 0.6, '{} of {} calls of {} were left, not a third', gone, gone + returned, name)
+        check(
+            0.1 < gone / (gone + returned) < 0.6,
+            '{} of {} calls of {} were left, not a third',
+            gone,
+            gone + returned,
+            name,
+        )
         times = sorted(i[2] for c in these for i in c.reservoir)
         joined = sum(t > longer * times[len(times) // 2] for t in times)
         check(joined * one_in < len(times), 'two calls measured as one: {} of {}', joined, times)
@@ -88,8 +115,9 @@ def a_third_left(rank, least, longer, one_in):
 
 def symbols(path):
     """Sorted (address, name) of an ELF file's functions."""
-    text = subprocess.run(['nm', '--defined-only', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          universal_newlines=True).stdout
+    text = subprocess.run(
+        ['nm', '--defined-only', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True
+    ).stdout
     return {int(f[0], 16): f[2] for f in (line.split() for line in text.splitlines()) if len(f) == 3 and f[1] in 'tT'}
 
 
@@ -125,26 +153,35 @@ class Context:
 
     def __str__(self):
         return '{0.name} <- {1}: {0.returns} returns, cpu {2:.0f} ns cov {3:.2f}, window {0.window} {4:.0f} ns cov {5:.2f}'.format(
-            self, '/'.join(self.callers), self.mean(), self.variation(), self.mean(which='in_window'),
-            self.variation(which='in_window'))
+            self,
+            '/'.join(self.callers),
+            self.mean(),
+            self.variation(),
+            self.mean(which='in_window'),
+            self.variation(which='in_window'),
+        )
 
 
 class Rank:
     def __init__(self):
         self.metric_events = []
         self.samplers, self.contexts, self.costs, self.damages = [], [], collections.Counter(), []
-        self.logged = []   # (thread, context, begin, end, cpu_ns, flags)
+        self.logged = []  # (thread, context, begin, end, cpu_ns, flags)
         self.threads = []
 
 
 class Names:
     """Names of the functions of a rank's call paths. Records may come in any order: made of all lines first."""
+
     tables = {}
 
     def __init__(self, records):
         self.nodes = {(f['thread'], f['id']): f for kind, f in records if kind == 'sample_paths'}
-        self.modules = [(int(f['begin'], 16), int(f['end'], 16), int(f['bias'], 16), f['path'], f['id'])
-                        for kind, f in records if kind == 'modules']
+        self.modules = [
+            (int(f['begin'], 16), int(f['end'], 16), int(f['bias'], 16), f['path'], f['id'])
+            for kind, f in records
+            if kind == 'modules'
+        ]
         self.known = {}
 
     def find(self, module, address):
@@ -162,7 +199,9 @@ class Names:
             for begin, end, bias, path, number in self.modules:
                 if key[0] == number:
                     self.known[key] = self.find(path, key[1] - 1)
-                elif key[0] == '0' and begin <= key[1] - 1 < end: # an object that was not known yet: an absolute address
+                elif (
+                    key[0] == '0' and begin <= key[1] - 1 < end
+                ):  # an object that was not known yet: an absolute address
                     self.known[key] = self.find(path, key[1] - 1 - bias)
         return self.known[key]
 
@@ -181,7 +220,9 @@ def rank_of(records):
         if kind == 'sampler':
             rank.samplers.append({k: int(v) if v.isdigit() else v for k, v in fields.items()})
         elif kind == 'instance_log':
-            rank.logged.append(tuple(int(fields[k]) for k in ('thread', 'context', 'begin', 'end', 'cpu_ns')) + (fields['flags'],))
+            rank.logged.append(
+                tuple(int(fields[k]) for k in ('thread', 'context', 'begin', 'end', 'cpu_ns')) + (fields['flags'],)
+            )
         elif kind == 'threads':
             rank.threads.append(fields)
         elif kind == 'metric_events':

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Sections as regions of the archive: all nests, also sections that overlap each other, measured instances of functions and
-OpenMP's regions; the time of a region is that of its section in the report; the archive is the same however many processes
-merged it. And waiting for locks inside of sections, as the program measures it."""
+"""Sections as regions of the archive: all nests, also sections that overlap each other, measured instances of functions
+and OpenMP's regions; the time of a region is that of its section in the report; the archive is the same however many
+processes merged it. And waiting for locks inside of sections, as the program measures it."""
 import collections
 import hashlib
 import os
@@ -21,8 +21,11 @@ CC = os.environ.get('CC', 'gcc').split()
 
 def build(name, *flags, compiler=CC):
     out = os.path.join(harness.scratch('bin'), name)
-    harness.run(list(compiler) + ['-O1', '-g', '-D_GNU_SOURCE', '-I', SOURCE, os.path.join(HERE, name + '.c'), '-o', out] +
-                list(flags)).ended(0)
+    harness.run(
+        list(compiler)
+        + ['-O1', '-g', '-D_GNU_SOURCE', '-I', SOURCE, os.path.join(HERE, name + '.c'), '-o', out]
+        + list(flags)
+    ).ended(0)
     return out
 
 
@@ -39,7 +42,9 @@ def report(directory):
 
 def merged(directory, processes=(), options=()):
     out = os.path.join(harness.scratch('otf2'), 'a')
-    harness.run(list(processes) + [os.path.join(harness.BUILD, 'fvunify'), '-q', directory, '-o', out] + list(options)).ended(0)
+    harness.run(
+        list(processes) + [os.path.join(harness.BUILD, 'fvunify'), '-q', directory, '-o', out] + list(options)
+    ).ended(0)
     path = os.path.join(out, 'traces.otf2')
     said = harness.run([harness.FVMPI, 'check', path]).ended(0).out
     check('0 errors, 0 warnings' in said, 'fvmpi check: {}', said)
@@ -47,14 +52,17 @@ def merged(directory, processes=(), options=()):
 
 
 class Regions:
-    """Visits of regions, as otf2-print tells them; met: the time of those in which, or at whose end, a signal handler was."""
+    """Visits of regions, as otf2-print tells them; met: the time of those in which, or at whose end, a signal handler
+    was."""
 
     def __init__(self, path, handler=None):
         self.time, self.visits, self.outer = collections.Counter(), collections.Counter(), collections.defaultdict(set)
         self.met, handled = collections.Counter(), -1
         stacks = collections.defaultdict(list)
         for line in harness.run(['otf2-print', path]).ended(0).out.splitlines():
-            found = re.match(r'(?:CALLING_CONTEXT_)?(ENTER|LEAVE) +(\d+) +(\d+)  (?:Region|Calling Context): "(.*?)" <\d+>', line)
+            found = re.match(
+                r'(?:CALLING_CONTEXT_)?(ENTER|LEAVE) +(\d+) +(\d+)  (?:Region|Calling Context): "(.*?)" <\d+>', line
+            )
             if not found:
                 continue
             what, location, time, name = found.groups()
@@ -75,17 +83,23 @@ class Regions:
 
 
 def compare(directory, profile, paused=(), handler=None):
-    """The regions of sections against the report. Both tell of the same ticks: what may differ is the rate, each measured, and
-    the last nanosecond at each end. A handler that comes in when a section's end has read the clock is told before that end,
-    which then stands where the handler ended."""
+    """The regions of sections against the report. Both tell of the same ticks: what may differ is the rate, each
+    measured, and the last nanosecond at each end. A handler that comes in when a section's end has read the clock is
+    told before that end, which then stands where the handler ended."""
     found = Regions(merged(directory), handler)
     for s in profile['sections']:
         if s['whole'] or not s['count'] or s['section'] in paused:
             continue
         name = s['section'] if not s['number'] else '{} {}'.format(s['section'], s['number'])
         wanted = s['thread_time']['sum_s']
-        check(abs(found.time[name] * 1e-9 - wanted) <= 0.001 * wanted + 2e-9 * found.visits[name] + 1e-9 * found.met[name],
-              '{}: {} s in the archive, {} s in the report', name, found.time[name] * 1e-9, wanted)
+        check(
+            abs(found.time[name] * 1e-9 - wanted)
+            <= 0.001 * wanted + 2e-9 * found.visits[name] + 1e-9 * found.met[name],
+            '{}: {} s in the archive, {} s in the report',
+            name,
+            found.time[name] * 1e-9,
+            wanted,
+        )
         check(found.visits[name] >= s['count'], '{}: {} visits of {}', name, found.visits[name], s['count'])
     return found
 
@@ -142,8 +156,11 @@ def threads(tap):
         found = compare(directory, profile)
         equal('of both threads', found.visits['inside'], 4)
         check(found.outer['inside'] >= {'around'}, 'inside is in {}', found.outer['inside'])
-        equal('ended by their threads', [s['unbalanced']['ended_by_thread_end'] for s in profile['sections']
-                                         if s['section'] == 'left open'], [2])
+        equal(
+            'ended by their threads',
+            [s['unbalanced']['ended_by_thread_end'] for s in profile['sections'] if s['section'] == 'left open'],
+            [2],
+        )
 
 
 def with_mpi(tap, mpi):
@@ -152,15 +169,23 @@ def with_mpi(tap, mpi):
         directory, _ = record([build('exchange', compiler=[mpi.cc])], '--trace', launcher=launcher)
         found = compare(directory, report(directory))
         equal('barriers', found.visits['MPI_Barrier'], 2 * (4 * 2 + 7))
-        check({'round', 'round 1', 'A', 'B', 'nearly all'} <= found.outer['MPI_Barrier'], '{}', found.outer['MPI_Barrier'])
-        check(all(not name.startswith('MPI_') for section in ('A', 'B', 'sizes') for name in found.outer[section]),
-              'a section is in a call: {}', found.outer)
+        check(
+            {'round', 'round 1', 'A', 'B', 'nearly all'} <= found.outer['MPI_Barrier'], '{}', found.outer['MPI_Barrier']
+        )
+        check(
+            all(not name.startswith('MPI_') for section in ('A', 'B', 'sizes') for name in found.outer[section]),
+            'a section is in a call: {}',
+            found.outer,
+        )
     with tap.test('{}: the same archive from 1 and 2 processes'.format(mpi)):
         digests = set()
         for n in ('1', '2'):
             path = merged(directory, [mpi.exec] + mpi.options + ['-n', n])
-            digests.add(hashlib.sha1(''.join(harness.run(['otf2-print'] + o + [path]).ended(0).out
-                                             for o in ([], ['-G'])).encode()).hexdigest())
+            digests.add(
+                hashlib.sha1(
+                    ''.join(harness.run(['otf2-print'] + o + [path]).ended(0).out for o in ([], ['-G'])).encode()
+                ).hexdigest()
+            )
         equal('archives', len(digests), 1)
 
 
@@ -176,6 +201,7 @@ def again(test, tries=3):
 
 def waits(tap, what, program, launcher=()):
     """Within 5 % of what the program measured, each rank's."""
+
     def once():
         directory, out = record([program], '--threads', launcher=launcher)
         sections = {(s['section'], s['number']): s for s in report(directory)['sections'] if not s['whole']}
@@ -184,13 +210,32 @@ def waits(tap, what, program, launcher=()):
         for _, rank, name, number, seconds, faults, switches in told:
             of = next(r for r in sections[name, int(number)]['per_rank'] if r['rank'] == int(rank))
             wanted = float(seconds)
-            check(abs(of['lock_wait_s'] - wanted) <= 0.05 * wanted + 1e-4, '{} {} of rank {}: waited {} s, wanted {}', name,
-                  number, rank, of['lock_wait_s'], wanted)
+            check(
+                abs(of['lock_wait_s'] - wanted) <= 0.05 * wanted + 1e-4,
+                '{} {} of rank {}: waited {} s, wanted {}',
+                name,
+                number,
+                rank,
+                of['lock_wait_s'],
+                wanted,
+            )
             check(wanted > 0.01 or name == 'free', '{}: nobody waited', name)
             if int(faults) < 0:
                 continue
-            check(0 <= of['fault_count'] - int(faults) <= 4 + 0.02 * int(faults), '{}: {} faults, wanted {}', name, of['fault_count'], faults)
-            check(0 <= of['switch_count'] - int(switches) <= 3, '{}: {} switches, wanted {}', name, of['switch_count'], switches)
+            check(
+                0 <= of['fault_count'] - int(faults) <= 4 + 0.02 * int(faults),
+                '{}: {} faults, wanted {}',
+                name,
+                of['fault_count'],
+                faults,
+            )
+            check(
+                0 <= of['switch_count'] - int(switches) <= 3,
+                '{}: {} switches, wanted {}',
+                name,
+                of['switch_count'],
+                switches,
+            )
         for r in sections['holder', 0]['per_rank']:
             check(r['lock_wait_s'] < 0.005, 'the holder waited {} s', r['lock_wait_s'])
 
@@ -204,8 +249,12 @@ def main():
     tap = harness.Tap()
     waits(tap, 'serial', build('locks', '-lpthread'))
     for mpi in harness.an_mpi(tap):
-        waits(tap, mpi, build('locks', '-DWITH_MPI', '-lpthread', compiler=[mpi.cc]),
-              [mpi.exec] + mpi.options + ['-n', '2'])
+        waits(
+            tap,
+            mpi,
+            build('locks', '-DWITH_MPI', '-lpthread', compiler=[mpi.cc]),
+            [mpi.exec] + mpi.options + ['-n', '2'],
+        )
     if not os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')) or not shutil.which('otf2-print'):
         with tap.test('archives'):
             raise harness.Skip('no OTF2, or no otf2-print (package otf2-tools)')

@@ -82,7 +82,11 @@ def eighth(what, got, wanted):
 
 def percentiles(s):
     for section in (s["each"]["instance"], s["rarely long"]["instance"], s["steady"]["instance"]):
-        expect("order", section["min_s"] <= section["p50_s"] <= section["p90_s"] <= section["p99_s"] <= section["max_s"], True)
+        expect(
+            "order",
+            section["min_s"] <= section["p50_s"] <= section["p90_s"] <= section["p99_s"] <= section["max_s"],
+            True,
+        )
     for key, wanted in (("p50_s", 500e-6), ("p90_s", 900e-6), ("p99_s", 990e-6)):
         eighth(key, s["each"]["instance"][key], wanted)
         near(key, s["steady"]["instance"][key], 5e-6, 1e-6, 0)
@@ -155,7 +159,9 @@ def cpu(s):
     expect("faults of 64 MiB", burns["faults"]["sum"] > 20, True)
     expect("sleeps", sleeps["switches"]["sum"] >= 20 and sleeps["user_time"]["sum_s"] < 0.1, True)
     whole = s.whole[0]
-    expect("all has them, too", whole["user_time"]["sum_s"] + whole["system_time"]["sum_s"] >= float(words[3]) - 0.02, True)
+    expect(
+        "all has them, too", whole["user_time"]["sum_s"] + whole["system_time"]["sum_s"] >= float(words[3]) - 0.02, True
+    )
 
 
 def sampled(s):
@@ -168,8 +174,14 @@ def sampled(s):
 
 
 def no_cpu(s):
-    expect("not measured", [s["burns"][k][v] for k, v in (("user_time", "sum_s"), ("system_time", "sum_s"), ("faults", "sum"),
-                                                          ("switches", "sum"))], [None] * 4)
+    expect(
+        "not measured",
+        [
+            s["burns"][k][v]
+            for k, v in (("user_time", "sum_s"), ("system_time", "sum_s"), ("faults", "sum"), ("switches", "sum"))
+        ],
+        [None] * 4,
+    )
     expect("of all it is", s.whole[0]["user_time"]["sum_s"] > 0, True)
 
 
@@ -284,9 +296,14 @@ def exchange(s):
     expect("sent", classes(calls(sizes, "MPI_Send"), "sent"), [4, 4, 2, 2])
     expect("received", classes(calls(sizes, "MPI_Recv"), "received"), [4, 4, 2, 2])
     expect("calls", (calls(sizes, "MPI_Send")["count"], calls(sizes, "MPI_Recv")["count"]), (12, 12))
-    expect("of ranks", (of_rank(sizes, 0)["sent_below_64k_count"], of_rank(sizes, 1)["received_below_1m_count"]), (4, 2))
-    expect("paths", sorted((p["function"], p["count"]) for p in sizes["callpaths"]),
-           [("MPI_Recv", 1), ("MPI_Recv", 11), ("MPI_Send", 1), ("MPI_Send", 11)])
+    expect(
+        "of ranks", (of_rank(sizes, 0)["sent_below_64k_count"], of_rank(sizes, 1)["received_below_1m_count"]), (4, 2)
+    )
+    expect(
+        "paths",
+        sorted((p["function"], p["count"]) for p in sizes["callpaths"]),
+        [("MPI_Recv", 1), ("MPI_Recv", 11), ("MPI_Send", 1), ("MPI_Send", 11)],
+    )
     expect("path", any((f["function"] or "").startswith("sizes") for f in sizes["callpaths"][0]["path"]), True)
     at = {}
     for line in sys.stdin.read().splitlines():
@@ -316,8 +333,11 @@ def exchange(s):
         if not section["whole"]:
             near(f"{section['section']}: paths", in_paths, in_functions, 1e-6, 1e-6)
             faults(section)
-        expect("waiting", section["wait"]["sum_s"] is None or
-               section["wait"]["sum_s"] <= section["mpi_time"]["sum_s"] + 1e-6, True)
+        expect(
+            "waiting",
+            section["wait"]["sum_s"] is None or section["wait"]["sum_s"] <= section["mpi_time"]["sum_s"] + 1e-6,
+            True,
+        )
 
 
 if __name__ == "__main__":

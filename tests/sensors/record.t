@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""fvmpi record, fvmpi label and fvmpi stat --from, on trees of files that stand in for a machine's /proc and /sys: what is recorded and read back, after a kill, too; files of others;
-the command that runs meanwhile; rotation; full disks; commands by the FIFO, and whatever else is written into it. Times are compared with times of the same run only."""
+"""fvmpi record, fvmpi label and fvmpi stat --from, on trees of files that stand in for a machine's /proc and /sys: what
+is recorded and read back, after a kill, too; files of others; the command that runs meanwhile; rotation; full disks;
+commands by the FIFO, and whatever else is written into it. Times are compared with times of the same run only."""
 import atexit
 import csv
 import io
@@ -27,7 +28,11 @@ class Recording:
     def __init__(self, root, *words, command=(), control=False, shell=None):
         self.directory = harness.scratch('recording')
         self.file, self.fifo = os.path.join(self.directory, 'f'), os.path.join(self.directory, 'c')
-        line = [harness.FVMPI, 'record', '-o', 'f', *words] + (['--control', 'c'] if control else []) + (['--', *command] if command else [])
+        line = (
+            [harness.FVMPI, 'record', '-o', 'f', *words]
+            + (['--control', 'c'] if control else [])
+            + (['--', *command] if command else [])
+        )
         if shell:
             line = ['sh', '-c', shell + ' exec "$@"', 'sh'] + line
         self.process = harness.start(line, env={'FVMPI_SENSORS_ROOT': root} if root else None, cwd=self.directory)
@@ -44,12 +49,18 @@ class Recording:
         def ask():
             check(self.process.poll() is None, 'it has ended: {}', self.process.returncode)
             return condition(self.whole())
+
         return harness.wait_until(ask, what=what)
 
     def sampled(self):
         """What is there now is in a sample that is in the file. Monotonic clocks are one."""
         now = time.monotonic()
-        self.until(lambda lines: any('values' in line and lines[0]['start_monotonic_ns'] * 1e-9 + line['time_s'] > now for line in lines), 'a sample')
+        self.until(
+            lambda lines: any(
+                'values' in line and lines[0]['start_monotonic_ns'] * 1e-9 + line['time_s'] > now for line in lines
+            ),
+            'a sample',
+        )
         return self.whole()
 
     def say(self, data):
@@ -97,16 +108,45 @@ def rows(out):
 
 # ---- what is recorded ----
 
+
 def recorded(tap):
     with tap.test('the header, values, and the end'):
-        lines = Recording(tree(NODE), '-i', '0.1', '-n', '3', 'net.rx_bytes@*', 'meminfo.MemTotal', 'vmstat.pgfault', 'temperature').ended()
+        lines = Recording(
+            tree(NODE), '-i', '0.1', '-n', '3', 'net.rx_bytes@*', 'meminfo.MemTotal', 'vmstat.pgfault', 'temperature'
+        ).ended()
         header, end = lines[0], lines[-1]
-        equal('schema', (header['schema'], header['file'], header['interval_s'], header['command']), ('fvmpi-record-1', 1, 0.1, None))
+        equal(
+            'schema',
+            (header['schema'], header['file'], header['interval_s'], header['command']),
+            ('fvmpi-record-1', 1, 0.1, None),
+        )
         equal('machine', (header['host'], header['kernel']), (os.uname().nodename, 'Linux ' + os.uname().release))
         with open('/proc/sys/kernel/random/boot_id') as f:
             equal('boot', header['boot_id'], f.read().strip().replace('-', ''))
-        equal('series', header['series'][0], {'label': 'net.rx_bytes@eth0', 'sensor': 'net', 'event': 'rx_bytes', 'source': 'eth0', 'unit': 'bytes', 'kind': 'counter'})
-        equal('another', header['series'][2], {'label': 'meminfo.MemTotal', 'sensor': 'meminfo', 'event': 'MemTotal', 'source': None, 'unit': 'bytes', 'kind': 'gauge'})
+        equal(
+            'series',
+            header['series'][0],
+            {
+                'label': 'net.rx_bytes@eth0',
+                'sensor': 'net',
+                'event': 'rx_bytes',
+                'source': 'eth0',
+                'unit': 'bytes',
+                'kind': 'counter',
+            },
+        )
+        equal(
+            'another',
+            header['series'][2],
+            {
+                'label': 'meminfo.MemTotal',
+                'sensor': 'meminfo',
+                'event': 'MemTotal',
+                'source': None,
+                'unit': 'bytes',
+                'kind': 'gauge',
+            },
+        )
         equal('first', samples(lines)[0]['values'][:5], [0, 0, 2 << 20, 0, 45])
         equal('what is not there', samples(lines)[0]['values'][5:], [None] * 3)
         equal('the end', (end['end'], end['samples']), ('count', 3))
@@ -114,8 +154,23 @@ def recorded(tap):
         clocks = header['start_realtime_ns'] - header['start_monotonic_ns'], time.time_ns() - time.monotonic_ns()
         check(abs(clocks[0] - clocks[1]) < 60e9, 'clocks {}', clocks)
     with tap.test('rates in true time add up to what was counted; gauges that fall, small and negative numbers'):
-        root = tree(dict(NODE, **{'sys/class/hwmon/hwmon0/temp1_input': '-12345\n', 'sys/class/hwmon/hwmon1/temp1_input': '-12345\n'}))
-        recording = Recording(root, '-i', '0.005', '--budget', '100', 'net.rx_bytes@eth0', 'vmstat.nr_free_pages', 'temperature.temp1_input', 'energy')
+        root = tree(
+            dict(
+                NODE,
+                **{'sys/class/hwmon/hwmon0/temp1_input': '-12345\n', 'sys/class/hwmon/hwmon1/temp1_input': '-12345\n'},
+            )
+        )
+        recording = Recording(
+            root,
+            '-i',
+            '0.005',
+            '--budget',
+            '100',
+            'net.rx_bytes@eth0',
+            'vmstat.nr_free_pages',
+            'temperature.temp1_input',
+            'energy',
+        )
         recording.sampled()
         for n in range(2, 30):
             write(root, BYTES, '{}\n'.format(1000 * n))
@@ -130,7 +185,9 @@ def recorded(tap):
         close('a millionth', total(lines, 3), 1e-6, 1e-12)
     with tap.test('times: samples are due at the start and so many intervals, and are late by what they say'):
         for line in samples(lines):
-            due = (line['time_s'] - line['late_s'] - (samples(lines)[0]['time_s'] - samples(lines)[0]['late_s'])) / 0.005
+            due = (
+                line['time_s'] - line['late_s'] - (samples(lines)[0]['time_s'] - samples(lines)[0]['late_s'])
+            ) / 0.005
             check(abs(due - round(due)) < 1e-3 or line is samples(lines)[-1], '{} of {}', due, line)
         times = [0] + [line['time_s'] for line in samples(lines)]
         check(all(b > a for a, b in zip(times, times[1:])), '{}', times)
@@ -142,12 +199,25 @@ def recorded(tap):
         equal('read', [i for i, s in enumerate(samples(lines), 1) if s['values'][1] is not None], [16, 32, 48])
         lines = Recording(tree(NODE), '-i', '0.001', '-n', '20', '--budget', '0.1', 'net.rx_bytes').ended()
         every = lines[0]['sensors'][0]['every']
-        check(every & (every - 1) == 0 and every * 1e-6 >= lines[0]['sensors'][0]['cost_s'] * (1 - 1e-5), 'the least power of 2 that the budget allows: {}', lines[0]['sensors'])
-        check(every == 1 or every * 1e-6 / 2 < lines[0]['sensors'][0]['cost_s'], 'the least power of 2 that the budget allows: {}', lines[0]['sensors'])
-        check(len(samples(lines)) == 20 and all(s['values'][0] is not None for s in samples(lines)), 'a sample without any: {}', samples(lines))
+        check(
+            every & (every - 1) == 0 and every * 1e-6 >= lines[0]['sensors'][0]['cost_s'] * (1 - 1e-5),
+            'the least power of 2 that the budget allows: {}',
+            lines[0]['sensors'],
+        )
+        check(
+            every == 1 or every * 1e-6 / 2 < lines[0]['sensors'][0]['cost_s'],
+            'the least power of 2 that the budget allows: {}',
+            lines[0]['sensors'],
+        )
+        check(
+            len(samples(lines)) == 20 and all(s['values'][0] is not None for s in samples(lines)),
+            'a sample without any: {}',
+            samples(lines),
+        )
 
 
 # ---- files ----
+
 
 def files(tap):
     root = tree(NODE)
@@ -156,14 +226,21 @@ def files(tap):
         directory = harness.scratch('refused')
         prepare(directory)
         before = {n: os.lstat(os.path.join(directory, n)).st_mtime_ns for n in os.listdir(directory)}
-        run = harness.run([harness.FVMPI, 'record', '-i', '0.01', '-n', '1', *words], env={'FVMPI_SENSORS_ROOT': root}, cwd=directory).ended(rc)
+        run = harness.run(
+            [harness.FVMPI, 'record', '-i', '0.01', '-n', '1', *words], env={'FVMPI_SENSORS_ROOT': root}, cwd=directory
+        ).ended(rc)
         check(why in run.err and run.err.count('\n') == 1, '{}: {}', words, run.err)
-        equal('left as they were', {n: os.lstat(os.path.join(directory, n)).st_mtime_ns for n in os.listdir(directory)}, before)
+        equal(
+            'left as they were',
+            {n: os.lstat(os.path.join(directory, n)).st_mtime_ns for n in os.listdir(directory)},
+            before,
+        )
 
     def put(name, text='theirs'):
         def prepare(directory):
             with open(os.path.join(directory, name), 'w') as f:
                 f.write(text)
+
         return prepare
 
     with tap.test('no file of others is written to, no link followed'):
@@ -179,22 +256,55 @@ def files(tap):
     with tap.test('the name that a file has, unless given, is new each time'):
         directory = harness.scratch('named')
         for _ in range(3):
-            harness.run([harness.FVMPI, 'record', '-q', '-i', '0.001', '-n', '1'], env={'FVMPI_SENSORS_ROOT': root}, cwd=directory).ended(0)
+            harness.run(
+                [harness.FVMPI, 'record', '-q', '-i', '0.001', '-n', '1'],
+                env={'FVMPI_SENSORS_ROOT': root},
+                cwd=directory,
+            ).ended(0)
         names = os.listdir(directory)
-        check(len(names) == 3 and all(n.startswith('fvmpi-record-{}-2'.format(os.uname().nodename)) and n.endswith('.jsonl') for n in names), '{}', names)
+        check(
+            len(names) == 3
+            and all(
+                n.startswith('fvmpi-record-{}-2'.format(os.uname().nodename)) and n.endswith('.jsonl') for n in names
+            ),
+            '{}',
+            names,
+        )
     with tap.test('wrong words have one line each'):
-        for words, said in ((['-i', '0'], '--interval takes'), (['-n', '0'], '--count takes'), (['--rotate', 'x'], '--rotate takes'), (['--rotate', '1k'], '--rotate takes'),
-                            (['--keep', '2'], 'needs --rotate'), (['--budget', '101'], '--budget takes'), (['--'], 'the command is missing'), (['nothing.here'], 'no such sensor')):
+        for words, said in (
+            (['-i', '0'], '--interval takes'),
+            (['-n', '0'], '--count takes'),
+            (['--rotate', 'x'], '--rotate takes'),
+            (['--rotate', '1k'], '--rotate takes'),
+            (['--keep', '2'], 'needs --rotate'),
+            (['--budget', '101'], '--budget takes'),
+            (['--'], 'the command is missing'),
+            (['nothing.here'], 'no such sensor'),
+        ):
             refused(said, lambda d: None, *words, rc=2)
         refused('not on this machine', lambda d: None, 'cxi', rc=1)
     with tap.test('where there is no room it says so, and what there is is whole'):
         recording = Recording(root, '-i', '0.001', '--budget', '100', '*', shell='ulimit -f 40;')
         lines = recording.ended(1)
-        check('f: File too large; what was recorded until now is in it' in recording.run.err and recording.run.err.count('\n') == 1, '{}', recording.run.err)
+        check(
+            'f: File too large; what was recorded until now is in it' in recording.run.err
+            and recording.run.err.count('\n') == 1,
+            '{}',
+            recording.run.err,
+        )
         with open(recording.file, 'rb') as f:
             check(f.read().endswith(b'}\n') and samples(lines), 'whole lines')
         stat(recording.file, said='it has no end')
-        recording = Recording(root, '-i', '0.001', '--budget', '100', '*', shell='ulimit -f 40;', command=['sh', '-c', 'while ! grep -q values f; do sleep 0.01; done; sleep 3; echo on; exit 5'])
+        recording = Recording(
+            root,
+            '-i',
+            '0.001',
+            '--budget',
+            '100',
+            '*',
+            shell='ulimit -f 40;',
+            command=['sh', '-c', 'while ! grep -q values f; do sleep 0.01; done; sleep 3; echo on; exit 5'],
+        )
         recording.ended(5)
         equal('the command goes on', recording.run.out, 'on\n')
     with tap.test('no room for the first line: no file, and no command'):
@@ -225,15 +335,26 @@ def rotation(tap):
         sizes = [os.path.getsize(os.path.join(recording.directory, n)) for n in names]
         check(all(size < 8192 + longest + 100 for size in sizes), '{}', sizes)
         equal('read', len(rows(stat(recording.file, '--csv'))), count)
-        equal('from the second on', len(rows(stat(recording.file + '.0002', '--csv'))), count - len(samples([json.loads(x) for x in open(recording.file)])))
+        equal(
+            'from the second on',
+            len(rows(stat(recording.file + '.0002', '--csv'))),
+            count - len(samples([json.loads(x) for x in open(recording.file)])),
+        )
         summary = rows(stat(recording.file + '.0002', '--csv', '--summary', 'vmstat.nr_free_pages'))
         equal('the mean of what stands', float(summary[0]['mean']), 1000)
     with tap.test('so many files are kept'):
-        recording = Recording(root, '-i', '0.001', '--budget', '100', '-n', '500', '--rotate', '4k', '--keep', '2', 'vmstat', 'net')
+        recording = Recording(
+            root, '-i', '0.001', '--budget', '100', '-n', '500', '--rotate', '4k', '--keep', '2', 'vmstat', 'net'
+        )
         recording.ended()
         names = sorted(os.listdir(recording.directory))
         check(len(names) == 2 and names[0] != 'f', '{}', names)
-        check('500 samples, of which the last are in {} to {}, '.format(*names) in recording.run.err and 'fvmpi stat --from {} prints'.format(names[0]) in recording.run.err, '{}', recording.run.err)
+        check(
+            '500 samples, of which the last are in {} to {}, '.format(*names) in recording.run.err
+            and 'fvmpi stat --from {} prints'.format(names[0]) in recording.run.err,
+            '{}',
+            recording.run.err,
+        )
         stat(os.path.join(recording.directory, names[0]))
         os.remove(os.path.join(recording.directory, names[1]))
         stat(os.path.join(recording.directory, names[0]), said=names[1] + ': it goes on there')
@@ -244,7 +365,11 @@ def rotation(tap):
         harness.wait_until(lambda: os.path.exists(recording.fifo), what='the FIFO')
         recording.say(b'rotate\n')
         recording.ended(1)
-        check('f.0002: File exists' in recording.run.err and open(recording.file + '.0002').read() == '{}\n', '{}', recording.run.err)
+        check(
+            'f.0002: File exists' in recording.run.err and open(recording.file + '.0002').read() == '{}\n',
+            '{}',
+            recording.run.err,
+        )
         recording = Recording(root, '-i', '0.01', '--rotate', '1G', '--keep', '1', 'vmstat', control=True)
         recording.until(samples, 'a sample')
         os.rename(recording.file, recording.file + 'moved')
@@ -261,7 +386,9 @@ def killed(tap):
     with tap.test('killed at any moment, it can be read'):
         for _ in range(8):
             recording = Recording(root, '-i', '0.001', '--budget', '100', '--rotate', '64k', '*')
-            harness.wait_until(lambda: os.path.exists(recording.file) and os.path.getsize(recording.file), what='the first line')
+            harness.wait_until(
+                lambda: os.path.exists(recording.file) and os.path.getsize(recording.file), what='the first line'
+            )
             time.sleep(random.random() * 2)
             os.kill(recording.process.pid, signal.SIGKILL)
             harness.finish(recording.process)
@@ -290,13 +417,18 @@ def killed(tap):
 
 # ---- the command ----
 
+
 def command(tap):
     root = tree(NODE)
     with tap.test('the command: its output, its exit status, its signals'):
         recording = Recording(root, '-q', '-i', '0.01', 'net', command=['sh', '-c', 'echo out; echo err >&2; exit 7'])
         lines = recording.ended(7)
         equal('output', (recording.run.out, recording.run.err), ('out\n', 'err\n'))
-        equal('the end', (lines[-1]['end'], lines[0]['command']), ('command', ['sh', '-c', 'echo out; echo err >&2; exit 7']))
+        equal(
+            'the end',
+            (lines[-1]['end'], lines[0]['command']),
+            ('command', ['sh', '-c', 'echo out; echo err >&2; exit 7']),
+        )
         check(samples(lines), 'a short command has a sample, too')
         recording = Recording(root, '-q', '-i', '0.01', 'net', command=['sh', '-c', 'kill -SEGV $$'])
         recording.ended(128 + signal.SIGSEGV)
@@ -304,7 +436,13 @@ def command(tap):
         recording.ended(127)
         check('/no/such/program: cannot start it' in recording.run.err, '{}', recording.run.err)
     with tap.test('what is sent to it is handed on, and it waits for the command'):
-        recording = Recording(root, '-i', '0.01', 'net', command=['sh', '-c', 'trap "sleep 0.1; exit 9" TERM; echo ready; while :; do sleep 0.01; done'])
+        recording = Recording(
+            root,
+            '-i',
+            '0.01',
+            'net',
+            command=['sh', '-c', 'trap "sleep 0.1; exit 9" TERM; echo ready; while :; do sleep 0.01; done'],
+        )
         equal('ready', recording.process.stdout.readline(), b'ready\n')
         lines = recording.end(signal.SIGTERM, rc=9)
         equal('the end', lines[-1]['end'], 'command')
@@ -315,12 +453,26 @@ def command(tap):
         recording.ended()
         equal('signals', recording.run.out, plain)
     with tap.test('so many samples, and the command goes on'):
-        recording = Recording(root, '-i', '0.01', '-n', '2', 'net', control=True, command=['sh', '-c', 'while ! grep -q \'e[n]d"\' f || [ -e c ]; do sleep 0.01; done; fv=$(ls); echo $fv; exit 3'])
+        recording = Recording(
+            root,
+            '-i',
+            '0.01',
+            '-n',
+            '2',
+            'net',
+            control=True,
+            command=[
+                'sh',
+                '-c',
+                'while ! grep -q \'e[n]d"\' f || [ -e c ]; do sleep 0.01; done; fv=$(ls); echo $fv; exit 3',
+            ],
+        )
         lines = recording.ended(3)
         equal('the end', (lines[-1]['end'], len(samples(lines)), recording.run.out), ('count', 2, 'f\n'))
 
 
 # ---- the FIFO ----
+
 
 def labels(lines):
     return [line['label'] for line in lines if 'label' in line]
@@ -361,11 +513,13 @@ def control(tap):
         check(' # größe "x"' in stat(recording.file), 'in text')
     with tap.test('what was handed over before the end is in the recording'):
         for i in range(10):
-            recording = Recording(root, 'net', control=True, command=['sh', '-c', '"$0" label one; "$0" label two', harness.FVMPI])
+            recording = Recording(
+                root, 'net', control=True, command=['sh', '-c', '"$0" label one; "$0" label two', harness.FVMPI]
+            )
             equal('labels', labels(recording.ended()), ['one', 'two'])
         recording = Recording(root, '-i', '0.01', 'net', control=True)
         recording.until(samples, 'a sample')
-        os.kill(recording.process.pid, signal.SIGSTOP) # so that all is there when it looks
+        os.kill(recording.process.pid, signal.SIGSTOP)  # so that all is there when it looks
         os.waitid(os.P_PID, recording.process.pid, os.WSTOPPED)
         for name in 'abcdef':
             label(name * 3000, recording.fifo)
@@ -378,9 +532,19 @@ def control(tap):
         os.mkfifo(fifo)
         open(plain, 'w').close()
         os.symlink(fifo, os.path.join(directory, 'link'))
-        for words, rc, said in ((['x', fifo], 1, 'nobody reads it'), (['x', plain], 1, 'this is no FIFO'), (['x', directory], 1, '/.control: it is not there'),
-                                (['x', os.path.join(directory, 'link')], 1, 'Too many levels'), (['a\nb', fifo], 2, 'a label is one line'), (['x' * 4090, fifo], 2, 'longer than 4089'),
-                                (['', fifo], 2, 'it is empty'), (['  ', fifo], 2, 'it is empty'), (['x'], 2, 'no FIFO: name it'), (['two', 'words', 'more'], 2, 'quote it'), ([], 2, 'one is needed')):
+        for words, rc, said in (
+            (['x', fifo], 1, 'nobody reads it'),
+            (['x', plain], 1, 'this is no FIFO'),
+            (['x', directory], 1, '/.control: it is not there'),
+            (['x', os.path.join(directory, 'link')], 1, 'Too many levels'),
+            (['a\nb', fifo], 2, 'a label is one line'),
+            (['x' * 4090, fifo], 2, 'longer than 4089'),
+            (['', fifo], 2, 'it is empty'),
+            (['  ', fifo], 2, 'it is empty'),
+            (['x'], 2, 'no FIFO: name it'),
+            (['two', 'words', 'more'], 2, 'quote it'),
+            ([], 2, 'one is needed'),
+        ):
             label(*words, rc=rc, said=said)
         equal('nothing is written', os.path.getsize(plain), 0)
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
@@ -393,21 +557,40 @@ def control(tap):
         os.close(reader)
         os.close(writer)
     with tap.test('the FIFO in a directory, the one that a kill left, and one that is in use'):
-        recording = Recording(root, '-i', '0.01', '--control', '.', 'net', command=['sh', '-c', '"$0" label within; "$0" label by . ; while ! grep -q by f; do sleep 0.01; done', harness.FVMPI])
+        recording = Recording(
+            root,
+            '-i',
+            '0.01',
+            '--control',
+            '.',
+            'net',
+            command=[
+                'sh',
+                '-c',
+                '"$0" label within; "$0" label by . ; while ! grep -q by f; do sleep 0.01; done',
+                harness.FVMPI,
+            ],
+        )
         equal('labels', labels(recording.ended()), ['within', 'by'])
         first = Recording(root, '-i', '0.01', 'net', control=True)
         first.until(samples, 'a sample')
-        used = harness.run([harness.FVMPI, 'record', '-o', 'g', '-n', '1', '--control', first.fifo], cwd=first.directory).ended(1)
+        used = harness.run(
+            [harness.FVMPI, 'record', '-o', 'g', '-n', '1', '--control', first.fifo], cwd=first.directory
+        ).ended(1)
         check('c: File exists; it is left as it is' in used.err, '{}', used.err)
         os.kill(first.process.pid, signal.SIGKILL)
         harness.finish(first.process)
         check(os.path.exists(first.fifo), 'it is left')
-        harness.run([harness.FVMPI, 'record', '-o', 'g', '-i', '0.01', '-n', '1', '--control', first.fifo], cwd=first.directory).ended(0)
+        harness.run(
+            [harness.FVMPI, 'record', '-o', 'g', '-i', '0.01', '-n', '1', '--control', first.fifo], cwd=first.directory
+        ).ended(0)
         check(not os.path.exists(first.fifo), 'it was replaced, and removed')
     with tap.test('pause: nothing is read, and what is counted meanwhile is in no rate'):
         root = tree(NODE)
         grid = '           CPU0       CPU1\nLOC:        {}        200   Local timer interrupts\n'
-        recording = Recording(root, '-i', '0.005', '--budget', '100', 'net.rx_bytes@eth0', 'interrupts.LOC', control=True) # the second is read by every 32nd sample
+        recording = Recording(
+            root, '-i', '0.005', '--budget', '100', 'net.rx_bytes@eth0', 'interrupts.LOC', control=True
+        )  # the second is read by every 32nd sample
         recording.sampled()
         write(root, BYTES, '2000\n')
         write(root, 'proc/interrupts', grid.format(150))
@@ -429,23 +612,31 @@ def control(tap):
         lines = recording.end()
         close('bytes', total(lines, 0), 1500, 0.01)
         close('interrupts', total(lines, 1), 80, 0.01)
-        kinds = ['values' if 'values' in line else 'label' if 'label' in line else line.get('paused') for line in lines[1:-1]]
-        equal('what is in the pause', kinds[kinds.index(True):kinds.index(False) + 1], [True, 'label', False])
+        kinds = [
+            'values' if 'values' in line else 'label' if 'label' in line else line.get('paused') for line in lines[1:-1]
+        ]
+        equal('what is in the pause', kinds[kinds.index(True) : kinds.index(False) + 1], [True, 'label', False])
         equal('once each', (kinds.count(True), kinds.count(False)), (1, 1))
     with tap.test('another interval, from then on'):
         recording = Recording(root, '-i', '3600', '--budget', '100', 'net', 'interrupts.LOC', control=True)
         harness.wait_until(lambda: os.path.exists(recording.fifo), what='the FIFO')
         recording.say(b'interval 0.004\n')
         recording.until(lambda lines: len(samples(lines)) > 20, 'samples')
-        recording.say(b'interval 0.2\ninterval 0\ninterval 0.0009\ninterval 86401\ninterval\ninterval 1e3\ninterval nan\n')
+        recording.say(
+            b'interval 0.2\ninterval 0\ninterval 0.0009\ninterval 86401\ninterval\ninterval 1e3\ninterval nan\n'
+        )
         count = len(recording.whole())
         recording.sampled()
         lines = recording.end()
         changes = [line for line in lines[1:] if 'interval_s' in line]
-        equal('intervals', [(c['interval_s'], [s['every'] for s in c['sensors']]) for c in changes], [(0.004, [1, 32]), (0.2, [1, 1])])
+        equal(
+            'intervals',
+            [(c['interval_s'], [s['every'] for s in c['sensors']]) for c in changes],
+            [(0.004, [1, 32]), (0.2, [1, 1])],
+        )
         equal('others are none', recording.run.err.count('fvmpi: record: control: interval'), 6)
         begin = lines.index(changes[0])
-        for line in lines[begin + 1:lines.index(changes[1])]:
+        for line in lines[begin + 1 : lines.index(changes[1])]:
             due = (line['time_s'] - line['late_s'] - changes[0]['time_s']) / 0.004
             check(abs(due - round(due)) < 1e-3 and due > 0.5, '{}', line)
 
@@ -456,12 +647,26 @@ def garbage(tap):
     with tap.test('pieces of lines, many lines at once, and lines that are too long'):
         recording = Recording(root, '-i', '0.01', 'net', control=True)
         recording.until(samples, 'a sample')
-        for piece in (b'lab', b'el one\nlabel two\r\n\n  \n\tlabel three\nla', b'bel four\n', b'label ' + b'x' * 10000, b'y' * 5000 + b'\n', b'pausenot\nlabel\nresume now\n', b'label \x00nul\n', b'label last\n'):
+        for piece in (
+            b'lab',
+            b'el one\nlabel two\r\n\n  \n\tlabel three\nla',
+            b'bel four\n',
+            b'label ' + b'x' * 10000,
+            b'y' * 5000 + b'\n',
+            b'pausenot\nlabel\nresume now\n',
+            b'label \x00nul\n',
+            b'label last\n',
+        ):
             recording.say(piece)
         recording.until(lambda lines: 'last' in labels(lines), 'the last one')
         lines = recording.end()
         equal('labels', labels(lines), ['one', 'two', 'three', 'four', 'x' * 4089, 'nul', 'last'])
-        for said in ('control: pausenot: no such command', 'control: label: what should stand behind it is missing', 'control: resume now: nothing stands behind', 'the label is cut'):
+        for said in (
+            'control: pausenot: no such command',
+            'control: label: what should stand behind it is missing',
+            'control: resume now: nothing stands behind',
+            'the label is cut',
+        ):
             check(said in recording.run.err, '{} in {}', said, recording.run.err)
     with tap.test('whatever bytes'):
         recording = Recording(root, '-i', '0.01', 'net', control=True)
@@ -472,7 +677,12 @@ def garbage(tap):
             if kind == 1:
                 data = b'label ' + data
             if kind == 2:
-                data = b' '.join(random.choice([b'label', b'pause', b'resume', b'interval', b'0.01', b'\n', b'1e999', b'-1', b'\x00', b'%s%n']) for _ in range(50))
+                data = b' '.join(
+                    random.choice(
+                        [b'label', b'pause', b'resume', b'interval', b'0.01', b'\n', b'1e999', b'-1', b'\x00', b'%s%n']
+                    )
+                    for _ in range(50)
+                )
             recording.say(data + random.choice([b'', b'\n']))
         recording.say(b'\nlabel last\nresume\ninterval 0.01\n')
         recording.until(lambda lines: 'last' in labels(lines) and lines[-1].get('values'), 'the last one, and a sample')
@@ -489,15 +699,22 @@ def garbage(tap):
             harness.finish(writer).ended(0)
         recording.until(lambda lines: len(labels(lines)) == 1200, 'the labels')
         lines = recording.end()
-        equal('labels', sorted(labels(lines)), sorted('{}-{} {}'.format(n, i, n * 300) for n in 'abcdef' for i in range(200)))
+        equal(
+            'labels',
+            sorted(labels(lines)),
+            sorted('{}-{} {}'.format(n, i, n * 300) for n in 'abcdef' for i in range(200)),
+        )
         equal('nothing else', recording.run.err.count('control:'), 0)
 
 
 # ---- read back ----
 
+
 def read_back(tap):
     root = tree(NODE)
-    recording = Recording(root, '-i', '0.005', '--budget', '100', 'net.rx_bytes', 'vmstat.nr_free_pages', 'pressure.some@*', control=True)
+    recording = Recording(
+        root, '-i', '0.005', '--budget', '100', 'net.rx_bytes', 'vmstat.nr_free_pages', 'pressure.some@*', control=True
+    )
     for n in range(1, 15):
         write(root, BYTES, '{}\n'.format(1000 + n * n * 100))
         write(root, 'proc/vmstat', 'nr_free_pages {}\npgfault 5000\n'.format(1000 - n * n))
@@ -509,10 +726,30 @@ def read_back(tap):
     lines = recording.end()
     with tap.test('the samples, as CSV and as text; some events'):
         read = [row for row in rows(stat(recording.file, '--csv')) if not row['label']]
-        equal('values', [[float(row[k]) if row[k] else None for k in list(row)[2:-1]] for row in read], [s['values'] for s in samples(lines)])
+        equal(
+            'values',
+            [[float(row[k]) if row[k] else None for k in list(row)[2:-1]] for row in read],
+            [s['values'] for s in samples(lines)],
+        )
         equal('times', [row['time_s'] for row in read], ['{:.6f}'.format(s['time_s']) for s in samples(lines)])
-        equal('columns', list(read[0]), ['time_s', 'late_s', 'net.rx_bytes', 'vmstat.nr_free_pages', 'pressure.some@cpu', 'pressure.some@io', 'label'])
-        equal('chosen', list(rows(stat(recording.file, '--csv', '-n', '2', 'pressure', 'net'))[0])[2:-1], ['pressure.some@cpu', 'pressure.some@io', 'net.rx_bytes'])
+        equal(
+            'columns',
+            list(read[0]),
+            [
+                'time_s',
+                'late_s',
+                'net.rx_bytes',
+                'vmstat.nr_free_pages',
+                'pressure.some@cpu',
+                'pressure.some@io',
+                'label',
+            ],
+        )
+        equal(
+            'chosen',
+            list(rows(stat(recording.file, '--csv', '-n', '2', 'pressure', 'net'))[0])[2:-1],
+            ['pressure.some@cpu', 'pressure.some@io', 'net.rx_bytes'],
+        )
         equal('by source', list(rows(stat(recording.file, '--csv', '*@io'))[0])[2:-1], ['pressure.some@io'])
         equal('headings', stat(recording.file, '-n', '2', 'vmstat.nr*').split()[:2], ['time_s', 'vmstat.nr_free_pages'])
         stat(recording.file, 'net.rx_byte', rc=2, said='did you mean net.rx_bytes')
@@ -530,11 +767,21 @@ def read_back(tap):
                 return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
 
             equal('which', (row['event'], row['samples']), (lines[0]['series'][i]['label'], str(len(known))))
-            wanted = (sum(s * v for s, v in known) / sum(s for s, _ in known), values[0], quantile(0.5), quantile(0.99), values[-1])
+            wanted = (
+                sum(s * v for s, v in known) / sum(s for s, _ in known),
+                values[0],
+                quantile(0.5),
+                quantile(0.99),
+                values[-1],
+            )
             for key, value in zip(('mean', 'min', 'p50', 'p99', 'max'), wanted):
                 close(row['event'] + ' ' + key, float(row[key]), value, 1e-6 * max(1, abs(value)))
         text = stat(recording.file, '--summary')
-        check('{}, from 2'.format(os.uname().nodename) in text and '{} samples in '.format(len(samples(lines))) in text, '{}', text)
+        check(
+            '{}, from 2'.format(os.uname().nodename) in text and '{} samples in '.format(len(samples(lines))) in text,
+            '{}',
+            text,
+        )
     with tap.test('files that are damaged, or none'):
         with open(recording.file) as f:
             whole = f.read().splitlines(True)
@@ -545,36 +792,73 @@ def read_back(tap):
                 f.write(''.join(lines))
             return path
 
-        out = stat(made(whole[0], '{"values":[1],"time_s":1}\n', 'rubbish\n', '[1]\n', '{"values":[1,2,3,"x"],"time_s":1}\n', '{"values":[1,2,3,4]}\n', '{"later":1,"time_s":2}\n', *whole[1:]), '--csv',
-                   said='5 damaged lines are left out')
+        out = stat(
+            made(
+                whole[0],
+                '{"values":[1],"time_s":1}\n',
+                'rubbish\n',
+                '[1]\n',
+                '{"values":[1,2,3,"x"],"time_s":1}\n',
+                '{"values":[1,2,3,4]}\n',
+                '{"later":1,"time_s":2}\n',
+                *whole[1:],
+            ),
+            '--csv',
+            said='5 damaged lines are left out',
+        )
         equal('the others', len(rows(out)), len(rows(stat(recording.file, '--csv'))))
-        for text, said in (('', 'no recording of'), ('rubbish', 'no recording of'), ('{}', 'no recording of'), ('{"schema":"fvmpi-record-2"}', 'another version'), ('{"schema":"fvmpi-record-1"}', 'no recording of'),
-                           ('{"schema":"fvmpi-record-1","file":1,"series":[{}]}', 'no recording of'), ('{"schema":"fvmpi-record-1","file":0,"series":[{"label":"a"}]}', 'no recording of'),
-                           ('[' * 100000, 'no recording of')):
+        for text, said in (
+            ('', 'no recording of'),
+            ('rubbish', 'no recording of'),
+            ('{}', 'no recording of'),
+            ('{"schema":"fvmpi-record-2"}', 'another version'),
+            ('{"schema":"fvmpi-record-1"}', 'no recording of'),
+            ('{"schema":"fvmpi-record-1","file":1,"series":[{}]}', 'no recording of'),
+            ('{"schema":"fvmpi-record-1","file":0,"series":[{"label":"a"}]}', 'no recording of'),
+            ('[' * 100000, 'no recording of'),
+        ):
             stat(made(text, '\n'), rc=1, said=said)
         stat('/no/such', rc=1, said='No such file')
         for name in ('f', '../f', '/etc/passwd', 'x' * 5000, ''):
-            out = stat(made(whole[0], whole[1], '{{"continued":"{}"}}\n'.format(name)), said='f: it ' if name in ('../f', '/etc/passwd', 'x' * 5000) else 'it goes on there')
+            out = stat(
+                made(whole[0], whole[1], '{{"continued":"{}"}}\n'.format(name)),
+                said='f: it ' if name in ('../f', '/etc/passwd', 'x' * 5000) else 'it goes on there',
+            )
         evil = json.loads(whole[0])
         evil['series'][0]['label'] = 'a\x1b[31m'
-        out = stat(made(json.dumps(evil) + '\n', '{"label":"b\\u001b[2J","time_s":1}\n', '{"end":"count","time_s":2}\n'))
+        out = stat(
+            made(json.dumps(evil) + '\n', '{"label":"b\\u001b[2J","time_s":1}\n', '{"end":"count","time_s":2}\n')
+        )
         check('\x1b' not in out and 'a\\x1b[31m' in out and 'b\\x1b[2J' in out, '{}', out)
 
 
 def cost(tap):
     with tap.test('on this machine; what recording took is a diagnostic'):
-        for words in (['-i', '0.1', '-n', '20', '*'], ['-i', '0.001', '-n', '1000', '--budget', '10', 'vmstat'], ['-i', '1', '-n', '2', 'vmstat']):
+        for words in (
+            ['-i', '0.1', '-n', '20', '*'],
+            ['-i', '0.001', '-n', '1000', '--budget', '10', 'vmstat'],
+            ['-i', '1', '-n', '2', 'vmstat'],
+        ):
             recording = Recording(None, *words)
             lines = recording.ended()
             end, size = lines[-1], os.path.getsize(recording.file)
             equal('samples', end['samples'], len(samples(lines)))
-            print('# {}: {:.2f} % of a processor, {:.1f} KB/s, {:.1f} MiB, {} of {} late, {} missed'.format(
-                ' '.join(words), 100 * end['cpu_s'] / end['time_s'], size / 1000 / end['time_s'], end['memory_bytes'] / (1 << 20), end['late'], end['samples'], end['missed']))
+            print(
+                '# {}: {:.2f} % of a processor, {:.1f} KB/s, {:.1f} MiB, {} of {} late, {} missed'.format(
+                    ' '.join(words),
+                    100 * end['cpu_s'] / end['time_s'],
+                    size / 1000 / end['time_s'],
+                    end['memory_bytes'] / (1 << 20),
+                    end['late'],
+                    end['samples'],
+                    end['missed'],
+                )
+            )
 
 
 def main():
     tap = harness.Tap()
-    atexit.register(harness.kill_all) # what a test that failed left
+    atexit.register(harness.kill_all)  # what a test that failed left
     for part in (recorded, files, rotation, killed, command, no_sensors, control, garbage, read_back, cost):
         part(tap)
     tap.done()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Debug information of many forms, by gcc and clang: frames of places that are marked in the source, and of each instruction of
-the program as llvm-symbolizer tells them."""
+"""Debug information of many forms, by gcc and clang: frames of places that are marked in the source, and of each
+instruction of the program as llvm-symbolizer tells them."""
 import os
 import random
 import re
@@ -17,12 +17,26 @@ from report import check, equal
 
 FRAMES = os.path.join(harness.BUILD, 'tests', 'symbols', 'frames')
 SOURCES = [os.path.join(HERE, name) for name in ('program.cpp', 'other.cpp')]
-CHAINS = { # what here() prints, and the places of its callers
-    'innermost': [['innermost', 'middle', 'step', None], ['innermost', 'middle', 'loop', None], ['innermost', 'once', None]],
-    'step alone': [['alone', None]], 'lambda': [['lambda', None]], 'other': [['other', None]],
+CHAINS = {  # what here() prints, and the places of its callers
+    'innermost': [
+        ['innermost', 'middle', 'step', None],
+        ['innermost', 'middle', 'loop', None],
+        ['innermost', 'once', None],
+    ],
+    'step alone': [['alone', None]],
+    'lambda': [['lambda', None]],
+    'other': [['other', None]],
 }
-FUNCTIONS = {'innermost': 'innermost', 'middle': 'middle', 'step': 'step', 'alone': 'step', 'lambda': 'with_lambda', 'loop': 'other',
-             'once': 'other', 'other': 'other'}
+FUNCTIONS = {
+    'innermost': 'innermost',
+    'middle': 'middle',
+    'step': 'step',
+    'alone': 'step',
+    'lambda': 'with_lambda',
+    'loop': 'other',
+    'once': 'other',
+    'other': 'other',
+}
 
 
 def run(command, **more):
@@ -68,13 +82,18 @@ def ours(path, addresses, **environment):
 
 def oracle(path, addresses):
     """The same by llvm-symbolizer."""
-    text = tool(['llvm-symbolizer', '--obj=' + path, '--inlines', '--functions=linkage', '--demangle'], input='\n'.join('{:#x}'.format(a) for a in addresses))
+    text = tool(
+        ['llvm-symbolizer', '--obj=' + path, '--inlines', '--functions=linkage', '--demangle'],
+        input='\n'.join('{:#x}'.format(a) for a in addresses),
+    )
     frames = {}
     for address, block in zip(addresses, text.strip().split('\n\n')):
         lines = block.splitlines()
         for function, place in zip(lines[::2], lines[1::2]):
             file, number = place.rsplit(':', 2)[:2]
-            frames.setdefault(address, []).append((function.replace('??', '?'), os.path.basename(file).replace('??', '?'), int(number)))
+            frames.setdefault(address, []).append(
+                (function.replace('??', '?'), os.path.basename(file).replace('??', '?'), int(number))
+            )
     return frames
 
 
@@ -94,7 +113,8 @@ def instructions(path):
 
 
 def short(function):
-    """Without arguments, templates and scopes, which oracles say differently; of a lambda the function that it stands in."""
+    """Without arguments, templates and scopes, which oracles say differently; of a lambda the function that it stands
+    in."""
     return re.sub(r'\(.*|<.*>|\[.*\]', '', function).split('::')[-1].split(' ')[-1]
 
 
@@ -112,11 +132,17 @@ class Program:
     def sites(self):
         """(what here() said, its address), of a run."""
         text = tool([self.path])
-        return sorted({(line.rsplit(' ', 1)[0], int(line.rsplit(' ', 1)[1], 16) + self.base() - 1) for line in text.splitlines()})
+        return sorted(
+            {(line.rsplit(' ', 1)[0], int(line.rsplit(' ', 1)[1], 16) + self.base() - 1) for line in text.splitlines()}
+        )
 
     def base(self):
         """Addresses of a program that is not loaded anywhere begin where its file says."""
-        found = [line.split()[2] for line in run(['readelf', '-lW', self.whole]).stdout.splitlines() if line.split()[:1] == ['LOAD']]
+        found = [
+            line.split()[2]
+            for line in run(['readelf', '-lW', self.whole]).stdout.splitlines()
+            if line.split()[:1] == ['LOAD']
+        ]
         return int(found[0], 16)
 
 
@@ -129,7 +155,9 @@ def known_places(program, **environment):
         found = [(short(f[0]),) + f[1:] for f in frames[address]]
         wanted = [[(FUNCTIONS[mark],) + marks[mark] for mark in chain if mark] for chain in CHAINS[name]]
         check(found in wanted, '{} at {:#x}: {} is none of {}', name, address, found, wanted)
-        left[name] = [chain for chain in left[name] if [(FUNCTIONS[mark],) + marks[mark] for mark in chain if mark] != found]
+        left[name] = [
+            chain for chain in left[name] if [(FUNCTIONS[mark],) + marks[mark] for mark in chain if mark] != found
+        ]
     equal('chains that were not met', {name: chains for name, chains in left.items() if chains}, {})
     return notes
 
@@ -141,8 +169,11 @@ def as_the_oracle(program, wanted, **environment):
     told, _ = ours(program.path, addresses, **environment)
     frames = oracle(wanted.whole, addresses)
     for address in addresses:
-        equal('frames at {:#x}'.format(address), [(short(f[0]),) + f[1:] for f in told[address]],
-              [(short(f[0]),) + f[1:] for f in frames[address]])
+        equal(
+            'frames at {:#x}'.format(address),
+            [(short(f[0]),) + f[1:] for f in told[address]],
+            [(short(f[0]),) + f[1:] for f in frames[address]],
+        )
 
 
 FORMS = {
@@ -213,9 +244,12 @@ def build_id(path):
 
 def beside(bench):
     """Where a debug file may be, by the name that the program has for it."""
-    for what, folder, flags, more in (('beside the program', '', [], []), ('in .debug', '.debug', ['--compress-debug-sections=zlib'], []),
-                                      ('compressed by zstd', '', ['--compress-debug-sections=zstd'], ['-gdwarf-4']),
-                                      ('known by its checksum', '', [], ['-Wl,--build-id=none'])):
+    for what, folder, flags, more in (
+        ('beside the program', '', [], []),
+        ('in .debug', '.debug', ['--compress-debug-sections=zlib'], []),
+        ('compressed by zstd', '', ['--compress-debug-sections=zstd'], ['-gdwarf-4']),
+        ('known by its checksum', '', [], ['-Wl,--build-id=none']),
+    ):
         with bench.test('a debug file ' + what):
             program = bench.program('beside' + re.sub(r'\W', '', what), *more)
             debug_file(program, os.path.join(program.folder, folder, 'program.debug'), *flags)
@@ -259,10 +293,13 @@ def not_its(bench):
 
 
 def without_libdw(bench):
-    """libbfd reads what it can, and no file is called <artificial>; of the rest one note says what to do, which works."""
-    for what, flags, word in (('DWARF 5', ['-gdwarf-5'], '-gdwarf-4' if bench.name == 'clang' else ''),
-                              ('-gsplit-dwarf', ['-gdwarf-5', '-gsplit-dwarf'], '-gno-split-dwarf'),
-                              ('-flto', ['-flto'], 'libdw-dev' if bench.name == 'gcc' else None)):
+    """libbfd reads what it can, and no file is called <artificial>; of the rest one note says what to do, which
+    works."""
+    for what, flags, word in (
+        ('DWARF 5', ['-gdwarf-5'], '-gdwarf-4' if bench.name == 'clang' else ''),
+        ('-gsplit-dwarf', ['-gdwarf-5', '-gsplit-dwarf'], '-gno-split-dwarf'),
+        ('-flto', ['-flto'], 'libdw-dev' if bench.name == 'gcc' else None),
+    ):
         with bench.test('without libdw: ' + what):
             program = bench.program('bfd' + re.sub(r'\W', '', what), *flags)
             frames, notes = ours(program.path, instructions(program.path), FVMPI_WITHOUT='libdw')
@@ -286,14 +323,20 @@ def damage(chance, content, parts):
     content = bytearray(content)
     for _ in range(chance.choice((1, 2, 8, 40))):
         offset, size = chance.choice(parts)
-        content[offset + chance.randrange(min(size, chance.choice((16, size))))] = chance.choice((0, 1, 0x7f, 0x80, 0xff, chance.randrange(256)))
+        content[offset + chance.randrange(min(size, chance.choice((16, size))))] = chance.choice(
+            (0, 1, 0x7F, 0x80, 0xFF, chance.randrange(256))
+        )
     return content
 
 
 def damaged(bench, times):
     """No crash, no hang; nothing is promised of the frames."""
     chance = random.Random(20)
-    for what, flags, end in (('DWARF 5', ['-gdwarf-5'], ''), ('DWARF 4', ['-gdwarf-4'], ''), ('packed', ['-gdwarf-5', '-gsplit-dwarf'], '.dwp')):
+    for what, flags, end in (
+        ('DWARF 5', ['-gdwarf-5'], ''),
+        ('DWARF 4', ['-gdwarf-4'], ''),
+        ('packed', ['-gdwarf-5', '-gsplit-dwarf'], '.dwp'),
+    ):
         with bench.test('damaged debug information: ' + what):
             program = bench.program('damaged' + re.sub(r'\W', '', what), *flags)
             if end:
@@ -305,7 +348,9 @@ def damaged(bench, times):
             for number in range(times):
                 with open(program.path + end, 'wb') as out:
                     out.write(damage(chance, content, parts))
-                ended = subprocess.run([FRAMES, program.path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=addresses, timeout=60)
+                ended = subprocess.run(
+                    [FRAMES, program.path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=addresses, timeout=60
+                )
                 equal('exit status of number {}'.format(number), ended.returncode, 0)
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
-"""One thread at a time, the others parked (threads/gate.h, fvmpi run --stacks --solo): programs print the same and never hang, whatever their threads wait for; what ran alone is
-counted, and what is not separable is told with its reason."""
+"""One thread at a time, the others parked (threads/gate.h, fvmpi run --stacks --solo): programs print the same and
+never hang, whatever their threads wait for; what ran alone is counted, and what is not separable is told with its
+reason."""
 import mmap
 import os
 import shutil
@@ -31,7 +32,17 @@ class Page:
         with open(self.path, 'w+b') as f:
             f.truncate(4096)
             self.map = mmap.mmap(f.fileno(), 4096)
-        self.map[:60] = struct.pack('<QQQQQQQI', 0x31306f6c6f737666, 4000000, 3000000, 500000, int(limit * 1e9), int(budget * 1e9), int(wait * 1e9), how)
+        self.map[:60] = struct.pack(
+            '<QQQQQQQI',
+            0x31306F6C6F737666,
+            4000000,
+            3000000,
+            500000,
+            int(limit * 1e9),
+            int(budget * 1e9),
+            int(wait * 1e9),
+            how,
+        )
         self.over = False
         self.thread = threading.Thread(target=self.answer, args=answers or (0, 0), daemon=True)
         if answers is not None:
@@ -58,7 +69,10 @@ def alone(program, mode, page=None, rc=0, **env):
     done = record([program, mode], '--threads', env=dict(env, FVMPI_SOLO=page.path), limit=120)
     page.over = True
     equal('exit status', done.rc, rc)
-    rows = [{key: value if key == 'kind' else int(value, 0) for key, value in row.items()} for row in harness.dumped(done.directory, 'solo')]
+    rows = [
+        {key: value if key == 'kind' else int(value, 0) for key, value in row.items()}
+        for row in harness.dumped(done.directory, 'solo')
+    ]
     return done, rows[0] if rows else None, rows[1:]
 
 
@@ -72,7 +86,8 @@ def good(program, mode, kind, counts, **env):
     equal('output', done.out, plain(program, mode, **env))
     equal('process', (process['kind'], process['how'], process['part_ppm']), (RUN, WHOLE, 500000))
     equal('kinds and reasons', [(p['kind'], p['why'], p['let_go']) for p in phases], [(kind, GOOD, 0)] * len(phases))
-    equal('measured and intervals', (sum(p['measured'] for p in phases), sum(p['intervals'] for p in phases)), counts) # clang unrolls loops: then there are several
+    # clang unrolls loops: then there are several
+    equal('measured and intervals', (sum(p['measured'] for p in phases), sum(p['intervals'] for p in phases)), counts)
     for p in phases:
         check(p['ticks'] > 0 and p['threads'] >= 2 and p['count'] >= p['measured'], '{}', p)
 
@@ -107,7 +122,7 @@ def all_modes(tap, program, name, has_omp=True):
         with tap.test(name + ': many regions: fewer and fewer are measured'):
             done, _, phases = alone(program, 'omp_many')
             equal('output', done.out, plain(program, 'omp_many'))
-            phase, = phases
+            (phase,) = phases
             equal('regions', phase['count'], 3000)
             check(phase['why'] == GOOD and 64 <= phase['measured'] <= 64 + 32 * 6, '{}', phase)
 
@@ -140,7 +155,8 @@ def thread_modes(tap, program):
     with tap.test('threads: their creator waits for each to begin'):
         done, _, phases = alone(program, 'handshake', Page(limit=2.0, wait=0.2))
         equal('output', done.out, plain(program, 'handshake'))
-        check(all(p['why'] in (GOOD, NESTED) and not p['measured'] for p in phases) and phases, '{}', phases)  # the first may have ended by then
+        # the first may have ended by then
+        check(all(p['why'] in (GOOD, NESTED) and not p['measured'] for p in phases) and phases, '{}', phases)
     with tap.test('threads: their creator is one of them'):
         refused(program, 'creator', [CREATOR])
     with tap.test('signals come all the time'):
@@ -154,13 +170,13 @@ def pages(tap, program):
         for misses in (0, 50):
             _, process, phases = alone(program, 'barriers', Page(PIRATE, answers=(1000, misses)))
             equal('how', process['how'], PIRATE)
-            phase, = phases
+            (phase,) = phases
             equal('measured', (phase['measured'], phase['why'], phase['intervals']), (1, GOOD, ROUNDS + 1))
             check(phase['misses'] * 1000 == phase['probes'] * misses, '{}', phase)
             check(bool(phase['lost_ticks']) == bool(misses and phase['probes']), '{}', phase)
     with tap.test('several last caches: who catches up goes to another one, and comes back'):
         page = Page()
-        page.map[152:152 + 1024] = bytes(1 + cpu % 2 for cpu in range(1024))
+        page.map[152 : 152 + 1024] = bytes(1 + cpu % 2 for cpu in range(1024))
         done, _, phases = alone(program, 'masks', page)
         equal('output', done.out, plain(program, 'masks'))
         check(all(p['why'] == GOOD for p in phases), '{}', phases)
@@ -169,9 +185,9 @@ def pages(tap, program):
         if len(cpus) < 2:
             raise harness.Skip('one processor')
         page = Page(PIRATE, answers=(1000, 0))
-        page.map[152:152 + 1024] = bytes(1 + (cpu == cpus[1]) for cpu in range(1024))
+        page.map[152 : 152 + 1024] = bytes(1 + (cpu == cpus[1]) for cpu in range(1024))
         _, _, phases = alone(program, 'moves', page, CPUS='{} {}'.format(*cpus[:2]))
-        phase, = phases
+        (phase,) = phases
         check(phase['measured'] == 1 and 0 < phase['lost_intervals'] < phase['intervals'], '{}', phase)
     with tap.test('a pirate that never answers'):
         done, _, phases = alone(program, 'barriers', Page(PIRATE))
@@ -202,7 +218,15 @@ def main():
     all_modes(tap, gcc, 'libgomp')
     thread_modes(tap, gcc)
     pages(tap, gcc)
-    if not TSAN and shutil.which('clang') and not subprocess.run(['clang', '-fopenmp', '-x', 'c', '-', '-o', os.devnull], input=b'int main(void) { return 0; }', stderr=subprocess.DEVNULL).returncode:
+    if (
+        not TSAN
+        and shutil.which('clang')
+        and not subprocess.run(
+            ['clang', '-fopenmp', '-x', 'c', '-', '-o', os.devnull],
+            input=b'int main(void) { return 0; }',
+            stderr=subprocess.DEVNULL,
+        ).returncode
+    ):
         all_modes(tap, build('alone.c', '-fopenmp', compiler='clang', output='alone.clang'), 'libomp')
     else:
         tap.line(True, 'libomp # SKIP no clang with -fopenmp')

@@ -51,7 +51,7 @@ def main():
             equal('acquired', total(used(waits), 'acquired'), SHORT)
             equal('lost', losses(waits), (0, 0))
             check(len(used(waits)) <= APART + 2, '{} records', len(used(waits)))
-            entry, = [k for k in harness.profile_of(run.directory)['locks'] if k['count'] == SHORT]
+            (entry,) = [k for k in harness.profile_of(run.directory)['locks'] if k['count'] == SHORT]
             equal('report', entry['object_count'], SHORT)
         with tap.test('a thousand at a time ' + ' '.join(options)):
             run, waits = waits_of(program, 'crowd', options)
@@ -66,7 +66,9 @@ def main():
             for name, found, each in (('heap', heap, 2), ('variable', variable, 1)):
                 ids = [o.id for o in found]
                 mine = [r for r in used(waits) if r.object in ids]
-                equal(name, (len(set(ids) & {r.object for r in mine}), total(mine, 'acquired')), (APART + 1, 200 * each))
+                equal(
+                    name, (len(set(ids) & {r.object for r in mine}), total(mine, 'acquired')), (APART + 1, 200 * each)
+                )
             equal('lost', losses(waits), (0, 0))
     with tap.test('more than have a record'):
         run, waits = waits_of(program, 'all at once', ['--threads', '--profile-max', '64M'])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it does not support small stacks or the cancellation of threads.
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
-"""pthread_create(): threads are recorded from their start on when samples or locks are wanted, and what the program sees
-of its threads stays as it is."""
+"""pthread_create(): threads are recorded from their start on when samples or locks are wanted, and what the program
+sees of its threads stays as it is."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -20,7 +20,8 @@ def main():
     for options in ([], ['--sample'], ['--threads'], ['--sample=1000', '--threads=hold,owner']):
         with tap.test('the same output, {}'.format(' '.join(options) or 'no option')):
             run = threads.record([program], *options).ended(0)
-            equal('output', sorted(run.out.splitlines()), sorted(plain.splitlines())) # a thread prints before who made it, or after
+            # a thread prints before who made it, or after
+            equal('output', sorted(run.out.splitlines()), sorted(plain.splitlines()))
             equal('output of C++', threads.record([classes], *options).ended(0).out, plain_classes)
             slots = harness.dumped(run.directory, 'threads')
             if options:
@@ -32,7 +33,7 @@ def main():
         run = threads.record([program, '0.2'], '--sample=500')
         if 'nothing is sampled' in run.err:
             raise harness.Skip(run.err.strip())
-        rank, = samples.read(run.ended(0).directory)
+        (rank,) = samples.read(run.ended(0).directory)
         in_worker = [n for path, n in rank.costs.items() if 'worker' in path]
         check(sum(in_worker) > 200, 'ticks below worker: {} of {}', sum(in_worker), sum(rank.costs.values()))
         check(sum(1 for s in rank.samplers if s['ticks'] > 40) >= 4, 'samplers: {}', rank.samplers)

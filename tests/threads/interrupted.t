@@ -40,11 +40,13 @@ def main():
         equal('output', (run.out, run.err), ('allocated\n', ''))
     with tap.test('who has the name of a joined thread is another'):
         waits = threads.Waits(runs['unseen'].directory)
-        life, = [life for life in waits.lives if life.routine == 'seen']
+        (life,) = [life for life in waits.lives if life.routine == 'seen']
         check(life.join_end < life.end + 20e6, 'joined at {}, ended at {}', life.join_end, life.end)
     with tap.test('plugins with their locks at one address'):
-        plugins = [threads.build('plugin.c', '-shared', '-fPIC', '-DLOCK=lock_' + name, *more, output=name + '.so')
-                   for name, more in (('a', []), ('b', ['-DSHIFTED']))]
+        plugins = [
+            threads.build('plugin.c', '-shared', '-fPIC', '-DLOCK=lock_' + name, *more, output=name + '.so')
+            for name, more in (('a', []), ('b', ['-DSHIFTED']))
+        ]
         run = threads.record([program] + plugins, '--threads', '--clock=monotonic').ended(0)
         lines = run.out.splitlines()
         if lines[0] != lines[1]:
@@ -52,10 +54,15 @@ def main():
         waits = threads.Waits(run.directory)
         for name in 'ab':
             records = waits.of('lock_' + name)
-            equal('lock_' + name, (total(records, 'acquired'), sorted({n for r in records for n in r.names})), (5, ['use']))
+            equal(
+                'lock_' + name,
+                (total(records, 'acquired'), sorted({n for r in records for n in r.names})),
+                (5, ['use']),
+            )
     with tap.test('a library whose program headers stand elsewhere'):
-        moved = threads.build('plugin.c', '-shared', '-fPIC', '-DLOCK=lock_moved', '-Wl,-z,max-page-size=65536',
-                              output='moved.so')
+        moved = threads.build(
+            'plugin.c', '-shared', '-fPIC', '-DLOCK=lock_moved', '-Wl,-z,max-page-size=65536', output='moved.so'
+        )
         run = threads.record([program, moved, moved], '--threads').ended(0)
         records = threads.Waits(run.directory).of('lock_moved')
         equal('lock_moved', (total(records, 'acquired'), sorted({n for r in records for n in r.names})), (10, ['use']))

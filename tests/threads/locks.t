@@ -25,8 +25,12 @@ def sites(records, key):
 def whole(waits, truth):
     equal('damages', waits.damages, [])
     for r in waits.records:
-        check(r.contended <= r.acquired and sum(int(n) for n in str(r.wait_histogram).split(',')) <= r.contended + r.failed,
-              'counts: {}', r)
+        check(
+            r.contended <= r.acquired
+            and sum(int(n) for n in str(r.wait_histogram).split(',')) <= r.contended + r.failed,
+            'counts: {}',
+            r,
+        )
         check(r.object in waits.objects, 'object of {}', r)
     for t in waits.threads:
         mine = [r for r in waits.records if r.thread == t.thread]
@@ -50,7 +54,7 @@ def mutex(waits, truth):
 
 
 def uncontended(waits, truth):
-    r, = waits.of('free_lock')
+    (r,) = waits.of('free_lock')
     equal('counts', (r.acquired, r.contended, r.failed, r.wait, r.holds, r.flags), (1000, 0, 0, 0, 1000, 'site'))
     equal('site', r.names, ['uncontended'])
 
@@ -65,7 +69,7 @@ def convoy(waits, truth):
 def queue(waits, truth):
     truth.near('filled', total(waits.of('filled'), 'wait'))
     equal('who waits', sites(waits.of('filled', operation='wait'), 'acquired'), ['consumer'])
-    signals, = waits.of('filled', operation='signal')
+    (signals,) = waits.of('filled', operation='signal')
     equal('signals', (signals.acquired, signals.names[0]), (2 * ROUNDS, 'producer'))
     check(total(waits.of('queue_lock'), 'hold') < 0.5 * truth['filled'], 'waiting counts as holding')
 
@@ -87,7 +91,11 @@ def barrier(waits, truth):
     truth.near('uneven', total(waiting, 'wait'))
     last = [r for r in waiting if r.last]
     equal('last', (total(last, 'last'), total(waiting, 'acquired')), (ROUNDS, 4 * ROUNDS))
-    equal('last, of each', sorted(r.last for r in last), sorted(n for i in range(4) for n in [truth['last' + str(i)]] if n))
+    equal(
+        'last, of each',
+        sorted(r.last for r in last),
+        sorted(n for i in range(4) for n in [truth['last' + str(i)]] if n),
+    )
     equal('parties', [o.parties for o in waits.objects.values() if o.name == 'uneven'], [4])
 
 
@@ -111,7 +119,7 @@ def lives(waits, truth):
         check(0 < life.created <= life.begin < life.end and life.join_end >= life.join_begin > 0, 'order: {}', life)
         check(life.join_end >= life.end - 1e6 and life.joiner == life.creator, 'join: {}', life)
         check(life.wait_at_end >= life.wait_at_begin, 'waits: {}', life)
-    late, = [life for life in lives if life.routine == 'late']
+    (late,) = [life for life in lives if life.routine == 'late']
     equal('made and joined', (late.create_names[:2], late.join_names[:2]), (['joins', 'main'],) * 2)
     check(39e6 < late.end - late.begin < late.join_end - late.created, 'late lived {}', late)
     at_barrier = [life.wait_at_end - life.wait_at_begin for life in lives if life.routine == 'at_barrier']
@@ -145,7 +153,8 @@ def known(tap, who, make):
 
 
 def races(tap):
-    """ThreadSanitizer stands between the program and us, so that sites and beginnings are its own: only races are seen."""
+    """ThreadSanitizer stands between the program and us, so that sites and beginnings are its own: only races are
+    seen."""
     with tap.test('no races'):
         run = threads.record([threads.build('known.c')], *OPTIONS).ended(0)
         check('ThreadSanitizer' not in run.err, '{}', run.err)
@@ -164,8 +173,11 @@ def main():
         known(tap, str(mpi), lambda: mpi.profile(program, 2, options=['-q'] + OPTIONS))
     with tap.test('the plain library says what is missing'):
         program = threads.build('known.c')
-        env = {'LD_PRELOAD': os.path.join(harness.LIBS, 'libfvmpi-serial.so'), 'FVMPI_THREADS': '1',
-               'FVMPI_OUTPUT': os.path.join(harness.scratch('exp'), 'e')}
+        env = {
+            'LD_PRELOAD': os.path.join(harness.LIBS, 'libfvmpi-serial.so'),
+            'FVMPI_THREADS': '1',
+            'FVMPI_OUTPUT': os.path.join(harness.scratch('exp'), 'e'),
+        }
         if not os.environ.get('SANITIZE_FLAGS'):
             said = harness.run([program], env=env).ended(0).err
             check('libfvmpi-serial-threads.so' in said and said.count('\n') == 1, 'it says: {}', said)

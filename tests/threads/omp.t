@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
-"""OpenMP by libgomp: regions, barriers, criticals, locks and tasks. Programs that measure their own waits find them again,
-and what they do stays the same."""
+"""OpenMP by libgomp: regions, barriers, criticals, locks and tasks. Programs that measure their own waits find them
+again, and what they do stays the same."""
 import re
 import sys
 
@@ -29,6 +29,7 @@ def cases(tap):
 
     for name, waits in (('doacross', 20), ('turns', 4), ('taskloop', 1), ('depend', 1), ('shared', 9)):
         with tap.test('waiting in a region: {}'.format(name)):
+
             def make(name=name):
                 done = run(name).ended(0)
                 return done.out, whole(threads.Waits(done.directory))
@@ -36,9 +37,16 @@ def cases(tap):
             def judge(found, truth, name=name, waits=waits):
                 near(truth, name, total(region(found, name), 'wait'), waits=waits)
                 equal('untimed', total(found.regions, 'untimed'), 0)
+
             Measured(make).test(judge)
-    for name, out in (('many', 'many 19999900000'), ('nested', 'nested 800'), ('teams', 'teams 450'), ('large', 'large 300'),
-                      ('paused', 'paused 40'), ('same', None)):
+    for name, out in (
+        ('many', 'many 19999900000'),
+        ('nested', 'nested 800'),
+        ('teams', 'teams 450'),
+        ('large', 'large 300'),
+        ('paused', 'paused 40'),
+        ('same', None),
+    ):
         with tap.test('as without us: {}'.format(name)):
             plain = harness.run([program, name], env=passive).ended(0).out
             check(out is None or plain == out + '\n', 'plain: {}', plain)
@@ -46,8 +54,10 @@ def cases(tap):
                 equal('output', run(name, *options).ended(0).out, plain)
     with tap.test('tasks while recording is paused are not in the trace'):
         said = harness.run([harness.FVMPI, 'dump', run('paused', *OPTIONS, '--trace').ended(0).directory]).ended(0).out
-        events = {kind: [int(t) for t in re.findall(r'^event thread=\d+ begin=(\d+) .* kind="{}"'.format(kind), said, re.M)]
-                  for kind in ('team end', 'pause')}
+        events = {
+            kind: [int(t) for t in re.findall(r'^event thread=\d+ begin=(\d+) .* kind="{}"'.format(kind), said, re.M)]
+            for kind in ('team end', 'pause')
+        }
         equal('pauses', len(events['pause']), 1)
         check(len(events['team end']) > 2 and max(events['team end']) < events['pause'][0], 'ends: {}', events)
     with tap.test('teams that come again do not grow the file'):
@@ -89,7 +99,12 @@ def main():
         known(tap, who, lambda: threads.record([program, str(team)], *OPTIONS, env={'OMP_WAIT_POLICY': policy}), team)
     for mpi in harness.an_mpi(tap):
         program = threads.build('omp.c', '-fopenmp', '-DWITH_MPI', compiler=mpi.cc, output='omp.' + str(mpi))
-        known(tap, str(mpi), lambda: mpi.profile(program, 2, ['2'], options=['-q'] + OPTIONS, env={'OMP_WAIT_POLICY': 'passive'}), 2)
+        known(
+            tap,
+            str(mpi),
+            lambda: mpi.profile(program, 2, ['2'], options=['-q'] + OPTIONS, env={'OMP_WAIT_POLICY': 'passive'}),
+            2,
+        )
     with tap.test('everything else is as without us'):
         program = threads.build('omp_same.cpp', '-fopenmp')
         for cancel in ('true', 'false'):
@@ -111,6 +126,7 @@ def main():
             run = threads.record([program], *OPTIONS).ended(0)
             equal('output', rest(run), ['total 48'])
             return run.out, threads.Waits(run.directory)
+
         Measured(fortran).test(fortran_locks)
     with tap.test('a libgomp that only a plugin sees'):
         plugin = threads.build('omp_plugin.c', '-fopenmp', '-DPLUGIN', '-shared', '-fPIC', output='plugin.so')
@@ -118,7 +134,9 @@ def main():
         run = threads.record([program, plugin], *OPTIONS).ended(0)
         equal('output', run.out, 'sum 42\n')
         waits = threads.Waits(run.directory)
-        equal('regions', [(r.count, r.threads, r.names[:2]) for r in waits.regions], [(1, 3, ['plugin_sum', 'main'])] * 2)
+        equal(
+            'regions', [(r.count, r.threads, r.names[:2]) for r in waits.regions], [(1, 3, ['plugin_sum', 'main'])] * 2
+        )
         equal('criticals', total(of(waits, '.gomp_critical_user_sums'), 'acquired'), 6)
     cases(tap)
     tap.done()

@@ -31,20 +31,26 @@ def whole(waits, truth, team):
     for r in waits.records + waits.regions:
         check(not [n for n in r.names if 'GOMP' in n or 'run_member' in n], 'a path of ours: {}', r.names)
     for t in waits.threads:
-        equal('thread {}'.format(t.thread), t.omp,
-              total([r for r in waits.records if r.thread == t.thread and r.kind == 'omp'], 'wait'))
+        equal(
+            'thread {}'.format(t.thread),
+            t.omp,
+            total([r for r in waits.records if r.thread == t.thread and r.kind == 'omp'], 'wait'),
+        )
         equal('losses', (t.overflow, t.holds_lost, t.missed, t.wait_begin), (0, 0, 0, 0))
     for r in waits.regions:
         mine = [t for t in waits.team if t.region == r.id]
         for key in ('time', 'wait', 'join', 'fork', 'tasks'):
             equal('{} of {}'.format(key, r.names), r[key], total(mine, key))
         equal('count of {}'.format(r.names), (r.threads, r.open, r.untimed, r.lost), (total(mine, 'count'), 0, 0, 0))
-        check(r.longest <= r.elapsed and r.useful_longest <= r.longest and r.time + r.join <= r.threads * r.elapsed,
-              'sums: {}', r)
+        check(
+            r.longest <= r.elapsed and r.useful_longest <= r.longest and r.time + r.join <= r.threads * r.elapsed,
+            'sums: {}',
+            r,
+        )
 
 
 def imbalance(waits, truth, team):
-    r, = region(waits, 'imbalanced')
+    (r,) = region(waits, 'imbalanced')
     near(truth, 'join', r.join, 'imbalanced', waits=ROUNDS)
     equal('team', (r.count, r.threads, r.threads_min, r.threads_max, r.level), (ROUNDS, ROUNDS * team, team, team, 1))
     check(r.wait < 2e6, 'inside: {}', r)
@@ -64,24 +70,33 @@ def barrier(waits, truth, team):
 
 
 def turns(waits, truth, team):
-    for name, held, records in (('criticals', 'criticals_held', of(waits, '.gomp_critical_user_named')),
-                                ('locks', 'locks_held', waits.of('lock'))):
-        mine = [r for r in records if r.names[0] != 'uncontended'] # clang's regions have no names of their own
+    for name, held, records in (
+        ('criticals', 'criticals_held', of(waits, '.gomp_critical_user_named')),
+        ('locks', 'locks_held', waits.of('lock')),
+    ):
+        mine = [r for r in records if r.names[0] != 'uncontended']  # clang's regions have no names of their own
         near(truth, name, total(mine, 'wait'), waits=ROUNDS)
         near(truth, held, total(mine, 'hold'), waits=ROUNDS)
         equal('acquired', total(mine, 'acquired'), ROUNDS * team)
         check(team == 1 or total(mine, 'contended') > 0, 'contended: {}', mine)
-    for records in (of(waits, '.gomp_critical_user_alone'),
-                    [r for r in waits.of('lock') if r.names[0] == 'uncontended']):
+    for records in (
+        of(waits, '.gomp_critical_user_alone'),
+        [r for r in waits.of('lock') if r.names[0] == 'uncontended'],
+    ):
         equal('alone', total(records, 'acquired'), 1000)
         check(total(records, 'contended') < 100, 'waits for nobody: {}', records)
 
 
 def tasks(waits, truth, team):
-    r, = region(waits, 'tasks')
-    check(r.join + r.wait <= 1.05 * truth['tasks'] + 2e6 * team, 'waits: {:.3f} ms, at most {:.3f} ms', (r.join + r.wait) / 1e6,
-          truth['tasks'] / 1e6)
-    check(total(waits.regions, 'tasks') == r.tasks and (team == 1 or r.tasks >= 5e6), 'tasks: {}', r) # LLVM's team of one runs them at once
+    (r,) = region(waits, 'tasks')
+    check(
+        r.join + r.wait <= 1.05 * truth['tasks'] + 2e6 * team,
+        'waits: {:.3f} ms, at most {:.3f} ms',
+        (r.join + r.wait) / 1e6,
+        truth['tasks'] / 1e6,
+    )
+    # LLVM's team of one runs them at once
+    check(total(waits.regions, 'tasks') == r.tasks and (team == 1 or r.tasks >= 5e6), 'tasks: {}', r)
 
 
 def nested(waits, truth, team):
@@ -91,7 +106,9 @@ def nested(waits, truth, team):
     equal('inner', (total(inner, 'count'), total(inner, 'threads')), (2, 4))
     check(total(inner, 'join') >= 10e6, 'inner: {}', inner)
     check(total(outer, 'wait') >= total(inner, 'join') * 0.9, 'a fork in a team waits: {}', outer)
-    equal('if (0)', [(r.count, r.threads) for r in waits.regions if r.threads_max == 1 and r.names[0] == 'run'], [(1, 1)])
+    equal(
+        'if (0)', [(r.count, r.threads) for r in waits.regions if r.threads_max == 1 and r.names[0] == 'run'], [(1, 1)]
+    )
 
 
 def known(tap, who, make, team):
@@ -102,12 +119,12 @@ def known(tap, who, make, team):
 
     measured = Measured(run)
     for name, judge in (
-            ('the file is whole', whole),
-            ('imbalance, waited for at the end of a region', imbalance),
-            ('a barrier in a function', barrier),
-            ('criticals and locks', turns),
-            ('tasks are no waiting', tasks),
-            ('teams in teams, a team of one', nested),
+        ('the file is whole', whole),
+        ('imbalance, waited for at the end of a region', imbalance),
+        ('a barrier in a function', barrier),
+        ('criticals and locks', turns),
+        ('tasks are no waiting', tasks),
+        ('teams in teams, a team of one', nested),
     ):
         with tap.test('{}: {}'.format(who, name)):
             measured.test(judge, team)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
-"""OpenMP by OMPT: what clang compiles, and what GCC compiles on LLVM's runtime. Programs that count their regions, and that
-measure what their threads wait, find both again; what they do stays the same."""
+"""OpenMP by OMPT: what clang compiles, and what GCC compiles on LLVM's runtime. Programs that count their regions, and
+that measure what their threads wait, find both again; what they do stays the same."""
 import os
 import random
 import re
@@ -49,15 +49,24 @@ def whole(waits):
     equal('damages', waits.damages, [])
     for t in waits.threads:
         equal('losses', (t.overflow, t.missed, t.wait_begin, t.trace_lost), (0, 0, 0, 0))
-        equal('thread {}'.format(t.thread), t.omp, total([r for r in waits.records if r.thread == t.thread and r.kind == 'omp'], 'wait'))
+        equal(
+            'thread {}'.format(t.thread),
+            t.omp,
+            total([r for r in waits.records if r.thread == t.thread and r.kind == 'omp'], 'wait'),
+        )
     for r in waits.regions:
-        equal('region of {}'.format(r.names), (r.threads, r.open, r.lost), (total([t for t in waits.team if t.region == r.id], 'count'), 0, 0))
+        equal(
+            'region of {}'.format(r.names),
+            (r.threads, r.open, r.lost),
+            (total([t for t in waits.team if t.region == r.id], 'count'), 0, 0),
+        )
     return waits
 
 
 def counted(waits):
     """What ompt.c counts."""
-    def regions(name, level=1): # a compiler may call a function at several places
+
+    def regions(name, level=1):  # a compiler may call a function at several places
         found = [r for r in region(waits, name) if r.level == level]
         return total(found, 'count'), total(found, 'threads')
 
@@ -67,7 +76,7 @@ def counted(waits):
     equal('nested', regions('nested'), (ROUNDS, ROUNDS * 2))
     inner = [r for r in waits.regions if r.level == 2]
     equal('inner', (total(inner, 'count'), total(inner, 'threads')), (ROUNDS * 2, ROUNDS * 4))
-    at, = {r.object for r in region(waits, 'barriers')}
+    (at,) = {r.object for r in region(waits, 'barriers')}
     mine = [r for r in waits.records if r.object == at]
     equal('barriers', total(mine, 'acquired'), ROUNDS * TEAM * 3)
     equal('last at them', total(mine, 'last'), ROUNDS * 3)
@@ -93,8 +102,16 @@ def counts(tap):
                 equal('output', run.out, plain)
                 waits = whole(threads.Waits(run.directory))
                 counted(waits)
-                equal("the runtime's own waits", [r for r in waits.records if r.kind in ('cond', 'join') and r.wait], [])
-            said = said_by(run.directory, 'region in barriers()', 'critical (counted)', 'OpenMP barriers() at ompt.c', 'OpenMP shared() at ompt.c')
+                equal(
+                    "the runtime's own waits", [r for r in waits.records if r.kind in ('cond', 'join') and r.wait], []
+                )
+            said = said_by(
+                run.directory,
+                'region in barriers()',
+                'critical (counted)',
+                'OpenMP barriers() at ompt.c',
+                'OpenMP shared() at ompt.c',
+            )
             check(': not seen.' not in said, 'report: {}', said)
             said = harness.run([harness.FVMPI, 'stacks', run.directory]).ended(0).out
             check('{} threads, OpenMP region in tasks()'.format(TEAM) in said, 'stacks: {}', said)
@@ -134,14 +151,22 @@ def cases(tap):
     # Of a turn in an iteration that has none ("turns") the runtime tells nothing.
     for name, waits in (('doacross', 20), ('taskloop', 1), ('depend', 1), ('shared', 9)):
         with tap.test('waiting in a region: {}'.format(name)):
+
             def make(name=name):
                 done = run(name).ended(0)
                 return done.out, whole(threads.Waits(done.directory))
 
             def judge(found, truth, name=name, waits=waits):
                 near(truth, name, total(region(found, name), 'wait'), waits=waits)
+
             Measured(make).test(judge)
-    for name, out in (('many', 'many 19999900000'), ('nested', 'nested 800'), ('teams', 'teams 450'), ('large', 'large 300'), ('paused', 'paused 40')):
+    for name, out in (
+        ('many', 'many 19999900000'),
+        ('nested', 'nested 800'),
+        ('teams', 'teams 450'),
+        ('large', 'large 300'),
+        ('paused', 'paused 40'),
+    ):
         with tap.test('as without us: {}'.format(name)):
             for options in (OPTIONS, TRACE):
                 equal('output', threads.record([program, name], *options, env=PASSIVE).ended(0).out, out + '\n')
@@ -150,7 +175,9 @@ def cases(tap):
         equal('teams', (total(waits.regions, 'count'), total(waits.regions, 'threads')), (150, 450))
         equal('critical', total(of(waits, '.gomp_critical_user_shared_by_teams'), 'acquired'), 450)
     with tap.test('a team that is too large is counted'):
-        equal('lost', [(r.threads, r.lost) for r in threads.Waits(run('large').ended(0).directory).regions], [(300, 44)])
+        equal(
+            'lost', [(r.threads, r.lost) for r in threads.Waits(run('large').ended(0).directory).regions], [(300, 44)]
+        )
     with tap.test('a fork in a region: nothing of the child is in the file'):
         waits = whole(threads.Waits(run('forked').ended(0).directory))
         equal('regions', sorted((r.count, r.threads, r.open) for r in waits.regions), [(1, 1, 0), (50, 100, 0)])
@@ -202,7 +229,9 @@ def tools(tap):
         check(re.search(r'libomp\S*: not seen\.', said), 'report: {}', said)
     with tap.test('where --threads was not asked for, another tool is found: by OMP_TOOL_LIBRARIES, or linked'):
         tool = threads.build('ompt_tool.c', '-shared', '-fPIC', output='libompttool.so')
-        linked = clang('ompt.c', '-Wl,--no-as-needed', tool, '-Wl,-rpath,' + os.path.dirname(tool), output='ompt.linked')
+        linked = clang(
+            'ompt.c', '-Wl,--no-as-needed', tool, '-Wl,-rpath,' + os.path.dirname(tool), output='ompt.linked'
+        )
         library = os.path.join(harness.LIBS, 'libfvmpi-serial-threads.so')
         output = os.path.join(harness.scratch('exp'), 'e')
         for command, env in (([clang('ompt.c')], {'OMP_TOOL_LIBRARIES': tool}), ([linked], {})):
@@ -227,7 +256,10 @@ def archives(tap):
         program = clang('ompt.c')
         for attempt in range(4):
             directory = os.path.join(harness.scratch('exp'), 'e')
-            started = harness.start([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + TRACE + [program, 'open'], env=PASSIVE)
+            started = harness.start(
+                [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + TRACE + [program, 'open'],
+                env=PASSIVE,
+            )
             begun = time.time()
             while not os.path.exists(os.path.join(directory, 'rank-000000.fvr')) and time.time() < begun + 20:
                 time.sleep(0.01)

@@ -20,8 +20,12 @@ import threads
 import harness
 from report import check, equal, problems
 
-WAYS = (('plain', []), ('--threads', ['--threads=hold,owner']), ('--sample', ['--sample']),
-        ('both and --trace', ['--threads', '--sample', '--trace']))
+WAYS = (
+    ('plain', []),
+    ('--threads', ['--threads=hold,owner']),
+    ('--sample', ['--sample']),
+    ('both and --trace', ['--threads', '--sample', '--trace']),
+)
 BLOCK = 100000  # of pbzip2 -b1
 BLOCKS = 24
 CLIENTS, JOBS = 4, 50
@@ -40,7 +44,7 @@ def data():
     path = os.path.join(harness.scratch('data'), 'words')
     chance = random.Random(1)
     words = [bytes(chance.choices(b'abcdefghij', k=chance.randint(2, 9))) for _ in range(3000)]
-    text = b' '.join(chance.choices(words, k=BLOCKS * BLOCK // 4))[:BLOCKS * BLOCK - 1]
+    text = b' '.join(chance.choices(words, k=BLOCKS * BLOCK // 4))[: BLOCKS * BLOCK - 1]
     with open(path, 'wb') as f:
         f.write(text)
     return path
@@ -107,8 +111,11 @@ def at_work(found, kind, threads_of_phase, instances):
     if os.environ.get('SANITIZE_FLAGS'):
         return
     phases = [p for p in found['phases'] if (p['team']['min'], p['team']['max']) == (threads_of_phase,) * 2]
-    equal('phases of {} threads'.format(threads_of_phase), [(p['kind'], p['instance_count']) for p in phases],
-          [(kind, instances)])
+    equal(
+        'phases of {} threads'.format(threads_of_phase),
+        [(p['kind'], p['instance_count']) for p in phases],
+        [(kind, instances)],
+    )
     for p in phases:
         check(p['thread_s'] <= 1.001 * threads_of_phase * p['elapsed_s'], 'time of threads: {}', p)
 
@@ -119,6 +126,7 @@ def compressed(file):
         done = harness.run(command).ended(0)
         with open(file + '.bz2', 'rb') as f:
             return (hashlib.md5(f.read()).hexdigest(), done.out, harness.but_refusal(done.err)), directory
+
     return once
 
 
@@ -138,10 +146,25 @@ def queue(found):
 def parity(file):
     def once(program, options):
         folder = harness.scratch('par2')
-        command, directory = started([program, 'create', '-t4', '-s{}'.format(BLOCK), '-c8', '-q', '-q', '-B',
-                                      os.path.dirname(file), os.path.join(folder, 'p.par2'), file], options)
+        command, directory = started(
+            [
+                program,
+                'create',
+                '-t4',
+                '-s{}'.format(BLOCK),
+                '-c8',
+                '-q',
+                '-q',
+                '-B',
+                os.path.dirname(file),
+                os.path.join(folder, 'p.par2'),
+                file,
+            ],
+            options,
+        )
         done = harness.run(command).ended(0)
         return (sums(folder), done.out, harness.but_refusal(done.err)), directory
+
     return once
 
 
@@ -243,8 +266,22 @@ def talk(port):
 
 def served(program, options):
     port = free_port()
-    command, directory = started([program, '-t', '4', '-L', '127.0.0.1', '-p', str(port), '-l', 'none', '-P',
-                                  os.path.join(harness.scratch('pid'), 'pid')], options)
+    command, directory = started(
+        [
+            program,
+            '-t',
+            '4',
+            '-L',
+            '127.0.0.1',
+            '-p',
+            str(port),
+            '-l',
+            'none',
+            '-P',
+            os.path.join(harness.scratch('pid'), 'pid'),
+        ],
+        options,
+    )
     process = harness.start(command)
     try:
         harness.wait_until(lambda: answering(port, process), what='an answer of gearmand')

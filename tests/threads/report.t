@@ -23,8 +23,11 @@ def profile(directory):
 
 
 def text(command, directory, *options, status=0):
-    return harness.run([harness.FVMPI, command, directory, '--color', 'never', '--width', '120'] +
-                       list(options)).ended(status).out
+    return (
+        harness.run([harness.FVMPI, command, directory, '--color', 'never', '--width', '120'] + list(options))
+        .ended(status)
+        .out
+    )
 
 
 def lock(found, kind, name):
@@ -64,7 +67,12 @@ def whole(found):
 
 def stack(phase):
     """The sum of its components: N."""
-    return phase['speedup']['bound'] + phase['speedup']['lost_to_waiting'] + phase['speedup']['lost_to_imbalance'] + phase['speedup']['lost_to_few_cpus']
+    return (
+        phase['speedup']['bound']
+        + phase['speedup']['lost_to_waiting']
+        + phase['speedup']['lost_to_imbalance']
+        + phase['speedup']['lost_to_few_cpus']
+    )
 
 
 def sums(found, truth, ranks):
@@ -84,9 +92,14 @@ def one_lock(found, truth, ranks):
 
 
 def every_kind(found, truth, ranks):
-    for kind, name, waits in (('mutex', 'convoy', 'in_convoy'), ('cond', 'filled', 'consumer'),
-                              ('rwlock', 'starved', 'writer'), ('spin', 'spun', 'spins'),
-                              ('barrier', 'uneven', 'at_barrier'), ('sem', 'tokens', 'takes')):
+    for kind, name, waits in (
+        ('mutex', 'convoy', 'in_convoy'),
+        ('cond', 'filled', 'consumer'),
+        ('rwlock', 'starved', 'writer'),
+        ('spin', 'spun', 'spins'),
+        ('barrier', 'uneven', 'at_barrier'),
+        ('sem', 'tokens', 'takes'),
+    ):
         k = lock(found, kind, name)
         if name != 'starved':  # readers wait for the writer, too
             truth.near(name, 1e9 * of_first_rank(k))
@@ -105,14 +118,19 @@ def last(found, truth, ranks):
 
 
 def one_by_one(found, truth, ranks):
-    phase, = [p for p in found['phases'] if p['function'] == 'in_convoy()']
-    equal('threads', (phase['team']['min'], phase['team']['max'], phase['instance_count'], phase['rank_count']),
-          (4, 4, ranks, ranks))
+    (phase,) = [p for p in found['phases'] if p['function'] == 'in_convoy()']
+    equal(
+        'threads',
+        (phase['team']['min'], phase['team']['max'], phase['instance_count'], phase['rank_count']),
+        (4, 4, ranks, ranks),
+    )
     truth.near('waits', 1e9 * phase['per_rank'][0]['wait_s'], 'convoy')
     useful = phase['thread_s'] - phase['wait_s'] - phase['queue_s']
-    for key, value in (('bound', useful / phase['longest_s']),
-                       ('bound_waitless', useful / phase['longest_waitless_s']),
-                       ('without_waiting', phase['longest_s'] / phase['longest_waitless_s'])):
+    for key, value in (
+        ('bound', useful / phase['longest_s']),
+        ('bound_waitless', useful / phase['longest_waitless_s']),
+        ('without_waiting', phase['longest_s'] / phase['longest_waitless_s']),
+    ):
         check(abs(phase['speedup'][key] - value) < 1e-6 * value, '{}: {} is not {}', key, phase['speedup'][key], value)
     # one behind the other: hardly faster than one thread, and nearly four times as fast without the lock
     check(phase['speedup']['bound'] < 2 and phase['speedup']['without_waiting'] > 2, 'phase: {}', phase)
@@ -121,6 +139,7 @@ def one_by_one(found, truth, ranks):
 
 def known(tap, who, make, ranks):
     """The last run's directory, and what was found in it."""
+
     def run():
         done = make().ended(0)
         directory[:] = [done.directory]
@@ -128,11 +147,11 @@ def known(tap, who, make, ranks):
 
     directory, measured = [], Measured(run)
     for name, judge in (
-            ('sums agree', sums),
-            ('a lock, who waits, and who holds it meanwhile', one_lock),
-            ('every kind by its name', every_kind),
-            ('who comes last to a barrier', last),
-            ('phases, and what waiting takes from them', one_by_one),
+        ('sums agree', sums),
+        ('a lock, who waits, and who holds it meanwhile', one_lock),
+        ('every kind by its name', every_kind),
+        ('who comes last to a barrier', last),
+        ('phases, and what waiting takes from them', one_by_one),
     ):
         with tap.test('{}: {}'.format(who, name)):
             measured.test(judge, ranks)
@@ -140,7 +159,7 @@ def known(tap, who, make, ranks):
 
 
 def stacks(tap, directory, found):
-    number, = [i + 1 for i, p in enumerate(found['phases']) if p['function'] == 'in_convoy()']
+    (number,) = [i + 1 for i, p in enumerate(found['phases']) if p['function'] == 'in_convoy()']
     phase = found['phases'][number - 1]
     waitless = phase['longest_waitless_s'] / phase['rank_count']
     with tap.test('stacks: bounds of all phases, and a stack with T1'):
@@ -150,8 +169,12 @@ def stacks(tap, directory, found):
         check(re.search(r'S_w = T1 / max\(t_i-w_i\) +3\.00 ', said), 'S_w: {}', said)
         check('not measured yet' in said, 'cache and memory: {}', said)
         measured = 3 * waitless / (phase['longest_s'] / phase['rank_count'])
-        check(re.search(r'synchronisation +{:.2f} '.format(3 - measured), said), 'synchronisation {}: {}', 3 - measured,
-              said)
+        check(
+            re.search(r'synchronisation +{:.2f} '.format(3 - measured), said),
+            'synchronisation {}: {}',
+            3 - measured,
+            said,
+        )
     with tap.test('stacks: a speedup that cannot be is rejected'):
         said = text('stacks', directory, '--phase', str(number), '--t1', '{:.9f}'.format(4.3 * waitless), status=1)
         check('rejected' in said, 'text: {}', said)
@@ -161,26 +184,38 @@ def stacks(tap, directory, found):
 
 def region(found, name):
     """The phase of a region that a function forks."""
-    phase, = [p for p in found['phases'] if p['kind'] == 'omp' and p['path'][0]['function'] == name]
+    (phase,) = [p for p in found['phases'] if p['kind'] == 'omp' and p['path'][0]['function'] == name]
     return phase
 
 
 def uneven_loop(found, truth):
     phase = region(found, 'imbalanced')
-    equal('region', (phase['instance_count'], phase['team']['min'], phase['team']['max'], phase['open']), (3, 4, 4, False))
+    equal(
+        'region', (phase['instance_count'], phase['team']['min'], phase['team']['max'], phase['open']), (3, 4, 4, False)
+    )
     check(phase['function'].startswith('imbalanced._omp_fn'), 'function: {}', phase['function'])
     truth.near('waits at its end', 1e9 * phase['join_s'], 'imbalanced')
     truth.near('waits', 1e9 * phase['wait_s'], 'imbalanced')
-    check(abs(stack(phase) - 4) < 1e-6 and phase['speedup']['lost_to_waiting'] < 0.2 and phase['speedup']['lost_to_imbalance'] > 0.5,
-          'stack: {}', phase)
-    check(phase['longest_s'] * phase['speedup']['bound'] <= phase['thread_s'] - phase['wait_s'] + 1e-6, 'bound: {}', phase)
+    check(
+        abs(stack(phase) - 4) < 1e-6
+        and phase['speedup']['lost_to_waiting'] < 0.2
+        and phase['speedup']['lost_to_imbalance'] > 0.5,
+        'stack: {}',
+        phase,
+    )
+    check(
+        phase['longest_s'] * phase['speedup']['bound'] <= phase['thread_s'] - phase['wait_s'] + 1e-6, 'bound: {}', phase
+    )
     equal('its threads', lock(found, 'omp', 'imbalanced._omp_fn.0')['thread_count'], 4)
 
 
 def critical(found, truth):
     phase = region(found, 'criticals')
     waits = lock(found, 'omp', '.gomp_critical_user_named')['wait_s'] + sum(
-        s['wait_s'] for s in lock(found, 'omp', 'criticals._omp_fn.0')['sites'] if s['path'][0]['function'] != 'criticals')
+        s['wait_s']
+        for s in lock(found, 'omp', 'criticals._omp_fn.0')['sites']
+        if s['path'][0]['function'] != 'criticals'
+    )
     close('waits', phase['wait_s'] - phase['join_s'], waits, 0.002 + 0.05 * waits)
     check(phase['speedup']['bound'] < 1.5, 'one behind the other: {}', phase)
     if phase['cpu_count'] > 1:
@@ -207,7 +242,11 @@ def openmp(tap):
     with tap.test('OpenMP: stacks'):
         number = found['phases'].index(region(found, 'imbalanced')) + 1
         said = text('stacks', directory, '--phase', str(number))
-        check(said.startswith('phase {}: 4 threads, OpenMP region in imbalanced() at omp.c:'.format(number)), 'text: {}', said)
+        check(
+            said.startswith('phase {}: 4 threads, OpenMP region in imbalanced() at omp.c:'.format(number)),
+            'text: {}',
+            said,
+        )
         longest = found['phases'][number - 1]['longest_s']
         said = text('stacks', directory, '--phase', str(number), '--t1', '{:.9f}'.format(1.5 * longest))
         check(re.search(r'S_m = T1 / max t_i +1\.50 ', said), 'S_m: {}', said)
@@ -224,7 +263,7 @@ def crowded(tap, program):
             run = threads.record([program, 'compute'], '--threads').ended(0)
         finally:
             os.sched_setaffinity(0, allowed)
-        phase, = [p for p in profile(run.directory)['phases'] if p['function'] == 'computes()']
+        (phase,) = [p for p in profile(run.directory)['phases'] if p['function'] == 'computes()']
         equal('threads', (phase['team']['max'], phase['cpu_count']), (4, 1))
         check(phase['speedup']['bound'] < 1.05 or phase['cpu_s'] < 0.06 * phase['thread_s'], 'bound: {}', phase)
         check('4 threads had 1 processor, which bounds the speedup' in text('stacks', run.directory), 'stacks')
@@ -236,7 +275,7 @@ def alike(tap, program):
     """What a compiler made two of, a reader sees as one: in the report, and in the stacks by the same number."""
     with tap.test('phases that look the same are one, for report and stacks'):
         run = threads.record([program, 'alike'], '--threads').ended(0)
-        phase, = profile(run.directory)['phases']
+        (phase,) = profile(run.directory)['phases']
         equal('instances', phase['instance_count'], 2)
         said = text('stacks', run.directory)
         equal('stacks', re.findall(r'phase \d+: \d+ threads', said), ['phase 1: 2 threads'])
@@ -255,14 +294,28 @@ def main():
     directory, found = known(tap, 'serial', lambda: threads.record([program], *OPTIONS), 1)
     with tap.test('the text says it, what matters first'):
         said = text('report', directory)
-        check(re.search(r'^(not a quiet run: .*)?elapsed .*; threads waited .* of their time; (.*; )?most: \w+ \(\w+\), ', first_words(said)), 'verdict: {}', said)
-        section = said[said.index('Locks and barriers'):said.index('Thread phases')]
+        check(
+            re.search(
+                r'^(not a quiet run: .*)?elapsed .*; threads waited .* of their time; (.*; )?most: \w+ \(\w+\), ',
+                first_words(said),
+            ),
+            'verdict: {}',
+            said,
+        )
+        section = said[said.index('Locks and barriers') : said.index('Thread phases')]
         rows = section.splitlines()
         check(rows[1].startswith('  threads waited '), 'totals: {}', rows[1])
         check(any(row.split()[:2] == ['contended', 'mutex'] for row in rows), 'table: {}', section)
         section = text('report', directory, '--all').split('Locks and barriers')[1]
-        check(re.search(r'\n  contended\n +waits +waiter\(\) at known.c:\d+ \(100.0 %\)\n +holds +holder\(\) at '
-                        r'known.c:\d+ \(100.0 %\)\n', section), 'sites: {}', section)
+        check(
+            re.search(
+                r'\n  contended\n +waits +waiter\(\) at known.c:\d+ \(100.0 %\)\n +holds +holder\(\) at '
+                r'known.c:\d+ \(100.0 %\)\n',
+                section,
+            ),
+            'sites: {}',
+            section,
+        )
         check(re.search(r'\n +last +thread \d+ in \d of 6 rounds', section), 'last: {}', section)
         check(max(map(len, rows)) <= 120, 'width')
     with tap.test('tables'):
@@ -272,7 +325,11 @@ def main():
             rows = {r['name']: r for r in csv.DictReader(f)}
         equal('contended', (rows['contended']['kind'], int(rows['contended']['contended_count'])), ('mutex', ROUNDS))
         with open(os.path.join(tables, 'lock_sites.csv'), newline='') as f:
-            rows = [r for r in csv.DictReader(f) if r['lock_id'] == rows['contended']['id'] and r['role'] == 'waits' and float(r['wait_s']) > 0]
+            rows = [
+                r
+                for r in csv.DictReader(f)
+                if r['lock_id'] == rows['contended']['id'] and r['role'] == 'waits' and float(r['wait_s']) > 0
+            ]
         equal('its site', [r['path'].split(' ')[0] for r in rows], ['waiter'])
         with open(os.path.join(tables, 'phases.csv'), newline='') as f:
             equal('phases', sum(1 for r in csv.DictReader(f)), len(found['phases']))
@@ -281,18 +338,23 @@ def main():
     with tap.test('locks of a heap by their first use, a member by its struct'):
         run = threads.record([program, '20'], *OPTIONS).ended(0)
         found = profile(run.directory)
-        heap, = [k for k in found['locks'] if k['object_count'] == 8]
-        check(re.match(r'8 mutexes first used in insert\(\) at report.c:\d+ <- worker\(\) at report.c:\d+$',
-                       heap['name']), 'name: {}', heap['name'])
+        (heap,) = [k for k in found['locks'] if k['object_count'] == 8]
+        check(
+            re.match(
+                r'8 mutexes first used in insert\(\) at report.c:\d+ <- worker\(\) at report.c:\d+$', heap['name']
+            ),
+            'name: {}',
+            heap['name'],
+        )
         equal('acquired', heap['count'], 4 * 64)
-        member, = [k for k in found['locks'] if k['kind'] == 'mutex' and k['symbol'] == 'state+0x28']
+        (member,) = [k for k in found['locks'] if k['kind'] == 'mutex' and k['symbol'] == 'state+0x28']
         equal('its name', (member['name'], list(places(member, 'waits'))), ('state+0x28', ['update']))
     with tap.test('C++: the callers of its library, not the library'):
         run = threads.record([threads.build('report.cpp')], *OPTIONS).ended(0)
         found = profile(run.directory)
         equal('acquired', lock(found, 'mutex', 'app::taken')['count'], 80)
         equal('threads', [p['function'] for p in found['phases']], ['std::thread'])
-        said = text('report', run.directory, '--all') # which of them is waited for most is the machine's to say
+        said = text('report', run.directory, '--all')  # which of them is waited for most is the machine's to say
         check(re.search(r'first used in Queue::\w+\(.*\n(.*\n)? +waits +Queue::pop\(\) at', said), 'text: {}', said)
         check('signals  Queue::push() at' in said, 'text: {}', said)
     with tap.test('threads of a killed process that wait'):
@@ -301,8 +363,15 @@ def main():
         now = {w['path'][0]['function']: w['name'] for w in found['thread_waiting']['now'] if w['kind'] == 'mutex'}
         equal('waits', now, {'one_way': 'second_lock', 'other_way': 'first_lock'})
         said = text('report', run.directory)
-        check(re.search(r'Threads that wait for other threads.*\n(.*\n)*? +thread \d+ \(\d+\) of rank 0: mutex second_lock, '
-                        r'in one_way\(\)', said), 'text: {}', said)
+        check(
+            re.search(
+                r'Threads that wait for other threads.*\n(.*\n)*? +thread \d+ \(\d+\) of rank 0: mutex second_lock, '
+                r'in one_way\(\)',
+                said,
+            ),
+            'text: {}',
+            said,
+        )
     openmp(tap)
     crowded(tap, program)
     alike(tap, program)
@@ -311,7 +380,14 @@ def main():
         directory, _ = known(tap, str(mpi), lambda: mpi.profile(program, 2, options=['-q'] + OPTIONS), 2)
         with tap.test('{}: the verdict names what threads waited for'.format(mpi)):
             said = first_words(text('report', directory))
-            check(re.search(r'^(not a quiet run: .*)?compute .* threads waited .* of their time; (.*; )?most: \w+ \(\w+\), ', said), 'verdict: {}', said)
+            check(
+                re.search(
+                    r'^(not a quiet run: .*)?compute .* threads waited .* of their time; (.*; )?most: \w+ \(\w+\), ',
+                    said,
+                ),
+                'verdict: {}',
+                said,
+            )
     tap.done()
 
 

@@ -22,8 +22,12 @@ def main():
     program = threads.build('semantics.c')
     plain = harness.run([program]).ended(0)
     check(plain.out.count('\n') > 150, 'output: {}', plain.out)
-    for options in (['--threads'], ['--threads=hold,owner'], ['--threads=hold', '--sample=200'],
-                    ['--threads', '--profile-max=64k']):
+    for options in (
+        ['--threads'],
+        ['--threads=hold,owner'],
+        ['--threads=hold', '--sample=200'],
+        ['--threads', '--profile-max=64k'],
+    ):
         with tap.test('the same codes, {}'.format(' '.join(options))):
             run = threads.record([program], '--clock=monotonic', *options).ended(0)
             equal('output', run.out, plain.out)
@@ -32,8 +36,13 @@ def main():
             equal('damages', waits.damages, [])
             lost = sum(t.overflow for t in waits.threads)
             check((lost > 0) == (options[-1] == '--profile-max=64k'), 'lost for want of room: {}', lost)
-            equal('they are counted all the same', total([r for r in waits.records if not r.object], 'acquired') +
-                  total([r for r in waits.records if not r.object], 'failed') > 0, lost > 0)
+            equal(
+                'they are counted all the same',
+                total([r for r in waits.records if not r.object], 'acquired')
+                + total([r for r in waits.records if not r.object], 'failed')
+                > 0,
+                lost > 0,
+            )
             if options == ['--threads=hold,owner']:
                 kept = waits
     waits = kept
@@ -82,8 +91,17 @@ def main():
         equal('damages', waits.damages, [])
     with tap.test('C++: what of it are POSIX locks is seen'):
         kinds = {o.name: o.kind for o in waits.objects.values() if o.name and o.name.startswith('_ZL')}
-        equal('kinds', kinds, {'_ZL7a_mutex': 'mutex', '_ZL7a_timed': 'mutex', '_ZL8a_shared': 'rwlock',
-                               '_ZL11a_recursive': 'mutex', '_ZL6a_once': 'once'})
+        equal(
+            'kinds',
+            kinds,
+            {
+                '_ZL7a_mutex': 'mutex',
+                '_ZL7a_timed': 'mutex',
+                '_ZL8a_shared': 'rwlock',
+                '_ZL11a_recursive': 'mutex',
+                '_ZL6a_once': 'once',
+            },
+        )
         equal('of call_once()', [(r.acquired, r.last) for r in waits.of('_ZL6a_once')], [(1, 1)])
     program = threads.build('c11.c')
     plain = harness.run([program]).ended(0)
@@ -97,14 +115,23 @@ def main():
     with tap.test('C11: locks, conditions and joins'):
         equal('damages', waits.damages, [])
         again = {how: waits.of('again', operation=how) for how in ('lock', 'try', 'timed')}
-        equal('again', {how: (total(r, 'acquired'), total(r, 'failed')) for how, r in again.items()},
-              {'lock': (3, 0), 'try': (0, 1), 'timed': (0, 2)})
+        equal(
+            'again',
+            {how: (total(r, 'acquired'), total(r, 'failed')) for how, r in again.items()},
+            {'lock': (3, 0), 'try': (0, 1), 'timed': (0, 2)},
+        )
         check(total(waits.of('turned', operation='wait'), 'wait') > 15e6, 'waited {}', waits.of('turned'))
         equal('once', [(r.acquired, r.last) for r in waits.of('once')], [(1, 1)])
-        equal('joins', sorted((o.name, total(waits_of(waits, o), 'acquired')) for o in waits.objects.values()
-                              if o.kind == 'join'), [('holds', 1), ('tries', 2)])
-        equal('lives', sorted((life.routine, life.join_names[0]) for life in waits.lives if life.creator >= 0),
-              [('holds', 'main'), ('tries', 'elsewhere'), ('tries', 'elsewhere')])
+        equal(
+            'joins',
+            sorted((o.name, total(waits_of(waits, o), 'acquired')) for o in waits.objects.values() if o.kind == 'join'),
+            [('holds', 1), ('tries', 2)],
+        )
+        equal(
+            'lives',
+            sorted((life.routine, life.join_names[0]) for life in waits.lives if life.creator >= 0),
+            [('holds', 'main'), ('tries', 'elsewhere'), ('tries', 'elsewhere')],
+        )
     tap.done()
 
 

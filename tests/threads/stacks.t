@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
-"""fvmpi stacks of runs with 1, 2 and 4 threads: each value is what the formulas give from the runs' own reports, what is rejected is so by its own numbers, and components add up to N."""
+"""fvmpi stacks of runs with 1, 2 and 4 threads: each value is what the formulas give from the runs' own reports, what
+is rejected is so by its own numbers, and components add up to N."""
 import csv
 import math
 import os
@@ -19,7 +20,11 @@ LOST = ('lost_to_serial', 'lost_to_waiting', 'lost_to_imbalance', 'lost_to_few_c
 
 def record(program, threads):
     directory = os.path.join(harness.scratch('exp'), 'e')
-    return harness.run([harness.FVMPI, 'run', '-q', '--threads', '--mpi', 'serial', '-o', directory, program], env={'OMP_NUM_THREADS': str(threads)}, directory=directory).ended(0)
+    return harness.run(
+        [harness.FVMPI, 'run', '-q', '--threads', '--mpi', 'serial', '-o', directory, program],
+        env={'OMP_NUM_THREADS': str(threads)},
+        directory=directory,
+    ).ended(0)
 
 
 def stacks(*arguments, rc=0):
@@ -35,9 +40,14 @@ class Alone:
 
     def __init__(self, run):
         data = run.report().data
-        phase, = data['phases']
-        rank, = data['ranks']
-        self.threads, self.longest, self.waitless, self.queue = phase['team']['max'], phase['longest_s'], phase['longest_waitless_s'], phase['queue_s']
+        (phase,) = data['phases']
+        (rank,) = data['ranks']
+        self.threads, self.longest, self.waitless, self.queue = (
+            phase['team']['max'],
+            phase['longest_s'],
+            phase['longest_waitless_s'],
+            phase['queue_s'],
+        )
         self.useful = phase['thread_s'] - phase['wait_s']
         self.elapsed, self.parallel = rank['app_time_s'], phase['elapsed_s']
 
@@ -48,10 +58,22 @@ def by_formulas(found, alone):
     one = alone[0]
     for run, p, q in zip(alone, phase['points'], program['points']):
         equal('threads', (p['thread_count'], q['thread_count']), (run.threads,) * 2)
-        wanted = {'longest_s': run.longest, 'longest_waitless_s': run.waitless, 'useful_s': run.useful, 'queue_s': run.queue, 'speedup': one.longest / run.longest}
+        wanted = {
+            'longest_s': run.longest,
+            'longest_waitless_s': run.waitless,
+            'useful_s': run.useful,
+            'queue_s': run.queue,
+            'speedup': one.longest / run.longest,
+        }
         if p['verdict'] == 'good':
             n = run.threads
-            wanted.update({'speedup_waitless': one.longest / run.waitless, 'speedup_balanced': one.longest * n / run.useful, 'speedup_placed': one.longest * n / (run.useful - run.queue)})
+            wanted.update(
+                {
+                    'speedup_waitless': one.longest / run.waitless,
+                    'speedup_balanced': one.longest * n / run.useful,
+                    'speedup_placed': one.longest * n / (run.useful - run.queue),
+                }
+            )
         for key, value in wanted.items():
             close('{} of {} threads'.format(key, run.threads), p[key], value, 1e-6 * (1 + abs(value)))
         close('elapsed', q['elapsed_s'], run.elapsed, 1e-6 * run.elapsed)
@@ -63,10 +85,25 @@ def verdicts(found):
     for phase in found:
         one = phase['points'][0]
         for p in phase['points'][1:]:
-            off = [q['off_cpu_s'] is not None and q['off_cpu_s'] - q['queue_s'] > 0.02 * q['useful_s'] for q in (p, one)]
-            large = max(p['speedup'] if phase['name'] else 0, one['longest_s'] / p['longest_waitless_s'], one['longest_s'] / p['longest_s'] if phase['name'] else 0) > 1.05 * p['thread_count']
-            spread = one['elapsed_max_s'] - one['elapsed_min_s'] > 0.05 * (one['elapsed_max_s'] + one['elapsed_min_s']) / 2
-            equal('verdict of {}'.format(p), p['verdict'], 't1_varies' if spread else 'off_cpu' if any(off) else 'too_large' if large else 'good')
+            off = [
+                q['off_cpu_s'] is not None and q['off_cpu_s'] - q['queue_s'] > 0.02 * q['useful_s'] for q in (p, one)
+            ]
+            large = (
+                max(
+                    p['speedup'] if phase['name'] else 0,
+                    one['longest_s'] / p['longest_waitless_s'],
+                    one['longest_s'] / p['longest_s'] if phase['name'] else 0,
+                )
+                > 1.05 * p['thread_count']
+            )
+            spread = (
+                one['elapsed_max_s'] - one['elapsed_min_s'] > 0.05 * (one['elapsed_max_s'] + one['elapsed_min_s']) / 2
+            )
+            equal(
+                'verdict of {}'.format(p),
+                p['verdict'],
+                't1_varies' if spread else 'off_cpu' if any(off) else 'too_large' if large else 'good',
+            )
             values = [p[key] for key in LOST]
             if p['verdict'] == 'good':
                 close('sum', p['speedup'] + math.fsum(values), p['thread_count'], 1e-6)
@@ -123,27 +160,60 @@ def one_at_a_time(tap, program, place, run):
         names = sorted(os.listdir(directory))
         has_part = 'parts of it by' in done.err
         check(has_part != ('cache and memory are not separable here: ' in done.err), '{}', done.err)
-        equal('runs', names, sorted(['threads-1', 'threads-1.2', 'threads-2', 'threads-2-alone-100', 'threads-2-alone-100.2'] + (['threads-2-alone-50'] if has_part else [])))
+        equal(
+            'runs',
+            names,
+            sorted(
+                ['threads-1', 'threads-1.2', 'threads-2', 'threads-2-alone-100', 'threads-2-alone-100.2']
+                + (['threads-2-alone-50'] if has_part else [])
+            ),
+        )
         equal('output', done.out, harness.run([program]).ended(0).out * len(names))
         found = found_in([os.path.join(directory, name) for name in names])
         consistent(found)
-        equal('curve', [(c['thread_count'], c['cache_share'], c['run_count'], c['method']) for c in found[1]['curve']], [(2, 1.0, 2, 'whole')] + ([(2, 0.5, 1, 'pirate')] if has_part else []))
-        check(all(c['alone_s'] > 0 and c['verdict'] in ('good', 'off_cpu', 'varies', 'pirate_lost') for c in found[1]['curve']), '{}', found[1]['curve'])
+        equal(
+            'curve',
+            [(c['thread_count'], c['cache_share'], c['run_count'], c['method']) for c in found[1]['curve']],
+            [(2, 1.0, 2, 'whole')] + ([(2, 0.5, 1, 'pirate')] if has_part else []),
+        )
+        check(
+            all(
+                c['alone_s'] > 0 and c['verdict'] in ('good', 'off_cpu', 'varies', 'pirate_lost')
+                for c in found[1]['curve']
+            ),
+            '{}',
+            found[1]['curve'],
+        )
         check('One thread at a time' in done.err, '{}', done.err)
         said = stacks(os.path.join(directory, 'threads-2-alone-100'), rc=1).err
         check('one thread, or rank, at a time ran alone' in said, '{}', said)
     with tap.test('run --solo=curve: by resctrl, which is made of files here'):
         root = harness.scratch('root')
         os.makedirs(root + '/sys/fs/resctrl/info/L3')
-        for name, text in (('schemata', '    L3:0=ffff;1=fff0\n    MB:0=100\n'), ('tasks', ''), ('info/L3/min_cbm_bits', '2\n')):
+        for name, text in (
+            ('schemata', '    L3:0=ffff;1=fff0\n    MB:0=100\n'),
+            ('tasks', ''),
+            ('info/L3/min_cbm_bits', '2\n'),
+        ):
             with open(root + '/sys/fs/resctrl/' + name, 'w') as f:
                 f.write(text)
         directory = os.path.join(place, 'ways')
-        done = harness.run([harness.FVMPI, 'run', '--mpi', 'serial', '--solo=curve', '--stacks=2', '-o', directory, '--', program], env={'FVMPI_SENSORS_ROOT': root}, limit=120).ended(0)
+        done = harness.run(
+            [harness.FVMPI, 'run', '--mpi', 'serial', '--solo=curve', '--stacks=2', '-o', directory, '--', program],
+            env={'FVMPI_SENSORS_ROOT': root},
+            limit=120,
+        ).ended(0)
         check('parts of it by resctrl' in done.err, '{}', done.err)
         names = sorted(os.listdir(directory))
-        equal('runs', names, sorted(['threads-1', 'threads-1.2', 'threads-2'] + ['threads-2-alone-' + name for name in ('100', '100.2', '75', '50', '25', '12')]))
-        group, = [name for name in os.listdir(root + '/sys/fs/resctrl') if name.startswith('fvmpi-')]
+        equal(
+            'runs',
+            names,
+            sorted(
+                ['threads-1', 'threads-1.2', 'threads-2']
+                + ['threads-2-alone-' + name for name in ('100', '100.2', '75', '50', '25', '12')]
+            ),
+        )
+        (group,) = [name for name in os.listdir(root + '/sys/fs/resctrl') if name.startswith('fvmpi-')]
         with open('{}/sys/fs/resctrl/{}/schemata'.format(root, group)) as f:
             equal('ways of the last part', f.read(), 'L3:0=3;1=30\n')
         pids = []
@@ -153,11 +223,28 @@ def one_at_a_time(tap, program, place, run):
         check(pids[0] == pids[1] != '', 'moved there, and back: {}', pids)
         found = found_in([os.path.join(directory, name) for name in names])
         consistent(found)
-        equal('curve', [(c['cache_share'], c['method'], c['cache_bytes'], c['missed_share']) for c in found[1]['curve']], [(1.0, 'whole', None, None)] + [(part, 'resctrl', None, None) for part in (0.75, 0.5, 0.25, 0.125)])
+        equal(
+            'curve',
+            [(c['cache_share'], c['method'], c['cache_bytes'], c['missed_share']) for c in found[1]['curve']],
+            [(1.0, 'whole', None, None)] + [(part, 'resctrl', None, None) for part in (0.75, 0.5, 0.25, 0.125)],
+        )
     with tap.test('run --solo: through a launcher'):
         for mpi in harness.an_mpi(tap, quiet=True):
-            done = harness.run([harness.FVMPI, 'run', '--solo', '--stacks=2', '-o', os.path.join(place, 'launched-{}'.format(mpi)), '--'] + mpi.command(1, [program]), limit=120)
-            check('--solo: not through a launcher' in done.err and 'run 3 of 3' in done.err, '{}', done.err)  # the program has no MPI: nothing is recorded
+            done = harness.run(
+                [
+                    harness.FVMPI,
+                    'run',
+                    '--solo',
+                    '--stacks=2',
+                    '-o',
+                    os.path.join(place, 'launched-{}'.format(mpi)),
+                    '--',
+                ]
+                + mpi.command(1, [program]),
+                limit=120,
+            )
+            # the program has no MPI: nothing is recorded
+            check('--solo: not through a launcher' in done.err and 'run 3 of 3' in done.err, '{}', done.err)
 
 
 COUNTS = r"""
@@ -203,9 +290,29 @@ def with_counters(tap, place):
         f.write('L3:0=ffff\n')
     with tap.test('run --solo --counters: cycles and lines from memory of the thread that ran alone'):
         directory = os.path.join(place, 'counted')
-        harness.run([harness.FVMPI, 'run', '-q', '--solo', '--stacks=2', '--counters', 'INSTRUCTIONS,CYCLES,CACHE-MISSES', '-o', directory, '--', program, '{N}'],
-                    env=dict(harness.fake_pmu(), FVMPI_SENSORS_ROOT=root), limit=120).ended(0)
-        phase, = [of for of in found_in([os.path.join(directory, name) for name in sorted(os.listdir(directory))]) if of['kind'] == 'threads']
+        harness.run(
+            [
+                harness.FVMPI,
+                'run',
+                '-q',
+                '--solo',
+                '--stacks=2',
+                '--counters',
+                'INSTRUCTIONS,CYCLES,CACHE-MISSES',
+                '-o',
+                directory,
+                '--',
+                program,
+                '{N}',
+            ],
+            env=dict(harness.fake_pmu(), FVMPI_SENSORS_ROOT=root),
+            limit=120,
+        ).ended(0)
+        (phase,) = [
+            of
+            for of in found_in([os.path.join(directory, name) for name in sorted(os.listdir(directory))])
+            if of['kind'] == 'threads'
+        ]
         equal('parts', [c['cache_share'] for c in phase['curve']], [1.0, 0.5])
         for c in phase['curve']:
             close('cycles', c['cycles_per_instruction'], 2, 1e-9)
@@ -217,6 +324,7 @@ def with_counters(tap, place):
 
 def many_runs(tap, program):
     """fvmpi run --stacks."""
+
     def run(*words, rc=0):
         return harness.run([harness.FVMPI, 'run', '--mpi', 'serial', *words], limit=120).ended(rc)
 
@@ -230,14 +338,18 @@ def many_runs(tap, program):
         done = run('--stacks=2', '-o', directory, '--', program)
         equal('runs', sorted(os.listdir(directory)), ['threads-1', 'threads-1.2', 'threads-2'])
         equal('output', done.out, harness.run([program]).ended(0).out * 3)
-        check('from 1 to 2 threads: ' in done.err and 'fvmpi stacks {}/threads-* --html'.format(directory) in done.err, '{}', done.err)
+        check(
+            'from 1 to 2 threads: ' in done.err and 'fvmpi stacks {}/threads-* --html'.format(directory) in done.err,
+            '{}',
+            done.err,
+        )
         points = found_in([os.path.join(directory, name) for name in sorted(os.listdir(directory))])[0]['points']
         equal('points', [(p['thread_count'], p['run_count']) for p in points], [(1, 2), (2, 1)])
     with tap.test('run --stacks: {N} in the command, twice in a word, all processors'):
         directory = os.path.join(place, 'words')
         done = run('--stacks', '-q', '-o', directory, '--', team, '{N}', '{N}-{N}')
         cpus = len(os.sched_getaffinity(0))
-        counts = [1] + [n for n in (2 ** i for i in range(1, 12)) if n < cpus] + ([cpus] if cpus > 1 else []) + [1]
+        counts = [1] + [n for n in (2**i for i in range(1, 12)) if n < cpus] + ([cpus] if cpus > 1 else []) + [1]
         equal('output', done.out, ''.join('{0} of {0}-{0}\n'.format(n) for n in counts))
         equal('said', done.err, '')
     with tap.test('run --stacks: a program that takes neither'):
@@ -250,7 +362,9 @@ def many_runs(tap, program):
     with tap.test('run --stacks: under a launcher'):
         for mpi in harness.an_mpi(tap, quiet=True):
             directory = os.path.join(place, 'below')
-            said = harness.run(mpi.command(2, [harness.FVMPI, 'run', '--stacks=2', '-o', directory, '--', program]), limit=60)
+            said = harness.run(
+                mpi.command(2, [harness.FVMPI, 'run', '--stacks=2', '-o', directory, '--', program]), limit=60
+            )
             check('say fvmpi run --stacks ... -- mpiexec' in said.err, '{}', said.err)
             check(not os.path.exists(directory), 'it has run')
     one_at_a_time(tap, program, place, run)
@@ -258,7 +372,7 @@ def many_runs(tap, program):
     with tap.test('run --stacks: wrong words'):
         for value in ('x', '1,', ',2', '2,,3', '0', '99999', '-2'):
             said = harness.run([harness.FVMPI, 'run', '--stacks=' + value, '--', program])
-            if value != '0': # off
+            if value != '0':  # off
                 equal(value, said.rc, 2)
         equal('solo', harness.run([harness.FVMPI, 'run', '--solo=x', '--', program]).rc, 2)
         said = run('--stacks', '-o', place, '--', program, rc=1)
@@ -289,8 +403,12 @@ def main():
         with open(os.path.join(folder, 'stacks.csv')) as f:
             equal('rows', len(list(csv.DictReader(f))), 6)
     with tap.test('wrong words'):
-        for words, rc, text in (([directories[0], directories[0]], 1, 'all runs had 1 thread: runs with 1, 2, 4'), (directories + ['--t1', '1'], 2, 'T1 is that of those with one thread'),
-                                (directories[:1] + ['--json', '-'], 2, 'it is of runs with several numbers of threads'), (directories + ['--json', '-', '--text'], 2, '--text')):
+        for words, rc, text in (
+            ([directories[0], directories[0]], 1, 'all runs had 1 thread: runs with 1, 2, 4'),
+            (directories + ['--t1', '1'], 2, 'T1 is that of those with one thread'),
+            (directories[:1] + ['--json', '-'], 2, 'it is of runs with several numbers of threads'),
+            (directories + ['--json', '-', '--text'], 2, '--text'),
+        ):
             err = stacks(*words, rc=rc).err
             check(text in err, '{}: {}', words, err)
     many_runs(tap, program)

@@ -16,18 +16,37 @@ THREADS, ROUNDS, BRIEF = 8, 80, 8 * 10  # brief: one for each eight rounds
 
 def counts(waits):
     equal('damages', waits.damages, [])
-    equal('lost', [(t.overflow, t.missed, t.lives_lost) for t in waits.threads if t.overflow or t.missed or t.lives_lost],
-          [])
-    kinds = {kind: total([r for r in waits.records if r.kind == kind and r.operation != 'post'], 'acquired')
-             for kind in ('mutex', 'rwlock', 'spin', 'sem', 'join')}
+    equal(
+        'lost',
+        [(t.overflow, t.missed, t.lives_lost) for t in waits.threads if t.overflow or t.missed or t.lives_lost],
+        [],
+    )
+    kinds = {
+        kind: total([r for r in waits.records if r.kind == kind and r.operation != 'post'], 'acquired')
+        for kind in ('mutex', 'rwlock', 'spin', 'sem', 'join')
+    }
     each = THREADS * ROUNDS
-    equal('kinds', kinds, {'mutex': 2 * each + BRIEF + THREADS, 'rwlock': 2 * each, 'spin': each, 'sem': 2 * each,
-                           'join': BRIEF + THREADS})
-    equal('of the shared ones', (total(waits.of('stressed'), 'acquired'), total(waits.of('both_ways'), 'acquired')),
-          (each + BRIEF, each))
+    equal(
+        'kinds',
+        kinds,
+        {
+            'mutex': 2 * each + BRIEF + THREADS,
+            'rwlock': 2 * each,
+            'spin': each,
+            'sem': 2 * each,
+            'join': BRIEF + THREADS,
+        },
+    )
+    equal(
+        'of the shared ones',
+        (total(waits.of('stressed'), 'acquired'), total(waits.of('both_ways'), 'acquired')),
+        (each + BRIEF, each),
+    )
     equal('posts', total(waits.of('given', operation='post'), 'acquired'), each)
     equal('last', (total(waits.of('together'), 'last'), total(waits.of('together'), 'acquired')), (20, 20 * THREADS))
-    equal('lives', len([life for life in waits.lives if life.creator >= 0 and life.join_end >= life.end]), BRIEF + THREADS)
+    equal(
+        'lives', len([life for life in waits.lives if life.creator >= 0 and life.join_end >= life.end]), BRIEF + THREADS
+    )
 
 
 def main():

@@ -22,24 +22,34 @@ def build(source, *flags, compiler=None, output=None):
     _bin = _bin or harness.scratch('bin')
     path = os.path.join(_bin, output or os.path.splitext(source)[0] + '.' + source.rsplit('.', 1)[1])
     compiler = compiler or ('c++' if source.endswith('.cpp') else 'cc')
-    harness.run([compiler, '-O2', '-g', '-Wall', '-Wextra', '-pthread', os.path.join(HERE, source), '-o', path] +
-                TSAN + list(flags)).ended(0)
+    harness.run(
+        [compiler, '-O2', '-g', '-Wall', '-Wextra', '-pthread', os.path.join(HERE, source), '-o', path]
+        + TSAN
+        + list(flags)
+    ).ended(0)
     return path
 
 
 def record(command, *options, **more):
     """Runs it under the serial flavour."""
     directory = os.path.join(harness.scratch('exp'), 'e')
-    return harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + list(options) + command,
-                       directory=directory, **more)
+    return harness.run(
+        [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial'] + list(options) + command,
+        directory=directory,
+        **more,
+    )
 
 
 def symbols(path):
     """Sorted (address, name) of an ELF file's functions and variables."""
-    text = subprocess.run(['nm', '--defined-only', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          universal_newlines=True).stdout
-    return sorted((int(f[0], 16), f[2]) for f in (line.split() for line in text.splitlines())
-                  if len(f) == 3 and f[1] in 'tTbBdDrR')
+    text = subprocess.run(
+        ['nm', '--defined-only', path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True
+    ).stdout
+    return sorted(
+        (int(f[0], 16), f[2])
+        for f in (line.split() for line in text.splitlines())
+        if len(f) == 3 and f[1] in 'tTbBdDrR'
+    )
 
 
 KINDS = ('mutex', 'rwlock', 'spin', 'barrier', 'cond', 'sem', 'join', 'once', 'omp')  # enum fv_sync_kind
@@ -85,7 +95,7 @@ class Waits:
             if kind not in ('sync_objects', 'sync', 'sync_thread', 'lives', 'omp', 'omp_threads'):
                 continue
             r = Record({k: int(v, 0) if re.fullmatch(r'-?(0x[0-9a-f]+|\d+)', v) else v for k, v in f.items()})
-            r.update((k, -1) for k, v in r.items() if v == 0xffffffff)  # FV_NO_THREAD
+            r.update((k, -1) for k, v in r.items() if v == 0xFFFFFFFF)  # FV_NO_THREAD
             if kind == 'sync_objects':
                 r['name'] = name(f['module'], r.offset, 0) if 'static' in str(r.flags) else None
                 r['names'] = names(f['path'])
@@ -95,7 +105,10 @@ class Waits:
                 r.update(wait=r.wait_sum, holds=r.hold_count, hold=r.hold_sum)
                 self.records.append(r)
             elif kind == 'sync_thread':
-                r.update(dict.fromkeys(KINDS, 0), **{k: int(v) for k, _, v in (word.partition(':') for word in f['wait_ticks'].split(',')) if v})
+                r.update(
+                    dict.fromkeys(KINDS, 0),
+                    **{k: int(v) for k, _, v in (word.partition(':') for word in f['wait_ticks'].split(',')) if v},
+                )
                 self.threads.append(r)
             elif kind == 'omp':
                 r['names'] = names(f['path'])
@@ -103,7 +116,9 @@ class Waits:
             elif kind == 'omp_threads':
                 self.team.append(r)
             elif kind == 'lives':
-                r['routine'] = name(f['routine_module'], r.routine_offset, 0) if f['routine_module'] in modules else None
+                r['routine'] = (
+                    name(f['routine_module'], r.routine_offset, 0) if f['routine_module'] in modules else None
+                )
                 r['create_names'], r['join_names'] = names(f['create_path']), names(f['join_path'])
                 self.lives.append(r)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
-"""What threads do in the archive: creation and join, the order in which locks are acquired, waiting with its length, kind
-and cause, as programs that measure their own waits know them; as otf2-print reads it, and approved by `fvmpi check`."""
+"""What threads do in the archive: creation and join, the order in which locks are acquired, waiting with its length,
+kind and cause, as programs that measure their own waits know them; as otf2-print reads it, and approved by `fvmpi
+check`."""
 import filecmp
 import os
 import shutil
@@ -52,7 +53,9 @@ class Archive:
                 open_[e.location] = e
             elif 'lock' in open_[e.location]:
                 enter = open_.pop(e.location)
-                found.append(otf2_print.Event(e, lock=enter.lock, begin=enter.time, call_path=enter.get('call_path', '')))
+                found.append(
+                    otf2_print.Event(e, lock=enter.lock, begin=enter.time, call_path=enter.get('call_path', ''))
+                )
         return found
 
 
@@ -88,11 +91,14 @@ def waiting(known, truth):
     for name in ('contended', 'convoy', 'filled', 'spun', 'uneven', 'tokens', 'once', 'late'):
         truth.near(name, sum(w.get('wait', 0) for w in known.of(name)))
     truth.near('starved', sum(w.wait for w in known.of('starved') if 'timedwrlock' in w.region))
-    for name, region, kind in (('contended', 'pthread_mutex_lock', 'lock_contention'),
-                               ('spun', 'pthread_spin_lock', 'lock_contention'),
-                               ('filled', 'pthread_cond_wait', 'condition'),
-                               ('uneven', 'pthread_barrier_wait', 'thread_barrier'),
-                               ('tokens', 'sem_wait', 'semaphore'), ('late', 'pthread_join', 'thread_join')):
+    for name, region, kind in (
+        ('contended', 'pthread_mutex_lock', 'lock_contention'),
+        ('spun', 'pthread_spin_lock', 'lock_contention'),
+        ('filled', 'pthread_cond_wait', 'condition'),
+        ('uneven', 'pthread_barrier_wait', 'thread_barrier'),
+        ('tokens', 'sem_wait', 'semaphore'),
+        ('late', 'pthread_join', 'thread_join'),
+    ):
         equal(name, {(w.region, w.wait_kind) for w in known.of(name) if 'wait' in w}, {('"' + region + '"', kind)})
         check(all(w.wait == w.time - w.begin for w in known.of(name) if 'wait' in w), 'length of {}', name)
 
@@ -113,10 +119,13 @@ def causes(known, truth):
     for name in ('filled', 'tokens'):
         equal('who let go', len({w.cause for w in known.of(name)}), 1)
         check(known.of(name)[0].cause != known.of(name)[0].location, 'itself: {}', name)
-    late, = known.of('late')
-    wait, = [e for e in known.archive.of('THREAD_WAIT') if e.time == late.time and e.location == late.location]
-    end, = [e for e in known.archive.of('THREAD_END') if e['sequence count'] == wait['sequence count'] and
-            e.location % (1 << 32) == 0]
+    (late,) = known.of('late')
+    (wait,) = [e for e in known.archive.of('THREAD_WAIT') if e.time == late.time and e.location == late.location]
+    (end,) = [
+        e
+        for e in known.archive.of('THREAD_END')
+        if e['sequence count'] == wait['sequence count'] and e.location % (1 << 32) == 0
+    ]
     equal('joined', late.cause, end.location)
 
 
@@ -127,12 +136,16 @@ def lives(known, truth):
             links.setdefault(int(e['sequence count']), []).append((e.time, e.kind))
     equal('numbers', sorted(links), list(range(1, 24)))
     for events in links.values():
-        equal('order', [kind for _, kind in sorted(events)],
-              ['THREAD_CREATE', 'THREAD_BEGIN', 'THREAD_END', 'THREAD_WAIT'])
+        equal(
+            'order',
+            [kind for _, kind in sorted(events)],
+            ['THREAD_CREATE', 'THREAD_BEGIN', 'THREAD_END', 'THREAD_WAIT'],
+        )
 
 
 def judged(tap, who, tests, make, found_in):
     """Tests of a program, by what it measured; the last run's archive."""
+
     def run():
         run = make().ended(0)
         return run.out, found_in(Archive(run.directory))
@@ -145,8 +158,13 @@ def judged(tap, who, tests, make, found_in):
 
 
 def known(tap, who, make):
-    tests = (('the order of acquisitions', acquisitions), ('waiting', waiting), ('call paths', call_paths), ('causes', causes),
-             ('threads', lives))
+    tests = (
+        ('the order of acquisitions', acquisitions),
+        ('waiting', waiting),
+        ('call paths', call_paths),
+        ('causes', causes),
+        ('threads', lives),
+    )
     return judged(tap, who, tests, make, Known).archive
 
 
@@ -162,7 +180,7 @@ def few(tap):
             equal(name, len(locks[objects[name]]), count)
         first, second = locks[objects['shared']]
         check(first[1] < second[1] <= second[2] < first[2], 'readers: {}', locks[objects['shared']])
-        wait, = [w for w in archive.waits() if 'cond' in w.region]
+        (wait,) = [w for w in archive.waits() if 'cond' in w.region]
         before, signalling, after = locks[objects['guarded']]
         check(before[2] <= wait.begin <= signalling[1] <= wait.time <= after[1] + 1, 'condition: {}', wait)
         equal('who signalled', wait.cause, signalling[3])
@@ -186,7 +204,7 @@ def begins(tap):
     with tap.test('threads that begin while the file is being made longer: no sample is lost'):
         run = threads.record([threads.build('slow_file.c')], '--sample=clock', *OPTIONS).ended(0)
         equal('output', run.out, 'computed\n')
-        Archive(run.directory) # which tells of what is not in it
+        Archive(run.directory)  # which tells of what is not in it
 
 
 def loop(tap):
@@ -209,7 +227,9 @@ def loop(tap):
         archive = harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', '--no-samples', run.directory]).ended(1)
         lost = [t.trace_lost for t in threads.Waits(run.directory).threads]
         check(sum(lost) > n, 'lost: {} {}', lost, archive.err)
-        check('{} events of threads are not in the trace: '.format(sum(lost)) in archive.err, 'not said: {}', archive.err)
+        check(
+            '{} events of threads are not in the trace: '.format(sum(lost)) in archive.err, 'not said: {}', archive.err
+        )
         said = harness.run([harness.FVMPI, 'check', os.path.join(run.directory, 'traces.otf2')]).ended(0).out
         check(' 0 errors' in said, 'fvmpi check: {}', said)
 
@@ -228,17 +248,29 @@ def teams(archive, truth):
     master = events[0]
     outer, inner = ['THREAD_FORK', 'THREAD_TEAM_BEGIN'], ['THREAD_TEAM_END', 'THREAD_JOIN']
     equal('the first', [e.kind for e in master], (outer + inner) * 5 + outer * 2 + inner * 2 + outer + inner)
-    equal('asked for', [int(e['requested threads']) for e in master if e.kind == 'THREAD_FORK'], [3, 3, 3, 3, 2, 2, 2, 0])
+    equal(
+        'asked for', [int(e['requested threads']) for e in master if e.kind == 'THREAD_FORK'], [3, 3, 3, 3, 2, 2, 2, 0]
+    )
     for e in sum(events.values(), []):
-        check(e.kind != 'THREAD_FORK' or e.call_path.split('@')[0].split('.')[0] in ('uneven', 'team_lost', 'task', 'nested', 'asked'),
-              'call path: {}', e)
+        check(
+            e.kind != 'THREAD_FORK'
+            or e.call_path.split('@')[0].split('.')[0] in ('uneven', 'team_lost', 'task', 'nested', 'asked'),
+            'call path: {}',
+            e,
+        )
     for i in range(3):
         fork, join = master[4 * i].time, master[4 * i + 3].time
         others = [[e for e in mine if fork <= e.time <= join] for where, mine in events.items() if where]
-        equal('a team', sorted([e.kind for e in mine] for mine in others if mine),
-              [['THREAD_TEAM_BEGIN', 'THREAD_TEAM_END']] * 2)
-        equal('they end together', len({e.time for mine in others + [master[4 * i:4 * i + 3]] for e in mine
-                                        if e.kind == 'THREAD_TEAM_END'}), 1)
+        equal(
+            'a team',
+            sorted([e.kind for e in mine] for mine in others if mine),
+            [['THREAD_TEAM_BEGIN', 'THREAD_TEAM_END']] * 2,
+        )
+        equal(
+            'they end together',
+            len({e.time for mine in others + [master[4 * i : 4 * i + 3]] for e in mine if e.kind == 'THREAD_TEAM_END'}),
+            1,
+        )
     forks = [e for mine in events.values() for e in mine if e.kind == 'THREAD_FORK']
     equal('nested', len([e for e in forks if e.call_path.startswith('nested')]), 3)
 
@@ -258,14 +290,16 @@ def at_their_end(archive, truth):
     late = {w.location for w in inside if 'wait' not in w}
     equal('late at a barrier', len(late), 1)
     equal('for whom', {w.cause for w in inside if w.get('wait', 0) > 1e6}, late if len(inside) > 1 else set())
-    task, = [w for w in waits if w.region == '"omp implicit barrier"' and w.call_path.startswith('task@') and not w.location]
+    (task,) = [
+        w for w in waits if w.region == '"omp implicit barrier"' and w.call_path.startswith('task@') and not w.location
+    ]
     truth.near('after the task', task.wait, 'task')
 
 
 def paradigm(archive, truth):
     defs = harness.run(['otf2-print', '-G', archive.path]).ended(0).out.splitlines()
     for name, role in (('omp implicit barrier', 'IMPLICIT_BARRIER'), ('omp barrier', 'BARRIER')):
-        line, = [d for d in defs if d.startswith('REGION ') and 'Name: "{}"'.format(name) in d]
+        (line,) = [d for d in defs if d.startswith('REGION ') and 'Name: "{}"'.format(name) in d]
         check('Paradigm: "OpenMP"' in line and 'Role: {},'.format(role) in line, '{}', line)
 
 
@@ -273,9 +307,15 @@ def omp_killed(tap, program):
     with tap.test('killed in a parallel region'):
         archive = Archive(threads.record([program, 'killed'], *OPTIONS).directory)
         events = regions_of(archive)
-        equal('the first', [e.kind for e in events[0]], ['THREAD_FORK', 'THREAD_TEAM_BEGIN', 'THREAD_TEAM_END', 'THREAD_JOIN'])
-        wait, = [w for w in archive.waits() if 'omp' in w.region]
-        check(wait.location == 0 and events[0][1].time <= wait.begin <= wait.time <= events[0][2].time, 'open: {}', wait)
+        equal(
+            'the first',
+            [e.kind for e in events[0]],
+            ['THREAD_FORK', 'THREAD_TEAM_BEGIN', 'THREAD_TEAM_END', 'THREAD_JOIN'],
+        )
+        (wait,) = [w for w in archive.waits() if 'omp' in w.region]
+        check(
+            wait.location == 0 and events[0][1].time <= wait.begin <= wait.time <= events[0][2].time, 'open: {}', wait
+        )
 
 
 def omp_paused(tap, program):
@@ -292,8 +332,11 @@ def omp_mpi(tap, mpi):
     run = mpi.profile(program, 2, options=['-q'] + OPTIONS).ended(0)
     archive = Archive(run.directory)
     with tap.test('{}: teams of both ranks'.format(mpi)):
-        equal('forks', [len([e for e in regions_of(archive, rank)[rank] if e.kind == 'THREAD_FORK'])
-                        for rank in (0, 1)], [8, 8])
+        equal(
+            'forks',
+            [len([e for e in regions_of(archive, rank)[rank] if e.kind == 'THREAD_FORK']) for rank in (0, 1)],
+            [8, 8],
+        )
 
 
 def not_made(tap):
@@ -307,7 +350,7 @@ def killed(tap):
     with tap.test('killed while it waits'):
         run = threads.record([threads.build('traced.c'), 'killed'], *OPTIONS)
         archive = Archive(run.directory, warnings=1)  # the lock is held
-        wait, = [w for w in archive.waits() if 'mutex' in w.region]
+        (wait,) = [w for w in archive.waits() if 'mutex' in w.region]
         check(wait.wait > 80e6 and wait.call_path.startswith('stuck@'), 'open wait: {}', wait)
         _, held = archive.locks()
         equal('held', len(held), 1)
@@ -328,8 +371,13 @@ def main():
     killed(tap)
     not_made(tap)
     program = threads.build('traced_omp.c', '-fopenmp')
-    judged(tap, 'serial', (('parallel regions', teams), ('the barrier at their end', at_their_end), ('the paradigm', paradigm)),
-           lambda: threads.record([program], *OPTIONS), lambda archive: archive)
+    judged(
+        tap,
+        'serial',
+        (('parallel regions', teams), ('the barrier at their end', at_their_end), ('the paradigm', paradigm)),
+        lambda: threads.record([program], *OPTIONS),
+        lambda archive: archive,
+    )
     omp_killed(tap, program)
     omp_paused(tap, program)
     for count, mpi in enumerate(harness.an_mpi(tap)):
@@ -347,7 +395,9 @@ def main():
             harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', '--no-samples', run.directory]).ended(0)
             found = Analysis(run.directory)
             wait = found.kind(found.inside('late', ['MPI_Recv']), 1, 'late_sender')
-            inside = next(float(f[3]) for f in map(str.split, run.out.splitlines()) if f[:3] == ['truth', 'MPI_Recv', 'late'])
+            inside = next(
+                float(f[3]) for f in map(str.split, run.out.splitlines()) if f[:3] == ['truth', 'MPI_Recv', 'late']
+            )
             check(0.29 < wait <= inside + 0.01, 'waited {} s of {} s', wait, inside)
     return tap.done()
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Worksharing of OpenMP: loops, sections, singles and masked, by place, with known counts and times that lie between what the program computed there and what passed
-there; of libgomp and of LLVM's runtime (OMPT); in the archive, too, with sections, instrumented functions and samples around them."""
+"""Worksharing of OpenMP: loops, sections, singles and masked, by place, with known counts and times that lie between
+what the program computed there and what passed there; of libgomp and of LLVM's runtime (OMPT); in the archive, too,
+with sections, instrumented functions and samples around them."""
 import os
 import re
 import shutil
@@ -14,9 +15,9 @@ import otf2_print
 from report import check, equal
 
 THREADS = 2
-UNTOLD = {'gcc': ('static for', 'masked'), 'clang': ()} # libgomp is not asked
+UNTOLD = {'gcc': ('static for', 'masked'), 'clang': ()}  # libgomp is not asked
 UNTIMED = {'gcc': ('single',), 'clang': ()}
-OWN = 'single' # that makes the tasks
+OWN = 'single'  # that makes the tasks
 
 
 def constructs(text):
@@ -32,7 +33,23 @@ def constructs(text):
 def recorded(program, *options):
     """By the clock that the program measures with."""
     directory = os.path.join(harness.scratch('exp'), 'e')
-    return harness.run([harness.FVMPI, 'run', '-q', '--threads', '--clock=monotonic', '--sample=off', *options, '-o', directory, '--mpi', 'serial', program], directory=directory).ended(0)
+    return harness.run(
+        [
+            harness.FVMPI,
+            'run',
+            '-q',
+            '--threads',
+            '--clock=monotonic',
+            '--sample=off',
+            *options,
+            '-o',
+            directory,
+            '--mpi',
+            'serial',
+            program,
+        ],
+        directory=directory,
+    ).ended(0)
 
 
 def profile(tap, compiler, program):
@@ -42,27 +59,61 @@ def profile(tap, compiler, program):
         equal('output', run.out, plain.out)
         known = {line: of for line, of in constructs(run.err).items() if of[0] not in UNTOLD[compiler]}
         rows = {r['path'][0]['line']: r for r in run.report().data['worksharing']}
-        table = harness.run([harness.FVMPI, 'report', run.directory, '--table', 'worksharing', '--columns', 'construct,function', '--csv', '-']).ended(0).out
+        table = (
+            harness.run(
+                [
+                    harness.FVMPI,
+                    'report',
+                    run.directory,
+                    '--table',
+                    'worksharing',
+                    '--columns',
+                    'construct,function',
+                    '--csv',
+                    '-',
+                ]
+            )
+            .ended(0)
+            .out
+        )
         functions = [line.split(',', 1)[1] for line in table.splitlines()[1:] if not line.startswith('task')]
-        check(functions and all(re.search(r'loops|others|tasks|main', f) for f in functions), 'the functions that they stand in: {}', table)
+        check(
+            functions and all(re.search(r'loops|others|tasks|main', f) for f in functions),
+            'the functions that they stand in: {}',
+            table,
+        )
         # a call's line is that of the directive, or beside it, as the compiler likes
         by_line = {line: rows.get(line) or rows.get(line + 1) or rows.get(line - 1) for line in known}
         equal('places', sorted(line for line in by_line if by_line[line] is None), [])
         equal('no others', len(rows), len(known))
         for line, (name, times, inner, outer) in sorted(known.items()):
             r, one = by_line[line], name.split()[-1] in ('single', 'masked', 'task')
-            equal('{} {}'.format(line, name), (r['construct'], r['executed']), (name.split()[-1], times if one else THREADS * times))
-            if name == 'task': # any thread runs them
+            equal(
+                '{} {}'.format(line, name),
+                (r['construct'], r['executed']),
+                (name.split()[-1], times if one else THREADS * times),
+            )
+            if name == 'task':  # any thread runs them
                 check(r['thread_count'] <= THREADS and r['times'] == times, '{}', r)
             else:
-                equal('line {}'.format(line), (r['times'], r['thread_count']), (times, 1 if name == 'masked' else THREADS))
+                equal(
+                    'line {}'.format(line), (r['times'], r['thread_count']), (times, 1 if name == 'masked' else THREADS)
+                )
             if name in UNTIMED[compiler]:
                 equal('untimed {}'.format(line), (r['timed'], r['time_s'], r['balance']), (0, None, None))
                 continue
             equal('timed {}'.format(line), r['timed'], r['executed'])
             check(inner <= r['time_s'] + 1e-6, 'line {}: computed {} s, {}', line, inner, r)
-            check(name in ('copied single', 'parallel for', 'task') or r['time_s'] <= outer + 1e-6, 'line {}: passed {} s, {}', line, outer, r)
-            check(r['max_s'] <= r['thread_max_s'] + 1e-9 <= r['time_s'] + 2e-9 and 0 < r['balance'] <= 1 + 1e-9, '{}', r)
+            check(
+                name in ('copied single', 'parallel for', 'task') or r['time_s'] <= outer + 1e-6,
+                'line {}: passed {} s, {}',
+                line,
+                outer,
+                r,
+            )
+            check(
+                r['max_s'] <= r['thread_max_s'] + 1e-9 <= r['time_s'] + 2e-9 and 0 < r['balance'] <= 1 + 1e-9, '{}', r
+            )
 
 
 def archive(tap, compiler, program):
@@ -112,10 +163,16 @@ def exception(tap, compiler, place):
         program = os.path.join(place, 'exception.' + compiler)
         with open(program + '.cpp', 'w') as f:
             f.write(EXCEPTION)
-        harness.run([compiler, '-O1', '-g', '-fopenmp', '-finstrument-functions', program + '.cpp', '-o', program]).ended(0)
+        harness.run(
+            [compiler, '-O1', '-g', '-fopenmp', '-finstrument-functions', program + '.cpp', '-o', program]
+        ).ended(0)
         run = recorded(program, '--trace', '--functions=all')
         equal('output', run.out, '15\n')
-        regions = [e.region.strip('"') for e in otf2_print.events(otf2_print.merge(run.directory, '--no-samples')) if e.kind == 'ENTER']
+        regions = [
+            e.region.strip('"')
+            for e in otf2_print.events(otf2_print.merge(run.directory, '--no-samples'))
+            if e.kind == 'ENTER'
+        ]
         equal('calls', len([r for r in regions if r.startswith('thrower')]), 30)
         equal('loops', regions.count('omp for'), 6)
 
@@ -124,7 +181,9 @@ def targets(tap, place, event, *flags):
     """By a library that stands in for one that tells of them."""
     here = os.path.dirname(os.path.abspath(__file__))
     library, program = os.path.join(place, 'libtarget{}.so'.format(event)), os.path.join(place, 'target' + event)
-    harness.run(['cc', '-O1', '-g', '-shared', '-fPIC', *flags, '-o', library, os.path.join(here, 'target_runtime.c')]).ended(0)
+    harness.run(
+        ['cc', '-O1', '-g', '-shared', '-fPIC', *flags, '-o', library, os.path.join(here, 'target_runtime.c')]
+    ).ended(0)
     harness.run(['cc', '-O0', '-g', '-o', program, os.path.join(here, 'target.c'), library]).ended(0)
     with tap.test('target regions, told by {}: counts and times, by line'.format(event)):
         run = recorded(program)
@@ -134,10 +193,18 @@ def targets(tap, place, event, *flags):
         equal('lines', sorted(rows), sorted(known))
         for line, (name, times, inner, outer) in known.items():
             r = rows[line]
-            equal('line {}'.format(line), (r['construct'], r['times'], r['executed'], r['timed']), (name.replace('nowait ', ''), times, times, times))
+            equal(
+                'line {}'.format(line),
+                (r['construct'], r['times'], r['executed'], r['timed']),
+                (name.replace('nowait ', ''), times, times, times),
+            )
             check(inner <= r['time_s'] + 1e-6 <= outer + 2e-6, 'line {}: {} to {} s, {}', line, inner, outer, r)
     with tap.test('target regions, told by {}: in the archive'.format(event)):
-        found = [e.region.strip('"') for e in otf2_print.events(otf2_print.merge(recorded(program, '--trace').directory, '--no-samples')) if e.kind == 'ENTER']
+        found = [
+            e.region.strip('"')
+            for e in otf2_print.events(otf2_print.merge(recorded(program, '--trace').directory, '--no-samples'))
+            if e.kind == 'ENTER'
+        ]
         equal('regions', (found.count('omp target'), found.count('omp target data')), (6, 3))
 
 
@@ -152,7 +219,18 @@ def main():
                 raise harness.Skip('no ' + compiler)
             continue
         program = os.path.join(place, 'worksharing.' + compiler)
-        harness.run([compiler, '-O1', '-g', '-fopenmp', '-finstrument-functions', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'worksharing.c'), '-o', program]).ended(0)
+        harness.run(
+            [
+                compiler,
+                '-O1',
+                '-g',
+                '-fopenmp',
+                '-finstrument-functions',
+                os.path.join(os.path.dirname(os.path.abspath(__file__)), 'worksharing.c'),
+                '-o',
+                program,
+            ]
+        ).ended(0)
         profile(tap, compiler, program)
         archive(tap, compiler, program)
         exception(tap, {'gcc': 'g++', 'clang': 'clang++'}[compiler], place)

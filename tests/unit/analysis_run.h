@@ -1,4 +1,5 @@
-/* Runs made in memory, call by call, and their analysis: for tests with known answers. Times count from tick 1,000,000,000. */
+/* Runs made in memory, call by call, and their analysis: for tests with known answers. Times count from tick
+ * 1,000,000,000. */
 #ifndef ANALYSIS_RUN_H
 #define ANALYSIS_RUN_H
 

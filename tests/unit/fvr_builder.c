@@ -61,8 +61,7 @@ void fvr_add(struct fvr *f, uint16_t type, uint32_t thread, const void *record, 
     s->bytes += bytes;
 }
 
-void fvr_chunk(struct fvr *f, uint16_t type, uint32_t thread, uint64_t first, const void *payload,
-               size_t bytes)
+void fvr_chunk(struct fvr *f, uint16_t type, uint32_t thread, uint64_t first, const void *payload, size_t bytes)
 {
     FV_GROW(f->streams, f->stream_room, f->stream_count + 1);
     struct fvr_stream *s = &f->streams[f->stream_count++];
@@ -149,9 +148,7 @@ void fvr_thread(struct fvr *f, uint32_t id, bool main, uint64_t calls, uint64_t 
 uint32_t fvr_cell(struct fvr *f, uint32_t thread, uint32_t path, uint32_t comm, uint16_t function,
                   const uint64_t *ticks, uint32_t calls, uint64_t sent_each, uint64_t received_each)
 {
-    struct fv_cell c = {
-        .path = path, .comm = comm, .function = function, .calls = calls, .time_min = UINT64_MAX
-    };
+    struct fv_cell c = { .path = path, .comm = comm, .function = function, .calls = calls, .time_min = UINT64_MAX };
     unsigned __int128 squares = 0;
     uint32_t index = 0;
 
@@ -178,8 +175,8 @@ uint32_t fvr_cell(struct fvr *f, uint32_t thread, uint32_t path, uint32_t comm, 
     return index;
 }
 
-void fvr_collective(struct fvr *f, uint32_t thread, uint32_t cell, uint32_t sequence, unsigned flags,
-                    uint64_t begin, uint64_t end)
+void fvr_collective(struct fvr *f, uint32_t thread, uint32_t cell, uint32_t sequence, unsigned flags, uint64_t begin,
+                    uint64_t end)
 {
     struct fv_coll_record r = { begin, end, sequence, cell << 3 | flags };
 
@@ -252,13 +249,13 @@ void fvr_instances(struct fvr *f, uint32_t thread, uint32_t path, const uint64_t
 
 static size_t fixed_bytes(uint16_t type)
 {
-    return type == FV_CHUNK_CELLS         ? sizeof(struct fv_cell)
-           : type == FV_CHUNK_PATHS       ? sizeof(struct fv_path_record)
-           : type == FV_CHUNK_COLLECTIVES ? sizeof(struct fv_coll_record)
-           : type == FV_CHUNK_PEERS       ? sizeof(struct fv_peer_record)
+    return type == FV_CHUNK_CELLS          ? sizeof(struct fv_cell)
+           : type == FV_CHUNK_PATHS        ? sizeof(struct fv_path_record)
+           : type == FV_CHUNK_COLLECTIVES  ? sizeof(struct fv_coll_record)
+           : type == FV_CHUNK_PEERS        ? sizeof(struct fv_peer_record)
            : type == FV_CHUNK_SAMPLE_PATHS ? sizeof(struct fv_path_record)
-           : type == FV_CHUNK_COSTS       ? sizeof(struct fv_cost)
-                                          : 0;
+           : type == FV_CHUNK_COSTS        ? sizeof(struct fv_cost)
+                                           : 0;
 }
 
 static void put_chunk(struct fvr *f, const struct fvr_stream *s, size_t from, size_t bytes)

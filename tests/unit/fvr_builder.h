@@ -31,11 +31,9 @@ void fvr_release(struct fvr *f);
 
 void fvr_add(struct fvr *f, uint16_t type, uint32_t thread, const void *record, size_t bytes);
 /* The same as a chunk of its own: `first` of its header counts what was before. */
-void fvr_chunk(struct fvr *f, uint16_t type, uint32_t thread, uint64_t first, const void *payload,
-               size_t bytes);
+void fvr_chunk(struct fvr *f, uint16_t type, uint32_t thread, uint64_t first, const void *payload, size_t bytes);
 void fvr_function(struct fvr *f, uint16_t id, unsigned class, unsigned wait, const char *name);
-uint32_t fvr_module(struct fvr *f, const char *path, uint64_t bias,
-                    const char *build_id /* 20 bytes; NULL: none */);
+uint32_t fvr_module(struct fvr *f, const char *path, uint64_t bias, const char *build_id /* 20 bytes; NULL: none */);
 uint32_t fvr_path(struct fvr *f, uint32_t parent, uint32_t module, uint64_t offset);
 /* A communicator of world ranks 0 .. size-1. */
 uint32_t fvr_comm(struct fvr *f, uint64_t uid, unsigned flags, int rank, int size);
@@ -44,8 +42,8 @@ void fvr_thread(struct fvr *f, uint32_t id, bool main, uint64_t calls, uint64_t 
 /* Calls of the given durations, as one cell; returns its index among the thread's cells. */
 uint32_t fvr_cell(struct fvr *f, uint32_t thread, uint32_t path, uint32_t comm, uint16_t function,
                   const uint64_t *ticks, uint32_t calls, uint64_t sent_each, uint64_t received_each);
-void fvr_collective(struct fvr *f, uint32_t thread, uint32_t cell, uint32_t sequence, unsigned flags,
-                    uint64_t begin, uint64_t end);
+void fvr_collective(struct fvr *f, uint32_t thread, uint32_t cell, uint32_t sequence, unsigned flags, uint64_t begin,
+                    uint64_t end);
 void fvr_peer(struct fvr *f, uint32_t thread, int world_rank, uint64_t messages, uint64_t bytes);
 
 /* Samples of a thread. Times in ns; the window holds the first `window` of the calls. */

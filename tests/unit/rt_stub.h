@@ -13,12 +13,9 @@
 #include <unistd.h>
 
 const struct fv_function fv_functions[] = {
-    { "MPI_Send", FV_CLASS_P2P, FV_RULE_P2P },
-    { "MPI_Allreduce", FV_CLASS_COLLECTIVE, FV_RULE_NXN },
-    { "MPI_Startall", FV_CLASS_P2P, FV_RULE_NONE },
-    { "MPI_Irecv", FV_CLASS_P2P, FV_RULE_NONE },
-    { "MPI_Test", FV_CLASS_COMPLETION, FV_RULE_P2P },
-    { "MPI_Wait", FV_CLASS_COMPLETION, FV_RULE_P2P },
+    { "MPI_Send", FV_CLASS_P2P, FV_RULE_P2P },        { "MPI_Allreduce", FV_CLASS_COLLECTIVE, FV_RULE_NXN },
+    { "MPI_Startall", FV_CLASS_P2P, FV_RULE_NONE },   { "MPI_Irecv", FV_CLASS_P2P, FV_RULE_NONE },
+    { "MPI_Test", FV_CLASS_COMPLETION, FV_RULE_P2P }, { "MPI_Wait", FV_CLASS_COMPLETION, FV_RULE_P2P },
 };
 const unsigned fv_function_count = sizeof(fv_functions) / sizeof(*fv_functions);
 
@@ -31,8 +28,9 @@ const void *fv_mpi_code(void)
 
 bool fv_mpi_attach(struct fv_start_info *out)
 {
-    *out = (struct fv_start_info){ .world_size = 1, .mpi = "none", .thread_level = "MPI_THREAD_MULTIPLE",
-                                   .thread_multiple = true };
+    *out = (struct fv_start_info){
+        .world_size = 1, .mpi = "none", .thread_level = "MPI_THREAD_MULTIPLE", .thread_multiple = true
+    };
     return true;
 }
 

@@ -85,12 +85,10 @@ static void solve(void)
     for (uint32_t one = 0; one < run.clocks; one++)
         for (uint32_t other = 0; other < run.clocks; other++)
             for (int i = 0; i <= 10; i++) {
-                double by_s = apart(one, other, run.until_s * i / 10),
-                       error_s = fv_align_error(run.align, one, other);
+                double by_s = apart(one, other, run.until_s * i / 10), error_s = fv_align_error(run.align, one, other);
 
                 if (by_s > error_s + 1e-9)
-                    fail_msg("clocks %u and %u are %g s apart, said to be within %g s", one, other, by_s,
-                             error_s);
+                    fail_msg("clocks %u and %u are %g s apart, said to be within %g s", one, other, by_s, error_s);
             }
 }
 
@@ -205,8 +203,7 @@ static void inside_the_bounds(void **state)
     }
     solve();
     assert_near(apart(0, 1, 0.1), 1 * MS, 1e-8);
-    assert_true(run.found.error_s > 4.9 * MS &&
-                run.found.error_s < 5.1 * MS); /* -4 to 4 ms, the wall clock at 1 */
+    assert_true(run.found.error_s > 4.9 * MS && run.found.error_s < 5.1 * MS); /* -4 to 4 ms, the wall clock at 1 */
 }
 
 /* Both directions by rooted operations: tight bounds, without one end that says anything. */

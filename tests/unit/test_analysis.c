@@ -220,8 +220,7 @@ static void member_comes_twice(void **state)
     (void)state;
     begin_run(&r, 3);
     for (unsigned i = 0; i < 4; i++)
-        EVENT(at(&r, (i + 1) / 2, ALLREDUCE, begin[i], end[i]), COLLECTIVE, 1, (uint64_t)FV_ROOT_NONE, 4, 4,
-              0);
+        EVENT(at(&r, (i + 1) / 2, ALLREDUCE, begin[i], end[i]), COLLECTIVE, 1, (uint64_t)FV_ROOT_NONE, 4, 4, 0);
     analyse(&r);
     assert_int_equal(waits(&r, "MPI_Allreduce", 0, FV_WS_NXN), 900);
     assert_int_equal(waits(&r, "MPI_Allreduce", 1, FV_WS_NXN), 100);
@@ -403,8 +402,7 @@ struct outcome {
 };
 
 /* The first process has the first rank, the second one the others. */
-static struct outcome analyse_one(const struct fv_transport *t, size_t ranks, fill_function fill,
-                                  uint64_t count)
+static struct outcome analyse_one(const struct fv_transport *t, size_t ranks, fill_function fill, uint64_t count)
 {
     const struct fv_analysis_options options = { .directory = "/tmp", .memory = memory };
     size_t first = t->rank ? 1 : 0, stop = t->rank ? ranks : 1;
@@ -449,8 +447,7 @@ static struct outcome analyse_in_two(size_t ranks, fill_function fill, uint64_t 
 static void fill_turns(struct run *r, uint64_t rank, uint64_t turns)
 {
     for (uint64_t i = 0; i < turns; i++) {
-        uint64_t now = i * 1000,
-                 begin = i ? now - 900 : 0; /* a receive begins when the send before is over */
+        uint64_t now = i * 1000, begin = i ? now - 900 : 0; /* a receive begins when the send before is over */
 
         if (i % 2 == rank)
             EVENT(at(r, rank, SEND, now + 90, now + 100), SEND, 1, 1 - rank, 7, 8);
@@ -502,8 +499,7 @@ static void fill_many_places(struct run *r, uint64_t rank, uint64_t count)
     uint64_t others = r->ranks - 1, turn = (SITES_EACH + 1) * 100;
 
     for (unsigned i = 0; !rank && i < others * SITES_EACH; i++) {
-        struct fv_site_record site = { .function = PROBE,
-                                       .path = fvr_path(&r->files[0], 0, module, 0x1000 + 16 * i) };
+        struct fv_site_record site = { .function = PROBE, .path = fvr_path(&r->files[0], 0, module, 0x1000 + 16 * i) };
 
         fvr_add(&r->files[0], FV_CHUNK_SITES, 0, &site, sizeof(site));
     }
@@ -511,8 +507,7 @@ static void fill_many_places(struct run *r, uint64_t rank, uint64_t count)
         uint64_t sender = i % others + 1, now = i * turn, late = now + SITES_EACH * 100;
 
         for (unsigned k = 0; !rank && k < SITES_EACH; k++)
-            at(r, 0, FUNCTIONS + (unsigned)(sender - 1) * SITES_EACH + k, now + k * 100 + 10,
-               now + k * 100 + 60);
+            at(r, 0, FUNCTIONS + (unsigned)(sender - 1) * SITES_EACH + k, now + k * 100 + 10, now + k * 100 + 60);
         if (!rank)
             EVENT(at(r, 0, RECV, late + 10, late + 90), RECV, 1, sender, 7, 8);
         else if (rank == sender)

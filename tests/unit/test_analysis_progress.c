@@ -41,7 +41,8 @@ static void sender_computes(void **state)
     exchange(&r, 1000, 300, 1040);
     assert_int_equal(waits(&r, "MPI_Wait", 1, FV_WS_NO_PROGRESS), 700 * US);
     nothing_else(&r, 700);
-    /* before its return rank 0 computed for 890, rank 1 before its wait for 249; beside that, rank 0 took 100 and 10 for its post */
+    /* before its return rank 0 computed for 890, rank 1 before its wait for 249; beside that, rank 0 took 100 and 10
+     * for its post */
     assert_int_equal(sum(&r, FV_TALLY_DIRECT, "MPI_Wait", 0, FV_COMPUTING), 700 * US * 641 / (641 + 100 + 10));
     end_run(&r);
 }
@@ -139,8 +140,8 @@ static void receiver_computes(void **state)
     end_run(&r);
 }
 
-/* Ten messages that came while their sender was outside of MPI, and one that came after: no rule. But small ones say nothing
- * of large ones. */
+/* Ten messages that came while their sender was outside of MPI, and one that came after: no rule. But small ones say
+ * nothing of large ones. */
 static void most_move_by_themselves(void **state)
 {
     (void)state;
@@ -161,7 +162,8 @@ static void most_move_by_themselves(void **state)
     }
 }
 
-/* Blocking sends of which it is not known when their receives were posted: most ended while the receiver was outside of MPI. */
+/* Blocking sends of which it is not known when their receives were posted: most ended while the receiver was outside of
+ * MPI. */
 static void most_are_received_by_themselves(void **state)
 {
     struct run r;

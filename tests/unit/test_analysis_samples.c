@@ -1,5 +1,5 @@
-/* Samples of the CPU clock in the analysis: to which calls, delays and critical path they are charged; what is damaged; and that
- * no more come to the first process than it can hold. */
+/* Samples of the CPU clock in the analysis: to which calls, delays and critical path they are charged; what is damaged;
+ * and that no more come to the first process than it can hold. */
 #include "analysis_run.h"
 
 #define COMMON 0x100 /* offsets of sampled places */
@@ -21,7 +21,8 @@ static void add_samples(struct run *r, size_t rank, const uint32_t (*samples)[3]
 }
 #define SAMPLES(r, rank, ...) add_samples(r, rank, (const uint32_t[][3]){ __VA_ARGS__, { 0 } })
 
-static int64_t sampled(const struct run *r, enum fv_tally_what what, const char *function, uint32_t rank, uint64_t offset)
+static int64_t sampled(const struct run *r, enum fv_tally_what what, const char *function, uint32_t rank,
+                       uint64_t offset)
 {
     int64_t ns = 0;
 
@@ -75,7 +76,8 @@ static void samples_go_back_along_chains(void **state)
     SAMPLES(&r, 2, { 100, 1, 100 }, { 390, 2, 300 });
     SAMPLES(&r, 1, { 95, 1, 100 });
     analyse(&r);
-    uint64_t cost = sum(&r, FV_TALLY_DIRECT, "MPI_Send", 2, FV_COMPUTING) + sum(&r, FV_TALLY_PROPAGATED, "MPI_Send", 2, FV_COMPUTING);
+    uint64_t cost = sum(&r, FV_TALLY_DIRECT, "MPI_Send", 2, FV_COMPUTING) +
+                    sum(&r, FV_TALLY_PROPAGATED, "MPI_Send", 2, FV_COMPUTING);
     assert_that(cost, >, 300);
     assert_that(llabs(sampled(&r, FV_TALLY_DELAY_AT, "MPI_Send", 2, SLOW) - (int64_t)(cost * 3 / 4)), <=, 1);
     assert_that(llabs(sampled(&r, FV_TALLY_DELAY_AT, "MPI_Send", 2, COMMON) - (int64_t)(cost / 4)), <=, 1);
@@ -83,7 +85,8 @@ static void samples_go_back_along_chains(void **state)
     end_run(&r);
 }
 
-/* Behind the rank's end, whatever comes then. Out of order, of a path that is not there, and missing before a chunk; not before an empty one. */
+/* Behind the rank's end, whatever comes then. Out of order, of a path that is not there, and missing before a chunk;
+ * not before an empty one. */
 static void damaged_samples_are_counted(void **state)
 {
     const struct fv_logged_sample more = { 1000000400, 2, 100 };
@@ -112,7 +115,9 @@ static void few_keep_their_paths(void **state)
 
     (void)state;
     for (uint32_t i = 1; i <= 100; i++)
-        fv_tallies_add(&t, &(struct fv_tally){ .what = FV_TALLY_DELAY_AT, .rank = 3, .kind = i, .count = 1, .ns = i % 2 ? i : -(uint64_t)i });
+        fv_tallies_add(
+            &t, &(struct fv_tally){
+                    .what = FV_TALLY_DELAY_AT, .rank = 3, .kind = i, .count = 1, .ns = i % 2 ? i : -(uint64_t)i });
     fv_tallies_add(&t, &(struct fv_tally){ .what = FV_TALLY_DELAY_AT, .rank = 4, .kind = 7, .count = 1, .ns = 1 });
     fv_tallies_add(&t, &(struct fv_tally){ .what = FV_TALLY_CALLS, .site = 9, .rank = 3, .count = 2, .ns = 50 });
     fv_samples_thin(&t, 1u << 20);

@@ -61,8 +61,8 @@ static void one(struct run *r, unsigned thread, enum fv_event_kind kind, uint64_
     e->end = T0 + at;
 }
 
-static void waits(struct run *r, unsigned thread, unsigned what, uint64_t begin, uint64_t end,
-                  uint64_t object, unsigned cause)
+static void waits(struct run *r, unsigned thread, unsigned what, uint64_t begin, uint64_t end, uint64_t object,
+                  unsigned cause)
 {
     struct events *e = &r->events[0][thread];
 

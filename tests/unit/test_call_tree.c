@@ -227,14 +227,12 @@ static void read_functions(void **state)
 
 /* ---- communicators ---- */
 
-static struct fv_comm_record *comm_record(uint64_t uid, unsigned flags, int first, int count,
-                                          int remote_first, int remote_count, const char *name)
+static struct fv_comm_record *comm_record(uint64_t uid, unsigned flags, int first, int count, int remote_first,
+                                          int remote_count, const char *name)
 {
     struct fv_comm_record *r = fv_xcalloc(1, sizeof(*r) + 2 * sizeof(r->run[0]));
 
-    *r = (struct fv_comm_record){
-        .id = 1, .uid = uid, .flags = flags, .size = count, .remote_size = remote_count
-    };
+    *r = (struct fv_comm_record){ .id = 1, .uid = uid, .flags = flags, .size = count, .remote_size = remote_count };
     r->runs = 1;
     r->remote_runs = remote_count > 0;
     r->run[0] = (struct fv_rank_run){ first, 1, count };

@@ -1,5 +1,5 @@
-/* Calling contexts: nodes and unwind distances of made-up events, with known answers and of random ones, and one numbering of all
- * locations, whatever the processes. */
+/* Calling contexts: nodes and unwind distances of made-up events, with known answers and of random ones, and one
+ * numbering of all locations, whatever the processes. */
 #include "merge/calling.h"
 #include "unit.h"
 
@@ -9,9 +9,9 @@ static const char *const names[] = { "send", "phase", "step", "main", "solve", "
 
 /* main:1 > solve:2 > kernel:3, solve:4 > kernel:5; main:6 > solve:7; solve, called by nobody. */
 enum { MAIN_1, SOLVE_2, KERNEL_3, SOLVE_4, KERNEL_5, MAIN_6, SOLVE_7, SOLVE_8, BASE };
-static const struct fv_calling_node base[] = { { FV_NONE, MAIN, 0 },    { MAIN_1, SOLVE, 0 },  { SOLVE_2, KERNEL, 0 },
-                                               { MAIN_1, SOLVE, 0 },    { SOLVE_4, KERNEL, 0 }, { FV_NONE, MAIN, 0 },
-                                               { MAIN_6, SOLVE, 0 },    { FV_NONE, SOLVE, 0 } };
+static const struct fv_calling_node base[] = { { FV_NONE, MAIN, 0 }, { MAIN_1, SOLVE, 0 },   { SOLVE_2, KERNEL, 0 },
+                                               { MAIN_1, SOLVE, 0 }, { SOLVE_4, KERNEL, 0 }, { FV_NONE, MAIN, 0 },
+                                               { MAIN_6, SOLVE, 0 }, { FV_NONE, SOLVE, 0 } };
 
 static struct fv_calling calling;
 static char said[4096];

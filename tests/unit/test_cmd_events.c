@@ -58,8 +58,7 @@ static void generic_names(void **state)
     assert_int_equal(parse("INSTRUCTIONS:x", &event), -FV_ENOENT);
     assert_int_equal(parse("", &event), -FV_EINVAL);
     assert_int_equal(parse("A B", &event), -FV_EINVAL);
-    assert_int_equal(parse("A123456789012345678901234567890123456789012345678901234567890123", &event),
-                     -FV_EINVAL);
+    assert_int_equal(parse("A123456789012345678901234567890123456789012345678901234567890123", &event), -FV_EINVAL);
     assert_string_equal(fv_perf_event_near("page_fault"), "PAGE-FAULTS");
     assert_string_equal(fv_perf_event_near("instruction:u"), "INSTRUCTIONS");
     assert_null(fv_perf_event_near("QQQQQQQ"));
@@ -88,8 +87,7 @@ static void encodings(void **state)
         assert_int_equal(parse(bad[i], &event), -FV_EINVAL);
     assert_int_equal(parse("A:B=1@7:0x10:2", &event), 0);
     assert_string_equal(event.name, "A:B=1");
-    assert_true(event.type == 7 && event.config == 16 && event.config1 == 2 && !event.config2 &&
-                !event.flags);
+    assert_true(event.type == 7 && event.config == 16 && event.config1 == 2 && !event.config2 && !event.flags);
     memset(&event, 0, sizeof(event));
     memset(event.name, 'N', sizeof(event.name) - 1);
     event.type = event.processor = UINT32_MAX;

@@ -1,5 +1,6 @@
-/* Counters: the table of events, of which each is asked of libpfm4 by name, as if on its processor; groups and metrics, whose names must be known; formulas; the kernel's page of an event; and what the model makes of
- * records of threads, of ranks that know different things, and of very many of them; and what scaling makes of counts. */
+/* Counters: the table of events, of which each is asked of libpfm4 by name, as if on its processor; groups and metrics,
+ * whose names must be known; formulas; the kernel's page of an event; and what the model makes of records of threads,
+ * of ranks that know different things, and of very many of them; and what scaling makes of counts. */
 #include "base/perf_fd.h"
 #include "counters/counters.h"
 #include "fvr_builder.h"
@@ -60,7 +61,8 @@ static void events_of(enum fv_processor_kind kind, unsigned *checked)
         return;
     }
     for (size_t i = 0; i < fv_quantity_count; i++) {
-        const char *event = fv_quantity_event(&fv_quantities[i], kind), *why = event && !is_generic(event) ? look_up(pmu, event) : NULL;
+        const char *event = fv_quantity_event(&fv_quantities[i], kind),
+                   *why = event && !is_generic(event) ? look_up(pmu, event) : NULL;
 
         if (why)
             fail_msg("%s: %s::%s: %s", fv_quantities[i].name, pmu, event, why);
@@ -128,12 +130,15 @@ static void groups(void **state)
                 if (!q)
                     fail_msg("%s: %s", fv_counter_groups[g].name, at);
                 const char *name = fv_quantity_event(q, (enum fv_processor_kind)kind);
-                bool is_software = name && is_generic(name) && !fv_perf_event_parse(name, strlen(name), &event) && event.type == PERF_TYPE_SOFTWARE;
-                registers += name && !is_software && strcmp(q->name, "instructions") != 0 && strcmp(q->name, "cycles") != 0;
+                bool is_software = name && is_generic(name) && !fv_perf_event_parse(name, strlen(name), &event) &&
+                                   event.type == PERF_TYPE_SOFTWARE;
+                registers +=
+                    name && !is_software && strcmp(q->name, "instructions") != 0 && strcmp(q->name, "cycles") != 0;
                 at += length + (at[length] == ' ');
             }
             if (registers > REGISTERS)
-                fail_msg("%s of %s takes %u registers", fv_counter_groups[g].name, fv_processor_rows[kind].name, registers);
+                fail_msg("%s of %s takes %u registers", fv_counter_groups[g].name, fv_processor_rows[kind].name,
+                         registers);
         }
 }
 
@@ -226,36 +231,105 @@ static void arithmetic(void **state)
 /* Top-down of each way of counting adds up to 1. */
 static void top_down(void **state)
 {
-    static const struct known icl[] = { { "slots", 1000 }, { "slots_undelivered", 100 }, { "slots_backend", 400 }, { "slots_retired", 450 }, { "width", 5 }, { "cycles", 200 }, { NULL, 0 } };
-    static const struct known skl[] = { { "width", 4 }, { "cycles", 1000 }, { "slots_undelivered", 400 }, { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "recovery_cycles", 25 }, { NULL, 0 } };
-    static const struct known zen4[] = { { "width", 6 }, { "cycles", 1000 }, { "slots_undelivered", 600 }, { "slots_backend", 1800 }, { "slots_retired", 3000 }, { "slots_issued", 3600 }, { NULL, 0 } };
-    static const struct known v1[] = { { "width", 8 }, { "granules", 2 }, { "cycles", 1000 }, { "slots_undelivered", 800 }, { "slots_backend", 3200 }, { "slots_retired", 900 }, { "slots_issued", 1000 }, { NULL, 0 } };
-    static const struct known other[] = { { "cycles", 1000 }, { "frontend_cycles", 100 }, { "backend_cycles", 300 }, { NULL, 0 } };
+    static const struct known icl[] = { { "slots", 1000 },
+                                        { "slots_undelivered", 100 },
+                                        { "slots_backend", 400 },
+                                        { "slots_retired", 450 },
+                                        { "width", 5 },
+                                        { "cycles", 200 },
+                                        { NULL, 0 } };
+    static const struct known skl[] = { { "width", 4 },
+                                        { "cycles", 1000 },
+                                        { "slots_undelivered", 400 },
+                                        { "slots_issued", 2100 },
+                                        { "slots_retired", 2000 },
+                                        { "recovery_cycles", 25 },
+                                        { NULL, 0 } };
+    static const struct known zen4[] = { { "width", 6 },
+                                         { "cycles", 1000 },
+                                         { "slots_undelivered", 600 },
+                                         { "slots_backend", 1800 },
+                                         { "slots_retired", 3000 },
+                                         { "slots_issued", 3600 },
+                                         { NULL, 0 } };
+    static const struct known v1[] = { { "width", 8 },
+                                       { "granules", 2 },
+                                       { "cycles", 1000 },
+                                       { "slots_undelivered", 800 },
+                                       { "slots_backend", 3200 },
+                                       { "slots_retired", 900 },
+                                       { "slots_issued", 1000 },
+                                       { NULL, 0 } };
+    static const struct known other[] = {
+        { "cycles", 1000 }, { "frontend_cycles", 100 }, { "backend_cycles", 300 }, { NULL, 0 }
+    };
 
     (void)state;
-    expect(icl, "frontend_bound", 0.1), expect(icl, "backend_bound", 0.4), expect(icl, "retiring", 0.45), expect(icl, "bad_speculation", 0.05);
-    expect(skl, "frontend_bound", 0.1), expect(skl, "backend_bound", 0.35), expect(skl, "retiring", 0.5), expect(skl, "bad_speculation", 0.05);
-    expect(zen4, "frontend_bound", 0.1), expect(zen4, "backend_bound", 0.3), expect(zen4, "retiring", 0.5), expect(zen4, "bad_speculation", 0.1);
-    expect(v1, "frontend_bound", 0.1), expect(v1, "backend_bound", 0.4), expect(v1, "retiring", 0.45), expect(v1, "bad_speculation", 0.05);
+    expect(icl, "frontend_bound", 0.1), expect(icl, "backend_bound", 0.4), expect(icl, "retiring", 0.45),
+        expect(icl, "bad_speculation", 0.05);
+    expect(skl, "frontend_bound", 0.1), expect(skl, "backend_bound", 0.35), expect(skl, "retiring", 0.5),
+        expect(skl, "bad_speculation", 0.05);
+    expect(zen4, "frontend_bound", 0.1), expect(zen4, "backend_bound", 0.3), expect(zen4, "retiring", 0.5),
+        expect(zen4, "bad_speculation", 0.1);
+    expect(v1, "frontend_bound", 0.1), expect(v1, "backend_bound", 0.4), expect(v1, "retiring", 0.45),
+        expect(v1, "bad_speculation", 0.05);
     expect(other, "frontend_bound", 0.1), expect(other, "backend_bound", 0.3), expect(other, "retiring", NAN);
 }
 
-/* The parts of each box add up to it. Numbers are such that what stands still is 500 of 1000, of which memory has 200. */
-#define BOX(of, box, one, two, part, whole) expect(of, one, part), expect(of, two, (whole) - (part)), expect(of, box, whole)
+/* The parts of each box add up to it. Numbers are such that what stands still is 500 of 1000, of which memory has
+ * 200. */
+#define BOX(of, box, one, two, part, whole) \
+    expect(of, one, part), expect(of, two, (whole) - (part)), expect(of, box, whole)
 static void level_2(void **state)
 {
-    static const struct known icl[] = { { "width", 5 }, { "slots", 1000 }, { "cycles", 200 }, { "slots_undelivered", 100 }, { "slots_backend", 400 }, { "slots_retired", 450 }, { "fetch_none", 14 }, { "slots_dropped", 10 },
-                                        { "stalls_memory", 40 }, { "stalls_stores", 10 }, { "stalls_all", 45 }, { "ports_1", 25 }, { "ports_2", 100 }, { "branch_misses", 3 }, { "clears", 1 }, { NULL, 0 } };
-    static const struct known skl[] = { { "width", 4 }, { "cycles", 1000 }, { "slots_undelivered", 400 }, { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "recovery_cycles", 25 }, { "fetch_none", 70 },
-                                        { "stalls_memory", 180 }, { "stalls_stores", 20 }, { "stalls_all", 230 }, { "ports_1", 100 }, { "ports_2", 300 }, { "branch_misses", 40 }, { "clears", 10 }, { NULL, 0 } };
-    static const struct known spr[] = { { "width", 6 }, { "slots", 1000 }, { "cycles", 170 }, { "slots_undelivered", 100 }, { "slots_backend", 400 }, { "slots_retired", 450 }, { "slots_memory", 250 }, { "slots_mispredicted", 30 },
-                                        { "branch_misses", 7 }, { NULL, 0 } };
-    static const struct known zen4[] = { { "width", 6 }, { "cycles", 1000 }, { "slots_undelivered", 600 }, { "slots_backend", 1800 }, { "slots_retired", 3000 }, { "slots_issued", 3600 }, { "fetch_none", 60 }, { "unretired", 500 },
-                                         { "unretired_loads", 400 }, { "branch_misses", 9 }, { "resyncs", 1 }, { NULL, 0 } };
-    static const struct known zen5[] = { { "width", 8 }, { "cycles", 1000 }, { "slots_undelivered", 800 }, { "slots_backend", 1600 }, { "slots_retired", 3000 }, { "fetch_none", 60 }, { "unretired", 500 }, { "unretired_loads", 100 },
-                                         { "branch_misses", 9 }, { NULL, 0 } };
+    static const struct known icl[] = {
+        { "width", 5 },           { "slots", 1000 },        { "cycles", 200 },    { "slots_undelivered", 100 },
+        { "slots_backend", 400 }, { "slots_retired", 450 }, { "fetch_none", 14 }, { "slots_dropped", 10 },
+        { "stalls_memory", 40 },  { "stalls_stores", 10 },  { "stalls_all", 45 }, { "ports_1", 25 },
+        { "ports_2", 100 },       { "branch_misses", 3 },   { "clears", 1 },      { NULL, 0 }
+    };
+    static const struct known skl[] = {
+        { "width", 4 },           { "cycles", 1000 },        { "slots_undelivered", 400 },
+        { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "recovery_cycles", 25 },
+        { "fetch_none", 70 },     { "stalls_memory", 180 },  { "stalls_stores", 20 },
+        { "stalls_all", 230 },    { "ports_1", 100 },        { "ports_2", 300 },
+        { "branch_misses", 40 },  { "clears", 10 },          { NULL, 0 }
+    };
+    static const struct known spr[] = { { "width", 6 },           { "slots", 1000 },
+                                        { "cycles", 170 },        { "slots_undelivered", 100 },
+                                        { "slots_backend", 400 }, { "slots_retired", 450 },
+                                        { "slots_memory", 250 },  { "slots_mispredicted", 30 },
+                                        { "branch_misses", 7 },   { NULL, 0 } };
+    static const struct known zen4[] = { { "width", 6 },
+                                         { "cycles", 1000 },
+                                         { "slots_undelivered", 600 },
+                                         { "slots_backend", 1800 },
+                                         { "slots_retired", 3000 },
+                                         { "slots_issued", 3600 },
+                                         { "fetch_none", 60 },
+                                         { "unretired", 500 },
+                                         { "unretired_loads", 400 },
+                                         { "branch_misses", 9 },
+                                         { "resyncs", 1 },
+                                         { NULL, 0 } };
+    static const struct known zen5[] = { { "width", 8 },
+                                         { "cycles", 1000 },
+                                         { "slots_undelivered", 800 },
+                                         { "slots_backend", 1600 },
+                                         { "slots_retired", 3000 },
+                                         { "fetch_none", 60 },
+                                         { "unretired", 500 },
+                                         { "unretired_loads", 100 },
+                                         { "branch_misses", 9 },
+                                         { NULL, 0 } };
 
-    static const struct known without_recovery[] = { { "width", 4 }, { "cycles", 1000 }, { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "branch_misses", 40 }, { "clears", 10 }, { NULL, 0 } };
+    static const struct known without_recovery[] = { { "width", 4 },
+                                                     { "cycles", 1000 },
+                                                     { "slots_issued", 2100 },
+                                                     { "slots_retired", 2000 },
+                                                     { "branch_misses", 40 },
+                                                     { "clears", 10 },
+                                                     { NULL, 0 } };
 
     (void)state;
     expect(icl, "fetch_latency", 0.06), expect(icl, "fetch_bandwidth", 0.03); /* and what was dropped */
@@ -359,7 +433,9 @@ static void add_thread(struct fvr *f, uint32_t thread, uint32_t flags, uint64_t 
     struct fv_counter_values v = { .flags = flags, .ticks = last ? 500000000 : 0, .last = last };
 
     if (last) {
-        v.at[0] = (struct fv_counter_value){ .count = first, .enabled = flags & FV_COUNTERS_UNKNOWN ? 0 : 100, .running = 100 };
+        v.at[0] = (struct fv_counter_value){ .count = first,
+                                             .enabled = flags & FV_COUNTERS_UNKNOWN ? 0 : 100,
+                                             .running = 100 };
         v.at[1] = (struct fv_counter_value){ .count = second, .enabled = 100, .running = 100 };
     }
     fvr_add(f, FV_CHUNK_COUNTER_VALUES, thread, &v, sizeof(v));
@@ -368,7 +444,8 @@ static void add_thread(struct fvr *f, uint32_t thread, uint32_t flags, uint64_t 
 static const struct fv_counted_value *value_of(const struct fv_model *m, uint32_t event, uint32_t rank)
 {
     for (size_t i = 0; i < fv_model_counted(m)->value_count; i++)
-        if (!fv_model_counted(m)->values[i].scope && fv_model_counted(m)->values[i].event == event && fv_model_counted(m)->values[i].rank == rank)
+        if (!fv_model_counted(m)->values[i].scope && fv_model_counted(m)->values[i].event == event &&
+            fv_model_counted(m)->values[i].rank == rank)
             return &fv_model_counted(m)->values[i];
     fail();
     return NULL;
@@ -379,7 +456,8 @@ static bool is(double a, double b)
     return fabs(a - b) < 1e-6;
 }
 
-/* Rank 0: a thread that could not be opened; rank 1: one that never told; rank 2: one whose record is of the thread before; rank 3: all known. */
+/* Rank 0: a thread that could not be opened; rank 1: one that never told; rank 2: one whose record is of the thread
+ * before; rank 3: all known. */
 static void parts(void **state)
 {
     struct fv_experiment experiment = { 0 };
@@ -405,14 +483,22 @@ static void parts(void **state)
         double value;
         uint32_t threads, missing;
         enum fv_counted_kind kind;
-    } wanted[2][4] = { { { 1000, 1, 1, FV_COUNTED_PART }, { 1000, 1, 1, FV_COUNTED_PART }, { 1300, 2, 1, FV_COUNTED_PART }, { 1400, 2, 0, FV_COUNTED_EXACT } },
-                       { { 15, 2, 0, FV_COUNTED_EXACT }, { 10, 1, 1, FV_COUNTED_PART }, { 13, 2, 1, FV_COUNTED_PART }, { 14, 2, 0, FV_COUNTED_EXACT } } };
+    } wanted[2][4] = { { { 1000, 1, 1, FV_COUNTED_PART },
+                         { 1000, 1, 1, FV_COUNTED_PART },
+                         { 1300, 2, 1, FV_COUNTED_PART },
+                         { 1400, 2, 0, FV_COUNTED_EXACT } },
+                       { { 15, 2, 0, FV_COUNTED_EXACT },
+                         { 10, 1, 1, FV_COUNTED_PART },
+                         { 13, 2, 1, FV_COUNTED_PART },
+                         { 14, 2, 0, FV_COUNTED_EXACT } } };
     for (uint32_t event = 0; event < 2; event++)
         for (uint32_t rank = 0; rank < 4; rank++) {
             const struct fv_counted_value *v = value_of(&m, event, rank);
 
-            if (!is(v->value, wanted[event][rank].value) || v->threads != wanted[event][rank].threads || v->missing != wanted[event][rank].missing || v->kind != wanted[event][rank].kind)
-                fail_msg("event %u of rank %u: %g of %u threads, without %u, kind %u", event, rank, v->value, v->threads, v->missing, v->kind);
+            if (!is(v->value, wanted[event][rank].value) || v->threads != wanted[event][rank].threads ||
+                v->missing != wanted[event][rank].missing || v->kind != wanted[event][rank].kind)
+                fail_msg("event %u of rank %u: %g of %u threads, without %u, kind %u", event, rank, v->value,
+                         v->threads, v->missing, v->kind);
         }
     const struct fv_counted_sum *sum = &fv_model_counted(&m)->sums[0];
     assert_true(is(sum->sum, 4700));
@@ -429,15 +515,22 @@ static void parts(void **state)
 
 /* ---- records of phases ---- */
 
-static void add_phase(struct fvr *f, uint32_t thread, uint32_t kind, uint32_t of, uint64_t count, uint32_t flags, uint64_t value)
+static void add_phase(struct fvr *f, uint32_t thread, uint32_t kind, uint32_t of, uint64_t count, uint32_t flags,
+                      uint64_t value)
 {
-    struct fv_counter_phase p = { .kind = kind, .of = of, .count = count, .sum = { .flags = flags, .ticks = 1000000, .last = flags & FV_COUNTERS_UNWRITTEN ? 0 : 1500000000 } };
+    struct fv_counter_phase p = {
+        .kind = kind,
+        .of = of,
+        .count = count,
+        .sum = { .flags = flags, .ticks = 1000000, .last = flags & FV_COUNTERS_UNWRITTEN ? 0 : 1500000000 }
+    };
 
     p.sum.at[0] = (struct fv_counter_value){ .count = value, .in_mpi = value / 10, .enabled = 100, .running = 100 };
     fvr_add(f, FV_CHUNK_COUNTER_PHASES, thread, &p, sizeof(p));
 }
 
-static void expect_phase(const struct fv_model *m, enum fv_phase_kind kind, double value, uint32_t threads, uint32_t missing)
+static void expect_phase(const struct fv_model *m, enum fv_phase_kind kind, double value, uint32_t threads,
+                         uint32_t missing)
 {
     for (size_t i = 0; i < fv_model_phase_counted(m)->value_count; i++) {
         const struct fv_counted_value *v = &fv_model_phase_counted(m)->values[i];
@@ -453,10 +546,20 @@ static void expect_phase(const struct fv_model *m, enum fv_phase_kind kind, doub
     fail();
 }
 
-/* Two lives at a time, and one that was killed before it told; a region of which one part of five was not counted; and records that mean nothing. */
+/* Two lives at a time, and one that was killed before it told; a region of which one part of five was not counted; and
+ * records that mean nothing. */
 static void of_phases(void **state)
 {
-    struct fv_omp_region region = { .id = 4, .count = 2, .threads = 5, .threads_min = 2, .threads_max = 3, .elapsed = 100, .longest = 100, .useful_longest = 100, .weighted = 300, .time = 200 };
+    struct fv_omp_region region = { .id = 4,
+                                    .count = 2,
+                                    .threads = 5,
+                                    .threads_min = 2,
+                                    .threads_max = 3,
+                                    .elapsed = 100,
+                                    .longest = 100,
+                                    .useful_longest = 100,
+                                    .weighted = 300,
+                                    .time = 200 };
     struct fv_experiment experiment = { 0 };
     struct fv_model m;
     struct fvr f;
@@ -467,7 +570,13 @@ static void of_phases(void **state)
     add_event(&f, "INSTRUCTIONS", FV_COUNTER_USER);
     add_thread(&f, 0, 0, 1500000000, 1000, 0);
     for (uint32_t i = 1; i <= 3; i++) {
-        struct fv_thread_life life = { .id = i, .thread = i, .creator = 0, .joiner = FV_NO_THREAD, .created = 1000000000 + i, .begin = 1000000010 + i, .end = 1200000000 };
+        struct fv_thread_life life = { .id = i,
+                                       .thread = i,
+                                       .creator = 0,
+                                       .joiner = FV_NO_THREAD,
+                                       .created = 1000000000 + i,
+                                       .begin = 1000000010 + i,
+                                       .end = 1200000000 };
 
         fvr_add(&f, FV_CHUNK_LIVES, FV_NO_THREAD, &life, sizeof(life));
     }
@@ -501,10 +610,21 @@ static void add_regions(struct fvr *f, const char *event, uint64_t first, uint64
     fvr_thread(f, 0, true, 0, 0, NULL);
     add_event(f, event, FV_COUNTER_USER);
     add_thread(f, 0, 0, 1500000000, 1000, 0);
-    uint32_t app = fvr_module(f, "/app", 0, "0123456789abcdef0123"), binding = fvr_module(f, "/libmpifort.so.12", 0x10000, "3210fedcba9876543210");
+    uint32_t app = fvr_module(f, "/app", 0, "0123456789abcdef0123"),
+             binding = fvr_module(f, "/libmpifort.so.12", 0x10000, "3210fedcba9876543210");
     uint32_t main = fvr_path(f, 0, app, 10);
     for (uint32_t i = 0; i < 2; i++) {
-        struct fv_omp_region region = { .id = 1 + i, .path = fvr_path(f, main, binding, 1 + i), .count = 1, .threads = 2, .threads_min = 2, .threads_max = 2, .elapsed = 100, .longest = 100, .useful_longest = 100, .weighted = 200, .time = 200 };
+        struct fv_omp_region region = { .id = 1 + i,
+                                        .path = fvr_path(f, main, binding, 1 + i),
+                                        .count = 1,
+                                        .threads = 2,
+                                        .threads_min = 2,
+                                        .threads_max = 2,
+                                        .elapsed = 100,
+                                        .longest = 100,
+                                        .useful_longest = 100,
+                                        .weighted = 200,
+                                        .time = 200 };
 
         fvr_add(f, FV_CHUNK_OMP, 0, &region, sizeof(region));
         add_phase(f, 0, FV_COUNTER_REGION, 1 + i, 2, 0, i ? second : first);
@@ -550,10 +670,18 @@ static void of_passes(void **state)
 
 /* ---- ranks that know different things ---- */
 
-static struct fv_counted_value *add_value(struct fv_counted_view *v, uint32_t scope, uint32_t event, uint32_t rank, double value)
+static struct fv_counted_value *add_value(struct fv_counted_view *v, uint32_t scope, uint32_t event, uint32_t rank,
+                                          double value)
 {
     FV_GROW(v->values, v->value_room, v->value_count + 1);
-    v->values[v->value_count] = (struct fv_counted_value){ .scope = scope, .event = event, .rank = rank, .threads = 1, .value = value, .in_mpi = 0, .time_s = 2, .thread_time_s = 2 };
+    v->values[v->value_count] = (struct fv_counted_value){ .scope = scope,
+                                                           .event = event,
+                                                           .rank = rank,
+                                                           .threads = 1,
+                                                           .value = value,
+                                                           .in_mpi = 0,
+                                                           .time_s = 2,
+                                                           .thread_time_s = 2 };
     return &v->values[v->value_count++];
 }
 
@@ -566,7 +694,8 @@ static void name_things(struct fv_counted_view *v, uint32_t scopes, const char *
     v->events = fv_xcalloc(number, sizeof(*v->events));
     v->event_count = v->event_room = number;
     for (uint32_t i = 0; i < number; i++)
-        v->events[i] = (struct fv_counted_event){ .name = of_events[i], .quantity = fv_quantity_named(of_events[i], strlen(of_events[i])) };
+        v->events[i] = (struct fv_counted_event){ .name = of_events[i],
+                                                  .quantity = fv_quantity_named(of_events[i], strlen(of_events[i])) };
 }
 
 static const struct fv_counted_metric *metric_of(const struct fv_counted_view *v, const char *name)
@@ -606,7 +735,8 @@ static void different(void **state)
 static void add_counted_thread(struct fv_counted_view *v, uint32_t event, uint32_t rank, uint32_t thread, double value)
 {
     FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
-    v->threads[v->thread_count++] = (struct fv_counted_thread){ rank, event, thread, value, 0, false, FV_COUNTED_EXACT };
+    v->threads[v->thread_count++] =
+        (struct fv_counted_thread){ rank, event, thread, value, 0, false, FV_COUNTED_EXACT };
 }
 
 /* Of each thread that counted both; not what is by time. */
@@ -655,12 +785,14 @@ static void peaks(void **state)
     fv_counted_finish(&v, 1);
     assert_true(is(metric_of(&v, "ipc")->peak, 6));
     assert_true(is(metric_of(&v, "flops_per_cycle")->peak, 16));
-    assert_true(is(metric_of(&v, "flop_rate")->peak, 16 * 1000 / time_s) && is(metric_of(&v, "flop_rate")->value, 4000 / time_s));
+    assert_true(is(metric_of(&v, "flop_rate")->peak, 16 * 1000 / time_s) &&
+                is(metric_of(&v, "flop_rate")->value, 4000 / time_s));
     assert_true(isnan(metric_of(&v, "instruction_rate")->peak));
     fv_counted_release(&v);
 }
 
-/* A part is marked where the whole may be a bottleneck. Of 1000 slots so many wait for loads and stores, and for anything. */
+/* A part is marked where the whole may be a bottleneck. Of 1000 slots so many wait for loads and stores, and for
+ * anything. */
 static bool memory_is_marked(uint64_t memory, uint64_t all)
 {
     static const char *const names_of[] = { "cycles", "slots", "slots_backend", "slots_memory" };
@@ -698,7 +830,12 @@ static void of_scaling(bool by_threads, double *instructions, double *ipc, doubl
     side->runs = fv_xcalloc(2, sizeof(*side->runs));
     side->count = side->room = 2;
     for (unsigned i = 0; i < 2; i++) {
-        side->runs[i] = (struct fv_diff_run){ .directory = "e", .program = "p", .complete = true, .ranks = by_threads ? 1 : i + 1, .instructions = 1000 * (i + 1), .cycles = 1000 };
+        side->runs[i] = (struct fv_diff_run){ .directory = "e",
+                                              .program = "p",
+                                              .complete = true,
+                                              .ranks = by_threads ? 1 : i + 1,
+                                              .instructions = 1000 * (i + 1),
+                                              .cycles = 1000 };
         for (unsigned k = 0; k < FV_DIFF_RUN_METRICS; k++)
             side->runs[i].value[k] = 1;
         side->runs[i].hybrid.threads = by_threads ? i + 1 : 0;
@@ -745,7 +882,9 @@ static double cpu_time(void (*work)(uint32_t), uint32_t size)
 
 static void sum_ranks(uint32_t ranks)
 {
-    static const char *const names_of[EVENTS] = { "instructions", "cycles", "cpu_ns", "loads", "stores", "branches", "branch_misses", "l1d_misses", "l2_misses", "page_faults" };
+    static const char *const names_of[EVENTS] = { "instructions", "cycles",     "cpu_ns",        "loads",
+                                                  "stores",       "branches",   "branch_misses", "l1d_misses",
+                                                  "l2_misses",    "page_faults" };
     struct fv_counted_view v = { 0 };
 
     name_things(&v, SECTIONS, names_of, EVENTS);
@@ -771,7 +910,9 @@ static void read_sections(uint32_t sections)
     add_event(&f, "INSTRUCTIONS", FV_COUNTER_USER);
     for (uint32_t i = 0; i < sections; i++) {
         struct fv_section s = { .number = (int32_t)i };
-        struct fv_counter_values values = { .section = i + 1, .ticks = 1000, .last = 1500000000, .at = { { .count = 5, .enabled = 1, .running = 1 } } };
+        struct fv_counter_values values = {
+            .section = i + 1, .ticks = 1000, .last = 1500000000, .at = { { .count = 5, .enabled = 1, .running = 1 } }
+        };
 
         snprintf(s.name, sizeof(s.name), "s%u", i);
         fvr_add(&f, FV_CHUNK_SECTIONS, FV_NO_THREAD, &s, sizeof(s));
@@ -803,10 +944,14 @@ static void many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(events),     cmocka_unit_test(names),    cmocka_unit_test(groups), cmocka_unit_test(metrics),
-                                        cmocka_unit_test(arithmetic), cmocka_unit_test(top_down),   cmocka_unit_test(level_2), cmocka_unit_test(of_page),
-                                        cmocka_unit_test(kinds),      cmocka_unit_test(parts),     cmocka_unit_test(of_phases), cmocka_unit_test(of_passes), cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(peaks), cmocka_unit_test(marks), cmocka_unit_test(many),
-                                        cmocka_unit_test(spinning) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events),    cmocka_unit_test(names),      cmocka_unit_test(groups),
+        cmocka_unit_test(metrics),   cmocka_unit_test(arithmetic), cmocka_unit_test(top_down),
+        cmocka_unit_test(level_2),   cmocka_unit_test(of_page),    cmocka_unit_test(kinds),
+        cmocka_unit_test(parts),     cmocka_unit_test(of_phases),  cmocka_unit_test(of_passes),
+        cmocka_unit_test(different), cmocka_unit_test(of_threads), cmocka_unit_test(peaks),
+        cmocka_unit_test(marks),     cmocka_unit_test(many),       cmocka_unit_test(spinning)
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

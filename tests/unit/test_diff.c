@@ -127,9 +127,7 @@ static void path(struct fv_diff_paths *to, const char *function, const char *fra
         unsigned line;
 
         assert_int_equal(sscanf(word, "%63[^:]:%u:%c", name, &line, &build), 3);
-        *f = (struct fv_diff_frame){ .module = FV_DIFF_PROGRAM,
-                                     .build_id_bytes = 1,
-                                     .build_id = { (uint8_t)build } };
+        *f = (struct fv_diff_frame){ .module = FV_DIFF_PROGRAM, .build_id_bytes = 1, .build_id = { (uint8_t)build } };
         f->function = strcmp(name, "?") ? fv_arena_string(&arena, name) : NULL;
         f->file = f->function && line < 1000 ? "a.c" : NULL;
         f->line = f->file ? line : 0;
@@ -237,9 +235,9 @@ static void join_unknown(void **state)
 
 static struct fv_diff diff;
 
-static const struct fv_analysed *analysed; /* of the next run */
+static const struct fv_analysed *analysed;                          /* of the next run */
 static const struct fv_findings no_findings, *found = &no_findings; /* likewise */
-static bool logged;                        /* its calls are barriers, of which the log has those of `first` */
+static bool logged; /* its calls are barriers, of which the log has those of `first` */
 
 /* Who wrote a rank file of run(). */
 static uint64_t identity_of(int rank)
@@ -432,8 +430,8 @@ static void contains(const char *text, const char *wanted)
 static const struct fv_diff_entry_row *finding_of(const char *name, long rank)
 {
     for (size_t i = 0; i < diff.entry_count; i++)
-        if (!strcmp(fv_diff_tables[diff.entries[i].table].relation, "findings") && !strcmp(diff.entries[i].name, name) &&
-            diff.entries[i].rank == rank)
+        if (!strcmp(fv_diff_tables[diff.entries[i].table].relation, "findings") &&
+            !strcmp(diff.entries[i].name, name) && diff.entries[i].rank == rank)
             return &diff.entries[i];
     fail_msg("no finding %s of rank %ld", name, rank);
     return NULL;
@@ -457,8 +455,8 @@ static void tables_have_their_columns(void **state)
     (void)state;
     for (unsigned i = 0; i < FV_DIFF_TABLES; i++) {
         const struct fv_diff_table *t = &fv_diff_tables[i];
-        const char *const keys[] = { t->names[0], t->names[1], t->file, t->line, t->place, t->rank, t->text,
-                                     t->left_out, t->seconds, t->less, t->count, t->mean };
+        const char *const keys[] = { t->names[0], t->names[1], t->file,    t->line, t->place, t->rank,
+                                     t->text,     t->left_out, t->seconds, t->less, t->count, t->mean };
         struct fv_relation_place place;
 
         assert_true(fv_relations_find(fv_profile_relations, t->relation, &place));
@@ -474,14 +472,24 @@ static void tables_have_their_columns(void **state)
     }
 }
 
-/* A finding of a function is the same where its line has moved, and another on another rank; seconds are those of a rank. */
+/* A finding of a function is the same where its line has moved, and another on another rank; seconds are those of a
+ * rank. */
 static void findings(void **state)
 {
     static const struct fv_finding_def late = { .name = "late" }, memory = { .name = "memory" };
-    struct fv_finding a[] = { { .def = &late, .lost_s = 0.4, .rank = 0, .site = FV_NONE, .function = "f", .file = "/x/a.c", .line = 10 },
-                              { .def = &memory, .lost_s = NAN, .rank = 1, .site = FV_NONE, .text = "memory grows" } },
-                      b[] = { { .def = &late, .lost_s = 0.2, .rank = 1, .site = FV_NONE, .text = "rank 1 is late" },
-                              { .def = &late, .lost_s = 1.6, .rank = 0, .site = FV_NONE, .function = "f", .file = "/y/a.c", .line = 15 } };
+    struct fv_finding
+        a[] = { { .def = &late,
+                  .lost_s = 0.4,
+                  .rank = 0,
+                  .site = FV_NONE,
+                  .function = "f",
+                  .file = "/x/a.c",
+                  .line = 10 },
+                { .def = &memory, .lost_s = NAN, .rank = 1, .site = FV_NONE, .text = "memory grows" } },
+        b[] = {
+            { .def = &late, .lost_s = 0.2, .rank = 1, .site = FV_NONE, .text = "rank 1 is late" },
+            { .def = &late, .lost_s = 1.6, .rank = 0, .site = FV_NONE, .function = "f", .file = "/y/a.c", .line = 15 }
+        };
     const struct fv_findings of[] = { { .items = a, .count = 2 }, { .items = b, .count = 2 } };
     (void)state;
 
@@ -492,7 +500,8 @@ static void findings(void **state)
     run(1, 2, (unsigned[]){ 100, 0 }, 5);
     found = &no_findings;
     fv_diff_compute(&diff);
-    const struct fv_diff_entry_row *moved = finding_of("late", 0), *new = finding_of("late", 1), *gone = finding_of("memory", 1);
+    const struct fv_diff_entry_row *moved = finding_of("late", 0), *new = finding_of("late", 1),
+                                   *gone = finding_of("memory", 1);
     assert_int_equal(moved->join, FV_JOIN_NAMES);
     assert_string_equal(moved->place, "f() at a.c:15");
     near(moved->change[FV_ENTRY_TIME].mean[0], 0.2, 1e-12);
@@ -503,7 +512,7 @@ static void findings(void **state)
     assert_int_equal(gone->join, FV_JOIN_ONLY_A);
     assert_true(isnan(gone->change[FV_ENTRY_TIME].change));
     assert_int_equal(gone->runs[0], 2);
-    assert_true(moved < new && new < gone); /* the largest change first, whichever side has it */
+    assert_true(moved < new &&new < gone); /* the largest change first, whichever side has it */
     char *said = shown(as_text);
     contains(said, "new: 100 ms, rank 1 is late");
     contains(said, "gone: memory grows");
@@ -538,8 +547,7 @@ static void not_quiet(void **state)
  * profile. NULL: nothing. */
 static void analysed_run(unsigned side, const unsigned ms[2], double wait_s, uint64_t process)
 {
-    uint64_t path =
-        fv_key_frame(FV_KEY_ROOT, fv_key_module((const uint8_t *)"0123456789abcdef0123", 20, "/b/app"), 20);
+    uint64_t path = fv_key_frame(FV_KEY_ROOT, fv_key_module((const uint8_t *)"0123456789abcdef0123", 20, "/b/app"), 20);
     struct fv_analysed_part parts[] = { { .rank = 0, .count = 2, .time_s = ms[0] * 1e-3, .wait_s = wait_s },
                                         { .rank = 1, .count = 2, .time_s = (ms[0] + ms[1]) * 1e-3 },
                                         { .rank = 1, .wait_s = 0.006 } };
@@ -648,8 +656,8 @@ static void text_noise(void **state)
 
 static void json(void **state)
 {
-    static const char *const keys[] = { "schema",  "comparison",    "differences", "runs_a",    "runs_b",  "run_changes",
-                                        "entries", "mpi_functions", "callsites", "problems" };
+    static const char *const keys[] = { "schema",      "comparison", "differences",   "runs_a",    "runs_b",
+                                        "run_changes", "entries",    "mpi_functions", "callsites", "problems" };
     (void)state;
     run(0, 2, (unsigned[]){ 100, 40 }, 0);
     run(1, 2, (unsigned[]){ 200, 0 }, 5);

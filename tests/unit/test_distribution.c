@@ -1,5 +1,5 @@
-/* Histograms of durations, and what is made of them: every duration has one bucket, and an estimated percentile lies in the bucket
- * of the true one. */
+/* Histograms of durations, and what is made of them: every duration has one bucket, and an estimated percentile lies in
+ * the bucket of the true one. */
 #include "base/histogram.h"
 #include "tool/distribution.h"
 #include "unit.h"

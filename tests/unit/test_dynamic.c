@@ -20,21 +20,26 @@ struct image {
     Elf64_Dyn dynamic[8];
     char strings[64];
 };
-#define BASE 0x400000u
+#define BASE       0x400000u
 #define AT(member) (BASE + offsetof(struct image, member))
 
 static const char strings[] = "\0libmpi.so.40\0libc.so.6\0$ORIGIN/../lib\0self.so";
 
 static struct image image(void)
 {
-    struct image i = { .header = { .e_ident = ELFMAG, .e_type = ET_DYN, .e_machine = our_machine, .e_entry = BASE,
+    struct image i = { .header = { .e_ident = ELFMAG,
+                                   .e_type = ET_DYN,
+                                   .e_machine = our_machine,
+                                   .e_entry = BASE,
                                    .e_phoff = offsetof(struct image, segments),
-                                   .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3 } };
+                                   .e_phentsize = sizeof(Elf64_Phdr),
+                                   .e_phnum = 3 } };
 
     i.header.e_ident[EI_CLASS] = ELFCLASS64;
     i.header.e_ident[EI_DATA] = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
     i.segments[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_vaddr = BASE, .p_filesz = sizeof(i) };
-    i.segments[1] = (Elf64_Phdr){ .p_type = PT_DYNAMIC, .p_offset = offsetof(struct image, dynamic),
+    i.segments[1] = (Elf64_Phdr){ .p_type = PT_DYNAMIC,
+                                  .p_offset = offsetof(struct image, dynamic),
                                   .p_filesz = sizeof(i.dynamic) };
     i.segments[2] = (Elf64_Phdr){ .p_type = PT_INTERP };
     i.dynamic[0] = (Elf64_Dyn){ DT_NEEDED, { 1 } };

@@ -209,7 +209,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_times), cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_times),  cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_written),    cmocka_unit_test(test_budget),
     };
 

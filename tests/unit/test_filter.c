@@ -16,10 +16,12 @@ static bool leaves_out(const char *text, const char *mangled, const char *name, 
 
 static void rules(void **state)
 {
-    static const char regions[] = "# what is small\nSCOREP_REGION_NAMES_BEGIN\n  EXCLUDE *\n  INCLUDE solve* main # but these\n  EXCLUDE solve_tiny\nSCOREP_REGION_NAMES_END\n";
+    static const char regions[] = "# what is small\nSCOREP_REGION_NAMES_BEGIN\n  EXCLUDE *\n  INCLUDE solve* main # "
+                                  "but these\n  EXCLUDE solve_tiny\nSCOREP_REGION_NAMES_END\n";
     static const char both[] = "SCOREP_FILE_NAMES_BEGIN EXCLUDE */lib/* INCLUDE */lib/core.c SCOREP_FILE_NAMES_END "
                                "SCOREP_REGION_NAMES_BEGIN EXCLUDE helper INCLUDE * SCOREP_REGION_NAMES_END";
-    static const char names[] = "SCOREP_REGION_NAMES_BEGIN EXCLUDE MANGLED _ZN1a1bEv _Z1c? EXCLUDE a::d operator\\ new* SCOREP_REGION_NAMES_END";
+    static const char names[] = "SCOREP_REGION_NAMES_BEGIN EXCLUDE MANGLED _ZN1a1bEv _Z1c? EXCLUDE a::d operator\\ "
+                                "new* SCOREP_REGION_NAMES_END";
     static const struct {
         const char *text, *mangled, *name, *file;
         bool out;
@@ -40,7 +42,8 @@ static void rules(void **state)
         { names, "_Znwm", "operator new(unsigned long)", NULL, true },
         { names, "_ZN1a1eEi", "a::e(int)", NULL, false },
         { "", "f", "f", "f.c", false },
-        { "SCOREP_FILE_NAMES_BEGIN EXCLUDE b?.c SCOREP_FILE_NAMES_END", "f", "f", "/a/b1.c", true }, /* without directories, too */
+        /* without directories, too */
+        { "SCOREP_FILE_NAMES_BEGIN EXCLUDE b?.c SCOREP_FILE_NAMES_END", "f", "f", "/a/b1.c", true },
     };
     (void)state;
 

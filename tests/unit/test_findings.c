@@ -1,5 +1,5 @@
-/* What is found where two ranks are outside of MPI for different times: who computes, who is blocked, and who only had no
- * processor. The profiles are made up. */
+/* What is found where two ranks are outside of MPI for different times: who computes, who is blocked, and who only had
+ * no processor. The profiles are made up. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/machine/facts.h"
@@ -22,14 +22,16 @@ static const struct fv_findings none;
 struct example {
     const char *what;
     double mpi[2], cpu[2], ready[2];
-    double sampled[2]; /* CPU time outside of MPI; 0, 0: no samples */
-    const char *found; /* all findings, by lost seconds */
-    double lost;       /* of the last */
+    double sampled[2];               /* CPU time outside of MPI; 0, 0: no samples */
+    const char *found;               /* all findings, by lost seconds */
+    double lost;                     /* of the last */
     double blocked[2], preempted[2]; /* by context switches; preempted 0: not known */
-    double tick_s; /* of samples; 0: TICK_S */
-    double kernel; /* of CPU time, how much more than samples there is; 0: nothing */
+    double tick_s;                   /* of samples; 0: TICK_S */
+    double kernel;                   /* of CPU time, how much more than samples there is; 0: nothing */
 };
 
+/* A row is to be seen as one. */
+/* clang-format off */
 static const struct example examples[] = {
     { "nobody is longer", { 20, 20 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "", NAN, { 0 }, { 0 }, 0, 0 },
     { "one computes longer", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
@@ -38,35 +40,77 @@ static const struct example examples[] = {
     { "... by samples", { 10, 50 }, { 60, 100 }, { 0, 0 }, { 50, 50 }, "blocked_rank", 40, { 0 }, { 0 }, 0, 0 },
     { "one computes longer, and both share a processor", { 10, 50 }, { 50, 50 }, { 50, 50 }, { 40, 25 },
       "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 0 },
-    { "both sleep, one wakes later for want of a processor", { 20, 50 }, { 30, 60 }, { 40, 30 }, { 0, 0 }, "no_processor", 70, { 0 }, { 0 }, 0, 0 },
+    { "both sleep, one wakes later for want of a processor", { 20, 50 }, { 30, 60 }, { 40, 30 }, { 0, 0 },
+      "no_processor", 70, { 0 }, { 0 }, 0, 0 },
     { "both compute as long, one is kept from its processor", { 30, 46 }, { 16, 16 }, { 84, 84 }, { 7.7, 6.0 },
       "no_processor", 168, { 0 }, { 0 }, 0, 0 },
     { "... without samples", { 30, 46 }, { 16, 16 }, { 84, 84 }, { 0, 0 }, "no_processor", 168, { 0 }, { 0 }, 0, 0 },
     { "context switches: one is blocked, and both share a processor", { 10, 50 }, { 20, 40 }, { 50, 50 }, { 0, 0 },
       "no_processor blocked_rank", 40, { 38, 0 }, { 20, 20 }, 0, 0 },
-    { "... one is kept from its processor", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 0, 0 }, "no_processor", 50, { 1, 0 }, { 44, 5 }, 0, 0 },
-    { "... one has more to compute, which takes longer for that", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 43, 25 }, "no_processor load_imbalance",
-      18, { 1, 0 }, { 46, 25 }, 0, 0 },
-    { "... or hardly more: caches do as much", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 30, 24 }, "no_processor", 50, { 1, 0 }, { 40, 5 }, 1.5, 0 },
-    { "both are kept from it, one has more to compute", { 10, 12 }, { 20, 30 }, { 80, 70 }, { 0, 0 }, "no_processor load_imbalance", 9, { 0, 0 }, { 79, 68 }, 0, 0 },
-    { "... less than 2 % of all time, and much of what they had processors for", { 2, 2 }, { 5, 8 }, { 95, 92 }, { 0, 0 }, "no_processor load_imbalance", 3, { 0, 0 }, { 93, 90 }, 0, 0 },
-    { "... by samples that are too few", { 10, 12 }, { 20, 25 }, { 80, 75 }, { 18, 24 }, "no_processor", 155, { 0, 0 }, { 0, 0 }, 1.5, 0 },
-    { "... one computes, and waits for I/O in MPI", { 10, 50 }, { 90, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 1, 1 }, { 1, 0 }, 0, 0 },
-    { "both share a processor, one computes longer, most of it in the kernel", { 10, 50 }, { 50, 50 }, { 50, 50 }, { 8, 5 },
-      "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 4 },
-    { "context switches: both share a processor, one computes longer, without samples of it", { 10, 50 }, { 50, 50 }, { 50, 25 }, { 1, 1 }, "no_processor load_imbalance", 15,
+    { "... one is kept from its processor", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 0, 0 }, "no_processor", 50, { 1, 0 },
+      { 44, 5 }, 0, 0 },
+    { "... one has more to compute, which takes longer for that", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 43, 25 },
+      "no_processor load_imbalance", 18, { 1, 0 }, { 46, 25 }, 0, 0 },
+    { "... or hardly more: caches do as much", { 10, 50 }, { 50, 50 }, { 45, 5 }, { 30, 24 }, "no_processor", 50,
+      { 1, 0 }, { 40, 5 }, 1.5, 0 },
+    { "both are kept from it, one has more to compute", { 10, 12 }, { 20, 30 }, { 80, 70 }, { 0, 0 },
+      "no_processor load_imbalance", 9, { 0, 0 }, { 79, 68 }, 0, 0 },
+    { "... less than 2 % of all time, and much of what they had processors for", { 2, 2 }, { 5, 8 }, { 95, 92 },
+      { 0, 0 }, "no_processor load_imbalance", 3, { 0, 0 }, { 93, 90 }, 0, 0 },
+    { "... by samples that are too few", { 10, 12 }, { 20, 25 }, { 80, 75 }, { 18, 24 }, "no_processor", 155, { 0, 0 },
+      { 0, 0 }, 1.5, 0 },
+    { "... one computes, and waits for I/O in MPI", { 10, 50 }, { 90, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40,
+      { 1, 1 }, { 1, 0 }, 0, 0 },
+    { "both share a processor, one computes longer, most of it in the kernel", { 10, 50 }, { 50, 50 }, { 50, 50 },
+      { 8, 5 }, "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 4 },
+    { "context switches: both share a processor, one computes longer, without samples of it", { 10, 50 }, { 50, 50 },
+      { 50, 25 }, { 1, 1 }, "no_processor load_imbalance", 15, { 0, 0 }, { 50, 25 }, 0, 0 },
+    { "... without any samples", { 10, 50 }, { 50, 50 }, { 50, 25 }, { 0, 0 }, "no_processor load_imbalance", 15,
       { 0, 0 }, { 50, 25 }, 0, 0 },
-    { "... without any samples", { 10, 50 }, { 50, 50 }, { 50, 25 }, { 0, 0 }, "no_processor load_imbalance", 15, { 0, 0 }, { 50, 25 }, 0, 0 },
 };
+/* clang-format on */
 
 /* One is blocked. `own`: CPU time of other threads than the main one. */
 static const struct {
     struct example e;
     double own[2];
 } awaiting[] = {
-    { { "the main thread waits for another, which computes", { 10, 50 }, { 98, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 38, 0 }, { 1, 0 }, 0, 0 }, { 36, 0 } },
-    { { "... for want of a processor for a part of that", { 10, 50 }, { 76, 100 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40, { 38, 0 }, { 1, 0 }, 0, 0 }, { 14, 0 } },
-    { { "it sleeps, and threads of both compute", { 10, 50 }, { 100, 140 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40, { 38, 0 }, { 1, 0 }, 0, 0 }, { 40, 40 } },
+    { { "the main thread waits for another, which computes",
+        { 10, 50 },
+        { 98, 100 },
+        { 0, 0 },
+        { 0, 0 },
+        "load_imbalance",
+        40,
+        { 38, 0 },
+        { 1, 0 },
+        0,
+        0 },
+      { 36, 0 } },
+    { { "... for want of a processor for a part of that",
+        { 10, 50 },
+        { 76, 100 },
+        { 0, 0 },
+        { 0, 0 },
+        "blocked_rank",
+        40,
+        { 38, 0 },
+        { 1, 0 },
+        0,
+        0 },
+      { 14, 0 } },
+    { { "it sleeps, and threads of both compute",
+        { 10, 50 },
+        { 100, 140 },
+        { 0, 0 },
+        { 0, 0 },
+        "blocked_rank",
+        40,
+        { 38, 0 },
+        { 1, 0 },
+        0,
+        0 },
+      { 40, 40 } },
 };
 
 static bool has_children;
@@ -104,8 +148,12 @@ static void judge(const struct example *e, const double own[2])
         { .rank = 0, .ticks = (uint64_t)(e->sampled[0] / tick_s), .tick_s = tick_s, .cpu_tick_s = cpu_tick_s },
         { .rank = 1, .ticks = (uint64_t)(e->sampled[1] / tick_s), .tick_s = tick_s, .cpu_tick_s = cpu_tick_s },
     };
-    struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
-    struct fv_costs clock_samples = { .threads = threads, .thread_count = 2, .ticks = threads[0].ticks + threads[1].ticks, .tick_s = tick_s };
+    struct fv_model model = {
+        .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S }
+    };
+    struct fv_costs clock_samples = {
+        .threads = threads, .thread_count = 2, .ticks = threads[0].ticks + threads[1].ticks, .tick_s = tick_s
+    };
     const struct fv_symbols symbols = { 0 };
     const struct fv_profile profile = { &model, &symbols, &costs, &none, 0 };
     struct fv_findings findings;
@@ -115,7 +163,8 @@ static void judge(const struct example *e, const double own[2])
         model.data[FV_SUBJECT_costs] = &clock_samples;
     fv_findings_make(&findings, &profile);
     for (size_t i = 0; i < findings.count; i++)
-        snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", i ? " " : "", findings.items[i].def->name);
+        snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", i ? " " : "",
+                 findings.items[i].def->name);
     if (strcmp(found, e->found))
         fail_msg("%s: found '%s', wanted '%s'", e->what, found, e->found);
     if (findings.count && fabs(findings.items[findings.count - 1].lost_s - e->lost) > 1e-6)
@@ -140,16 +189,76 @@ static void what_is_said(void **state)
 {
     (void)state;
     static const struct example computing[] = {
-        { "CPU time by samples", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 89, 50 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
-        { "... by context switches", { 10, 50 }, { 98, 99 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 1, 0 }, { 1, 1 }, 0, 0 },
+        { "CPU time by samples",
+          { 10, 50 },
+          { 100, 100 },
+          { 0, 0 },
+          { 89, 50 },
+          "load_imbalance",
+          40,
+          { 0 },
+          { 0 },
+          0,
+          0 },
+        { "... by context switches",
+          { 10, 50 },
+          { 98, 99 },
+          { 0, 0 },
+          { 0, 0 },
+          "load_imbalance",
+          40,
+          { 1, 0 },
+          { 1, 1 },
+          0,
+          0 },
     };
     static const struct example outside[] = {
-        { "preempted as well", { 10, 50 }, { 85, 85 }, { 4, 4 }, { 80, 45 }, "load_imbalance", 40, { 1, 0 }, { 9, 5 }, 0, 0 },
-        { "CPU time is not known", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
+        { "preempted as well",
+          { 10, 50 },
+          { 85, 85 },
+          { 4, 4 },
+          { 80, 45 },
+          "load_imbalance",
+          40,
+          { 1, 0 },
+          { 9, 5 },
+          0,
+          0 },
+        { "CPU time is not known",
+          { 10, 50 },
+          { 100, 100 },
+          { 0, 0 },
+          { 0, 0 },
+          "load_imbalance",
+          40,
+          { 0 },
+          { 0 },
+          0,
+          0 },
     };
     static const struct example more[] = {
-        { "shared processor, by samples", { 10, 50 }, { 50, 50 }, { 50, 50 }, { 40, 25 }, "no_processor load_imbalance", 15, { 0 }, { 0 }, 0, 0 },
-        { "... measured", { 10, 50 }, { 50, 50 }, { 50, 25 }, { 0, 0 }, "no_processor load_imbalance", 15, { 0 }, { 50, 25 }, 0, 0 },
+        { "shared processor, by samples",
+          { 10, 50 },
+          { 50, 50 },
+          { 50, 50 },
+          { 40, 25 },
+          "no_processor load_imbalance",
+          15,
+          { 0 },
+          { 0 },
+          0,
+          0 },
+        { "... measured",
+          { 10, 50 },
+          { 50, 50 },
+          { 50, 25 },
+          { 0, 0 },
+          "no_processor load_imbalance",
+          15,
+          { 0 },
+          { 50, 25 },
+          0,
+          0 },
     };
 
     for (size_t i = 0; i < 2; i++) {
@@ -170,7 +279,8 @@ static void what_is_said(void **state)
 static void why_it_is_blocked(void **state)
 {
     (void)state;
-    static const struct example sleeps = { "one sleeps", { 10, 50 }, { 60, 100 }, { 0, 0 }, { 0, 0 }, "blocked_rank", 40, { 0 }, { 0 }, 0, 0 };
+    static const struct example sleeps = { "one sleeps", { 10, 50 }, { 60, 100 }, { 0, 0 }, { 0, 0 }, "blocked_rank",
+                                           40,           { 0 },      { 0 },       0,        0 };
 
     judge(&sleeps, NULL);
     assert_non_null(strstr(said, "it sleeps, or does I/O"));
@@ -183,7 +293,9 @@ static void why_it_is_blocked(void **state)
 static void killed_ranks_had_no_processor(void **state)
 {
     (void)state;
-    static const struct example killed = { "half of the time", { 50, 50 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, "no_processor", RUN_S, { 0 }, { 0 }, 0, 0 };
+    static const struct example killed = {
+        "half of the time", { 50, 50 }, { 0, 0 }, { 0, 0 }, { 0, 0 }, "no_processor", RUN_S, { 0 }, { 0 }, 0, 0
+    };
 
     ready_part = 0.5;
     judge(&killed, NULL);
@@ -196,9 +308,20 @@ static void killed_ranks_had_no_processor(void **state)
 static void disturbed_teams_are_not_judged(void **state)
 {
     (void)state;
-    struct fv_rank ranks[1] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .cpu_s = 20, .ready_s = 60, .ready_part = NAN } };
-    struct fv_phase phase = { .kind = FV_PHASE_OMP, .node = 1, .sums = { .threads = 2, .threads_max = 2, .instances = 1, .time_s = 80, .wait_s = 30, .useful_longest_s = 40 } };
-    struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 1, .efficiency = { .total_s = RUN_S }, .data[FV_SUBJECT_phases] = &(struct fv_phases){ .items = &phase, .count = 1 } };
+    struct fv_rank ranks[1] = {
+        { .host = "host", .threads = 1, .app_time_s = RUN_S, .cpu_s = 20, .ready_s = 60, .ready_part = NAN }
+    };
+    struct fv_phase phase = {
+        .kind = FV_PHASE_OMP,
+        .node = 1,
+        .sums = { .threads = 2, .threads_max = 2, .instances = 1, .time_s = 80, .wait_s = 30, .useful_longest_s = 40 }
+    };
+    struct fv_model model = { .directory = "run",
+                              .operands = "run",
+                              .ranks = ranks,
+                              .rank_count = 1,
+                              .efficiency = { .total_s = RUN_S },
+                              .data[FV_SUBJECT_phases] = &(struct fv_phases){ .items = &phase, .count = 1 } };
     const struct fv_symbols symbols = { 0 };
     const struct fv_profile profile = { &model, &symbols, &costs, &none, 0 };
     struct fv_findings findings;
@@ -214,8 +337,9 @@ static void disturbed_teams_are_not_judged(void **state)
 static void what_is_next(void **state)
 {
     (void)state;
-    static const struct example computing = { "one computes longer", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 90, 50 }, "load_imbalance", 40,
-                                              { 0 }, { 0 }, 0, 0 };
+    static const struct example computing = {
+        "one computes longer", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 90, 50 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0
+    };
     struct fv_cost_procedure procedure = { .name = "PyEval_EvalFrameDefault", .sum.total.ticks = 90 };
 
     judge(&computing, NULL);
@@ -232,8 +356,12 @@ static void what_disturbs(void **state)
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         const double run_s = i ? 0.1 : 0.001;
-        struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = run_s, .end_s = run_s, .ready_s = 0.1 * run_s };
-        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = run_s } };
+        struct fv_rank rank = {
+            .host = "host", .threads = 1, .app_time_s = run_s, .end_s = run_s, .ready_s = 0.1 * run_s
+        };
+        struct fv_model model = {
+            .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = run_s }
+        };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -248,9 +376,19 @@ static void startup(void **state)
 {
     (void)state;
     for (unsigned waits = 0; waits < 2; waits++) {
-        struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .init_s = 0.1 * RUN_S, .finalize_s = 0.2 * RUN_S };
+        struct fv_rank rank = { .host = "host",
+                                .threads = 1,
+                                .app_time_s = RUN_S,
+                                .end_s = RUN_S,
+                                .init_s = 0.1 * RUN_S,
+                                .finalize_s = 0.2 * RUN_S };
         struct fv_func finalize = { .name = "MPI_Finalize", .wait_s = waits ? 0.1 * RUN_S : 0 };
-        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .functions = &finalize, .function_count = 1,
+        struct fv_model model = { .directory = "run",
+                                  .operands = "run",
+                                  .ranks = &rank,
+                                  .rank_count = 1,
+                                  .functions = &finalize,
+                                  .function_count = 1,
                                   .efficiency = { .total_s = RUN_S } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
@@ -262,11 +400,20 @@ static void startup(void **state)
     }
 }
 
-/* Recording waited for its file in MPI_Finalize, which is no time of the rank's: nearly all of that is starting and ending. */
+/* Recording waited for its file in MPI_Finalize, which is no time of the rank's: nearly all of that is starting and
+ * ending. */
 static void startup_alone(void **state)
 {
-    struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = 1.2 * RUN_S, .waited_s = 0.2 * RUN_S, .init_s = 0.9 * RUN_S, .finalize_s = 0.2 * RUN_S };
-    struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    struct fv_rank rank = { .host = "host",
+                            .threads = 1,
+                            .app_time_s = RUN_S,
+                            .end_s = 1.2 * RUN_S,
+                            .waited_s = 0.2 * RUN_S,
+                            .init_s = 0.9 * RUN_S,
+                            .finalize_s = 0.2 * RUN_S };
+    struct fv_model model = {
+        .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+    };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
     (void)state;
@@ -283,15 +430,20 @@ static void hypervisor_disturbs(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = 1, .stolen_s = i ? 20 : 1 };
-        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        struct fv_rank rank = {
+            .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = 1, .stolen_s = i ? 20 : 1
+        };
+        struct fv_model model = {
+            .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+        };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
         fv_findings_make(&findings, &profile);
         const struct fv_finding *f = fv_findings_named(&findings, FV_FINDING_DISTURBED);
         assert_int_equal(f != NULL, i);
-        assert_true(!f || (fabs(f->lost_s - 21) < 1e-9 && f->evidence == FV_EVIDENCE_ESTIMATE && strstr(f->text, "the hypervisor")));
+        assert_true(!f || (fabs(f->lost_s - 21) < 1e-9 && f->evidence == FV_EVIDENCE_ESTIMATE &&
+                           strstr(f->text, "the hypervisor")));
         fv_findings_release(&findings);
     }
 }
@@ -299,8 +451,15 @@ static void others_disturb(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .others_cpu_s = 80, .others_ready_s = i ? 80 : 4 };
-        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        struct fv_rank rank = { .host = "host",
+                                .threads = 1,
+                                .app_time_s = RUN_S,
+                                .end_s = RUN_S,
+                                .others_cpu_s = 80,
+                                .others_ready_s = i ? 80 : 4 };
+        struct fv_model model = {
+            .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+        };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -324,14 +483,22 @@ static void who_works_longest(void **state)
     static struct fv_frame frame = { .function = "relax" };
     static struct fv_symbol of_node[2] = { { 0 }, { .count = 1 } };
     static const struct fv_node nodes[2];
-    static const struct fv_symbols symbols = { .modules = &program, .nodes = nodes, .frames = &frame, .frame_count = 1, .of_node = of_node };
+    static const struct fv_symbols symbols = {
+        .modules = &program, .nodes = nodes, .frames = &frame, .frame_count = 1, .of_node = of_node
+    };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct fv_rank rank = { .host = "host", .threads = 2, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = cases[i].ready_s };
-        struct fv_phase phase = { .kind = FV_PHASE_OMP,
-                                  .node = 1,
-                                  .sums = { .instances = 10, .threads = 20, .threads_max = 2, .time_s = 120, .useful_longest_s = 80 } };
-        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        struct fv_rank rank = {
+            .host = "host", .threads = 2, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = cases[i].ready_s
+        };
+        struct fv_phase phase = {
+            .kind = FV_PHASE_OMP,
+            .node = 1,
+            .sums = { .instances = 10, .threads = 20, .threads_max = 2, .time_s = 120, .useful_longest_s = 80 }
+        };
+        struct fv_model model = {
+            .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+        };
         const struct fv_profile profile = { &model, &symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -351,9 +518,18 @@ static void who_had_the_processor(void **state)
     (void)state;
     for (unsigned i = 0; i < 3; i++) { /* one; as many as threads; one, and threads that sleep: others had it */
         unsigned cpus = 1 + i % 2;
-        struct fv_rank rank = { .host = "host", .threads = 1, .cpus = cpus, .cpu_mask = { 3 }, .app_time_s = RUN_S, .end_s = RUN_S, .ready_s = 40,
-                                .cpu_s = i == 2 ? 20 : 90, .own_threads_s = 40 };
-        struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+        struct fv_rank rank = { .host = "host",
+                                .threads = 1,
+                                .cpus = cpus,
+                                .cpu_mask = { 3 },
+                                .app_time_s = RUN_S,
+                                .end_s = RUN_S,
+                                .ready_s = 40,
+                                .cpu_s = i == 2 ? 20 : 90,
+                                .own_threads_s = 40 };
+        struct fv_model model = {
+            .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+        };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
@@ -366,7 +542,8 @@ static void who_had_the_processor(void **state)
     }
 }
 
-/* Of four ranks, which wait for a processor for half of their time: what they may run on, and what they used of it, tells why. */
+/* Of four ranks, which wait for a processor for half of their time: what they may run on, and what they used of it,
+ * tells why. */
 static void who_shares_the_processors(void **state)
 {
     static const struct {
@@ -375,7 +552,8 @@ static void who_shares_the_processors(void **state)
         double cpu_s;
         const char *text, *next;
     } cases[] = {
-        { 2, 3, 0.4, "other programs had them; the ranks used 1.60 s of the 200 s that these processors can do", "a quieter machine" },
+        { 2, 3, 0.4, "other programs had them; the ranks used 1.60 s of the 200 s that these processors can do",
+          "a quieter machine" },
         { 2, 3, 45, "4 ranks share the 2 processors of host", "fewer ranks" },
         { 1, 1, 24, "4 ranks are bound to 1 processor of host, which has 2", "--bind-to none" },
     };
@@ -384,13 +562,25 @@ static void who_shares_the_processors(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct fv_facts_host host = { .host = "host", .processors = 2 };
         struct fv_rank ranks[4];
-        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 4, .efficiency = { .total_s = 4 * RUN_S }, .data[FV_SUBJECT_facts] = &(struct fv_facts){ .hosts = &host, .host_count = 1 } };
+        struct fv_model model = { .directory = "run",
+                                  .ranks = ranks,
+                                  .rank_count = 4,
+                                  .efficiency = { .total_s = 4 * RUN_S },
+                                  .data[FV_SUBJECT_facts] = &(struct fv_facts){ .hosts = &host, .host_count = 1 } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
 
         for (int r = 0; r < 4; r++)
-            ranks[r] = (struct fv_rank){ .world_rank = r, .host = "host", .threads = 1, .cpus = cases[i].cpus, .cpu_mask = { cases[i].mask }, .app_time_s = RUN_S, .end_s = RUN_S,
-                                         .ready_s = 50, .cpu_s = cases[i].cpu_s, .off.blocked_s = NAN };
+            ranks[r] = (struct fv_rank){ .world_rank = r,
+                                         .host = "host",
+                                         .threads = 1,
+                                         .cpus = cases[i].cpus,
+                                         .cpu_mask = { cases[i].mask },
+                                         .app_time_s = RUN_S,
+                                         .end_s = RUN_S,
+                                         .ready_s = 50,
+                                         .cpu_s = cases[i].cpu_s,
+                                         .off.blocked_s = NAN };
         fv_findings_make(&findings, &profile);
         const struct fv_finding *f = fv_findings_named(&findings, FV_FINDING_DISTURBED);
         assert_non_null(f);
@@ -401,34 +591,65 @@ static void who_shares_the_processors(void **state)
     }
 }
 
-/* Four ranks that wait for 40 s of 100 s each, on average: what sums over the run can tell of it, in MPI_Recv (site 0) or MPI_Allreduce (1). */
+/* Four ranks that wait for 40 s of 100 s each, on average: what sums over the run can tell of it, in MPI_Recv (site 0)
+ * or MPI_Allreduce (1). */
 static void what_ranks_wait_for(void **state)
 {
     static const struct {
         double wait_s[2][4], balance, ready_s;
         const char *text; /* NULL: no finding */
     } cases[] = {
-        { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 0, "in sum the ranks compute alike (load balance 98.0 %), and all of them wait: the slow rank is another one each time, or ranks take turns" },
-        { { { 0, 21, 39, 60 }, { 30, 10, 0, 0 } }, 0.98, 0, "waiting grows from rank 0, 0 s, to rank 3, 60.0 s: each rank waits for the one before it, as in a pipeline" },
-        { { { 60, 39, 21, 0 }, { 10, 10, 10, 10 } }, 0.98, 0, "waiting falls from rank 0, 60.0 s, to rank 3, 0 s: each rank waits for the one behind it" },
+        { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } },
+          0.98,
+          0,
+          "in sum the ranks compute alike (load balance 98.0 %), and all of them wait: the slow rank is another one "
+          "each time, or ranks take turns" },
+        { { { 0, 21, 39, 60 }, { 30, 10, 0, 0 } },
+          0.98,
+          0,
+          "waiting grows from rank 0, 0 s, to rank 3, 60.0 s: each rank waits for the one before it, as in a "
+          "pipeline" },
+        { { { 60, 39, 21, 0 }, { 10, 10, 10, 10 } },
+          0.98,
+          0,
+          "waiting falls from rank 0, 60.0 s, to rank 3, 0 s: each rank waits for the one behind it" },
         { { { 0, 0, 0, 0 }, { 0, 80, 80, 0 } }, 0.7, 0, "rank 1 waits longest, 80.0 s" },
         { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 60, NULL },
     };
-    struct fv_func functions[2] = { { .name = "MPI_Recv", .class = FV_CLASS_P2P }, { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE } };
+    struct fv_func functions[2] = { { .name = "MPI_Recv", .class = FV_CLASS_P2P },
+                                    { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE } };
     (void)state;
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct fv_rank ranks[4];
         struct fv_site_rank parts[8];
-        struct fv_site sites[2] = { { .function = 0, .first = 0, .ranks = 4 }, { .function = 1, .first = 4, .ranks = 4 } };
-        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 4, .complete = true, .functions = functions, .function_count = 2, .sites = sites, .site_count = 2,
-                                  .site_ranks = parts, .site_rank_count = 8,
-                                  .efficiency = { .total_s = 4 * RUN_S, .load_balance = cases[i].balance, .wait_kind = FV_WAIT_ESTIMATE } };
+        struct fv_site sites[2] = { { .function = 0, .first = 0, .ranks = 4 },
+                                    { .function = 1, .first = 4, .ranks = 4 } };
+        struct fv_model model = {
+            .directory = "run",
+            .ranks = ranks,
+            .rank_count = 4,
+            .complete = true,
+            .functions = functions,
+            .function_count = 2,
+            .sites = sites,
+            .site_count = 2,
+            .site_ranks = parts,
+            .site_rank_count = 8,
+            .efficiency = { .total_s = 4 * RUN_S, .load_balance = cases[i].balance, .wait_kind = FV_WAIT_ESTIMATE }
+        };
         struct fv_findings findings;
         char rest[600];
 
         for (uint32_t r = 0; r < 4; r++) {
-            ranks[r] = (struct fv_rank){ .world_rank = (int)r, .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50, .ready_s = cases[i].ready_s, .off.blocked_s = NAN };
+            ranks[r] = (struct fv_rank){ .world_rank = (int)r,
+                                         .host = "host",
+                                         .threads = 1,
+                                         .app_time_s = RUN_S,
+                                         .end_s = RUN_S,
+                                         .mpi_time_s = 50,
+                                         .ready_s = cases[i].ready_s,
+                                         .off.blocked_s = NAN };
             for (uint32_t k = 0; k < 2; k++) {
                 parts[4 * k + r] = (struct fv_site_rank){ .site = k, .rank = r, .wait_s = cases[i].wait_s[k][r] };
                 sites[k].wait_s += cases[i].wait_s[k][r];
@@ -450,7 +671,8 @@ static void what_ranks_wait_for(void **state)
     }
 }
 
-/* By a trace rank 1 made others wait for 40 s. Samples put 5 s of that down to react(), but that is what the rank computed before the call; or others had its processor. */
+/* By a trace rank 1 made others wait for 40 s. Samples put 5 s of that down to react(), but that is what the rank
+ * computed before the call; or others had its processor. */
 static void who_was_late(void **state)
 {
     static const struct {
@@ -465,17 +687,30 @@ static void who_was_late(void **state)
     struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = 40 };
     struct fv_late_procedure late[] = { { .rank = 1, .function = "main", .file = "a.c", .cpu_s = 10, .delay_s = 5 },
                                         { .rank = 1, .function = "react", .file = "a.c", .cpu_s = 9.8, .delay_s = 5 } };
-    struct fv_cost_procedure procedures[] = { { .name = "main", .file = "a.c", .of_program = true }, { .name = "react", .file = "a.c", .of_program = true } };
+    struct fv_cost_procedure procedures[] = { { .name = "main", .file = "a.c", .of_program = true },
+                                              { .name = "react", .file = "a.c", .of_program = true } };
     struct fv_cost_profile sampled = { .procedures = procedures, .procedure_count = 2 };
     (void)state;
 
     for (uint32_t i = 0; i < 2; i++)
         fv_index_add(&sampled.names, fv_hash_text(procedures[i].name), i);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct fv_rank ranks[2] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50 } };
-        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .functions = &function, .function_count = 1, .sites = &site, .site_count = 1,
+        struct fv_rank ranks[2] = {
+            { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50 }
+        };
+        struct fv_model model = { .directory = "run",
+                                  .ranks = ranks,
+                                  .rank_count = 2,
+                                  .functions = &function,
+                                  .function_count = 1,
+                                  .sites = &site,
+                                  .site_count = 1,
                                   .efficiency = { .total_s = 2 * RUN_S },
-                                  .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1, .late = late, .late_count = 2 } };
+                                  .causes = { .source = FV_CAUSES_TRACE,
+                                              .culprits = &culprit,
+                                              .culprit_count = 1,
+                                              .late = late,
+                                              .late_count = 2 } };
         const struct fv_profile profile = { &model, &no_symbols, &sampled, &none, 0 };
         struct fv_findings findings;
 
@@ -496,18 +731,28 @@ static void who_was_late(void **state)
     fv_index_release(&sampled.names);
 }
 
-/* Rank 1 computes in react(), in the whole run. By the samples of the trace that is before the call that it came late to, before another one, or not known. */
+/* Rank 1 computes in react(), in the whole run. By the samples of the trace that is before the call that it came late
+ * to, before another one, or not known. */
 static void who_is_slow_elsewhere(void **state)
 {
-    static const char *const texts[] = { "slow in react() in a.c, where rank 1 takes 40.0 s", "slow in a call path that was not recorded, before MPI_Allreduce", "slow in react() in a.c, where rank 1 takes 40.0 s" };
+    static const char *const texts[] = { "slow in react() in a.c, where rank 1 takes 40.0 s",
+                                         "slow in a call path that was not recorded, before MPI_Allreduce",
+                                         "slow in react() in a.c, where rank 1 takes 40.0 s" };
     struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
     struct fv_site sites[2] = { { .function = 0 }, { .function = 0 } };
     struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = 40 };
     struct fv_cost_procedure react = { .name = "react", .file = "a.c", .of_program = true, .parts = 1 };
-    struct fv_cost_thread threads[] = { { .rank = 0, .tick_s = 0.01, .cpu_tick_s = 0.01 }, { .rank = 1, .ticks = 4000, .tick_s = 0.01, .cpu_tick_s = 0.01 } };
+    struct fv_cost_thread threads[] = { { .rank = 0, .tick_s = 0.01, .cpu_tick_s = 0.01 },
+                                        { .rank = 1, .ticks = 4000, .tick_s = 0.01, .cpu_tick_s = 0.01 } };
     struct fv_cost_part part = { .owner = 1, .sum.total.ticks = 4000 };
     struct fv_cost_profile sampled = { .procedures = &react, .procedure_count = 1, .parts = &part };
-    struct fv_rank ranks[2] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50, .cpu_s = RUN_S, .off.blocked_s = NAN } };
+    struct fv_rank ranks[2] = { { .host = "host",
+                                  .threads = 1,
+                                  .app_time_s = RUN_S,
+                                  .end_s = RUN_S,
+                                  .mpi_time_s = 50,
+                                  .cpu_s = RUN_S,
+                                  .off.blocked_s = NAN } };
     (void)state;
 
     fv_index_add(&sampled.names, fv_hash_text(react.name), 0);
@@ -515,9 +760,21 @@ static void who_is_slow_elsewhere(void **state)
     ranks[1].world_rank = 1;
     for (uint32_t i = 0; i < 3; i++) {
         struct fv_late_procedure late = { .rank = 1, .site = i, .function = "react", .file = "a.c", .cpu_s = 40 };
-        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .functions = &function, .function_count = 1, .sites = sites, .site_count = 2,
-                                  .data[FV_SUBJECT_costs] = &(struct fv_costs){ .threads = threads, .thread_count = 2, .ticks = 4000 }, .efficiency = { .total_s = 2 * RUN_S },
-                                  .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1, .late = &late, .late_count = i < 2 } };
+        struct fv_model model = { .directory = "run",
+                                  .ranks = ranks,
+                                  .rank_count = 2,
+                                  .functions = &function,
+                                  .function_count = 1,
+                                  .sites = sites,
+                                  .site_count = 2,
+                                  .data[FV_SUBJECT_costs] =
+                                      &(struct fv_costs){ .threads = threads, .thread_count = 2, .ticks = 4000 },
+                                  .efficiency = { .total_s = 2 * RUN_S },
+                                  .causes = { .source = FV_CAUSES_TRACE,
+                                              .culprits = &culprit,
+                                              .culprit_count = 1,
+                                              .late = &late,
+                                              .late_count = i < 2 } };
         const struct fv_profile profile = { &model, &no_symbols, &sampled, &none, 0 };
         struct fv_findings findings;
 
@@ -536,8 +793,17 @@ static void what_fvmpi_itself_costs(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) { /* all of it, what starting and ending took, or little */
-        struct fv_rank ranks[2] = { { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .cpu_s = 0.5, .ready_s = 99, .off.blocked_s = NAN } };
-        struct fv_model model = { .directory = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S },
+        struct fv_rank ranks[2] = { { .host = "host",
+                                      .threads = 1,
+                                      .app_time_s = RUN_S,
+                                      .end_s = RUN_S,
+                                      .cpu_s = 0.5,
+                                      .ready_s = 99,
+                                      .off.blocked_s = NAN } };
+        struct fv_model model = { .directory = "run",
+                                  .ranks = ranks,
+                                  .rank_count = 2,
+                                  .efficiency = { .total_s = 2 * RUN_S },
                                   .overhead = { .time_s = i == 2 ? 0.09 : 0.3, .once_s = i == 1 ? 0.25 : 0 } };
         const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
         struct fv_findings findings;
@@ -553,13 +819,16 @@ static void what_fvmpi_itself_costs(void **state)
 
 /* Rank 0 of a program of its own: bytes when it was 1/4, 1/2 as old as its last mark, and at the end, in MiB. */
 static uint64_t eighth_mib; /* 0: not known */
-static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, double quarter_s, const uint64_t mib[3], char text[300])
+static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, double quarter_s, const uint64_t mib[3],
+                          char text[300])
 {
     struct fv_allocated_rank recorded = { .mode = mode };
     struct fv_allocated_part part = { .sum.allocated = { 1, allocated_bytes, 0 } };
     struct fv_clock clock = { .hz = 1e9 };
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .cpu_s = RUN_S };
-    struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    struct fv_model model = {
+        .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+    };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 
@@ -613,24 +882,32 @@ static void what_grows(void **state)
     assert_true(is_growing_as(FV_MEMORY_SAMPLED, 1 << 20, 25, (const uint64_t[]){ 125, 150, 200 }, text));
 }
 
-/* Long calls of one function on two threads of each of two ranks, seconds. Returns rank and lost seconds of the finding. */
+/* Long calls of one function on two threads of each of two ranks, seconds. Returns rank and lost seconds of the
+ * finding. */
 static struct fv_finding rare_calls(const double seconds[4], char text[300])
 {
-    struct fv_rank ranks[2] = { { .host = "host", .threads = 2, .app_time_s = RUN_S, .mpi_time_s = RUN_S },
-                                { .world_rank = 1, .host = "host", .threads = 2, .app_time_s = RUN_S, .mpi_time_s = RUN_S } };
+    struct fv_rank ranks[2] = {
+        { .host = "host", .threads = 2, .app_time_s = RUN_S, .mpi_time_s = RUN_S },
+        { .world_rank = 1, .host = "host", .threads = 2, .app_time_s = RUN_S, .mpi_time_s = RUN_S }
+    };
     struct fv_sampled_part parts[4];
     const double rank_s[2] = { seconds[0] + seconds[1], seconds[2] + seconds[3] }, all_s = rank_s[0] + rank_s[1];
     struct fv_sampled function = { .parts = 4, .threads = 4, .contexts = 1, .calls = 1000 };
-    struct fv_model model = { .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S } };
+    struct fv_model model = {
+        .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S }
+    };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 
     for (uint32_t i = 0; i < 4; i++)
         parts[i] = (struct fv_sampled_part){ .rank = i / 2, .thread = i % 2, .rare.time_s = seconds[i] };
-    function.rare = (struct fv_rare_calls){ .count = 20, .exact = true, .length_s = all_s / 20, .time_s = all_s, .calls = 1000 };
+    function.rare =
+        (struct fv_rare_calls){ .count = 20, .exact = true, .length_s = all_s / 20, .time_s = all_s, .calls = 1000 };
     function.rare.rank = rank_s[1] > rank_s[0];
     function.rare.rank_s = rank_s[function.rare.rank];
-    model.data[FV_SUBJECT_samples] = &(struct fv_samples){ .functions = &function, .function_count = 1, .parts = parts, .part_count = 4, .threads = 8 };
+    model.data[FV_SUBJECT_samples] = &(struct fv_samples){
+        .functions = &function, .function_count = 1, .parts = parts, .part_count = 4, .threads = 8
+    };
     fv_findings_make(&findings, &profile);
     const struct fv_finding *f = fv_findings_named(&findings, "rare_slow_calls");
     assert_non_null(f);
@@ -665,23 +942,41 @@ static void whose_rare_calls_cost(void **state)
     assert_near(rare_calls((const double[]){ 4, 6, 12, 0 }, text).lost_s, 18, 1e-9);
 }
 
-/* What a function is told to lose whose calls take 1 s in the median and 2 s on average, 100 s in all, of which rare long calls of its callee take some. */
+/* What a function is told to lose whose calls take 1 s in the median and 2 s on average, 100 s in all, of which rare
+ * long calls of its callee take some. */
 static double varying_s(double rare_s)
 {
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .mpi_time_s = 0 };
     struct fv_sampled_instance instances[8] = { { 0 } };
     struct fv_sampled_part part = { .all = { .count = 8, .mean[FV_METRIC_CPU] = 2 } };
-    struct fv_sampled function = { .parts = 1, .threads = 1, .contexts = 1, .share = 1, .varies = FV_VARIES_WITHIN, .instances = 8, .judged = true,
-                                   .all = part.all, .rare = { .count = rare_s > 0, .time_s = rare_s, .is_callees = true } };
+    struct fv_sampled function = { .parts = 1,
+                                   .threads = 1,
+                                   .contexts = 1,
+                                   .share = 1,
+                                   .varies = FV_VARIES_WITHIN,
+                                   .instances = 8,
+                                   .judged = true,
+                                   .all = part.all,
+                                   .rare = { .count = rare_s > 0, .time_s = rare_s, .is_callees = true } };
     struct fv_sampled context = function;
-    struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    struct fv_model model = {
+        .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+    };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 
     for (unsigned i = 0; i < 8; i++)
         instances[i].cpu_s = i < 5 ? 1 : 11.0 / 3;
-    model.data[FV_SUBJECT_samples] = &(struct fv_samples){ .functions = &function, .function_count = 1, .items = &context, .count = 1, .parts = &part, .part_count = 1,
-                                         .instances = instances, .instance_count = 8, .threads = 1, .computing_s = RUN_S };
+    model.data[FV_SUBJECT_samples] = &(struct fv_samples){ .functions = &function,
+                                                           .function_count = 1,
+                                                           .items = &context,
+                                                           .count = 1,
+                                                           .parts = &part,
+                                                           .part_count = 1,
+                                                           .instances = instances,
+                                                           .instance_count = 8,
+                                                           .threads = 1,
+                                                           .computing_s = RUN_S };
     fv_findings_make(&findings, &profile);
     const struct fv_finding *f = fv_findings_named(&findings, "varying_function");
     double lost_s = f ? f->lost_s : 0;
@@ -703,18 +998,41 @@ static double varying_by_chance_s(double by_caller)
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .mpi_time_s = 0 };
     struct fv_sampled_instance instances[16] = { { 0 } };
     struct fv_sampled_part part = { .all = { .count = 16, .mean[FV_METRIC_CPU] = 4.5 } };
-    struct fv_sampled contexts[2] = { { .share = 0.5, .instances = 8, .judged = true, .all = { .count = 8, .mean[FV_METRIC_CPU] = 3 } },
-                                      { .share = 0.5, .first_instance = 8, .instances = 8, .judged = true, .all = { .count = 8, .mean[FV_METRIC_CPU] = 6 } } };
-    struct fv_sampled function = { .parts = 1, .threads = 1, .contexts = 2, .share = 1, .varies = FV_VARIES_WITHIN, .instances = 16, .judged = true,
-                                   .by_caller = by_caller, .all = part.all };
-    struct fv_model model = { .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S } };
+    struct fv_sampled contexts[2] = {
+        { .share = 0.5, .instances = 8, .judged = true, .all = { .count = 8, .mean[FV_METRIC_CPU] = 3 } },
+        { .share = 0.5,
+          .first_instance = 8,
+          .instances = 8,
+          .judged = true,
+          .all = { .count = 8, .mean[FV_METRIC_CPU] = 6 } }
+    };
+    struct fv_sampled function = { .parts = 1,
+                                   .threads = 1,
+                                   .contexts = 2,
+                                   .share = 1,
+                                   .varies = FV_VARIES_WITHIN,
+                                   .instances = 16,
+                                   .judged = true,
+                                   .by_caller = by_caller,
+                                   .all = part.all };
+    struct fv_model model = {
+        .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
+    };
     const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
     struct fv_findings findings;
 
     for (unsigned i = 0; i < 16; i++)
         instances[i].cpu_s = i < 2 || (i >= 8 && i < 13) ? 9 : 1;
-    model.data[FV_SUBJECT_samples] = &(struct fv_samples){ .functions = &function, .function_count = 1, .items = contexts, .count = 2, .parts = &part, .part_count = 1,
-                                         .instances = instances, .instance_count = 16, .threads = 1, .computing_s = RUN_S };
+    model.data[FV_SUBJECT_samples] = &(struct fv_samples){ .functions = &function,
+                                                           .function_count = 1,
+                                                           .items = contexts,
+                                                           .count = 2,
+                                                           .parts = &part,
+                                                           .part_count = 1,
+                                                           .instances = instances,
+                                                           .instance_count = 16,
+                                                           .threads = 1,
+                                                           .computing_s = RUN_S };
     fv_findings_make(&findings, &profile);
     const struct fv_finding *f = fv_findings_named(&findings, "varying_function");
     double lost_s = f ? f->lost_s : 0;
@@ -730,8 +1048,10 @@ static void what_is_typical(void **state)
     assert_that(varying_by_chance_s(0.5), <, 1e-9); /* the second's are long: 5 of 8 are its own median */
 }
 
-/* Ticks of 10 ms, of rank 0 and rank 1: all is in main(), and some of it in two functions, the first of the program, the second as told. */
-static const char *most_of_ranks(struct fv_rank ranks[2], const uint64_t ticks[3][2], const char *first, const char *second, bool is_program)
+/* Ticks of 10 ms, of rank 0 and rank 1: all is in main(), and some of it in two functions, the first of the program,
+ * the second as told. */
+static const char *most_of_ranks(struct fv_rank ranks[2], const uint64_t ticks[3][2], const char *first,
+                                 const char *second, bool is_program)
 {
     const char *const names[3] = { "main", first, second };
     struct fv_cost_thread threads[2];
@@ -743,8 +1063,13 @@ static const char *most_of_ranks(struct fv_rank ranks[2], const uint64_t ticks[3
     for (uint32_t i = 0; i < 6; i++)
         parts[i] = (struct fv_cost_part){ .owner = i % 2, .sum.total.ticks = ticks[i / 2][i % 2] };
     for (size_t i = 0; i < 3; i++)
-        procedures[i] = (struct fv_cost_procedure){ .name = names[i], .of_program = i < 2 || is_program, .first_part = 2 * i, .parts = 2 };
-    struct fv_model model = { .ranks = ranks, .rank_count = 2, .data[FV_SUBJECT_costs] = &(struct fv_costs){ .threads = threads, .thread_count = 2, .ticks = 160 } };
+        procedures[i] = (struct fv_cost_procedure){
+            .name = names[i], .of_program = i < 2 || is_program, .first_part = 2 * i, .parts = 2
+        };
+    struct fv_model model = { .ranks = ranks,
+                              .rank_count = 2,
+                              .data[FV_SUBJECT_costs] =
+                                  &(struct fv_costs){ .threads = threads, .thread_count = 2, .ticks = 160 } };
     const struct fv_cost_profile costs = { .parts = parts, .procedures = procedures, .procedure_count = 3 };
     const struct fv_profile profile = { &model, &no_symbols, &costs, &none, 0 };
     const struct fv_excess excess = fv_excess_of(&profile, 1);
@@ -764,37 +1089,55 @@ static const char *most_of_it(const uint64_t ticks[3][2], const char *first, con
 static void whose_function(void **state)
 {
     (void)state;
-    assert_string_equal(most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 50, 90 }, { 20, 50 } }, "react", "pow", false), "react");
-    assert_string_equal(most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 0, 0 }, { 20, 50 } }, "react", "pow", false), "pow"); /* main() would say nothing */
-    assert_string_equal(most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 60, 100 }, { 58, 97 } }, "<module>", "compute", true), "compute"); /* nor does Python's */
+    assert_string_equal(
+        most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 50, 90 }, { 20, 50 } }, "react", "pow", false), "react");
+    /* main() would say nothing */
+    assert_string_equal(most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 0, 0 }, { 20, 50 } }, "react", "pow", false),
+                        "pow");
+    /* nor does Python's */
+    assert_string_equal(
+        most_of_it((const uint64_t[3][2]){ { 60, 100 }, { 60, 100 }, { 58, 97 } }, "<module>", "compute", true),
+        "compute");
 }
 
-/* Samples may, by chance, tell more of a function that all use than the rank has more: it is the function that is called more. */
+/* Samples may, by chance, tell more of a function that all use than the rank has more: it is the function that is
+ * called more. */
 static void more_than_the_whole(void **state)
 {
     (void)state;
-    assert_string_equal(most_of_it((const uint64_t[3][2]){ { 37, 97 }, { 25, 97 }, { 12, 66 } }, "compute", "react", true), "react");
+    assert_string_equal(
+        most_of_it((const uint64_t[3][2]){ { 37, 97 }, { 25, 97 }, { 12, 66 } }, "compute", "react", true), "react");
 }
 
-/* Rank 1 computes longer in the kernel, where no samples are. Of that its system time tells too little: it is counted by whole ticks of the kernel. */
+/* Rank 1 computes longer in the kernel, where no samples are. Of that its system time tells too little: it is counted
+ * by whole ticks of the kernel. */
 static void kernel_time_is_nobodys(void **state)
 {
     (void)state;
-    struct fv_rank ranks[2] = { { .threads = 1, .app_time_s = 0.5, .system_s = 0.23 }, { .threads = 1, .app_time_s = 1.07, .system_s = 0.1 } };
+    struct fv_rank ranks[2] = { { .threads = 1, .app_time_s = 0.5, .system_s = 0.23 },
+                                { .threads = 1, .app_time_s = 1.07, .system_s = 0.1 } };
 
-    assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 35 }, { 27, 32 }, { 0, 3 } }, "compute", "touch", true), "");
-    assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 25, 44 }, { 25, 41 }, { 0, 3 } }, "compute", "touch", true), "");
-    assert_string_equal(most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 97 }, { 25, 32 }, { 2, 65 } }, "compute", "react", true), "react");
+    assert_string_equal(
+        most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 35 }, { 27, 32 }, { 0, 3 } }, "compute", "touch", true), "");
+    assert_string_equal(
+        most_of_ranks(ranks, (const uint64_t[3][2]){ { 25, 44 }, { 25, 41 }, { 0, 3 } }, "compute", "touch", true), "");
+    assert_string_equal(
+        most_of_ranks(ranks, (const uint64_t[3][2]){ { 27, 97 }, { 25, 32 }, { 2, 65 } }, "compute", "react", true),
+        "react");
 }
 
-/* A rank that has its processor for short times computes between the kernel's ticks: then samples by CPU time are to be had. */
+/* A rank that has its processor for short times computes between the kernel's ticks: then samples by CPU time are to be
+ * had. */
 static double missed_s(uint64_t ticks, enum fv_sampler_mode mode, double blocked_s)
 {
     struct fv_rank rank = { .threads = 1, .app_time_s = 1, .off.blocked_s = blocked_s };
     struct fv_cost_thread thread = { .ticks = ticks, .tick_s = 0.01, .cpu_tick_s = 0.01 };
     struct fv_samples samples = { .threads = 1 };
-    struct fv_model model = { .ranks = &rank, .rank_count = 1,
-                              .data = { [FV_SUBJECT_samples] = &samples, [FV_SUBJECT_costs] = &(struct fv_costs){ .threads = &thread, .thread_count = 1, .ticks = ticks } } };
+    struct fv_model model = { .ranks = &rank,
+                              .rank_count = 1,
+                              .data = { [FV_SUBJECT_samples] = &samples,
+                                        [FV_SUBJECT_costs] = &(struct fv_costs){
+                                            .threads = &thread, .thread_count = 1, .ticks = ticks } } };
 
     samples.modes[mode] = 1;
     return fv_excess_missed_by_ticks(&model, 0);

@@ -1,4 +1,5 @@
-/* Threads that are let through one at a time: that the one is alone between fork, barriers and end; and that all go on, whatever one waits for. */
+/* Threads that are let through one at a time: that the one is alone between fork, barriers and end; and that all go on,
+ * whatever one waits for. */
 #include "threads/gate.h"
 #include "threads/solo.h"
 #include "rt_stub.h"
@@ -10,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST 16
-#define LONG UINT64_C(60000000000) /* that no test reaches */
+#define MOST  16
+#define LONG  UINT64_C(60000000000) /* that no test reaches */
 #define SHORT UINT64_C(300000000)
 
 /* What the threads do, and what is seen of it. */
@@ -25,9 +26,9 @@ static struct team {
     volatile uint64_t steps[MOST]; /* by thread */
     uint64_t before[MOST];
     uint32_t intervals, disturbed;
-    bool is_refused; /* begin() says so */
+    bool is_refused;  /* begin() says so */
     bool is_given_up; /* while begin() runs */
-    bool is_held; /* by begin() */
+    bool is_held;     /* by begin() */
     int catch_ups[MOST], catching_up[MOST];
     bool is_handled;
     pthread_t threads[MOST];
@@ -97,15 +98,28 @@ static void *thread_of(void *argument)
 
 static struct fv_gate_rules rules_of(uint64_t limit, uint64_t wait)
 {
-    return (struct fv_gate_rules){ .limit_ns = limit, .wait_ns = wait, .still_ns = wait, .gather_ns = limit, .begin = begin, .end = end, .rest = rest, .catch_up = catch_up };
+    return (struct fv_gate_rules){ .limit_ns = limit,
+                                   .wait_ns = wait,
+                                   .still_ns = wait,
+                                   .gather_ns = limit,
+                                   .begin = begin,
+                                   .end = end,
+                                   .rest = rest,
+                                   .catch_up = catch_up };
 }
 
 /* So many threads, made one by one, of which `one` runs alone. How it went. */
-static enum fv_gate_why run(uint32_t count, uint32_t rounds, uint32_t one, struct fv_gate_rules rules, void (*body)(uint32_t))
+static enum fv_gate_why run(uint32_t count, uint32_t rounds, uint32_t one, struct fv_gate_rules rules,
+                            void (*body)(uint32_t))
 {
     uint32_t threads;
 
-    t = (struct team){ .count = count, .rounds = rounds, .one = one, .body = body, .is_refused = t.is_refused, .is_given_up = t.is_given_up };
+    t = (struct team){ .count = count,
+                       .rounds = rounds,
+                       .one = one,
+                       .body = body,
+                       .is_refused = t.is_refused,
+                       .is_given_up = t.is_given_up };
     pthread_barrier_init(&t.barrier, NULL, count);
     pthread_mutex_init(&t.mutex, NULL);
     pthread_cond_init(&t.cond, NULL);
@@ -524,8 +538,9 @@ static void turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone),   cmocka_unit_test(waits),      cmocka_unit_test(some),  cmocka_unit_test(leaving), cmocka_unit_test(jumps),
-        cmocka_unit_test(never_full), cmocka_unit_test(empty), cmocka_unit_test(not_ready), cmocka_unit_test(teams), cmocka_unit_test(turns),
+        cmocka_unit_test(alone), cmocka_unit_test(waits),      cmocka_unit_test(some),  cmocka_unit_test(leaving),
+        cmocka_unit_test(jumps), cmocka_unit_test(never_full), cmocka_unit_test(empty), cmocka_unit_test(not_ready),
+        cmocka_unit_test(teams), cmocka_unit_test(turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

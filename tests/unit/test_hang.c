@@ -11,7 +11,7 @@ enum { F_SEND = 3, F_RECV, F_BARRIER, F_BCAST, F_REDUCE, F_SCAN, F_WAITALL, F_FE
 
 static struct fvr file[MOST];
 static int ranks;
-static int lost; /* so many more ranks have no file */
+static int lost;      /* so many more ranks have no file */
 static bool unlisted; /* nobody lists the members of the second communicator */
 static struct fv_experiment experiment;
 static struct fv_model model;
@@ -409,9 +409,8 @@ static void requests(void **state)
     assert_cycle(h, 3, 2, (uint32_t[]){ 0, 1 });
     assert_int_equal(h->ranks[3].state, FV_HANG_UNTOLD);
     assert_int_equal(h->ranks[4].state, FV_HANG_UNTOLD);
-    assert_text(
-        0, "rank 0 in MPI_Waitall waits to receive from rank 1 (tag 4, MPI_COMM_WORLD) or to send to rank 2 "
-           "(tag 4, MPI_COMM_WORLD)");
+    assert_text(0, "rank 0 in MPI_Waitall waits to receive from rank 1 (tag 4, MPI_COMM_WORLD) or to send to rank 2 "
+                   "(tag 4, MPI_COMM_WORLD)");
 }
 
 static void hostile_requests(void **state)
@@ -472,7 +471,8 @@ static void a_rank_without_a_file(void **state)
     rank(0, 0), in(F_RECV, 1, 0, 7);
     judge();
     assert_text(0, "rank 0 in MPI_Recv, which waits for rank 3, which has no rank file");
-    assert_headline("Killed; if it hung before: 2 ranks wait for rank 0, which is in MPI_Recv, which waits for rank 3, which has no rank file; rank 3 has no rank file: it did not start, the "
+    assert_headline("Killed; if it hung before: 2 ranks wait for rank 0, which is in MPI_Recv, which waits for rank 3, "
+                    "which has no rank file; rank 3 has no rank file: it did not start, the "
                     "node failed, or its files are not gathered");
 }
 

@@ -1,4 +1,5 @@
-/* Which file a descriptor is (io/files.h), asked by many threads at once that open, duplicate and close the same few files. */
+/* Which file a descriptor is (io/files.h), asked by many threads at once that open, duplicate and close the same few
+ * files. */
 #include "io/io.h"
 #include "rt/process.h"
 #include "rt_stub.h"
@@ -43,7 +44,9 @@ static const char *use(struct opener *o, unsigned which)
     sched_yield();
     if (open->position[FV_IO_POSIX] != (int64_t)o->first)
         return "another thread has the open file";
-    return fv_io_files_closing(fd) == open && !close(fd) && fv_io_files_closed(open) == 0 ? NULL : "no descriptor should be left";
+    return fv_io_files_closing(fd) == open && !close(fd) && fv_io_files_closed(open) == 0
+               ? NULL
+               : "no descriptor should be left";
 }
 
 static void *use_often(void *opener)
@@ -83,7 +86,8 @@ static void test_replaced(void **state)
 {
     int a = open(paths[0], O_RDONLY), b = open(paths[1], O_RDONLY);
     struct fv_io_end before = { 0 };
-    struct fv_io_open *first = fv_io_files_made(a, fv_ticks(), &before), *second = fv_io_files_made(b, fv_ticks(), &before);
+    struct fv_io_open *first = fv_io_files_made(a, fv_ticks(), &before),
+                      *second = fv_io_files_made(b, fv_ticks(), &before);
     unsigned ended = 0;
     (void)state;
 
@@ -143,7 +147,8 @@ int main(void)
         snprintf(paths[i], sizeof(paths[i]), "%s/file-%u", stub_directory, i);
         close(open(paths[i], O_CREAT | O_WRONLY, 0600));
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_threads), cmocka_unit_test(test_replaced), cmocka_unit_test(test_told_late) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_threads), cmocka_unit_test(test_replaced),
+                                        cmocka_unit_test(test_told_late) };
     int failed = fv_io_files_start() ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
     stub_remove();
     return failed;

@@ -1,4 +1,5 @@
-/* Pages of the kernel that are larger than those of the rank file, as AArch64 often has: played by a sysconf() and a syscall() of our own. */
+/* Pages of the kernel that are larger than those of the rank file, as AArch64 often has: played by a sysconf() and a
+ * syscall() of our own. */
 #include "rt_stub.h"
 #include "trace/writer.h"
 #include "unit.h"
@@ -40,7 +41,8 @@ long syscall(long number, ...)
             return -1;
         }
         /* one page more, of which an aligned part is given */
-        char *room = (char *)real(SYS_mmap, 0L, arg[1] + LARGE, (long)PROT_NONE, (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
+        char *room =
+            (char *)real(SYS_mmap, 0L, arg[1] + LARGE, (long)PROT_NONE, (long)(MAP_PRIVATE | MAP_ANONYMOUS), -1L, 0L);
         char *aligned = room + (LARGE - (uintptr_t)room % LARGE) % LARGE;
         return real(SYS_mmap, (long)aligned, arg[1], arg[2], arg[3] | MAP_FIXED, arg[4], arg[5]);
     }
@@ -80,7 +82,8 @@ static void chunks(void **state)
     is_played = true;
     assert_int_equal(fv_writer_open(&writer, AT_FDCWD, path, path), 0);
     for (unsigned i = 0; i < COUNT; i++) {
-        struct fv_chunk_header *chunk = fv_writer_chunk(&writer, FV_CHUNK_CELLS, i, 0, i % 3 ? 100 : 3 * FV_PAGE - sizeof(*chunk));
+        struct fv_chunk_header *chunk =
+            fv_writer_chunk(&writer, FV_CHUNK_CELLS, i, 0, i % 3 ? 100 : 3 * FV_PAGE - sizeof(*chunk));
 
         assert_non_null(chunk);
         *(uint64_t *)fv_chunk_records(chunk) = 1000 + i;

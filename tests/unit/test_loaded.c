@@ -1,5 +1,5 @@
-/* Loaded objects without the C library's _dl_find_object(): the program runs itself with FVMPI_WITHOUT=find_object. Answers against
- * what dladdr() says, over dlopen() and dlclose(), and while others write the table. */
+/* Loaded objects without the C library's _dl_find_object(): the program runs itself with FVMPI_WITHOUT=find_object.
+ * Answers against what dladdr() says, over dlopen() and dlclose(), and while others write the table. */
 #include "rt_stub.h"
 #include "rt/loaded.h"
 #include "unit.h"

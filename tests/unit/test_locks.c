@@ -17,13 +17,7 @@
 #define MS    UINT64_C(1000000)
 #define START UINT64_C(1000000000)
 #define RANKS 4
-enum {
-    MAIN = 1,
-    WORKER,
-    LOCKS,
-    SITE,
-    HOLDS
-}; /* paths: LOCKS is main <- worker <- 0x300, SITE the call 0x300 alone */
+enum { MAIN = 1, WORKER, LOCKS, SITE, HOLDS }; /* paths: LOCKS is main <- worker <- 0x300, SITE the call 0x300 alone */
 
 static struct fvr file[RANKS];
 static struct fv_experiment experiment;
@@ -104,9 +98,8 @@ static void static_object(int rank, uint32_t id, unsigned kind, uint64_t offset)
 
 static void heap_object(int rank, uint32_t id, unsigned kind, uint64_t address, uint32_t path)
 {
-    add_object(rank,
-               (struct fv_sync_object){
-                   .id = id, .kind = (uint8_t)kind, .address = address, .offset = address, .path = path });
+    add_object(rank, (struct fv_sync_object){
+                         .id = id, .kind = (uint8_t)kind, .address = address, .offset = address, .path = path });
 }
 
 static void add_record(int rank, uint32_t thread, struct fv_sync_record r)
@@ -125,8 +118,8 @@ static void add_thread(int rank, uint32_t thread, struct fv_sync_thread t)
 }
 
 /* Milliseconds from the rank's begin; end 0: it lives. */
-static void add_life_of(int rank, uint32_t thread, uint64_t routine, unsigned created, unsigned end,
-                        unsigned waited, unsigned joined, unsigned cpu)
+static void add_life_of(int rank, uint32_t thread, uint64_t routine, unsigned created, unsigned end, unsigned waited,
+                        unsigned joined, unsigned cpu)
 {
     struct fv_thread_life l = { .thread = thread,
                                 .tid = 100 + thread,
@@ -148,8 +141,8 @@ static void add_life_of(int rank, uint32_t thread, uint64_t routine, unsigned cr
     fvr_add(&file[rank], FV_CHUNK_LIVES, FV_NO_THREAD, &l, sizeof(l));
 }
 
-static void add_life(int rank, uint32_t thread, uint64_t routine, unsigned created, unsigned end,
-                     unsigned waited, unsigned joined)
+static void add_life(int rank, uint32_t thread, uint64_t routine, unsigned created, unsigned end, unsigned waited,
+                     unsigned joined)
 {
     add_life_of(rank, thread, routine, created, end, waited, joined, end ? end - created - waited : 0);
 }
@@ -352,10 +345,9 @@ static void holds_unasked_are_null(void **state)
     (void)state;
 
     static_object(0, 1, FV_SYNC_SPIN, 0x5000);
-    add_record(
-        0, 1,
-        (struct fv_sync_record){
-            .object = 1, .path = LOCKS, .kind = FV_SYNC_SPIN, .operation = FV_SYNC_LOCK, .acquired = 5 });
+    add_record(0, 1,
+               (struct fv_sync_record){
+                   .object = 1, .path = LOCKS, .kind = FV_SYNC_SPIN, .operation = FV_SYNC_LOCK, .acquired = 5 });
     add_thread(0, 1, (struct fv_sync_thread){ .mode = FV_THREADS_ON });
     build(1);
     root = json();
@@ -425,8 +417,8 @@ static void locks_inside_mpi_come_last(void **state)
     assert_true(fv_model_locks(&model)->items[1].inside_mpi);
 }
 
-/* A thread of MPI's own, which was there before recording began, is no part of the program: neither its life nor its waiting. The main thread is, all the time, though its life was
- * not seen; and what it waits in MPI is MPI time. */
+/* A thread of MPI's own, which was there before recording began, is no part of the program: neither its life nor its
+ * waiting. The main thread is, all the time, though its life was not seen; and what it waits in MPI is MPI time. */
 static void threads_of_mpi_do_not_count(void **state)
 {
     (void)state;
@@ -436,7 +428,12 @@ static void threads_of_mpi_do_not_count(void **state)
         uint32_t thread, object;
         unsigned wait, in_mpi;
     } waits[] = { { 0, 1, 80, 80 }, { 0, 2, 30, 0 }, { 1, 1, 900, 0 } };
-    struct fv_thread_life life = { .thread = 1, .tid = 101, .creator = FV_NO_THREAD, .joiner = FV_NO_THREAD, .begin = START, .end = START + 990 * MS };
+    struct fv_thread_life life = { .thread = 1,
+                                   .tid = 101,
+                                   .creator = FV_NO_THREAD,
+                                   .joiner = FV_NO_THREAD,
+                                   .begin = START,
+                                   .end = START + 990 * MS };
 
     heap_object(0, 1, FV_SYNC_COND, 0xa000, path);
     heap_object(0, 2, FV_SYNC_MUTEX, 0xb000, LOCKS);
@@ -444,15 +441,23 @@ static void threads_of_mpi_do_not_count(void **state)
     add_life(0, 2, 0x700, 100, 400, 0, 0);
     for (size_t i = 0; i < 3; i++)
         add_record(0, waits[i].thread,
-                   (struct fv_sync_record){ .object = waits[i].object, .path = waits[i].object == 1 ? path : SITE, .kind = waits[i].object == 1 ? FV_SYNC_COND : FV_SYNC_MUTEX,
-                                            .operation = waits[i].object == 1 ? FV_SYNC_WAIT : FV_SYNC_LOCK, .acquired = 1, .contended = 1, .wait_sum = waits[i].wait * MS });
-    add_thread(0, 0, (struct fv_sync_thread){ .wait_ticks = { [FV_SYNC_COND] = 80 * MS, [FV_SYNC_MUTEX] = 30 * MS }, .in_mpi_ticks = 80 * MS });
+                   (struct fv_sync_record){ .object = waits[i].object,
+                                            .path = waits[i].object == 1 ? path : SITE,
+                                            .kind = waits[i].object == 1 ? FV_SYNC_COND : FV_SYNC_MUTEX,
+                                            .operation = waits[i].object == 1 ? FV_SYNC_WAIT : FV_SYNC_LOCK,
+                                            .acquired = 1,
+                                            .contended = 1,
+                                            .wait_sum = waits[i].wait * MS });
+    add_thread(0, 0,
+               (struct fv_sync_thread){ .wait_ticks = { [FV_SYNC_COND] = 80 * MS, [FV_SYNC_MUTEX] = 30 * MS },
+                                        .in_mpi_ticks = 80 * MS });
     add_thread(0, 1, (struct fv_sync_thread){ .wait_ticks[FV_SYNC_COND] = 900 * MS });
     build(1);
     assert_near(fv_model_locks(&model)->wait_s, 1.010, 1e-9);
     assert_near(fv_model_locks(&model)->own_wait_s, 0.030, 1e-9);
     assert_near(fv_model_locks(&model)->thread_s, 1 + 0.300, 1e-9);
-    assert_non_null(strstr(text(100), "threads waited 30.0 ms, 2.3 % of their 1.30 s: mutex 2.3 %; 80.0 ms more inside MPI calls"));
+    assert_non_null(
+        strstr(text(100), "threads waited 30.0 ms, 2.3 % of their 1.30 s: mutex 2.3 %; 80.0 ms more inside MPI calls"));
 }
 
 static void names_who_comes_last(void **state)
@@ -483,7 +488,8 @@ static void names_who_comes_last(void **state)
     assert_int_equal(json_array_size(json_object_get(lock, "per_thread")), 4);
     assert_int_equal(number(json_array_get(json_object_get(lock, "per_thread"), 2), "last_count"), 9);
     json_decref(root);
-    assert_non_null(strstr(text(200), "thread 2 in 9 of 10 rounds; a thread waited 1.00 ms (thread 2) to 10.0 ms (thread 0) in all"));
+    assert_non_null(strstr(
+        text(200), "thread 2 in 9 of 10 rounds; a thread waited 1.00 ms (thread 2) to 10.0 ms (thread 0) in all"));
 }
 
 /* Signals acquire nothing. */
@@ -502,11 +508,8 @@ static void tells_signals_from_waits(void **state)
                                         .contended = 7,
                                         .wait_sum = 70 * MS });
     add_record(0, 2,
-               (struct fv_sync_record){ .object = 1,
-                                        .path = HOLDS,
-                                        .kind = FV_SYNC_COND,
-                                        .operation = FV_SYNC_BROADCAST,
-                                        .acquired = 3 });
+               (struct fv_sync_record){
+                   .object = 1, .path = HOLDS, .kind = FV_SYNC_COND, .operation = FV_SYNC_BROADCAST, .acquired = 3 });
     build(1);
     assert_int_equal(fv_model_locks(&model)->items[0].n.acquired, 7);
     assert_int_equal(fv_model_locks(&model)->items[0].n.signals, 3);
@@ -529,14 +532,11 @@ static void keeps_what_had_no_room(void **state)
                                         .acquired = 5,
                                         .contended = 1,
                                         .wait_sum = MS });
+    add_record(
+        0, 1, (struct fv_sync_record){ .object = 77, .kind = FV_SYNC_MUTEX, .operation = FV_SYNC_LOCK, .acquired = 6 });
     add_record(0, 1,
-               (struct fv_sync_record){
-                   .object = 77, .kind = FV_SYNC_MUTEX, .operation = FV_SYNC_LOCK, .acquired = 6 });
-    add_record(0, 1,
-               (struct fv_sync_record){
-                   .object = 0, .kind = FV_SYNC_SEM, .operation = FV_SYNC_POST, .acquired = 2 });
-    add_thread(0, 1,
-               (struct fv_sync_thread){ .missed = 1, .overflow = 13, .holds_lost = 4, .lives_lost = 2 });
+               (struct fv_sync_record){ .object = 0, .kind = FV_SYNC_SEM, .operation = FV_SYNC_POST, .acquired = 2 });
+    add_thread(0, 1, (struct fv_sync_thread){ .missed = 1, .overflow = 13, .holds_lost = 4, .lives_lost = 2 });
     build(1);
     assert_int_equal(fv_model_locks(&model)->count, 2);
     assert_true(fv_model_locks(&model)->items[0].rest);
@@ -613,24 +613,22 @@ static void names_variables(void **state)
                                                .flags = FV_SYNC_STATIC,
                                                .module = own,
                                                .offset = (uint64_t)&named_by_test[2 * i] - bias });
-        add_record(0, 1,
-                   (struct fv_sync_record){ .object = i + 1,
-                                            .path = SITE,
-                                            .kind = FV_SYNC_MUTEX,
-                                            .operation = FV_SYNC_LOCK,
-                                            .acquired = 5 - i });
+        add_record(
+            0, 1,
+            (struct fv_sync_record){
+                .object = i + 1, .path = SITE, .kind = FV_SYNC_MUTEX, .operation = FV_SYNC_LOCK, .acquired = 5 - i });
     }
     add_object(0, (struct fv_sync_object){ .id = 3,
                                            .kind = FV_SYNC_JOIN,
                                            .flags = FV_SYNC_STATIC,
                                            .module = own,
                                            .offset = (uint64_t)&tear_down - bias });
-    add_record(
-        0, 1,
-        (struct fv_sync_record){
-            .object = 3, .path = SITE, .kind = FV_SYNC_JOIN, .operation = FV_SYNC_WAIT, .acquired = 1 });
+    add_record(0, 1,
+               (struct fv_sync_record){
+                   .object = 3, .path = SITE, .kind = FV_SYNC_JOIN, .operation = FV_SYNC_WAIT, .acquired = 1 });
     build(1);
-    assert_string_equal(fv_view_lock_name(&view, &fv_model_locks(&model)->items[0], name, sizeof(name)), "named_by_test");
+    assert_string_equal(fv_view_lock_name(&view, &fv_model_locks(&model)->items[0], name, sizeof(name)),
+                        "named_by_test");
     assert_string_equal(fv_view_lock_name(&view, &fv_model_locks(&model)->items[1], name, sizeof(name)),
                         "named_by_test+0x8");
     assert_string_equal(fv_view_lock_name(&view, &fv_model_locks(&model)->items[2], name, sizeof(name)),
@@ -699,7 +697,8 @@ static void tells_phases_apart(void **state)
     one_phase(1, 20);
     build(2);
     assert_int_equal(fv_model_phases(&model)->count, 2);
-    const struct fv_phase *p = &fv_model_phases(&model)->items[fv_model_phases(&model)->items[0].sums.threads_max > 1 ? 0 : 1];
+    const struct fv_phase *p =
+        &fv_model_phases(&model)->items[fv_model_phases(&model)->items[0].sums.threads_max > 1 ? 0 : 1];
     assert_int_equal(p->sums.instances, 3);
     assert_int_equal(p->ranks, 2);
     assert_int_equal(fv_model_phases(&model)->parts[p->first].sums.instances, 2);
@@ -725,9 +724,8 @@ static void counts_threads_that_live(void **state)
     add_life(0, 1, 0x700, 100, 300, 0, 0);
     add_life(0, 2, 0x700, 100, 0, 0, 0);
     add_thread(0, 2,
-               (struct fv_sync_thread){ .wait_begin = START + 400 * MS,
-                                        .wait_kind = FV_SYNC_COND,
-                                        .wait_ticks[FV_SYNC_COND] = 57 * MS });
+               (struct fv_sync_thread){
+                   .wait_begin = START + 400 * MS, .wait_kind = FV_SYNC_COND, .wait_ticks[FV_SYNC_COND] = 57 * MS });
     build(1);
     assert_true(fv_model_phases(&model)->items[0].open);
     const struct fv_life *l = &fv_model_phases(&model)->lives[1];

@@ -71,8 +71,8 @@ static void lost_work(void **state)
     fv_lost_of_work(done, 8, 1000);
     fv_spread_of(done, 8, &s);
     NEAR(s.mode, 1000, 1e-9);
-    NEAR(s.most, 2000, 1e-9); /* all of a spell lost */
-    NEAR(s.least, 900, 1e-9); /* a tenth more work than is usual */
+    NEAR(s.most, 2000, 1e-9);       /* all of a spell lost */
+    NEAR(s.least, 900, 1e-9);       /* a tenth more work than is usual */
     fv_lost_of_work(busy, 8, 1000); /* usual is what spells did that had the processor */
     fv_spread_of(busy, 8, &s);
     NEAR(s.p50, 2000, 1e-9);
@@ -81,7 +81,8 @@ static void lost_work(void **state)
 
 /* ---- gaps ---- */
 
-static void expect_shares(const struct fv_gap_shares *s, double preempted, double tick, double interrupt, double steal, double unexplained)
+static void expect_shares(const struct fv_gap_shares *s, double preempted, double tick, double interrupt, double steal,
+                          double unexplained)
 {
     const double wanted[] = { preempted, tick, interrupt, steal, unexplained };
     double sum = 0;
@@ -97,11 +98,14 @@ static void causes(void **state)
 {
     static const struct fv_gap_group groups[] = { { 1, 0 }, { 1, 0 }, { 1, 1 }, { 0, 0 }, { 1, 0 } };
     static const struct fv_gap gaps[] = {
-        { 0, 1000, 0, 0 },                            /* a tick */
-        { 4e6, 1200, 0, 1 },                          /* a tick */
-        { 8e6, 300, 0, 2 }, { 9e6, 900, 0, 2 }, { 9.5e6, 700, 0, 2 }, /* a tick and another one: the two longest; the shortest is not explained */
-        { 12e6, 400, 0, 3 },                          /* nothing is told of it */
-        { 16e6, 5e6, 4.9e6, 4 },                      /* preempted; 100 us more, of which an interrupt has at most ten times 1100 ns */
+        { 0, 1000, 0, 0 },   /* a tick */
+        { 4e6, 1200, 0, 1 }, /* a tick */
+        { 8e6, 300, 0, 2 },      { 9e6, 900, 0, 2 },
+        { 9.5e6, 700, 0, 2 },    /* a tick and another one: the two longest; the
+                                  * shortest is not explained */
+        { 12e6, 400, 0, 3 },     /* nothing is told of it */
+        { 16e6, 5e6, 4.9e6, 4 }, /* preempted; 100 us more, of which an interrupt has at most ten
+                                  * times 1100 ns */
     };
     struct fv_gap_shares s;
 
@@ -117,12 +121,14 @@ static void causes(void **state)
     expect_shares(&s, 0, 0, 0, 0, 0);
 }
 
-/* A delay that is longer than its gap explains no more than the gap; without groups of one interrupt none explains anything; without gaps that had one to themselves the
- * longest of such groups tell what is usual. */
+/* A delay that is longer than its gap explains no more than the gap; without groups of one interrupt none explains
+ * anything; without gaps that had one to themselves the longest of such groups tell what is usual. */
 static void causes_bounded(void **state)
 {
-    static const struct fv_gap_group groups[] = { { 2, 0 } }, busy_groups[] = { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 0 } };
-    static const struct fv_gap busy[] = { { 0, 500, 0, 0 }, { 1, 100, 0, 0 }, { 2, 100, 0, 1 }, { 3, 600, 0, 1 }, { 4, 9000, 0, 2 }, { 5, 50, 0, 2 }, { 6, 70, 0, 3 }, { 7, 80, 0, 3 } };
+    static const struct fv_gap_group groups[] = { { 2, 0 } },
+                                     busy_groups[] = { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 0 } };
+    static const struct fv_gap busy[] = { { 0, 500, 0, 0 },  { 1, 100, 0, 0 }, { 2, 100, 0, 1 }, { 3, 600, 0, 1 },
+                                          { 4, 9000, 0, 2 }, { 5, 50, 0, 2 },  { 6, 70, 0, 3 },  { 7, 80, 0, 3 } };
     static const struct fv_gap gaps[] = { { 0, 1000, 5000, 0 }, { 1, 500, 0, 0 } };
     struct fv_gap_shares s;
 
@@ -263,7 +269,9 @@ static void add_set(struct fv_measured *m, uint64_t bytes, double ns)
 {
     FV_GROW(m->latencies, m->latency_room, m->latency_count + 1);
     FV_GROW(m->values, m->value_room, m->value_count + 2);
-    m->latencies[m->latency_count++] = (struct fv_latency){ bytes, { .count = 2, .mode = ns, .least = ns, .p50 = ns, .p90 = ns, .most = 1.1 * ns }, (uint32_t)m->value_count };
+    m->latencies[m->latency_count++] = (struct fv_latency){
+        bytes, { .count = 2, .mode = ns, .least = ns, .p50 = ns, .p90 = ns, .most = 1.1 * ns }, (uint32_t)m->value_count
+    };
     m->values[m->value_count++] = 0;
     m->values[m->value_count++] = 0.1;
 }
@@ -345,11 +353,13 @@ static void shared_cache(void **state)
     NEAR(c.cache_ns, 14, 0);
     NEAR(c.memory_ns, 140, 0);
     assert_int_equal(shared((const double[]){ 4, 14, 15, 30, 60, 120 }, 6, 1).bytes, 8 << 20); /* no step: the middle */
-    assert_int_equal(shared((const double[]){ 4, 4, 100, 110, 120 }, 5, 2).bytes, 0);         /* only its own caches */
-    assert_int_equal(shared((const double[]){ 4, 60, 70, 80 }, 4, 1).bytes, 0);               /* memory is not told from it */
+    assert_int_equal(shared((const double[]){ 4, 4, 100, 110, 120 }, 5, 2).bytes, 0);          /* only its own caches */
+    /* memory is not told from it */
+    assert_int_equal(shared((const double[]){ 4, 60, 70, 80 }, 4, 1).bytes, 0);
     assert_int_equal(shared((const double[]){ 4, 5 }, 2, 8).bytes, 0);
     assert_int_equal(shared((const double[]){ 4 }, 0, 0).bytes, 0);
-    assert_int_equal(shared((const double[]){ 4, 14, 130, 14, 130 }, 5, 1).bytes, 2 << 20); /* up to the first that does not fit */
+    /* up to the first that does not fit */
+    assert_int_equal(shared((const double[]){ 4, 14, 130, 14, 130 }, 5, 1).bytes, 2 << 20);
 }
 
 /* Other tasks took the time: what was not measured is said. */
@@ -373,8 +383,11 @@ static void no_time_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spread),      cmocka_unit_test(mode),      cmocka_unit_test(lost_work),    cmocka_unit_test(causes),   cmocka_unit_test(causes_bounded), cmocka_unit_test(one_period),
-        cmocka_unit_test(two_periods), cmocka_unit_test(no_period), cmocka_unit_test(period_names), cmocka_unit_test(plateaus), cmocka_unit_test(levels),         cmocka_unit_test(interrupts), cmocka_unit_test(shared_cache), cmocka_unit_test(no_time_left),
+        cmocka_unit_test(spread),       cmocka_unit_test(mode),           cmocka_unit_test(lost_work),
+        cmocka_unit_test(causes),       cmocka_unit_test(causes_bounded), cmocka_unit_test(one_period),
+        cmocka_unit_test(two_periods),  cmocka_unit_test(no_period),      cmocka_unit_test(period_names),
+        cmocka_unit_test(plateaus),     cmocka_unit_test(levels),         cmocka_unit_test(interrupts),
+        cmocka_unit_test(shared_cache), cmocka_unit_test(no_time_left),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

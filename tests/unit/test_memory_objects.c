@@ -1,4 +1,5 @@
-/* Objects that are known by their address (memory/memory.h): put in by one thread and taken out by it or another, by many at once, in the same shards. */
+/* Objects that are known by their address (memory/memory.h): put in by one thread and taken out by it or another, by
+ * many at once, in the same shards. */
 #include "memory/memory.h"
 #include "rt_stub.h"
 #include "unit.h"
@@ -43,9 +44,11 @@ static const char *take(unsigned from, unsigned i)
     struct slot *slot = &slots[from][i];
     uint64_t address = __atomic_load_n(&slot->address, __ATOMIC_RELAXED);
 
-    if (address <= TAKEN || !__atomic_compare_exchange_n(&slot->address, &address, TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    if (address <= TAKEN ||
+        !__atomic_compare_exchange_n(&slot->address, &address, TAKEN, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return NULL;
-    if (!fvmpi_memory_v1.is_exact && !__atomic_load_n(&fvmpi_memory_v1.filter[fv_front_hash((void *)(uintptr_t)address)], __ATOMIC_RELAXED))
+    if (!fvmpi_memory_v1.is_exact &&
+        !__atomic_load_n(&fvmpi_memory_v1.filter[fv_front_hash((void *)(uintptr_t)address)], __ATOMIC_RELAXED))
         return "the filter does not know it";
     struct fv_object found = fv_object_take((void *)(uintptr_t)address);
     const char *wrong = fv_object_take((void *)(uintptr_t)address).address ? "it is there twice" : NULL;

@@ -34,8 +34,8 @@ static bool put_words(struct fv_sink *sink, uint32_t slot, const struct fv_recor
     w->used += (size_t)snprintf(w->text + w->used, sizeof(w->text) - w->used, "%s@%llu ", kinds[r->kind],
                                 (unsigned long long)r->time_ns);
     if (r->kind == FV_REC_IRECEIVE_END || r->kind == FV_REC_SEND)
-        w->used += (size_t)snprintf(w->text + w->used, sizeof(w->text) - w->used, "(%u %u %u %llu) ", r->ref,
-                                    r->peer, r->tag, (unsigned long long)(r->sent + r->received));
+        w->used += (size_t)snprintf(w->text + w->used, sizeof(w->text) - w->used, "(%u %u %u %llu) ", r->ref, r->peer,
+                                    r->tag, (unsigned long long)(r->sent + r->received));
     if (r->kind == FV_REC_COLL_END)
         w->used += (size_t)snprintf(w->text + w->used, sizeof(w->text) - w->used, "(op %u %llu/%llu) ", r->op,
                                     (unsigned long long)r->sent, (unsigned long long)r->received);
@@ -56,8 +56,8 @@ static void replay(struct fv_merge *m, size_t file, struct words *out, struct fv
 
     *out = (struct words){ .used = 0 };
     *stats = (struct fv_replay_stats){ 0 };
-    assert_true(fv_replay_rank(&r, m->files[file].rank, m->files[file].reader, &m->files[file].map, &sink,
-                               locations, stats));
+    assert_true(
+        fv_replay_rank(&r, m->files[file].rank, m->files[file].reader, &m->files[file].map, &sink, locations, stats));
 }
 
 /* ---- tests ---- */
@@ -84,10 +84,9 @@ static void calls_become_records(void **state)
     end_file(&f, &e, NULL);
     merge_files(&m, &f, 1);
     replay(&m, 0, &w, &stats);
-    assert_string_equal(w.text,
-                        "PROGRAM_BEGIN@0 ENTER@10 SEND@10 (0 1 7 100) LEAVE@20 ENTER@30 IRECEIVE@30 LEAVE@40 "
-                        "ENTER@50 IRECEIVE_END@60 (0 1 9 200) LEAVE@60 "
-                        "ENTER@70 COLL_BEGIN@70 COLL_END@80 (op 11 8/8) LEAVE@80 PROGRAM_END@1000000000 ");
+    assert_string_equal(w.text, "PROGRAM_BEGIN@0 ENTER@10 SEND@10 (0 1 7 100) LEAVE@20 ENTER@30 IRECEIVE@30 LEAVE@40 "
+                                "ENTER@50 IRECEIVE_END@60 (0 1 9 200) LEAVE@60 "
+                                "ENTER@70 COLL_BEGIN@70 COLL_END@80 (op 11 8/8) LEAVE@80 PROGRAM_END@1000000000 ");
     assert_int_equal(stats.calls, 4);
     assert_int_equal(stats.no_begin, 0);
     assert_int_equal(stats.unfinished, 0);
@@ -161,16 +160,16 @@ static void say_things(FILE *out, const struct fv_defs *d)
         const struct fv_def_comm *c = &d->comms[i];
 
         fprintf(out, "comm %llu of %llu owner %lld flags %u %u+%u \"%s\" origin %u.%u created %u",
-                (unsigned long long)c->uid, (unsigned long long)c->parent, (long long)c->owner, c->flags,
-                c->size, c->remote_size, c->name, c->origin.rank, c->origin.number, c->created);
+                (unsigned long long)c->uid, (unsigned long long)c->parent, (long long)c->owner, c->flags, c->size,
+                c->remote_size, c->name, c->origin.rank, c->origin.number, c->created);
         for (uint32_t k = 0; k < c->run_count + c->remote_run_count; k++)
             fprintf(out, " %d.%d.%d", c->runs[k].first, c->runs[k].stride, c->runs[k].count);
         fprintf(out, "\n");
     }
     for (size_t i = 0; i < d->window_count; i++)
         fprintf(out, "window on %u sequence %u owner %d origin %u.%u created %u\n", d->windows[i].comm,
-                d->windows[i].sequence, d->windows[i].owner, d->windows[i].origin.rank,
-                d->windows[i].origin.number, d->windows[i].created);
+                d->windows[i].sequence, d->windows[i].owner, d->windows[i].origin.rank, d->windows[i].origin.number,
+                d->windows[i].created);
     for (size_t i = 0; i < d->file_count; i++)
         fprintf(out, "file %s on \"%s\"\n", d->files[i].name, d->files[i].host);
     for (size_t i = 0; i < d->handle_count; i++)
@@ -201,14 +200,12 @@ static char *say_definitions(const struct fv_defs *d)
                 (unsigned long long)d->tree.nodes[i].offset, d->tree.nodes[i].flags);
     say_things(out, d);
     for (size_t i = 0; i < d->rank_count; i++)
-        fprintf(out, "rank %u pid %u threads %u\n", d->ranks[i].world_rank, d->ranks[i].pid,
-                d->ranks[i].thread_count);
+        fprintf(out, "rank %u pid %u threads %u\n", d->ranks[i].world_rank, d->ranks[i].pid, d->ranks[i].thread_count);
     fclose(out);
     return text;
 }
 
-static void comm_record(struct fvr *f, uint64_t uid, int rank, const char *name,
-                        const struct fv_rank_run runs[2])
+static void comm_record(struct fvr *f, uint64_t uid, int rank, const char *name, const struct fv_rank_run runs[2])
 {
     uint64_t memory[(sizeof(struct fv_comm_record) + 2 * sizeof(struct fv_rank_run) + 7) / 8] = { 0 };
     struct fv_comm_record *r = (void *)memory;
@@ -316,8 +313,9 @@ static char *sorted_definitions(const struct fvr *files, const unsigned *order, 
 /* Whatever the order in which definitions come together, they end up the same. */
 static void definitions_have_one_order(void **state)
 {
-    static const unsigned orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-                                           { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    static const unsigned orders[6][3] = {
+        { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 }
+    };
     struct fv_bytes packed = { 0 };
     struct fv_defs all, again;
     struct fvr files[3];
@@ -332,11 +330,9 @@ static void definitions_have_one_order(void **state)
         assert_string_equal(other, first);
         free(other);
     }
-    assert_non_null(strstr(first,
-                           "\ncomm 700 of 1 owner -1 flags 0 3+0 \"called by 1\" origin 0.2 created 3 0.1.3\n"
-                           "comm 701 of 1 owner -1 flags 0 3+0 \"\" origin 0.3 created 0 0.1.3\n"));
-    assert_non_null(
-        strstr(first, "\ncomm 900 of 1 owner -1 flags 4 1+2 \"\" origin 0.6 created 0 0.1.1 1.1.2\n"));
+    assert_non_null(strstr(first, "\ncomm 700 of 1 owner -1 flags 0 3+0 \"called by 1\" origin 0.2 created 3 0.1.3\n"
+                                  "comm 701 of 1 owner -1 flags 0 3+0 \"\" origin 0.3 created 0 0.1.3\n"));
+    assert_non_null(strstr(first, "\ncomm 900 of 1 owner -1 flags 4 1+2 \"\" origin 0.6 created 0 0.1.1 1.1.2\n"));
     assert_non_null(strstr(first, "\nwindow on 0 sequence 5 owner -1 origin 0.1 created 3\n"
                                   "window on 0 sequence 6 owner -1 origin 0.2 created 3\n"
                                   "window on 0 sequence 7 owner -1 origin 0.3 created 3\n"));
@@ -370,8 +366,7 @@ static void pack_chunk(struct fvr *f, uint64_t first, const struct events *e, si
     uint8_t bytes[sizeof(struct fv_packed) + sizeof(e->bytes) + 100];
     struct fv_packed packed = { .used = e->count };
 
-    packed.bytes =
-        ZSTD_compress(bytes + sizeof(packed), sizeof(bytes) - sizeof(packed), e->bytes, e->count, 1);
+    packed.bytes = ZSTD_compress(bytes + sizeof(packed), sizeof(bytes) - sizeof(packed), e->bytes, e->count, 1);
     assert_false(ZSTD_isError(packed.bytes));
     packed.bytes -= cut;
     memcpy(bytes, &packed, sizeof(packed));
@@ -445,8 +440,8 @@ static void chunks_follow_each_other(void **state)
     }
 }
 
-/* Where the end of a thread's events is damaged, nothing is known until the rank's end, or until the call that it is in. One
- * call may be counted that has no event yet. */
+/* Where the end of a thread's events is damaged, nothing is known until the rank's end, or until the call that it is
+ * in. One call may be counted that has no event yet. */
 static void end_is_missing(void **state)
 {
 #define BEGIN "PROGRAM_BEGIN@0 ENTER@10 SEND@10 (0 1 7 100) LEAVE@20 ENTER@30 LEAVE@40 "

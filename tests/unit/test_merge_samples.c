@@ -55,8 +55,8 @@ static bool open_words(struct fv_sink *sink, uint32_t slot, uint64_t location)
 
 static void say(struct words *w, const char *what, uint64_t time)
 {
-    w->used += (size_t)snprintf(w->text + w->used, sizeof(w->text) - w->used, "%s%llu ", what,
-                                (unsigned long long)time);
+    w->used +=
+        (size_t)snprintf(w->text + w->used, sizeof(w->text) - w->used, "%s%llu ", what, (unsigned long long)time);
     assert_that(w->used, <, sizeof(w->text));
 }
 
@@ -86,9 +86,7 @@ static bool put_words(struct fv_sink *sink, uint32_t slot, const struct fv_recor
     case FV_REC_MEASURE: say(w, r->op ? "on" : "off", r->time_ns); break;
     case FV_REC_INSTANCE: say(w, function_of(w->merge, r->context), r->time_ns); break;
     case FV_REC_INSTANCE_END: say(w, "}", r->time_ns); break;
-    case FV_REC_SAMPLE:
-        say(w, "*", r->time_ns);
-        break;
+    case FV_REC_SAMPLE: say(w, "*", r->time_ns); break;
     case FV_REC_EVENT_COUNT:
         say(w, "event", r->op);
         say(w, "=", r->sent);
@@ -104,11 +102,10 @@ static bool close_words(struct fv_sink *sink, uint32_t slot)
     return true;
 }
 
-static struct fv_instance_stats weave_with(const struct fv_merge *m, size_t file, struct words *out, struct fv_sample_counts *samples)
+static struct fv_instance_stats weave_with(const struct fv_merge *m, size_t file, struct words *out,
+                                           struct fv_sample_counts *samples)
 {
-    const struct fv_replay r = { .defs = (struct fv_defs *)&m->defs,
-                                 .clocks = &m->clocks,
-                                 .calls = m->calls };
+    const struct fv_replay r = { .defs = (struct fv_defs *)&m->defs, .clocks = &m->clocks, .calls = m->calls };
     const struct fv_merge_file *f = &m->files[file];
     struct fv_sink sink = { .context = out, .open = open_words, .put = put_words, .close = close_words };
     struct fv_replay_stats stats = { 0 };
@@ -288,8 +285,10 @@ static void after_the_program(void **state)
 /* A loop's end that came after the end of the instance around its beginning: told with that, and counted once. */
 static void works_cut_by_an_instance(void **state)
 {
-    const struct fv_record records[] = { { .kind = FV_REC_PROGRAM_BEGIN, .time_ns = 1 }, { .kind = FV_REC_WORK_ENTER, .ref = 7, .time_ns = 120 },
-                                         { .kind = FV_REC_WORK_LEAVE, .ref = 7, .time_ns = 300 }, { .kind = FV_REC_PROGRAM_END, .time_ns = 400 } };
+    const struct fv_record records[] = { { .kind = FV_REC_PROGRAM_BEGIN, .time_ns = 1 },
+                                         { .kind = FV_REC_WORK_ENTER, .ref = 7, .time_ns = 120 },
+                                         { .kind = FV_REC_WORK_LEAVE, .ref = 7, .time_ns = 300 },
+                                         { .kind = FV_REC_PROGRAM_END, .time_ns = 400 } };
     struct words out = { 0 };
     struct fv_sink sink = { .context = &out, .open = open_words, .put = put_words, .close = close_words };
     struct fv_weave w;
@@ -374,8 +373,7 @@ static void damage(void **state)
 /* A chunk in the middle is not there. */
 static void missing_chunk(void **state)
 {
-    const struct fv_logged_instance early[2] = { { BEGIN + 1, BEGIN + 2, 0, F, 0 },
-                                                 { BEGIN + 3, BEGIN + 4, 0, F, 0 } },
+    const struct fv_logged_instance early[2] = { { BEGIN + 1, BEGIN + 2, 0, F, 0 }, { BEGIN + 3, BEGIN + 4, 0, F, 0 } },
                                     late = { BEGIN + 5, BEGIN + 90, 0, F, 0 };
     struct fv_instance_stats s;
     struct fvr f;
@@ -429,8 +427,7 @@ static void program_without_mpi(void **state)
 /* The same function in the same context is one node; in another build it is another. */
 static void equal_contexts_only(void **state)
 {
-    static const char *const build_ids[3] = { "one object of it    ", "one object of it    ",
-                                              "another object of it" };
+    static const char *const build_ids[3] = { "one object of it    ", "one object of it    ", "another object of it" };
     struct fv_merge m;
     struct fvr f[3];
 
@@ -467,8 +464,7 @@ static void equal_contexts_only(void **state)
 /* An address in an object that the process met later than the thread. */
 static void late_modules(void **state)
 {
-    const struct fv_path_record paths[2] = { { 0, FV_MODULE_UNKNOWN, 0x7f0 },
-                                             { 1, FV_MODULE_UNKNOWN, 0x801 } };
+    const struct fv_path_record paths[2] = { { 0, FV_MODULE_UNKNOWN, 0x7f0 }, { 1, FV_MODULE_UNKNOWN, 0x801 } };
     const struct fv_instances r = { .path = 2, .entries = 1, .returns = 1 };
     struct fv_merge m;
     struct events e;
@@ -527,7 +523,8 @@ static void counted_events(void **state)
     count_events(&f, 70, 0, FV_COUNT_UNKNOWN);
     instance(&f, 0, H, 70, 80);
     instance(&f, 0, H, 90, 95);
-    fvr_chunk(&f, FV_CHUNK_LOGGED_EVENTS, 0, 3, (const struct fv_logged_events[]){ { { 1, 2, 3, 4 } } }, sizeof(struct fv_logged_events));
+    fvr_chunk(&f, FV_CHUNK_LOGGED_EVENTS, 0, 3, (const struct fv_logged_events[]){ { { 1, 2, 3, 4 } } },
+              sizeof(struct fv_logged_events));
     merge_files(&m, &f, 1);
     weave(&m, 0, &words);
     assert_string_equal(words.text, "f{10 g{20 event0 =7 event2 =8 }30 event0 =70 }40 [50 ]60 h{70 }80 "
@@ -573,7 +570,8 @@ static void samples_in_order(void **state)
     (void)state;
     TRACE(&f, 50, 60, 70, 80);
     instance(&f, 0, F, 10, 40);
-    for (const uint64_t *t = (const uint64_t[]){ 0, 5, 10, 20, 20, 40, 55, 60, 80, 90, 1000000000, UINT64_MAX }; *t != UINT64_MAX; t++)
+    for (const uint64_t *t = (const uint64_t[]){ 0, 5, 10, 20, 20, 40, 55, 60, 80, 90, 1000000000, UINT64_MAX };
+         *t != UINT64_MAX; t++)
         sample(&f, *t, 2);
     c = expect_samples(&f, "*0 *5 *10 f{10 *20 *20 *40 }40 [50 *55 *60 ]60 [70 *80 ]80 *90 *1000000000 .1000000000 ");
     assert_int_equal(c.told, 11);
@@ -610,8 +608,8 @@ static void sample_of(struct fvr *f, uint32_t thread, uint64_t time)
     fvr_add(f, FV_CHUNK_SAMPLE_LOG, thread, &s, sizeof(s));
 }
 
-/* Each that was logged is told, or counted by why it is not: of a program that computes after MPI_Finalize, in its first thread and in one that
- * made no calls; before all that is known; in a pause; after the last sign of life. */
+/* Each that was logged is told, or counted by why it is not: of a program that computes after MPI_Finalize, in its
+ * first thread and in one that made no calls; before all that is known; in a pause; after the last sign of life. */
 static void all_samples_are_told_or_counted(void **state)
 {
     static const uint64_t pause = 20;
@@ -631,18 +629,22 @@ static void all_samples_are_told_or_counted(void **state)
     end_file(&f, &e, NULL);
     fvr_thread(&f, 7, false, 0, 0, NULL);
     f.header.alive_ticks = BEGIN + 1000000300;
-    for (const uint64_t *t = (const uint64_t[]){ 0, 10, 20, 45, 999999999, 1000000000, 1000000001, 1000000300, 1000000301, 3000000000, UINT64_MAX }; *t != UINT64_MAX; t++)
+    for (const uint64_t *t = (const uint64_t[]){ 0, 10, 20, 45, 999999999, 1000000000, 1000000001, 1000000300,
+                                                 1000000301, 3000000000, UINT64_MAX };
+         *t != UINT64_MAX; t++)
         sample_of(&f, 0, *t);
     for (const uint64_t *t = (const uint64_t[]){ 5, 1000000200, 1000000301, UINT64_MAX }; *t != UINT64_MAX; t++)
         sample_of(&f, 7, *t);
-    c = expect_samples(&f, "*0 *10 [10 *20 ]20 off40 on60 *999999999 *1000000000 *1000000001 *1000000300 .1000000300 *5 *1000000200 ");
+    c = expect_samples(
+        &f, "*0 *10 [10 *20 ]20 off40 on60 *999999999 *1000000000 *1000000001 *1000000300 .1000000300 *5 *1000000200 ");
     assert_int_equal(c.told, 7 + 2);
     assert_int_equal(c.off, 1);
     assert_int_equal(c.behind, 2 + 1);
     assert_int_equal(c.damaged, 0);
 }
 
-/* One goes back in time, one is of a call path that is not there, one is before and one behind all that is known; two are missing. */
+/* One goes back in time, one is of a call path that is not there, one is before and one behind all that is known; two
+ * are missing. */
 static void samples_that_are_damaged(void **state)
 {
     struct fv_sample_counts c;
@@ -655,7 +657,8 @@ static void samples_that_are_damaged(void **state)
     sample(&f, 30, 99);
     sample(&f, 40, 1);
     fvr_chunk(&f, FV_CHUNK_SAMPLE_LOG, 0, 6,
-              (const struct fv_logged_sample[]){ { BEGIN - 10, 1, 100 }, { BEGIN + 70, 1, 100 }, { BEGIN + 2000000000, 1, 100 } },
+              (const struct fv_logged_sample[]){
+                  { BEGIN - 10, 1, 100 }, { BEGIN + 70, 1, 100 }, { BEGIN + 2000000000, 1, 100 } },
               3 * sizeof(struct fv_logged_sample));
     c = expect_samples(&f, "*20 *40 [50 ]60 *70 .1000000000 ");
     assert_int_equal(c.told, 3);
@@ -718,7 +721,8 @@ static void long_log(void **state)
     for (uint32_t i = 0; i < m.count; i++)
         fvr_add(&f, FV_CHUNK_INSTANCE_LOG, 0, &m.items[i], sizeof(*m.items));
     for (uint32_t i = 0; i < m.count; i++)
-        fvr_add(&f, FV_CHUNK_LOGGED_EVENTS, 0, (const struct fv_logged_events[]){ { { m.items[i].begin, m.items[i].end } } },
+        fvr_add(&f, FV_CHUNK_LOGGED_EVENTS, 0,
+                (const struct fv_logged_events[]){ { { m.items[i].begin, m.items[i].end } } },
                 sizeof(struct fv_logged_events));
     merge_files(&merge, &f, 1);
     log = fv_instance_log_open(merge.files[0].reader, &merge.files[0].map, 0, &stats);

@@ -364,12 +364,10 @@ static void waits_of_a_thinned_log(void **state)
                 fvr_collective(&file[i], 0, cell, k, 0, START + (k * 100 + (i == 1 && k == 0 ? 10 : 0)) * MS,
                                START + (k * 100 + 20) * MS);
         if (i == 2)
-            fvr_collective(&file[i], 0, cell, 2, 0, START + 200 * MS,
-                           START + 220 * MS); /* a duplicate, from a kill */
+            fvr_collective(&file[i], 0, cell, 2, 0, START + 200 * MS, START + 220 * MS); /* a duplicate, from a kill */
     }
     build(4);
-    expect_waits("MPI_Barrier", (const int[4]){ 20, 0, 20, 20 },
-                 FV_WAIT_ESTIMATE); /* 10 ms in 2 calls of 4 */
+    expect_waits("MPI_Barrier", (const int[4]){ 20, 0, 20, 20 }, FV_WAIT_ESTIMATE); /* 10 ms in 2 calls of 4 */
     assert_true(has_problem(FV_PROBLEM_NOTE, "did not keep the time of entry"));
     assert_true(model.complete);
 }
@@ -493,10 +491,8 @@ static void the_late_one_behind_a_wrong_clock(void **state)
             set_up(NULL);
             barriers_on_two_hosts(wrong_us, late, 3000);
             for (int i = 0; i < 4; i++) {
-                assert_near(model.ranks[i].wait_time_s, i == late ? 0 : 40 * 3e-3,
-                            40 * model.alignment.error_s);
-                assert_near(model.ranks[i].delay_s, i == late ? 3 * 40 * 3e-3 : 0,
-                            120 * model.alignment.error_s);
+                assert_near(model.ranks[i].wait_time_s, i == late ? 0 : 40 * 3e-3, 40 * model.alignment.error_s);
+                assert_near(model.ranks[i].delay_s, i == late ? 3 * 40 * 3e-3 : 0, 120 * model.alignment.error_s);
             }
             assert_int_equal(model.ranks[model.causes.culprits[0].rank].world_rank, late);
             assert_that(model.alignment.error_s, <, 300e-6);
@@ -565,12 +561,13 @@ static void impossible_efficiency(void **state)
     assert_true(isnan(fv_pop_of(&sums, 20).transfer));
 }
 
-/* Two ranks of two threads, 10 s: the first is 2 s in MPI, 4 s in regions (3 s and 2 s of work, of which 0.5 s are waits, 0.6 s for
- * the last, the rest for fork and join) and 4 s alone; the second 5 s in MPI, and alone. */
+/* Two ranks of two threads, 10 s: the first is 2 s in MPI, 4 s in regions (3 s and 2 s of work, of which 0.5 s are
+ * waits, 0.6 s for the last, the rest for fork and join) and 4 s alone; the second 5 s in MPI, and alone. */
 static void hybrid_efficiencies(void **state)
 {
     struct fv_pop_hybrid_sums sums = { 0 };
-    const struct fv_pop_regions first = { 2, 4, 8, 5, 0.5, 0.6 }, second = { .threads = 1 }, wrong = { 2, 9, 18, 18, 0, 0 };
+    const struct fv_pop_regions first = { 2, 4, 8, 5, 0.5, 0.6 }, second = { .threads = 1 },
+                                wrong = { 2, 9, 18, 18, 0, 0 };
     (void)state;
 
     assert_true(fv_pop_hybrid_add(&sums, &first, 10, 2));
@@ -593,9 +590,7 @@ static void hybrid_efficiencies(void **state)
 
 static void states(void **state)
 {
-    const struct fv_in_call in = {
-        .begin = START + 300 * MS, .function = F_RECV, .path = 2, .peer = 1, .tag = 9
-    };
+    const struct fv_in_call in = { .begin = START + 300 * MS, .function = F_RECV, .path = 2, .peer = 1, .tag = 9 };
     (void)state;
 
     file[0].header.state = FV_STATE_RUNNING; /* of another boot: it is gone */
@@ -625,9 +620,7 @@ static void states(void **state)
 /* A rank that a signal ended in a call was in MPI until then. */
 static void ended_in_a_call(void **state)
 {
-    const struct fv_in_call in = {
-        .begin = START + 300 * MS, .function = F_RECV, .path = 2, .peer = 1, .tag = 9
-    };
+    const struct fv_in_call in = { .begin = START + 300 * MS, .function = F_RECV, .path = 2, .peer = 1, .tag = 9 };
     (void)state;
 
     file[0].header.state = FV_STATE_RUNNING;
@@ -725,8 +718,7 @@ static void older_files_are_left_out(void **state)
 
     struct fvr mixed;
 
-    file[3].header.job =
-        99; /* another host's launcher told it otherwise, but size and time say it belongs here */
+    file[3].header.job = 99; /* another host's launcher told it otherwise, but size and time say it belongs here */
     file[3].header.boot_id[0] ^= 1;
     fvr_init(&mixed, 0, 4); /* copied here from another run on this host, a second earlier */
     mixed.header.job = 98;
@@ -838,8 +830,7 @@ static void one_run(bool other, uint64_t keys[3])
     f->header.pid = other ? 7 : 8;
     name_functions(f, other);
     uint32_t library = other ? fvr_module(f, "/opt/new/libx.so", 0x5000, NULL) : 0;
-    uint32_t app =
-        fvr_module(f, other ? "/scratch/b/app" : "/home/a/app", other ? 0x9000 : 0, "0123456789abcdef0123");
+    uint32_t app = fvr_module(f, other ? "/scratch/b/app" : "/home/a/app", other ? 0x9000 : 0, "0123456789abcdef0123");
     library = other ? library : fvr_module(f, "/opt/old/libx.so", 0x7000, NULL);
     uint32_t unused = other ? fvr_path(f, 0, library, 3) : 0, main = fvr_path(f, 0, app, 16);
     uint32_t inner = fvr_path(f, main, library, 32), made = fvr_path(f, main, 0, other ? 0x7f0001 : 0x7e0002);
@@ -888,8 +879,8 @@ static void directories(void **state)
         snprintf(path, sizeof(path), "rank-%06d.fvr", i);
         fvr_write(&file[i], directory, path);
     }
-    snprintf(path, sizeof(path), "mkdir %s/ranks-000000 && mv %s/rank-000002.fvr %s/ranks-000000", directory,
-             directory, directory);
+    snprintf(path, sizeof(path), "mkdir %s/ranks-000000 && mv %s/rank-000002.fvr %s/ranks-000000", directory, directory,
+             directory);
     assert_int_equal(system(path), 0); /* as in a large job */
     fvr_write(&file[0], directory, "rank-000000.fvr.1");
     file[3].header.version = 99;
@@ -972,7 +963,8 @@ int main(void)
         TEST(no_waits_by_a_wrong_clock),
         TEST(the_late_one_behind_a_wrong_clock),
         TEST(waits_point_to_point),
-        TEST(efficiency), TEST(recording_waits),
+        TEST(efficiency),
+        TEST(recording_waits),
         TEST(impossible_efficiency),
         TEST(hybrid_efficiencies),
         TEST(states),

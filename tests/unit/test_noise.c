@@ -50,15 +50,18 @@ static void one_source_is_all(void **state)
     assert_near(share[FV_NOISE_REST].share, 0, 1e-9);
 }
 
-/* A factor of a design in which all combinations occur equally often is uncorrelated with the others: variances 1, 4 and 16 times (0.5 ms)^2. */
+/* A factor of a design in which all combinations occur equally often is uncorrelated with the others: variances 1, 4
+ * and 16 times (0.5 ms)^2. */
 static void known_parts(void **state)
 {
     double sum = 0;
 
     (void)state;
     for (size_t i = 0; i < 960; i++)
-        all[i] = (struct fv_noise_interval){ .time_s = 0.1 + 0.001 * (i & 1) + 0.002 * (i >> 1 & 1) + 0.004 * (i >> 2 & 1),
-                                             .source_s = { [FV_NOISE_PREEMPTED] = 0.002 * (i >> 1 & 1), [FV_NOISE_BLOCKED] = 0.001 * (i & 1) } };
+        all[i] = (struct fv_noise_interval){
+            .time_s = 0.1 + 0.001 * (i & 1) + 0.002 * (i >> 1 & 1) + 0.004 * (i >> 2 & 1),
+            .source_s = { [FV_NOISE_PREEMPTED] = 0.002 * (i >> 1 & 1), [FV_NOISE_BLOCKED] = 0.001 * (i & 1) }
+        };
     fv_shares_of(all, 960, share);
     assert_near(share[FV_NOISE_BLOCKED].share, 1.0 / 21, 1e-9);
     assert_near(share[FV_NOISE_PREEMPTED].share, 4.0 / 21, 1e-9);
@@ -74,7 +77,8 @@ static void known_parts(void **state)
     assert_near(share[FV_NOISE_PREEMPTED].low, low, 0); /* the same, always */
 }
 
-/* The standard error of a share of a regression of one source is known: a bootstrap interval covers the truth, and narrows by the square root of the number. */
+/* The standard error of a share of a regression of one source is known: a bootstrap interval covers the truth, and
+ * narrows by the square root of the number. */
 static void interval_narrows(void **state)
 {
     double width[2];
@@ -84,7 +88,8 @@ static void interval_narrows(void **state)
         size_t count = part ? 960 : 60;
 
         for (size_t i = 0; i < count; i++)
-            all[i] = (struct fv_noise_interval){ .time_s = 0.003 * (i & 1) + 0.002 * (i >> 1 & 1), .source_s = { [FV_NOISE_PREEMPTED] = 0.002 * (i >> 1 & 1) } };
+            all[i] = (struct fv_noise_interval){ .time_s = 0.003 * (i & 1) + 0.002 * (i >> 1 & 1),
+                                                 .source_s = { [FV_NOISE_PREEMPTED] = 0.002 * (i >> 1 & 1) } };
         fv_shares_of(all, count, share);
         assert_near(share[FV_NOISE_PREEMPTED].share, 4.0 / 13, 1e-9);
         width[part] = share[FV_NOISE_PREEMPTED].high - share[FV_NOISE_PREEMPTED].low;
@@ -99,7 +104,9 @@ static void ranks_apart(void **state)
     for (size_t i = 0; i < 200; i++) {
         double noise = i % 3 ? 0 : 0.001;
 
-        all[i] = (struct fv_noise_interval){ .time_s = (i < 100 ? 0.01 : 5) + noise, .source_s = { [FV_NOISE_PREEMPTED] = noise }, .rank = i >= 100 };
+        all[i] = (struct fv_noise_interval){ .time_s = (i < 100 ? 0.01 : 5) + noise,
+                                             .source_s = { [FV_NOISE_PREEMPTED] = noise },
+                                             .rank = i >= 100 };
     }
     fv_shares_of(all, 200, share);
     assert_near(share[FV_NOISE_PREEMPTED].share, 1, 1e-9);
@@ -124,7 +131,8 @@ static void too_few(void **state)
 
 static void first_ones_warm_up(void **state)
 {
-    static const double cold[] = { 9, 4, 2, 1, 1, 2, 1, 1, 2, 1, 1, 1 }, steady[] = { 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2 };
+    static const double cold[] = { 9, 4, 2, 1, 1, 2, 1, 1, 2, 1, 1, 1 },
+                        steady[] = { 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2 };
     (void)state;
 
     assert_int_equal(fv_warm_up(cold, 12), 2);
@@ -135,9 +143,15 @@ static void first_ones_warm_up(void **state)
 /* The rank that is told is the one that has most of what the seconds are of. */
 static void loss_is_of_one_kind(void **state)
 {
-    struct fv_rank ranks[3] = { { .off = { .preempted_s = 0.184 } }, { .off = { .preempted_s = 0.006 } }, { .off = { .preempted_s = NAN } } };
-    struct fv_noise_rank costs[3] = { { .rank = 0, .cost_s = 0.003 }, { .rank = 1, .cost_s = 0.011 }, { .rank = 2, .cost_s = NAN } };
-    struct fv_model m = { .ranks = ranks, .rank_count = 3, .data[FV_SUBJECT_noise] = &(struct fv_noise_view){ .ranks = costs, .rank_count = 3 } };
+    struct fv_rank ranks[3] = { { .off = { .preempted_s = 0.184 } },
+                                { .off = { .preempted_s = 0.006 } },
+                                { .off = { .preempted_s = NAN } } };
+    struct fv_noise_rank costs[3] = { { .rank = 0, .cost_s = 0.003 },
+                                      { .rank = 1, .cost_s = 0.011 },
+                                      { .rank = 2, .cost_s = NAN } };
+    struct fv_model m = { .ranks = ranks,
+                          .rank_count = 3,
+                          .data[FV_SUBJECT_noise] = &(struct fv_noise_view){ .ranks = costs, .rank_count = 3 } };
     (void)state;
 
     struct fv_noise_loss loss = fv_noise_loss(&m);
@@ -158,9 +172,9 @@ static void loss_is_of_one_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(largest_of_dice), cmocka_unit_test(largest_of_even),  cmocka_unit_test(one_source_is_all), cmocka_unit_test(known_parts),
-        cmocka_unit_test(interval_narrows), cmocka_unit_test(ranks_apart), cmocka_unit_test(too_few),          cmocka_unit_test(first_ones_warm_up),
-        cmocka_unit_test(loss_is_of_one_kind),
+        cmocka_unit_test(largest_of_dice), cmocka_unit_test(largest_of_even),    cmocka_unit_test(one_source_is_all),
+        cmocka_unit_test(known_parts),     cmocka_unit_test(interval_narrows),   cmocka_unit_test(ranks_apart),
+        cmocka_unit_test(too_few),         cmocka_unit_test(first_ones_warm_up), cmocka_unit_test(loss_is_of_one_kind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

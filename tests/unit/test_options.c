@@ -17,11 +17,33 @@ static void sizes(void **state)
     static const struct {
         const char *text;
         uint64_t bytes;
-    } good[] = { { "0", 0 }, { "1", 1 }, { "4M", 4 << 20 }, { "512k", 512 << 10 }, { "1G", 1 << 30 },
-                 { "2KiB", 2048 }, { "7B", 7 }, { "3mB", 3 << 20 }, { "1T", UINT64_C(1) << 40 },
-                 { "18446744073709551615", UINT64_MAX }, { "16777215T", UINT64_C(16777215) << 40 } };
-    static const char *const bad[] = { "", "k", "-1", "+1", " 1", "1 ", "4MM", "1kk", "1iB", "0x10", "1.5M", "1e3",
-                                       "18446744073709551616", "16777216T", "99999999999999999999", "1Bk" };
+    } good[] = { { "0", 0 },
+                 { "1", 1 },
+                 { "4M", 4 << 20 },
+                 { "512k", 512 << 10 },
+                 { "1G", 1 << 30 },
+                 { "2KiB", 2048 },
+                 { "7B", 7 },
+                 { "3mB", 3 << 20 },
+                 { "1T", UINT64_C(1) << 40 },
+                 { "18446744073709551615", UINT64_MAX },
+                 { "16777215T", UINT64_C(16777215) << 40 } };
+    static const char *const bad[] = { "",
+                                       "k",
+                                       "-1",
+                                       "+1",
+                                       " 1",
+                                       "1 ",
+                                       "4MM",
+                                       "1kk",
+                                       "1iB",
+                                       "0x10",
+                                       "1.5M",
+                                       "1e3",
+                                       "18446744073709551616",
+                                       "16777216T",
+                                       "99999999999999999999",
+                                       "1Bk" };
     uint64_t bytes;
 
     (void)state;
@@ -148,8 +170,8 @@ static void defaults_parse(void **state)
 /* The calendar, against the C library's. */
 static void names(void **state)
 {
-    static const int64_t times[] = { 0, 951782399, 951782400, 951868800, 1078012800, 1709164800, 1735689599,
-                                     2147483647, 4107542399, 4107542400, 253402300799 };
+    static const int64_t times[] = { 0,          951782399,  951782400,  951868800,  1078012800,  1709164800,
+                                     1735689599, 2147483647, 4107542399, 4107542400, 253402300799 };
     char name[256], wanted[256];
 
     (void)state;
@@ -246,19 +268,29 @@ static struct fv_launcher above(const struct fv_process *processes)
     return found;
 }
 
-#define PROCESS(pid, parent, start, name) { pid, parent, 'S', start, name }
+#define PROCESS(pid, parent, start, name) \
+    {                                     \
+        pid, parent, 'S', start, name     \
+    }
 
 static void launchers(void **state)
 {
     static const struct fv_process through_shell[] = {
-        PROCESS(50, 40, 500, "app"), PROCESS(40, 30, 400, "sh"), PROCESS(30, 20, 300, "hydra_pmi_proxy"),
-        PROCESS(20, 1, 200, "mpiexec.mpich"), PROCESS(1, 0, 1, "init"), { 0 },
+        PROCESS(50, 40, 500, "app"),          PROCESS(40, 30, 400, "sh"), PROCESS(30, 20, 300, "hydra_pmi_proxy"),
+        PROCESS(20, 1, 200, "mpiexec.mpich"), PROCESS(1, 0, 1, "init"),   { 0 },
     };
     static const struct fv_process strange[] = {
-        PROCESS(50, 40, 500, "app"), PROCESS(40, 1, 400, "starter"), PROCESS(1, 0, 1, "init"), { 0 },
+        PROCESS(50, 40, 500, "app"),
+        PROCESS(40, 1, 400, "starter"),
+        PROCESS(1, 0, 1, "init"),
+        { 0 },
     };
     static const struct fv_process waited_for[] = {
-        PROCESS(60, 50, 600, "app"), PROCESS(50, 40, 500, "fvmpi"), PROCESS(40, 1, 400, "starter"), PROCESS(1, 0, 1, "init"), { 0 },
+        PROCESS(60, 50, 600, "app"),
+        PROCESS(50, 40, 500, "fvmpi"),
+        PROCESS(40, 1, 400, "starter"),
+        PROCESS(1, 0, 1, "init"),
+        { 0 },
     };
     static const struct fv_process hidden[] = { PROCESS(50, 40, 500, "app"), { 0 } };
     static const struct fv_process hidden_above[] = { PROCESS(50, 40, 500, "app"), PROCESS(40, 30, 400, "sh"), { 0 } };
@@ -296,7 +328,10 @@ static void environment_tells_the_job(void **state)
         { "FLUX_JOB_ID", "f4Kx" },
         { "PALS_APID", "c0ffee" },
     };
-    struct { uint64_t job; char name[256]; } mine, *childs;
+    struct {
+        uint64_t job;
+        char name[256];
+    } mine, *childs;
     int status;
 
     (void)state;
@@ -326,7 +361,8 @@ static void environment_tells_the_job(void **state)
 /* Where the application goes later does not matter. */
 static void directories(void **state)
 {
-    char root[] = "/tmp/fvmpi-test-XXXXXX", start[FV_EXPERIMENT_MAX], found[FV_EXPERIMENT_MAX], wanted[FV_EXPERIMENT_MAX + 64];
+    char root[] = "/tmp/fvmpi-test-XXXXXX", start[FV_EXPERIMENT_MAX], found[FV_EXPERIMENT_MAX],
+         wanted[FV_EXPERIMENT_MAX + 64];
     char name[64];
 
     (void)state;
@@ -346,8 +382,8 @@ static void directories(void **state)
 
 static void jobs(void **state)
 {
-    static const char *const launchers[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PMIX_NAMESPACE",
-                                             "HYDI_CONTROL_FD", "SLURM_PROCID", "MPI_LOCALNRANKS" };
+    static const char *const launchers[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",       "PMIX_NAMESPACE",
+                                             "HYDI_CONTROL_FD",      "SLURM_PROCID", "MPI_LOCALNRANKS" };
     uint64_t one, other;
 
     (void)state;
@@ -373,10 +409,12 @@ static void jobs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),      cmocka_unit_test(defaults),       cmocka_unit_test(environment),
-        cmocka_unit_test(bad_values_give_defaults), cmocka_unit_test(distances),
-        cmocka_unit_test(defaults_parse), cmocka_unit_test(names), cmocka_unit_test(claims),
-        cmocka_unit_test(processes), cmocka_unit_test(launchers), cmocka_unit_test(directories), cmocka_unit_test(environment_tells_the_job),
+        cmocka_unit_test(sizes),       cmocka_unit_test(defaults),
+        cmocka_unit_test(environment), cmocka_unit_test(bad_values_give_defaults),
+        cmocka_unit_test(distances),   cmocka_unit_test(defaults_parse),
+        cmocka_unit_test(names),       cmocka_unit_test(claims),
+        cmocka_unit_test(processes),   cmocka_unit_test(launchers),
+        cmocka_unit_test(directories), cmocka_unit_test(environment_tells_the_job),
         cmocka_unit_test(jobs), /* last: it plays a launcher */
     };
 

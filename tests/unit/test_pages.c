@@ -3,9 +3,11 @@
 #include "rt_stub.h"
 #include "unit.h"
 
-static const char rollup[] = "555500000000-7fff00000000 ---p 00000000 00:00 0                          [rollup]\n"
-                             "Rss:              10240 kB\nPss:               9000 kB\nAnonHugePages:      4096 kB\nShmemPmdMapped:     2048 kB\n"
-                             "FilePmdMapped:         0 kB\nShared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    6144 kB\nSwap:                  0 kB\n";
+static const char rollup[] =
+    "555500000000-7fff00000000 ---p 00000000 00:00 0                          [rollup]\n"
+    "Rss:              10240 kB\nPss:               9000 kB\nAnonHugePages:      4096 kB\nShmemPmdMapped:     2048 kB\n"
+    "FilePmdMapped:         0 kB\nShared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    6144 kB\nSwap:                  0 "
+    "kB\n";
 
 static void sizes(void **state)
 {
@@ -25,7 +27,11 @@ static void nodes(void **state)
         "55d0 default file=/opt/N5=7/app mapped=4 N0=3 N1=1 kernelpagesize_kB=4",
         "7f00 bind:1 anon=2 dirty=2 active=0 N1=2 kernelpagesize_kB=2048",
         "7f10 default heap anon=10 N0=6 N12=4 kernelpagesize_kB=64",
-        "7ffd default stack", "", " N1=", " N", " N3=5",
+        "7ffd default stack",
+        "",
+        " N1=",
+        " N",
+        " N3=5",
     };
     struct fv_memory_pages p = { 0 };
     (void)state;

@@ -15,9 +15,9 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE     __attribute__((noinline, noclone))
 #define STRING(name) #name
-#define NAME(name) STRING(name) /* what a macro makes of it */
+#define NAME(name)   STRING(name) /* what a macro makes of it */
 
 static volatile unsigned sink;
 static _Thread_local int calls, wrong;
@@ -38,7 +38,8 @@ static bool same_as_unwound(uint32_t path, void *const *expected, int count)
     return path == 0;
 }
 
-/* Where libunwind stands in for libgcc's unwinder, on AArch64, it gives the last byte of the call, not what is behind it. */
+/* Where libunwind stands in for libgcc's unwinder, on AArch64, it gives the last byte of the call, not what is behind
+ * it. */
 static int unwound(void **expected, int most)
 {
     int saved = errno, n = backtrace(expected, most);
@@ -258,10 +259,10 @@ NOINLINE static void inner(int depth)
     sink++;
 }
 
-#define CALLER                                                                                               \
-    case __COUNTER__:                                                                                        \
-        inner(60);                                                                                           \
-        __asm__ volatile("# %0" ::"i"(__COUNTER__));                                                         \
+#define CALLER                                       \
+    case __COUNTER__:                                \
+        inner(60);                                   \
+        __asm__ volatile("# %0" ::"i"(__COUNTER__)); \
         break;
 #define CALLERS_5   CALLER CALLER CALLER CALLER CALLER
 #define CALLERS_25  CALLERS_5 CALLERS_5 CALLERS_5 CALLERS_5 CALLERS_5
@@ -375,7 +376,8 @@ static void test_many_paths_evict_others(void **state)
 static unsigned asked; /* libunwind's answers that search the loader's list */
 int unw_get_proc_info(unw_cursor_t *cursor, unw_proc_info_t *info)
 {
-    int (*next)(unw_cursor_t *, unw_proc_info_t *) = (int (*)(unw_cursor_t *, unw_proc_info_t *))dlsym(RTLD_NEXT, NAME(unw_get_proc_info));
+    int (*next)(unw_cursor_t *, unw_proc_info_t *) =
+        (int (*)(unw_cursor_t *, unw_proc_info_t *))dlsym(RTLD_NEXT, NAME(unw_get_proc_info));
 
     asked++;
     return next(cursor, info);
@@ -406,11 +408,11 @@ static void test_tables_are_asked_for_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths_equal_unwinding),   cmocka_unit_test(test_paths_are_cached),
-        cmocka_unit_test(test_deep_paths_are_cut),      cmocka_unit_test(test_threads_one_after_another),
-        cmocka_unit_test(test_threads_at_once),         cmocka_unit_test(test_coroutine_stacks),
-        cmocka_unit_test(test_many_callers_are_cached), cmocka_unit_test(test_coroutines_take_no_entries),
-        cmocka_unit_test(test_paths_in_use_stay),       cmocka_unit_test(test_many_paths_evict_others),
+        cmocka_unit_test(test_paths_equal_unwinding),     cmocka_unit_test(test_paths_are_cached),
+        cmocka_unit_test(test_deep_paths_are_cut),        cmocka_unit_test(test_threads_one_after_another),
+        cmocka_unit_test(test_threads_at_once),           cmocka_unit_test(test_coroutine_stacks),
+        cmocka_unit_test(test_many_callers_are_cached),   cmocka_unit_test(test_coroutines_take_no_entries),
+        cmocka_unit_test(test_paths_in_use_stay),         cmocka_unit_test(test_many_paths_evict_others),
         cmocka_unit_test(test_tables_are_asked_for_once),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

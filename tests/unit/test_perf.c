@@ -1,5 +1,5 @@
-/* How events signal: which way is taken on which kernel, which is played by a syscall() of our own; and signals by descriptor, which
- * are the real kernel's, of page faults in the place of breakpoints. */
+/* How events signal: which way is taken on which kernel, which is played by a syscall() of our own; and signals by
+ * descriptor, which are the real kernel's, of page faults in the place of breakpoints. */
 #include "rt_stub.h"
 #include "base/sigtrap.h"
 #include "sampler/perf.h"
@@ -126,7 +126,10 @@ static int way_on(int sigtrap_error, int error, enum tried tried, unsigned *aske
         counts[1] = kernel.asked_sigtrap;
         if (write(ends[1], counts, sizeof(counts)) != sizeof(counts))
             _exit(1);
-        _exit(!opened ? (err == EACCES || err == ENOSYS ? REFUSED : 2) : async ? BY_DESCRIPTOR : kernel.signal ? 3 : BY_SIGTRAP);
+        _exit(!opened         ? (err == EACCES || err == ENOSYS ? REFUSED : 2)
+              : async         ? BY_DESCRIPTOR
+              : kernel.signal ? 3
+                              : BY_SIGTRAP);
     }
     assert_int_equal(read(ends[0], counts, sizeof(counts)), sizeof(counts));
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -146,14 +149,12 @@ static void ways(void **state)
         int way;
         unsigned asked, asked_sigtrap; /* for two events */
     } rows[] = {
-        { 0, 0, TRIED_HERE, BY_SIGTRAP, 2, 2 },
-        { 0, 0, NOT_TRIED, BY_DESCRIPTOR, 2, 0 },       /* it may kill */
-        { 0, 0, TRIED_ELSEWHERE, BY_DESCRIPTOR, 2, 0 }, /* likewise */
+        { 0, 0, TRIED_HERE, BY_SIGTRAP, 2, 2 },         { 0, 0, NOT_TRIED, BY_DESCRIPTOR, 2, 0 }, /* it may kill */
+        { 0, 0, TRIED_ELSEWHERE, BY_DESCRIPTOR, 2, 0 },                                           /* likewise */
         { EINVAL, 0, TRIED_HERE, BY_DESCRIPTOR, 3, 1 }, /* the bit is not known: asked once */
         { E2BIG, 0, TRIED_HERE, BY_DESCRIPTOR, 3, 1 },  /* what it would tell is not */
         { EACCES, 0, TRIED_HERE, REFUSED, 1, 1 },       /* nothing is known, and nothing is to be had */
-        { EINVAL, EACCES, NOT_TRIED, REFUSED, 1, 0 },
-        { ENOSYS, ENOSYS, NOT_TRIED, REFUSED, 1, 0 },
+        { EINVAL, EACCES, NOT_TRIED, REFUSED, 1, 0 },   { ENOSYS, ENOSYS, NOT_TRIED, REFUSED, 1, 0 },
     };
     (void)state;
 
@@ -161,7 +162,8 @@ static void ways(void **state)
         unsigned asked, asked_sigtrap;
 
         printf("# row %u\n", i);
-        assert_int_equal(way_on(rows[i].sigtrap_error, rows[i].error, rows[i].tried, &asked, &asked_sigtrap), rows[i].way);
+        assert_int_equal(way_on(rows[i].sigtrap_error, rows[i].error, rows[i].tried, &asked, &asked_sigtrap),
+                         rows[i].way);
         assert_int_equal(asked, rows[i].asked);
         assert_int_equal(asked_sigtrap, rows[i].asked_sigtrap);
     }

@@ -1,5 +1,6 @@
-/* Frames of Python, read from memory that is made here: tables of lines of each kind, strings of each width, which frames share a
- * call of the interpreter's loop, and memory that is not what the layout says. tests/mpi/python.t has real interpreters. */
+/* Frames of Python, read from memory that is made here: tables of lines of each kind, strings of each width, which
+ * frames share a call of the interpreter's loop, and memory that is not what the layout says. tests/mpi/python.t has
+ * real interpreters. */
 #include "rt_stub.h"
 #include "rt/python_frames.h"
 #include "unit.h"
@@ -133,7 +134,8 @@ struct line_case {
     uint32_t line;
 };
 
-static void expect_lines(enum fv_python_lines kind, int first, const void *table, size_t size, const struct line_case *cases)
+static void expect_lines(enum fv_python_lines kind, int first, const void *table, size_t size,
+                         const struct line_case *cases)
 {
     const struct text name = ascii("f"), file = ascii("a.py");
     const struct bytes lines = bytes_of(table, size);
@@ -144,7 +146,9 @@ static void expect_lines(enum fv_python_lines kind, int first, const void *table
     by_number.last_is_address = false;
     by_number.last_unit = 2;
     for (; cases->last >= 0; cases++) {
-        const struct frame frame = { .code = &code, .last = code.instructions + cases->last, .last_number = cases->last / 2 };
+        const struct frame frame = { .code = &code,
+                                     .last = code.instructions + cases->last,
+                                     .last_number = cases->last / 2 };
 
         assert_true(read_from(&by_address, &frame));
         assert_int_equal(walk.count, 1);
@@ -158,7 +162,8 @@ static void expect_lines(enum fv_python_lines kind, int first, const void *table
 static void lines_by_steps_of_addresses(void **state)
 {
     static const uint8_t table[] = { 0, 1, 6, 1, 8, 0xfe, 4, 10 };
-    static const struct line_case cases[] = { { 0, 11 }, { 4, 11 }, { 6, 12 }, { 12, 12 }, { 14, 10 }, { 18, 20 }, { 60, 20 }, { -1, 0 } };
+    static const struct line_case cases[] = { { 0, 11 },  { 4, 11 },  { 6, 12 },  { 12, 12 },
+                                              { 14, 10 }, { 18, 20 }, { 60, 20 }, { -1, 0 } };
     (void)state;
 
     expect_lines(FV_LINES_ADDRESSES, 10, table, sizeof(table), cases);
@@ -169,25 +174,29 @@ static void lines_by_steps_of_addresses(void **state)
 static void lines_by_ranges(void **state)
 {
     static const uint8_t table[] = { 4, 1, 6, 0x80, 0, 5, 2, 0xfd };
-    static const struct line_case cases[] = { { 0, 11 }, { 2, 11 }, { 4, 0 }, { 8, 0 }, { 10, 13 }, { 12, 0 }, { -1, 0 } };
+    static const struct line_case cases[] = {
+        { 0, 11 }, { 2, 11 }, { 4, 0 }, { 8, 0 }, { 10, 13 }, { 12, 0 }, { -1, 0 }
+    };
     (void)state;
 
     expect_lines(FV_LINES_RANGES, 10, table, sizeof(table), cases);
 }
 
-/* Objects/locations.md of 3.11: without columns, one line, none, long with a step of -70, short. Then the same behind more entries than are
- * read at a time. */
+/* Objects/locations.md of 3.11: without columns, one line, none, long with a step of -70, short. Then the same behind
+ * more entries than are read at a time. */
 static void lines_by_locations(void **state)
 {
     static const uint8_t table[] = { 0xe8, 0x02, 0xd9, 5, 6, 0xf8, 0xf0, 0x4d, 0x02, 0, 1, 1, 0x9f, 0x11 };
-    static const struct line_case cases[] = { { 0, 101 }, { 2, 102 }, { 4, 102 }, { 6, 0 }, { 8, 32 }, { 10, 32 }, { 24, 32 }, { 26, 0 }, { -1, 0 } };
+    static const struct line_case cases[] = { { 0, 101 }, { 2, 102 }, { 4, 102 }, { 6, 0 }, { 8, 32 },
+                                              { 10, 32 }, { 24, 32 }, { 26, 0 },  { -1, 0 } };
     uint8_t more[600];
     (void)state;
 
     expect_lines(FV_LINES_LOCATIONS, 100, table, sizeof(table), cases);
     for (size_t i = 0; i < 300; i++)
         memcpy(more + 2 * i, (uint8_t[]){ 0xe8, 0x02 }, 2); /* 300 entries of 2 bytes, a line further each */
-    expect_lines(FV_LINES_LOCATIONS, 100, more, sizeof(more), (const struct line_case[]){ { 0, 101 }, { 40, 121 }, { 598, 400 }, { -1, 0 } });
+    expect_lines(FV_LINES_LOCATIONS, 100, more, sizeof(more),
+                 (const struct line_case[]){ { 0, 101 }, { 40, 121 }, { 598, 400 }, { -1, 0 } });
 }
 
 /* ---- names ---- */
@@ -226,11 +235,17 @@ static void names_are_utf8(void **state)
 
 /* ---- frames ---- */
 
-static const struct text in_file = { .head.type = &text_type, .length = 4, .state = 1u << 2 | 3u << 5, .ascii = "a.py" };
-static const struct text imported = { .head.type = &text_type, .length = 29, .state = 1u << 2 | 3u << 5, .ascii = "<frozen importlib._bootstrap>" };
+static const struct text in_file = {
+    .head.type = &text_type, .length = 4, .state = 1u << 2 | 3u << 5, .ascii = "a.py"
+};
+static const struct text imported = {
+    .head.type = &text_type, .length = 29, .state = 1u << 2 | 3u << 5, .ascii = "<frozen importlib._bootstrap>"
+};
 static const struct bytes no_lines = { .head.type = &bytes_type };
 static const struct code plain = { .head.type = &code_type, .name = &in_file, .file = &in_file, .lines = &no_lines };
-static const struct code importing = { .head.type = &code_type, .name = &in_file, .file = &imported, .lines = &no_lines };
+static const struct code importing = {
+    .head.type = &code_type, .name = &in_file, .file = &imported, .lines = &no_lines
+};
 
 /* `wanted`: a letter a frame: o the outermost of a call of the loop, i inside of one; capitals are not shown. */
 static void expect_frames(const struct fv_python_layout *layout, const struct frame *innermost, const char *wanted)
@@ -377,7 +392,8 @@ static void damaged_memory_harms_nothing(void **state)
 
         m.code = (struct code){ .head.type = &code_type, .name = &m.name, .file = &m.file, .lines = &m.lines };
         for (int i = 0; i < 3; i++)
-            m.frame[i] = (struct frame){ .back = i < 2 ? &m.frame[i + 1] : NULL, .code = &m.code, .last = m.code.instructions };
+            m.frame[i] =
+                (struct frame){ .back = i < 2 ? &m.frame[i + 1] : NULL, .code = &m.code, .last = m.code.instructions };
         memcpy(words, &m, sizeof(words));
         for (int i = 0; i < 3; i++) {
             uint64_t r = next_random(&seed);
@@ -427,9 +443,11 @@ int main(void)
         cmocka_unit_test(lines_by_locations),
         cmocka_unit_test(names_are_utf8),
         cmocka_unit_test(frames_of_a_call_of_the_loop),
-        cmocka_unit_test(samples_of_code_that_is_another), cmocka_unit_test(long_chains_are_cut),
+        cmocka_unit_test(samples_of_code_that_is_another),
+        cmocka_unit_test(long_chains_are_cut),
         cmocka_unit_test(deep_samples_are_whole),
-        cmocka_unit_test(other_types_are_refused), cmocka_unit_test(damaged_memory_harms_nothing),
+        cmocka_unit_test(other_types_are_refused),
+        cmocka_unit_test(damaged_memory_harms_nothing),
         cmocka_unit_test(as_where_a_container_forbids_reading),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

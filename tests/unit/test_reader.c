@@ -249,7 +249,8 @@ static void bad_variable_records(void **state)
     fv_reader_free(r);
 }
 
-/* Of each type of records with a length of their own: what counts more than there is, and text without an end, is refused. */
+/* Of each type of records with a length of their own: what counts more than there is, and text without an end, is
+ * refused. */
 static void every_count(void **state)
 {
     unsigned checked = 0;
@@ -372,7 +373,12 @@ static size_t put_small_chunks(size_t at[3])
     FV_GROW(file.bytes, file.size_room, size);
     memset(file.bytes + file.size, 0, FV_PAGE);
     for (uint32_t i = 0; i < 3; i++) {
-        struct fv_chunk_header c = { .magic = FV_CHUNK_MAGIC, .type = FV_CHUNK_CELLS, .version = 1, .bytes = (i + 4) * FV_CHUNK_ALIGN, .used = sizeof(struct fv_cell), .thread = 5 + i };
+        struct fv_chunk_header c = { .magic = FV_CHUNK_MAGIC,
+                                     .type = FV_CHUNK_CELLS,
+                                     .version = 1,
+                                     .bytes = (i + 4) * FV_CHUNK_ALIGN,
+                                     .used = sizeof(struct fv_cell),
+                                     .thread = 5 + i };
 
         c.check = fv_chunk_check(&c);
         at[i] = i ? at[i - 1] + (i + 3) * FV_CHUNK_ALIGN : file.size;

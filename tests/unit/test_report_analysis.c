@@ -12,13 +12,13 @@
 extern fv_text_section fv_text_waiting, fv_text_ranks;
 
 #define MS UINT64_C(1000000)
-#define PART(rank, count, time, wait, before, caused, delay, critical)                                       \
-    "{\"rank\":" #rank ",\"count\":" #count ",\"time_s\":" #time ",\"wait_s\":" #wait                        \
-    ",\"before_s\":" #before ",\"caused_s\":" #caused ",\"withheld_s\":0,\"kinds\":{},\"delay_s\":{\"computing\":" #delay \
+#define PART(rank, count, time, wait, before, caused, delay, critical)                                         \
+    "{\"rank\":" #rank ",\"count\":" #count ",\"time_s\":" #time ",\"wait_s\":" #wait ",\"before_s\":" #before \
+    ",\"caused_s\":" #caused ",\"withheld_s\":0,\"kinds\":{},\"delay_s\":{\"computing\":" #delay               \
     ",\"mpi\":0.001},\"critical_s\":{\"computing\":" #critical ",\"mpi\":0}}"
-#define RANK(rank, caused, delay, critical)                                                                  \
-    "{\"rank\":" #rank ",\"process\":\"%016llx\",\"traced_calls\":%llu,\"caused_s\":" #caused                \
-    ",\"delay_s\":" #delay ",\"critical_s\":" #critical "}"
+#define RANK(rank, caused, delay, critical)                                                                          \
+    "{\"rank\":" #rank ",\"process\":\"%016llx\",\"traced_calls\":%llu,\"caused_s\":" #caused ",\"delay_s\":" #delay \
+    ",\"critical_s\":" #critical "}"
 
 /* Two ranks; rank 1 was late for the Recv's Send. Keys and what the rank files are known by are put in. */
 static const char pattern[] =
@@ -43,10 +43,13 @@ static const char pattern[] =
                              "\"delays\":[{\"rank\":1,\"callsite\":9,\"where\":\"computing\",\"cost_s\":0."
                              "028,\"direct_s\":0.02,"
                              "\"propagated_s\":0.008}],\n"
-                             "\"samples\":{\"count\":3,\"procedures\":[{\"rank\":1,\"callsite\":9,\"function\":\"react\",\"file\":\"a.c\","
+                             "\"samples\":{\"count\":3,\"procedures\":[{\"rank\":1,\"callsite\":9,\"function\":"
+                             "\"react\",\"file\":\"a.c\","
                              "\"total\":{\"cpu_s\":0.03,\"delay_s\":0.027,\"critical_s\":0.01}}],"
-                             "\"lost\":0,\"damaged\":0,\"regions\":[{\"rank\":1,\"from_callsite\":0,\"callsite\":9,\"function\":\"begin\","
-                             "\"file\":null,\"count\":1,\"cpu_s\":0.01},{\"rank\":1,\"from_callsite\":9,\"callsite\":9,\"function\":\"react\","
+                             "\"lost\":0,\"damaged\":0,\"regions\":[{\"rank\":1,\"from_callsite\":0,\"callsite\":9,"
+                             "\"function\":\"begin\","
+                             "\"file\":null,\"count\":1,\"cpu_s\":0.01},{\"rank\":1,\"from_callsite\":9,\"callsite\":9,"
+                             "\"function\":\"react\","
                              "\"file\":\"a.c\",\"count\":2,\"cpu_s\":0.02}]},\n"
                              "\"threads\":{\"wait_s\":0.1,\"mpi_wait_s\":0.007},\n"
                              "\"unexplained_s\":0.001,\n\"critical_path\":{\"length_s\":0.9,\"switches\":2},"
@@ -76,8 +79,7 @@ static unsigned long long key_of(const char *function, uint64_t outer, uint64_t 
 {
     uint64_t app = fv_key_module(NULL, 0, "/elsewhere/app");
 
-    return fv_key_call(fv_key_frame(fv_key_frame(FV_KEY_ROOT, app, outer), app, inner),
-                       fv_key_function(function));
+    return fv_key_call(fv_key_frame(fv_key_frame(FV_KEY_ROOT, app, outer), app, inner), fv_key_function(function));
 }
 
 /* The analysis of the rank files as they are. */
@@ -85,9 +87,9 @@ static void make_good(void)
 {
     struct fv_file_identity i[] = { identity_of(&file[0]), identity_of(&file[1]) };
 
-    snprintf(good, sizeof(good), pattern, (unsigned long long)i[0].process,
-             (unsigned long long)i[0].traced_calls, (unsigned long long)i[1].process,
-             (unsigned long long)i[1].traced_calls, key_of("MPI_Recv", 32, 16), key_of("MPI_Send", 99, 48));
+    snprintf(good, sizeof(good), pattern, (unsigned long long)i[0].process, (unsigned long long)i[0].traced_calls,
+             (unsigned long long)i[1].process, (unsigned long long)i[1].traced_calls, key_of("MPI_Recv", 32, 16),
+             key_of("MPI_Send", 99, 48));
 }
 
 static int set_up(void **state)
@@ -197,9 +199,11 @@ static void reads_all(void **state)
     assert_int_equal(a.procedures[0].site, 1);
     assert_string_equal(a.procedures[0].function, "react");
     assert_int_equal(a.computed_count, 1); /* what begins behind no call is counted alone */
-    assert_true(a.computed[0].from == 1 && a.computed[0].site == 1 && a.computed[0].count == 2 && a.computed[0].cpu_s == 0.02);
+    assert_true(a.computed[0].from == 1 && a.computed[0].site == 1 && a.computed[0].count == 2 &&
+                a.computed[0].cpu_s == 0.02);
     assert_true(a.computed_whole);
-    assert_true(a.procedures[0].cpu_s == 0.03 && a.procedures[0].delay_s == 0.027 && a.procedures[0].critical_s == 0.01);
+    assert_true(a.procedures[0].cpu_s == 0.03 && a.procedures[0].delay_s == 0.027 &&
+                a.procedures[0].critical_s == 0.01);
     fv_analysed_release(&a);
 }
 
@@ -364,8 +368,7 @@ static void takes_over(void **state)
 /* Section Waiting of the report, with rows of the first culprit alone: by --top, and by --threshold. */
 static void names_nobody_last(void **state)
 {
-    const struct fv_page pages[] = { { .width = 200, .top = 1 },
-                                     { .width = 200, .top = SIZE_MAX, .threshold = 0.5 } };
+    const struct fv_page pages[] = { { .width = 200, .top = 1 }, { .width = 200, .top = SIZE_MAX, .threshold = 0.5 } };
     (void)state;
 
     build(good);
@@ -379,8 +382,7 @@ static void names_nobody_last(void **state)
         assert_non_null(page.out);
         fv_text_waiting(&page, &view);
         fclose(page.out);
-        if (!strstr(text, "nobody: no rank was slower before") ||
-            !strstr(text, "... 2 more culprits, ") ||
+        if (!strstr(text, "nobody: no rank was slower before") || !strstr(text, "... 2 more culprits, ") ||
             (i && !strstr(text, "; a smaller --threshold shows them\n")))
             fail_msg("%s", text);
         free(text);
@@ -398,12 +400,14 @@ static void finds_late_ranks(void **state)
 
     build(good);
     const struct fv_profile view = { &model, &symbols, &no_samples, &no_findings, 0 };
-    uint32_t send = (uint32_t)(site_of("MPI_Send") - model.sites), receive = (uint32_t)(site_of("MPI_Recv") - model.sites);
+    uint32_t send = (uint32_t)(site_of("MPI_Send") - model.sites),
+             receive = (uint32_t)(site_of("MPI_Recv") - model.sites);
     struct fv_culprit culprits[] = {
         { .rank = 1, .site = send, .where = FV_PLACE_COMPUTING, .cost_s = 0.10 },
         { .rank = 1, .site = receive, .where = FV_PLACE_COMPUTING, .cost_s = 0.12 },
         { .rank = 0, .site = send, .where = FV_PLACE_COMPUTING, .cost_s = 0.06 },
-        { .rank = 0, .site = receive, .where = FV_PLACE_COMPUTING, .cost_s = 0.011 }, /* a tenth of the most: not named */
+        /* a tenth of the most: not named */
+        { .rank = 0, .site = receive, .where = FV_PLACE_COMPUTING, .cost_s = 0.011 },
         { .rank = 1, .site = send, .where = FV_PLACE_MPI, .cost_s = 0.5 * FV_FINDING_WORTH * model.efficiency.total_s },
     };
     struct fv_culprit *kept = model.causes.culprits;
@@ -432,7 +436,8 @@ static void finds_late_ranks(void **state)
 /* Of procedures that were slow there the one that others were not in, though its callers were as slow. */
 static void late_ranks_by_samples(void **state)
 {
-    struct fv_cost_procedure procedures[] = { { .name = "main", .file = "a.c" }, { .name = "react", .file = "a.c", .first_line = 50 } };
+    struct fv_cost_procedure procedures[] = { { .name = "main", .file = "a.c" },
+                                              { .name = "react", .file = "a.c", .first_line = 50 } };
     struct fv_cost_profile costs = { .procedures = procedures, .procedure_count = 2 };
     struct fv_findings findings;
     (void)state;
@@ -455,17 +460,20 @@ static void late_ranks_by_samples(void **state)
     assert_string_equal(findings.items[0].function, "react");
     assert_int_equal(findings.items[0].line, 50);
     assert_int_equal(findings.items[0].evidence, FV_EVIDENCE_SAMPLES);
-    assert_memory_equal(findings.items[0].text, "rank 1 made others wait, slow in react() at a.c:50, 90.0 ms of it (by samples); ", 80);
+    assert_memory_equal(findings.items[0].text,
+                        "rank 1 made others wait, slow in react() at a.c:50, 90.0 ms of it (by samples); ", 80);
     fv_findings_release(&findings);
     fv_index_release(&costs.names);
     model.causes.late = kept;
     release();
 }
 
-/* Waiting for progress is known by a rule that need not hold for each call: wherever it is part of a sum, that is no longer exact. */
+/* Waiting for progress is known by a rule that need not hold for each call: wherever it is part of a sum, that is no
+ * longer exact. */
 static void no_progress_is_an_estimate(void **state)
 {
-    char *text = changed("\"kinds\":{}", "\"kinds\":{\"late_sender\":0.01,\"no_progress\":0.02}"), *at = strstr(text, "late_sender\",\"count\"");
+    char *text = changed("\"kinds\":{}", "\"kinds\":{\"late_sender\":0.01,\"no_progress\":0.02}"),
+         *at = strstr(text, "late_sender\",\"count\"");
     (void)state;
 
     assert_non_null(at);
@@ -479,8 +487,8 @@ static void no_progress_is_an_estimate(void **state)
     free(text);
 }
 
-/* The rank whose next call moved what it had posted: the finding says so, whom the computing is to be looked for in, and what lets
- * MPI go on meanwhile. */
+/* The rank whose next call moved what it had posted: the finding says so, whom the computing is to be looked for in,
+ * and what lets MPI go on meanwhile. */
 static void finds_withheld_progress(void **state)
 {
     static const struct fv_cost_profile no_samples;
@@ -572,8 +580,7 @@ static void knows_its_rank_files(void **state)
     (void)state;
     expect_left_out("\"traced_calls\":3", "\"traced_calls\":4", "not of these rank files");
     expect_left_out("\"traced_calls\":3", "\"traced_calls\":2", "not of these rank files");
-    expect_left_out("\"process\":\"", "\"process\":\"fedcba9876543210\",\"was\":\"",
-                    "not of these rank files");
+    expect_left_out("\"process\":\"", "\"process\":\"fedcba9876543210\",\"was\":\"", "not of these rank files");
     expect_left_out("{\"rank\":0,\"process\"", "{\"rank\":1,\"process\"", "not of these rank files");
     expect_left_out("\"ranks\":2", "\"ranks\":3", "not of these rank files");
 }
@@ -587,8 +594,7 @@ static void trace_ends_early(void **state)
 
     file[0].header.dropped[FV_DROP_EVENTS] = 1;
     make_good();
-    text =
-        changed("\"count\":3,\"time_s\":0.04,\"wait_s\":0.03", "\"count\":2,\"time_s\":0.03,\"wait_s\":0.02");
+    text = changed("\"count\":3,\"time_s\":0.04,\"wait_s\":0.03", "\"count\":2,\"time_s\":0.03,\"wait_s\":0.02");
     build(text);
     expect(site_of("MPI_Recv")->wait_s, 0.03);
     assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
@@ -599,8 +605,7 @@ static void trace_ends_early(void **state)
 
     file[0].header.dropped[FV_DROP_EVENTS] = 2;
     make_good();
-    text = changed("\"count\":3,\"time_s\":0.04,\"wait_s\":0.03",
-                   "\"count\":1,\"time_s\":0.001,\"wait_s\":0.001");
+    text = changed("\"count\":3,\"time_s\":0.04,\"wait_s\":0.03", "\"count\":1,\"time_s\":0.001,\"wait_s\":0.001");
     build(text);
     assert_int_equal(model.causes.source, FV_CAUSES_NONE);
     assert_int_equal(site_of("MPI_Recv")->wait_kind, FV_WAIT_ESTIMATE);
@@ -646,9 +651,8 @@ static void expect_estimate(const char *from, const char *to, uint64_t unmatched
 static void not_exact_where_something_is_missing(void **state)
 {
     (void)state;
-    expect_estimate(
-        "\"efficiency\"",
-        "\"unmatched\":{\"sends\":1,\"receives\":2,\"collectives\":0,\"unknown\":4},\"efficiency\"", 7);
+    expect_estimate("\"efficiency\"",
+                    "\"unmatched\":{\"sends\":1,\"receives\":2,\"collectives\":0,\"unknown\":4},\"efficiency\"", 7);
     expect_estimate("\"one\"", "\"aligned\"", 0);
     expect_refused("\"efficiency\"", "\"unmatched\":{\"sends\":-1},\"efficiency\"", "sends");
     file[0].header.traced = 0; /* it is not among the analysis' ranks then */
@@ -695,14 +699,11 @@ static void paths_are_told_apart(void **state)
     for (unsigned i = 0; i < 3; i++)
         fv_places_add(&places, site[i]);
     fv_places_add(&places, site[1]); /* another rank's row */
-    assert_string_equal(fv_place_outer(&places, site[0], 0, text, sizeof(text)),
-                        "<- wrap+0x102 <- ... <- wrap+0xa0");
-    assert_string_equal(fv_place_outer(&places, site[1], 1, text, sizeof(text)),
-                        "<- wrap+0x102 <- ... <- wrap+0xa1");
+    assert_string_equal(fv_place_outer(&places, site[0], 0, text, sizeof(text)), "<- wrap+0x102 <- ... <- wrap+0xa0");
+    assert_string_equal(fv_place_outer(&places, site[1], 1, text, sizeof(text)), "<- wrap+0x102 <- ... <- wrap+0xa1");
     assert_string_equal(fv_place_outer(&places, site[2], 0, text, sizeof(text)), "");
     assert_string_equal(fv_place_outer(&places, site[2], 1, text, sizeof(text)), "<- wrap+0x102");
-    assert_string_equal(fv_place_outer(&places, site[2], 9, text, sizeof(text)),
-                        "<- wrap+0x102 <- ... <- wrap+0x1");
+    assert_string_equal(fv_place_outer(&places, site[2], 9, text, sizeof(text)), "<- wrap+0x102 <- ... <- wrap+0x1");
     fv_place_outer(&places, site[0], 0, text, 10);
     assert_int_equal(strlen(text), 9);
     fv_places_release(&places);
@@ -747,9 +748,8 @@ static void profile_alone(void **state)
     assert_int_equal(c->kinds[0].count, 1);
     assert_int_equal(c->region_count, 2);
     assert_true(c->exact);
-    expect_headline(
-        "of about 74.0 ms waiting, 40.0 ms (54.1 %) is in collectives, where rank 1 came last for most: "
-        "100.0 % of it, in app+0x63, before MPI_Allreduce (#1)");
+    expect_headline("of about 74.0 ms waiting, 40.0 ms (54.1 %) is in collectives, where rank 1 came last for most: "
+                    "100.0 % of it, in app+0x63, before MPI_Allreduce (#1)");
     release();
 }
 

@@ -20,8 +20,7 @@
 
 /* A call from this very place, that "took" the given ticks. */
 __attribute__((noinline, optimize("no-omit-frame-pointer"))) static void
-call_as(struct fv_call *call, unsigned function, struct fv_comm *comm, uint64_t sent, uint64_t received,
-        uint64_t ticks)
+call_as(struct fv_call *call, unsigned function, struct fv_comm *comm, uint64_t sent, uint64_t received, uint64_t ticks)
 {
     if (!fv_call_enter(call, function, FV_CALL_SITE()))
         abort();
@@ -29,8 +28,7 @@ call_as(struct fv_call *call, unsigned function, struct fv_comm *comm, uint64_t 
     fv_call_record(call, comm, sent, received);
 }
 
-static struct fv_comm *comm_of(uint64_t handle, struct fv_comm *parent, const int *ranks, int size,
-                               unsigned flags)
+static struct fv_comm *comm_of(uint64_t handle, struct fv_comm *parent, const int *ranks, int size, unsigned flags)
 {
     struct fv_comm_info info = { .handle = handle,
                                  .parent = parent,
@@ -157,7 +155,8 @@ static void test_abandoned_calls(void **state)
 
 static uint64_t computed(uint32_t from, const struct fv_call *call)
 {
-    const struct fv_region_record *r = fv_self->regions.tail.chunk ? fv_chunk_records(fv_self->regions.tail.chunk) : NULL;
+    const struct fv_region_record *r =
+        fv_self->regions.tail.chunk ? fv_chunk_records(fv_self->regions.tail.chunk) : NULL;
     uint64_t ticks = call->cell->from == from ? call->cell->before_ticks : 0;
 
     for (uint64_t i = 0; r && i < fv_self->regions.tail.chunk->used / sizeof(*r); i++)
@@ -287,8 +286,7 @@ static void test_communicator_ids(void **state)
     struct fv_comm *again = comm_of(0x11, w, even, 2, 0);
     assert_ptr_equal(fv_comm_find(0x11), again);
     assert_true(again->uid != a->uid);
-    assert_true(
-        fv_comm_freed(freed, began)); /* the old one's free, come late: known, and the new one stays */
+    assert_true(fv_comm_freed(freed, began)); /* the old one's free, come late: known, and the new one stays */
     assert_ptr_equal(fv_comm_find(0x11), again);
 }
 

@@ -237,11 +237,9 @@ static inline void single_steps(bool on)
 {
 #if defined(__x86_64__)
     if (on)
-        __asm__ volatile("subq $128, %%rsp; pushfq; orq $0x100, (%%rsp); popfq; addq $128, %%rsp" ::
-                             : "cc", "memory");
+        __asm__ volatile("subq $128, %%rsp; pushfq; orq $0x100, (%%rsp); popfq; addq $128, %%rsp" ::: "cc", "memory");
     else
-        __asm__ volatile("subq $128, %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; addq $128, %%rsp" ::
-                             : "cc", "memory");
+        __asm__ volatile("subq $128, %%rsp; pushfq; andq $~0x100, (%%rsp); popfq; addq $128, %%rsp" ::: "cc", "memory");
 #else
     (void)on;
 #endif
@@ -314,8 +312,8 @@ static void functions(void **state)
     assert_int_equal(row->begin, 0);
 }
 
-/* Where the loader is asked beforehand (FVMPI_WITHOUT=find_object): what was not known, and kept so, is looked up again when
- * objects were read anew. */
+/* Where the loader is asked beforehand (FVMPI_WITHOUT=find_object): what was not known, and kept so, is looked up again
+ * when objects were read anew. */
 static void functions_that_came(void **state)
 {
     void *handle = dlopen("libBrokenLocale.so.1", RTLD_NOW | RTLD_LOCAL); /* of the C library's own package */
@@ -638,7 +636,9 @@ static void costs_without_room(void **state)
 static void next_instruction(void **state)
 {
     enum { AT = 0x1000, TO = 0x52340 };
-    uintptr_t x[31] = { [0] = 0, [1] = UINT64_C(1) << 32, [2] = UINT64_C(1) << 33, [3] = 1 << 3, [5] = TO, [30] = TO + 8 };
+    uintptr_t x[31] = {
+        [0] = 0, [1] = UINT64_C(1) << 32, [2] = UINT64_C(1) << 33, [3] = 1 << 3, [5] = TO, [30] = TO + 8
+    };
     const struct {
         uint32_t instruction;
         uintptr_t next;

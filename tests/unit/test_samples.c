@@ -296,11 +296,14 @@ static void damaged(void **state)
     assert_true(isfinite(profile.tick_s));
 }
 
-/* 50 samples of 10 ms of a thread that had 1 s of CPU time, half of it in the kernel; but not where it was sampled for a part of it. */
+/* 50 samples of 10 ms of a thread that had 1 s of CPU time, half of it in the kernel; but not where it was sampled for
+ * a part of it. */
 static void time_in_the_kernel(void **state)
 {
     (void)state;
-    struct fv_thread_record thread = { .id = 1, .tid = 1, .threads = 1, .usage_of = 1, .user_ns = 500000000, .system_ns = 500000000 };
+    struct fv_thread_record thread = {
+        .id = 1, .tid = 1, .threads = 1, .usage_of = 1, .user_ns = 500000000, .system_ns = 500000000
+    };
     struct fv_sampler_record sampler = { .rate = 100, .ticks = 50 };
 
     for (int i = 0; i < 2; i++) {
@@ -390,8 +393,7 @@ static void speedscope(void **state)
     assert_string_equal(json_string_value(json_object_get(j, "$schema")),
                         "https://www.speedscope.app/file-format-schema.json");
     assert_int_equal(json_array_size(profiles), 3);
-    json_t *last = json_array_get(profiles, 2),
-           *frames = json_object_get(json_object_get(j, "shared"), "frames");
+    json_t *last = json_array_get(profiles, 2), *frames = json_object_get(json_object_get(j, "shared"), "frames");
     assert_string_equal(json_string_value(json_object_get(last, "type")), "sampled");
     assert_string_equal(json_string_value(json_object_get(last, "unit")), "seconds");
     assert_string_equal(json_string_value(json_object_get(last, "name")), "rank 1 thread 1");
@@ -448,8 +450,8 @@ static void text_costs(void **state)
     build(2);
     char *text = shown(text_view);
     assert_non_null(strstr(text, "\nCPU time"));
-    assert_non_null(
-        strstr(text, "156 samples of the CPU clock in user mode, of 3 threads, stand for 660 ms: 6.4 % in MPI, 3.8 % "));
+    assert_non_null(strstr(
+        text, "156 samples of the CPU clock in user mode, of 3 threads, stand for 660 ms: 6.4 % in MPI, 3.8 % "));
     assert_non_null(strstr(text, "  100.0 %    1.3 %    6.4 %  main\n"));
     assert_non_null(strstr(text, "   98.7 %   89.7 %    6.5 %    f\n"));
     free(text);
@@ -571,9 +573,7 @@ static void serial(void **state)
 static void serial_killed(void **state)
 {
     (void)state;
-    const struct fv_thread_life life = { .creator = FV_NO_THREAD,
-                                         .joiner = FV_NO_THREAD,
-                                         .begin = 1700000000 };
+    const struct fv_thread_life life = { .creator = FV_NO_THREAD, .joiner = FV_NO_THREAD, .begin = 1700000000 };
     const struct fv_sync_thread waits = { .wait_begin = 3500000000 };
 
     serial_file();
@@ -622,9 +622,7 @@ static void source_lines(void **state)
     for (int i = 1; i <= 12; i++)
         fprintf(out, "\tline %d\n", i);
     fclose(out);
-    source = (struct fv_source_options){
-        .file = "app/work.c", .rank = -1, .place = { "/src/app", directory }
-    };
+    source = (struct fv_source_options){ .file = "app/work.c", .rank = -1, .place = { "/src/app", directory } };
     text = shown(source_view);
     squeeze(text);
     assert_non_null(strstr(text, "\n 9 line 9\n"));
@@ -659,9 +657,7 @@ static void source_fifo(void **state)
     build(2);
     snprintf(path, sizeof(path), "%s/work.c", directory);
     assert_int_equal(mkfifo(path, 0600), 0);
-    source = (struct fv_source_options){
-        .file = "app/work.c", .rank = -1, .place = { "/src/app", directory }
-    };
+    source = (struct fv_source_options){ .file = "app/work.c", .rank = -1, .place = { "/src/app", directory } };
     alarm(10);
     char *text = shown(source_view);
     alarm(0);
@@ -722,8 +718,8 @@ static void merged(void **state)
         fvr_sampler(&file[i], 0, 100, 10);
         uint32_t a = fvr_sample_path(&file[i], 0, 0, app(i), CALLS_F);
         uint32_t b = fvr_sample_path(&file[i], 0, 0, app(i), CALLS_G);
-        fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, a, app(i), 0x201), i ? more : few, i ? 5 : 3,
-                      i ? 2 : 0, NULL);
+        fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, a, app(i), 0x201), i ? more : few, i ? 5 : 3, i ? 2 : 0,
+                      NULL);
         fvr_instances(&file[i], 0, fvr_sample_path(&file[i], 0, b, app(i), 0x201), few, 3, 0, NULL);
     }
     build(2);
@@ -847,7 +843,7 @@ static void guidance(void **state)
     const struct fv_sampled *s = &fv_model_samples(&model)->items[0], *main_ = sampled(0x101, 0),
                             *in_mpi = sampled(0x301, CALLS_G);
     assert_ptr_equal(s, sampled(0x201, CALLS_F)); /* though the other has more ticks */
-    assert_near(s->share, 1, 1e-12); /* of what is outside of MPI */
+    assert_near(s->share, 1, 1e-12);              /* of what is outside of MPI */
     assert_near(in_mpi->share, 0, 1e-12);
     assert_near(fv_model_samples(&model)->computing_s, 0.4, 1e-12);
     assert_int_equal(s->mpi_ticks, 0);
@@ -883,7 +879,8 @@ static enum fv_varies when_longer(uint64_t longer_ns, unsigned every)
     return sampled(0x201, 0)->varies;
 }
 
-/* What a hypervisor may have taken is no variation of the function; what takes much of its time is, and what every other call has. */
+/* What a hypervisor may have taken is no variation of the function; what takes much of its time is, and what every
+ * other call has. */
 static void single_calls(void **state)
 {
     (void)state;
@@ -965,15 +962,16 @@ static void mostly_short(void **state)
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_F), 50, 0);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, 1, IN_G), 50, 0);
     build(1);
-    assert_true(fv_sampled_is_brief(sampled(0x201, 0), FV_METRIC_CPU)); /* 3 of 20 may be interrupts, of which 5 % meet one */
+    assert_true(fv_sampled_is_brief(sampled(0x201, 0), FV_METRIC_CPU)); /* 3 of 20 may be interrupts, of which 5 % meet
+                                                                         * one */
     assert_int_equal(sampled(0x301, 0)->varies, FV_VARIES_WITHIN);
     char *text = shown(wide_view);
     assert_non_null(strstr(text, "most calls take less than 1.00 us"));
     free(text);
 }
 
-/* MPI's spinning, and OpenMP's: of what the program itself computes, f has 3 of 4. Its CPU time varies with MPI's, which is
- * not its own. */
+/* MPI's spinning, and OpenMP's: of what the program itself computes, f has 3 of 4. Its CPU time varies with MPI's,
+ * which is not its own. */
 static void spinning(void **state)
 {
     (void)state;
@@ -1034,8 +1032,9 @@ static void rare_long_calls(void **state)
     }
 }
 
-/* Samples 2.5 ms apart met 48 calls with 1.15 ms left on average: at least 0.88 ms were, eight times what most calls take, so they take
- * 1.42 ms, and samples met few. They are rare where none of those measured took as long, and not where every fourth did. */
+/* Samples 2.5 ms apart met 48 calls with 1.15 ms left on average: at least 0.88 ms were, eight times what most calls
+ * take, so they take 1.42 ms, and samples met few. They are rare where none of those measured took as long, and not
+ * where every fourth did. */
 static void long_calls_met_by_chance(void **state)
 {
     (void)state;
@@ -1205,8 +1204,7 @@ static void late_modules(void **state)
     const uint64_t first = UINT64_C(1000) << 24, other = UINT64_C(901) << 24;
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, first + 0x11), 5, 0);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, other + 0x11), 4, 0);
-    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, other + 0x100001), 2,
-             0); /* behind it */
+    fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, other + 0x100001), 2, 0); /* behind it */
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, 0, FV_MODULE_UNKNOWN, UINT64_C(1) << 60), 1, 0);
     build(1);
     make_profile(FV_COST_ALL_RANKS);
@@ -1239,10 +1237,7 @@ static void nearest_context(void **state)
         const struct fv_node *n = &model.tree.nodes[s->items[i].node];
         bool in_app = !strcmp(model.tree.modules[n->module].name, "app");
 
-        assert_int_equal(s->items[i].ticks, !in_app               ? 0
-                                            : n->offset == 0x3001 ? 60
-                                            : n->offset == 0x4001 ? 30
-                                                                  : 0);
+        assert_int_equal(s->items[i].ticks, !in_app ? 0 : n->offset == 0x3001 ? 60 : n->offset == 0x4001 ? 30 : 0);
         ticks += s->items[i].ticks;
     }
     assert_int_equal(ticks, 90);
@@ -1255,7 +1250,8 @@ static void path_without_instances(void **state)
     const uint64_t ns[] = { 10000000, 10000000, 10000000 };
 
     fvr_sampler(&file[0], 0, 100, 100);
-    uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F), elsewhere = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F + 8);
+    uint32_t calls = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F),
+             elsewhere = fvr_sample_path(&file[0], 0, 0, 1, CALLS_F + 8);
     fvr_instances(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, 0x201), ns, 3, 0, NULL);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, 1, IN_F), 30, 0);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, elsewhere, 1, IN_F), 50, 0);
@@ -1283,9 +1279,7 @@ static void fast_and_off_processor(void **state)
     free(text);
     tear_down(NULL);
     set_up(NULL);
-    struct fv_sampler_record r = {
-        .rate = 100, .ticks = 100, .entries = 8, .returns = 8, .trap_ticks = 12000
-    };
+    struct fv_sampler_record r = { .rate = 100, .ticks = 100, .entries = 8, .returns = 8, .trap_ticks = 12000 };
     fvr_add(&file[0], FV_CHUNK_SAMPLER, 0, &r, sizeof(r));
     slow.path = fvr_sample_path(&file[0], 0, 0, 1, 0x201);
     slow.flags = FV_INSTANCES_FAST;
@@ -1314,7 +1308,7 @@ static void nested_loops(void **state)
     (void)state;
     const struct fv_instruction list[] = {
         at(0, FV_FLOW_ON, 0),     at(1, FV_FLOW_JUMP, 4), at(2, FV_FLOW_NOTHING, 0), /* padding runs into the
-                                                                                        loop */
+                                                                                      * loop */
         at(3, FV_FLOW_ON, 0),                                                        /* outer header by 7 */
         at(4, FV_FLOW_ON, 0),                                                        /* inner header */
         at(5, FV_FLOW_BRANCH, 4), at(6, FV_FLOW_ON, 0),   at(7, FV_FLOW_BRANCH, 3),  at(8, FV_FLOW_BRANCH, 4),
@@ -1425,8 +1419,8 @@ static void tables_and_tangles(void **state)
         at(0, FV_FLOW_BRANCH, 7), at(1, FV_FLOW_TABLE, 0),  at(2, FV_FLOW_NOTHING, 0), at(3, FV_FLOW_ON, 0),
         at(4, FV_FLOW_ON, 0),     at(5, FV_FLOW_BRANCH, 3), at(6, FV_FLOW_END, 0),     at(7, FV_FLOW_JUMP, 4),
     };
-    const struct fv_instruction tangle[] = { at(0, FV_FLOW_BRANCH, 2), at(1, FV_FLOW_ON, 0),
-                                             at(2, FV_FLOW_BRANCH, 1), at(3, FV_FLOW_END, 0) };
+    const struct fv_instruction tangle[] = { at(0, FV_FLOW_BRANCH, 2), at(1, FV_FLOW_ON, 0), at(2, FV_FLOW_BRANCH, 1),
+                                             at(3, FV_FLOW_END, 0) };
     struct fv_graph g;
 
     assert_int_equal(fv_graph_build(&g, table, 7), 0);
@@ -1459,9 +1453,8 @@ static void any_graph(void **state)
             x ^= x << 13;
             x ^= x >> 7;
             x ^= x << 17;
-            list[i] =
-                at(i, (enum fv_flow)(x >> 8 & 7) > FV_FLOW_END ? FV_FLOW_ON : (enum fv_flow)(x >> 8 & 7),
-                   (x >> 20) % (count + 5));
+            list[i] = at(i, (enum fv_flow)(x >> 8 & 7) > FV_FLOW_END ? FV_FLOW_ON : (enum fv_flow)(x >> 8 & 7),
+                         (x >> 20) % (count + 5));
         }
         assert_int_equal(fv_graph_build(&g, list, count), 0);
         for (size_t i = 0; i < g.loop_count; i++)

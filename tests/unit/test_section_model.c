@@ -37,8 +37,8 @@ static const struct fv_section_view *view_of(const struct fv_model *m, const cha
     return NULL;
 }
 
-static void cell_in(struct fvr *f, uint32_t path, uint32_t set, uint16_t function, uint32_t calls,
-                    uint64_t ticks, uint64_t bytes)
+static void cell_in(struct fvr *f, uint32_t path, uint32_t set, uint16_t function, uint32_t calls, uint64_t ticks,
+                    uint64_t bytes)
 {
     struct fv_cell c = { .path = path,
                          .function = function,
@@ -64,16 +64,14 @@ static void over_ranks(void **state)
     (void)state;
 
     for (int i = 0; i < 2; i++) {
-        struct fv_section_times t = {
-            .section = 1,
-            .count = 2,
-            .ticks = 200000000 * (uint64_t)(i + 1),
-            .ticks_min = 50000000,
-            .ticks_max = 150000000 * (uint64_t)(i + 1),
-            .ticks_m2 = i ? 2e16 : 5e15, /* 0.1 and 0.3 s; 0.05 and 0.15 s */
-            .measured = 1,
-            .sum = { .calls = 3, .mpi_ticks = 3000, .usage = { 10000000, 20000000, 3, 4 } }
-        };
+        struct fv_section_times t = { .section = 1,
+                                      .count = 2,
+                                      .ticks = 200000000 * (uint64_t)(i + 1),
+                                      .ticks_min = 50000000,
+                                      .ticks_max = 150000000 * (uint64_t)(i + 1),
+                                      .ticks_m2 = i ? 2e16 : 5e15, /* 0.1 and 0.3 s; 0.05 and 0.15 s */
+                                      .measured = 1,
+                                      .sum = { .calls = 3, .mpi_ticks = 3000, .usage = { 10000000, 20000000, 3, 4 } } };
 
         fvr_init(&f[i], i, 2);
         fvr_function(&f[i], 0, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
@@ -122,10 +120,9 @@ static void over_ranks(void **state)
     assert_near(a->value[FV_SECTION_ELAPSED].mean, 0.3, 1e-9);
     assert_near(a->value[FV_SECTION_ELAPSED].min, 0.2, 1e-9);
     assert_int_equal(a->value[FV_SECTION_ELAPSED].max_rank, 1);
-    assert_true(fabs(a->value[FV_SECTION_SYSTEM].sum - 0.02) <
-                1e-9);                                      /* not measured on that thread of rank 1 */
-    assert_int_equal(a->value[FV_SECTION_SENT + 1].sum, 4); /* 4096 is in the second class */
-    assert_int_equal(a->value[FV_SECTION_SENT + 3].sum, 2); /* of b within a */
+    assert_true(fabs(a->value[FV_SECTION_SYSTEM].sum - 0.02) < 1e-9); /* not measured on that thread of rank 1 */
+    assert_int_equal(a->value[FV_SECTION_SENT + 1].sum, 4);           /* 4096 is in the second class */
+    assert_int_equal(a->value[FV_SECTION_SENT + 3].sum, 2);           /* of b within a */
     assert_int_equal(a->functions[0].calls, 6);
     assert_int_equal(b->functions[0].calls, 2);
     assert_int_equal(b->count, 1);

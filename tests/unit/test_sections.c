@@ -227,10 +227,13 @@ static void threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_counted), cmocka_unit_test(instances_deviate),
+        cmocka_unit_test(calls_are_counted),
+        cmocka_unit_test(instances_deviate),
         cmocka_unit_test(sets_of_overlapping),
-        cmocka_unit_test(cells_are_apart),   cmocka_unit_test(requests_stay_with_their_post),
-        cmocka_unit_test(within_a_call),     cmocka_unit_test(threads),
+        cmocka_unit_test(cells_are_apart),
+        cmocka_unit_test(requests_stay_with_their_post),
+        cmocka_unit_test(within_a_call),
+        cmocka_unit_test(threads),
     };
 
     stub_start();

@@ -1,13 +1,47 @@
-/* Commands that are printed: what a shell makes of them is what they were made of, and a terminal gets no control character. Words that are secret. */
+/* Commands that are printed: what a shell makes of them is what they were made of, and a terminal gets no control
+ * character. Words that are secret. */
 #include "base/secret.h"
 #include "base/shell.h"
 #include "unit.h"
 
-static const char *const words[] = {
-    "fvmpi", "exp", "a b", "", "it's", "\"", "$(touch pwned)", "`touch pwned`", "$HOME", "a\\b", "\\033[31m", "%s%n", "!x", "~", "*", "#", "a;b", "a&b", "a=b", "=ls",
-    "\xc3\xa4rger", "\xff\xfe", "\033[31mred\033[0m", "\033]0;title\a", "two\nlines", "tab\there", "-\033", "%\033%", "it's \033 '", "$(touch pwned)\033", "\xc2\x9b" "31m",
-    "\xe2\x80\xae" "desrever", "\177", "!!\033", "\\\033\\", "5\0339"
-};
+static const char *const words[] = { "fvmpi",
+                                     "exp",
+                                     "a b",
+                                     "",
+                                     "it's",
+                                     "\"",
+                                     "$(touch pwned)",
+                                     "`touch pwned`",
+                                     "$HOME",
+                                     "a\\b",
+                                     "\\033[31m",
+                                     "%s%n",
+                                     "!x",
+                                     "~",
+                                     "*",
+                                     "#",
+                                     "a;b",
+                                     "a&b",
+                                     "a=b",
+                                     "=ls",
+                                     "\xc3\xa4rger",
+                                     "\xff\xfe",
+                                     "\033[31mred\033[0m",
+                                     "\033]0;title\a",
+                                     "two\nlines",
+                                     "tab\there",
+                                     "-\033",
+                                     "%\033%",
+                                     "it's \033 '",
+                                     "$(touch pwned)\033",
+                                     "\xc2\x9b"
+                                     "31m",
+                                     "\xe2\x80\xae"
+                                     "desrever",
+                                     "\177",
+                                     "!!\033",
+                                     "\\\033\\",
+                                     "5\0339" };
 enum { WORDS = sizeof(words) / sizeof(*words) };
 
 static void assert_printable(const char *text)
@@ -67,8 +101,11 @@ static void test_too_long(void **state)
     char text[24], word[] = "'''''";
     (void)state;
 
-    assert_string_equal(fv_shell_command(text, sizeof(text), (const char *const[]){ "fvmpi", "report", word, "x", NULL }), "fvmpi report ...");
-    assert_string_equal(fv_shell_command(text, sizeof(text), (const char *const[]){ "fvmpi", "report", "dir", NULL }), "fvmpi report dir");
+    assert_string_equal(
+        fv_shell_command(text, sizeof(text), (const char *const[]){ "fvmpi", "report", word, "x", NULL }),
+        "fvmpi report ...");
+    assert_string_equal(fv_shell_command(text, sizeof(text), (const char *const[]){ "fvmpi", "report", "dir", NULL }),
+                        "fvmpi report dir");
 }
 
 static void test_secrets(void **state)
@@ -115,9 +152,22 @@ static void test_secrets(void **state)
 /* Words of one command line. */
 static void test_values(void **state)
 {
-    static const char *const line[][2] = { { "app", "app" }, { "--password", "--password" }, { "12345", "<blanked>" }, { "--max-tokens", "--max-tokens" }, { "512", "512" },
-                                           { "--token", "--token" }, { "abc", "<blanked>" }, { "abc", "abc" }, { "--use-key", "--use-key" }, { "--no", "--no" }, { "no", "no" },
-                                           { "-p", "-p" }, { "80", "80" }, { "--secret", "--secret" }, { "it's", "<blanked>" }, { "end", "end" } };
+    static const char *const line[][2] = { { "app", "app" },
+                                           { "--password", "--password" },
+                                           { "12345", "<blanked>" },
+                                           { "--max-tokens", "--max-tokens" },
+                                           { "512", "512" },
+                                           { "--token", "--token" },
+                                           { "abc", "<blanked>" },
+                                           { "abc", "abc" },
+                                           { "--use-key", "--use-key" },
+                                           { "--no", "--no" },
+                                           { "no", "no" },
+                                           { "-p", "-p" },
+                                           { "80", "80" },
+                                           { "--secret", "--secret" },
+                                           { "it's", "<blanked>" },
+                                           { "end", "end" } };
     char out[64];
     int awaited = 0;
     (void)state;

@@ -10,10 +10,17 @@ struct run {
     double elapsed_s;
 };
 
-static void add(struct fv_speedup_phase *phase, size_t threads, struct fv_speedup_times times, double time_s, double serial_s)
+static void add(struct fv_speedup_phase *phase, size_t threads, struct fv_speedup_times times, double time_s,
+                double serial_s)
 {
     FV_GROW(phase->points, phase->room, phase->count + 1);
-    phase->points[phase->count++] = (struct fv_speedup_point){ .threads = threads, .runs = 1, .least_s = time_s, .next_s = INFINITY, .most_s = time_s, .times = times, .serial_s = serial_s };
+    phase->points[phase->count++] = (struct fv_speedup_point){ .threads = threads,
+                                                               .runs = 1,
+                                                               .least_s = time_s,
+                                                               .next_s = INFINITY,
+                                                               .most_s = time_s,
+                                                               .times = times,
+                                                               .serial_s = serial_s };
 }
 
 static struct fv_speedup make(const struct run *runs, size_t count)
@@ -40,9 +47,9 @@ static void close_to(double found, double wanted)
         fail_msg("found %.15g, wanted %.15g", found, wanted);
 }
 
-#define ONE                                  \
-    {                                        \
-        1, { 12, 12, 12, 12, 0, 0 }, 15   \
+#define ONE                             \
+    {                                   \
+        1, { 12, 12, 12, 12, 0, 0 }, 15 \
     }
 
 static void components_add_up(void **state)
@@ -62,14 +69,17 @@ static void components_add_up(void **state)
     all = &s.phases[0].points[1];
     close_to(all->stack.measured, 15. / 9);
     close_to(all->serial, 12. / 6 - 15. / 9);
-    close_to(all->stack.measured + all->serial + all->stack.synchronisation + all->stack.imbalance + all->stack.few_cpus + all->stack.work, 4);
+    close_to(all->stack.measured + all->serial + all->stack.synchronisation + all->stack.imbalance +
+                 all->stack.few_cpus + all->stack.work,
+             4);
     fv_speedup_release(&s);
 }
 
 /* Without anything that takes away, the speedup is N. */
 static void perfect(void **state)
 {
-    struct fv_speedup s = make((struct run[]){ { 1, { 12, 12, 12, 12, 0, 0 }, 12 }, { 3, { 4, 4, 4, 12, 0, 0 }, 4 } }, 2);
+    struct fv_speedup s =
+        make((struct run[]){ { 1, { 12, 12, 12, 12, 0, 0 }, 12 }, { 3, { 4, 4, 4, 12, 0, 0 }, 4 } }, 2);
     const struct fv_speedup_point *all;
 
     (void)state;
@@ -98,9 +108,11 @@ static void rejected(void **state)
 
     (void)state;
     assert_int_equal(verdict((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0 }, 9 } }, 2), FV_SPEEDUP_GOOD);
-    assert_int_equal(verdict((struct run[]){ { 2, { 7, 7, 7, 13, 0, 0 }, 9 }, { 4, { 4, 4, 4, 13, 0, 0 }, 9 } }, 2), FV_SPEEDUP_NO_T1);
+    assert_int_equal(verdict((struct run[]){ { 2, { 7, 7, 7, 13, 0, 0 }, 9 }, { 4, { 4, 4, 4, 13, 0, 0 }, 9 } }, 2),
+                     FV_SPEEDUP_NO_T1);
     assert_int_equal(verdict((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0.5 }, 9 } }, 2), FV_SPEEDUP_OFF_CPU);
-    assert_int_equal(verdict((struct run[]){ { 1, { 12, 12, 12, 12, 0, 1 }, 15 }, { 2, { 7, 7, 7, 13, 0, 0 }, 9 } }, 2), FV_SPEEDUP_OFF_CPU);
+    assert_int_equal(verdict((struct run[]){ { 1, { 12, 12, 12, 12, 0, 1 }, 15 }, { 2, { 7, 7, 7, 13, 0, 0 }, 9 } }, 2),
+                     FV_SPEEDUP_OFF_CPU);
     assert_int_equal(verdict((struct run[]){ ONE, { 2, { 5, 5, 5, 10, 0, 0 }, 9 } }, 2), FV_SPEEDUP_TOO_LARGE);
     s = make((struct run[]){ ONE, { 2, { 7, 7, 7, 13, 0, 0 }, 9 } }, 2);
     s.phases[1].points[0].next_s = 13;
@@ -134,7 +146,11 @@ static struct fv_speedup with_alone(const struct run *runs, size_t count, const 
     struct fv_speedup s = make(runs, count);
 
     for (size_t i = 0; i < alone_count; i++) {
-        struct fv_phase phase = { .kind = FV_PHASE_OMP, .ranks = 1, .alone = alone[i].of, .sums = { .instances = alone[i].instances ? alone[i].instances : 2, .threads_max = 4 } };
+        struct fv_phase phase = { .kind = FV_PHASE_OMP,
+                                  .ranks = 1,
+                                  .alone = alone[i].of,
+                                  .sums = { .instances = alone[i].instances ? alone[i].instances : 2,
+                                            .threads_max = 4 } };
 
         fv_alone_add(&s.phases[1], &alone[i].run, &phase);
     }
@@ -144,7 +160,9 @@ static struct fv_speedup with_alone(const struct run *runs, size_t count, const 
 
 static void taken_apart(void **state)
 {
-    const struct alone runs[] = { { WHOLE, TIME(3.2), 0 }, { PIRATE(0.25), TIME(3.75), 0 }, { PIRATE(0.5), TIME(3.5), 0 }, { WHOLE, TIME(3.2), 0 } };
+    const struct alone runs[] = {
+        { WHOLE, TIME(3.2), 0 }, { PIRATE(0.25), TIME(3.75), 0 }, { PIRATE(0.5), TIME(3.5), 0 }, { WHOLE, TIME(3.2), 0 }
+    };
     struct fv_speedup s = with_alone((struct run[])FOUR, 2, runs, 4);
     (void)state;
 
@@ -211,7 +229,8 @@ static void unequal(void **state)
     (void)state;
 
     assert_int_equal(s.phases[1].points[1].alone.verdict, FV_ALONE_UNEQUAL);
-    assert_int_equal(s.phases[0].points[1].alone.verdict, FV_ALONE_UNEQUAL); /* so the whole program's is not known either */
+    /* so the whole program's is not known either */
+    assert_int_equal(s.phases[0].points[1].alone.verdict, FV_ALONE_UNEQUAL);
     assert_true(isnan(s.phases[0].points[1].alone.overhead) && isnan(s.phases[0].points[1].alone.shared));
     fv_speedup_release(&s);
     enough.of.measured = 8, enough.instances = 8;
@@ -253,7 +272,8 @@ static void dropped(void **state)
     assert_int_equal(separation(good, other), FV_ALONE_TOO_LARGE);
     other = whole, other.of.let_go = 1, other.of.why = 6;
     assert_int_equal(separation(good, other), FV_ALONE_NESTED);
-    s = with_alone((struct run[])FOUR, 2, (struct alone[]){ good, whole, { WHOLE, TIME(3.6), 0 } }, 3); /* before and after */
+    /* before and after */
+    s = with_alone((struct run[])FOUR, 2, (struct alone[]){ good, whole, { WHOLE, TIME(3.6), 0 } }, 3);
     assert_int_equal(s.phases[1].points[1].alone.verdict, FV_ALONE_VARIES);
     assert_true(isnan(s.phases[1].alone[1].slower));
     fv_speedup_release(&s);
@@ -280,14 +300,24 @@ static void load(struct fv_throughput *t, const struct job *job)
     for (uint32_t i = 0; i < job->ranks; i++) {
         bool is_copy = !strcmp(job->mpi, "none");
 
-        ranks[i] = (struct fv_rank){ .world_rank = (int)i, .app_time_s = job->elapsed_s, .mpi_time_s = job->mpi_s, .cpu_s = job->elapsed_s - job->queue_s, .ready_s = is_copy ? job->queue_s : 0 };
+        ranks[i] = (struct fv_rank){ .world_rank = (int)i,
+                                     .app_time_s = job->elapsed_s,
+                                     .mpi_time_s = job->mpi_s,
+                                     .cpu_s = job->elapsed_s - job->queue_s,
+                                     .ready_s = is_copy ? job->queue_s : 0 };
         ranks[i].off = (struct fv_off_processor){ .preempted_s = is_copy ? NAN : job->queue_s };
         turns[i] = (struct fv_rank_turns){ i,
-                                           { .measured = job->turns, .time_s = job->alone_s, .cpu_s = job->alone_s * (job->cpu_share > 0 ? job->cpu_share : 1), .probes = 1000, .misses = 10 },
+                                           { .measured = job->turns,
+                                             .time_s = job->alone_s,
+                                             .cpu_s = job->alone_s * (job->cpu_share > 0 ? job->cpu_share : 1),
+                                             .probes = 1000,
+                                             .misses = 10 },
                                            .fill_s = 0.001 };
     }
-    m.data[FV_SUBJECT_phases] = &(struct fv_phases){ .alone = { job->part > 0, job->part < 1, 8, (uint64_t)(8 * job->part), job->part },
-                                                     .turns = turns, .turn_count = job->part > 0 ? job->ranks : 0 };
+    m.data[FV_SUBJECT_phases] =
+        &(struct fv_phases){ .alone = { job->part > 0, job->part < 1, 8, (uint64_t)(8 * job->part), job->part },
+                             .turns = turns,
+                             .turn_count = job->part > 0 ? job->ranks : 0 };
     fv_throughput_load(t, &m);
 }
 
@@ -301,11 +331,13 @@ static struct fv_throughput of_jobs(const struct job *jobs, size_t count)
     return t;
 }
 
-/* Four ranks for 10 s: 2 s in MPI, 1 s without a processor; alone 5 s, with their part of the cache 6 s. The longer runs do not count. */
+/* Four ranks for 10 s: 2 s in MPI, 1 s without a processor; alone 5 s, with their part of the cache 6 s. The longer
+ * runs do not count. */
 static void ranks_share(void **state)
 {
     (void)state;
-    const struct job jobs[] = { { "m", 4, 10, 2, 1, 0, 0, 0, 0 },  { "m", 4, 12, 2, 1, 0, 0, 0, 0 }, { "m", 4, 0, 0, 0, 1, 5, 0, 100 }, { "m", 4, 0, 0, 0, 0.25, 6, 0, 100 },
+    const struct job jobs[] = { { "m", 4, 10, 2, 1, 0, 0, 0, 0 },    { "m", 4, 12, 2, 1, 0, 0, 0, 0 },
+                                { "m", 4, 0, 0, 0, 1, 5, 0, 100 },   { "m", 4, 0, 0, 0, 0.25, 6, 0, 100 },
                                 { "m", 4, 0, 0, 0, 1, 5.2, 0, 100 }, { "m", 4, 0, 0, 0, 1, 9, 0, 100 } };
     struct fv_throughput t = of_jobs(jobs, sizeof(jobs) / sizeof(*jobs));
     const struct fv_throughput_point *p = &t.points[0];
@@ -334,10 +366,19 @@ static void threads_of_copies(void **state)
     for (int recorded = 0; recorded < 2; recorded++) {
         struct fv_throughput t = { 0 };
         struct fv_rank ranks[2];
-        struct fv_model m = { .mpi = "none", .ranks = ranks, .rank_count = 2, .data[FV_SUBJECT_locks] = &(struct fv_locks){ .recorded = recorded } };
+        struct fv_model m = { .mpi = "none",
+                              .ranks = ranks,
+                              .rank_count = 2,
+                              .data[FV_SUBJECT_locks] = &(struct fv_locks){ .recorded = recorded } };
 
         for (int i = 0; i < 2; i++)
-            ranks[i] = (struct fv_rank){ .world_rank = i, .app_time_s = 4, .cpu_s = 4, .own_threads_s = 2, .cpus = 2, .ready_s = 0, .others_ready_s = NAN };
+            ranks[i] = (struct fv_rank){ .world_rank = i,
+                                         .app_time_s = 4,
+                                         .cpu_s = 4,
+                                         .own_threads_s = 2,
+                                         .cpus = 2,
+                                         .ready_s = 0,
+                                         .others_ready_s = NAN };
         fv_throughput_load(&t, &m);
         load(&t, &(struct job){ "none", 1, 0, 0, 0, 1, 2, 0, 1 });
         assert_true(fv_throughput_compute(&t));
@@ -351,8 +392,9 @@ static void threads_of_copies(void **state)
 static void copies_share(void **state)
 {
     (void)state;
-    const struct job jobs[] = { { "none", 1, 0, 0, 0, 1, 5, 0, 1 },     { "none", 2, 8, 0, 0, 0, 0, 0, 0 },    { "none", 1, 0, 0, 0, 0.5, 6, 0, 1 },
-                                { "none", 4, 12, 0, 0.5, 0, 0, 0, 0 }, { "none", 1, 0, 0, 0, 0.25, 8, 0, 1 }, { "none", 1, 0, 0, 0, 1, 5, 0, 1 } };
+    const struct job jobs[] = { { "none", 1, 0, 0, 0, 1, 5, 0, 1 },    { "none", 2, 8, 0, 0, 0, 0, 0, 0 },
+                                { "none", 1, 0, 0, 0, 0.5, 6, 0, 1 },  { "none", 4, 12, 0, 0.5, 0, 0, 0, 0 },
+                                { "none", 1, 0, 0, 0, 0.25, 8, 0, 1 }, { "none", 1, 0, 0, 0, 1, 5, 0, 1 } };
     struct fv_throughput t = of_jobs(jobs, sizeof(jobs) / sizeof(*jobs));
 
     assert_int_equal(t.count, 2);
@@ -369,7 +411,8 @@ static void copies_share(void **state)
     fv_throughput_release(&t);
 }
 
-/* Two copies, with two threads each, of which one or the other waited for a processor half of the time; the second began 1 s later. */
+/* Two copies, with two threads each, of which one or the other waited for a processor half of the time; the second
+ * began 1 s later. */
 static void copies_of_threads(void **state)
 {
     (void)state;
@@ -378,7 +421,9 @@ static void copies_of_threads(void **state)
     struct fv_throughput t = { 0 };
 
     for (int i = 0; i < 2; i++)
-        ranks[i] = (struct fv_rank){ .world_rank = i, .begin_s = 3 + i, .app_time_s = 4, .cpu_s = 4, .ready_s = 1, .others_ready_s = 3 };
+        ranks[i] = (struct fv_rank){
+            .world_rank = i, .begin_s = 3 + i, .app_time_s = 4, .cpu_s = 4, .ready_s = 1, .others_ready_s = 3
+        };
     fv_throughput_load(&t, &m);
     load(&t, &(struct job){ "none", 1, 0, 0, 0, 1, 2, 0, 1 });
     assert_true(fv_throughput_compute(&t));
@@ -413,15 +458,24 @@ static void sharing_is_not_told(void **state)
     close_to(sharing, 2 - 2 * 4 / 8.);
     assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 9, 0, 9 } }, 1, &sharing), FV_ALONE_MORE);
     assert_true(isnan(sharing));
-    assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0, 9 }, { "m", 2, 0, 0, 0, 1, 4.9, 0, 9 } }, 2, &sharing), FV_ALONE_VARIES);
+    assert_int_equal(
+        of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0, 9 }, { "m", 2, 0, 0, 0, 1, 4.9, 0, 9 } }, 2, &sharing),
+        FV_ALONE_VARIES);
     assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0.9, 9 } }, 1, &sharing), FV_ALONE_OFF_CPU);
-    assert_int_equal(of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0, 9 }, { "m", 2, 0, 0, 0, 0.5, 8.9, 0, 9 } }, 2, &sharing), FV_ALONE_SHARED);
+    assert_int_equal(
+        of_sharing((struct job[]){ { "m", 2, 0, 0, 0, 1, 4, 0, 9 }, { "m", 2, 0, 0, 0, 0.5, 8.9, 0, 9 } }, 2, &sharing),
+        FV_ALONE_SHARED);
     close_to(sharing, 2 - 2 * 4 / 8.);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect), cmocka_unit_test(rejected), cmocka_unit_test(taken_apart), cmocka_unit_test(instances), cmocka_unit_test(unequal), cmocka_unit_test(dropped), cmocka_unit_test(ranks_share), cmocka_unit_test(threads_of_copies), cmocka_unit_test(copies_share), cmocka_unit_test(copies_of_threads), cmocka_unit_test(sharing_is_not_told) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(components_add_up), cmocka_unit_test(perfect),
+                                        cmocka_unit_test(rejected),          cmocka_unit_test(taken_apart),
+                                        cmocka_unit_test(instances),         cmocka_unit_test(unequal),
+                                        cmocka_unit_test(dropped),           cmocka_unit_test(ranks_share),
+                                        cmocka_unit_test(threads_of_copies), cmocka_unit_test(copies_share),
+                                        cmocka_unit_test(copies_of_threads), cmocka_unit_test(sharing_is_not_told) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,8 @@ static void the_initial_thread(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(threads_made_by_the_c_library), cmocka_unit_test(stacks_of_the_program), cmocka_unit_test(the_initial_thread) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(threads_made_by_the_c_library),
+                                        cmocka_unit_test(stacks_of_the_program), cmocka_unit_test(the_initial_thread) };
 
     return cmocka_run_group_tests_name("stack", tests, NULL, NULL);
 }

@@ -13,9 +13,7 @@ enum { RANKS = 3, PROGRAMS = 4 };
 /* A program that starts and ends as this rank: was it recorded? */
 static bool records_as(int rank, int ranks)
 {
-    const struct fv_start_info info = {
-        .world_rank = rank, .world_size = ranks, .mpi = "none", .thread_level = ""
-    };
+    const struct fv_start_info info = { .world_rank = rank, .world_size = ranks, .mpi = "none", .thread_level = "" };
     char number[16];
     int status;
     pid_t pid = fork();
@@ -135,8 +133,7 @@ static void test_folders(void **state)
 
 int main(void)
 {
-    static const char *const others[] = { "FVMPI_BUILD", "FVMPI_SOURCE", "FVMPI_TEST_MPI",
-                                          "FVMPI_TEST_SANITIZER" };
+    static const char *const others[] = { "FVMPI_BUILD", "FVMPI_SOURCE", "FVMPI_TEST_MPI", "FVMPI_TEST_SANITIZER" };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_in_turn),
         cmocka_unit_test(test_apart),

@@ -1,4 +1,5 @@
-/* The rows of subjects, which only the linker holds together: names are names of one thing, and what a track needs is there. */
+/* The rows of subjects, which only the linker holds together: names are names of one thing, and what a track needs is
+ * there. */
 #include "profile/build.h"
 #include "profile/relations.h"
 #include "profile/samples/costs.h"
@@ -26,7 +27,8 @@ static bool needs(const struct fv_track *track, const char *name, unsigned depth
     size_t count;
 
     for (size_t i = 0; i < FV_TRACK_NEEDS && track->needs[i]; i++)
-        if (depth > 20 || !strcmp(track->needs[i], name) || needs(track_named(track->needs[i], &count), name, depth + 1))
+        if (depth > 20 || !strcmp(track->needs[i], name) ||
+            needs(track_named(track->needs[i], &count), name, depth + 1))
             return true;
     return false;
 }

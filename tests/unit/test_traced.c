@@ -115,7 +115,8 @@ static void calls_and_messages(void **state)
 
         assert_int_equal(m->from, 0);
         assert_int_equal(m->to, 1);
-        assert_true(is_ms(m->sent_s - first, wanted[i].sent - 1) && is_ms(m->received_s - first, wanted[i].received - 1));
+        assert_true(is_ms(m->sent_s - first, wanted[i].sent - 1) &&
+                    is_ms(m->received_s - first, wanted[i].received - 1));
     }
 }
 
@@ -129,7 +130,8 @@ static void no_more_than_asked(void **state)
     build(4);
     assert_int_equal(t->call_count, 4);
     assert_int_equal(t->calls_left_out, 3);
-    assert_true(is_ms(t->calls[1].duration_s, 10) && is_ms(t->calls[2].duration_s, 4) && is_ms(t->calls[3].duration_s, 7));
+    assert_true(is_ms(t->calls[1].duration_s, 10) && is_ms(t->calls[2].duration_s, 4) &&
+                is_ms(t->calls[3].duration_s, 7));
     assert_int_equal(t->message_count, 3);
     end(NULL);
     begin(NULL);
@@ -165,13 +167,15 @@ static void half_messages(void **state)
     assert_int_equal(model.traced.unmatched, 1); /* rank 9 is not in the communicator */
 }
 
-static void collective(int rank, unsigned function, uint64_t sequence, uint64_t root, uint64_t begin_ms, uint64_t end_ms)
+static void collective(int rank, unsigned function, uint64_t sequence, uint64_t root, uint64_t begin_ms,
+                       uint64_t end_ms)
 {
     call(&events[rank], function, BEGIN + begin_ms * MS, BEGIN + end_ms * MS);
     EVENT(&events[rank], COLLECTIVE, WORLD, root, 8, 8, sequence);
 }
 
-/* Who waits for whom follows from the function: all for the last, others for the root, or the root for the others. Nobody knows where a rank's entry is missing. */
+/* Who waits for whom follows from the function: all for the last, others for the root, or the root for the others.
+ * Nobody knows where a rank's entry is missing. */
 static void waits_in_collectives(void **state)
 {
     static const double waited_ms[2][5] = { { 5, 3, 4, 0, 0 }, { 0, 0, 0, 0, 0 } };
@@ -206,7 +210,8 @@ static void waits_in_collectives(void **state)
 static const struct fv_traced_call *call_at(uint32_t rank, uint64_t ms)
 {
     for (size_t i = 0; i < model.traced.call_count; i++)
-        if (model.traced.calls[i].rank == rank && is_ms(model.traced.calls[i].begin_s - model.traced.calls[0].begin_s, (double)ms - 1))
+        if (model.traced.calls[i].rank == rank &&
+            is_ms(model.traced.calls[i].begin_s - model.traced.calls[0].begin_s, (double)ms - 1))
             return &model.traced.calls[i];
     fail_msg("rank %u has no call after %llu ms", rank, (unsigned long long)ms);
     return NULL;
@@ -237,7 +242,8 @@ static void waits_by_the_rule(void **state)
         uint32_t comm[2] = { reversed(0), reversed(1) };
 
         for (int i = 0; i < 2; i++) {
-            call(&events[i], BCAST, BEGIN + (i ? 2 : 9) * MS, BEGIN + 12 * MS); /* from world rank 0, which is 1 there */
+            /* from world rank 0, which is 1 there */
+            call(&events[i], BCAST, BEGIN + (i ? 2 : 9) * MS, BEGIN + 12 * MS);
             EVENT(&events[i], COLLECTIVE, comm[i], 1, 8, 8, 1);
             call(&events[i], ALLREDUCE, BEGIN + (i ? 20 : 27) * MS, BEGIN + 30 * MS); /* rank 0 gives nothing */
             EVENT(&events[i], COLLECTIVE, comm[i], UINT64_MAX, i ? 8 : 0, 8, 2);
@@ -267,7 +273,8 @@ static void send_two(void)
     EVENT(&events[0], SEND, WORLD, 1, 5, 200);
 }
 
-/* Receives are of the messages in the order in which they were posted, whichever is completed first, and on whichever thread. */
+/* Receives are of the messages in the order in which they were posted, whichever is completed first, and on whichever
+ * thread. */
 static void order_of_posting(void **state)
 {
     (void)state;
@@ -332,7 +339,8 @@ static void sample_rank(int rank)
 {
     uint32_t app = fvr_module(&file[rank], "/usr/bin/app", 0x10000, NULL);
     uint32_t outer = fvr_sample_path(&file[rank], 0, 0, app, 0x10);
-    uint32_t inner = fvr_sample_path(&file[rank], 0, outer, app, 0x20), other = fvr_sample_path(&file[rank], 1, 0, app, 0x30);
+    uint32_t inner = fvr_sample_path(&file[rank], 0, outer, app, 0x20),
+             other = fvr_sample_path(&file[rank], 1, 0, app, 0x30);
 
     for (unsigned i = 0; i < 6; i++)
         sample(rank, 0, BEGIN + (2 * i + 1) * MS, i == 5 ? outer : inner);
@@ -356,7 +364,8 @@ static void samples(void **state)
         assert_int_equal(t->samples[i].thread, i == 6);
         assert_int_equal(model.tree.nodes[t->samples[i].node].offset, i == 6 ? 0x30 : i == 5 ? 0x10 : 0x20);
         assert_int_equal(t->samples[i].ticks, 1);
-        assert_true(is_ms(t->samples[i].time_s - t->calls[0].begin_s, i == 6 ? 2 : 2.0 * (double)i)); /* the first call begins after 1 ms */
+        /* the first call begins after 1 ms */
+        assert_true(is_ms(t->samples[i].time_s - t->calls[0].begin_s, i == 6 ? 2 : 2.0 * (double)i));
     }
 }
 

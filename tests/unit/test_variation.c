@@ -85,17 +85,21 @@ static const struct fv_sampled *function_of(uint64_t offset)
     return NULL;
 }
 
-/* Half of 64 calls compute 50 us longer, half of each half are off the processor for 100 us. Two contexts of different length differ by nothing else. */
+/* Half of 64 calls compute 50 us longer, half of each half are off the processor for 100 us. Two contexts of different
+ * length differ by nothing else. */
 static void off_the_processor(void **state)
 {
     (void)state;
     for (unsigned k = 0; k < 2; k++) {
-        struct fv_instances r = { .path = fvr_sample_path(&file[0], 0, place(0, k), 1, F), .entries = FV_RESERVOIR, .returns = FV_RESERVOIR };
+        struct fv_instances r = { .path = fvr_sample_path(&file[0], 0, place(0, k), 1, F),
+                                  .entries = FV_RESERVOIR,
+                                  .returns = FV_RESERVOIR };
 
         for (uint32_t i = 0; i < FV_RESERVOIR; i++) {
             uint64_t cpu_ns = (1000 + 9000 * k + 50 * (i & 1)) * US;
 
-            r.reservoir[i] = (struct fv_instance){ file[0].header.begin_ticks + i, cpu_ns + (i >> 1 & 1) * 100 * US, cpu_ns };
+            r.reservoir[i] =
+                (struct fv_instance){ file[0].header.begin_ticks + i, cpu_ns + (i >> 1 & 1) * 100 * US, cpu_ns };
         }
         for (unsigned m = FV_METRIC_TIME; m <= FV_METRIC_CPU; m++)
             r.all[m] = (struct fv_moments){ 1000 * US, 1 };
@@ -170,7 +174,8 @@ static void one_place_of_several(void **state)
 }
 
 /* Most calls are shorter than traps can tell, one of four is long: at places with enough calls to see it. Where a place
- * has short calls alone, its times are not known, and what is known of the others stands for the function if it is most of it. */
+ * has short calls alone, its times are not known, and what is known of the others stands for the function if it is most
+ * of it. */
 static void short_and_long(void **state)
 {
     (void)state;
@@ -283,7 +288,8 @@ static void rare_event(void **state)
     assert_false(function_of(F)->event_varies);
 }
 
-/* Calls that take longer and longer, beside such as take turns of two lengths: 1 to 3 over a mean of 2 is a change by the mean. */
+/* Calls that take longer and longer, beside such as take turns of two lengths: 1 to 3 over a mean of 2 is a change by
+ * the mean. */
 static void trend(void **state)
 {
     (void)state;
@@ -379,8 +385,8 @@ static void recent(void **state)
     free(values);
 }
 
-/* Who calls it varies for that, by less: the function itself is the finding, with the time beyond its median. A second thread is
- * sampled and does nothing. */
+/* Who calls it varies for that, by less: the function itself is the finding, with the time beyond its median. A second
+ * thread is sampled and does nothing. */
 static void finding(void **state)
 {
     (void)state;

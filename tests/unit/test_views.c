@@ -124,14 +124,12 @@ static void json_keys(void **state)
     assert_true(json_is_null(json_object_get(rank, "last_call")));
     assert_string_equal(json_string_value(json_object_get(rank, "state")), "killed");
     assert_true(json_is_null(json_object_get(json_array_get(json_object_get(json, "ranks"), 0), "in_call")));
-    expect_keys(site,
-                "id number key function path count time wait_s wait_kind bytes_sent bytes_received cov per_rank");
+    expect_keys(site, "id number key function path count time wait_s wait_kind bytes_sent bytes_received cov per_rank");
     expect_keys(json_object_get(site, "time"), "sum_s min_s max_s mean_s stddev_s");
     expect_keys(json_array_get(json_object_get(site, "path"), 0), "function file line module offset");
     expect_keys(json_array_get(json_object_get(site, "per_rank"), 0),
                 "rank count time_sum_s wait_s bytes_sent bytes_received");
-    expect_keys(json_object_get(json, "efficiency"),
-                "parallel load_balance communication serialization transfer");
+    expect_keys(json_object_get(json, "efficiency"), "parallel load_balance communication serialization transfer");
     expect_keys(json_array_get(json_object_get(json, "histograms"), 0), "function sent received durations");
     assert_int_equal(json_array_size(json_object_get(json, "callsites")), 40);
     assert_int_equal(json_object_size(json_array_get(json_object_get(json, "matrix"), 0)), 4);
@@ -290,11 +288,13 @@ static void words(void **state)
 
     assert_string_equal(fv_words_region("solve._omp_fn.0", region, sizeof(region)), "OpenMP region in solve()");
     assert_string_equal(fv_words_region("solve._omp_fn.3", region, sizeof(region)), "OpenMP region 3 in solve()");
-    assert_string_equal(fv_words_region("a::f(int) [clone ._omp_fn.1]", region, sizeof(region)), "OpenMP region 1 in a::f(int)");
+    assert_string_equal(fv_words_region("a::f(int) [clone ._omp_fn.1]", region, sizeof(region)),
+                        "OpenMP region 1 in a::f(int)");
     assert_string_equal(fv_words_region("solve.omp_outlined", region, sizeof(region)), "OpenMP region in solve()");
     assert_string_equal(fv_words_region(".omp_outlined..2", region, sizeof(region)), "OpenMP region 2");
     assert_string_equal(fv_words_region("omp_fn", region, sizeof(region)), "omp_fn");
-    assert_string_equal(fv_words_brief("a::b::solve(int) [clone ._omp_fn.0]", region, sizeof(region)), "OpenMP region in b::solve()");
+    assert_string_equal(fv_words_brief("a::b::solve(int) [clone ._omp_fn.0]", region, sizeof(region)),
+                        "OpenMP region in b::solve()");
     assert_string_equal(fv_words_plural("call path", 2), "s");
     assert_string_equal(fv_words_plural("process", 2), "es");
     assert_string_equal(fv_words_plural("process", 1), "");
@@ -358,7 +358,8 @@ static void names_are_cut_where_they_are_alike(void **state)
 /* What is said of a row is not cut to a column. */
 static void remarks_are_whole(void **state)
 {
-    static const struct fv_column columns[] = { { "name", true, true, 0, false }, { "number", false, false, 0, false } };
+    static const struct fv_column columns[] = { { "name", true, true, 0, false },
+                                                { "number", false, false, 0, false } };
     struct fv_table table;
     (void)state;
     FILE *out = open_memstream(&output, &output_bytes);
@@ -442,8 +443,7 @@ static void names(void **state)
     (void)state;
 
     assert_string_equal(fv_demangle(&arena, "main", false), "main");
-    assert_string_equal(fv_demangle(&arena, "_ZN4work4GridIiE8exchangeEi", false),
-                        "work::Grid<int>::exchange(int)");
+    assert_string_equal(fv_demangle(&arena, "_ZN4work4GridIiE8exchangeEi", false), "work::Grid<int>::exchange(int)");
     assert_string_equal(fv_demangle(&arena, "_ZN4work4GridIiE8exchangeEi.isra.0", false),
                         "work::Grid<int>::exchange(int)");
     assert_string_equal(fv_demangle(&arena, "solve_.constprop.3", true), "solve");
@@ -487,8 +487,7 @@ static void own_symbols(void **state)
     memcpy(id, object.build_id, 20);
     bool has_id = object.build_id_bytes == 20;
     uint32_t module = fvr_module(&file[0], self, bias, has_id ? id : NULL);
-    uint32_t node =
-        fvr_path(&file[0], 0, module, (uintptr_t)fv_test_landmark - bias + (uint64_t)fv_test_landmark(0));
+    uint32_t node = fvr_path(&file[0], 0, module, (uintptr_t)fv_test_landmark - bias + (uint64_t)fv_test_landmark(0));
     fvr_cell(&file[0], 0, node, 1, 1, ticks, 1, 1, 0);
     fv_elf_close(&object);
     build(true);
@@ -505,8 +504,7 @@ static void own_symbols(void **state)
 /* The program is gone, and its debug file is in the last of three directories. */
 static void debug_path_is_a_list(void **state)
 {
-    char self[4096] = "", copy[9000], directory[] = "/tmp/fvmpi-unit-XXXXXX", list[200], file_name[200],
-         frame[300];
+    char self[4096] = "", copy[9000], directory[] = "/tmp/fvmpi-unit-XXXXXX", list[200], file_name[200], frame[300];
     const uint64_t ticks[] = { 50 * MS };
     struct fv_elf object;
     struct fv_path path = { 0 };
@@ -533,8 +531,7 @@ static void debug_path_is_a_list(void **state)
     memcpy(id, object.build_id, 20);
     fv_elf_close(&object);
     uint32_t module = fvr_module(&file[0], "/no/such/program", bias, id);
-    uint32_t node =
-        fvr_path(&file[0], 0, module, (uintptr_t)fv_test_landmark - bias + (uint64_t)fv_test_landmark(0));
+    uint32_t node = fvr_path(&file[0], 0, module, (uintptr_t)fv_test_landmark - bias + (uint64_t)fv_test_landmark(0));
     fvr_cell(&file[0], 0, node, 1, 1, ticks, 1, 1, 0);
     snprintf(list, sizeof(list), "/no/such:%s/empty::%s", directory, directory);
     setenv("FVMPI_DEBUG_PATH", list, 1);

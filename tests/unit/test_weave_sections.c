@@ -5,8 +5,9 @@
 
 /* Sections 1 to 3 are functions 11 to 13. Sets: 1 {1}, 2 {1 2}, 3 {2}, 4 {1 2 3}, 5 {2 3}, 6 {1 3}, 7 {3}. */
 static uint32_t functions[] = { FV_NONE, 11, 12, 13 };
-static struct fv_section_set sets[] = { { 0, 0 }, { 0, 1 }, { 1, 2 }, { 0, 2 },
-                                        { 2, 3 }, { 3, 3 }, { 1, 3 }, { 0, 3 } };
+static struct fv_section_set sets[] = {
+    { 0, 0 }, { 0, 1 }, { 1, 2 }, { 0, 2 }, { 2, 3 }, { 3, 3 }, { 1, 3 }, { 0, 3 }
+};
 static const struct fv_def_map map = { .sections = { functions, 4, 4 } };
 
 static struct fv_location_stats locations[1];

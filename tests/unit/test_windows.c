@@ -1,8 +1,8 @@
 /* Which instances are chosen without bias: programs of known patterns, run in a simulated time by the
  * sampler's own code of ticks, breakpoints and windows. What is simulated is the program, the clock and the
  * kernel. Each pattern is run many times with other random numbers: the means of the windows' instances must
- * have the patterns' means, and be as far off in single runs as their number makes likely, no further. Likewise what rare long calls
- * take, and how often their function is called. */
+ * have the patterns' means, and be as far off in single runs as their number makes likely, no further. Likewise what
+ * rare long calls take, and how often their function is called. */
 #include "sampler/instances.c"
 #include "sampler/long_calls.c"
 #include "sampler/slots.c"
@@ -37,9 +37,9 @@ static struct fv_instances context[OTHERS + 2 + PLACES]; /* of main and of the f
 static bool is_met[OTHERS + 2 + PLACES];
 static unsigned places, place; /* how many call it; which one does at present */
 static struct fv_long_calls long_calls[OTHERS + 2];
-static unsigned inside;                         /* the function that the program is in */
-static double now, next_tick;                   /* CPU time */
-static double call_ns;                          /* of the present call */
+static unsigned inside;       /* the function that the program is in */
+static double now, next_tick; /* CPU time */
+static double call_ns;        /* of the present call */
 static uint64_t chance;
 
 static double uniform(void)
@@ -70,9 +70,11 @@ struct fv_long_calls *fv_context_long(struct fv_sampler *sampler, uint32_t numbe
     (void)sampler;
     return &long_calls[number];
 }
-uint64_t fv_live_computing_ns(const struct fv_sampler *sampler, const struct fv_live *live, const struct fv_readings *end)
+uint64_t fv_live_computing_ns(const struct fv_sampler *sampler, const struct fv_live *live,
+                              const struct fv_readings *end)
 {
-    return fv_minus(end->cpu_ns - live->begin.cpu_ns, sampler->tool_ns - live->tool_ns + fv_sampler_calibration.trap_ns);
+    return fv_minus(end->cpu_ns - live->begin.cpu_ns,
+                    sampler->tool_ns - live->tool_ns + fv_sampler_calibration.trap_ns);
 }
 void fv_readings_take_mpi(const struct fv_sampler *sampler, struct fv_readings *out)
 {
@@ -430,7 +432,8 @@ static void shrinks(void **state)
     unbiased("long ones first", late, 0, 4, 0.03);
 }
 
-/* Places by turns, half of which have long calls: a tick falls into these, and the next call is that of the next place. */
+/* Places by turns, half of which have long calls: a tick falls into these, and the next call is that of the next
+ * place. */
 static double by_place(long i)
 {
     return i % PLACES < PLACES / 2 ? 300 : 6300;
@@ -466,8 +469,8 @@ static double every_20th(long i) /* half a period */
     return i % 20 == 19 ? 10000 : 140;
 }
 
-/* Over many runs; `each`: each of the long calls is met. Of others those are missed that a sample met shortly before their end. Calls come
- * in bursts, which sampling makes longer: they seem to be more. */
+/* Over many runs; `each`: each of the long calls is met. Of others those are missed that a sample met shortly before
+ * their end. Calls come in bursts, which sampling makes longer: they seem to be more. */
 static void finds_long(const char *name, double (*units)(long), double other, bool each)
 {
     double time = 0, calls = 0, time_squares = 0, calls_squares = 0;
@@ -486,8 +489,8 @@ static void finds_long(const char *name, double (*units)(long), double other, bo
         time_squares += t * t / RUNS;
         calls_squares += c * c / RUNS;
     }
-    printf("# %s: time %+.1f %%, in a run %.1f %%; calls %+.1f %%, in a run %.1f %%\n", name, 100 * time, 100 * sqrt(time_squares),
-           100 * calls, 100 * sqrt(calls_squares));
+    printf("# %s: time %+.1f %%, in a run %.1f %%; calls %+.1f %%, in a run %.1f %%\n", name, 100 * time,
+           100 * sqrt(time_squares), 100 * calls, 100 * sqrt(calls_squares));
     if (fabs(time) > (each ? 0.02 : 0.16) || sqrt(time_squares) > 0.2 || fabs(calls) > 0.2 || sqrt(calls_squares) > 0.3)
         fail_msg("%s: not as they are", name);
 }
@@ -519,7 +522,8 @@ int main(void)
 {
     static struct fv_file_header header; /* the sampler shows signs of life there */
     const struct CMUnitTest tests[] = { cmocka_unit_test(patterns), cmocka_unit_test(among_others),
-                                        cmocka_unit_test(shrinks), cmocka_unit_test(rare_long_calls), cmocka_unit_test(all_places) };
+                                        cmocka_unit_test(shrinks), cmocka_unit_test(rare_long_calls),
+                                        cmocka_unit_test(all_places) };
 
     fv_rt.writer.header = &header;
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -84,9 +84,8 @@ static void layout(void **state)
     fv_json_real(&json, "real", 1);
     fv_json_end(&json);
     assert_false(json.failed);
-    assert_string_equal(text(),
-                        "{\n\"none\":[],\n\"items\":[\n{\"i\":0,\"list\":[false,null]},\n"
-                        "{\"i\":1,\"list\":[true,null]}\n],\n\"one\":{\"two\":[-1]},\n\"real\":1.0\n}\n");
+    assert_string_equal(text(), "{\n\"none\":[],\n\"items\":[\n{\"i\":0,\"list\":[false,null]},\n"
+                                "{\"i\":1,\"list\":[true,null]}\n],\n\"one\":{\"two\":[-1]},\n\"real\":1.0\n}\n");
 }
 
 static void empty_object(void **state)
@@ -360,8 +359,9 @@ static void fields(void **state)
         fv_csv_text(&csv, formulas[i]);
     fv_csv_line(&csv);
     assert_string_equal(
-        text(), "a,,\"a,b\",\"say \"\"x\"\"\",\" a\",\xc3\xa9\\xff\\x0d\\x0a\\x7f,18446744073709551615,0,"
-                "-9223372036854775808,9223372036854775807,0.5,\r\nb\r\n'=1+1,'@SUM(A1),'-x,'+1e,\"'=a,b\",-5,+1e3,-,a=b\r\n");
+        text(),
+        "a,,\"a,b\",\"say \"\"x\"\"\",\" a\",\xc3\xa9\\xff\\x0d\\x0a\\x7f,18446744073709551615,0,"
+        "-9223372036854775808,9223372036854775807,0.5,\r\nb\r\n'=1+1,'@SUM(A1),'-x,'+1e,\"'=a,b\",-5,+1e3,-,a=b\r\n");
 }
 
 /* However long it is. */
@@ -596,7 +596,7 @@ static void no_place(void **state)
 }
 
 #define IN_DIRECTORY(name) cmocka_unit_test_setup_teardown(name, set_up_directory, tear_down_directory)
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)         cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

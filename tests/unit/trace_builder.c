@@ -3,10 +3,11 @@
 #include "trace/events.h"
 #include "unit.h"
 
-static const char *const names[FUNCTIONS] = { "MPI_Send",      "MPI_Recv",     "MPI_Irecv",  "MPI_Wait",
-                                              "MPI_Allreduce", "MPI_Comm_dup", "MPI_Reduce", "MPI_Probe",
-                                              "MPI_Cancel",    "MPI_Bcast",    "MPI_Isend",  "MPI_Test",
-                                              "MPI_Ibarrier",  "MPI_Win_create", "MPI_Put", "MPI_Win_flush", "MPI_File_iwrite_all" };
+static const char *const names[FUNCTIONS] = { "MPI_Send",           "MPI_Recv",       "MPI_Irecv",  "MPI_Wait",
+                                              "MPI_Allreduce",      "MPI_Comm_dup",   "MPI_Reduce", "MPI_Probe",
+                                              "MPI_Cancel",         "MPI_Bcast",      "MPI_Isend",  "MPI_Test",
+                                              "MPI_Ibarrier",       "MPI_Win_create", "MPI_Put",    "MPI_Win_flush",
+                                              "MPI_File_iwrite_all" };
 
 void begin_events(struct events *e, uint64_t ticks)
 {
@@ -35,12 +36,14 @@ void flush_events(struct fvr *f, struct events *e)
 
 void rank_file(struct fvr *f, int rank, int ranks)
 {
-    static const uint8_t classes[FUNCTIONS] = { FV_CLASS_P2P,        FV_CLASS_P2P,        FV_CLASS_P2P,
-                                                FV_CLASS_COMPLETION, FV_CLASS_COLLECTIVE, FV_CLASS_COMM,
-                                                FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_P2P,
-                                                FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_COMPLETION,
-                                                FV_CLASS_COLLECTIVE, FV_CLASS_RMA, FV_CLASS_RMA, FV_CLASS_RMA, FV_CLASS_IO };
-    static const uint8_t rules[FUNCTIONS] = { [ALLREDUCE] = FV_RULE_NXN, [REDUCE] = FV_RULE_TO_ROOT, [BCAST] = FV_RULE_FROM_ROOT };
+    static const uint8_t classes[FUNCTIONS] = {
+        FV_CLASS_P2P,        FV_CLASS_P2P, FV_CLASS_P2P, FV_CLASS_COMPLETION, FV_CLASS_COLLECTIVE, FV_CLASS_COMM,
+        FV_CLASS_COLLECTIVE, FV_CLASS_P2P, FV_CLASS_P2P, FV_CLASS_COLLECTIVE, FV_CLASS_P2P,        FV_CLASS_COMPLETION,
+        FV_CLASS_COLLECTIVE, FV_CLASS_RMA, FV_CLASS_RMA, FV_CLASS_RMA,        FV_CLASS_IO
+    };
+    static const uint8_t rules[FUNCTIONS] = {
+        [ALLREDUCE] = FV_RULE_NXN, [REDUCE] = FV_RULE_TO_ROOT, [BCAST] = FV_RULE_FROM_ROOT
+    };
 
     fvr_init(f, rank, ranks);
     f->header.traced = 1;
@@ -73,8 +76,8 @@ void merge_files_by(const struct fv_transport *transport, struct fv_merge *m, st
     fv_defs_init(&m->defs, (uint32_t)files[0].header.world_size);
     for (size_t i = 0; i < count; i++) {
         fvr_finish(&files[i]);
-        assert_int_equal(
-            fv_reader_open_memory(files[i].bytes, files[i].size, &m->files[i].reader, why, sizeof(why)), 0);
+        assert_int_equal(fv_reader_open_memory(files[i].bytes, files[i].size, &m->files[i].reader, why, sizeof(why)),
+                         0);
         m->files[m->file_count++].name = "f";
     }
     assert_true(fv_merge_unify(m, false, FV_SAMPLES_CONTEXTS));

@@ -6,7 +6,26 @@
 #include "merge/merge.h"
 
 /* Each has a call site, of its own number. */
-enum { SEND, RECV, IRECV, WAIT, ALLREDUCE, DUP, REDUCE, PROBE, CANCEL, BCAST, ISEND, TEST, IBARRIER, WIN_CREATE, PUT, FLUSH, IWRITE_ALL, FUNCTIONS };
+enum {
+    SEND,
+    RECV,
+    IRECV,
+    WAIT,
+    ALLREDUCE,
+    DUP,
+    REDUCE,
+    PROBE,
+    CANCEL,
+    BCAST,
+    ISEND,
+    TEST,
+    IBARRIER,
+    WIN_CREATE,
+    PUT,
+    FLUSH,
+    IWRITE_ALL,
+    FUNCTIONS
+};
 
 struct events {
     uint8_t bytes[4096];
@@ -27,7 +46,6 @@ void end_file(struct fvr *f, const struct events *events, const struct fv_in_cal
 
 /* A merge without a directory: the files are in memory. By several processes: each has files of its own. */
 void merge_files(struct fv_merge *merge, struct fvr *files, size_t count);
-void merge_files_by(const struct fv_transport *transport, struct fv_merge *merge, struct fvr *files,
-                    size_t count);
+void merge_files_by(const struct fv_transport *transport, struct fv_merge *merge, struct fvr *files, size_t count);
 
 #endif

@@ -16,7 +16,8 @@ static bool has_word(const char *line, const char *word)
 /* The counter's pace is constant, in sleep too, and the kernel has not found it to be off. */
 static bool is_invariant(struct fv_doctor *d)
 {
-    const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/cpuinfo"), *flags = text ? strstr(text, "\nflags") : NULL;
+    const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/cpuinfo"),
+               *flags = text ? strstr(text, "\nflags") : NULL;
     char *line = flags ? fv_arena_bytes(&d->arena, flags + 1, strcspn(flags + 1, "\n")) : NULL;
 
     return line && has_word(line, "constant_tsc") && has_word(line, "nonstop_tsc") &&

@@ -17,7 +17,12 @@ static int open_file(const char *path)
 
 void fv_kernel_open(struct fv_kernel_view *out, unsigned cpu)
 {
-    *out = (struct fv_kernel_view){ open_file("/proc/thread-self/schedstat"), open_file("/proc/interrupts"), open_file("/proc/stat"), cpu, fv_xcalloc(ROOM, 1), ROOM };
+    *out = (struct fv_kernel_view){ open_file("/proc/thread-self/schedstat"),
+                                    open_file("/proc/interrupts"),
+                                    open_file("/proc/stat"),
+                                    cpu,
+                                    fv_xcalloc(ROOM, 1),
+                                    ROOM };
 }
 
 void fv_kernel_close(struct fv_kernel_view *v)
@@ -81,7 +86,9 @@ static long column_of(const char *heading, unsigned cpu)
 /* By its name, or by what stands behind the numbers. */
 static bool is_timer(const char *name, size_t name_bytes, const char *about, size_t about_bytes)
 {
-    return (name_bytes == 3 && !memcmp(name, "LOC", 3)) || memmem(about, about_bytes, "arch_timer", strlen("arch_timer")) || memmem(about, about_bytes, "arch-timer", strlen("arch-timer"));
+    return (name_bytes == 3 && !memcmp(name, "LOC", 3)) ||
+           memmem(about, about_bytes, "arch_timer", strlen("arch_timer")) ||
+           memmem(about, about_bytes, "arch-timer", strlen("arch-timer"));
 }
 
 bool fv_interrupts_parse(const char *text, unsigned cpu, struct fv_interrupts *out)
@@ -92,7 +99,8 @@ bool fv_interrupts_parse(const char *text, unsigned cpu, struct fv_interrupts *o
     if (column < 0)
         return false;
     for (const char *line = text + strcspn(text, "\n"); *line && *++line; line += strcspn(line, "\n")) {
-        const char *end = line + strcspn(line, "\n"), *colon = memchr(line, ':', (size_t)(end - line)), *at = colon ? colon + 1 : end;
+        const char *end = line + strcspn(line, "\n"), *colon = memchr(line, ':', (size_t)(end - line)),
+                   *at = colon ? colon + 1 : end;
         uint64_t value = 0;
         long number = -1;
 

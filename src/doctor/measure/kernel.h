@@ -1,4 +1,5 @@
-/* What the kernel tells of a thread and of its processor, read between two gaps: always of this machine, whatever FVMPI_SENSORS_ROOT says. A thread opens its own. */
+/* What the kernel tells of a thread and of its processor, read between two gaps: always of this machine, whatever
+ * FVMPI_SENSORS_ROOT says. A thread opens its own. */
 #ifndef FV_MEASURE_KERNEL_H
 #define FV_MEASURE_KERNEL_H
 
@@ -25,7 +26,8 @@ bool fv_kernel_interrupts(struct fv_kernel_view *view, struct fv_interrupts *out
 /* What a hypervisor took from the processor since boot. In steps of 10 ms. */
 uint64_t fv_kernel_stolen_ns(struct fv_kernel_view *view);
 
-/* CPU time of all tasks on all processors since boot, in ns (steps of 10 ms), interrupts and what was stolen left out. False: not known. */
+/* CPU time of all tasks on all processors since boot, in ns (steps of 10 ms), interrupts and what was stolen left out.
+ * False: not known. */
 bool fv_kernel_busy_ns(uint64_t *out);
 
 /* ---- forms of these files, for tests ---- */

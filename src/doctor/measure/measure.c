@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 
 /* Of the time; the rest is for what is between. */
-#define PART_ALONE    0.33
-#define PART_TOGETHER 0.23
-#define PART_MEMORY   0.32
-#define ALONE_LEAST_S 0.2 /* for one processor */
+#define PART_ALONE     0.33
+#define PART_TOGETHER  0.23
+#define PART_MEMORY    0.32
+#define ALONE_LEAST_S  0.2 /* for one processor */
 #define LEAST_MEMORY_S 0.3
 
 static struct fv_cpus allowed(void)
@@ -52,7 +52,8 @@ static double own_cpu_ns(void)
     struct rusage usage = { 0 };
 
     getrusage(RUSAGE_SELF, &usage);
-    return ((double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec) * 1e9 + ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec) * 1e3;
+    return ((double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec) * 1e9 +
+           ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec) * 1e3;
 }
 
 static void find_facts(struct fv_doctor *d, struct fv_measured *m)
@@ -99,7 +100,9 @@ int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, 
     find_facts(d, m);
     measure_noise(d, m);
     if (!fv_measure_stop)
-        fv_memory_measure(d, m, fmin(PART_MEMORY * seconds, fmax(seconds - (double)(fv_monotonic_ns() - begin_ns) * 1e-9, LEAST_MEMORY_S)));
+        fv_memory_measure(
+            d, m,
+            fmin(PART_MEMORY * seconds, fmax(seconds - (double)(fv_monotonic_ns() - begin_ns) * 1e-9, LEAST_MEMORY_S)));
     double took_ns = (double)(fv_monotonic_ns() - begin_ns);
     if (is_busy_known && fv_kernel_busy_ns(&busy_end_ns))
         m->others_processors = fmax(0, (double)(busy_end_ns - busy_ns) - (own_cpu_ns() - own_ns)) / took_ns;

@@ -1,5 +1,6 @@
-/* fvmpi doctor --measure: this machine's noise and memory, by fixed work, fixed time and a selfish detour on each processor, and by chases of pointers and copies. What
- * is bound by time tells what it left out. All memory belongs to struct fv_measured; one thread calls, the measuring ones have ended when it returns. */
+/* fvmpi doctor --measure: this machine's noise and memory, by fixed work, fixed time and a selfish detour on each
+ * processor, and by chases of pointers and copies. What is bound by time tells what it left out. All memory belongs to
+ * struct fv_measured; one thread calls, the measuring ones have ended when it returns. */
 #ifndef FV_MEASURE_H
 #define FV_MEASURE_H
 
@@ -9,14 +10,15 @@
 
 #include <signal.h>
 
-#define FV_NOISE_TESTS(X)           X(WORK, "fixed work") X(TIME, "fixed time")
+#define FV_NOISE_TESTS(X)         X(WORK, "fixed work") X(TIME, "fixed time")
 #define FV_NOISE_TEST(name, word) FV_NOISE_##name,
 enum fv_noise_test { FV_NOISE_TESTS(FV_NOISE_TEST) };
-#define FV_LEFT_OUTS(X)           X(TIME, "time") X(MEMORY, "memory") X(PROCESSOR, "processor")
+#define FV_LEFT_OUTS(X)         X(TIME, "time") X(MEMORY, "memory") X(PROCESSOR, "processor")
 #define FV_LEFT_OUT(name, word) FV_LEFT_OUT_##name,
 enum fv_left_out { FV_LEFT_OUTS(FV_LEFT_OUT) };
 extern const char *const fv_left_out[]; /* names; NULL behind the last */
-extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_noise_among[]; /* names; NULL behind the last */
+/* names; NULL behind the last */
+extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_noise_among[];
 
 /* The part of the values that are not larger, and how far that is above the mode. */
 struct fv_curve_point {
@@ -43,7 +45,7 @@ struct fv_period_row {
 struct fv_detours {
     uint32_t cpu;
     bool together;
-    double watched, blind; /* the loop ran; it read files meanwhile, which is no gap */
+    double watched, blind;   /* the loop ran; it read files meanwhile, which is no gap */
     struct fv_spread spread; /* of the gaps */
     struct fv_gap_shares shares;
     bool knows[FV_GAP_CLASSES]; /* could the files be read that tell of it? Else its time is unexplained */
@@ -61,10 +63,10 @@ struct fv_cache {
 struct fv_latency {
     uint64_t bytes;
     struct fv_spread spread; /* ns of a step */
-    uint32_t first_value; /* of `spread.count`: above the mode, as shares of it */
+    uint32_t first_value;    /* of `spread.count`: above the mode, as shares of it */
 };
 struct fv_memory_level {
-    const char *name; /* of the cache whose size fits, or "DRAM"; NULL: no size is known */
+    const char *name;              /* of the cache whose size fits, or "DRAM"; NULL: no size is known */
     uint64_t from_bytes, to_bytes; /* working sets */
     double value;                  /* ns of a step */
     struct fv_spread above;        /* of all repeated measures, as shares above the mode of their working set */
@@ -85,16 +87,16 @@ struct fv_bandwidth {
 struct fv_measured {
     double seconds, elapsed_s; /* asked for; taken */
     struct fv_measure_clock clock;
-    uint64_t steps; /* of fixed work */
+    uint64_t steps;                        /* of fixed work */
     double turn, threshold, work, quantum; /* ns: shortest turn of the loop, least gap, fixed work, fixed time */
-    const char *processors; /* measured together */
-    const char *alone;      /* measured alone: fewer, where time is short */
+    const char *processors;                /* measured together */
+    const char *alone;                     /* measured alone: fewer, where time is short */
     struct fv_cpus cpus, alone_cpus;
-    int is_guest; /* -1: not known */
+    int is_guest;             /* -1: not known */
     double others_processors; /* mean number of processors that other tasks used meanwhile; NAN: not known */
-    uint64_t hz; /* CONFIG_HZ; 0: not known */
+    uint64_t hz;              /* CONFIG_HZ; 0: not known */
     bool interrupted;
-    const char *sizes_from; /* of caches; NULL: nobody knows */
+    const char *sizes_from;                         /* of caches; NULL: nobody knows */
     uint64_t largest_bytes, huge_bytes, page_bytes; /* working set; of it in huge pages; a page */
     uint64_t tlb_pages; /* reach: the last number of pages that takes as long as side by side; 0: not found */
 
@@ -120,18 +122,19 @@ struct fv_measured {
     size_t tlb_count, tlb_room;
     struct fv_bandwidth *bandwidths;
     size_t bandwidth_count, bandwidth_room;
-    const char *bandwidth_left_out; /* of fv_left_out: why some of it was not measured; NULL: it was, or was interrupted */
+    const char *bandwidth_left_out; /* of fv_left_out: why some of it was not measured; NULL: it was, or was
+                                     * interrupted */
 };
 
-#define FV_MEASURE_SECONDS 20
+#define FV_MEASURE_SECONDS       20
 #define FV_MEASURE_SECONDS_LEAST 1
-#define FV_MEASURE_SECONDS_MOST 86400
+#define FV_MEASURE_SECONDS_MOST  86400
 
 /* Until then nothing is measured any more; set by a signal's handler. */
 extern volatile sig_atomic_t fv_measure_stop;
 
-/* Measures for so many seconds on processors that this process may use, all of them if `only` is NULL, and leaves it as doctor->measured, which fv_doctor_release() does
- * not release. -FV_ENOENT: of `only` it may use none. */
+/* Measures for so many seconds on processors that this process may use, all of them if `only` is NULL, and leaves it as
+ * doctor->measured, which fv_doctor_release() does not release. -FV_ENOENT: of `only` it may use none. */
 int fv_measure(struct fv_doctor *doctor, double seconds, const struct fv_cpus *only, struct fv_measured *out);
 void fv_measured_release(struct fv_measured *measured);
 

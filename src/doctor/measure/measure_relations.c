@@ -40,24 +40,42 @@ static const char *const clocks[] = { "tsc", "monotonic", NULL }, *const sources
 static const struct fv_column_def measurement_columns[] = {
     { "seconds", "asked for", "s", "How long it was to take (--seconds).", FV_FIELD(struct fv_measured, seconds) },
     { "elapsed_s", "taken", "s", "How long it took.", FV_FIELD(struct fv_measured, elapsed_s) },
-    { "interrupted", "interrupted", "", "SIGINT or SIGTERM ended it: some rows are missing, others have few samples.", FV_FIELD(struct fv_measured, interrupted) },
-    { "clock", "clock", "", "The processor's counter where the kernel trusts it and it never changes its pace, else CLOCK_MONOTONIC.", FV_GET(FV_TYPE_TEXT, get_clock), .words = clocks },
-    { "guest", "virtual machine", "", "There is a hypervisor: results are of the guest, with what the host does; null: not known.", FV_GET(FV_TYPE_TRUTH, get_guest), .flags = FV_NULLABLE },
-    { "cpus", "processors", "", "Those that were measured, a list such as 0-3.", FV_FIELD(struct fv_measured, processors) },
-    { "alone", "alone", "", "Those of them that were also measured one at a time: fewer where time was short.", FV_FIELD(struct fv_measured, alone) },
-    { "others_processors", "others", "count", "Mean number of processors that other tasks used meanwhile, by /proc/stat; null: not known.", FV_FIELD(struct fv_measured, others_processors), .flags = FV_NULLABLE },
+    { "interrupted", "interrupted", "", "SIGINT or SIGTERM ended it: some rows are missing, others have few samples.",
+      FV_FIELD(struct fv_measured, interrupted) },
+    { "clock", "clock", "",
+      "The processor's counter where the kernel trusts it and it never changes its pace, else CLOCK_MONOTONIC.",
+      FV_GET(FV_TYPE_TEXT, get_clock), .words = clocks },
+    { "guest", "virtual machine", "",
+      "There is a hypervisor: results are of the guest, with what the host does; null: not known.",
+      FV_GET(FV_TYPE_TRUTH, get_guest), .flags = FV_NULLABLE },
+    { "cpus", "processors", "", "Those that were measured, a list such as 0-3.",
+      FV_FIELD(struct fv_measured, processors) },
+    { "alone", "alone", "", "Those of them that were also measured one at a time: fewer where time was short.",
+      FV_FIELD(struct fv_measured, alone) },
+    { "others_processors", "others", "count",
+      "Mean number of processors that other tasks used meanwhile, by /proc/stat; null: not known.",
+      FV_FIELD(struct fv_measured, others_processors), .flags = FV_NULLABLE },
     { "work_s", "fixed work", "s", "The shortest time of the fixed work.", SECONDS(struct fv_measured, work) },
     { "quantum_s", "fixed time", "s", "The fixed time.", SECONDS(struct fv_measured, quantum) },
     { "turn_s", "turn", "s", "The shortest turn of the loop that looks for gaps.", SECONDS(struct fv_measured, turn) },
-    { "threshold_s", "threshold", "s", "What takes at least as long is a gap: nine turns, and 300 ns at least.", SECONDS(struct fv_measured, threshold) },
-    { "hz", "CONFIG_HZ", "", "Ticks a second; null: not known.", FV_FIELD(struct fv_measured, hz), .flags = FV_UNLESS_0 },
-    { "sizes_from", "sizes", "", "Who says how large caches are: the kernel, or CPUID, which in a virtual machine may be wrong; null: nobody.", FV_FIELD(struct fv_measured, sizes_from), .flags = FV_NULLABLE, .words = sources },
+    { "threshold_s", "threshold", "s", "What takes at least as long is a gap: nine turns, and 300 ns at least.",
+      SECONDS(struct fv_measured, threshold) },
+    { "hz", "CONFIG_HZ", "", "Ticks a second; null: not known.", FV_FIELD(struct fv_measured, hz),
+      .flags = FV_UNLESS_0 },
+    { "sizes_from", "sizes", "",
+      "Who says how large caches are: the kernel, or CPUID, which in a virtual machine may be wrong; null: nobody.",
+      FV_FIELD(struct fv_measured, sizes_from), .flags = FV_NULLABLE, .words = sources },
     { "largest_bytes", "largest", "bytes", "The largest working set.", FV_FIELD(struct fv_measured, largest_bytes) },
-    { "huge_bytes", "huge pages", "bytes", "Of the memory for working sets: in huge pages.", FV_FIELD(struct fv_measured, huge_bytes) },
+    { "huge_bytes", "huge pages", "bytes", "Of the memory for working sets: in huge pages.",
+      FV_FIELD(struct fv_measured, huge_bytes) },
     { "page_bytes", "page", "bytes", "A page.", FV_FIELD(struct fv_measured, page_bytes) },
-    { "tlb_pages", "TLB reach", "", "Pages that a chase through one line of each reaches without taking a fifth longer than through as many lines side by side; null: not found.",
+    { "tlb_pages", "TLB reach", "",
+      "Pages that a chase through one line of each reaches without taking a fifth longer than through as many lines "
+      "side by side; null: not found.",
       FV_FIELD(struct fv_measured, tlb_pages), .flags = FV_UNLESS_0 },
-    { "bandwidth_left_out", "bandwidth left out", "", "Why bandwidth was not measured, or not on all processors together: no time was left, no memory was free, or a processor could not be used; null: nothing was left out.",
+    { "bandwidth_left_out", "bandwidth left out", "",
+      "Why bandwidth was not measured, or not on all processors together: no time was left, no memory was free, or a "
+      "processor could not be used; null: nothing was left out.",
       FV_FIELD(struct fv_measured, bandwidth_left_out), .flags = FV_NULLABLE, .words = fv_left_out },
 };
 const struct fv_relation fv_measure_measurement = {
@@ -103,8 +121,9 @@ static void get_above(void *subject, const void *row, const struct fv_column_def
     v->real = percent(at(spread_of(row, c), c->argument));
 }
 
-#define OF_SPREAD(get, S, spread, part) FV_GET(FV_TYPE_REAL, get), .offset = offsetof(S, spread), .argument = offsetof(struct fv_spread, part)
-#define NOISE(get, part)                OF_SPREAD(get, struct fv_noise_row, spread, part)
+#define OF_SPREAD(get, S, spread, part) \
+    FV_GET(FV_TYPE_REAL, get), .offset = offsetof(S, spread), .argument = offsetof(struct fv_spread, part)
+#define NOISE(get, part) OF_SPREAD(get, struct fv_noise_row, spread, part)
 
 static void get_test(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -118,7 +137,8 @@ static void get_phase(void *subject, const void *row, const struct fv_column_def
 
 static const struct fv_column_def curve_columns[] = {
     { "part", "part", "share", "Of the samples: those that are not above it.", FV_FIELD(struct fv_curve_point, part) },
-    { "above_share", "above", "share", "How far that is above the mode.", FV_FIELD(struct fv_curve_point, above_share) },
+    { "above_share", "above", "share", "How far that is above the mode.",
+      FV_FIELD(struct fv_curve_point, above_share) },
 };
 static const struct fv_relation curve = {
     .name = "noise_curve",
@@ -132,22 +152,29 @@ static const struct fv_relation curve = {
 };
 
 static const struct fv_column_def noise_columns[] = {
-    { "test", "test", "", "fixed work: the time of the same work, again and again. fixed time: the work done in spells of the same length, told as the time of the most usual amount of work.",
+    { "test", "test", "",
+      "fixed work: the time of the same work, again and again. fixed time: the work done in spells of the same length, "
+      "told as the time of the most usual amount of work.",
       FV_GET(FV_TYPE_TEXT, get_test), .words = fv_noise_tests },
-    { "phase", "others", "", "alone: one processor at a time; together: all at once.", FV_GET(FV_TYPE_TEXT, get_phase), .argument = offsetof(struct fv_noise_row, together), .words = fv_noise_phases },
+    { "phase", "others", "", "alone: one processor at a time; together: all at once.", FV_GET(FV_TYPE_TEXT, get_phase),
+      .argument = offsetof(struct fv_noise_row, together), .words = fv_noise_phases },
     { "cpu", "processor", "id", "Its number.", FV_FIELD(struct fv_noise_row, cpu) },
     { "samples", "samples", "", "Measured.", FV_FIELD(struct fv_noise_row, spread.count) },
     { "mode_s", "mode", "s", "The most usual value: the half-sample mode.", NOISE(get_spread_s, mode) },
     { "min_s", "min", "s", "The smallest.", NOISE(get_spread_s, least) },
     { "p50_s", "p50", "s", "The median.", NOISE(get_spread_s, p50) },
     { "p90_s", "p90", "s", "The 90th percentile.", NOISE(get_spread_s, p90) },
-    { "p99_s", "p99", "s", "The 99th percentile; null: of fewer than 100.", NOISE(get_spread_s, p99), .flags = FV_NULLABLE },
-    { "p999_s", "p99.9", "s", "The 99.9th percentile; null: of fewer than 1000.", NOISE(get_spread_s, p999), .flags = FV_NULLABLE },
+    { "p99_s", "p99", "s", "The 99th percentile; null: of fewer than 100.", NOISE(get_spread_s, p99),
+      .flags = FV_NULLABLE },
+    { "p999_s", "p99.9", "s", "The 99.9th percentile; null: of fewer than 1000.", NOISE(get_spread_s, p999),
+      .flags = FV_NULLABLE },
     { "max_s", "max", "s", "The largest.", NOISE(get_spread_s, most) },
     { "p50_percent", "p50 %", "percent", "The median, above the mode.", NOISE(get_percent, p50) },
     { "p90_percent", "p90 %", "percent", "The 90th percentile, above the mode.", NOISE(get_percent, p90) },
-    { "p99_percent", "p99 %", "percent", "The 99th percentile, above the mode; null: of fewer than 100.", NOISE(get_percent, p99), .flags = FV_NULLABLE },
-    { "p999_percent", "p99.9 %", "percent", "The 99.9th percentile, above the mode; null: of fewer than 1000.", NOISE(get_percent, p999), .flags = FV_NULLABLE },
+    { "p99_percent", "p99 %", "percent", "The 99th percentile, above the mode; null: of fewer than 100.",
+      NOISE(get_percent, p99), .flags = FV_NULLABLE },
+    { "p999_percent", "p99.9 %", "percent", "The 99.9th percentile, above the mode; null: of fewer than 1000.",
+      NOISE(get_percent, p999), .flags = FV_NULLABLE },
     { "max_percent", "max %", "percent", "The largest, above the mode.", NOISE(get_percent, most) },
     { "curve", "curve", "", "", FV_NEST(curve) },
 };
@@ -167,7 +194,8 @@ const struct fv_relation fv_measure_noise = {
 static const struct fv_column_def gap_columns[] = {
     { "begin_s", "begin", "s", "After the begin of the test on that processor.", SECONDS(struct fv_gap_row, begin) },
     { "length_s", "length", "s", "How long the loop was away.", SECONDS(struct fv_gap_row, length) },
-    { "delay_s", "preempted", "s", "Of it, the thread was ready to run without a processor.", SECONDS(struct fv_gap_row, delay) },
+    { "delay_s", "preempted", "s", "Of it, the thread was ready to run without a processor.",
+      SECONDS(struct fv_gap_row, delay) },
 };
 static const struct fv_relation gaps = {
     .name = "gaps",
@@ -181,7 +209,8 @@ static const struct fv_relation gaps = {
 };
 
 static const struct fv_column_def detour_outer[] = {
-    { "phase", "others", "", "alone: one processor at a time; together: all at once.", FV_GET(FV_TYPE_TEXT, get_phase), .argument = offsetof(struct fv_detours, together), .words = fv_noise_phases },
+    { "phase", "others", "", "alone: one processor at a time; together: all at once.", FV_GET(FV_TYPE_TEXT, get_phase),
+      .argument = offsetof(struct fv_detours, together), .words = fv_noise_phases },
     { "cpu", "processor", "id", "Its number.", FV_FIELD(struct fv_detours, cpu) },
 };
 
@@ -191,18 +220,26 @@ static void get_among(void *subject, const void *row, const struct fv_column_def
 }
 
 static const struct fv_column_def period_columns[] = {
-    { "among", "among", "", "all gaps; long gaps: those of more than ten times the median, which others would hide.", FV_GET(FV_TYPE_TEXT, get_among), .words = fv_noise_among },
+    { "among", "among", "", "all gaps; long gaps: those of more than ten times the median, which others would hide.",
+      FV_GET(FV_TYPE_TEXT, get_among), .words = fv_noise_among },
     { "period_s", "period", "s", "The period.", SECONDS(struct fv_period_row, of.period) },
-    { "first_s", "first", "s", "When the first would be, after the begin of the test.", SECONDS(struct fv_period_row, of.first) },
-    { "gaps_share", "of the gaps", "share", "Of those among which it was found: gaps that end within a tenth of the period around it.", FV_FIELD(struct fv_period_row, of.part) },
-    { "strength", "strength", "ratio", "How well gaps keep the period: 1, all do; those of stronger periods are left out.", FV_FIELD(struct fv_period_row, of.strength) },
-    { "what", "what has that period", "", "Of the kernel; null: not known.", FV_FIELD(struct fv_period_row, what), .flags = FV_NULLABLE },
+    { "first_s", "first", "s", "When the first would be, after the begin of the test.",
+      SECONDS(struct fv_period_row, of.first) },
+    { "gaps_share", "of the gaps", "share",
+      "Of those among which it was found: gaps that end within a tenth of the period around it.",
+      FV_FIELD(struct fv_period_row, of.part) },
+    { "strength", "strength", "ratio",
+      "How well gaps keep the period: 1, all do; those of stronger periods are left out.",
+      FV_FIELD(struct fv_period_row, of.strength) },
+    { "what", "what has that period", "", "Of the kernel; null: not known.", FV_FIELD(struct fv_period_row, what),
+      .flags = FV_NULLABLE },
 };
 const struct fv_relation fv_measure_periods = {
     .name = "periods",
     .key = "periods",
     .title = "Periods",
-    .doc = "Of the ends of gaps, strongest first, of all gaps before long ones: peaks of their periodogram that noise would have with a chance of 1e-4.",
+    .doc = "Of the ends of gaps, strongest first, of all gaps before long ones: peaks of their periodogram that noise "
+           "would have with a chance of 1e-4.",
     FV_COLUMNS(period_columns),
     FV_OUTER(detour_outer),
     .base = the_measured,
@@ -251,28 +288,42 @@ static bool has_interrupts(void *subject, const void *row, const struct fv_colum
 }
 
 static const struct fv_column_def detour_columns[] = {
-    { "phase", "others", "", "alone: one processor at a time; together: all at once.", FV_GET(FV_TYPE_TEXT, get_phase), .argument = offsetof(struct fv_detours, together), .words = fv_noise_phases },
+    { "phase", "others", "", "alone: one processor at a time; together: all at once.", FV_GET(FV_TYPE_TEXT, get_phase),
+      .argument = offsetof(struct fv_detours, together), .words = fv_noise_phases },
     { "cpu", "processor", "id", "Its number.", FV_FIELD(struct fv_detours, cpu) },
     { "watched_s", "watched", "s", "The loop ran so long.", SECONDS(struct fv_detours, watched) },
-    { "blind_s", "blind", "s", "It read the kernel's files behind gaps meanwhile: what came then is not seen.", SECONDS(struct fv_detours, blind) },
-    { "gap_count", "gaps", "", "Gaps of the threshold's length and longer.", FV_FIELD(struct fv_detours, spread.count) },
-    { "gaps_per_second", "a second", "count", "Gaps in a second of the time watched.", FV_GET(FV_TYPE_REAL, get_per_second) },
+    { "blind_s", "blind", "s", "It read the kernel's files behind gaps meanwhile: what came then is not seen.",
+      SECONDS(struct fv_detours, blind) },
+    { "gap_count", "gaps", "", "Gaps of the threshold's length and longer.",
+      FV_FIELD(struct fv_detours, spread.count) },
+    { "gaps_per_second", "a second", "count", "Gaps in a second of the time watched.",
+      FV_GET(FV_TYPE_REAL, get_per_second) },
     { "lost_s", "lost", "s", "Length of all gaps.", SECONDS(struct fv_detours, shares.total) },
     { "lost_share", "lost", "share", "That, of the time watched.", FV_GET(FV_TYPE_REAL, get_lost_share) },
     { "p50_s", "p50", "s", "The median of gaps; null: there are none.", GAPS(p50), .known = has_gaps },
     { "p90_s", "p90", "s", "The 90th percentile of gaps; null: there are none.", GAPS(p90), .known = has_gaps },
     { "p99_s", "p99", "s", "The 99th percentile of gaps; null: fewer than 100.", GAPS(p99), .known = has_gaps },
     { "max_s", "max", "s", "The longest gap; null: there are none.", GAPS(most), .known = has_gaps },
-    { "preempted_share", "preempted", "share", "Of the time lost: the thread was ready to run without a processor (run delay of schedstat); null: no time was lost, or the kernel's file cannot be read, and its time is unexplained.", CLASS(FV_GAP_PREEMPTED) },
-    { "tick_share", "tick", "share", "Interrupts of the processor's timer (/proc/interrupts, LOC); likewise.", CLASS(FV_GAP_TICK) },
-    { "interrupt_share", "interrupts", "share", "Other interrupts of the processor; likewise.", CLASS(FV_GAP_INTERRUPT) },
-    { "steal_share", "steal", "share", "The hypervisor took the processor (/proc/stat); likewise.", CLASS(FV_GAP_STEAL) },
-    { "unexplained_share", "unexplained", "share", "The kernel tells nothing of it; likewise.", CLASS(FV_GAP_UNEXPLAINED) },
-    { "run_delay_s", "run delay", "s", "By which the thread's run delay grew behind gaps.", SECONDS(struct fv_detours, delay) },
+    { "preempted_share", "preempted", "share",
+      "Of the time lost: the thread was ready to run without a processor (run delay of schedstat); null: no time was "
+      "lost, or the kernel's file cannot be read, and its time is unexplained.",
+      CLASS(FV_GAP_PREEMPTED) },
+    { "tick_share", "tick", "share", "Interrupts of the processor's timer (/proc/interrupts, LOC); likewise.",
+      CLASS(FV_GAP_TICK) },
+    { "interrupt_share", "interrupts", "share", "Other interrupts of the processor; likewise.",
+      CLASS(FV_GAP_INTERRUPT) },
+    { "steal_share", "steal", "share", "The hypervisor took the processor (/proc/stat); likewise.",
+      CLASS(FV_GAP_STEAL) },
+    { "unexplained_share", "unexplained", "share", "The kernel tells nothing of it; likewise.",
+      CLASS(FV_GAP_UNEXPLAINED) },
+    { "run_delay_s", "run delay", "s", "By which the thread's run delay grew behind gaps.",
+      SECONDS(struct fv_detours, delay) },
     { "stolen_s", "stolen", "s", "Stolen from the processor meanwhile.", SECONDS(struct fv_detours, stolen) },
-    { "interrupt_most_s", "of an interrupt", "s", "An interrupt explains no more than that of a gap: ten times what one usually takes; null: there were none.",
+    { "interrupt_most_s", "of an interrupt", "s",
+      "An interrupt explains no more than that of a gap: ten times what one usually takes; null: there were none.",
       SECONDS(struct fv_detours, shares.interrupt_most), .known = has_interrupts, .flags = FV_NULLABLE },
-    { "switches", "switches", "", "Involuntary context switches of the thread.", FV_FIELD(struct fv_detours, switches) },
+    { "switches", "switches", "", "Involuntary context switches of the thread.",
+      FV_FIELD(struct fv_detours, switches) },
     { "ticks", "ticks", "", "Interrupts of the processor's timer.", FV_FIELD(struct fv_detours, ticks) },
     { "interrupts", "interrupts", "", "Other interrupts of the processor.", FV_FIELD(struct fv_detours, interrupts) },
     { "gaps", "gaps", "", "", FV_NEST(gaps) },
@@ -282,8 +333,10 @@ const struct fv_relation fv_measure_detours = {
     .name = "detours",
     .key = "detours",
     .title = "Detours",
-    .doc = "Gaps of a loop that only reads the clock, on each processor, and where their time went. Shares of the five classes add up to 1, null as 0.",
-    .shown = "phase cpu gaps_per_second lost_share p50_s/2 p99_s/1 max_s preempted_share tick_share interrupt_share steal_share unexplained_share",
+    .doc = "Gaps of a loop that only reads the clock, on each processor, and where their time went. Shares of the five "
+           "classes add up to 1, null as 0.",
+    .shown = "phase cpu gaps_per_second lost_share p50_s/2 p99_s/1 max_s preempted_share tick_share interrupt_share "
+             "steal_share unexplained_share",
     FV_COLUMNS(detour_columns),
     .base = the_measured,
     FV_ITEMS(struct fv_measured, detours, detour_count),
@@ -308,14 +361,17 @@ const struct fv_relation fv_measure_caches = {
 #define LATENCY(get, part) OF_SPREAD(get, struct fv_latency, spread, part)
 
 static const struct fv_column_def latency_columns[] = {
-    { "bytes", "working set", "bytes", "Lines of 64 bytes in one ring, in an order that looks random.", FV_FIELD(struct fv_latency, bytes) },
+    { "bytes", "working set", "bytes", "Lines of 64 bytes in one ring, in an order that looks random.",
+      FV_FIELD(struct fv_latency, bytes) },
     { "samples", "samples", "", "Repeated measures, of about 0.2 ms each.", FV_FIELD(struct fv_latency, spread.count) },
     { "mode_s", "mode", "s", "Of a step: the half-sample mode.", LATENCY(get_spread_s, mode) },
     { "p50_s", "p50", "s", "Of a step: the median.", LATENCY(get_spread_s, p50) },
-    { "p99_s", "p99", "s", "The 99th percentile; null: of fewer than 100.", LATENCY(get_spread_s, p99), .flags = FV_NULLABLE },
+    { "p99_s", "p99", "s", "The 99th percentile; null: of fewer than 100.", LATENCY(get_spread_s, p99),
+      .flags = FV_NULLABLE },
     { "max_s", "max", "s", "The largest.", LATENCY(get_spread_s, most) },
     { "p50_percent", "p50 %", "percent", "The median, above the mode.", LATENCY(get_percent, p50) },
-    { "p99_percent", "p99 %", "percent", "The 99th percentile, above the mode; null: of fewer than 100.", LATENCY(get_percent, p99), .flags = FV_NULLABLE },
+    { "p99_percent", "p99 %", "percent", "The 99th percentile, above the mode; null: of fewer than 100.",
+      LATENCY(get_percent, p99), .flags = FV_NULLABLE },
     { "max_percent", "max %", "percent", "The largest, above the mode.", LATENCY(get_percent, most) },
 };
 const struct fv_relation fv_measure_latency = {
@@ -331,14 +387,19 @@ const struct fv_relation fv_measure_latency = {
 #define LEVEL(part) OF_SPREAD(get_above, struct fv_memory_level, above, part)
 
 static const struct fv_column_def level_columns[] = {
-    { "level", "level", "", "The smallest cache that holds the middle of these working sets, or DRAM; null: no size is known.", FV_FIELD(struct fv_memory_level, name), .flags = FV_NULLABLE },
+    { "level", "level", "",
+      "The smallest cache that holds the middle of these working sets, or DRAM; null: no size is known.",
+      FV_FIELD(struct fv_memory_level, name), .flags = FV_NULLABLE },
     { "from_bytes", "from", "bytes", "The smallest working set.", FV_FIELD(struct fv_memory_level, from_bytes) },
     { "to_bytes", "to", "bytes", "The largest.", FV_FIELD(struct fv_memory_level, to_bytes) },
-    { "latency_s", "latency", "s", "Of a step: the median of the working sets' modes.", SECONDS(struct fv_memory_level, value) },
+    { "latency_s", "latency", "s", "Of a step: the median of the working sets' modes.",
+      SECONDS(struct fv_memory_level, value) },
     { "samples", "samples", "", "Repeated measures of all.", FV_FIELD(struct fv_memory_level, above.count) },
-    { "p50_percent", "p50 %", "percent", "The median of repeated measures, above the mode of their working set.", LEVEL(p50) },
+    { "p50_percent", "p50 %", "percent", "The median of repeated measures, above the mode of their working set.",
+      LEVEL(p50) },
     { "p90_percent", "p90 %", "percent", "The 90th percentile, likewise.", LEVEL(p90) },
-    { "p99_percent", "p99 %", "percent", "The 99th percentile, likewise; null: of fewer than 100.", LEVEL(p99), .flags = FV_NULLABLE },
+    { "p99_percent", "p99 %", "percent", "The 99th percentile, likewise; null: of fewer than 100.", LEVEL(p99),
+      .flags = FV_NULLABLE },
     { "max_percent", "max %", "percent", "The largest, likewise.", LEVEL(most) },
 };
 const struct fv_relation fv_measure_levels = {
@@ -353,8 +414,10 @@ const struct fv_relation fv_measure_levels = {
 
 static const struct fv_column_def tlb_columns[] = {
     { "pages", "pages", "", "Pages of the smallest size.", FV_FIELD(struct fv_tlb_point, pages) },
-    { "paged_s", "one line each", "s", "Of a step through one line of each page: median.", SECONDS(struct fv_tlb_point, paged) },
-    { "dense_s", "side by side", "s", "Of a step through as many lines side by side: median.", SECONDS(struct fv_tlb_point, dense) },
+    { "paged_s", "one line each", "s", "Of a step through one line of each page: median.",
+      SECONDS(struct fv_tlb_point, paged) },
+    { "dense_s", "side by side", "s", "Of a step through as many lines side by side: median.",
+      SECONDS(struct fv_tlb_point, dense) },
 };
 const struct fv_relation fv_measure_tlb = {
     .name = "memory_tlb",
@@ -369,12 +432,17 @@ const struct fv_relation fv_measure_tlb = {
 #define BANDWIDTH(part) OF_SPREAD(get_above, struct fv_bandwidth, above, part)
 
 static const struct fv_column_def bandwidth_columns[] = {
-    { "kernel", "loop", "", "copy: a = b, two arrays counted; triad: a = b + 3 c, three. What a write reads before is not counted.", FV_FIELD(struct fv_bandwidth, kernel) },
-    { "processors", "processors", "", "At once, each with arrays of its own.", FV_FIELD(struct fv_bandwidth, processors) },
+    { "kernel", "loop", "",
+      "copy: a = b, two arrays counted; triad: a = b + 3 c, three. What a write reads before is not counted.",
+      FV_FIELD(struct fv_bandwidth, kernel) },
+    { "processors", "processors", "", "At once, each with arrays of its own.",
+      FV_FIELD(struct fv_bandwidth, processors) },
     { "bytes", "arrays", "bytes", "The three arrays of one processor.", FV_FIELD(struct fv_bandwidth, bytes) },
-    { "bytes_per_s", "a second", "bytes", "In a second: of each processor by the median of its repetitions, added up.", FV_FIELD(struct fv_bandwidth, bytes_per_s) },
+    { "bytes_per_s", "a second", "bytes", "In a second: of each processor by the median of its repetitions, added up.",
+      FV_FIELD(struct fv_bandwidth, bytes_per_s) },
     { "samples", "samples", "", "Repetitions of all.", FV_FIELD(struct fv_bandwidth, above.count) },
-    { "p50_percent", "p50 %", "percent", "The median of repetitions, above the mode of their processor.", BANDWIDTH(p50) },
+    { "p50_percent", "p50 %", "percent", "The median of repetitions, above the mode of their processor.",
+      BANDWIDTH(p50) },
     { "p90_percent", "p90 %", "percent", "The 90th percentile, likewise.", BANDWIDTH(p90) },
     { "max_percent", "max %", "percent", "The largest, likewise.", BANDWIDTH(most) },
 };

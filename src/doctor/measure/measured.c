@@ -12,12 +12,14 @@ const char *fv_measure_period_name(struct fv_arena *arena, double period_ns, uin
 
     if (!hz || whole < 1 || fabs(ticks - whole) > 0.01 * whole || whole > 100)
         return NULL;
-    return whole > 1 ? fv_arena_printf(arena, "%.0f ticks (CONFIG_HZ %llu)", whole, (unsigned long long)hz) : fv_arena_printf(arena, "tick (CONFIG_HZ %llu)", (unsigned long long)hz);
+    return whole > 1 ? fv_arena_printf(arena, "%.0f ticks (CONFIG_HZ %llu)", whole, (unsigned long long)hz)
+                     : fv_arena_printf(arena, "tick (CONFIG_HZ %llu)", (unsigned long long)hz);
 }
 
 void fv_measured_release(struct fv_measured *m)
 {
-    void *const arrays[] = { m->noise, m->points, m->detours, m->gaps, m->periods, m->caches, m->latencies, m->values, m->levels, m->tlb, m->bandwidths };
+    void *const arrays[] = { m->noise,     m->points, m->detours, m->gaps, m->periods,   m->caches,
+                             m->latencies, m->values, m->levels,  m->tlb,  m->bandwidths };
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);

@@ -38,7 +38,8 @@ static void add_cache(struct fv_doctor *d, struct fv_measured *m, unsigned long 
 
 void fv_memory_find_caches(struct fv_doctor *d, struct fv_measured *m)
 {
-    static const int names[] = { _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE };
+    static const int names[] = { _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
+                                 _SC_LEVEL4_CACHE_SIZE };
     size_t cpu = fv_cpus_first(&m->cpus);
 
     for (unsigned i = 0; i < 10; i++) {
@@ -46,7 +47,8 @@ void fv_memory_find_caches(struct fv_doctor *d, struct fv_measured *m)
         const char *level = fv_doctor_value(d, "sys/devices/system/cpu/cpu%zu/cache/index%u/level", cpu, i);
 
         if (type && level && strcmp(type, "Instruction"))
-            add_cache(d, m, strtoul(level, NULL, 10), bytes_of(fv_doctor_value(d, "sys/devices/system/cpu/cpu%zu/cache/index%u/size", cpu, i)));
+            add_cache(d, m, strtoul(level, NULL, 10),
+                      bytes_of(fv_doctor_value(d, "sys/devices/system/cpu/cpu%zu/cache/index%u/size", cpu, i)));
     }
     m->sizes_from = m->cache_count ? "/sys" : NULL;
     for (unsigned i = 0; !m->sizes_from && i < 4; i++) {
@@ -61,10 +63,12 @@ void fv_memory_find_caches(struct fv_doctor *d, struct fv_measured *m)
 /* What a control group leaves; UINT64_MAX: it has no limit, or none that can be read. */
 static uint64_t left_in_group(struct fv_doctor *d, const char *path)
 {
-    static const char *const names[][2] = { { "memory.max", "memory.current" }, { "memory.limit_in_bytes", "memory.usage_in_bytes" } };
+    static const char *const names[][2] = { { "memory.max", "memory.current" },
+                                            { "memory.limit_in_bytes", "memory.usage_in_bytes" } };
 
     for (size_t i = 0; i < 2; i++) {
-        const char *most = fv_doctor_value(d, "%s/%s", path, names[i][0]), *now = fv_doctor_value(d, "%s/%s", path, names[i][1]);
+        const char *most = fv_doctor_value(d, "%s/%s", path, names[i][0]),
+                   *now = fv_doctor_value(d, "%s/%s", path, names[i][1]);
         uint64_t limit = bytes_of(most), used = bytes_of(now);
 
         if (most && now && *most >= '0' && *most <= '9')
@@ -75,11 +79,13 @@ static uint64_t left_in_group(struct fv_doctor *d, const char *path)
 
 static uint64_t free_bytes(struct fv_doctor *d)
 {
-    const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/meminfo"), *row = text ? strstr(text, "MemAvailable:") : NULL;
+    const char *text = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/meminfo"),
+               *row = text ? strstr(text, "MemAvailable:") : NULL;
     uint64_t free = row ? strtoull(row + strlen("MemAvailable:"), NULL, 10) << 10 : 0;
     const char *own = fv_doctor_text(d, FV_DOCTOR_TEXT, "proc/self/cgroup");
     own = own ? strstr(own, "0::/") : NULL;
-    const char *group = own ? fv_arena_printf(&d->arena, "sys/fs/cgroup/%.*s", (int)strcspn(own + 4, "\n"), own + 4) : NULL;
+    const char *group =
+        own ? fv_arena_printf(&d->arena, "sys/fs/cgroup/%.*s", (int)strcspn(own + 4, "\n"), own + 4) : NULL;
     const char *const groups[] = { group, "sys/fs/cgroup", "sys/fs/cgroup/memory" };
 
     for (size_t i = 0; i < 3; i++) {
@@ -109,7 +115,8 @@ static uint64_t scatter(uint64_t i, unsigned bits)
     return i * UINT64_C(0xbf58476d1ce4e5b9) & mask;
 }
 
-/* All nodes, each `stride` behind the one before, become one ring; within their stride they stand on different lines. */
+/* All nodes, each `stride` behind the one before, become one ring; within their stride they stand on different
+ * lines. */
 static void **make_ring(char *memory, size_t nodes, size_t stride)
 {
     unsigned bits = fv_log2_bucket(nodes - 1);
@@ -148,7 +155,8 @@ static double now_s(void)
 }
 
 /* Repeats the chase until the time is over, at least a few times: ns of a step each. */
-static size_t measure_ring(const struct fv_measure_clock *clock, void **at, size_t nodes, double until_s, double *values)
+static size_t measure_ring(const struct fv_measure_clock *clock, void **at, size_t nodes, double until_s,
+                           double *values)
 {
     size_t steps = UNROLLED * 16, count = 0;
     double took = 0;
@@ -239,7 +247,8 @@ static void measure_latency(struct fv_pinned *p)
     char *memory = map(job->room, MADV_HUGEPAGE);
     size_t left = sizes_to(SMALLEST, job->room);
 
-    for (uint64_t bytes = SMALLEST; memory && bytes <= job->room && !fv_measure_stop; bytes = next_size(bytes), left--) {
+    for (uint64_t bytes = SMALLEST; memory && bytes <= job->room && !fv_measure_stop;
+         bytes = next_size(bytes), left--) {
         double begin = now_s(), until = begin + (job->until_s - begin) / (double)left;
 
         if (begin + fmax(per_byte * (double)bytes, REPEATS_LEAST * REPEAT_NS * 1e-9) > job->until_s)
@@ -271,7 +280,8 @@ static void measure_tlb(struct fv_pinned *p)
     char *memory = most ? map(most * m->page_bytes, MADV_NOHUGEPAGE) : NULL;
     size_t left = sizes_to(16, most);
 
-    for (uint64_t pages = 16; memory && pages <= most && now_s() < job->until_s && !fv_measure_stop; pages = next_size(pages), left--) {
+    for (uint64_t pages = 16; memory && pages <= most && now_s() < job->until_s && !fv_measure_stop;
+         pages = next_size(pages), left--) {
         double each = (job->until_s - now_s()) / (2 * (double)left);
         struct fv_tlb_point point = { .pages = pages };
 
@@ -403,7 +413,8 @@ static void measure_chase(struct fv_pinned *p)
 
     if (!memory)
         return;
-    size_t nodes = job->bytes / LINE, count = measure_ring(&job->clock, make_ring(memory, nodes, LINE), nodes, now_s() + job->seconds, values);
+    size_t nodes = job->bytes / LINE,
+           count = measure_ring(&job->clock, make_ring(memory, nodes, LINE), nodes, now_s() + job->seconds, values);
     if (count) {
         fv_spread_of(values, count, &spread);
         job->value = spread.p50;
@@ -478,7 +489,8 @@ static void measure_bandwidth(struct fv_pinned *p)
                 copy(a, b, lines);
             else
                 triad(a, b, c, lines);
-            j->values[kernel][j->count[kernel]++] = (double)(fv_measure_ticks(&j->m->clock) - begin) * j->m->clock.tick_ns;
+            j->values[kernel][j->count[kernel]++] =
+                (double)(fv_measure_ticks(&j->m->clock) - begin) * j->m->clock.tick_ns;
         }
     }
     munmap(memory, 3 * j->bytes);
@@ -528,7 +540,8 @@ static void say_left_out(struct fv_measured *m, const struct fv_pinned *pinned, 
 /* Arrays of all together are four times the last cache, if there is memory for it. */
 static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, double seconds)
 {
-    uint64_t bytes = last_cache(m) * 4 / 3 / count, most = room / 3 / count, in_time = (uint64_t)(seconds * (double)ARRAY_A_S);
+    uint64_t bytes = last_cache(m) * 4 / 3 / count, most = room / 3 / count,
+             in_time = (uint64_t)(seconds * (double)ARRAY_A_S);
     struct bandwidth_job *jobs = fv_xcalloc(count, sizeof(*jobs));
     struct fv_pinned *pinned = fv_xcalloc(count, sizeof(*pinned));
     size_t used = 0;

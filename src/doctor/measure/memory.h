@@ -10,7 +10,8 @@ void fv_memory_find_caches(struct fv_doctor *doctor, struct fv_measured *measure
 void fv_memory_measure(struct fv_doctor *doctor, struct fv_measured *measured, double seconds);
 /* The cache that processors share, as it is measured: what is told of it may be many times too large in a guest. */
 struct fv_shared_cache {
-    uint64_t bytes;         /* the largest working set that it holds, of one processor with its own caches; 0: it is not told from memory, or from these */
+    uint64_t bytes;         /* the largest working set that it holds, of one processor with its own caches; 0: it is not
+                             * told from memory, or from these */
     uint64_t private_bytes; /* the largest cache that a processor has for itself */
     double cache_ns, memory_ns; /* of a step of a chase: above private_bytes, and of the largest working set */
 };

@@ -58,7 +58,7 @@ void fv_noise_calibrate(struct fv_measured *m)
 
 struct job {
     const struct fv_measured *m;
-    double seconds; /* of each test */
+    double seconds;    /* of each test */
     double *values[2]; /* by test */
     size_t value_count[2], value_room;
     struct fv_gap *gaps;
@@ -119,7 +119,8 @@ static void end_group(struct job *j)
     struct fv_interrupts now = j->before;
 
     fv_kernel_interrupts(&j->view, &now);
-    j->groups[j->group_count++] = (struct fv_gap_group){ (uint32_t)(now.ticks - j->before.ticks), (uint32_t)(now.others - j->before.others) };
+    j->groups[j->group_count++] =
+        (struct fv_gap_group){ (uint32_t)(now.ticks - j->before.ticks), (uint32_t)(now.others - j->before.others) };
     j->before = now;
 }
 
@@ -129,7 +130,8 @@ static FV_COLD void take_gap(struct job *j, uint64_t now, double begin, double l
     enum { DEAR = 20 };
     uint64_t delay_ns = fv_kernel_run_delay_ns(&j->view);
 
-    j->gaps[j->gap_count++] = (struct fv_gap){ begin, length, fmin((double)(delay_ns - j->delay_ns), length), (uint32_t)j->group_count };
+    j->gaps[j->gap_count++] =
+        (struct fv_gap){ begin, length, fmin((double)(delay_ns - j->delay_ns), length), (uint32_t)j->group_count };
     j->of.delay += (double)(delay_ns - j->delay_ns);
     if (now >= j->next_reading) {
         end_group(j);
@@ -137,7 +139,8 @@ static FV_COLD void take_gap(struct job *j, uint64_t now, double begin, double l
 
         j->next_reading = after + DEAR * (after - now);
     }
-    j->delay_ns = fv_kernel_run_delay_ns(&j->view); /* what the thread waited while it read is no part of the next gap */
+    j->delay_ns = fv_kernel_run_delay_ns(&j->view); /* what the thread waited while it read is no part of the next
+                                                     * gap */
 }
 
 static void watch(struct job *j)
@@ -212,7 +215,9 @@ static void add_curve(struct fv_measured *m, const double *sorted, struct fv_noi
         double part = 1 - pow(10, -i / 10.0);
 
         FV_GROW(m->points, m->point_room, m->point_count + 1);
-        m->points[m->point_count++] = (struct fv_curve_point){ part, fv_quantile(sorted, sizeof(*sorted), row->spread.count, part) / row->spread.mode - 1 };
+        m->points[m->point_count++] = (struct fv_curve_point){
+            part, fv_quantile(sorted, sizeof(*sorted), row->spread.count, part) / row->spread.mode - 1
+        };
     }
     row->point_count = (uint32_t)m->point_count - row->first_point;
 }
@@ -257,7 +262,8 @@ static bool has_period(const struct fv_measured *m, const struct fv_detours *of,
 }
 
 /* Of gaps that are longer: an interrupt that was held up comes at their end. */
-static void find_periods(struct fv_measured *m, struct fv_arena *arena, const struct job *j, double longer, struct fv_detours *of)
+static void find_periods(struct fv_measured *m, struct fv_arena *arena, const struct job *j, double longer,
+                         struct fv_detours *of)
 {
     double *ends = fv_xcalloc(j->gap_count + 1, sizeof(*ends));
     struct fv_period found[FV_PERIODS];
@@ -270,7 +276,8 @@ static void find_periods(struct fv_measured *m, struct fv_arena *arena, const st
     for (size_t i = 0; i < periods; i++)
         if (!has_period(m, of, found[i].period)) {
             FV_GROW(m->periods, m->period_room, m->period_count + 1);
-            m->periods[m->period_count++] = (struct fv_period_row){ found[i], longer > 0, fv_measure_period_name(arena, found[i].period, m->hz) };
+            m->periods[m->period_count++] =
+                (struct fv_period_row){ found[i], longer > 0, fv_measure_period_name(arena, found[i].period, m->hz) };
         }
     free(ends);
 }
@@ -313,7 +320,8 @@ static void release_job(struct job *j)
     free(j->groups);
 }
 
-void fv_noise_measure(struct fv_measured *m, struct fv_arena *arena, const struct fv_cpus *cpus, bool together, double seconds)
+void fv_noise_measure(struct fv_measured *m, struct fv_arena *arena, const struct fv_cpus *cpus, bool together,
+                      double seconds)
 {
     size_t count = fv_cpus_count(cpus), used = 0;
     struct job *jobs = fv_xcalloc(count + 1, sizeof(*jobs));

@@ -4,13 +4,16 @@
 
 #include "doctor/measure/measure.h"
 
-/* How much work the fixed work is, and how short the loop's turn: measured->steps, work, quantum, turn and threshold. */
+/* How much work the fixed work is, and how short the loop's turn: measured->steps, work, quantum, turn and
+ * threshold. */
 void fv_noise_calibrate(struct fv_measured *measured);
 
 /* All tests on these processors at once, and adds their rows. */
-void fv_noise_measure(struct fv_measured *measured, struct fv_arena *arena, const struct fv_cpus *cpus, bool together, double seconds);
+void fv_noise_measure(struct fv_measured *measured, struct fv_arena *arena, const struct fv_cpus *cpus, bool together,
+                      double seconds);
 
-/* Starts a function for each processor, pinned to it, and waits until all have ended; `data[i]` is of the i-th. Those that cannot be pinned do not run. */
+/* Starts a function for each processor, pinned to it, and waits until all have ended; `data[i]` is of the i-th. Those
+ * that cannot be pinned do not run. */
 struct fv_pinned {
     unsigned cpu;
     void *data;

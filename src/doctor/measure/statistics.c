@@ -53,7 +53,8 @@ static double rest_of(const struct fv_gap *gap)
     return gap->length > gap->delay ? gap->length - gap->delay : 0;
 }
 
-/* The median of the longest gaps of groups with one interrupt, of those with one gap if there are any; none may be preempted. 0: there are none. */
+/* The median of the longest gaps of groups with one interrupt, of those with one gap if there are any; none may be
+ * preempted. 0: there are none. */
 static double usual_interrupt(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups)
 {
     double *alone = fv_xcalloc(count + 1, sizeof(*alone)), *others = fv_xcalloc(count + 1, sizeof(*others));
@@ -82,7 +83,8 @@ static double usual_interrupt(const struct fv_gap *gaps, size_t count, const str
     return usual;
 }
 
-void fv_gap_shares_of(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups, double stolen, struct fv_gap_shares *out)
+void fv_gap_shares_of(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups, double stolen,
+                      struct fv_gap_shares *out)
 {
     double *rests = fv_xcalloc(count + 1, sizeof(*rests)), left = 0;
 
@@ -209,7 +211,8 @@ static struct spectrum find_spectrum(const double *times, size_t count, double s
 
 enum { FIRST = 16 }; /* eight periods in the span */
 
-/* The power that noise has around a line: the median of its surroundings, as a mean of what is distributed exponentially, and at least that of random times. */
+/* The power that noise has around a line: the median of its surroundings, as a mean of what is distributed
+ * exponentially, and at least that of random times. */
 static double noise_around(const struct spectrum *s, size_t at)
 {
     enum { AROUND = 64 };
@@ -226,7 +229,8 @@ static double noise_around(const struct spectrum *s, size_t at)
     return fmax(1, used ? near[used / 2] / M_LN2 : 1);
 }
 
-/* The frequency that is strongest and more than chance, or the lowest part of it that is nearly as strong: what is periodic has all multiples, too. 0: none. */
+/* The frequency that is strongest and more than chance, or the lowest part of it that is nearly as strong: what is
+ * periodic has all multiples, too. 0: none. */
 static double strongest(const double *times, size_t count, double span)
 {
     enum { MULTIPLES = 64 };
@@ -312,8 +316,10 @@ static bool is_flat(const double *values, size_t count, struct fv_plateau *out)
 
 size_t fv_plateaus_of(const double *values, size_t count, double jump, struct fv_plateau *out, size_t room)
 {
-    double *sums = fv_xcalloc(count + 1, sizeof(*sums)), *squares = fv_xcalloc(count + 1, sizeof(*squares)), *costs = fv_xcalloc(count + 1, sizeof(*costs));
-    size_t *from = fv_xcalloc(count + 1, sizeof(*from)), *ends = fv_xcalloc(count + 1, sizeof(*ends)), pieces = 0, found = 0;
+    double *sums = fv_xcalloc(count + 1, sizeof(*sums)), *squares = fv_xcalloc(count + 1, sizeof(*squares)),
+           *costs = fv_xcalloc(count + 1, sizeof(*costs));
+    size_t *from = fv_xcalloc(count + 1, sizeof(*from)), *ends = fv_xcalloc(count + 1, sizeof(*ends)), pieces = 0,
+           found = 0;
 
     for (size_t i = 0; i < count; i++) {
         double x = log(values[i]);

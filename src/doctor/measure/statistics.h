@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The half-sample mode (Bickel and Fruehwirth, 2006): of all windows that hold half of the values the narrowest, the half of that, and so on. It needs neither the
- * width of a bin nor a model, and outliers do not move it. `sorted`: smallest first, at least one. */
+/* The half-sample mode (Bickel and Fruehwirth, 2006): of all windows that hold half of the values the narrowest, the
+ * half of that, and so on. It needs neither the width of a bin nor a model, and outliers do not move it. `sorted`:
+ * smallest first, at least one. */
 double fv_mode(const double *sorted, size_t count);
 
 /* How values lie about their mode. */
@@ -17,12 +18,14 @@ struct fv_spread {
 };
 /* Sorts the values. All zeros if there are none; p99 of fewer than 100 and p999 of fewer than 1000 are NAN. */
 void fv_spread_of(double *values, size_t count, struct fv_spread *out);
-/* From work done in spells of `fixed` ns to fixed + the time lost: what of the most usual amount of work, of spells with any, is missing. In place. */
+/* From work done in spells of `fixed` ns to fixed + the time lost: what of the most usual amount of work, of spells
+ * with any, is missing. In place. */
 void fv_lost_of_work(double *work, size_t count, double fixed);
 
 /* ---- gaps ---- */
 
-/* A detour: the loop was away from `begin` on, for `length` more than its shortest turn. `delay`: of it, the thread was ready to run without a processor. */
+/* A detour: the loop was away from `begin` on, for `length` more than its shortest turn. `delay`: of it, the thread was
+ * ready to run without a processor. */
 struct fv_gap {
     double begin, length, delay;
     uint32_t group; /* of gaps between two readings of /proc/interrupts */
@@ -33,14 +36,16 @@ struct fv_gap_group {
 
 enum fv_gap_class { FV_GAP_PREEMPTED, FV_GAP_TICK, FV_GAP_INTERRUPT, FV_GAP_STEAL, FV_GAP_UNEXPLAINED, FV_GAP_CLASSES };
 struct fv_gap_shares {
-    double total;                     /* of all gaps */
-    double by_class[FV_GAP_CLASSES];  /* their sum is the total */
-    double interrupt_most;            /* an interrupt explains no more than that; 0: no interrupt was seen */
+    double total;                    /* of all gaps */
+    double by_class[FV_GAP_CLASSES]; /* their sum is the total */
+    double interrupt_most;           /* an interrupt explains no more than that; 0: no interrupt was seen */
 };
-/* Charges each gap: first the run delay that was read behind it; what is left of the longest gaps of a group, one for each interrupt that the processor had in it, to
- * ticks and other interrupts by their numbers, each up to ten times what an interrupt usually takes: the median of gaps that had one to
- * themselves, or, if none had, of the longest gaps of groups with one. Of what is left then, as much as was stolen. The remainder is unexplained. Gaps are by group. */
-void fv_gap_shares_of(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups, double stolen, struct fv_gap_shares *out);
+/* Charges each gap: first the run delay that was read behind it; what is left of the longest gaps of a group, one for
+ * each interrupt that the processor had in it, to ticks and other interrupts by their numbers, each up to ten times
+ * what an interrupt usually takes: the median of gaps that had one to themselves, or, if none had, of the longest gaps
+ * of groups with one. Of what is left then, as much as was stolen. The remainder is unexplained. Gaps are by group. */
+void fv_gap_shares_of(const struct fv_gap *gaps, size_t count, const struct fv_gap_group *groups, double stolen,
+                      struct fv_gap_shares *out);
 
 /* ---- periods ---- */
 
@@ -51,9 +56,10 @@ struct fv_period {
     double strength; /* length of the mean of the unit vectors of all phases: 1 where all keep it */
 };
 #define FV_PERIODS 3
-/* Periods of what comes at these times (smallest first) in a span from 0 on, strongest first; those that keep one are left out before the next is looked for. Found in
- * the periodogram of the times: a peak counts that noise of the power around it would have with a chance below 1e-4 in the whole spectrum, with at least 8 periods in
- * the span, and a strength of at least 0.25. Of multiples of a frequency the lowest that is nearly as strong. */
+/* Periods of what comes at these times (smallest first) in a span from 0 on, strongest first; those that keep one are
+ * left out before the next is looked for. Found in the periodogram of the times: a peak counts that noise of the power
+ * around it would have with a chance below 1e-4 in the whole spectrum, with at least 8 periods in the span, and a
+ * strength of at least 0.25. Of multiples of a frequency the lowest that is nearly as strong. */
 size_t fv_periods_of(const double *times, size_t count, double span, struct fv_period out[FV_PERIODS]);
 
 /* ---- plateaus ---- */
@@ -62,8 +68,9 @@ struct fv_plateau {
     size_t first, count; /* points */
     double value;        /* their median */
 };
-/* Flat stretches of a curve of positive values, at least three points each, whose values differ by a fifth at most: the curve is cut where constants fit its logarithm
- * best, each further constant costing as much as `jump` once squared (0.1: a step of about 10 %). Returns how many; at most `room`. */
+/* Flat stretches of a curve of positive values, at least three points each, whose values differ by a fifth at most: the
+ * curve is cut where constants fit its logarithm best, each further constant costing as much as `jump` once squared
+ * (0.1: a step of about 10 %). Returns how many; at most `room`. */
 size_t fv_plateaus_of(const double *values, size_t count, double jump, struct fv_plateau *out, size_t room);
 
 #endif

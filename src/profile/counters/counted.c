@@ -124,11 +124,13 @@ struct reading {
     bool is_missing; /* a thread that had the record last, or all of them, is not in it */
 };
 
-static struct reading read_value(const struct fv_counted_view *v, const struct gather *g, unsigned i, const struct fv_counter_values *r)
+static struct reading read_value(const struct fv_counted_view *v, const struct gather *g, unsigned i,
+                                 const struct fv_counter_values *r)
 {
     const struct fv_counter_value *at = &r->at[i];
     bool of_processor = !is_account(v, g->event[i]), was_closed = of_processor && r->flags & FV_COUNTERS_UNKNOWN;
-    struct reading got = { NAN, NAN, r->last && (!was_closed || at->enabled), false, was_closed || !r->last || r->flags & FV_COUNTERS_UNWRITTEN };
+    struct reading got = { NAN, NAN, r->last && (!was_closed || at->enabled), false,
+                           was_closed || !r->last || r->flags & FV_COUNTERS_UNWRITTEN };
 
     if (!got.is_counted || (of_processor && r->flags & FV_COUNTERS_CUT))
         return got;
@@ -137,11 +139,13 @@ static struct reading read_value(const struct fv_counted_view *v, const struct g
     return got;
 }
 
-static void add_thread(struct fv_counted_view *v, uint32_t rank, uint32_t event, uint32_t thread, const struct reading *got)
+static void add_thread(struct fv_counted_view *v, uint32_t rank, uint32_t event, uint32_t thread,
+                       const struct reading *got)
 {
     FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
-    v->threads[v->thread_count++] =
-        (struct fv_counted_thread){ rank, event, thread, got->value, got->in_mpi, got->is_scaled, kind_of(got->is_scaled, got->is_missing) };
+    v->threads[v->thread_count++] = (struct fv_counted_thread){
+        rank, event, thread, got->value, got->in_mpi, got->is_scaled, kind_of(got->is_scaled, got->is_missing)
+    };
 }
 
 static void add_reading(struct fv_counted_value *sum, const struct reading *got, double s)
@@ -158,7 +162,8 @@ static void add_reading(struct fv_counted_value *sum, const struct reading *got,
     sum->thread_time_s += s;
 }
 
-static void add_values(struct fv_build *b, struct gather *g, uint32_t rank, uint32_t thread, const struct fv_counter_values *r)
+static void add_values(struct fv_build *b, struct gather *g, uint32_t rank, uint32_t thread,
+                       const struct fv_counter_values *r)
 {
     struct fv_counted_view *v = fv_model_counted(b->model);
     uint32_t scope = scope_of(v, g, r->section);
@@ -168,7 +173,9 @@ static void add_values(struct fv_build *b, struct gather *g, uint32_t rank, uint
         if (g->event[i] == FV_NONE)
             continue;
         struct reading got = read_value(v, g, i, r);
-        add_reading(FV_INTERNED(g->values, v->values, v->value_count, v->value_room, (uint32_t[]){ scope, g->event[i], rank }), &got, s);
+        add_reading(
+            FV_INTERNED(g->values, v->values, v->value_count, v->value_room, (uint32_t[]){ scope, g->event[i], rank }),
+            &got, s);
         if (!scope)
             add_thread(v, rank, g->event[i], thread, &got);
     }
@@ -187,7 +194,10 @@ static void add_parts(struct fv_counted_value *sum, const struct reading *got, d
 /* FV_NONE: damaged, or of a thread whose life is in none. */
 static uint32_t phase_of(struct fv_build_file *f, const struct fv_counter_phase *r)
 {
-    uint32_t in = r->kind == FV_COUNTER_LIFE ? FV_CHUNK_LIVES : r->kind == FV_COUNTER_REGION ? FV_CHUNK_OMP : r->kind == FV_COUNTER_ALONE ? FV_CHUNK_SOLO : 0;
+    uint32_t in = r->kind == FV_COUNTER_LIFE     ? FV_CHUNK_LIVES
+                  : r->kind == FV_COUNTER_REGION ? FV_CHUNK_OMP
+                  : r->kind == FV_COUNTER_ALONE  ? FV_CHUNK_SOLO
+                                                 : 0;
 
     return !in ? FV_NONE : fv_numbers_get(fv_build_numbers(f, in), r->of);
 }
@@ -226,7 +236,8 @@ static void read_in_phases(struct fv_build *b, struct gather *g, uint32_t rank)
             if (g->event[i] == FV_NONE)
                 continue;
             struct reading got = read_value(fv_model_counted(b->model), g, i, &r.sum);
-            struct fv_counted_value *sum = FV_INTERNED(g->in_phases, to->counted, to->counted_count, to->counted_room, (uint32_t[]){ phase, g->event[i], rank });
+            struct fv_counted_value *sum = FV_INTERNED(g->in_phases, to->counted, to->counted_count, to->counted_room,
+                                                       (uint32_t[]){ phase, g->event[i], rank });
 
             add_parts(sum, &got, fv_build_seconds(b->model, rank, r.sum.ticks), parts);
         }
@@ -360,12 +371,14 @@ struct sums {
 
 static struct sums sums_of(const struct fv_counted_view *v, uint32_t scope)
 {
-    size_t first = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope < scope), end = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope <= scope);
+    size_t first = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope < scope),
+           end = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope <= scope);
 
     return first < end ? (struct sums){ v->sums + first, end - first } : (struct sums){ 0 };
 }
 
-static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, const struct sums *in, const struct fv_quantity *quantity)
+static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, const struct sums *in,
+                                           const struct fv_quantity *quantity)
 {
     for (size_t i = 0; quantity && i < in->count; i++)
         if (v->events[in->items[i].event].quantity == quantity)
@@ -374,7 +387,8 @@ static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, cons
 }
 
 /* Where all ranks counted, a rank's place is its number. */
-static const struct fv_counted_value *value_in(const struct fv_counted_view *v, const struct fv_counted_sum *s, uint32_t rank)
+static const struct fv_counted_value *value_in(const struct fv_counted_view *v, const struct fv_counted_sum *s,
+                                               uint32_t rank)
 {
     const struct fv_counted_value *values = s->ranks ? v->values + s->first : NULL;
 
@@ -403,7 +417,8 @@ static double time_in(const struct fv_counted_view *v, const struct sums *in, ui
     return time_s > 0 ? time_s : NAN;
 }
 
-/* Where names of a formula are looked up: a rank's values, with `thread` one thread's, or those of the ranks that know all of the formula; FV_NONE: not of one. */
+/* Where names of a formula are looked up: a rank's values, with `thread` one thread's, or those of the ranks that know
+ * all of the formula; FV_NONE: not of one. */
 struct place {
     const struct fv_counted_view *view;
     struct sums sums;
@@ -466,8 +481,10 @@ static bool is_before(const struct fv_counted_thread *t, uint32_t rank, uint32_t
 
 static double of_thread(const struct place *p, const struct name *n)
 {
-    const struct fv_counted_thread *threads = n->sum && n->sum->threads ? p->view->threads + n->sum->first_thread : NULL;
-    size_t count = threads ? n->sum->threads : 0, at = FV_COUNT_BEFORE(i, count, is_before(&threads[i], p->rank, p->thread));
+    const struct fv_counted_thread *threads =
+        n->sum && n->sum->threads ? p->view->threads + n->sum->first_thread : NULL;
+    size_t count = threads ? n->sum->threads : 0,
+           at = FV_COUNT_BEFORE(i, count, is_before(&threads[i], p->rank, p->thread));
 
     return at < count && threads[at].rank == p->rank && threads[at].thread == p->thread ? threads[at].value : NAN;
 }
@@ -563,7 +580,8 @@ static void add_threads(struct fv_counted_view *v, struct place *p, struct fv_co
         if (isnan(value))
             continue;
         FV_GROW(v->thread_metrics, v->thread_metric_room, v->thread_metric_count + 1);
-        v->thread_metrics[v->thread_metric_count++] = (struct fv_counted_thread_metric){ t->rank, t->thread, value, m->is_scaled };
+        v->thread_metrics[v->thread_metric_count++] =
+            (struct fv_counted_thread_metric){ t->rank, t->thread, value, m->is_scaled };
     }
     m->threads = (uint32_t)(v->thread_metric_count - m->first_thread);
     p->rank = p->thread = FV_NONE;
@@ -587,7 +605,8 @@ static uint32_t ranks_in(const struct sums *in)
     return most;
 }
 
-/* Of a metric that is a part of the whole. In sections of a few ns the counters count what reading them takes, which the clock does not: nothing is known then. */
+/* Of a metric that is a part of the whole. In sections of a few ns the counters count what reading them takes, which
+ * the clock does not: nothing is known then. */
 static double part(double value)
 {
     const double rounding = 0.02;
@@ -616,7 +635,8 @@ static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t sco
     m.formula = fv_arena_bytes(&v->arena, formula, strcspn(formula, ";"));
     m.is_scaled = is_scaled_in(&p->sums);
     spread_metric(p, &m, formula);
-    m.peak = fv_metric_peak(row) ? fv_formula_value(fv_metric_peak(row), look_up, p) : NAN; /* of the ranks that know the formula */
+    /* of the ranks that know the formula */
+    m.peak = fv_metric_peak(row) ? fv_formula_value(fv_metric_peak(row), look_up, p) : NAN;
     add_threads(v, p, &m, formula);
     p->is_outside = true;
     m.outside_mpi = together(p, formula);
@@ -630,7 +650,11 @@ static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t sco
 
 static void make_metrics(struct fv_counted_view *v, size_t rank_count)
 {
-    struct place p = { .view = v, .rank = FV_NONE, .thread = FV_NONE, .knows = fv_xcalloc(rank_count + 1, sizeof(*p.knows)), .rank_count = rank_count };
+    struct place p = { .view = v,
+                       .rank = FV_NONE,
+                       .thread = FV_NONE,
+                       .knows = fv_xcalloc(rank_count + 1, sizeof(*p.knows)),
+                       .rank_count = rank_count };
 
     for (uint32_t scope = 0; scope < v->scope_count; scope++) {
         p.sums = sums_of(v, scope);
@@ -663,7 +687,8 @@ static void mark(const struct fv_counted_view *v, struct fv_counted_metric *m)
         const struct fv_counted_metric *with = row->with ? metric_named(v, m->scope, row->with) : NULL;
         bool is_beyond = row->below ? shown_value(m) < row->limit : shown_value(m) > row->limit;
 
-        if (!strcmp(row->metric, m->row->name) && is_beyond && (!row->with || (with && shown_value(with) > row->with_limit)))
+        if (!strcmp(row->metric, m->row->name) && is_beyond &&
+            (!row->with || (with && shown_value(with) > row->with_limit)))
             m->mark = row->reason;
     }
 }
@@ -704,7 +729,8 @@ static void join_events(struct fv_counted_view *to, const struct fv_counted_view
     size_t own = to->event_count;
 
     for (size_t i = 0; i < from->event_count; i++) {
-        uint32_t at = FV_INTERN_NAME(to->event_index, to->events, to->event_count, to->event_room, &to->arena, from->events[i].name);
+        uint32_t at = FV_INTERN_NAME(to->event_index, to->events, to->event_count, to->event_room, &to->arena,
+                                     from->events[i].name);
         const char *name = to->events[at].name;
 
         numbers[i] = at < own ? FV_NONE : at;
@@ -715,7 +741,8 @@ static void join_events(struct fv_counted_view *to, const struct fv_counted_view
     }
 }
 
-void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks, uint32_t *numbers)
+void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks,
+                     uint32_t *numbers)
 {
     join_events(to, from, numbers);
     for (size_t i = 0; i < from->value_count; i++) {
@@ -751,7 +778,8 @@ const struct fv_track fv_track_counted = {
     .needs = { "phases of threads" },
 };
 
-double fv_counted_of(const struct fv_counted_view *v, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi)
+double fv_counted_of(const struct fv_counted_view *v, uint32_t scope, uint32_t rank, const char *quantity,
+                     bool outside_mpi)
 {
     const struct sums in = sums_of(v, scope);
 

@@ -1,5 +1,6 @@
-/* Events that were counted over whole threads, in sections and in phases of threads (--counters), by rank; and metrics of them (counters/counters.h). Exact, but where the events took turns
- * with others: those are scaled by time; and where some thread is not known: then what the others counted is a part. */
+/* Events that were counted over whole threads, in sections and in phases of threads (--counters), by rank; and metrics
+ * of them (counters/counters.h). Exact, but where the events took turns with others: those are scaled by time; and
+ * where some thread is not known: then what the others counted is a part. */
 #ifndef FV_PROFILE_COUNTED_H
 #define FV_PROFILE_COUNTED_H
 
@@ -30,11 +31,12 @@ struct fv_counted_event {
 
 /* Of a rank, all its threads. */
 struct fv_counted_value {
-    uint32_t scope, event, rank; /* rank: in fv_model.ranks */
-    uint32_t threads;            /* that counted */
-    uint32_t missing;            /* that are not in it: they could not be counted, or the process ended before they told */
-    double value;                /* NAN: no thread counted, or one not for a moment, or not to its end */
-    double in_mpi;               /* of it; NAN: not known */
+    uint32_t scope, event, rank;  /* rank: in fv_model.ranks */
+    uint32_t threads;             /* that counted */
+    uint32_t missing;             /* that are not in it: they could not be counted, or the process ended before they
+                                   * told */
+    double value;                 /* NAN: no thread counted, or one not for a moment, or not to its end */
+    double in_mpi;                /* of it; NAN: not known */
     double time_s, thread_time_s; /* of its longest thread, of all together */
     bool is_scaled;
     uint8_t kind; /* enum fv_counted_kind, also below */
@@ -55,11 +57,11 @@ struct fv_counted_spread {
 
 struct fv_counted_sum {
     uint32_t scope, event;
-    uint32_t first, ranks; /* its part of fv_counted_view.values, by rank */
+    uint32_t first, ranks;          /* its part of fv_counted_view.values, by rank */
     uint32_t first_thread, threads; /* of the whole program: of fv_counted_view.threads, by rank and thread */
-    uint64_t missing; /* threads, of all ranks */
-    double sum, in_mpi, rate; /* rate: by the time of the longest rank */
-    struct fv_counted_spread of; /* of ranks that miss no thread */
+    uint64_t missing;               /* threads, of all ranks */
+    double sum, in_mpi, rate;       /* rate: by the time of the longest rank */
+    struct fv_counted_spread of;    /* of ranks that miss no thread */
     bool is_scaled;
     uint8_t kind;
 };
@@ -73,15 +75,17 @@ struct fv_counted_thread_metric {
 
 struct fv_counted_metric {
     uint32_t scope;
-    uint32_t first_thread, threads; /* of the whole program: of fv_counted_view.thread_metrics, by rank and thread; none where the formula has time in it */
+    uint32_t first_thread, threads; /* of the whole program: of fv_counted_view.thread_metrics, by rank and thread; none
+                                     * where the formula has time in it */
     const struct fv_metric_row *row;
-    double value;       /* of the ranks that know all of the formula, together: of the sums of what was counted, and the longest time */
+    double value;       /* of the ranks that know all of the formula, together: of the sums of what was counted, and the
+                         * longest time */
     uint32_t ranks;     /* these */
     double outside_mpi; /* the same of what was counted outside of MPI; NAN: not known, or of time */
     double peak;        /* NAN: not known */
     struct fv_counted_spread of;
     const char *formula;
-    const char *mark;   /* why it may be a bottleneck; NULL: it is not marked */
+    const char *mark; /* why it may be a bottleneck; NULL: it is not marked */
     bool is_scaled;
     uint8_t kind;
 };
@@ -89,7 +93,7 @@ struct fv_counted_metric {
 struct fv_counted_view {
     struct fv_arena arena;
     struct fv_index scope_index, event_index; /* by name */
-    enum fv_processor_kind processor; /* of the first rank that knows */
+    enum fv_processor_kind processor;         /* of the first rank that knows */
     struct fv_counted_scope *scopes;
     size_t scope_count, scope_room;
     struct fv_counted_event *events; /* as asked for; 0: nothing was counted */
@@ -100,34 +104,38 @@ struct fv_counted_view {
     size_t thread_count, thread_room;
     struct fv_counted_sum *sums; /* by scope and event; of the whole program first, of each event */
     size_t sum_count, sum_room;
-    size_t whole_count;          /* of them of the whole program */
+    size_t whole_count;                /* of them of the whole program */
     struct fv_counted_metric *metrics; /* by scope */
     size_t metric_count, metric_room;
     struct fv_counted_thread_metric *thread_metrics; /* by metric */
     size_t thread_metric_count, thread_metric_room;
 };
-/* Takes over what another run of the program counted that this one did not: of ranks and sections that are in both. `finish` must follow. events: room for as many as
- * `from` has; what number each has got, FV_NONE: it is not taken over. */
-void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks, uint32_t *events);
+/* Takes over what another run of the program counted that this one did not: of ranks and sections that are in both.
+ * `finish` must follow. events: room for as many as `from` has; what number each has got, FV_NONE: it is not taken
+ * over. */
+void fv_counted_join(struct fv_counted_view *to, const struct fv_counted_view *from, const uint32_t *ranks,
+                     uint32_t *events);
 /* Computes sums and metrics. */
 void fv_counted_finish(struct fv_counted_view *view, size_t rank_count);
 void fv_counted_release(struct fv_counted_view *view);
 /* The peak of a metric, which was measured elsewhere. */
 void fv_counted_set_peak(struct fv_counted_view *view, const char *metric, double peak);
 
-/* In phases of threads. Values are as those of other scopes, but `threads` and `missing` are parts of threads: a thread of a team has one in each region; time_s is the phase's longest_s. */
+/* In phases of threads. Values are as those of other scopes, but `threads` and `missing` are parts of threads: a thread
+ * of a team has one in each region; time_s is the phase's longest_s. */
 struct fv_model;
 /* From what phases.counted has, when phases are those of the report; again when that has changed. */
 void fv_counted_phases(struct fv_model *model);
-/* fv_counted_join() of other runs, and the same of phases that are in both: these have one call path, as it was recorded, and one function. So
- * call paths are not named yet, on either side. */
+/* fv_counted_join() of other runs, and the same of phases that are in both: these have one call path, as it was
+ * recorded, and one function. So call paths are not named yet, on either side. */
 void fv_counted_join_runs(struct fv_model *model, const struct fv_model *runs, size_t count);
 
 /* What was counted of a quantity on a rank in a scope, outside of MPI if that is wanted; NAN: it is not known. */
-double fv_counted_of(const struct fv_counted_view *view, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi);
+double fv_counted_of(const struct fv_counted_view *view, uint32_t scope, uint32_t rank, const char *quantity,
+                     bool outside_mpi);
 
-/* Over whole threads and sections; events 0: nothing was counted. In phases of threads (fv_counted_phases()): scope 0 is none, then
- * fv_phases.items in their order; it has no threads. */
+/* Over whole threads and sections; events 0: nothing was counted. In phases of threads (fv_counted_phases()): scope 0
+ * is none, then fv_phases.items in their order; it has no threads. */
 struct fv_counters {
     struct fv_counted_view counted, phases;
 };

@@ -1,4 +1,5 @@
-/* See counted.h: what was counted in phases of threads. Phases are numbered anew when their call paths are known, so sums are made last. */
+/* See counted.h: what was counted in phases of threads. Phases are numbered anew when their call paths are known, so
+ * sums are made last. */
 #include "profile/model.h"
 #include "profile/counters/counted.h"
 #include "profile/threads/phases.h"
@@ -22,9 +23,11 @@ static void begin_view(struct fv_counted_view *v, const struct fv_model *m)
 }
 
 /* A value of each event that the rank counted: all parts of threads are missing in it so far. */
-static void add_place(struct fv_counted_view *v, struct fv_index *index, const struct fv_phase_part *part, uint32_t event)
+static void add_place(struct fv_counted_view *v, struct fv_index *index, const struct fv_phase_part *part,
+                      uint32_t event)
 {
-    struct fv_counted_value *to = FV_INTERNED(*index, v->values, v->value_count, v->value_room, (uint32_t[]){ part->phase + 1, event, part->rank });
+    struct fv_counted_value *to = FV_INTERNED(*index, v->values, v->value_count, v->value_room,
+                                              (uint32_t[]){ part->phase + 1, event, part->rank });
     uint64_t parts = part->sums.threads > part->sums.lost_threads ? part->sums.threads - part->sums.lost_threads : 0;
 
     to->missing = parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;

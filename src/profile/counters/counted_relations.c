@@ -1,4 +1,5 @@
-/* Events that were counted: relations counters, counter_sections, counter_metrics, and of phases of threads counter_phases, counter_phase_metrics. */
+/* Events that were counted: relations counters, counter_sections, counter_metrics, and of phases of threads
+ * counter_phases, counter_phase_metrics. */
 #include "profile/build.h"
 #include "profile/counters/counted.h"
 #include "profile/relations.h"
@@ -27,23 +28,35 @@ static void get_count(void *subject, const void *row, const struct fv_column_def
     v->whole = v->null ? 0 : (uint64_t)llround(number);
     v->estimate = *(const bool *)((const char *)row + c->argument);
 }
-#define COUNT(k, t, S, m, d) { k, t, "", d, FV_GET(FV_TYPE_WHOLE, get_count), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = offsetof(S, is_scaled) }
+#define COUNT(k, t, S, m, d)                                                                           \
+    {                                                                                                  \
+        k, t, "", d, FV_GET(FV_TYPE_WHOLE, get_count), .flags = FV_NULLABLE, .offset = offsetof(S, m), \
+                                                       .argument = offsetof(S, is_scaled)              \
+    }
 
 static void get_real(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->real = *(const double *)(const void *)((const char *)row + c->offset);
     v->estimate = *(const bool *)((const char *)row + c->argument);
 }
-#define REAL(k, t, u, S, m, d) { k, t, u, d, FV_GET(FV_TYPE_REAL, get_real), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = offsetof(S, is_scaled) }
+#define REAL(k, t, u, S, m, d)                                                                      \
+    {                                                                                               \
+        k, t, u, d, FV_GET(FV_TYPE_REAL, get_real), .flags = FV_NULLABLE, .offset = offsetof(S, m), \
+                                                    .argument = offsetof(S, is_scaled)              \
+    }
 
 static const char *const kinds[] = { "exact", "estimate", "part", NULL };
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = kinds[*((const uint8_t *)row + c->offset)];
 }
-#define KIND(S)                                                                                                                                                 \
-    { "kind", "kind", "", "exact, of the threads that the row is about; or estimate: events took turns, and what was counted part of the time is scaled by time; or part: some thread or rank is not known, and not in it.", FV_GET(FV_TYPE_TEXT, get_kind), \
-      .offset = offsetof(S, kind), .words = kinds }
+#define KIND(S)                                                                                                       \
+    {                                                                                                                 \
+        "kind", "kind", "",                                                                                           \
+            "exact, of the threads that the row is about; or estimate: events took turns, and what was counted part " \
+            "of the time is scaled by time; or part: some thread or rank is not known, and not in it.",               \
+            FV_GET(FV_TYPE_TEXT, get_kind), .offset = offsetof(S, kind), .words = kinds                               \
+    }
 
 /* A rank of a spread, by its index; null: there is none. */
 static void get_spread_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -53,7 +66,10 @@ static void get_spread_rank(void *subject, const void *row, const struct fv_colu
     v->null = rank == FV_NONE;
     v->number = v->null ? 0 : fv_tables_model(subject)->ranks[rank].world_rank;
 }
-#define SPREAD_RANK(k, t, S, m, d) { k, t, "", d, FV_GET(FV_TYPE_NUMBER, get_spread_rank), .flags = FV_NULLABLE, .offset = offsetof(S, m) }
+#define SPREAD_RANK(k, t, S, m, d)                                                                           \
+    {                                                                                                        \
+        k, t, "", d, FV_GET(FV_TYPE_NUMBER, get_spread_rank), .flags = FV_NULLABLE, .offset = offsetof(S, m) \
+    }
 
 /* ---- events ---- */
 
@@ -95,15 +111,24 @@ static void get_reason(void *subject, const void *row, const struct fv_column_de
 }
 
 #define S struct fv_counted_sum
-#define SUMS                                                                                                                                                      \
-    COUNT("counted", "count", S, sum, "Counted, of all ranks and threads; null: not known."),                                                                       \
-        COUNT("counted_in_mpi", "in MPI", S, in_mpi, "Of it in MPI calls, with what fvmpi does in them; null of events that are not the processor's, and with --counters-mpi=0."),    \
-        REAL("rate_per_s", "/s", "/s", S, rate, "The count by the time of the thread that was there longest."),                                                   \
-        KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) }, \
-        { "missing_threads", "missing", "", "Threads that are not in the counts: they could not be counted, or the process ended before they told.", FV_FIELD(S, missing), .flags = FV_BLANK }, \
-        REAL("counted_mean", "mean", "count", S, of.mean, "Of a rank that misses no thread, the mean."),     \
-        COUNT("counted_min", "min", S, of.min, "Of the rank with least."), SPREAD_RANK("min_rank", "rank", S, of.min_rank, "That rank."),                                 \
-        COUNT("counted_max", "max", S, of.max, "Of the rank with most."), SPREAD_RANK("max_rank", "rank", S, of.max_rank, "That rank.")
+#define SUMS                                                                                                        \
+    COUNT("counted", "count", S, sum, "Counted, of all ranks and threads; null: not known."),                       \
+        COUNT("counted_in_mpi", "in MPI", S, in_mpi,                                                                \
+              "Of it in MPI calls, with what fvmpi does in them; null of events that are not the processor's, and " \
+              "with --counters-mpi=0."),                                                                            \
+        REAL("rate_per_s", "/s", "/s", S, rate, "The count by the time of the thread that was there longest."),     \
+        KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) },                       \
+        { "missing_threads",                                                                                        \
+          "missing",                                                                                                \
+          "",                                                                                                       \
+          "Threads that are not in the counts: they could not be counted, or the process ended before they told.",  \
+          FV_FIELD(S, missing),                                                                                     \
+          .flags = FV_BLANK },                                                                                      \
+        REAL("counted_mean", "mean", "count", S, of.mean, "Of a rank that misses no thread, the mean."),            \
+        COUNT("counted_min", "min", S, of.min, "Of the rank with least."),                                          \
+        SPREAD_RANK("min_rank", "rank", S, of.min_rank, "That rank."),                                              \
+        COUNT("counted_max", "max", S, of.max, "Of the rank with most."),                                           \
+        SPREAD_RANK("max_rank", "rank", S, of.max_rank, "That rank.")
 
 static const struct fv_column_def outer_columns[] = {
     { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
@@ -113,10 +138,14 @@ static const struct fv_column_def outer_columns[] = {
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(V, rank, "rank", "rank", "The rank."),
     { "thread_count", "threads", "", "Its threads that counted.", FV_FIELD(V, threads) },
-    { "missing_threads", "missing", "", "Its threads that are not in the count: they could not be counted, or the process ended before they told.", FV_FIELD(V, missing), .flags = FV_BLANK },
+    { "missing_threads", "missing", "",
+      "Its threads that are not in the count: they could not be counted, or the process ended before they told.",
+      FV_FIELD(V, missing), .flags = FV_BLANK },
     COUNT("counted", "count", V, value, "Counted, of its threads."),
     COUNT("counted_in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
-    { "time_s", "time", "s", "How long its thread that counted longest did; of a section, how long its instances were, pauses included.", FV_FIELD(V, time_s) },
+    { "time_s", "time", "s",
+      "How long its thread that counted longest did; of a section, how long its instances were, pauses included.",
+      FV_FIELD(V, time_s) },
     KIND(V),
 };
 static const struct fv_relation ranks = {
@@ -157,10 +186,13 @@ static const struct fv_relation threads = {
 
 static const struct fv_column_def counter_columns[] = {
     { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
-    { "quantity", "quantity", "", "What it counts, as formulas of metrics call it; null: none of these.", FV_GET(FV_TYPE_TEXT, get_quantity), .flags = FV_NULLABLE },
-    { "mode", "mode", "", "Where it counts: in user mode, in the kernel, or both.", FV_GET(FV_TYPE_TEXT, get_mode), .words = modes },
+    { "quantity", "quantity", "", "What it counts, as formulas of metrics call it; null: none of these.",
+      FV_GET(FV_TYPE_TEXT, get_quantity), .flags = FV_NULLABLE },
+    { "mode", "mode", "", "Where it counts: in user mode, in the kernel, or both.", FV_GET(FV_TYPE_TEXT, get_mode),
+      .words = modes },
     SUMS,
-    { "refused_ranks", "refused", "", "Ranks that could not count it.", FV_GET(FV_TYPE_WHOLE, get_refused), .flags = FV_BLANK },
+    { "refused_ranks", "refused", "", "Ranks that could not count it.", FV_GET(FV_TYPE_WHOLE, get_refused),
+      .flags = FV_BLANK },
     { "reason", "why not", "", "Why; null: all could.", FV_GET(FV_TYPE_TEXT, get_reason), .flags = FV_NULLABLE },
     { "per_rank", "by rank", "", "By rank.", FV_NEST(ranks) },
     { "per_thread", "by thread", "", "By thread.", FV_NEST(threads) },
@@ -169,8 +201,10 @@ static const struct fv_relation counters_relation = {
     .name = "counters",
     .key = "counters",
     .title = "Counters",
-    .doc = "Events counted over whole threads (fvmpi run --counters), from the begin of the recording in each to its end, pauses included; over all ranks, in the order in which they were asked for. "
-           "Of the processor's events in user mode, unless mode says otherwise. Exact, but for what kind calls an estimate, or a part.",
+    .doc = "Events counted over whole threads (fvmpi run --counters), from the begin of the recording in each to its "
+           "end, pauses included; over all ranks, in the order in which they were asked for. "
+           "Of the processor's events in user mode, unless mode says otherwise. Exact, but for what kind calls an "
+           "estimate, or a part.",
     .shown = "event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(counter_columns),
@@ -189,10 +223,15 @@ static void get_number(void *subject, const void *row, const struct fv_column_de
 {
     v->number = view_of(subject)->scopes[*(const uint32_t *)(const void *)((const char *)row + c->offset)].number;
 }
-#define SECTION(R)                                                                                                                                                    \
-    { "section", "section", "", "The section's name; all: the whole program.", FV_GET(FV_TYPE_TEXT, get_section), .offset = offsetof(R, scope) },                    \
-    {                                                                                                                                                               \
-        "number", "no.", "", "Its number.", FV_GET(FV_TYPE_NUMBER, get_number), .offset = offsetof(R, scope)                                                        \
+#define SECTION(R)                                                                                           \
+    { "section",                                                                                             \
+      "section",                                                                                             \
+      "",                                                                                                    \
+      "The section's name; all: the whole program.",                                                         \
+      FV_GET(FV_TYPE_TEXT, get_section),                                                                     \
+      .offset = offsetof(R, scope) },                                                                        \
+    {                                                                                                        \
+        "number", "no.", "", "Its number.", FV_GET(FV_TYPE_NUMBER, get_number), .offset = offsetof(R, scope) \
     }
 
 static const struct fv_column_def section_outer[] = {
@@ -233,9 +272,11 @@ static const struct fv_relation counter_sections_relation = {
     .name = "counter_sections",
     .key = "counter_sections",
     .title = "Counters in sections, of the threads that opened them",
-    .doc = "Events counted in the sections that the program marks, in instances that have ended, by section and event: of the threads that opened the section. "
+    .doc = "Events counted in the sections that the program marks, in instances that have ended, by section and event: "
+           "of the threads that opened the section. "
            "What other threads of the process count meanwhile, such as workers of OpenMP, is not in it.",
-    .shown = "section number event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
+    .shown = "section number event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 "
+             "max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(section_columns),
     .count = section_count,
@@ -249,7 +290,10 @@ static void get_metric(void *subject, const void *row, const struct fv_column_de
 {
     v->text = *(const char *const *)(const void *)((const char *)((const M *)row)->row + c->argument);
 }
-#define METRIC_TEXT(k, t, m, d) { k, t, "", d, FV_GET(FV_TYPE_TEXT, get_metric), .argument = offsetof(struct fv_metric_row, m) }
+#define METRIC_TEXT(k, t, m, d)                                                                      \
+    {                                                                                                \
+        k, t, "", d, FV_GET(FV_TYPE_TEXT, get_metric), .argument = offsetof(struct fv_metric_row, m) \
+    }
 
 static void get_of_peak(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -272,7 +316,8 @@ static const struct fv_relation metric_threads = {
     .name = "counter_metric_threads",
     .key = "per_thread",
     .title = "Metrics by thread",
-    .doc = "The metric of each thread that counted all of its quantities, by rank and thread; of the whole program, and not of metrics by time.",
+    .doc = "The metric of each thread that counted all of its quantities, by rank and thread; of the whole program, "
+           "and not of metrics by time.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .of_ranks = true,
@@ -282,18 +327,38 @@ static const struct fv_relation metric_threads = {
     FV_SLICE(struct fv_counted_view, thread_metrics, M, first_thread, threads),
 };
 
-#define METRIC_COLUMNS                                                                                                                                            \
-    METRIC_TEXT("group", "group", group, "The group of events that it is made of."), METRIC_TEXT("metric", "metric", name, "Its name."), METRIC_TEXT("unit", "unit", unit, "Its unit."), \
-        REAL("metric_value", "value", "ratio", M, value, "Of all ranks that know all of the formula, together: of the sums of what was counted, and the time of the longest."),    \
-        { "rank_count", "ranks", "", "These ranks.", FV_FIELD(M, ranks) },                                                                                        \
-        REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi, "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),    \
-        REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."), REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),        \
-        SPREAD_RANK("min_rank", "rank", M, of.min_rank, "That rank."), REAL("metric_max", "max", "ratio", M, of.max, "Of the rank with most."),                    \
-        SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."), REAL("peak", "peak", "", M, peak, "The most that the processor can do, in the unit of the value: of IPC as many operations as it takes on in a cycle; of floating point double-precision multiply-adds, at the clock that it had, of families whose members differ of the largest; of memory what --peaks names, reads and writes together, of all nodes. Null: not known."), \
-        { "of_peak", "of peak", "share", "The value's share of it.", FV_GET(FV_TYPE_REAL, get_of_peak), .flags = FV_NULLABLE },                                   \
-        KIND(M),                                                                                                                                                  \
-        { "mark", "may be a bottleneck", "", "Why it may be one, by what it is outside of MPI where that is known; null: it is not marked.", FV_FIELD(M, mark), .flags = FV_NULLABLE }, \
-        METRIC_TEXT("doc", "meaning", doc, "What it is."), { "formula", "formula", "", "How it is computed, of quantities.", FV_FIELD(M, formula) }
+#define METRIC_COLUMNS                                                                                                 \
+    METRIC_TEXT("group", "group", group, "The group of events that it is made of."),                                   \
+        METRIC_TEXT("metric", "metric", name, "Its name."), METRIC_TEXT("unit", "unit", unit, "Its unit."),            \
+        REAL("metric_value", "value", "ratio", M, value,                                                               \
+             "Of all ranks that know all of the formula, together: of the sums of what was counted, and the time of "  \
+             "the longest."),                                                                                          \
+        { "rank_count", "ranks", "", "These ranks.", FV_FIELD(M, ranks) },                                             \
+        REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi,                                                    \
+             "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),               \
+        REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."),                                      \
+        REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),                                      \
+        SPREAD_RANK("min_rank", "rank", M, of.min_rank, "That rank."),                                                 \
+        REAL("metric_max", "max", "ratio", M, of.max, "Of the rank with most."),                                       \
+        SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."),                                                 \
+        REAL("peak", "peak", "", M, peak,                                                                              \
+             "The most that the processor can do, in the unit of the value: of IPC as many operations as it takes on " \
+             "in a cycle; of floating point double-precision multiply-adds, at the clock that it had, of families "    \
+             "whose members differ of the largest; of memory what --peaks names, reads and writes together, of all "   \
+             "nodes. Null: not known."),                                                                               \
+        { "of_peak",           "of peak", "share", "The value's share of it.", FV_GET(FV_TYPE_REAL, get_of_peak),      \
+          .flags = FV_NULLABLE },                                                                                      \
+        KIND(M),                                                                                                       \
+        { "mark",                                                                                                      \
+          "may be a bottleneck",                                                                                       \
+          "",                                                                                                          \
+          "Why it may be one, by what it is outside of MPI where that is known; null: it is not marked.",              \
+          FV_FIELD(M, mark),                                                                                           \
+          .flags = FV_NULLABLE },                                                                                      \
+        METRIC_TEXT("doc", "meaning", doc, "What it is."),                                                             \
+    {                                                                                                                  \
+        "formula", "formula", "", "How it is computed, of quantities.", FV_FIELD(M, formula)                           \
+    }
 
 static const struct fv_column_def metric_columns[] = {
     SECTION(M),
@@ -304,9 +369,12 @@ static const struct fv_relation counter_metrics_relation = {
     .name = "counter_metrics",
     .key = "counter_metrics",
     .title = "Metrics",
-    .doc = "What follows from the counters: metrics whose quantities were all counted, of the whole program and of its sections, in the order of their groups. Of a section they are of the threads that opened it. Rates by time are of what a rank's "
+    .doc = "What follows from the counters: metrics whose quantities were all counted, of the whole program and of its "
+           "sections, in the order of their groups. Of a section they are of the threads that opened it. Rates by time "
+           "are of what a rank's "
            "threads count together.",
-    .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
+    .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 "
+             "of_peak/1 mark/3",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(metric_columns),
     .base = counted_base,
@@ -350,11 +418,30 @@ static void get_phase_label(void *subject, const void *row, const struct fv_colu
 }
 
 static const char *const phase_kinds[] = { "threads", "omp", NULL };
-#define PHASE(R)                                                                                                                                                  \
-    { "phase_id", "phase", "", "Index in phases, from 0.", FV_GET(FV_TYPE_WHOLE, get_phase), .offset = offsetof(R, scope) },                                      \
-        { "kind_of_phase", "kind of phase", "", "Threads that the program created, or OpenMP's parallel regions.", FV_GET(FV_TYPE_TEXT, get_phase_kind), .words = phase_kinds, .offset = offsetof(R, scope) }, \
-        { "function", "function", "", "What the threads began with; of a region, the function that the compiler made of it.", FV_GET(FV_TYPE_TEXT, get_phase_function), .offset = offsetof(R, scope) }
-#define PHASE_LABEL(R) { "label", "threads of", "", "The phase, in words.", FV_GET(FV_TYPE_TEXT, get_phase_label), .flags = FV_FLAT, .offset = offsetof(R, scope) }
+#define PHASE(R)                                                                                    \
+    { "phase_id",                                                                                   \
+      "phase",                                                                                      \
+      "",                                                                                           \
+      "Index in phases, from 0.",                                                                   \
+      FV_GET(FV_TYPE_WHOLE, get_phase),                                                             \
+      .offset = offsetof(R, scope) },                                                               \
+        { "kind_of_phase",                                                                          \
+          "kind of phase",                                                                          \
+          "",                                                                                       \
+          "Threads that the program created, or OpenMP's parallel regions.",                        \
+          FV_GET(FV_TYPE_TEXT, get_phase_kind),                                                     \
+          .words = phase_kinds,                                                                     \
+          .offset = offsetof(R, scope) },                                                           \
+    {                                                                                               \
+        "function", "function", "",                                                                 \
+            "What the threads began with; of a region, the function that the compiler made of it.", \
+            FV_GET(FV_TYPE_TEXT, get_phase_function), .offset = offsetof(R, scope)                  \
+    }
+#define PHASE_LABEL(R)                                                                            \
+    {                                                                                             \
+        "label", "threads of", "", "The phase, in words.", FV_GET(FV_TYPE_TEXT, get_phase_label), \
+            .flags = FV_FLAT, .offset = offsetof(R, scope)                                        \
+    }
 
 #define PHASES_RECORDED_BY "fvmpi run --counters --threads"
 
@@ -364,8 +451,12 @@ static const struct fv_column_def phase_outer[] = {
 };
 static const struct fv_column_def phase_rank_columns[] = {
     FV_RANK_COLUMN(V, rank, "rank", "rank", "The rank."),
-    { "thread_count", "threads", "", "Its threads that counted, over all instances of the phase; of OpenMP, of the teams of all regions.", FV_FIELD(V, threads) },
-    { "missing_threads", "missing", "", "Those that are not in the count: they could not be counted, or not told any more.", FV_FIELD(V, missing), .flags = FV_BLANK },
+    { "thread_count", "threads", "",
+      "Its threads that counted, over all instances of the phase; of OpenMP, of the teams of all regions.",
+      FV_FIELD(V, threads) },
+    { "missing_threads", "missing", "",
+      "Those that are not in the count: they could not be counted, or not told any more.", FV_FIELD(V, missing),
+      .flags = FV_BLANK },
     COUNT("counted", "count", V, value, "Counted, of these."),
     COUNT("counted_in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
     { "time_s", "longest", "s", "The phase's longest_s on the rank.", FV_FIELD(V, time_s) },
@@ -411,10 +502,13 @@ static const struct fv_relation counter_phases_relation = {
     .name = "counter_phases",
     .key = "counter_phases",
     .title = "Counters in phases of threads",
-    .doc = "Events counted in phases of parallel threads, by phase and event. Of threads that the program created, all of their counts, from begin to end. Of OpenMP's regions, of each thread of a team "
-           "from the begin of its function until it comes to the barrier at the region's end, with the tasks that it runs there: waits within the region are in it, in which a thread may spin, the one at its end is not. "
+    .doc = "Events counted in phases of parallel threads, by phase and event. Of threads that the program created, all "
+           "of their counts, from begin to end. Of OpenMP's regions, of each thread of a team "
+           "from the begin of its function until it comes to the barrier at the region's end, with the tasks that it "
+           "runs there: waits within the region are in it, in which a thread may spin, the one at its end is not. "
            "Rates are by the phase's longest_s.",
-    .shown = "label event counted rate_per_s/4 counted_in_mpi/3 missing_threads/1 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
+    .shown = "label event counted rate_per_s/4 counted_in_mpi/3 missing_threads/1 counted_min/2 min_rank/2 "
+             "counted_max/2 max_rank/2 kind/1",
     .recorded_by = PHASES_RECORDED_BY,
     FV_COLUMNS(phase_columns),
     .count = phase_count,
@@ -430,8 +524,10 @@ static const struct fv_relation counter_phase_metrics_relation = {
     .name = "counter_phase_metrics",
     .key = "counter_phase_metrics",
     .title = "Metrics of phases of threads",
-    .doc = "What follows from the counters of each phase (counter_phases), in the order of their groups. Time in them is the phase's longest_s.",
-    .shown = "label metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
+    .doc = "What follows from the counters of each phase (counter_phases), in the order of their groups. Time in them "
+           "is the phase's longest_s.",
+    .shown =
+        "label metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
     .recorded_by = PHASES_RECORDED_BY,
     FV_COLUMNS(phase_metric_columns),
     .base = phase_counted_base,
@@ -454,6 +550,7 @@ const struct fv_subject fv_counters_subject = {
     .name = "counters",
     .bytes = sizeof(struct fv_counters),
     .tracks = { &fv_track_counted },
-    .relations = { &counters_relation, &counter_sections_relation, &counter_metrics_relation, &counter_phases_relation, &counter_phase_metrics_relation },
+    .relations = { &counters_relation, &counter_sections_relation, &counter_metrics_relation, &counter_phases_relation,
+                   &counter_phase_metrics_relation },
     .release = release_counters,
 };

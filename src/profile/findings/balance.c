@@ -1,5 +1,5 @@
-/* Findings of how long ranks are outside of MPI: they compute for different times, or one of them has nothing to do for its
- * processor. By the seconds of the profile; what a trace tells is more, and takes their place (late.c). */
+/* Findings of how long ranks are outside of MPI: they compute for different times, or one of them has nothing to do for
+ * its processor. By the seconds of the profile; what a trace tells is more, and takes their place (late.c). */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/places.h"
@@ -10,10 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UNEVEN      0.05 /* of time outside of MPI: what the mean is shorter than the longest rank's; what may not be CPU time of computing */
-#define UNEVEN_BUSY 0.1  /* the same of CPU time on a busy machine, where others have the caches, too */
+/* of time outside of MPI: what the mean is shorter than the longest rank's; what may not be CPU time of computing */
+#define UNEVEN      0.05
+#define UNEVEN_BUSY 0.1     /* the same of CPU time on a busy machine, where others have the caches, too */
 #define BY_SAMPLES  1.0 / 3 /* ... and where samples alone tell it: who yields its processor has too many */
-#define MOST        0.5  /* of the excess: then it is the reason */
+#define MOST        0.5     /* of the excess: then it is the reason */
 
 /* The rank whose time is longest. */
 struct longest {
@@ -55,7 +56,8 @@ static bool find_longest(const struct fv_profile *v, struct longest *l)
     return l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s);
 }
 
-/* CPU time is what a rank computes, however often others have its processor. The same by it; a trace tells of all time, and so does not know this. */
+/* CPU time is what a rank computes, however often others have its processor. The same by it; a trace tells of all time,
+ * and so does not know this. */
 static bool find_computing(const struct fv_profile *v, const struct fv_findings *f, struct longest *l)
 {
     const struct fv_model *m = v->model;
@@ -66,7 +68,8 @@ static bool find_computing(const struct fv_profile *v, const struct fv_findings 
     l->is_cpu = true;
     l->doing = FV_COMPUTES;
     double uneven = fv_excess_is_measured(m) ? UNEVEN_BUSY : BY_SAMPLES;
-    return l->rank_s - l->others_s > uneven * l->rank_s && l->rank_s - l->others_s > fv_computing_error(v, l->rank) && fv_finding_worth_cpu(v, f, l->lost_s);
+    return l->rank_s - l->others_s > uneven * l->rank_s && l->rank_s - l->others_s > fv_computing_error(v, l->rank) &&
+           fv_finding_worth_cpu(v, f, l->lost_s);
 }
 
 /* The times are CPU time, but for a little. */
@@ -86,7 +89,8 @@ static void say_times(const struct fv_model *m, const struct longest *l, const c
 {
     char mine[FV_WORD], others[FV_WORD];
 
-    snprintf(out, 200, "rank %d %s %s%s, %s %s%s", m->ranks[l->rank].world_rank, verb, fv_words_seconds(l->rank_s, mine), l->is_cpu ? " of CPU time" : "",
+    snprintf(out, 200, "rank %d %s %s%s, %s %s%s", m->ranks[l->rank].world_rank, verb,
+             fv_words_seconds(l->rank_s, mine), l->is_cpu ? " of CPU time" : "",
              m->rank_count > 2 ? "the others" : "the other", fv_words_seconds(l->others_s, others),
              m->rank_count > 2 ? " on average" : "");
     if (l->is_cpu && l->others_s > 0)
@@ -102,7 +106,8 @@ static const struct fv_region *region_of(const struct fv_model *m, const struct 
 }
 
 /* The same as words behind the others; "": between no two. Notes the call behind it. */
-static const char *say_region(const struct fv_profile *v, const struct longest *l, struct fv_finding *finding, char out[700])
+static const char *say_region(const struct fv_profile *v, const struct longest *l, struct fv_finding *finding,
+                              char out[700])
 {
     const struct fv_region *most = region_of(v->model, l);
     char calls[600];
@@ -122,7 +127,8 @@ FV_FINDING(blocked_rank)
 
     if (!find_longest(v, &l) || l.doing != FV_IS_BLOCKED)
         return;
-    struct fv_finding *finding = fv_finding_add(f, l.lost_s, fv_off_is_known(&v->model->ranks[l.rank].off) ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
+    struct fv_finding *finding = fv_finding_add(
+        f, l.lost_s, fv_off_is_known(&v->model->ranks[l.rank].off) ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
     finding->rank = l.rank;
     say_times(v->model, &l, "is outside of MPI for", times);
     bool is_io = fv_io_words(v, region_of(v->model, &l), l.rank, MOST * (l.rank_s - l.others_s), blocked);
@@ -134,7 +140,8 @@ FV_FINDING(blocked_rank)
 }
 
 /* Most of what the rank computes longer is the kernel's, of which there are no samples. */
-static bool say_in_kernel(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *times, const char *region)
+static bool say_in_kernel(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                          const char *times, const char *region)
 {
     const struct fv_model *m = v->model;
     double more = fv_excess_in_kernel(m, finding->rank), mine = m->ranks[finding->rank].system_s;
@@ -142,14 +149,17 @@ static bool say_in_kernel(const struct fv_profile *v, struct fv_findings *f, str
 
     if (!(more > MOST * fv_excess_computing(v, finding->rank)))
         return false;
-    fv_finding_say(f, finding, "%s%s; most of it in the kernel: %s of system time, else %s", times, region, fv_words_seconds(mine, mine_words), fv_words_seconds(fmax(mine - more, 0), others));
-    fv_finding_next(f, finding, "what it asks of the kernel: fvmpi run --counters=software counts page faults; strace -c counts system calls");
+    fv_finding_say(f, finding, "%s%s; most of it in the kernel: %s of system time, else %s", times, region,
+                   fv_words_seconds(mine, mine_words), fv_words_seconds(fmax(mine - more, 0), others));
+    fv_finding_next(
+        f, finding,
+        "what it asks of the kernel: fvmpi run --counters=software counts page faults; strace -c counts system calls");
     return true;
 }
 
 /* Who computes longest, and by samples in which function. */
-static void say_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *times,
-                          const char *region)
+static void say_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                          const char *times, const char *region)
 {
     const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
     char name[400], mine[FV_WORD], others[FV_WORD], calls[FV_EXCESS_WORDS];
@@ -163,13 +173,17 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
     if (!by_samples.procedure) {
         fv_finding_say(f, finding, "%s%s", times, region);
         if (fv_excess_is_interpreted(v))
-            fv_finding_next(f, finding, "samples name the interpreter's functions, none of Python: cProfile on that rank names these");
+            fv_finding_next(
+                f, finding,
+                "samples name the interpreter's functions, none of Python: cProfile on that rank names these");
         else if (isfinite(fv_excess_missed_by_ticks(v->model, finding->rank)))
             fv_finding_next(f, finding, "the kernel's ticks sampled %s of that; fvmpi run --sample samples by CPU time",
                             fv_words_seconds(fv_excess_missed_by_ticks(v->model, finding->rank), mine));
         else
-            fv_finding_next(f, finding, "%s", fv_model_costs(v->model)->ticks ? FV_FINDING_COMMAND(v->model, "report", "--table", "cpu_procedures") :
-                                                                      "fvmpi run --sample names the function");
+            fv_finding_next(f, finding, "%s",
+                            fv_model_costs(v->model)->ticks
+                                ? FV_FINDING_COMMAND(v->model, "report", "--table", "cpu_procedures")
+                                : "fvmpi run --sample names the function");
         return;
     }
     fv_excess_place(v, f, finding, &by_samples);
@@ -179,29 +193,34 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
 }
 
 /* What functions for files took, or other threads of the rank. */
-static void say_not_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct longest *l, const char *times, const char *region)
+static void say_not_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                              const struct longest *l, const char *times, const char *region)
 {
     char blocked[FV_IO_WORDS];
 
     if (fv_io_words(v, region_of(v->model, l), l->rank, MOST * (l->rank_s - l->others_s), blocked)) {
         finding->is_io = true;
-        fv_finding_say(f, finding, "%s%s; there it %s%s", times, region, blocked, l->doing == FV_IS_DISTURBED ? ", what it waited in them for a processor included" : "");
+        fv_finding_say(f, finding, "%s%s; there it %s%s", times, region, blocked,
+                       l->doing == FV_IS_DISTURBED ? ", what it waited in them for a processor included" : "");
         fv_finding_next(f, finding, "%s", fv_io_next(region_of(v->model, l)));
         return;
     }
     if (l->doing == FV_AWAITS_OWN) {
-        fv_finding_say(f, finding, "%s%s; there it %s", times, region, fv_blocked_words(v->model, l->rank, region_of(v->model, l), blocked));
+        fv_finding_say(f, finding, "%s%s; there it %s", times, region,
+                       fv_blocked_words(v->model, l->rank, region_of(v->model, l), blocked));
         fv_finding_next(f, finding, FV_NEXT_AWAITS);
         return;
     }
-    fv_finding_say(f, finding, "%s%s; how much of that it computed is not known: it was off its processor for much of it", times,
+    fv_finding_say(f, finding,
+                   "%s%s; how much of that it computed is not known: it was off its processor for much of it", times,
                    region);
-    fv_finding_next(f, finding, fv_model_costs(v->model)->ticks ? "run it again where it is alone" :
-                                                        "run it again where it is alone, or with fvmpi run --sample");
+    fv_finding_next(f, finding,
+                    fv_model_costs(v->model)->ticks ? "run it again where it is alone"
+                                                    : "run it again where it is alone, or with fvmpi run --sample");
 }
 
-/* Without a trace: most of the waiting is in calls that complete requests. It may be that what they wait for was posted in time, and MPI moves it
- * only in the rank's next call (kind FV_NO_PROGRESS of a trace). */
+/* Without a trace: most of the waiting is in calls that complete requests. It may be that what they wait for was posted
+ * in time, and MPI moves it only in the rank's next call (kind FV_NO_PROGRESS of a trace). */
 static void say_requests(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding)
 {
     const struct fv_model *m = v->model;
@@ -222,15 +241,20 @@ static void say_requests(const struct fv_profile *v, struct fv_findings *f, stru
         most_s = s->wait_s;
         site = i;
     }
-    if (m->causes.source == FV_CAUSES_TRACE || m->ranks[0].traced || site == FV_NONE || requests_s < 0.5 * all_s || !fv_finding_worth(v, requests_s))
+    if (m->causes.source == FV_CAUSES_TRACE || m->ranks[0].traced || site == FV_NONE || requests_s < 0.5 * all_s ||
+        !fv_finding_worth(v, requests_s))
         return;
     fv_places_add(&places, site);
     fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
     fv_places_release(&places);
-    fv_finding_say(f, finding, "%s. Others wait for requests, most of it in %s: the messages come late, or MPI moves them only in its next call",
+    fv_finding_say(f, finding,
+                   "%s. Others wait for requests, most of it in %s: the messages come late, or MPI moves them only in "
+                   "its next call",
                    finding->text, where);
-    fv_finding_next(f, finding, "a trace tells which (fvmpi run --trace, fvunify); if MPI is to move them, call MPI_Test while computing%s%s",
-                    finding->next ? "; " : "", finding->next ? finding->next : "");
+    fv_finding_next(
+        f, finding,
+        "a trace tells which (fvmpi run --trace, fvunify); if MPI is to move them, call MPI_Test while computing%s%s",
+        finding->next ? "; " : "", finding->next ? finding->next : "");
 }
 
 static void add_imbalance(const struct fv_profile *v, struct fv_findings *f, const struct longest *l)
@@ -239,10 +263,16 @@ static void add_imbalance(const struct fv_profile *v, struct fv_findings *f, con
     char times[200], region[700], io[FV_IO_WORDS];
     bool is_io = !l->is_cpu && fv_io_words(v, region_of(m, l), l->rank, MOST * (l->rank_s - l->others_s), io);
     bool by_samples = l->is_cpu && !fv_excess_is_measured(m);
-    struct fv_finding *finding = fv_finding_add(f, l->lost_s, by_samples ? FV_EVIDENCE_SAMPLES : l->doing == FV_IS_DISTURBED && is_io ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
+    struct fv_finding *finding = fv_finding_add(f, l->lost_s,
+                                                by_samples                             ? FV_EVIDENCE_SAMPLES
+                                                : l->doing == FV_IS_DISTURBED && is_io ? FV_EVIDENCE_ESTIMATE
+                                                                                       : FV_EVIDENCE_EXACT);
 
     finding->rank = l->rank;
-    say_times(m, l, l->is_cpu || (l->doing == FV_COMPUTES && are_computing(m)) ? by_samples ? "computes about" : "computes" : "is outside of MPI for", times);
+    say_times(m, l,
+              l->is_cpu || (l->doing == FV_COMPUTES && are_computing(m)) ? by_samples ? "computes about" : "computes"
+                                                                         : "is outside of MPI for",
+              times);
     say_region(v, l, finding, region);
     if (is_io || l->doing == FV_AWAITS_OWN || l->doing == FV_IS_DISTURBED)
         say_not_computing(v, f, finding, l, times, region);
@@ -255,7 +285,8 @@ static void add_imbalance(const struct fv_profile *v, struct fv_findings *f, con
 static bool is_told_late(const struct fv_findings *f, uint32_t rank)
 {
     for (size_t i = 0; i < f->count; i++)
-        if ((!strcmp(f->items[i].def->name, "late_rank") || !strcmp(f->items[i].def->name, FV_NO_PROGRESS)) && f->items[i].rank == rank && !f->items[i].by_machine)
+        if ((!strcmp(f->items[i].def->name, "late_rank") || !strcmp(f->items[i].def->name, FV_NO_PROGRESS)) &&
+            f->items[i].rank == rank && !f->items[i].by_machine)
             return true;
     return false;
 }
@@ -279,14 +310,18 @@ FV_FINDING(imbalance)
         add_imbalance(v, f, &l);
         return;
     }
-    bool is_kept = is_longer && (l.doing == FV_IS_DISTURBED || (l.doing == FV_COMPUTES && fv_excess_computing(v, l.rank) < MOST * (l.rank_s - l.others_s)));
+    bool is_kept =
+        is_longer && (l.doing == FV_IS_DISTURBED ||
+                      (l.doing == FV_COMPUTES && fv_excess_computing(v, l.rank) < MOST * (l.rank_s - l.others_s)));
     if (disturbed || is_kept) {
         if (find_computing(v, f, &cpu) && !is_told_late(f, cpu.rank))
             add_imbalance(v, f, &cpu);
         if (m->rank_count < 2 || isfinite(fv_excess_computing(v, 0))) /* CPU time tells all */
             return;
-        fv_findings_leave(f, "whether ranks compute alike: how much CPU time each had outside of MPI is not known%s", fv_model_costs(m)->ticks ? "" : "; fvmpi run --sample tells it");
+        fv_findings_leave(f, "whether ranks compute alike: how much CPU time each had outside of MPI is not known%s",
+                          fv_model_costs(m)->ticks ? "" : "; fvmpi run --sample tells it");
     }
-    if (is_longer && l.doing != FV_IS_BLOCKED && !(l.doing == FV_IS_DISTURBED && fv_finding_is_disturbance(f, l.lost_s)))
+    if (is_longer && l.doing != FV_IS_BLOCKED &&
+        !(l.doing == FV_IS_DISTURBED && fv_finding_is_disturbance(f, l.lost_s)))
         add_imbalance(v, f, &l);
 }

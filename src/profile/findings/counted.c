@@ -1,5 +1,5 @@
-/* Instruction balance: does the rank that is outside of MPI longest have more work, or slower work? By what was counted outside of MPI (--counters), which is
- * the only place where instructions are work: who waits in MPI polls. */
+/* Instruction balance: does the rank that is outside of MPI longest have more work, or slower work? By what was counted
+ * outside of MPI (--counters), which is the only place where instructions are work: who waits in MPI polls. */
 #include "profile/findings/excess.h"
 #include "profile/counters/counted.h"
 #include "profile/findings/findings.h"
@@ -10,9 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-#define OTHERS 0.1  /* of a rank's instructions: more, and threads beside the main one work, and spin where they wait for each other */
+/* of a rank's instructions: more, and threads beside the main one work, and spin where they wait for each other */
+#define OTHERS 0.1
 #define UNEVEN 0.05 /* of the time outside of MPI, as of load_imbalance */
-#define MOST   0.5  /* of the logarithm of the times' ratio, of which those of instructions, of cycles an instruction and of the clock are the sum */
+/* of the logarithm of the times' ratio, of which those of instructions, of cycles an instruction and of the clock are
+ * the sum */
+#define MOST   0.5
 #define LITTLE 0.25
 
 /* The rank that is outside of MPI longest, and the mean of the others. */
@@ -61,7 +64,8 @@ static bool add_counts(const struct fv_model *m, struct longest *l)
     double others = 0, others_cycles = 0, own_cycles = 0;
 
     for (uint32_t i = 0; i < m->rank_count; i++) {
-        double instructions = fv_counted_of(fv_model_counted(m), 0, i, "instructions", true), cycles = fv_counted_of(fv_model_counted(m), 0, i, "cycles", true);
+        double instructions = fv_counted_of(fv_model_counted(m), 0, i, "instructions", true),
+               cycles = fv_counted_of(fv_model_counted(m), 0, i, "cycles", true);
 
         if (!(instructions > 0))
             return false;
@@ -99,11 +103,13 @@ static bool find_longest(const struct fv_profile *v, struct longest *l)
     }
     l->others_s = (all - l->rank_s) / (double)(m->rank_count - 1);
     l->lost_s = l->rank_s * (double)m->rank_count - all;
-    return l->others_s > 0 && l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s) && !has_team(fv_model_counted(m)) && add_counts(m, l);
+    return l->others_s > 0 && l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s) &&
+           !has_team(fv_model_counted(m)) && add_counts(m, l);
 }
 
 /* " in react() at heat.c:31"; "": samples tell no single function. */
-static const char *say_where(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, char out[500])
+static const char *say_where(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                             char out[500])
 {
     const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
     char name[400];
@@ -140,10 +146,15 @@ FV_FINDING(instruction_balance)
     say_where(v, f, finding, where);
     if (l.is_scaled)
         finding->evidence = FV_EVIDENCE_ESTIMATE; /* whatever tells the place */
-    fv_finding_say(f, finding, "rank %d computes longer because it has %s: %.3g instructions outside of MPI, %s %.3g%s%s%s", v->model->ranks[l.rank].world_rank,
+    fv_finding_say(f, finding,
+                   "rank %d computes longer because it has %s: %.3g instructions outside of MPI, %s %.3g%s%s%s",
+                   v->model->ranks[l.rank].world_rank,
                    work >= MOST && slow >= LITTLE ? "more work and slower work"
-                   : work >= slow                ? "more work"
-                                                 : "slower work",
-                   l.instructions, v->model->rank_count > 2 ? "the others" : "the other", l.others_instructions, v->model->rank_count > 2 ? " on average" : "", ipc, where);
-    fv_finding_next(f, finding, work >= slow ? "distribute the work by what it costs, not by its number" : "fvmpi run --counters stalls, then cache and memory: what does that rank wait for?");
+                   : work >= slow                 ? "more work"
+                                                  : "slower work",
+                   l.instructions, v->model->rank_count > 2 ? "the others" : "the other", l.others_instructions,
+                   v->model->rank_count > 2 ? " on average" : "", ipc, where);
+    fv_finding_next(f, finding,
+                    work >= slow ? "distribute the work by what it costs, not by its number"
+                                 : "fvmpi run --counters stalls, then cache and memory: what does that rank wait for?");
 }

@@ -11,12 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST 0.5 /* of what the rank computes longer, or is outside of MPI: then it is the reason */
-#define SOME 0.1 /* the same, where nothing else is */
-#define OURS 0.1 /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
-#define SPREADS 3 /* standard deviations that are no chance: many functions are looked at, in many runs */
-#define MISSED 0.5 /* of what a rank computes: with less samples do not tell where */
-#define PART 0.25 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
+#define MOST    0.5 /* of what the rank computes longer, or is outside of MPI: then it is the reason */
+#define SOME    0.1 /* the same, where nothing else is */
+#define OURS    0.1 /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
+#define SPREADS 3   /* standard deviations that are no chance: many functions are looked at, in many runs */
+#define MISSED  0.5 /* of what a rank computes: with less samples do not tell where */
+/* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
+#define PART 0.25
 
 static double outside_mpi(const struct fv_cost_sum *sum)
 {
@@ -44,8 +45,9 @@ static const struct fv_cost_thread *first_thread(const struct fv_costs *costs, u
     return costs->threads + first;
 }
 
-/* Two ways to count samples of a rank outside of MPI: for the CPU time that they stand for, in the kernel as well; or, where functions are told apart, each
- * for its period: the kernel's part is of one function alone (page faults), and of any. */
+/* Two ways to count samples of a rank outside of MPI: for the CPU time that they stand for, in the kernel as well; or,
+ * where functions are told apart, each for its period: the kernel's part is of one function alone (page faults), and of
+ * any. */
 struct by_samples {
     double cpu_s, period_s;
 };
@@ -57,7 +59,8 @@ static struct by_samples samples_of(const struct fv_model *m, uint32_t rank)
 
     if (!costs->ticks)
         return (struct by_samples){ NAN, NAN };
-    for (const struct fv_cost_thread *t = first_thread(costs, rank); t < costs->threads + costs->thread_count && t->rank == rank; t++) {
+    for (const struct fv_cost_thread *t = first_thread(costs, rank);
+         t < costs->threads + costs->thread_count && t->rank == rank; t++) {
         sum.cpu_s += (double)(t->ticks - t->in_mpi) * t->cpu_tick_s;
         sum.period_s += (double)(t->ticks - t->in_mpi) * t->tick_s;
     }
@@ -76,11 +79,13 @@ static double measured_s(const struct fv_model *m, uint32_t rank)
     return fmax(fv_outside_s(m, rank) - off->blocked_s - off->preempted_s, 0);
 }
 
-/* The kernel's user time, by which the default clock samples, grows by whole ticks of the kernel. On a busy machine too many of them fall into MPI that yields its processor.
- * How long the rank computed is measured, but for what of that was in the kernel. So its samples outside of MPI stand for that time: each for this many times as much. */
+/* The kernel's user time, by which the default clock samples, grows by whole ticks of the kernel. On a busy machine too
+ * many of them fall into MPI that yields its processor. How long the rank computed is measured, but for what of that
+ * was in the kernel. So its samples outside of MPI stand for that time: each for this many times as much. */
 static double scale_of(const struct fv_model *m, uint32_t rank)
 {
-    double sampled = samples_of(m, rank).period_s, measured = is_measured(&m->ranks[rank]) ? measured_s(m, rank) : NAN, in_kernel = fmax(m->ranks[rank].system_s, 0);
+    double sampled = samples_of(m, rank).period_s, measured = is_measured(&m->ranks[rank]) ? measured_s(m, rank) : NAN,
+           in_kernel = fmax(m->ranks[rank].system_s, 0);
 
     if (!(sampled > 0) || !isfinite(measured))
         return 1;
@@ -100,7 +105,8 @@ static struct times times_of(const struct fv_profile *v, const struct fv_cost_pr
     for (size_t i = 0; i < p->parts; i++) {
         const struct fv_cost_part *part = &v->costs->parts[p->first_part + i];
         const struct fv_cost_thread *thread = &costs->threads[part->owner];
-        double ticks = outside_mpi(&part->sum.total), raw = ticks * thread->tick_s, seconds = raw * scale_of(v->model, thread->rank);
+        double ticks = outside_mpi(&part->sum.total), raw = ticks * thread->tick_s,
+               seconds = raw * scale_of(v->model, thread->rank);
 
         t.all_s += seconds;
         t.raw_all_s += raw;
@@ -187,8 +193,8 @@ static double blocked_beside_others(const struct fv_model *m, uint32_t rank)
     return mine - others / (double)(m->rank_count - 1);
 }
 
-/* Seconds that the rank was blocked more than the mean of the others, and preempted. False: they are not known, or of a part of the
- * switches. */
+/* Seconds that the rank was blocked more than the mean of the others, and preempted. False: they are not known, or of a
+ * part of the switches. */
 static bool off_more(const struct fv_model *m, uint32_t rank, double *blocked, double *preempted)
 {
     *blocked = *preempted = 0;
@@ -204,13 +210,16 @@ static bool off_more(const struct fv_model *m, uint32_t rank, double *blocked, d
     return true;
 }
 
-/* What its main thread waits for other threads by --threads, else what these run or could have run: more than the mean of the others. NAN: not known. */
+/* What its main thread waits for other threads by --threads, else what these run or could have run: more than the mean
+ * of the others. NAN: not known. */
 static double own_more(const struct fv_model *m, uint32_t rank)
 {
     double more = 0;
 
     for (size_t i = 0; i < m->rank_count; i++) {
-        double s = !fv_model_locks(m)->recorded ? m->ranks[i].others_cpu_s + m->ranks[i].others_ready_s : fv_model_locks(m)->ranks[i].recorded ? fv_model_locks(m)->ranks[i].main_s : NAN;
+        double s = !fv_model_locks(m)->recorded           ? m->ranks[i].others_cpu_s + m->ranks[i].others_ready_s
+                   : fv_model_locks(m)->ranks[i].recorded ? fv_model_locks(m)->ranks[i].main_s
+                                                          : NAN;
 
         more += s * (i == rank ? 1 : -1 / (double)(m->rank_count - 1));
     }
@@ -247,7 +256,8 @@ double fv_computing_error(const struct fv_profile *v, uint32_t rank)
     return ticks ? samples_of(v->model, rank).cpu_s / (double)ticks * fv_cost_error(ticks) : 0;
 }
 
-/* Who computes longer is also preempted longer, so that CPU time need not be most of it, if it alone is worth a word. */
+/* Who computes longer is also preempted longer, so that CPU time need not be most of it, if it alone is worth a
+ * word. */
 static bool is_also_computing(const struct fv_profile *v, uint32_t rank, double excess, double blocked)
 {
     double computing = fv_excess_computing(v, rank);
@@ -266,7 +276,8 @@ enum fv_doing fv_excess_doing(const struct fv_profile *v, uint32_t rank, double 
     if (off_more(m, rank, &blocked, &preempted)) {
         if (blocked > MOST * excess && blocked > FV_FINDING_WORTH * r->app_time_s)
             return blocked_for(v, rank, blocked);
-        return blocked + preempted > MOST * excess && !is_also_computing(v, rank, excess, blocked) ? FV_IS_DISTURBED : FV_COMPUTES;
+        return blocked + preempted > MOST * excess && !is_also_computing(v, rank, excess, blocked) ? FV_IS_DISTURBED
+                                                                                                   : FV_COMPUTES;
     }
     blocked = fmax(off - r->ready_s, blocked_beside_others(m, rank));
 
@@ -279,7 +290,8 @@ enum fv_doing fv_excess_doing(const struct fv_profile *v, uint32_t rank, double 
     return isfinite(off) ? FV_COMPUTES : FV_NOT_KNOWN;
 }
 
-bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uint32_t rank, double least_s, char out[FV_IO_WORDS])
+bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uint32_t rank, double least_s,
+                 char out[FV_IO_WORDS])
 {
     char seconds[FV_WORD], calls[FV_WORD], label[400];
     size_t used;
@@ -287,7 +299,8 @@ bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uin
     if (!region || region->max_rank != rank || !(region->io.seconds > least_s))
         return false;
     const struct fv_region_io *io = &region->io;
-    used = (size_t)snprintf(out, FV_IO_WORDS, "is in %s call%s of functions for files for %s", fv_words_count(io->calls, calls), fv_words_s(io->calls),
+    used = (size_t)snprintf(out, FV_IO_WORDS, "is in %s call%s of functions for files for %s",
+                            fv_words_count(io->calls, calls), fv_words_s(io->calls),
                             fv_words_seconds(io->seconds, seconds));
     if (!(io->weight_s > 0) || !io->function || used >= FV_IO_WORDS)
         return true;
@@ -297,7 +310,8 @@ bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uin
     if (io->file && used < FV_IO_WORDS)
         used += (size_t)snprintf(out + used, FV_IO_WORDS - used, " of %.300s", io->file);
     if (path.count && used < FV_IO_WORDS)
-        snprintf(out + used, FV_IO_WORDS - used, ", called by %s", fv_frame_label(&path.frames[0], v->symbols, label, sizeof(label)));
+        snprintf(out + used, FV_IO_WORDS - used, ", called by %s",
+                 fv_frame_label(&path.frames[0], v->symbols, label, sizeof(label)));
     if (path.count && path.frames[0].file && (used = strlen(out)) < FV_IO_WORDS)
         snprintf(out + used, FV_IO_WORDS - used, " at %s:%u", fv_base_name(path.frames[0].file), path.frames[0].line);
     fv_path_release(&path);
@@ -313,19 +327,24 @@ const char *fv_io_advice(uint32_t function)
 {
     switch (function ? fv_io_operation_of(function) : FV_IO_OP_WRITE) {
     case FV_IO_OP_READ:
-    case FV_IO_OP_ASYNC_READ: return "the report's I/O by call path; read less often and more at a time, before it is needed, or let each rank read its part (MPI-IO)";
+    case FV_IO_OP_ASYNC_READ:
+        return "the report's I/O by call path; read less often and more at a time, before it is needed, or let each "
+               "rank read its part (MPI-IO)";
     case FV_IO_OP_SYNC: return "the report's I/O by call path; sync less often: once, when all is written";
     case FV_IO_OP_OPEN:
     case FV_IO_OP_CLOSE:
     case FV_IO_OP_STAT: return "the report's I/O by call path; open and look up fewer files, or on one rank for all";
-    default: return "the report's I/O by call path; write less often and more at a time, or let all ranks write at the same time (MPI-IO)";
+    default:
+        return "the report's I/O by call path; write less often and more at a time, or let all ranks write at the same "
+               "time (MPI-IO)";
     }
 }
 
 static const char *blocked_why(bool has_threads, bool has_children)
 {
     static const char *const why[2][2] = { { "sleeps, or does I/O", "sleeps, does I/O, or waits for child processes" },
-                                           { "sleeps, does I/O, or waits for its other threads", "sleeps, does I/O, or waits for its other threads or child processes" } };
+                                           { "sleeps, does I/O, or waits for its other threads",
+                                             "sleeps, does I/O, or waits for its other threads or child processes" } };
 
     return why[has_threads][has_children];
 }
@@ -359,7 +378,8 @@ bool fv_excess_is_interpreted(const struct fv_profile *v)
     const struct fv_cost_profile *c = v->costs;
 
     for (size_t i = 0; i < c->procedure_count; i++)
-        if (fv_excess_is_interpreter(&c->procedures[i]) && (double)c->procedures[i].sum.total.ticks > MOST * (double)c->all.ticks)
+        if (fv_excess_is_interpreter(&c->procedures[i]) &&
+            (double)c->procedures[i].sum.total.ticks > MOST * (double)c->all.ticks)
             return true;
     return false;
 }
@@ -374,18 +394,23 @@ bool fv_samples_are_ours(const struct fv_profile *v)
     return v->costs && (double)v->costs->fvmpi_ticks > OURS * (double)v->costs->all.ticks;
 }
 
-/* More than chance makes of so many samples. So are the samples as they are, of the rank and of the others: what a rank's kernel took is told by whole
- * ticks, and a scale that is too large for one rank alone would accuse a function that takes the same on all. */
+/* More than chance makes of so many samples. So are the samples as they are, of the rank and of the others: what a
+ * rank's kernel took is told by whole ticks, and a scale that is too large for one rank alone would accuse a function
+ * that takes the same on all. */
 static bool is_beyond_chance(const struct fv_model *m, const struct times *t)
 {
-    double others = (double)(m->rank_count - 1), error = t->ticks > 0 ? fv_cost_error((uint64_t)t->ticks) / t->ticks : 0;
+    double others = (double)(m->rank_count - 1),
+           error = t->ticks > 0 ? fv_cost_error((uint64_t)t->ticks) / t->ticks : 0;
     double tick_s = t->ticks > 0 ? t->raw_rank_s / t->ticks : 0, of_others_s = t->raw_all_s - t->raw_rank_s;
-    double spread_s = sqrt(tick_s * (t->raw_rank_s + of_others_s / (others * others))); /* of the difference; a sample's is its time */
+    /* of the difference; a sample's is its time */
+    double spread_s = sqrt(tick_s * (t->raw_rank_s + of_others_s / (others * others)));
 
-    return t->rank_s - (t->all_s - t->rank_s) / others >= t->rank_s * error && t->raw_rank_s - of_others_s / others >= SPREADS * spread_s;
+    return t->rank_s - (t->all_s - t->rank_s) / others >= t->rank_s * error &&
+           t->raw_rank_s - of_others_s / others >= SPREADS * spread_s;
 }
 
-static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, double whole, bool (*wanted)(const struct fv_cost_procedure *))
+static struct fv_excess excess_among(const struct fv_profile *v, uint32_t rank, double whole,
+                                     bool (*wanted)(const struct fv_cost_procedure *))
 {
     struct fv_excess out = { 0 };
     double best = 0;
@@ -412,7 +437,9 @@ struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
     if (isfinite(fv_excess_missed_by_ticks(v->model, rank))) /* the few that there are stand for nothing else */
         return (struct fv_excess){ 0 };
-    double whole = fv_model_instrumented(v->model)->function_count && fv_samples_are_ours(v) ? 0 : excess_of(v->model, rank, in_functions_s);
+    double whole = fv_model_instrumented(v->model)->function_count && fv_samples_are_ours(v)
+                       ? 0
+                       : excess_of(v->model, rank, in_functions_s);
 
     /* Of what it computes in the kernel there are no samples, which then do not tell what most of it is. */
     if (whole > 0 && fv_excess_is_measured(v->model))
@@ -422,7 +449,8 @@ struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
     return own.procedure ? own : excess_among(v, rank, whole, NULL);
 }
 
-void fv_excess_place(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_excess *excess)
+void fv_excess_place(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                     const struct fv_excess *excess)
 {
     finding->evidence = FV_EVIDENCE_SAMPLES;
     finding->function = excess->procedure->name;
@@ -453,7 +481,8 @@ static double more_of(const struct fv_model *m, const struct times *t)
     return m->rank_count > 1 ? t->rank_s - (t->all_s - t->rank_s) / (double)(m->rank_count - 1) : 0;
 }
 
-bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, uint32_t rank, char out[FV_EXCESS_WORDS])
+bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, uint32_t rank,
+                        char out[FV_EXCESS_WORDS])
 {
     const struct fv_model *m = v->model;
     const struct fv_instrumented_function *found = NULL;
@@ -512,7 +541,8 @@ const struct fv_region *fv_excess_region_cpu(const struct fv_model *m, uint32_t 
 
         for (uint32_t k = 0; k < r->ranks; k++) {
             const struct fv_region_rank *part = &m->region_ranks[r->first + k];
-            double s = fmax(part->seconds - (fv_off_is_known(&part->off) ? part->off.blocked_s + part->off.preempted_s : 0), 0);
+            double s = fmax(
+                part->seconds - (fv_off_is_known(&part->off) ? part->off.blocked_s + part->off.preempted_s : 0), 0);
 
             all_s += s;
             mine_s += part->rank == rank ? s : 0;

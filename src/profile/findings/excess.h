@@ -8,17 +8,19 @@ struct fv_excess {
     const struct fv_cost_procedure *procedure; /* NULL: no single one, or there are too few samples */
     double rank_s, others_s;                   /* CPU time in it outside of MPI: of the rank, mean of the others */
 };
-/* Of a rank by its index. The procedure, which is none of an interpreter's own, is the one whose time is most of all this rank's alone: its excess over
- * the others' mean (of the rank's own at most), times the part that the excess is of its time on all ranks. So callers that do other work as well
- * come behind, and so do callees of several. It has half of what the rank computes longer at least. Of libraries only where none of the program's own does,
- * but for main(). */
+/* Of a rank by its index. The procedure, which is none of an interpreter's own, is the one whose time is most of all
+ * this rank's alone: its excess over the others' mean (of the rank's own at most), times the part that the excess is of
+ * its time on all ranks. So callers that do other work as well come behind, and so do callees of several. It has half
+ * of what the rank computes longer at least. Of libraries only where none of the program's own does, but for main(). */
 struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
-/* Does fvmpi itself have so much of the samples that a procedure's may be mostly fvmpi's? Then instrumented functions are better told by their calls. */
+/* Does fvmpi itself have so much of the samples that a procedure's may be mostly fvmpi's? Then instrumented functions
+ * are better told by their calls. */
 bool fv_samples_are_ours(const struct fv_profile *profile);
-/* The same by calls of instrumented functions, exactly, for runs without samples: "most of it in react() at heat.c:31: 5.30 s, else 0.10 s (by its calls)".
- * It becomes the finding's place. False: there is no single one. */
+/* The same by calls of instrumented functions, exactly, for runs without samples: "most of it in react() at heat.c:31:
+ * 5.30 s, else 0.10 s (by its calls)". It becomes the finding's place. False: there is no single one. */
 #define FV_EXCESS_WORDS 600
-bool fv_excess_by_calls(const struct fv_profile *profile, struct fv_findings *findings, struct fv_finding *finding, uint32_t rank, char out[FV_EXCESS_WORDS]);
+bool fv_excess_by_calls(const struct fv_profile *profile, struct fv_findings *findings, struct fv_finding *finding,
+                        uint32_t rank, char out[FV_EXCESS_WORDS]);
 /* Of the program's own, but main() and Python's <module>, which hold all of it. */
 bool fv_excess_is_of_program(const struct fv_cost_procedure *procedure);
 /* CPython's own, with names or stripped: a Python program is not helped by them. */
@@ -28,8 +30,8 @@ bool fv_excess_is_interpreted(const struct fv_profile *profile);
 /* Its procedure, there is one, becomes the finding's place, and its lines what to look at next. */
 void fv_excess_place(const struct fv_profile *profile, struct fv_findings *findings, struct fv_finding *finding,
                      const struct fv_excess *excess);
-/* CPU time outside of MPI, in user mode and in the kernel; NAN: not known. Measured of ranks with one thread whose context switches are
- * known; else by samples. */
+/* CPU time outside of MPI, in user mode and in the kernel; NAN: not known. Measured of ranks with one thread whose
+ * context switches are known; else by samples. */
 double fv_computing_s(const struct fv_model *model, uint32_t rank);
 /* Chance, in what the rank computes by samples; 0 where it is measured. */
 double fv_computing_error(const struct fv_profile *profile, uint32_t rank);
@@ -39,8 +41,8 @@ double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
 double fv_excess_in_kernel(const struct fv_model *model, uint32_t rank);
 /* Is that of all ranks? */
 bool fv_excess_is_measured(const struct fv_model *model);
-/* Of what a rank computes, its clock samples have less than half: in seconds. The kernel samples by ticks, which a rank that has its processor for short
- * times may miss. NAN: they have more, or nobody knows. */
+/* Of what a rank computes, its clock samples have less than half: in seconds. The kernel samples by ticks, which a rank
+ * that has its processor for short times may miss. NAN: they have more, or nobody knows. */
 double fv_excess_missed_by_ticks(const struct fv_model *model, uint32_t rank);
 
 /* What a rank does that is longer outside of MPI than others. */
@@ -51,17 +53,18 @@ enum fv_doing {
     FV_IS_DISTURBED, /* it was off its processor for much of it, and was not blocked */
     FV_NOT_KNOWN,    /* its CPU time is not, or that of its several threads */
 };
-/* By the kernel's context switches; where it does not tell them, by samples, CPU time and its run delay. `excess`: seconds that it is longer
- * than the mean of the others. */
+/* By the kernel's context switches; where it does not tell them, by samples, CPU time and its run delay. `excess`:
+ * seconds that it is longer than the mean of the others. */
 enum fv_doing fv_excess_doing(const struct fv_profile *profile, uint32_t rank, double excess);
 
-/* What a rank did whose main thread was blocked, in this region of computing, or where it is NULL in all: "was blocked for 1.20 s of that,
- * 315 times: it sleeps, or does I/O". Returns out. */
+/* What a rank did whose main thread was blocked, in this region of computing, or where it is NULL in all: "was blocked
+ * for 1.20 s of that, 315 times: it sleeps, or does I/O". Returns out. */
 char *fv_blocked_words(const struct fv_model *model, uint32_t rank, const struct fv_region *region, char out[200]);
-/* What it did to files there, if that took more than `least_s`: "is in 25 calls of functions for files for 1.20 s, most of it in fwrite() of
- * /data/out, called by dump() at io.c:12". False: it is not known (--io), or less. */
+/* What it did to files there, if that took more than `least_s`: "is in 25 calls of functions for files for 1.20 s, most
+ * of it in fwrite() of /data/out, called by dump() at io.c:12". False: it is not known (--io), or less. */
 #define FV_IO_WORDS 1200
-bool fv_io_words(const struct fv_profile *profile, const struct fv_region *region, uint32_t rank, double least_s, char out[FV_IO_WORDS]);
+bool fv_io_words(const struct fv_profile *profile, const struct fv_region *region, uint32_t rank, double least_s,
+                 char out[FV_IO_WORDS]);
 /* By the kernel's context switches, all of them? */
 static inline bool fv_off_is_known(const struct fv_off_processor *off)
 {
@@ -79,8 +82,8 @@ static inline double fv_outside_s(const struct fv_model *model, uint32_t rank)
     return model->ranks[rank].app_time_s - model->ranks[rank].mpi_time_s;
 }
 
-/* The region of computing in which a rank is most longer than the mean of all, by more than least_s; before a call site, FV_NONE:
- * any. NULL: there is none. */
+/* The region of computing in which a rank is most longer than the mean of all, by more than least_s; before a call
+ * site, FV_NONE: any. NULL: there is none. */
 const struct fv_region *fv_excess_region(const struct fv_model *model, uint32_t rank, uint32_t site, double least_s);
 
 /* The same by CPU time, of any rank: without what it was off its processor there. */

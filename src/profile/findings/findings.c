@@ -28,9 +28,13 @@ bool fv_finding_worth_cpu(const struct fv_profile *v, const struct fv_findings *
 struct fv_finding *fv_finding_add(struct fv_findings *f, double lost_s, enum fv_evidence evidence)
 {
     FV_GROW(f->items, f->room, f->count + 1);
-    f->items[f->count] = (struct fv_finding){
-        .def = f->current, .lost_s = lost_s, .evidence = evidence, .rank = FV_NONE, .site = FV_NONE, .text = "", .next = ""
-    };
+    f->items[f->count] = (struct fv_finding){ .def = f->current,
+                                              .lost_s = lost_s,
+                                              .evidence = evidence,
+                                              .rank = FV_NONE,
+                                              .site = FV_NONE,
+                                              .text = "",
+                                              .next = "" };
     return &f->items[f->count++];
 }
 
@@ -106,11 +110,13 @@ char *fv_findings_rest(const struct fv_profile *v, char *out, size_t bytes)
     if (!own)
         fv_words_add(out, bytes, "no %sfindings", f->count ? "other " : "");
     if (!own && !f->left_count && m->complete)
-        fv_words_add(out, bytes, ": nothing %sthat fvmpi knows the cause of costs %s", f->count ? "else " : "", FV_FINDING_WORTH_WORDS);
+        fv_words_add(out, bytes, ": nothing %sthat fvmpi knows the cause of costs %s", f->count ? "else " : "",
+                     FV_FINDING_WORTH_WORDS);
     for (size_t i = 0; i < f->left_count; i++)
         fv_words_add(out, bytes, "%s%s", i ? "; and " : own ? "not judged: " : "; not judged: ", f->left[i]);
     if (!m->complete && (!own || f->left_count))
-        fv_words_add(out, bytes, "%s the part of the run that was not recorded", f->left_count ? "; and" : "; not judged:");
+        fv_words_add(out, bytes, "%s the part of the run that was not recorded",
+                     f->left_count ? "; and" : "; not judged:");
     return out;
 }
 
@@ -124,7 +130,8 @@ const char *fv_findings_order(const struct fv_findings *f)
     }
     if (!machine || !fv_findings_named(f, FV_FINDING_DISTURBED))
         return "what costs most, of the time of all ranks";
-    return own ? "what costs most in the program, of the time of all ranks; then what the machine did" : "what the machine did, of the time of all ranks";
+    return own ? "what costs most in the program, of the time of all ranks; then what the machine did"
+               : "what the machine did, of the time of all ranks";
 }
 
 const struct fv_finding *fv_findings_named(const struct fv_findings *f, const char *name)

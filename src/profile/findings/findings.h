@@ -1,5 +1,6 @@
 /* Findings: what a run lost most time by, who and where, and what to do next. The catalogue (catalogue.c) has a row for
- * each kind; a row looks at the finished profile and adds what it found, if it costs enough to be worth a reader's time.
+ * each kind; a row looks at the finished profile and adds what it found, if it costs enough to be worth a reader's
+ * time.
  *
  * Lost seconds are of the ranks' time, added up over ranks: what they would have been spared if the cause were not
  * there, other things equal. Findings may overlap: a late rank costs time in waiting, and that is one finding; but who
@@ -33,8 +34,8 @@ struct fv_finding {
     const struct fv_finding_def *def;
     double lost_s; /* NAN: it costs no time by itself, or nobody can tell how much */
     enum fv_evidence evidence;
-    uint32_t rank; /* that it is about, in fv_model.ranks; FV_NONE: no single one */
-    uint32_t site; /* call site; FV_NONE: none */
+    uint32_t rank;               /* that it is about, in fv_model.ranks; FV_NONE: no single one */
+    uint32_t site;               /* call site; FV_NONE: none */
     const char *function, *file; /* of the program; NULL: not known */
     uint32_t line;               /* 0: not known */
     const char *text;            /* a sentence, without the seconds */
@@ -45,7 +46,8 @@ struct fv_finding {
 
 struct fv_findings {
     struct fv_arena arena;
-    struct fv_finding *items; /* by lost_s, most first; of a run that others disturbed what the machine did comes behind the program's own; then those without */
+    struct fv_finding *items; /* by lost_s, most first; of a run that others disturbed what the machine did comes behind
+                               * the program's own; then those without */
     size_t count, room;
     const char **left; /* what could not be judged, and why: a clause each */
     size_t left_count, left_room;
@@ -57,7 +59,8 @@ void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
 void fv_findings_release(struct fv_findings *findings);
 /* Of a run that others disturbed, which makes all its times say less: to be told before any of them. */
 #define FV_FINDING_DISTURBED "no_processor"
-/* What a reader should know where there are none but those of the machine, or behind them: that nothing else costs much, or what could not be judged. "": nothing. Returns out. */
+/* What a reader should know where there are none but those of the machine, or behind them: that nothing else costs
+ * much, or what could not be judged. "": nothing. Returns out. */
 char *fv_findings_rest(const struct fv_profile *profile, char *out, size_t bytes);
 /* By what they are in order, for a heading. */
 const char *fv_findings_order(const struct fv_findings *findings);
@@ -81,19 +84,24 @@ void fv_findings_leave(struct fv_findings *findings, const char *format, ...) FV
 struct fv_finding *fv_finding_add(struct fv_findings *findings, double lost_s, enum fv_evidence evidence);
 void fv_finding_say(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
 void fv_finding_next(struct fv_findings *findings, struct fv_finding *finding, const char *format, ...) FV_PRINTF(3, 4);
-/* A command of fvmpi on the directories of this profile, for fv_finding_next(): FV_FINDING_COMMAND(model, "report", "--table", "ranks"), valid in its block. */
+/* A command of fvmpi on the directories of this profile, for fv_finding_next(): FV_FINDING_COMMAND(model, "report",
+ * "--table", "ranks"), valid in its block. */
 char *fv_finding_command(char out[FV_SHELL_COMMAND], const struct fv_model *model, const char *const *words);
-#define FV_FINDING_COMMAND(model, ...) fv_finding_command((char[FV_SHELL_COMMAND]){ "" }, model, (const char *const[]){ __VA_ARGS__, NULL })
+#define FV_FINDING_COMMAND(model, ...) \
+    fv_finding_command((char[FV_SHELL_COMMAND]){ "" }, model, (const char *const[]){ __VA_ARGS__, NULL })
 
-/* FV_FINDING(noise) { ... } defines fv_find_noise(v, f), which looks for that and adds what it finds. catalogue.c has its row. */
+/* FV_FINDING(noise) { ... } defines fv_find_noise(v, f), which looks for that and adds what it finds. catalogue.c has
+ * its row. */
 typedef void fv_find_fn(const struct fv_profile *v, struct fv_findings *f);
-#define FV_FINDING(name)                                                                                     \
-    fv_find_fn fv_find_##name;                                                                               \
+#define FV_FINDING(name)       \
+    fv_find_fn fv_find_##name; \
     void fv_find_##name(const struct fv_profile *v, struct fv_findings *f)
 
-/* What the quota of its control group kept a rank from processors, an estimate: its part of what all ranks in it were kept. */
+/* What the quota of its control group kept a rank from processors, an estimate: its part of what all ranks in it were
+ * kept. */
 double fv_throttled_s(const struct fv_model *model, uint32_t rank);
-/* More ranks than processors may run on those of a rank alone, and they had most of what these can do: they disturb each other. */
+/* More ranks than processors may run on those of a rank alone, and they had most of what these can do: they disturb
+ * each other. */
 bool fv_ranks_crowd(const struct fv_model *model, uint32_t rank);
 /* Threads that ran in a rank at a time, at least. */
 uint32_t fv_threads_at_least(const struct fv_model *model, const struct fv_rank *rank);

@@ -56,7 +56,11 @@ static void get_place(void *subject, const void *row, const struct fv_column_def
         if (f->line)
             snprintf(line, sizeof(line), ":%u", f->line);
         fv_words_brief(f->function, name, sizeof(name));
-        snprintf(t->text, sizeof(t->text), "%s%s %s%s%s", name, strchr(name, '(') ? "" : "()", !*file ? "" : *line ? "at " : "in ", file, line);
+        snprintf(t->text, sizeof(t->text), "%s%s %s%s%s", name, strchr(name, '(') ? "" : "()",
+                 !*file  ? ""
+                 : *line ? "at "
+                         : "in ",
+                 file, line);
         v->text = t->text;
     } else if (f->site != FV_NONE) {
         v->text = fv_place_inner(t->profile, f->site, t->text, sizeof(t->text));
@@ -69,21 +73,22 @@ static const struct fv_column_def columns[] = {
     { "lost_s", "lost", "s",
       "Time of the ranks that it costs, added up over them; findings may overlap. Null: none by itself, or not known.",
       FV_FIELD(struct fv_finding, lost_s), .flags = FV_NULLABLE },
-    FV_SHARE_COLUMN("lost_share", "share", struct fv_finding, lost_s, FV_OF_RANKS, FV_FLAT, "lost_s of the time of all ranks."),
+    FV_SHARE_COLUMN("lost_share", "share", struct fv_finding, lost_s, FV_OF_RANKS, FV_FLAT,
+                    "lost_s of the time of all ranks."),
     { "evidence", "by", "",
       "What it rests on. exact: measured; estimate: by a rule that need not hold for each call; samples: the place "
       "is by clock samples, and so are seconds of CPU time that were not measured.",
       FV_GET(FV_TYPE_TEXT, get_evidence), .words = fv_evidence_words },
     { "rank", "rank", "", "The rank that it is about, of several the one with most of it; null: no single one.",
       FV_GET(FV_TYPE_NUMBER, get_finding_rank), .flags = FV_IS_RANK | FV_NULLABLE },
-    { "callsite_id", "call site", "id", "Index in callsites; null: it is about none.", FV_FIELD(struct fv_finding, site),
-      .flags = FV_UNLESS_NONE },
+    { "callsite_id", "call site", "id", "Index in callsites; null: it is about none.",
+      FV_FIELD(struct fv_finding, site), .flags = FV_UNLESS_NONE },
     { "function", "function", "", "The program's function that does it; null: not known.",
       FV_FIELD(struct fv_finding, function), .flags = FV_NULLABLE | FV_NAME },
     { "file", "file", "", "Its source file.", FV_FIELD(struct fv_finding, file), .flags = FV_NULLABLE },
     { "line", "line", "", "Its first line.", FV_FIELD(struct fv_finding, line), .flags = FV_UNLESS_0 },
-    { "place", "where", "", "The function, or else the call site; null: it is about neither.", FV_GET(FV_TYPE_TEXT, get_place),
-      .flags = FV_FLAT | FV_NULLABLE },
+    { "place", "where", "", "The function, or else the call site; null: it is about neither.",
+      FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_FLAT | FV_NULLABLE },
     { "text", "text", "", "In words, without the seconds.", FV_FIELD(struct fv_finding, text) },
     { "next", "next", "", "What to do or type next.", FV_FIELD(struct fv_finding, next) },
 };
@@ -91,8 +96,10 @@ const struct fv_relation fv_findings_relation = {
     .name = "findings",
     .key = "findings",
     .title = "Findings",
-    .doc = "What the run lost most time by, with the cause and the next step: most seconds first, but what the machine did last of a run that others disturbed; then those without. Empty: "
-           "of what could be judged (run.not_judged) nothing costs " FV_FINDING_WORTH_WORDS " or is otherwise worth a word.",
+    .doc = "What the run lost most time by, with the cause and the next step: most seconds first, but what the machine "
+           "did last of a run that others disturbed; then those without. Empty: "
+           "of what could be judged (run.not_judged) nothing costs " FV_FINDING_WORTH_WORDS
+           " or is otherwise worth a word.",
     .shown = "name lost_s lost_share evidence/2 rank function text/1",
     FV_COLUMNS(columns),
     .base = the_findings,

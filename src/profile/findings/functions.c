@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOSTLY 0.75 /* of the time in rare long calls is on one rank: of two that are alike, chance seldom gives one so much */
+/* of the time in rare long calls is on one rank: of two that are alike, chance seldom gives one so much */
+#define MOSTLY 0.75
 
 static double rare_of(const struct fv_sampled_part *part)
 {
@@ -20,9 +21,10 @@ static double measured_of(const struct fv_sampled_part *part)
     return part->all.mean[FV_METRIC_CPU] * (double)part->all.count;
 }
 
-/* Threads compute side by side: a rank is spared the seconds of its thread that has most of them. That part of the function's seconds on
- * all threads; seconds_of: those of a thread. */
-static double part_of_ranks(const struct fv_profile *v, const struct fv_sampled *f, double (*seconds_of)(const struct fv_sampled_part *))
+/* Threads compute side by side: a rank is spared the seconds of its thread that has most of them. That part of the
+ * function's seconds on all threads; seconds_of: those of a thread. */
+static double part_of_ranks(const struct fv_profile *v, const struct fv_sampled *f,
+                            double (*seconds_of)(const struct fv_sampled_part *))
 {
     const struct fv_sampled_part *parts = fv_model_samples(v->model)->parts + f->first_part;
     double all_s = 0, ranks_s = 0, longest_s = 0;
@@ -39,7 +41,8 @@ static double part_of_ranks(const struct fv_profile *v, const struct fv_sampled 
 }
 
 /* Makes the function the finding's place; where: words for it. */
-static void place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_sampled *f, char *where, size_t bytes)
+static void place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_sampled *f, char *where,
+                  size_t bytes)
 {
     struct fv_path path = { 0 };
     size_t own = fv_sampled_path(&path, v->symbols, f);
@@ -63,7 +66,8 @@ static double two_digits(double value)
     return round(value / unit) * unit;
 }
 
-static void say_rare(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled *f, double lost_s)
+static void say_rare(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled *f,
+                     double lost_s)
 {
     const struct fv_model *m = v->model;
     const struct fv_rare_calls *rare = &f->rare;
@@ -76,11 +80,13 @@ static void say_rare(const struct fv_profile *v, struct fv_findings *findings, c
         fv_words_count((uint64_t)two_digits(rare->calls), all);
     if (m->rank_count > 1 && rare->rank_s > MOSTLY * rare->time_s) {
         finding->rank = rare->rank;
-        snprintf(on, sizeof(on), ", %son rank %d", rare->rank_s < rare->time_s ? "mostly " : "", m->ranks[rare->rank].world_rank);
+        snprintf(on, sizeof(on), ", %son rank %d", rare->rank_s < rare->time_s ? "mostly " : "",
+                 m->ranks[rare->rank].world_rank);
     }
-    fv_finding_say(findings, finding, "%s: %s%llu%s%s calls took %s on average, the others %s%s%s", where, rare->exact ? "" : "about ",
-                   (unsigned long long)rare->count, *all ? " of about " : " of its", all, fv_words_seconds(rare->length_s, length),
-                   brief ? "less than " : "", fv_words_seconds(brief ? fv_model_samples(m)->resolution_s : rare->typical_s, typical), on);
+    fv_finding_say(findings, finding, "%s: %s%llu%s%s calls took %s on average, the others %s%s%s", where,
+                   rare->exact ? "" : "about ", (unsigned long long)rare->count, *all ? " of about " : " of its", all,
+                   fv_words_seconds(rare->length_s, length), brief ? "less than " : "",
+                   fv_words_seconds(brief ? fv_model_samples(m)->resolution_s : rare->typical_s, typical), on);
     if (finding->file)
         fv_finding_next(findings, finding, "its lines: %s", FV_FINDING_COMMAND(m, "report", "--source", finding->file));
 }
@@ -114,15 +120,15 @@ static const struct fv_sampled_stat *calls_of(const struct fv_sampled *k)
     return k->window.count >= FV_SAMPLED_ENOUGH ? &k->window : &k->all;
 }
 
-/* What a context's calls take where nothing makes them longer. Half of a few calls may be long: only where callers ask for different work
- * does a context's own median say more than that of all. */
+/* What a context's calls take where nothing makes them longer. Half of a few calls may be long: only where callers ask
+ * for different work does a context's own median say more than that of all. */
 static double typical_of(const struct fv_samples *s, const struct fv_sampled *f, const struct fv_sampled *context)
 {
     return fv_sampled_median(s, f->by_caller > 0 ? context : f);
 }
 
-/* Seconds of the ranks that calls take longer than is typical: of all contexts together, since the mean of a few calls is off by much. Contexts with too
- * few calls for a median count as the others do. */
+/* Seconds of the ranks that calls take longer than is typical: of all contexts together, since the mean of a few calls
+ * is off by much. Contexts with too few calls for a median count as the others do. */
 static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
@@ -139,7 +145,8 @@ static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
     }
     /* rare long calls, of its own or of what it calls, are not among those that were measured */
     double rare_s = f->rare.count ? f->rare.time_s : 0;
-    return all_s > 0 ? fmax(s->computing_s * f->share - rare_s, 0) * longer_s / all_s * part_of_ranks(v, f, measured_of) : 0;
+    return all_s > 0 ? fmax(s->computing_s * f->share - rare_s, 0) * longer_s / all_s * part_of_ranks(v, f, measured_of)
+                     : 0;
 }
 
 static void say(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled *f, double lost_s)
@@ -152,10 +159,12 @@ static void say(const struct fv_profile *v, struct fv_findings *findings, const 
     place(v, finding, f, where, sizeof(where));
     if (f->contexts > 1)
         snprintf(paths, sizeof(paths), " (on %zu call paths)", f->contexts);
-    fv_finding_say(findings, finding, "%s%s takes different times: CPU time %s%s in the median, %s on average", where, paths,
-                   median_s < s->resolution_s ? "below " : "", fv_words_seconds(fmax(median_s, s->resolution_s), median_word),
+    fv_finding_say(findings, finding, "%s%s takes different times: CPU time %s%s in the median, %s on average", where,
+                   paths, median_s < s->resolution_s ? "below " : "",
+                   fv_words_seconds(fmax(median_s, s->resolution_s), median_word),
                    fv_words_seconds(calls_of(f)->mean[FV_METRIC_CPU], mean_word));
-    fv_finding_next(findings, finding, "its calls: %s", FV_FINDING_COMMAND(v->model, "report", "--table", "sampled_instances"));
+    fv_finding_next(findings, finding, "its calls: %s",
+                    FV_FINDING_COMMAND(v->model, "report", "--table", "sampled_instances"));
 }
 
 /* The first that varies, in the order of the functions: its callers, which vary because it does, stand behind it. */

@@ -1,5 +1,5 @@
-/* Findings of a trace: ranks that were slow and so made others wait, as fvunify's analysis puts it down to them: late, or without
- * progress for what they had posted. */
+/* Findings of a trace: ranks that were slow and so made others wait, as fvunify's analysis puts it down to them: late,
+ * or without progress for what they had posted. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/noise/noise.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED 0.1 /* of the most that one rank is charged: from there on a rank is named */
-#define MOST  3   /* findings of both kinds */
+#define NAMED      0.1 /* of the most that one rank is charged: from there on a rank is named */
+#define MOST       3   /* findings of both kinds */
 #define ITS_REASON 0.5 /* of the cost: what a region that is named must explain */
 
 /* What ranks are charged at the same place. */
@@ -82,7 +82,8 @@ static const struct fv_region *region_of(const struct fv_model *m, const struct 
     return g->where == FV_PLACE_COMPUTING && g->site != FV_NONE ? fv_excess_region(m, g->most, g->site, least) : NULL;
 }
 
-/* "in solve() at cg.c:212 <- main() at cg.c:9, before MPI_Allreduce (#3)", "from init() at cg.c:15 to solve() at cg.c:212" */
+/* "in solve() at cg.c:212 <- main() at cg.c:9, before MPI_Allreduce (#3)", "from init() at cg.c:15 to solve() at
+ * cg.c:212" */
 static void say_where(const struct fv_places *places, const struct group *g, char *out, size_t bytes)
 {
     const struct fv_region *region = region_of(places->view->model, g);
@@ -99,11 +100,13 @@ static void say_where(const struct fv_places *places, const struct group *g, cha
 static enum fv_doing doing_of(const struct fv_profile *v, const struct group *g)
 {
     uint32_t others = v->model->rank_count - 1;
-    enum fv_doing doing = g->where == FV_PLACE_COMPUTING && others ? fv_excess_doing(v, g->most, g->most_s / others) : FV_NOT_KNOWN;
+    enum fv_doing doing =
+        g->where == FV_PLACE_COMPUTING && others ? fv_excess_doing(v, g->most, g->most_s / others) : FV_NOT_KNOWN;
     const struct fv_region *region = region_of(v->model, g);
 
     /* The rank may be blocked elsewhere. */
-    if (doing == FV_IS_BLOCKED && region && region->max_rank == g->most && fv_off_is_known(&region->off) && region->off.blocked_s < ITS_REASON * g->most_s / others)
+    if (doing == FV_IS_BLOCKED && region && region->max_rank == g->most && fv_off_is_known(&region->off) &&
+        region->off.blocked_s < ITS_REASON * g->most_s / others)
         return region->off.preempted_s > region->off.blocked_s ? FV_IS_DISTURBED : FV_NOT_KNOWN;
     return doing;
 }
@@ -116,7 +119,8 @@ static bool is_same(const struct fv_late_procedure *a, const struct fv_late_proc
            fv_same_text(a->file ? a->file : "", b->file ? b->file : "");
 }
 
-/* Over call sites that look the same: by what it was late, and its CPU time, on its rank; and the CPU time of all ranks. */
+/* Over call sites that look the same: by what it was late, and its CPU time, on its rank; and the CPU time of all
+ * ranks. */
 struct sums {
     double delay_s, cpu_s, all_cpu_s;
 };
@@ -146,9 +150,11 @@ static double sampled_before(const struct fv_causes *c, const struct group *g)
     return most;
 }
 
-/* The procedure that most of it was, as in fv_excess_of(): what is the same on other ranks counts less, and the program's own goes before a library's. By the delay that it made,
- * or by its part of what the rank computed before that call. NULL: none, or it took no CPU time. *of_it_s: the delay, or the CPU time. */
-static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, const struct group *g, bool by_cpu, double *of_it_s)
+/* The procedure that most of it was, as in fv_excess_of(): what is the same on other ranks counts less, and the
+ * program's own goes before a library's. By the delay that it made, or by its part of what the rank computed before
+ * that call. NULL: none, or it took no CPU time. *of_it_s: the delay, or the CPU time. */
+static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, const struct group *g, bool by_cpu,
+                                                    double *of_it_s)
 {
     const struct fv_causes *c = &v->model->causes;
     const struct fv_cost_procedure *found = NULL;
@@ -161,7 +167,8 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
         if (p->rank != g->most || p->site != g->site || !p->function)
             continue;
         struct sums sums = sums_of(c, p);
-        double of_it = by_cpu ? sums.cpu_s : sums.delay_s, value = sums.all_cpu_s > 0 ? of_it * of_it / sums.all_cpu_s : 0;
+        double of_it = by_cpu ? sums.cpu_s : sums.delay_s,
+               value = sums.all_cpu_s > 0 ? of_it * of_it / sums.all_cpu_s : 0;
         const struct fv_cost_procedure *of = fv_cost_procedure_named(v->costs, p->function, p->file);
 
         if (of_it <= 0 || of_it < least_s || !of || !strcmp(of->name, "[fvmpi]") || fv_excess_is_interpreter(of))
@@ -176,7 +183,8 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
     return found;
 }
 
-/* Did others have its processor for most of what it was late? In computing by the kernel's context switches, in MPI by its run delay: of a disturbed run. Seconds; 0: no. */
+/* Did others have its processor for most of what it was late? In computing by the kernel's context switches, in MPI by
+ * its run delay: of a disturbed run. Seconds; 0: no. */
 static double preempted_for(const struct fv_profile *v, const struct fv_findings *f, const struct group *g)
 {
     const struct fv_model *m = v->model;
@@ -193,7 +201,8 @@ static double preempted_for(const struct fv_profile *v, const struct fv_findings
     return had_s > ITS_REASON * g->most_s / (double)(m->rank_count - 1) ? had_s : 0;
 }
 
-static void say_preempted(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const char *ranks, const char *where, double had_s)
+static void say_preempted(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                          const char *ranks, const char *where, double had_s)
 {
     const struct fv_model *m = v->model;
     const struct fv_noise_rank *noise = fv_model_noise(m)->rank_count ? &fv_model_noise(m)->ranks[finding->rank] : NULL;
@@ -204,22 +213,26 @@ static void say_preempted(const struct fv_profile *v, struct fv_findings *f, str
         snprintf(who, sizeof(who), "other ranks");
     else if (noise && noise->by != FV_NONE)
         snprintf(who, sizeof(who), "most likely `%.60s`", fv_model_noise(m)->others[noise->by].name);
-    fv_finding_say(f, finding, "%s made others wait, by preemption: %s had the processor of rank %d for %s; %s", ranks, who, m->ranks[finding->rank].world_rank, fv_words_seconds(had_s, had), where);
+    fv_finding_say(f, finding, "%s made others wait, by preemption: %s had the processor of rank %d for %s; %s", ranks,
+                   who, m->ranks[finding->rank].world_rank, fv_words_seconds(had_s, had), where);
     fv_finding_next(f, finding, "no fault of the program; what else disturbs: fvmpi doctor");
 }
 
-/* May the function, in which the rank computes longer in the whole run, do so before that call? Where the trace has samples, they say. */
+/* May the function, in which the rank computes longer in the whole run, do so before that call? Where the trace has
+ * samples, they say. */
 static bool may_be_before(const struct fv_causes *c, const struct group *g, const struct fv_cost_procedure *procedure)
 {
     for (size_t i = 0; i < c->late_count; i++)
-        if (c->late[i].rank == g->most && c->late[i].site == g->site && c->late[i].function && !strcmp(c->late[i].function, procedure->name))
+        if (c->late[i].rank == g->most && c->late[i].site == g->site && c->late[i].function &&
+            !strcmp(c->late[i].function, procedure->name))
             return true;
     return !c->late_count;
 }
 
-/* What is known of the function that made the rank slow; the best first. False: nothing. `how`: "in f() at a.c:3, where ..." */
-static bool say_function(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct group *g,
-                         char *how, size_t bytes)
+/* What is known of the function that made the rank slow; the best first. False: nothing. `how`: "in f() at a.c:3, where
+ * ..." */
+static bool say_function(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                         const struct group *g, char *how, size_t bytes)
 {
     char name[400], mine[FV_WORD], others[FV_WORD];
     struct fv_excess by_samples = { 0 };
@@ -228,8 +241,8 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
     by_samples.procedure = procedure_of(v, g, false, &delay_s);
     if (by_samples.procedure) {
         fv_excess_place(v, f, finding, &by_samples);
-        snprintf(how, bytes, "in %s, %s of it (by samples)", fv_procedure_words(by_samples.procedure, name, sizeof(name)),
-                 fv_words_seconds(delay_s, mine));
+        snprintf(how, bytes, "in %s, %s of it (by samples)",
+                 fv_procedure_words(by_samples.procedure, name, sizeof(name)), fv_words_seconds(delay_s, mine));
         return true;
     }
     if (g->where == FV_PLACE_COMPUTING)
@@ -244,7 +257,8 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
 }
 
 /* Else what it computed most in that time. */
-static bool say_most(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct group *g, char *how, size_t bytes)
+static bool say_most(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                     const struct group *g, char *how, size_t bytes)
 {
     char name[400], mine[FV_WORD], all[FV_WORD];
     struct fv_excess by_samples = { 0 };
@@ -254,8 +268,9 @@ static bool say_most(const struct fv_profile *v, struct fv_findings *f, struct f
     if (!by_samples.procedure)
         return false;
     fv_excess_place(v, f, finding, &by_samples);
-    snprintf(how, bytes, "in %s for %s of %s (by samples)", fv_procedure_words(by_samples.procedure, name, sizeof(name)),
-             fv_words_seconds(of_it_s, mine), fv_words_seconds(sampled_before(&v->model->causes, g), all));
+    snprintf(how, bytes, "in %s for %s of %s (by samples)",
+             fv_procedure_words(by_samples.procedure, name, sizeof(name)), fv_words_seconds(of_it_s, mine),
+             fv_words_seconds(sampled_before(&v->model->causes, g), all));
     return true;
 }
 
@@ -278,7 +293,8 @@ static const char *progress_remedy(const struct fv_model *m)
     return "";
 }
 
-static void add_withheld(const struct fv_profile *v, struct fv_findings *f, const struct group *g, const struct fv_places *places)
+static void add_withheld(const struct fv_profile *v, struct fv_findings *f, const struct group *g,
+                         const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
     char ranks[220], where[2500], how[900], name[300];
@@ -295,14 +311,16 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
     }
     bool known = say_function(v, f, finding, g, how, sizeof(how)) || say_most(v, f, finding, g, how, sizeof(how));
     const char *lines = finding->next;
-    fv_finding_say(f, finding, "others waited for %s, which had posted its messages, to come back to MPI: it computed%s%s; %s", ranks,
-                   known ? " " : "", known ? how : "", where);
+    fv_finding_say(f, finding,
+                   "others waited for %s, which had posted its messages, to come back to MPI: it computed%s%s; %s",
+                   ranks, known ? " " : "", known ? how : "", where);
     fv_words_short(known ? finding->function : "the computation", name, sizeof(name));
-    fv_finding_next(f, finding, "balance it; or call MPI_Test in %s now and then%s%s%s", name, progress_remedy(m), lines ? "; " : "",
-                    lines ? lines : "");
+    fv_finding_next(f, finding, "balance it; or call MPI_Test in %s now and then%s%s%s", name, progress_remedy(m),
+                    lines ? "; " : "", lines ? lines : "");
 }
 
-static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g, const struct fv_places *places)
+static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g,
+                     const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
     const enum fv_doing doing = doing_of(v, g);
@@ -314,8 +332,11 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     finding->site = g->site;
     say_ranks(m, g, ranks);
     say_where(places, g, where, sizeof(where));
-    if (g->where == FV_PLACE_COMPUTING && fv_io_words(v, region_of(m, g), g->most, m->rank_count > 1 ? ITS_REASON * g->most_s / (m->rank_count - 1) : 0, blocked)) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where, m->ranks[g->most].world_rank, blocked);
+    if (g->where == FV_PLACE_COMPUTING &&
+        fv_io_words(v, region_of(m, g), g->most, m->rank_count > 1 ? ITS_REASON * g->most_s / (m->rank_count - 1) : 0,
+                    blocked)) {
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where,
+                       m->ranks[g->most].world_rank, blocked);
         fv_finding_next(f, finding, "%s", fv_io_next(region_of(m, g)));
         return;
     }
@@ -325,8 +346,8 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         return;
     }
     if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where, m->ranks[g->most].world_rank,
-                       fv_blocked_words(m, g->most, region_of(m, g), blocked));
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where,
+                       m->ranks[g->most].world_rank, fv_blocked_words(m, g->most, region_of(m, g), blocked));
         fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
         return;
     }
@@ -339,11 +360,14 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         return;
     }
     if (say_most(v, f, finding, g, how, sizeof(how))) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d computes %s", ranks, where, m->ranks[g->most].world_rank, how);
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d computes %s", ranks, where,
+                       m->ranks[g->most].world_rank, how);
         return;
     }
     fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
-    fv_finding_next(f, finding, "%s", fv_model_costs(m)->ticks ? FV_FINDING_COMMAND(m, "report", "--table", "culprits") : "fvmpi run --trace --sample names the function");
+    fv_finding_next(f, finding, "%s",
+                    fv_model_costs(m)->ticks ? FV_FINDING_COMMAND(m, "report", "--table", "culprits")
+                                             : "fvmpi run --trace --sample names the function");
 }
 
 /* One of the two kinds. */

@@ -13,19 +13,22 @@
 #include <string.h>
 
 #define DISTURBED 0.05 /* of the ranks' time */
-#define STARTUP  0.25 /* of the ranks' time */
-#define NAMELESS 0.5  /* of the time in MPI */
-#define BUSY     0.5  /* of what a rank's processors can do: else it is not its own threads that leave each other none */
-#define OWN      0.1  /* of the CPU time: what fvmpi itself may have before that is told ... */
-#define OWN_LEAST_S 0.1 /* ... and so much of it */
-#define QUICK_S  0.005 /* of a rank, without a processor: a turn of the kernel's scheduler, or about */
+#define STARTUP   0.25 /* of the ranks' time */
+#define NAMELESS  0.5  /* of the time in MPI */
+/* of what a rank's processors can do: else it is not its own threads that leave each other none */
+#define BUSY        0.5
+#define OWN         0.1   /* of the CPU time: what fvmpi itself may have before that is told ... */
+#define OWN_LEAST_S 0.1   /* ... and so much of it */
+#define QUICK_S     0.005 /* of a rank, without a processor: a turn of the kernel's scheduler, or about */
 
 uint32_t fv_threads_at_least(const struct fv_model *m, const struct fv_rank *r)
 {
     uint32_t threads = r->own_threads_s > DISTURBED * r->app_time_s ? 2 : 1;
 
     for (size_t i = 0; i < fv_model_phases(m)->count; i++)
-        threads = fv_model_phases(m)->items[i].sums.threads_max > threads ? fv_model_phases(m)->items[i].sums.threads_max : threads;
+        threads = fv_model_phases(m)->items[i].sums.threads_max > threads
+                      ? fv_model_phases(m)->items[i].sums.threads_max
+                      : threads;
     return threads;
 }
 
@@ -48,14 +51,16 @@ static struct company company_of(const struct fv_model *m, const struct fv_rank 
     struct company c = { 0 };
 
     for (size_t i = 0; i < m->rank_count; i++)
-        if (!strcmp(m->ranks[i].host, r->host) && is_within(m->ranks[i].cpu_mask, r->cpu_mask, sizeof(r->cpu_mask) / sizeof(*r->cpu_mask))) {
+        if (!strcmp(m->ranks[i].host, r->host) &&
+            is_within(m->ranks[i].cpu_mask, r->cpu_mask, sizeof(r->cpu_mask) / sizeof(*r->cpu_mask))) {
             c.ranks++;
             c.cpu_s += m->ranks[i].cpu_s;
         }
     return c;
 }
 
-/* Who waits for a processor waits for who has it: these are others where ranks had less than half of what its processors can do. */
+/* Who waits for a processor waits for who has it: these are others where ranks had less than half of what its
+ * processors can do. */
 static bool are_others(const struct fv_rank *r, const struct company *c)
 {
     return r->cpus && c->cpu_s < BUSY * (double)r->cpus * r->app_time_s;
@@ -70,15 +75,19 @@ bool fv_ranks_crowd(const struct fv_model *m, uint32_t rank)
 }
 
 /* "other programs had them; the ranks used 2.44 s of the 14.0 s that these processors can do, `hog` used 9.38 s" */
-static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why, size_t bytes)
+static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why,
+                       size_t bytes)
 {
     const struct fv_noise_rank *noise = fv_model_noise(m)->rank_count ? &fv_model_noise(m)->ranks[r - m->ranks] : NULL;
     char had[FV_WORD], all[FV_WORD], by[FV_WORD];
 
-    snprintf(why, bytes, "other programs had %s; %s used %s of the %s that %s can do", r->cpus == 1 ? "it" : "them", c->ranks == 1 ? "the rank" : "the ranks",
-             fv_words_seconds(c->cpu_s, had), fv_words_seconds((double)r->cpus * r->app_time_s, all), r->cpus == 1 ? "this processor" : "these processors");
+    snprintf(why, bytes, "other programs had %s; %s used %s of the %s that %s can do", r->cpus == 1 ? "it" : "them",
+             c->ranks == 1 ? "the rank" : "the ranks", fv_words_seconds(c->cpu_s, had),
+             fv_words_seconds((double)r->cpus * r->app_time_s, all),
+             r->cpus == 1 ? "this processor" : "these processors");
     if (noise && noise->by != FV_NONE && fv_model_noise(m)->others[noise->by].rank == FV_NONE)
-        fv_words_add(why, bytes, ", `%.60s` used %s", fv_model_noise(m)->others[noise->by].name, fv_words_seconds(noise->by_cpu_s, by));
+        fv_words_add(why, bytes, ", `%.60s` used %s", fv_model_noise(m)->others[noise->by].name,
+                     fv_words_seconds(noise->by_cpu_s, by));
 }
 
 static unsigned processors_of(const struct fv_model *m, const char *host)
@@ -101,16 +110,20 @@ static const char *say_who(const struct fv_model *m, const struct fv_rank *r, ch
         return "a quieter machine, or processors of their own for the ranks";
     }
     if (r->cpus && c.ranks > r->cpus && r->cpus < all) {
-        snprintf(why, bytes, "%zu ranks are bound to %u processor%s of %.200s, which has %u", c.ranks, r->cpus, fv_words_s(r->cpus), r->host, all);
-        return "other processors for each rank (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH; or the program binds its ranks itself)";
+        snprintf(why, bytes, "%zu ranks are bound to %u processor%s of %.200s, which has %u", c.ranks, r->cpus,
+                 fv_words_s(r->cpus), r->host, all);
+        return "other processors for each rank (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH; or "
+               "the program binds its ranks itself)";
     }
     if (r->cpus && c.ranks > r->cpus) {
-        snprintf(why, bytes, "%zu ranks share the %u processor%s of %.200s", c.ranks, r->cpus, fv_words_s(r->cpus), r->host);
+        snprintf(why, bytes, "%zu ranks share the %u processor%s of %.200s", c.ranks, r->cpus, fv_words_s(r->cpus),
+                 r->host);
         return "fewer ranks on a host";
     }
     if (r->cpus && threads > r->cpus && r->cpu_s > BUSY * (double)r->cpus * r->app_time_s) {
         snprintf(why, bytes, "%u threads of a rank have %u processor%s", threads, r->cpus, fv_words_s(r->cpus));
-        return "more processors for each rank (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH), or fewer threads";
+        return "more processors for each rank (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH), or "
+               "fewer threads";
     }
     snprintf(why, bytes, "others, or their own threads, ran on their processors");
     return "a quieter machine, or ranks bound to processors";
@@ -151,8 +164,8 @@ static const char *say_stolen(char *why, size_t bytes)
     return "a machine that others do not share";
 }
 
-/* Of a rank's time: other threads had no processor for a part of the time that they wanted one, which is that of so many side by side at
- * least as need it. */
+/* Of a rank's time: other threads had no processor for a part of the time that they wanted one, which is that of so
+ * many side by side at least as need it. */
 static double others_without_s(const struct fv_rank *r)
 {
     double busy_s = r->others_cpu_s + r->others_ready_s;
@@ -202,17 +215,20 @@ FV_FINDING(no_processor)
     if (!(total > 0) || !(sum > DISTURBED * total) || !(most_s > QUICK_S))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, evidence);
-    const char *next = stolen_s > 0.5 * sum        ? say_stolen(why, sizeof(why))
+    const char *next = stolen_s > 0.5 * sum   ? say_stolen(why, sizeof(why))
                        : is_throttled(m, sum) ? say_throttled(why, sizeof(why))
-                                                    : say_who(m, &m->ranks[most], why, sizeof(why));
+                                              : say_who(m, &m->ranks[most], why, sizeof(why));
     finding->rank = most;
-    fv_finding_say(f, finding, "ranks%s were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
-                   others_without_s(&m->ranks[most]) > m->ranks[most].ready_s ? ", or threads of theirs," : "", fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
+    fv_finding_say(f, finding,
+                   "ranks%s were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
+                   others_without_s(&m->ranks[most]) > m->ranks[most].ready_s ? ", or threads of theirs," : "",
+                   fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
     fv_finding_next(f, finding, "%s: all times hold that", next);
 }
 
-/* Of functions whose calls are so short that measuring one takes a tenth of its own time or more, the one that is called most often, if its calls take a tenth of what fvmpi
- * took by that; NULL: there is none. What measuring takes is that of a loop that does nothing else: it is more among other code. */
+/* Of functions whose calls are so short that measuring one takes a tenth of its own time or more, the one that is
+ * called most often, if its calls take a tenth of what fvmpi took by that; NULL: there is none. What measuring takes is
+ * that of a loop that does nothing else: it is more among other code. */
 #define OF_A_CALL 0.1
 static const struct fv_instrumented_function *most_called(const struct fv_instrumented *of, double own_s)
 {
@@ -221,13 +237,15 @@ static const struct fv_instrumented_function *most_called(const struct fv_instru
     for (size_t i = 0; i < of->function_count; i++) {
         const struct fv_calls_sum *s = &of->functions[i].sum;
 
-        if (of->call_s * (double)(s->calls - s->counted) >= OF_A_CALL * s->self_s && of->call_s * (double)s->calls >= OF_A_CALL * own_s && (!most || s->calls > most->sum.calls))
+        if (of->call_s * (double)(s->calls - s->counted) >= OF_A_CALL * s->self_s &&
+            of->call_s * (double)s->calls >= OF_A_CALL * own_s && (!most || s->calls > most->sum.calls))
             most = &of->functions[i];
     }
     return most;
 }
 
-static void say_most_called(const struct fv_profile *v, struct fv_finding *finding, const struct fv_instrumented_function *most, char *out, size_t bytes)
+static void say_most_called(const struct fv_profile *v, struct fv_finding *finding,
+                            const struct fv_instrumented_function *most, char *out, size_t bytes)
 {
     char calls[FV_WORD], name[300];
     struct fv_path path = { 0 };
@@ -236,11 +254,12 @@ static void say_most_called(const struct fv_profile *v, struct fv_finding *findi
     fv_frame_brief(path.count ? &path.frames[0] : NULL, v->symbols, name, sizeof(name));
     finding->function = path.count ? path.frames[0].function : NULL;
     fv_path_release(&path);
-    fv_words_add(out, bytes, ": very short functions are instrumented, most often called %s, %s times", name, fv_words_count(most->sum.calls, calls));
+    fv_words_add(out, bytes, ": very short functions are instrumented, most often called %s, %s times", name,
+                 fv_words_count(most->sum.calls, calls));
 }
 
-/* CPU time is compared with CPU time: of a run that had no processors for most of its time either is a small part of it. By samples, or by what fvmpi measures of itself, without
- * what starting and ending took. False: it is little. */
+/* CPU time is compared with CPU time: of a run that had no processors for most of its time either is a small part of
+ * it. By samples, or by what fvmpi measures of itself, without what starting and ending took. False: it is little. */
 static bool is_costly(const struct fv_profile *v, double *own_s, double *all_s)
 {
     const struct fv_model *m = v->model;
@@ -265,16 +284,24 @@ FV_FINDING(own_cost)
     if (!is_costly(v, &own_s, &all_s))
         return;
     const struct fv_instrumented_function *most = most_called(fv_model_instrumented(v->model), own_s);
-    struct fv_finding *finding = fv_finding_add(f, own_s, fv_samples_are_ours(v) ? FV_EVIDENCE_SAMPLES : FV_EVIDENCE_ESTIMATE);
+    struct fv_finding *finding =
+        fv_finding_add(f, own_s, fv_samples_are_ours(v) ? FV_EVIDENCE_SAMPLES : FV_EVIDENCE_ESTIMATE);
     if (most)
         say_most_called(v, finding, most, why, sizeof(why));
     if (is_filtered)
-        fv_words_add(why, sizeof(why), "%s functions that the filter leaves out cost time at each call, too", most ? ";" : ":");
-    fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that%s", fv_words_percent(own_s, all_s, part), why);
+        fv_words_add(why, sizeof(why), "%s functions that the filter leaves out cost time at each call, too",
+                     most ? ";" : ":");
+    fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that%s",
+                   fv_words_percent(own_s, all_s, part), why);
     if (most)
-        fv_finding_next(f, finding, "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: %s", FV_FINDING_COMMAND(v->model, "report", "--table", "instrumented"));
+        fv_finding_next(
+            f, finding,
+            "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: %s",
+            FV_FINDING_COMMAND(v->model, "report", "--table", "instrumented"));
     else if (is_filtered)
-        fv_finding_next(f, finding, "compile what the filter leaves out without -finstrument-functions: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list");
+        fv_finding_next(f, finding,
+                        "compile what the filter leaves out without -finstrument-functions: fvcc --fv:exclude, or "
+                        "-finstrument-functions-exclude-function-list");
     else
         fv_finding_next(f, finding, "record less: what is recorded, and its options, says fvmpi run --help");
 }

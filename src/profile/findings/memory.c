@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROWN    0.10 /* of the peak: what came since the run was half as old */
+#define GROWN    0.10                /* of the peak: what came since the run was half as old */
 #define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
-#define LATE     0.75 /* of the run: a mark that is so late is no half of it */
-#define OFTEN    0.25 /* of all allocations: who makes so many is named */
-#define REPEATED 1000 /* calls of the allocator: of fewer it is not who asks too often */
-#define SAMPLES  16   /* of small allocations: from so many on their number is known well enough for that */
+#define LATE     0.75                /* of the run: a mark that is so late is no half of it */
+#define OFTEN    0.25                /* of all allocations: who makes so many is named */
+#define REPEATED 1000                /* calls of the allocator: of fewer it is not who asks too often */
+#define SAMPLES  16 /* of small allocations: from so many on their number is known well enough for that */
 
 /* ---- growth ---- */
 
@@ -23,7 +23,8 @@ static double rate(uint64_t before, double before_s, uint64_t after, double afte
     return after_s > before_s ? ((double)after - (double)before) / (after_s - before_s) : 0;
 }
 
-/* The rank when its run was about half as old: the last mark, which is between half and all of it, or the one before. */
+/* The rank when its run was about half as old: the last mark, which is between half and all of it, or the one
+ * before. */
 struct middle {
     uint64_t bytes;
     double age_s;
@@ -60,8 +61,8 @@ static double *allocated_since(const struct fv_model *m)
     return sums;
 }
 
-/* Bytes by which each rank grew since then; the caller frees them. Where each object is known, what fvmpi keeps of them grows with them: no more is the program's than it
- * allocated. */
+/* Bytes by which each rank grew since then; the caller frees them. Where each object is known, what fvmpi keeps of them
+ * grows with them: no more is the program's than it allocated. */
 static uint64_t *growths_of(const struct fv_model *m)
 {
     uint64_t *growths = fv_xcalloc(m->rank_count + 1, sizeof(*growths));
@@ -82,21 +83,24 @@ static uint64_t *growths_of(const struct fv_model *m)
     return growths;
 }
 
-/* As much in the time since the middle as in that before, give or take a factor of 4: steady. Where the last mark is so late that hardly anything of the run is behind it, what came
- * there says nothing: how late it is depends on how long the run took, and a run ends with what allocates nothing. */
+/* As much in the time since the middle as in that before, give or take a factor of 4: steady. Where the last mark is so
+ * late that hardly anything of the run is behind it, what came there says nothing: how late it is depends on how long
+ * the run took, and a run ends with what allocates nothing. */
 static bool is_growing(const struct fv_rank *r, uint64_t growth)
 {
     const bool is_late = r->half_s > LATE * r->app_time_s && r->resident_eighth;
     const struct middle middle = is_late ? middle_of(r) : (struct middle){ r->resident_half, r->half_s };
     double late = rate(middle.bytes, middle.age_s, r->resident_peak, r->app_time_s);
-    double early = is_late ? rate(r->resident_eighth, r->eighth_s, middle.bytes, middle.age_s) : rate(r->resident_quarter, r->quarter_s, middle.bytes, middle.age_s);
+    double early = is_late ? rate(r->resident_eighth, r->eighth_s, middle.bytes, middle.age_s)
+                           : rate(r->resident_quarter, r->quarter_s, middle.bytes, middle.age_s);
 
     return r->resident_quarter && growth > NOTICED && (double)growth > GROWN * (double)r->resident_peak &&
            late > 0.25 * early && late < 4 * early;
 }
 
 /* The call path that most of the growth is of, and its bytes; NULL: it is of none, or that is not known well enough. */
-static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, uint64_t all_growth, double *bytes)
+static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, uint64_t all_growth,
+                                              double *bytes)
 {
     const struct fv_allocated *all = fv_model_allocated(m);
     const struct fv_allocated_part *most = NULL;
@@ -113,11 +117,15 @@ static const struct fv_allocated_part *grower(const struct fv_model *m, const st
         *bytes = growth;
         most = &all->parts[i];
     }
-    return most && *bytes > 0.5 * sum && *bytes > 0.25 * (double)all_growth && *bytes > 2 * fv_allocated_error(&most->sum) ? most : NULL;
+    return most && *bytes > 0.5 * sum && *bytes > 0.25 * (double)all_growth &&
+                   *bytes > 2 * fv_allocated_error(&most->sum)
+               ? most
+               : NULL;
 }
 
 /* Who allocated it, and what to do. */
-static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding, const struct fv_rank *r, uint64_t all_growth, char *who, size_t room)
+static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                       const struct fv_rank *r, uint64_t all_growth, char *who, size_t room)
 {
     const struct fv_model *m = v->model;
     char bytes[FV_WORD], where[300];
@@ -129,15 +137,16 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
         fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
         return;
     }
-    fv_finding_next(f, finding, "what is never freed: %s", FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-live_bytes"));
+    fv_finding_next(f, finding, "what is never freed: %s",
+                    FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-live_bytes"));
     const struct fv_allocated_part *part = grower(m, r, all_growth, &growth);
     if (!part || !fv_path_first(v->symbols, part->node, &frame))
         return;
     finding->function = frame.function;
     finding->file = frame.file;
     finding->line = frame.line;
-    snprintf(who, room, "; %s%s of that by %s", fv_allocated_is_exact(&part->sum) ? "" : "about ", fv_words_bytes((uint64_t)growth, bytes),
-             fv_frame_words(&frame, v->symbols, where, sizeof(where)));
+    snprintf(who, room, "; %s%s of that by %s", fv_allocated_is_exact(&part->sum) ? "" : "about ",
+             fv_words_bytes((uint64_t)growth, bytes), fv_frame_words(&frame, v->symbols, where, sizeof(where)));
 }
 
 FV_FINDING(memory)
@@ -171,11 +180,12 @@ FV_FINDING(memory)
     if (count > 1)
         snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
     say_grower(v, f, finding, most, growth, who, sizeof(who));
-    fv_finding_say(f, finding,
-                   "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second%s",
-                   fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(middle.bytes, from),
-                   fv_words_seconds(middle.age_s, age), fv_words_bytes(end_bytes, to),
-                   fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, end_bytes, most->app_time_s), speed), who);
+    fv_finding_say(
+        f, finding,
+        "memory of rank%s %s grew in both halves of the run: %sfrom %s at about %s to %s, about %s a second%s",
+        fv_words_s(count), fv_rank_list_text(&list), whose, fv_words_bytes(middle.bytes, from),
+        fv_words_seconds(middle.age_s, age), fv_words_bytes(end_bytes, to),
+        fv_words_bytes((uint64_t)rate(middle.bytes, middle.age_s, end_bytes, most->app_time_s), speed), who);
 }
 
 /* ---- time in the allocator ---- */
@@ -234,9 +244,13 @@ FV_FINDING(allocator)
         finding->function = frame.function;
         finding->file = frame.file;
         finding->line = frame.line;
-        snprintf(who, sizeof(who), "; most often called by %s, %s%s times", fv_frame_words(&frame, v->symbols, where, sizeof(where)),
-                 fv_allocated_is_exact(&most->sum) ? "" : "about ", fv_words_count((uint64_t)most->sum.allocated.count, count));
+        snprintf(who, sizeof(who), "; most often called by %s, %s%s times",
+                 fv_frame_words(&frame, v->symbols, where, sizeof(where)),
+                 fv_allocated_is_exact(&most->sum) ? "" : "about ",
+                 fv_words_count((uint64_t)most->sum.allocated.count, count));
     }
-    fv_finding_say(f, finding, "malloc(), free() and the like take about %s of the time%s", fv_words_percent(sum, m->efficiency.total_s, part), who);
-    fv_finding_next(f, finding, "keep what is allocated over and over, or another allocator; who allocates: %s", FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-allocations"));
+    fv_finding_say(f, finding, "malloc(), free() and the like take about %s of the time%s",
+                   fv_words_percent(sum, m->efficiency.total_s, part), who);
+    fv_finding_next(f, finding, "keep what is allocated over and over, or another allocator; who allocates: %s",
+                    FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-allocations"));
 }

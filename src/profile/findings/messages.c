@@ -6,12 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#define SMALL     11     /* bucket: up to 1 KiB */
-#define MANY      1000.0 /* a second and rank, from there on */
-#define MUCH      0.10   /* of the ranks' time */
-#define FEW       0.01   /* of the messages: calls behind each other that are fewer are not where the time is */
-#define BRIEF     1e-6   /* seconds: between calls that follow each other nothing is computed, and fvmpi itself takes a part of it */
-#define NEARLY    0.9    /* of the time that moves messages: else small ones may wait behind large ones */
+#define SMALL 11     /* bucket: up to 1 KiB */
+#define MANY  1000.0 /* a second and rank, from there on */
+#define MUCH  0.10   /* of the ranks' time */
+#define FEW   0.01   /* of the messages: calls behind each other that are fewer are not where the time is */
+/* seconds: between calls that follow each other nothing is computed, and fvmpi itself takes a part of it */
+#define BRIEF  1e-6
+#define NEARLY 0.9 /* of the time that moves messages: else small ones may wait behind large ones */
 
 struct messages {
     uint64_t count, bytes; /* small ones */
@@ -90,15 +91,15 @@ static double computed_between(const struct fv_model *m, uint64_t messages)
     for (size_t i = 0; i < m->region_rank_count; i++) {
         const struct fv_region_rank *r = &m->region_ranks[i];
 
-        if (is_of_messages(m, &m->sites[r->site]) && (double)r->count * (double)m->rank_count >= FEW * (double)messages &&
-            r->seconds > BRIEF * (double)r->count)
+        if (is_of_messages(m, &m->sites[r->site]) &&
+            (double)r->count * (double)m->rank_count >= FEW * (double)messages && r->seconds > BRIEF * (double)r->count)
             sum += r->seconds;
     }
     return sum;
 }
 
-/* Where ranks take turns, one waits while another computes. What the others compute between these messages, each waits for at most: is there much
- * besides? Where there is an analysis of the trace, its late ranks tell. */
+/* Where ranks take turns, one waits while another computes. What the others compute between these messages, each waits
+ * for at most: is there much besides? Where there is an analysis of the trace, its late ranks tell. */
 static bool is_latency(const struct fv_model *m, uint64_t messages, double lost_s)
 {
     double for_others_s = (double)(m->rank_count - 1) * computed_between(m, messages);
@@ -123,11 +124,13 @@ FV_FINDING(small_messages)
     char count[FV_WORD], size[FV_WORD], where[2400];
     uint32_t site = main_site(m);
 
-    if (site == FV_NONE || !s.count || !(total_s > 0) || !(lost_s >= MUCH * total_s) || (double)s.count < MANY * total_s)
+    if (site == FV_NONE || !s.count || !(total_s > 0) || !(lost_s >= MUCH * total_s) ||
+        (double)s.count < MANY * total_s)
         return;
     lost_s -= without_processor_s(f);
     if (lost_s < MUCH * total_s) {
-        fv_findings_leave(f, "what %s messages of %s on average cost: others had processors of the ranks", fv_words_count(s.count, count), fv_words_bytes(s.bytes / s.count, size));
+        fv_findings_leave(f, "what %s messages of %s on average cost: others had processors of the ranks",
+                          fv_words_count(s.count, count), fv_words_bytes(s.bytes / s.count, size));
         return;
     }
     struct fv_finding *finding = fv_finding_add(f, lost_s, FV_EVIDENCE_ESTIMATE);
@@ -135,10 +138,12 @@ FV_FINDING(small_messages)
     fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
     finding->site = site;
     bool latency = is_latency(m, s.count, lost_s);
-    fv_finding_say(f, finding, "%s messages of %s on average: their latency%s; most in %s", fv_words_count(s.count, count),
-                   fv_words_bytes(s.bytes / s.count, size), latency ? "" : ", or ranks that take turns", where);
+    fv_finding_say(f, finding, "%s messages of %s on average: their latency%s; most in %s",
+                   fv_words_count(s.count, count), fv_words_bytes(s.bytes / s.count, size),
+                   latency ? "" : ", or ranks that take turns", where);
     if (latency)
-        fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: %s", FV_FINDING_COMMAND(m, "report", "--table", "message_sizes"));
+        fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: %s",
+                        FV_FINDING_COMMAND(m, "report", "--table", "message_sizes"));
     else
         fv_finding_next(f, finding, "a trace tells which: fvmpi run --trace, then fvunify");
     fv_places_release(&places);

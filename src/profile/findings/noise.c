@@ -18,24 +18,30 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
     out[0] = '\0';
     const struct fv_rank *r = &m->ranks[rank];
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus) {
-        snprintf(out, bytes, ", most likely by threads of its own: %u threads have %u processor%s", fv_threads_at_least(m, r), r->cpus, fv_words_s(r->cpus));
+        snprintf(out, bytes, ", most likely by threads of its own: %u threads have %u processor%s",
+                 fv_threads_at_least(m, r), r->cpus, fv_words_s(r->cpus));
         return out;
     }
     if (by == FV_NONE)
         return out;
     const struct fv_noise_other *o = &fv_model_noise(m)->others[by];
     if (o->rank != FV_NONE)
-        snprintf(out, bytes, " by rank %d, most likely: it is bound to the same processor", m->ranks[o->rank].world_rank);
+        snprintf(out, bytes, " by rank %d, most likely: it is bound to the same processor",
+                 m->ranks[o->rank].world_rank);
     else if (fv_model_noise(m)->ranks[rank].by_count > 1)
-        snprintf(out, bytes, " by `%s`, most likely: %u processes of that name had %s of CPU time meanwhile and may run there", o->name, fv_model_noise(m)->ranks[rank].by_count,
+        snprintf(out, bytes,
+                 " by `%s`, most likely: %u processes of that name had %s of CPU time meanwhile and may run there",
+                 o->name, fv_model_noise(m)->ranks[rank].by_count,
                  fv_words_seconds(fv_model_noise(m)->ranks[rank].by_cpu_s, cpu));
     else
-        snprintf(out, bytes, " by `%s`, most likely: process %u had %s of CPU time meanwhile and may run there", o->name, o->pid, fv_words_seconds(o->cpu_s, cpu));
+        snprintf(out, bytes, " by `%s`, most likely: process %u had %s of CPU time meanwhile and may run there",
+                 o->name, o->pid, fv_words_seconds(o->cpu_s, cpu));
     return out;
 }
 
 /* ", most of it before MPI_Allreduce in solve() at cg.c:212"; "": of no single place. Of what the loss is of. */
-static char *say_where(const struct fv_profile *v, struct fv_finding *finding, const struct fv_noise_loss *loss, char *out, size_t bytes)
+static char *say_where(const struct fv_profile *v, struct fv_finding *finding, const struct fv_noise_loss *loss,
+                       char *out, size_t bytes)
 {
     const struct fv_noise_view *n = fv_model_noise(v->model);
     char place[400];
@@ -45,7 +51,8 @@ static char *say_where(const struct fv_profile *v, struct fv_finding *finding, c
         if ((loss->is_of_calls ? n->places[i].cost_s : n->places[i].preempted_s) > 0.5 * loss->seconds)
             finding->site = n->places[i].site;
     if (finding->site != FV_NONE)
-        snprintf(out, bytes, ", most of it before %s in %s", fv_place_function(v->model, finding->site), fv_place_inner(v, finding->site, place, sizeof(place)));
+        snprintf(out, bytes, ", most of it before %s in %s", fv_place_function(v->model, finding->site),
+                 fv_place_inner(v, finding->site, place, sizeof(place)));
     return out;
 }
 
@@ -63,11 +70,14 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
     const struct fv_rank *r = &m->ranks[rank];
 
     if (is_throttled)
-        return "a larger quota, or as many ranks and threads as it has processors for: fvmpi doctor tells which group has it";
+        return "a larger quota, or as many ranks and threads as it has processors for: fvmpi doctor tells which group "
+               "has it";
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus)
-        return "more processors for each rank (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, -bind-to none under MPICH), or fewer threads";
+        return "more processors for each rank (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, "
+               "-bind-to none under MPICH), or fewer threads";
     if (r->cpus && host && r->cpus < host->processors)
-        return "the rank is bound already: keep other programs off its processors, or use a quieter machine; fvmpi doctor shows what disturbs";
+        return "the rank is bound already: keep other programs off its processors, or use a quieter machine; fvmpi "
+               "doctor shows what disturbs";
     return "what else disturbs: fvmpi doctor; keep ranks on processors of their own: fvmpi run --pin cores";
 }
 
@@ -88,8 +98,10 @@ FV_FINDING(noise)
     say_where(v, finding, &loss, where, sizeof(where));
     if (is_throttled)
         snprintf(who, sizeof(who), ", by the quota of processor time of its control group (cpu.max)");
-    fv_finding_say(f, finding, "noise: preemption of %srank %d%s for %s%s%s", loss.rank_s > 0.5 * loss.seconds ? "" : "several ranks, of ", m->ranks[rank].world_rank,
-                   loss.rank_s > 0.5 * loss.seconds ? "" : " most,", fv_words_seconds(fv_noise_preempted_of(m, rank), own), where,
+    fv_finding_say(f, finding, "noise: preemption of %srank %d%s for %s%s%s",
+                   loss.rank_s > 0.5 * loss.seconds ? "" : "several ranks, of ", m->ranks[rank].world_rank,
+                   loss.rank_s > 0.5 * loss.seconds ? "" : " most,",
+                   fv_words_seconds(fv_noise_preempted_of(m, rank), own), where,
                    is_throttled ? who : say_who(m, rank, who, sizeof(who)));
     fv_finding_next(f, finding, "%s", next_of(m, rank, is_throttled));
 }

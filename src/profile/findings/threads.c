@@ -1,4 +1,5 @@
-/* Findings: a lock that threads wait for, workers without work, and teams whose threads have not the same (fvmpi run --threads). */
+/* Findings: a lock that threads wait for, workers without work, and teams whose threads have not the same (fvmpi run
+ * --threads). */
 #include "profile/findings/findings.h"
 #include "profile/profile.h"
 #include "profile/threads/lock_words.h"
@@ -30,7 +31,8 @@ static void set_function(const struct fv_profile *v, struct fv_finding *finding,
 }
 
 /* Where a lock is waited for most: the function, and in words the call path. "": not known. */
-static const char *place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_lock *k, char *out, size_t bytes)
+static const char *place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_lock *k, char *out,
+                         size_t bytes)
 {
     const struct fv_lock_site *most = NULL;
 
@@ -77,8 +79,11 @@ FV_FINDING(contended_lock)
     place(v, finding, most, where, sizeof(where));
     fv_finding_say(f, finding, "threads wait for the lock %s: %s times, %s together, %s of the threads' time%s%s%s",
                    fv_view_lock_words(v, most, name, sizeof(name)), fv_words_count(most->n.contended, count),
-                   fv_words_seconds(most->n.wait_s, waited), fv_words_percent(most->n.wait_s, locks->thread_s, part), by, where[0] ? "; most in " : "", where);
-    fv_finding_next(f, finding, "%s%s", most->n.hold_count ? "hold it for less, or have several; who holds it: " : "who holds it: fvmpi run --threads=hold, or ",
+                   fv_words_seconds(most->n.wait_s, waited), fv_words_percent(most->n.wait_s, locks->thread_s, part),
+                   by, where[0] ? "; most in " : "", where);
+    fv_finding_next(f, finding, "%s%s",
+                    most->n.hold_count ? "hold it for less, or have several; who holds it: "
+                                       : "who holds it: fvmpi run --threads=hold, or ",
                     FV_FINDING_COMMAND(v->model, "report", "--table", "lock_sites"));
 }
 
@@ -129,7 +134,8 @@ static bool is_team(const struct fv_phase *phase)
     return phase->kind == FV_PHASE_OMP && phase->node && s->threads_max > 1 && !(s->cpus && s->threads_max > s->cpus);
 }
 
-/* Times of threads hold what they had no processor for: on a run that lost more by that than by the team, nothing is known of the team. */
+/* Times of threads hold what they had no processor for: on a run that lost more by that than by the team, nothing is
+ * known of the team. */
 FV_FINDING(thread_imbalance)
 {
     const struct fv_phases *phases = fv_model_phases(v->model);
@@ -148,15 +154,21 @@ FV_FINDING(thread_imbalance)
     if (!most || !fv_finding_worth(v, most_s))
         return;
     if (fv_finding_is_disturbance(f, most_s)) {
-        fv_findings_leave(f, "whether the threads of a team work alike: others had processors for longer than threads differ");
+        fv_findings_leave(
+            f, "whether the threads of a team work alike: others had processors for longer than threads differ");
         return;
     }
-    struct fv_finding *finding =
-        fv_finding_add(f, most_s, fv_findings_named(f, FV_FINDING_DISTURBED) ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
+    struct fv_finding *finding = fv_finding_add(
+        f, most_s, fv_findings_named(f, FV_FINDING_DISTURBED) ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     set_function(v, finding, most->node);
-    fv_finding_say(f, finding, "threads of the OpenMP region in %s work for different times: the longest of a team %s in all, the mean %s; thread %u of rank %d works "
+    fv_finding_say(f, finding,
+                   "threads of the OpenMP region in %s work for different times: the longest of a team %s in all, the "
+                   "mean %s; thread %u of rank %d works "
                    "longest",
-                   fv_path_words(v->symbols, most->node, 0, where, sizeof(where)), fv_words_seconds(most->sums.useful_longest_s, longest),
-                   fv_words_seconds(mean_work_s(&most->sums), mean), most->busiest.number, v->model->ranks[most->busiest.rank].world_rank);
-    fv_finding_next(f, finding, "schedule(dynamic), or loops of smaller parts; what that would bring: %s", FV_FINDING_COMMAND(v->model, "stacks"));
+                   fv_path_words(v->symbols, most->node, 0, where, sizeof(where)),
+                   fv_words_seconds(most->sums.useful_longest_s, longest),
+                   fv_words_seconds(mean_work_s(&most->sums), mean), most->busiest.number,
+                   v->model->ranks[most->busiest.rank].world_rank);
+    fv_finding_next(f, finding, "schedule(dynamic), or loops of smaller parts; what that would bring: %s",
+                    FV_FINDING_COMMAND(v->model, "stacks"));
 }

@@ -1,5 +1,5 @@
-/* Finding: much of the time is known to be waiting, and no other finding tells what for. Where that is, and as far as sums over a run can tell, which pattern it has. Only a trace
- * knows who waited for whom. */
+/* Finding: much of the time is known to be waiting, and no other finding tells what for. Where that is, and as far as
+ * sums over a run can tell, which pattern it has. Only a trace knows who waited for whom. */
 #include "profile/findings/findings.h"
 #include "profile/places.h"
 #include "profile/profile.h"
@@ -8,13 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-#define MUCH    0.10 /* of the ranks' time: less is left to who looks at the table of waiting */
-#define SITES   3    /* that are named, at most ... */
-#define NAMED   0.1  /* ... each with this part of the waiting */
-#define ALIKE   0.9  /* load balance */
-#define ALL     0.5  /* of the mean: who waits less does not wait as others do */
-#define LINEAR  0.9  /* correlation of waiting with the number of the rank */
-#define SPREAD  0.5  /* of the longest: what waiting must grow by */
+#define MUCH   0.10 /* of the ranks' time: less is left to who looks at the table of waiting */
+#define SITES  3    /* that are named, at most ... */
+#define NAMED  0.1  /* ... each with this part of the waiting */
+#define ALIKE  0.9  /* load balance */
+#define ALL    0.5  /* of the mean: who waits less does not wait as others do */
+#define LINEAR 0.9  /* correlation of waiting with the number of the rank */
+#define SPREAD 0.5  /* of the longest: what waiting must grow by */
 
 /* Of other findings, each of which makes ranks wait for about what it costs. */
 static double explained_s(const struct fv_findings *f)
@@ -60,12 +60,14 @@ static void say_sites(const struct fv_profile *v, struct fv_finding *finding, do
             return;
         if (!i)
             finding->site = site;
-        fv_words_add(out, bytes, "%s%s in %s (%s)", i ? ", " : "", fv_place_function(m, site), fv_place_inner(v, site, place, sizeof(place)),
+        fv_words_add(out, bytes, "%s%s in %s (%s)", i ? ", " : "", fv_place_function(m, site),
+                     fv_place_inner(v, site, place, sizeof(place)),
                      fv_words_percent(m->sites[site].wait_s, wait_s, part));
     }
 }
 
-/* How waiting at a call site goes with the numbers of the ranks (Pearson's correlation); *first and *last: of the first rank and the last. */
+/* How waiting at a call site goes with the numbers of the ranks (Pearson's correlation); *first and *last: of the first
+ * rank and the last. */
 static double correlation(const struct fv_model *m, const struct fv_site *s, double *first, double *last)
 {
     double n = (double)m->rank_count, sum = 0, squares = 0, with = 0, most = 0, least = INFINITY, found = 0;
@@ -86,7 +88,8 @@ static double correlation(const struct fv_model *m, const struct fv_site *s, dou
             *last = r->wait_s;
     }
     least = found < n ? 0 : least;
-    double of_ranks = (n * n - 1) / 12, variance = squares / n - sum / n * (sum / n), covariance = with / n - sum / n * (n - 1) / 2;
+    double of_ranks = (n * n - 1) / 12, variance = squares / n - sum / n * (sum / n),
+           covariance = with / n - sum / n * (n - 1) / 2;
     return n > 2 && variance > 0 && most - least >= SPREAD * most ? covariance / sqrt(of_ranks * variance) : 0;
 }
 
@@ -95,7 +98,8 @@ static bool is_of_messages(const struct fv_model *m, const struct fv_site *s)
     return m->functions[s->function].class == FV_CLASS_P2P || m->functions[s->function].class == FV_CLASS_COMPLETION;
 }
 
-/* "; waiting there grows from rank 0, 0 s, to rank 3, 2.10 s: each rank waits for the one before it, as in a pipeline": of messages. False: it does not. */
+/* "; waiting there grows from rank 0, 0 s, to rank 3, 2.10 s: each rank waits for the one before it, as in a pipeline":
+ * of messages. False: it does not. */
 static bool say_pipeline(const struct fv_profile *v, double wait_s, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
@@ -103,14 +107,18 @@ static bool say_pipeline(const struct fv_profile *v, double wait_s, char *out, s
     double first = 0, last = 0, r = 0;
     char least[FV_WORD], most[FV_WORD], place[400];
 
-    for (unsigned i = 0; i < SITES && (site = next_site(m, site)) != FV_NONE && m->sites[site].wait_s >= NAMED * wait_s; i++)
+    for (unsigned i = 0; i < SITES && (site = next_site(m, site)) != FV_NONE && m->sites[site].wait_s >= NAMED * wait_s;
+         i++)
         if (is_of_messages(m, &m->sites[site]) && fabs(r = correlation(m, &m->sites[site], &first, &last)) >= LINEAR)
             break;
     if (site == FV_NONE || fabs(r) < LINEAR)
         return false;
-    fv_words_add(out, bytes, "; in %s in %s waiting %s from rank %d, %s, to rank %d, %s: each rank waits for the one %s it, as in a pipeline", fv_place_function(m, site),
-                 fv_place_inner(v, site, place, sizeof(place)), r > 0 ? "grows" : "falls", m->ranks[0].world_rank, fv_words_seconds(first, least),
-                 m->ranks[m->rank_count - 1].world_rank, fv_words_seconds(last, most), r > 0 ? "before" : "behind");
+    fv_words_add(out, bytes,
+                 "; in %s in %s waiting %s from rank %d, %s, to rank %d, %s: each rank waits for the one %s it, as in "
+                 "a pipeline",
+                 fv_place_function(m, site), fv_place_inner(v, site, place, sizeof(place)), r > 0 ? "grows" : "falls",
+                 m->ranks[0].world_rank, fv_words_seconds(first, least), m->ranks[m->rank_count - 1].world_rank,
+                 fv_words_seconds(last, most), r > 0 ? "before" : "behind");
     return true;
 }
 
@@ -126,7 +134,9 @@ static bool say_moving(const struct fv_model *m, char *out, size_t bytes)
     }
     if (!(m->efficiency.load_balance >= ALIKE) || least < ALL * sum / (double)m->rank_count)
         return false;
-    fv_words_add(out, bytes, "; in sum the ranks compute alike (load balance %s), and all of them wait: the slow rank is another one each time, or ranks take turns",
+    fv_words_add(out, bytes,
+                 "; in sum the ranks compute alike (load balance %s), and all of them wait: the slow rank is another "
+                 "one each time, or ranks take turns",
                  fv_words_percent(m->efficiency.load_balance, 1, balance));
     return true;
 }
@@ -139,7 +149,8 @@ static void say_most(const struct fv_model *m, struct fv_finding *finding, char 
     for (uint32_t i = 1; i < m->rank_count; i++)
         most = m->ranks[i].wait_time_s > m->ranks[most].wait_time_s ? i : most;
     finding->rank = most;
-    fv_words_add(out, bytes, "; rank %d waits longest, %s", m->ranks[most].world_rank, fv_words_seconds(m->ranks[most].wait_time_s, waited));
+    fv_words_add(out, bytes, "; rank %d waits longest, %s", m->ranks[most].world_rank,
+                 fv_words_seconds(m->ranks[most].wait_time_s, waited));
 }
 
 static void say_next(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding)
@@ -164,17 +175,22 @@ FV_FINDING(waiting)
     if (m->rank_count < 2 || m->hang || m->efficiency.wait_kind == FV_WAIT_UNKNOWN || !fv_finding_worth(v, left_s))
         return;
     if (disturbed && left_s - disturbed->lost_s < MUCH * total_s) {
-        fv_findings_leave(f, "what ranks wait for, %s of their time: others had processors of theirs for as long", fv_words_percent(left_s, total_s, part));
+        fv_findings_leave(f, "what ranks wait for, %s of their time: others had processors of theirs for as long",
+                          fv_words_percent(left_s, total_s, part));
         return;
     }
     if (left_s < MUCH * total_s) {
         fv_findings_leave(f, "what ranks wait for, %s of their time; %s", fv_words_percent(left_s, total_s, part),
-                          m->causes.source == FV_CAUSES_TRACE ? "the table of waiting tells more" : "fvmpi run --trace, then fvunify, tells it");
+                          m->causes.source == FV_CAUSES_TRACE ? "the table of waiting tells more"
+                                                              : "fvmpi run --trace, then fvunify, tells it");
         return;
     }
-    struct fv_finding *finding = fv_finding_add(f, left_s, m->efficiency.wait_kind == FV_WAIT_EXACT ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
+    struct fv_finding *finding =
+        fv_finding_add(f, left_s, m->efficiency.wait_kind == FV_WAIT_EXACT ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
     say_sites(v, finding, wait_s, sites, sizeof(sites));
-    snprintf(text, sizeof(text), "ranks wait in MPI, and %s: %s", m->causes.source == FV_CAUSES_TRACE ? "no single place is the cause" : "a profile does not tell for whom", sites);
+    snprintf(text, sizeof(text), "ranks wait in MPI, and %s: %s",
+             m->causes.source == FV_CAUSES_TRACE ? "no single place is the cause" : "a profile does not tell for whom",
+             sites);
     if (!say_pipeline(v, wait_s, text, sizeof(text)) && !say_moving(m, text, sizeof(text)))
         say_most(m, finding, text, sizeof(text));
     fv_finding_say(f, finding, "%s", text);

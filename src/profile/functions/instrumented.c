@@ -66,10 +66,12 @@ static uint64_t mpi_ticks_of(const struct gather *g, uint32_t thread)
 }
 
 /* A call that is under way: until the rank's end. */
-static void add_open(const struct gather *g, const struct fv_function_calls *c, uint32_t thread, struct fv_calls_sum *sum)
+static void add_open(const struct gather *g, const struct fv_function_calls *c, uint32_t thread,
+                     struct fv_calls_sum *sum)
 {
     const struct fv_rank *rank = &g->build->model->ranks[g->rank];
-    double s = rank->end_s - fv_build_time(g->build->model, g->rank, c->opened) - fmax(rank->paused_s - (double)c->paused * g->tick_s, 0);
+    double s = rank->end_s - fv_build_time(g->build->model, g->rank, c->opened) -
+               fmax(rank->paused_s - (double)c->paused * g->tick_s, 0);
     uint64_t mpi = mpi_ticks_of(g, thread);
 
     s = fmin(fmax(s, 0), rank->end_s - rank->begin_s);
@@ -81,9 +83,14 @@ static void add_open(const struct gather *g, const struct fv_function_calls *c, 
 
 static struct fv_calls_sum sum_of(const struct gather *g, const struct fv_function_calls *c, uint32_t thread)
 {
-    struct fv_calls_sum sum = { .calls = c->calls, .nested = c->nested, .counted = c->counted, .ended = c->ended,
-                                .seconds = (double)c->ticks * g->tick_s, .self_s = (double)c->self_ticks * g->tick_s,
-                                .mpi_s = (double)c->mpi_ticks * g->tick_s, .mpi_self_s = (double)c->mpi_self_ticks * g->tick_s,
+    struct fv_calls_sum sum = { .calls = c->calls,
+                                .nested = c->nested,
+                                .counted = c->counted,
+                                .ended = c->ended,
+                                .seconds = (double)c->ticks * g->tick_s,
+                                .self_s = (double)c->self_ticks * g->tick_s,
+                                .mpi_s = (double)c->mpi_ticks * g->tick_s,
+                                .mpi_self_s = (double)c->mpi_self_ticks * g->tick_s,
                                 .min_s = c->ended ? (double)c->ticks_min * g->tick_s : INFINITY,
                                 .max_s = c->ended ? (double)c->ticks_max * g->tick_s : 0 };
 
@@ -97,9 +104,11 @@ static struct fv_calls_sum sum_of(const struct gather *g, const struct fv_functi
 static uint32_t function_of(struct gather *g, uint32_t module, uint64_t offset)
 {
     struct fv_instrumented *out = g->out;
-    uint32_t node = fv_call_tree_node(&g->build->model->tree, 0, module, offset + 1); /* as if it were a return address */
+    /* as if it were a return address */
+    uint32_t node = fv_call_tree_node(&g->build->model->tree, 0, module, offset + 1);
     size_t before = out->function_count;
-    uint32_t at = FV_INTERN(g->functions, out->functions, out->function_count, out->function_room, (uint32_t[]){ node });
+    uint32_t at =
+        FV_INTERN(g->functions, out->functions, out->function_count, out->function_room, (uint32_t[]){ node });
 
     if (out->function_count > before) {
         out->functions[at].max_rank = FV_NONE;
@@ -112,7 +121,8 @@ static uint32_t place_of(struct gather *g, const struct fv_function_calls *c, ui
 {
     struct fv_build_file *f = &g->build->files[g->rank];
     struct fv_instrumented *out = g->out;
-    uint32_t function = function_of(g, fv_numbers_module(&f->modules, c->module), c->offset), node = fv_build_node_of(g->build, f, c->node);
+    uint32_t function = function_of(g, fv_numbers_module(&f->modules, c->module), c->offset),
+             node = fv_build_node_of(g->build, f, c->node);
     size_t before = out->place_count;
     uint32_t at = FV_INTERN(g->places, out->places, out->place_count, out->place_room, (uint32_t[]){ parent, node });
 
@@ -139,12 +149,16 @@ static bool is_recursive(const struct gather *g, const struct record *r)
 
 static void add_record(struct gather *g, const struct fv_function_calls *c, uint32_t thread)
 {
-    uint32_t parent = c->parent && c->parent <= g->record_count && g->records[c->parent - 1].place != FV_NONE ? c->parent - 1 : FV_NONE;
+    uint32_t parent = c->parent && c->parent <= g->record_count && g->records[c->parent - 1].place != FV_NONE
+                          ? c->parent - 1
+                          : FV_NONE;
     bool good = makes_sense(c);
 
     FV_GROW(g->records, g->record_room, g->record_count + 1);
     struct record *r = &g->records[g->record_count++];
-    *r = (struct record){ .place = place_of(g, c, parent == FV_NONE ? FV_NONE : g->records[parent].place), .parent = parent, .sum.min_s = INFINITY };
+    *r = (struct record){ .place = place_of(g, c, parent == FV_NONE ? FV_NONE : g->records[parent].place),
+                          .parent = parent,
+                          .sum.min_s = INFINITY };
     r->is_recursive = is_recursive(g, r);
     if (good)
         r->sum = sum_of(g, c, thread);
@@ -154,7 +168,8 @@ static struct fv_calls_sum *rank_sum_of(struct gather *g, uint32_t function)
 {
     struct fv_instrumented *out = g->out;
     size_t before = out->rank_count;
-    struct fv_instrumented_rank *r = FV_INTERNED(g->ranks, out->ranks, out->rank_count, out->rank_room, (uint32_t[]){ function, g->rank });
+    struct fv_instrumented_rank *r =
+        FV_INTERNED(g->ranks, out->ranks, out->rank_count, out->rank_room, (uint32_t[]){ function, g->rank });
 
     if (out->rank_count > before)
         r->sum.min_s = INFINITY;
@@ -169,7 +184,8 @@ static void add_part(struct gather *g, uint32_t place, double seconds)
     out->parts[out->part_count++] = (struct fv_instrumented_part){ place, g->rank, seconds };
 }
 
-/* Of a call that is under way: it lasts for at least as long as what it called, and its own part is what is left. Callers come first. */
+/* Of a call that is under way: it lasts for at least as long as what it called, and its own part is what is left.
+ * Callers come first. */
 static void finish_open(struct gather *g)
 {
     for (size_t i = g->record_count; i-- > 0;) {
@@ -226,7 +242,8 @@ static void finish_rank(struct gather *g)
 {
     struct fv_instrumented *out = g->out;
 
-    out->part_count = g->first_part + fv_fold(out->parts + g->first_part, out->part_count - g->first_part, sizeof(*out->parts), by_place_and_rank, add_seconds);
+    out->part_count = g->first_part + fv_fold(out->parts + g->first_part, out->part_count - g->first_part,
+                                              sizeof(*out->parts), by_place_and_rank, add_seconds);
     g->first_part = out->part_count;
 }
 
@@ -256,7 +273,8 @@ static bool is_of_calls(const struct fv_chunk *chunk)
 /* A lost chunk's records: what they called is nobody's. */
 static void skip_to(struct gather *g, uint64_t first)
 {
-    while (g->record_count < first && first <= fv_reader_bytes(g->build->files[g->rank].reader) / sizeof(struct fv_function_calls)) {
+    while (g->record_count < first &&
+           first <= fv_reader_bytes(g->build->files[g->rank].reader) / sizeof(struct fv_function_calls)) {
         FV_GROW(g->records, g->record_room, g->record_count + 1);
         g->records[g->record_count++] = (struct record){ .place = FV_NONE, .parent = FV_NONE };
     }
@@ -267,7 +285,8 @@ static void read_thread(struct gather *g, uint32_t thread)
     struct fv_reader *reader = g->build->files[g->rank].reader;
     struct fv_function_calls calls;
     size_t count, all_count;
-    const struct fv_chunk **chunks = fv_thread_chunks(reader, thread, is_of_calls, &count), *all = fv_reader_chunks(reader, &all_count);
+    const struct fv_chunk **chunks = fv_thread_chunks(reader, thread, is_of_calls, &count),
+                          *all = fv_reader_chunks(reader, &all_count);
 
     for (size_t i = 0; i < count; i++) {
         skip_to(g, chunks[i]->first);
@@ -387,7 +406,8 @@ static void sum_up_ranks(struct fv_instrumented *out, size_t all_ranks)
 
 static int by_parent(const void *a, const void *b)
 {
-    const struct fv_instrumented_place *x = *(const struct fv_instrumented_place *const *)a, *y = *(const struct fv_instrumented_place *const *)b;
+    const struct fv_instrumented_place *x = *(const struct fv_instrumented_place *const *)a,
+                                       *y = *(const struct fv_instrumented_place *const *)b;
 
     if (x->parent != y->parent) /* FV_NONE comes first */
         return x->parent + 1u < y->parent + 1u ? -1 : 1;
@@ -397,8 +417,8 @@ static int by_parent(const void *a, const void *b)
 }
 
 /* What a place calls goes on the stack, so that what took longest is on top. */
-static size_t push_called(const struct fv_instrumented *out, const struct fv_instrumented_place **sorted, uint32_t was, uint32_t now,
-                          struct fv_instrumented_place *stack, uint32_t *numbers, size_t height)
+static size_t push_called(const struct fv_instrumented *out, const struct fv_instrumented_place **sorted, uint32_t was,
+                          uint32_t now, struct fv_instrumented_place *stack, uint32_t *numbers, size_t height)
 {
     size_t first = FV_COUNT_BEFORE(i, out->place_count, sorted[i]->parent + 1u < was + 1u);
 
@@ -416,7 +436,8 @@ static void order_places(struct fv_instrumented *out, uint32_t *now)
     size_t count = out->place_count, height;
     uint32_t put = 0;
     const struct fv_instrumented_place **sorted = fv_xcalloc(count, sizeof(*sorted));
-    struct fv_instrumented_place *stack = fv_xcalloc(count, sizeof(*stack)), *ordered = fv_xcalloc(count, sizeof(*ordered));
+    struct fv_instrumented_place *stack = fv_xcalloc(count, sizeof(*stack)),
+                                 *ordered = fv_xcalloc(count, sizeof(*ordered));
     uint32_t *numbers = fv_xcalloc(count, sizeof(*numbers));
 
     for (size_t i = 0; i < count; i++)

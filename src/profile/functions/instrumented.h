@@ -1,5 +1,6 @@
-/* Functions that the compiler instrumented (--functions): how often they were called, how long they took, by call path, over the ranks.
- * Exact, but that each call holds what measuring those that it calls costs; and of what is counted alone the caller has the time. */
+/* Functions that the compiler instrumented (--functions): how often they were called, how long they took, by call path,
+ * over the ranks. Exact, but that each call holds what measuring those that it calls costs; and of what is counted
+ * alone the caller has the time. */
 #ifndef FV_INSTRUMENTED_H
 #define FV_INSTRUMENTED_H
 
@@ -18,7 +19,8 @@ struct fv_calls_sum {
 
 /* A function at a place of the tree of calls. */
 struct fv_instrumented_place {
-    uint32_t parent, node; /* the caller's place, smaller, or FV_NONE; the function's frame behind its call path, in fv_model.tree */
+    uint32_t parent, node; /* the caller's place, smaller, or FV_NONE; the function's frame behind its call path, in
+                            * fv_model.tree */
     uint32_t function;     /* in fv_instrumented.functions */
     uint32_t depth;
     struct fv_calls_sum sum;
@@ -31,10 +33,10 @@ struct fv_instrumented_function {
     uint32_t node;         /* its frame, without a path */
     uint32_t first, ranks; /* its part of fv_instrumented.ranks, by rank */
     struct fv_calls_sum sum;
-    double mean_s;        /* its own computing, self_s - mpi_self_s, over all ranks: the mean, ... */
-    double rank_max_s;    /* ... that of max_rank, which has most */
+    double mean_s;     /* its own computing, self_s - mpi_self_s, over all ranks: the mean, ... */
+    double rank_max_s; /* ... that of max_rank, which has most */
     uint32_t max_rank;
-    double imbalance_s;   /* what all ranks would save if each took the mean: (max - mean) * ranks */
+    double imbalance_s; /* what all ranks would save if each took the mean: (max - mean) * ranks */
 };
 
 struct fv_instrumented_rank {

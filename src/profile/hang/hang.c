@@ -48,7 +48,8 @@ static bool is_finalize(const struct fv_model *m, const struct fv_in_call_view *
 /* It came back from MPI_Finalize, though the process may have been killed before its file said so. */
 static bool has_finalized(const struct fv_model *m, const struct fv_rank *r)
 {
-    return r->state == FV_RANK_FINALIZED || (!r->in_call.active && r->in_call.function != FV_NONE && !strcmp(m->functions[r->in_call.function].name, "MPI_Finalize"));
+    return r->state == FV_RANK_FINALIZED || (!r->in_call.active && r->in_call.function != FV_NONE &&
+                                             !strcmp(m->functions[r->in_call.function].name, "MPI_Finalize"));
 }
 
 /* ---- communicators ---- */
@@ -136,8 +137,7 @@ static bool is_collective(const struct fv_model *m, const struct fv_in_call_view
 }
 
 /* The call of a rank that has come to collective call `sequence` of a communicator. */
-static const struct fv_in_call_view *present(const struct work *w, const struct fv_comm_place *p,
-                                             uint64_t sequence)
+static const struct fv_in_call_view *present(const struct work *w, const struct fv_comm_place *p, uint64_t sequence)
 {
     const struct fv_rank *r = &w->m->ranks[p->rank];
 
@@ -158,8 +158,7 @@ static bool is_mismatch(const struct fv_hang *h, uint32_t comm, uint64_t sequenc
     return false;
 }
 
-static void note_mismatch(struct fv_hang *h, uint32_t comm, uint64_t sequence, uint32_t a, uint32_t b,
-                          bool roots)
+static void note_mismatch(struct fv_hang *h, uint32_t comm, uint64_t sequence, uint32_t a, uint32_t b, bool roots)
 {
     if (is_mismatch(h, comm, sequence))
         return;
@@ -174,8 +173,7 @@ static void find_mismatch(struct work *w, uint32_t comm, uint64_t sequence)
     const struct fv_in_call_view *first = NULL, *in;
     uint32_t first_rank = 0;
 
-    for (uint32_t i = w->place_first[comm];
-         i < w->place_first[comm + 1] && !w->m->comms[comm].def.remote_size; i++) {
+    for (uint32_t i = w->place_first[comm]; i < w->place_first[comm + 1] && !w->m->comms[comm].def.remote_size; i++) {
         const struct fv_comm_place *p = &w->m->comm_places[i];
 
         if (!(in = present(w, p, sequence)))
@@ -264,8 +262,7 @@ static uint32_t shared_list(struct work *w, unsigned kind, uint32_t comm, uint64
 {
     const struct fv_def_comm *v = comm == FV_NONE ? NULL : &w->m->comms[comm].def;
     size_t before = w->shared_count;
-    uint32_t at =
-        FV_INTERN(w->known, w->shared, w->shared_count, w->shared_room, (uint64_t[]){ comm, sequence, kind });
+    uint32_t at = FV_INTERN(w->known, w->shared, w->shared_count, w->shared_room, (uint64_t[]){ comm, sequence, kind });
 
     if (w->shared_count == before)
         return w->shared[at].list;
@@ -293,7 +290,10 @@ static struct wait wait_for(const struct work *w, uint32_t list)
     const struct fv_hang_list *l = &w->h->lists[list];
     bool missing = !l->count && l->open && (int64_t)w->m->rank_count < w->m->world_size;
 
-    return (struct wait){ l->count ? FV_HANG_WAITS : l->open ? FV_HANG_UNTOLD : FV_HANG_MATCHED, list, missing ? FV_HANG_SOME : 0 };
+    return (struct wait){ l->count  ? FV_HANG_WAITS
+                          : l->open ? FV_HANG_UNTOLD
+                                    : FV_HANG_MATCHED,
+                          list, missing ? FV_HANG_SOME : 0 };
 }
 
 /* A blocking collective. Where a rank needs the root alone, and the root has come, or the other way round, an
@@ -312,8 +312,7 @@ static struct wait wait_in_collective(struct work *w, uint32_t rank, const struc
         is_mismatch(w->h, in->comm, sequence))
         return wait_for(w, shared_list(w, MISSING_ALL, in->comm, sequence));
     const struct fv_comm_place *p = root != FV_NONE ? place_of(w, in->comm, root) : NULL;
-    if (rule == FV_RULE_FROM_ROOT && root != rank && p && p->collectives <= sequence &&
-        !present(w, p, sequence)) {
+    if (rule == FV_RULE_FROM_ROOT && root != rank && p && p->collectives <= sequence && !present(w, p, sequence)) {
         uint32_t list = new_list(w->h, false);
 
         add_target(w->h, root);
@@ -402,8 +401,7 @@ static struct wait wait_for_many(struct work *w, uint32_t rank, const struct fv_
     if (item->comm == FV_NONE)
         return (struct wait){ FV_HANG_UNTOLD, 0, 0 };
     const struct fv_def_comm *v = &w->m->comms[item->comm].def;
-    if (item->kind == FV_WAITED_COLLECTIVE && item->tag >= 0 &&
-        !(v->flags & (FV_COMM_INFERRED | FV_COMM_SELF)))
+    if (item->kind == FV_WAITED_COLLECTIVE && item->tag >= 0 && !(v->flags & (FV_COMM_INFERRED | FV_COMM_SELF)))
         return wait_for(w, shared_list(w, MISSING_ANY, item->comm, (uint64_t)item->tag));
     if (item->kind != FV_WAITED_RECEIVE || item->peer != FV_ANY_PEER || v->flags & FV_COMM_SELF)
         return (struct wait){ FV_HANG_UNTOLD, 0, 0 };
@@ -435,7 +433,8 @@ static struct wait wait_in_p2p(struct work *w, uint32_t rank, const struct fv_in
             continue; /* MPI_PROC_NULL is there at once */
         targets[used] = peer_of(w, rank, items[i].comm, items[i].peer);
         if (targets[used] == FV_NONE)
-            return (struct wait){ FV_HANG_UNTOLD, 0, (uint32_t)(world_peer_of(w, rank, items[i].comm, items[i].peer) + 1) };
+            return (struct wait){ FV_HANG_UNTOLD, 0,
+                                  (uint32_t)(world_peer_of(w, rank, items[i].comm, items[i].peer) + 1) };
         if (is_matched(w, rank, &items[i], targets[used]))
             return (struct wait){ FV_HANG_MATCHED, 0, 0 };
         used++;
@@ -471,7 +470,9 @@ static void find_wait(struct work *w, uint32_t rank)
     struct wait all[FV_WAITED_MOST];
     uint32_t count = 0, threads = 0;
 
-    *out = (struct fv_hang_rank){ .state = fv_rank_has_ended(r) || has_finalized(w->m, r) ? FV_HANG_ENDED : FV_HANG_ACTIVE, .cycle = FV_NONE };
+    *out =
+        (struct fv_hang_rank){ .state = fv_rank_has_ended(r) || has_finalized(w->m, r) ? FV_HANG_ENDED : FV_HANG_ACTIVE,
+                               .cycle = FV_NONE };
     for (uint32_t i = 0; i < r->threads && out->state != FV_HANG_ENDED; i++) {
         const struct fv_thread_view *t = &w->m->threads[r->first_thread + i];
 

@@ -32,10 +32,11 @@ struct fv_hang_list {
 };
 struct fv_hang_rank {
     enum fv_hang_state state;
-    uint32_t list;   /* if it waits */
-    uint32_t cycle;  /* FV_NONE: in none */
-    uint32_t direct; /* ranks that have it on their list */
-    uint32_t missing; /* it waits for ranks of which there is no rank file: 1 + the world rank, FV_HANG_SOME: one of several; 0: for none */
+    uint32_t list;    /* if it waits */
+    uint32_t cycle;   /* FV_NONE: in none */
+    uint32_t direct;  /* ranks that have it on their list */
+    uint32_t missing; /* it waits for ranks of which there is no rank file: 1 + the world rank, FV_HANG_SOME: one of
+                       * several; 0: for none */
     bool stuck;
     bool other_threads; /* its main thread waits, but others are not in MPI */
 };
@@ -77,7 +78,7 @@ struct fv_hang {
 };
 
 #define FV_HANG_LASTING_S 1.0
-#define FV_HANG_SOME FV_NONE
+#define FV_HANG_SOME      FV_NONE
 
 /* Fills in all but the ranks' states and lists (hang_graph.c). */
 void fv_hang_solve(const struct fv_model *model, struct fv_hang *hang);
@@ -93,7 +94,6 @@ char *fv_hang_headline(const struct fv_model *model, char *out, size_t bytes);
 /* "rank 0 in MPI_Recv waits to receive from rank 1 (tag 5, MPI_COMM_WORLD)" */
 char *fv_hang_rank(const struct fv_model *model, uint32_t rank, char *out, size_t bytes);
 char *fv_hang_cause(const struct fv_model *model, const struct fv_hang_cause *cause, char *out, size_t bytes);
-char *fv_hang_mismatch(const struct fv_model *model, const struct fv_hang_mismatch *mismatch, char *out,
-                       size_t bytes);
+char *fv_hang_mismatch(const struct fv_model *model, const struct fv_hang_mismatch *mismatch, char *out, size_t bytes);
 
 #endif

@@ -247,8 +247,7 @@ static void find_cause(struct fv_hang *h, const struct reverse *r, enum fv_hang_
 {
     struct fv_hang_cause cause = { .state = state };
     uint32_t *queue = fv_xcalloc((size_t)h->rank_count * 2, sizeof(*queue)), head = 0, tail = 0;
-    bool *met = fv_xcalloc(h->rank_count, sizeof(*met)),
-         *list_met = fv_xcalloc(h->list_count + 1, sizeof(*list_met));
+    bool *met = fv_xcalloc(h->rank_count, sizeof(*met)), *list_met = fv_xcalloc(h->list_count + 1, sizeof(*list_met));
 
     cause.ranks = fv_xcalloc(h->rank_count, sizeof(*cause.ranks));
     for (uint32_t i = 0; i < h->rank_count; i++)
@@ -288,8 +287,8 @@ static int by_waiting(const void *a, const void *b)
 
 static void find_causes(struct fv_hang *h, const struct reverse *r)
 {
-    static const enum fv_hang_state states[] = { FV_HANG_ACTIVE, FV_HANG_ENDED, FV_HANG_UNTOLD,
-                                                 FV_HANG_MATCHED, FV_HANG_RECENT };
+    static const enum fv_hang_state states[] = { FV_HANG_ACTIVE, FV_HANG_ENDED, FV_HANG_UNTOLD, FV_HANG_MATCHED,
+                                                 FV_HANG_RECENT };
 
     uint32_t *users = fv_xcalloc(h->list_count + 1, sizeof(*users));
 

@@ -24,7 +24,6 @@ static const char *const state_words[] = { "active", "waits", "matched", "recent
 
 /* ---- cycles ---- */
 
-
 static void get_cycle_ranks(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_hang_cycle *cycle = row;
@@ -39,8 +38,7 @@ static const struct fv_column_def cycle_columns[] = {
       FV_GET(FV_TYPE_RANKS, get_cycle_ranks) },
     { "rank_count", "of", "", "Ranks that depend on each other, of which these are a part.",
       FV_FIELD(struct fv_hang_cycle, count) },
-    { "lasting", "lasting", "", "Have they waited for a second or more?",
-      FV_FIELD(struct fv_hang_cycle, lasting) },
+    { "lasting", "lasting", "", "Have they waited for a second or more?", FV_FIELD(struct fv_hang_cycle, lasting) },
 };
 static const struct fv_relation cycles = {
     .of_ranks = true,
@@ -73,10 +71,10 @@ static void get_cause_text(void *subject, const void *row, const struct fv_colum
     v->text = fv_hang_cause(t->model, row, t->text, sizeof(t->text));
 }
 
-#define STATE_DOC                                                                                            \
-    "active: outside of MPI. waits. matched: in a call that can complete, as those it needs are in "         \
-    "matching calls. recent: runs, in its call for less than a second. untold: in a call, and what it "      \
-    "waits for was not recorded (one-sided, files, more than 32 requests, other threads that are "           \
+#define STATE_DOC                                                                                       \
+    "active: outside of MPI. waits. matched: in a call that can complete, as those it needs are in "    \
+    "matching calls. recent: runs, in its call for less than a second. untold: in a call, and what it " \
+    "waits for was not recorded (one-sided, files, more than 32 requests, other threads that are "      \
     "outside of MPI). ended: finalized, exited or replaced."
 static const struct fv_column_def cause_columns[] = {
     { "hang_state", "state", "", STATE_DOC, FV_GET(FV_TYPE_TEXT, get_cause_state), .words = state_words },
@@ -110,8 +108,7 @@ static void get_pair(void *subject, const void *row, const struct fv_column_def 
     put_ranks(subject, ranks, 2, v);
 }
 
-static void get_mismatch_text(void *subject, const void *row, const struct fv_column_def *c,
-                              struct fv_value *v)
+static void get_mismatch_text(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
 
@@ -121,8 +118,7 @@ static void get_mismatch_text(void *subject, const void *row, const struct fv_co
 static const struct fv_column_def mismatch_columns[] = {
     { "communicator_uid", "communicator", "", "Its uid in communicators.", FV_GET(FV_TYPE_HEX, get_comm) },
     { "rank_list", "ranks", "", "Two of its members.", FV_GET(FV_TYPE_RANKS, get_pair) },
-    { "roots_differ", "roots", "",
-      "Do they call the same function with different roots? Else the functions differ.",
+    { "roots_differ", "roots", "", "Do they call the same function with different roots? Else the functions differ.",
       FV_FIELD(struct fv_hang_mismatch, roots) },
     { "text", "text", "", "In words.", FV_GET(FV_TYPE_TEXT, get_mismatch_text) },
 };
@@ -170,14 +166,13 @@ static const struct fv_column_def rank_columns[] = {
     { "hang_state", "state", "", STATE_DOC, FV_GET(FV_TYPE_TEXT, get_rank_state), .words = state_words },
     { "list_id", "list", "id", "Index in lists of those it waits for; null: it does not wait.",
       FV_FIELD(struct fv_hang_rank, list), .flags = FV_NULLABLE, .known = waits },
-    { "cycle_id", "cycle", "id", "Index in cycles; null: it is in none.",
-      FV_FIELD(struct fv_hang_rank, cycle), .flags = FV_UNLESS_NONE },
+    { "cycle_id", "cycle", "id", "Index in cycles; null: it is in none.", FV_FIELD(struct fv_hang_rank, cycle),
+      .flags = FV_UNLESS_NONE },
     { "stuck", "stuck", "",
       "Is nobody left who could free it? It waits for all of a list with a stuck or ended rank on it, or "
       "for any of a list where all are.",
       FV_FIELD(struct fv_hang_rank, stuck) },
-    { "awaited_by_count", "awaited by", "", "Ranks whose list it is on.",
-      FV_FIELD(struct fv_hang_rank, direct) },
+    { "awaited_by_count", "awaited by", "", "Ranks whose list it is on.", FV_FIELD(struct fv_hang_rank, direct) },
     { "text", "text", "", "In words.", FV_GET(FV_TYPE_TEXT, get_rank_text) },
 };
 static const struct fv_relation ranks = {
@@ -206,8 +201,7 @@ static const struct fv_column_def list_columns[] = {
       "Is one of them enough? Else all are needed. Of several requests it is not known which had "
       "completed, so one is said to be enough.",
       FV_FIELD(struct fv_hang_list, any) },
-    { "others", "others", "", "Are there more, of whom nothing is known?",
-      FV_FIELD(struct fv_hang_list, open) },
+    { "others", "others", "", "Are there more, of whom nothing is known?", FV_FIELD(struct fv_hang_list, open) },
     { "rank_list", "ranks", "", "The ranks.", FV_GET(FV_TYPE_RANKS, get_list_ranks) },
 };
 static const struct fv_relation lists = {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MISSING_TOLD 100000 /* of more, a damaged file may say so */
-#define LIST_BYTES 120 /* of a list of ranks, about */
+#define LIST_BYTES   120    /* of a list of ranks, about */
 
 /* Without rank `but`, who is one of them; FV_NONE: all. */
 static void say_ranks(const struct fv_model *m, const uint32_t *ranks, size_t count, uint32_t but, char *out,
@@ -44,8 +44,7 @@ static void say_ranks(const struct fv_model *m, const uint32_t *ranks, size_t co
 }
 
 /* "rank 3", "ranks 0-3, 7"; cut with "...". Indices of ranks, ascending. Returns out. */
-static char *name_ranks(const struct fv_model *m, const uint32_t *ranks, size_t count, char *out,
-                        size_t bytes)
+static char *name_ranks(const struct fv_model *m, const uint32_t *ranks, size_t count, char *out, size_t bytes)
 {
     out[0] = '\0';
     say_ranks(m, ranks, count, FV_NONE, out, bytes);
@@ -121,9 +120,7 @@ static void say_wait(const struct fv_model *m, uint32_t rank, char *out, size_t 
     const struct fv_in_call_view *in = &m->ranks[rank].in_call;
     const struct fv_hang_list *list = &m->hang->lists[m->hang->ranks[rank].list];
     const struct fv_func *f = &m->functions[in->function];
-    struct fv_wait_item own = {
-        .comm = in->comm, .peer = in->peer, .tag = in->tag, .kind = FV_WAITED_RECEIVE
-    };
+    struct fv_wait_item own = { .comm = in->comm, .peer = in->peer, .tag = in->tag, .kind = FV_WAITED_RECEIVE };
     const struct fv_wait_item *items = in->waits ? &m->wait_items[in->first_wait] : &own;
     uint32_t count = in->waits ? in->waits : 1;
 
@@ -186,7 +183,8 @@ static void say_end(const struct fv_rank *r, char *out, size_t bytes)
     if (r->state == FV_RANK_FINALIZED || !fv_rank_has_ended(r)) /* killed before its file said so */
         fv_words_add(out, bytes, "has finalized");
     else
-        fv_words_add(out, bytes, "%s without MPI_Finalize", r->state == FV_RANK_REPLACED ? "became another program, by exec()," : "exited");
+        fv_words_add(out, bytes, "%s without MPI_Finalize",
+                     r->state == FV_RANK_REPLACED ? "became another program, by exec()," : "exited");
     if (r->exit_seen && (r->exit_status || r->state != FV_RANK_FINALIZED))
         fv_words_add(out, bytes, " (exit status %d)", r->exit_status);
 }
@@ -250,8 +248,7 @@ char *fv_hang_cause(const struct fv_model *m, const struct fv_hang_cause *cause,
         fv_words_add(out, bytes, "rank %d waits", m->ranks[cause->first_waiting].world_rank);
     else
         fv_words_add(out, bytes, "%u ranks wait", cause->waiting);
-    fv_words_add(out, bytes, " for %s, which ",
-                 name_ranks(m, cause->ranks, cause->count, ranks, sizeof(ranks)));
+    fv_words_add(out, bytes, " for %s, which ", name_ranks(m, cause->ranks, cause->count, ranks, sizeof(ranks)));
     if (cause->count == 1 && cause->state != FV_HANG_MATCHED && cause->state != FV_HANG_RECENT) {
         if (cause->state != FV_HANG_ENDED)
             fv_words_add(out, bytes, "is ");
@@ -331,7 +328,9 @@ static enum certainty certainty(const struct fv_model *m, bool killed)
     if (h->cycle_count)
         return h->cycles[0].lasting ? SURE : PERHAPS;
     enum fv_hang_state state = h->causes[0].state;
-    return state == FV_HANG_ENDED && !has_finalized(m, &h->causes[0]) ? SURE : state == FV_HANG_MATCHED ? NOTHING : PERHAPS;
+    return state == FV_HANG_ENDED && !has_finalized(m, &h->causes[0]) ? SURE
+           : state == FV_HANG_MATCHED                                 ? NOTHING
+                                                                      : PERHAPS;
 }
 
 static void say_hang(const struct fv_model *m, char *out, size_t bytes)
@@ -366,8 +365,9 @@ static void say_missing(const struct fv_model *m, char *out, size_t bytes)
         count++;
     }
     if (count)
-        fv_words_add(out, bytes, "; rank%s %s %s no rank file: %s did not start, the node failed, or its files are not gathered", fv_words_s(count), fv_rank_list_text(&list),
-                     count > 1 ? "have" : "has", count > 1 ? "they" : "it");
+        fv_words_add(
+            out, bytes, "; rank%s %s %s no rank file: %s did not start, the node failed, or its files are not gathered",
+            fv_words_s(count), fv_rank_list_text(&list), count > 1 ? "have" : "has", count > 1 ? "they" : "it");
 }
 
 static void say_aborted(const struct fv_model *m, char *out, size_t bytes)
@@ -399,10 +399,7 @@ char *fv_hang_headline(const struct fv_model *m, char *out, size_t bytes)
         states[m->ranks[i].state]++;
     bool running = states[FV_RANK_RUNNING], killed = !running && states[FV_RANK_KILLED];
     enum certainty sure = certainty(m, killed);
-    fv_words_add(out, bytes, "%s",
-                 running  ? "Still running"
-                 : killed ? "Killed"
-                          : "Ended without MPI_Finalize");
+    fv_words_add(out, bytes, "%s", running ? "Still running" : killed ? "Killed" : "Ended without MPI_Finalize");
     if (sure != NOTHING) {
         fv_words_add(out, bytes, "%s: ", sure == SURE ? "" : "; if it hung before");
         say_hang(m, out, bytes);

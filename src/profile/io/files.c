@@ -72,7 +72,8 @@ static void read_files(struct gather *g)
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         const struct fv_io_file *f = p;
-        uint32_t at = FV_INTERN_NAME(g->files, out->files, out->file_count, out->file_room, &g->build->model->arena, f->path);
+        uint32_t at =
+            FV_INTERN_NAME(g->files, out->files, out->file_count, out->file_room, &g->build->model->arena, f->path);
 
         out->files[at].kind = f->kind;
         out->files[at].filesystem = f->filesystem;
@@ -84,7 +85,8 @@ static void read_files(struct gather *g)
 static void add_to_file(struct gather *g, struct fv_io_file_view *f, const struct fv_io_record *r)
 {
     enum fv_io_operation operation = fv_io_operation_of(r->function);
-    bool is_read = operation == FV_IO_OP_READ || operation == FV_IO_OP_ASYNC_READ, is_write = operation == FV_IO_OP_WRITE || operation == FV_IO_OP_ASYNC_WRITE;
+    bool is_read = operation == FV_IO_OP_READ || operation == FV_IO_OP_ASYNC_READ,
+         is_write = operation == FV_IO_OP_WRITE || operation == FV_IO_OP_ASYNC_WRITE;
     double seconds = fv_build_seconds(g->build->model, g->rank, r->ticks);
 
     add(g, is_read ? &f->read : is_write ? &f->write : &f->other, r);
@@ -130,7 +132,8 @@ static void read_records(struct gather *g, struct fv_io_rank_view *rank)
 
 static void read_process(struct gather *g, struct fv_io_rank_view *rank)
 {
-    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_PROCESS), threads = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_THREAD);
+    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_PROCESS),
+                     threads = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_IO_THREAD);
     const void *p = fv_cursor_next(&c);
     struct fv_io_thread t;
     struct fv_io_process of;
@@ -138,9 +141,12 @@ static void read_process(struct gather *g, struct fv_io_rank_view *rank)
     if (p) {
         memcpy(&of, p, sizeof(of));
         rank->is_known = of.known && of.ticks;
-        rank->counts = (struct fv_io_counts){ .asked_read = of.last.asked_read - of.first.asked_read, .asked_written = of.last.asked_written - of.first.asked_written,
-                                              .reads = of.last.reads - of.first.reads, .writes = of.last.writes - of.first.writes,
-                                              .device_read = of.last.device_read - of.first.device_read, .device_written = of.last.device_written - of.first.device_written };
+        rank->counts = (struct fv_io_counts){ .asked_read = of.last.asked_read - of.first.asked_read,
+                                              .asked_written = of.last.asked_written - of.first.asked_written,
+                                              .reads = of.last.reads - of.first.reads,
+                                              .writes = of.last.writes - of.first.writes,
+                                              .device_read = of.last.device_read - of.first.device_read,
+                                              .device_written = of.last.device_written - of.first.device_written };
     }
     while ((p = fv_cursor_next(&threads))) {
         memcpy(&t, p, sizeof(t));
@@ -199,7 +205,8 @@ struct order {
 static int by_file(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
-    int order = by_seconds(x->view.seconds + x->view.in_mpi_s, y->view.seconds + y->view.in_mpi_s, x->view.read.bytes + x->view.write.bytes, y->view.read.bytes + y->view.write.bytes);
+    int order = by_seconds(x->view.seconds + x->view.in_mpi_s, y->view.seconds + y->view.in_mpi_s,
+                           x->view.read.bytes + x->view.write.bytes, y->view.read.bytes + y->view.write.bytes);
 
     return order ? order : strcmp(x->view.path, y->view.path);
 }

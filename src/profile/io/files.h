@@ -1,5 +1,5 @@
-/* What the program did to files (--io): by file, by call path and function, by rank. Exact; times are of calls, those of MPI's own reads and writes apart,
- * since the MPI call holds them. */
+/* What the program did to files (--io): by file, by call path and function, by rank. Exact; times are of calls, those
+ * of MPI's own reads and writes apart, since the MPI call holds them. */
 #ifndef FV_PROFILE_IO_H
 #define FV_PROFILE_IO_H
 
@@ -15,13 +15,15 @@ struct fv_io_ranks {
 
 struct fv_io_sum {
     uint64_t calls, failed, bytes, untimed, unsized, empty, consecutive, forward, placed;
-    double seconds, in_mpi_s, max_s; /* in_mpi_s: of calls within MPI's functions for files, which is not in `seconds` */
+    double seconds, in_mpi_s, max_s; /* in_mpi_s: of calls within MPI's functions for files, which is not in
+                                      * `seconds` */
     uint64_t sizes[FV_IO_SIZES];
 };
 
 /* A function at a call path, on a file. */
 struct fv_io_place {
-    uint32_t file, node, function, flags; /* file: in fv_io_view.files; FV_NONE: by name alone. flags: enum fv_io_record_flags */
+    uint32_t file, node, function, flags; /* file: in fv_io_view.files; FV_NONE: by name alone. flags: enum
+                                           * fv_io_record_flags */
 };
 
 /* Of a rank. */

@@ -9,8 +9,11 @@ FV_DATA_BASE(io)
 
 #define RECORDED_BY "fvmpi run --io"
 
-static const char *const operation_words[] = { "open", "close", "read", "write", "seek", "stat", "sync", "truncate", "map", "async_read", "async_write", NULL };
-static const char *const kind_words[] = { "regular", "directory", "terminal", "device", "pipe", "socket", "other", NULL };
+static const char *const operation_words[] = { "open", "close",    "read", "write",      "seek",        "stat",
+                                               "sync", "truncate", "map",  "async_read", "async_write", NULL };
+static const char *const kind_words[] = {
+    "regular", "directory", "terminal", "device", "pipe", "socket", "other", NULL
+};
 
 static void get_file(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -49,9 +52,11 @@ static void get_filesystem(void *subject, const void *row, const struct fv_colum
         uint64_t type;
         const char *name;
     } known[] = {
-        { 0x01021994, "tmpfs" }, { 0xef53, "ext4" }, { 0x58465342, "xfs" }, { 0x9123683e, "btrfs" }, { 0x6969, "nfs" }, { 0x0bd00bd0, "lustre" },
-        { 0x47504653, "gpfs" }, { 0x794c7630, "overlay" }, { 0x9fa0, "proc" }, { 0x62656572, "sysfs" }, { 0x19830326, "beegfs" }, { 0x00c36400, "ceph" },
-        { 0xff534d42, "cifs" }, { 0x65735546, "fuse" }, { 0x2fc12fc1, "zfs" }, { 0x50495045, "pipe" }, { 0x534f434b, "socket" }, { 0x1cd1, "devpts" }, { 0x09041934, "anon_inode" },
+        { 0x01021994, "tmpfs" },  { 0xef53, "ext4" },       { 0x58465342, "xfs" },        { 0x9123683e, "btrfs" },
+        { 0x6969, "nfs" },        { 0x0bd00bd0, "lustre" }, { 0x47504653, "gpfs" },       { 0x794c7630, "overlay" },
+        { 0x9fa0, "proc" },       { 0x62656572, "sysfs" },  { 0x19830326, "beegfs" },     { 0x00c36400, "ceph" },
+        { 0xff534d42, "cifs" },   { 0x65735546, "fuse" },   { 0x2fc12fc1, "zfs" },        { 0x50495045, "pipe" },
+        { 0x534f434b, "socket" }, { 0x1cd1, "devpts" },     { 0x09041934, "anon_inode" },
     };
     struct fv_tables *t = subject;
     uint64_t type = ((const struct fv_io_file_view *)row)->filesystem;
@@ -65,35 +70,57 @@ static void get_filesystem(void *subject, const void *row, const struct fv_colum
     v->text = t->text;
 }
 
-#define PATTERN_COLUMNS(S, m, p)                                                                                                      \
-    { p "consecutive", "consecutive", "", "Of those that moved bytes: it began where the one before on the open file ended.", FV_FIELD(S, m.consecutive), .flags = FV_BLANK }, \
-        { p "forward", "forward", "", "It began further behind.", FV_FIELD(S, m.forward), .flags = FV_BLANK },                       \
-    {                                                                                                                                 \
-        p "placed", "placed", "", "So many of which it can be told; placed - consecutive - forward went back.", FV_FIELD(S, m.placed), .flags = FV_BLANK \
+#define PATTERN_COLUMNS(S, m, p)                                                                                \
+    { p "consecutive",                                                                                          \
+      "consecutive",                                                                                            \
+      "",                                                                                                       \
+      "Of those that moved bytes: it began where the one before on the open file ended.",                       \
+      FV_FIELD(S, m.consecutive),                                                                               \
+      .flags = FV_BLANK },                                                                                      \
+        { p "forward", "forward", "", "It began further behind.", FV_FIELD(S, m.forward), .flags = FV_BLANK },  \
+    {                                                                                                           \
+        p "placed", "placed", "", "So many of which it can be told; placed - consecutive - forward went back.", \
+            FV_FIELD(S, m.placed), .flags = FV_BLANK                                                            \
     }
-#define SIZE_COLUMN(S, m, i, k, t, d) { "sizes." k, t, "", d, FV_FIELD(S, m.sizes[i]), .flags = FV_BLANK }
+#define SIZE_COLUMN(S, m, i, k, t, d)                                    \
+    {                                                                    \
+        "sizes." k, t, "", d, FV_FIELD(S, m.sizes[i]), .flags = FV_BLANK \
+    }
 
 /* ---- by call path ---- */
 
 #define C struct fv_io_call_view
 static const struct fv_column_def call_columns[] = {
-    { "io_file", "file", "", "The file; null: by its name alone (stat(), or an open() that failed), or there was no room.", FV_GET(FV_TYPE_TEXT, get_file), .flags = FV_NULLABLE | FV_FILE },
+    { "io_file", "file", "",
+      "The file; null: by its name alone (stat(), or an open() that failed), or there was no room.",
+      FV_GET(FV_TYPE_TEXT, get_file), .flags = FV_NULLABLE | FV_FILE },
     { "function", "function", "", "The function that was called.", FV_GET(FV_TYPE_TEXT, get_function) },
     { "operation", "operation", "", "What it does.", FV_GET(FV_TYPE_TEXT, get_operation), .words = operation_words },
-    { "in_mpi", "in MPI", "", "By MPI's own functions for files; the path is that of the MPI call, which holds the time.", FV_GET(FV_TYPE_TRUTH, get_in_mpi), .flags = FV_BLANK },
+    { "in_mpi", "in MPI", "",
+      "By MPI's own functions for files; the path is that of the MPI call, which holds the time.",
+      FV_GET(FV_TYPE_TRUTH, get_in_mpi), .flags = FV_BLANK },
     FV_PATH_COLUMNS(C, place.node),
-    { "called_by", "called by", "", "The innermost of the program's own functions on the path, or of all if none is, or only a main() of unknown line, and where it stands; null: not known.", FV_GET(FV_TYPE_TEXT, fv_get_path_own), .flags = FV_NULLABLE,
-      .argument = offsetof(C, place.node) },
-    FV_SHARE_COLUMN("share", "of all", C, sum.seconds, FV_OF_RANKS, 0, "time_s of the time of all ranks; of several threads more than 1."),
+    { "called_by", "called by", "",
+      "The innermost of the program's own functions on the path, or of all if none is, or only a main() of unknown "
+      "line, and where it stands; null: not known.",
+      FV_GET(FV_TYPE_TEXT, fv_get_path_own), .flags = FV_NULLABLE, .argument = offsetof(C, place.node) },
+    FV_SHARE_COLUMN("share", "of all", C, sum.seconds, FV_OF_RANKS, 0,
+                    "time_s of the time of all ranks; of several threads more than 1."),
     { "calls", "calls", "", "Calls of all ranks and threads: exact.", FV_FIELD(C, sum.calls) },
     { "failed", "failed", "", "Of them, those that failed.", FV_FIELD(C, sum.failed), .flags = FV_BLANK },
-    { "bytes", "bytes", "bytes", "Read, written or mapped; of asynchronous ones asked for.", FV_FIELD(C, sum.bytes), .flags = FV_BLANK },
+    { "bytes", "bytes", "bytes", "Read, written or mapped; of asynchronous ones asked for.", FV_FIELD(C, sum.bytes),
+      .flags = FV_BLANK },
     { "time_s", "time", "s", "In them, outside of MPI.", FV_FIELD(C, sum.seconds) },
     { "max_s", "max", "s", "The longest one, in MPI too.", FV_FIELD(C, sum.max_s) },
-    { "in_mpi_s", "in MPI", "s", "Time of those in MPI: part of the MPI call's time.", FV_FIELD(C, sum.in_mpi_s), .flags = FV_BLANK },
-    { "untimed", "untimed", "", "Calls that moved a character from or into a buffer, which are counted alone: some ns each.", FV_FIELD(C, sum.untimed), .flags = FV_BLANK },
-    { "unsized", "unsized", "", "Calls whose bytes cannot be told, as of fscanf().", FV_FIELD(C, sum.unsized), .flags = FV_BLANK },
-    { "empty", "empty", "", "Reads that found nothing, as at the file's end.", FV_FIELD(C, sum.empty), .flags = FV_BLANK },
+    { "in_mpi_s", "in MPI", "s", "Time of those in MPI: part of the MPI call's time.", FV_FIELD(C, sum.in_mpi_s),
+      .flags = FV_BLANK },
+    { "untimed", "untimed", "",
+      "Calls that moved a character from or into a buffer, which are counted alone: some ns each.",
+      FV_FIELD(C, sum.untimed), .flags = FV_BLANK },
+    { "unsized", "unsized", "", "Calls whose bytes cannot be told, as of fscanf().", FV_FIELD(C, sum.unsized),
+      .flags = FV_BLANK },
+    { "empty", "empty", "", "Reads that found nothing, as at the file's end.", FV_FIELD(C, sum.empty),
+      .flags = FV_BLANK },
     PATTERN_COLUMNS(C, sum, ""),
     SIZE_COLUMN(C, sum, 0, "100", "<= 100", "Reads and writes of up to 100 bytes that moved some; ..."),
     SIZE_COLUMN(C, sum, 1, "1K", "<= 1K", "... to 1,000; ..."),
@@ -113,9 +140,11 @@ static const struct fv_relation io_relation = {
     .name = "io",
     .key = "io",
     .title = "I/O by call path",
-    .doc = "Functions for files by call path and file, over all ranks and threads; by time_s and in_mpi_s together, longest first. Exact. Functions of stdio have the time in them, "
+    .doc = "Functions for files by call path and file, over all ranks and threads; by time_s and in_mpi_s together, "
+           "longest first. Exact. Functions of stdio have the time in them, "
            "whatever they ask of the system.",
-    .shown = "function io_file time_s share/3 in_mpi_s/3 calls bytes max_s/2 failed/4 consecutive/1 max_rank/1 called_by",
+    .shown =
+        "function io_file time_s share/3 in_mpi_s/3 calls bytes max_s/2 failed/4 consecutive/1 max_rank/1 called_by",
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(call_columns),
@@ -128,11 +157,16 @@ static const struct fv_relation io_relation = {
 #define F struct fv_io_file_view
 static const struct fv_column_def file_columns[] = {
     { "io_file", "file", "", "Its name; of pipes, sockets and such one for all.", FV_FIELD(F, path), .flags = FV_FILE },
-    { "kind", "kind", "", "What it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_kind), .flags = FV_NULLABLE, .words = kind_words },
-    { "filesystem", "file system", "", "Where it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_filesystem), .flags = FV_NULLABLE },
-    FV_SHARE_COLUMN("share", "of all", F, seconds, FV_OF_RANKS, 0, "time_s of the time of all ranks; of several threads more than 1."),
+    { "kind", "kind", "", "What it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_kind), .flags = FV_NULLABLE,
+      .words = kind_words },
+    { "filesystem", "file system", "", "Where it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_filesystem),
+      .flags = FV_NULLABLE },
+    FV_SHARE_COLUMN("share", "of all", F, seconds, FV_OF_RANKS, 0,
+                    "time_s of the time of all ranks; of several threads more than 1."),
     { "time_s", "time", "s", "In all calls that are about it, outside of MPI.", FV_FIELD(F, seconds) },
-    { "in_mpi_s", "in MPI", "s", "In those that MPI's own functions for files make about it: part of the MPI calls' time.", FV_FIELD(F, in_mpi_s), .flags = FV_BLANK },
+    { "in_mpi_s", "in MPI", "s",
+      "In those that MPI's own functions for files make about it: part of the MPI calls' time.", FV_FIELD(F, in_mpi_s),
+      .flags = FV_BLANK },
     { "opens", "opens", "", "Calls that opened it.", FV_FIELD(F, opens), .flags = FV_BLANK },
     { "reads.calls", "reads", "", "Calls that read from it.", FV_FIELD(F, read.calls), .flags = FV_BLANK },
     { "reads.bytes", "read", "bytes", "Bytes that they read.", FV_FIELD(F, read.bytes), .flags = FV_BLANK },
@@ -172,8 +206,10 @@ static const struct fv_relation io_files_relation = {
     .name = "io_files",
     .key = "io_files",
     .title = "Files",
-    .doc = "Files, over all ranks that used them; by time_s and in_mpi_s together, longest first. A file that several ranks use is one.",
-    .shown = "io_file time_s share/6 in_mpi_s opens/2 reads_calls reads_bytes writes_calls writes_bytes seeks/1 syncs/1 rank_count/4 rank_max_s/3 max_rank/3 filesystem/5",
+    .doc = "Files, over all ranks that used them; by time_s and in_mpi_s together, longest first. A file that several "
+           "ranks use is one.",
+    .shown = "io_file time_s share/6 in_mpi_s opens/2 reads_calls reads_bytes writes_calls writes_bytes seeks/1 "
+             "syncs/1 rank_count/4 rank_max_s/3 max_rank/3 filesystem/5",
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(file_columns),
@@ -189,17 +225,23 @@ static bool is_counted(void *subject, const void *row, const struct fv_column_de
 {
     return ((const R *)row)->is_known;
 }
-#define COUNTED(k, t, u, m, d) { k, t, u, d, FV_FIELD(R, counts.m), .flags = FV_NULLABLE, .known = is_counted }
+#define COUNTED(k, t, u, m, d)                                                       \
+    {                                                                                \
+        k, t, u, d, FV_FIELD(R, counts.m), .flags = FV_NULLABLE, .known = is_counted \
+    }
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(R, rank, "rank", "rank", "The rank."),
     { "time_s", "time", "s", "In functions for files, of all its threads, outside of MPI.", FV_FIELD(R, seconds) },
     { "read_bytes", "read", "bytes", "Bytes that they read, from files, pipes and all else.", FV_FIELD(R, read) },
     { "written_bytes", "written", "bytes", "Bytes that they wrote.", FV_FIELD(R, written) },
-    COUNTED("system_read_bytes", "asked", "bytes", asked_read, "What the whole process read by system calls, MPI's and fvmpi's, too, by the kernel; null: it is not known."),
+    COUNTED(
+        "system_read_bytes", "asked", "bytes", asked_read,
+        "What the whole process read by system calls, MPI's and fvmpi's, too, by the kernel; null: it is not known."),
     COUNTED("system_written_bytes", "asked", "bytes", asked_written, "Likewise written."),
     COUNTED("system_reads", "calls", "", reads, "The system calls that read."),
     COUNTED("system_writes", "calls", "", writes, "Those that wrote."),
-    COUNTED("device_read_bytes", "from disk", "bytes", device_read, "Bytes that storage moved for it: what the page cache had is not in it, nor network file systems."),
+    COUNTED("device_read_bytes", "from disk", "bytes", device_read,
+            "Bytes that storage moved for it: what the page cache had is not in it, nor network file systems."),
     COUNTED("device_written_bytes", "to disk", "bytes", device_written, "Likewise, or that storage will move."),
 };
 static const struct fv_relation io_ranks_relation = {

@@ -47,7 +47,8 @@ static uint32_t host_of(struct gather *g, uint32_t rank)
 {
     struct fv_model *m = g->build->model;
     size_t before = g->out->host_count;
-    uint32_t at = (uint32_t)FV_INTERN_NAME(g->hosts, g->out->hosts, g->out->host_count, g->out->host_room, &m->arena, m->ranks[rank].host);
+    uint32_t at = (uint32_t)FV_INTERN_NAME(g->hosts, g->out->hosts, g->out->host_count, g->out->host_room, &m->arena,
+                                           m->ranks[rank].host);
 
     if (g->out->host_count > before)
         g->out->hosts[at].told_by = FV_NONE;
@@ -78,7 +79,8 @@ static void take_machine(struct gather *g, uint32_t host, const struct fv_fact *
 static void take_variable(struct gather *g, uint32_t rank, const struct fv_fact *f)
 {
     struct fv_model *m = g->build->model;
-    uint32_t at = (uint32_t)FV_INTERN_NAME(g->variables, g->out->variables, g->out->variable_count, g->out->variable_room, &m->arena, f->value);
+    uint32_t at = (uint32_t)FV_INTERN_NAME(g->variables, g->out->variables, g->out->variable_count,
+                                           g->out->variable_room, &m->arena, f->value);
     struct fv_variable *v = &g->out->variables[at];
 
     v->is_cut |= f->flags & FV_FACT_CUT;
@@ -93,7 +95,8 @@ static void read_affinities(struct gather *g, uint32_t rank)
         FV_GROW(g->records, g->record_room, g->record_count + 1);
         struct fv_affinity *r = memcpy(&g->records[g->record_count++], p, sizeof(*r));
         FV_GROW(g->out->affinities, g->out->affinity_room, g->out->affinity_count + 1);
-        g->out->affinities[g->out->affinity_count++] = (struct fv_affinity_view){ .rank = rank, .thread = r->thread, .cpu = r->cpu, .node = r->node };
+        g->out->affinities[g->out->affinity_count++] =
+            (struct fv_affinity_view){ .rank = rank, .thread = r->thread, .cpu = r->cpu, .node = r->node };
     }
 }
 
@@ -209,7 +212,8 @@ static const char *ranks_within(const struct gather *g, const struct mask *mask)
     return fv_arena_string(&g->build->model->arena, fv_rank_list_text(&list));
 }
 
-/* More ranks may run nowhere else than it has processors. Where the host has too few for all of its ranks, that is told already. */
+/* More ranks may run nowhere else than it has processors. Where the host has too few for all of its ranks, that is told
+ * already. */
 static void note_crowded(struct gather *g, const struct mask *mask, uint32_t within)
 {
     struct fv_facts *f = g->out;
@@ -335,8 +339,10 @@ static void finish_facts(struct fv_build *b, void *state)
     if (!is_recorded(g))
         fv_facts_release(g->out);
     if (g->left_out)
-        fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL, "ranks had more variables of MPI and OpenMP in their environment than are recorded: %llu are not listed",
-                       (unsigned long long)g->left_out);
+        fv_problem_add(
+            &b->model->problems, FV_PROBLEM_NOTE, NULL,
+            "ranks had more variables of MPI and OpenMP in their environment than are recorded: %llu are not listed",
+            (unsigned long long)g->left_out);
     fv_index_release(&g->hosts);
     fv_index_release(&g->variables);
     fv_index_release(&g->masks);
@@ -372,8 +378,10 @@ void fv_facts_release(void *data)
 
 static const char *hypervisor_word(const char *name)
 {
-    static const char *const names[][2] = { { "KVMKVMKVM", "KVM" }, { "VMwareVMware", "VMware" }, { "Microsoft Hv", "Hyper-V" }, { "XenVMMXenVMM", "Xen" },
-                                            { "TCGTCGTCGTCG", "QEMU" }, { "bhyve bhyve ", "bhyve" }, { "", "a hypervisor" } };
+    static const char *const names[][2] = { { "KVMKVMKVM", "KVM" },        { "VMwareVMware", "VMware" },
+                                            { "Microsoft Hv", "Hyper-V" }, { "XenVMMXenVMM", "Xen" },
+                                            { "TCGTCGTCGTCG", "QEMU" },    { "bhyve bhyve ", "bhyve" },
+                                            { "", "a hypervisor" } };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (!strcmp(name, names[i][0]))

@@ -1,5 +1,6 @@
-/* What a run's times depend on and its program does not say: the machine of each host, variables of the environment, and which processors each thread might
- * run on. Recorded by every run; empty for experiments of versions that did not. */
+/* What a run's times depend on and its program does not say: the machine of each host, variables of the environment,
+ * and which processors each thread might run on. Recorded by every run; empty for experiments of versions that did
+ * not. */
 #ifndef FV_PROFILE_FACTS_H
 #define FV_PROFILE_FACTS_H
 
@@ -22,13 +23,14 @@ struct fv_facts_ranks {
 struct fv_facts_host {
     const char *host;
     struct fv_facts_ranks ranks;
-    uint32_t told_by;                          /* rank; FV_NONE: its facts are in no file that was read */
-    const char *value[FV_FACT_MACHINE_KEYS];   /* NULL: not known; what has an index is in one text: "0: 0-7; 1: 8-15" */
-    uint32_t processors;                       /* that are online; 0: not known */
+    uint32_t told_by;                        /* rank; FV_NONE: its facts are in no file that was read */
+    const char *value[FV_FACT_MACHINE_KEYS]; /* NULL: not known; what has an index is in one text: "0: 0-7; 1:
+                                              * 8-15" */
+    uint32_t processors;                     /* that are online; 0: not known */
 };
 
 struct fv_variable {
-    const char *text;  /* "NAME=VALUE" */
+    const char *text; /* "NAME=VALUE" */
     const char *name, *value;
     bool is_cut;
     struct fv_facts_ranks ranks; /* that had it so */
@@ -60,7 +62,8 @@ struct fv_facts {
 
 void fv_facts_release(void *data); /* struct fv_facts */
 
-/* A host in a line: "2 x Intel ..., 16 processors, SMT on, governor powersave, Linux 6.1"; "": nothing is known. Returns out. */
+/* A host in a line: "2 x Intel ..., 16 processors, SMT on, governor powersave, Linux 6.1"; "": nothing is known.
+ * Returns out. */
 char *fv_facts_words(const struct fv_facts_host *host, char *out, size_t bytes);
 
 /* hosts 0: none recorded them. */

@@ -48,24 +48,33 @@ static void get_host_runs(void *subject, const void *row, const struct fv_column
     put_runs(&((const struct fv_facts_host *)row)->ranks, v);
 }
 
-#define FACT(k, t, u, type, get, fact, d) { k, t, u, d, FV_GET(type, get), .flags = FV_NULLABLE, .argument = (fact) }
-#define WORDS(k, t, fact, d) FACT(k, t, "", FV_TYPE_TEXT, get_fact, fact, d)
+#define FACT(k, t, u, type, get, fact, d)                                       \
+    {                                                                           \
+        k, t, u, d, FV_GET(type, get), .flags = FV_NULLABLE, .argument = (fact) \
+    }
+#define WORDS(k, t, fact, d)     FACT(k, t, "", FV_TYPE_TEXT, get_fact, fact, d)
 #define NUMBER(k, t, u, fact, d) FACT(k, t, u, FV_TYPE_WHOLE, get_number, fact, d)
-#define TRUTH(k, t, fact, d) FACT(k, t, "", FV_TYPE_TRUTH, get_truth, fact, d)
+#define TRUTH(k, t, fact, d)     FACT(k, t, "", FV_TYPE_TRUTH, get_truth, fact, d)
 static const struct fv_column_def machine_columns[] = {
     { "host", "node", "", "Its name.", FV_FIELD(struct fv_facts_host, host), .flags = FV_NAME },
     { "rank_count", "ranks", "", "How many ranks ran there.", FV_FIELD(struct fv_facts_host, ranks.count) },
     { "rank_runs", "which", "", "Which ranks.", FV_GET(FV_TYPE_RUNS, get_host_runs) },
-    WORDS("processor", "processor", FV_FACT_PROCESSOR, "The model. Null here and in the other columns: not known of this machine."),
+    WORDS("processor", "processor", FV_FACT_PROCESSOR,
+          "The model. Null here and in the other columns: not known of this machine."),
     NUMBER("socket_count", "sockets", "", FV_FACT_SOCKETS, "Processor packages."),
-    { "processor_count", "processors", "", "Processors of the kernel that are online; with SMT several a core.", FV_FIELD(struct fv_facts_host, processors), .flags = FV_UNLESS_0 },
+    { "processor_count", "processors", "", "Processors of the kernel that are online; with SMT several a core.",
+      FV_FIELD(struct fv_facts_host, processors), .flags = FV_UNLESS_0 },
     WORDS("processors", "which", FV_FACT_PROCESSORS, "The same as a list."),
     NUMBER("core_threads", "a core", "", FV_FACT_CORE_THREADS, "Processors of one core."),
     TRUTH("smt", "SMT", FV_FACT_SMT, "Do cores have several processors that are online?"),
-    WORDS("numa_processors", "NUMA nodes", FV_FACT_NODE_PROCESSORS, "Processors of each NUMA node, \"NODE: LIST; ...\"."),
-    WORDS("numa_distances", "distances", FV_FACT_NODE_DISTANCES, "From each NUMA node to all, as the firmware says: 10 is its own memory."),
+    WORDS("numa_processors", "NUMA nodes", FV_FACT_NODE_PROCESSORS,
+          "Processors of each NUMA node, \"NODE: LIST; ...\"."),
+    WORDS("numa_distances", "distances", FV_FACT_NODE_DISTANCES,
+          "From each NUMA node to all, as the firmware says: 10 is its own memory."),
     WORDS("caches", "caches", FV_FACT_CACHE, "Of one processor: level, type, size, and which processors share it."),
-    NUMBER("mhz", "MHz", "MHz", FV_FACT_MHZ, "Frequency of one processor when recording began, which an idle one has lower than a busy one. Null before Linux 5.18, where reading it takes 10 ms."),
+    NUMBER("mhz", "MHz", "MHz", FV_FACT_MHZ,
+           "Frequency of one processor when recording began, which an idle one has lower than a busy one. Null before "
+           "Linux 5.18, where reading it takes 10 ms."),
     NUMBER("mhz_min", "least", "MHz", FV_FACT_MHZ_MIN, "The lowest frequency that it may be set to."),
     NUMBER("mhz_max", "most", "MHz", FV_FACT_MHZ_MAX, "The highest, turbo included."),
     WORDS("governor", "governor", FV_FACT_GOVERNOR, "Of the frequency."),
@@ -73,21 +82,27 @@ static const struct fv_column_def machine_columns[] = {
     TRUTH("turbo", "turbo", FV_FACT_TURBO, "Are frequencies above the nominal one allowed?"),
     NUMBER("memory_bytes", "memory", "bytes", FV_FACT_MEMORY, "Memory that the kernel has."),
     WORDS("hugepages", "huge pages", FV_FACT_HUGEPAGES, "Of transparent huge pages: always, madvise, never."),
-    TRUTH("numa_balancing", "NUMA balancing", FV_FACT_NUMA_BALANCING, "Does the kernel move pages to the node that uses them?"),
+    TRUTH("numa_balancing", "NUMA balancing", FV_FACT_NUMA_BALANCING,
+          "Does the kernel move pages to the node that uses them?"),
     WORDS("isolated", "isolated", FV_FACT_ISOLATED, "Processors that the scheduler keeps others' work away from."),
     WORDS("tickless", "tickless", FV_FACT_TICKLESS, "Processors without timer ticks (nohz_full)."),
-    TRUTH("randomized", "ASLR", FV_FACT_RANDOMIZED, "Are programs and libraries at other addresses in each run (fvmpi run --aslr)?"),
+    TRUTH("randomized", "ASLR", FV_FACT_RANDOMIZED,
+          "Are programs and libraries at other addresses in each run (fvmpi run --aslr)?"),
     WORDS("kernel", "kernel", FV_FACT_KERNEL, "Release of Linux."),
     WORDS("clock_source", "clock", FV_FACT_CLOCK_SOURCE, "Of the kernel."),
-    WORDS("hypervisor", "hypervisor", FV_FACT_HYPERVISOR, "The name of the hypervisor, as it gives it; null: none that tells."),
-    WORDS("address", "address", FV_FACT_ADDRESS, "Of the node in the network, SLURM_TOPOLOGY_ADDR: switches and node, with points between them."),
+    WORDS("hypervisor", "hypervisor", FV_FACT_HYPERVISOR,
+          "The name of the hypervisor, as it gives it; null: none that tells."),
+    WORDS("address", "address", FV_FACT_ADDRESS,
+          "Of the node in the network, SLURM_TOPOLOGY_ADDR: switches and node, with points between them."),
 };
 static const struct fv_relation machines_relation = {
     .name = "machines",
     .key = "machines",
     .title = "Machines",
-    .doc = "The node of each host, by its first rank, as one of its ranks saw it when recording began. Empty in experiments of versions that did not store it.",
-    .shown = "host rank_count/9 processor/8 socket_count/7 processor_count/7 smt/6 mhz/3 governor/5 turbo/4 memory_bytes/4 hugepages/3 kernel/5 hypervisor/2",
+    .doc = "The node of each host, by its first rank, as one of its ranks saw it when recording began. Empty in "
+           "experiments of versions that did not store it.",
+    .shown = "host rank_count/9 processor/8 socket_count/7 processor_count/7 smt/6 mhz/3 governor/5 turbo/4 "
+             "memory_bytes/4 hugepages/3 kernel/5 hypervisor/2",
     FV_COLUMNS(machine_columns),
     .base = facts_base,
     FV_ITEMS(struct fv_facts, hosts, host_count),
@@ -100,11 +115,15 @@ static void get_variable_runs(void *subject, const void *row, const struct fv_co
     put_runs(&((const struct fv_variable *)row)->ranks, v);
 }
 
-#define VARIABLE(k, t, m, d) { k, t, "", d, FV_FIELD(struct fv_variable, m) }
+#define VARIABLE(k, t, m, d)                         \
+    {                                                \
+        k, t, "", d, FV_FIELD(struct fv_variable, m) \
+    }
 static const struct fv_column_def environment_columns[] = {
     VARIABLE("variable", "variable", name, "Its name."),
     VARIABLE("value", "value", value, "Its value; \"...\" at its end where it was cut."),
-    { "cut", "cut", "", "Was it longer than 256 bytes together with its name?", FV_FIELD(struct fv_variable, is_cut), .flags = FV_BLANK },
+    { "cut", "cut", "", "Was it longer than 256 bytes together with its name?", FV_FIELD(struct fv_variable, is_cut),
+      .flags = FV_BLANK },
     VARIABLE("rank_count", "ranks", ranks.count, "Ranks that had it so."),
     { "rank_runs", "which", "", "Which ranks.", FV_GET(FV_TYPE_RUNS, get_variable_runs) },
 };
@@ -112,8 +131,10 @@ static const struct fv_relation environment_relation = {
     .name = "environment",
     .key = "environment",
     .title = "Environment",
-    .doc = "Variables that steer MPI, OpenMP, their networks and libraries, and the placement of processes, by name and value: what people set, without what launchers tell their "
-           "processes, and without names that may be secret (TOKEN, KEY, PASS, SECRET, CRED, AUTH, COOKIE). At most 64 a rank.",
+    .doc = "Variables that steer MPI, OpenMP, their networks and libraries, and the placement of processes, by name "
+           "and value: what people set, without what launchers tell their "
+           "processes, and without names that may be secret (TOKEN, KEY, PASS, SECRET, CRED, AUTH, COOKIE). At most 64 "
+           "a rank.",
     FV_COLUMNS(environment_columns),
     .base = facts_base,
     FV_ITEMS(struct fv_facts, variables, variable_count),
@@ -134,19 +155,27 @@ static void get_bound(void *subject, const void *row, const struct fv_column_def
     v->truth = a->count < a->of;
 }
 
-#define AFFINITY(k, t, m, f, d) { k, t, "", d, FV_FIELD(struct fv_affinity_view, m), .flags = (f) }
+#define AFFINITY(k, t, m, f, d)                                         \
+    {                                                                   \
+        k, t, "", d, FV_FIELD(struct fv_affinity_view, m), .flags = (f) \
+    }
 static const struct fv_column_def affinity_columns[] = {
     FV_RANK_COLUMN(struct fv_affinity_view, rank, "rank", "rank", "The rank."),
-    AFFINITY("thread", "thread", thread, FV_IS_THREAD, "The thread, as in threads; of several that had this number the last."),
+    AFFINITY("thread", "thread", thread, FV_IS_THREAD,
+             "The thread, as in threads; of several that had this number the last."),
     { "host", "node", "", "The node.", FV_GET(FV_TYPE_TEXT, get_host), .flags = FV_NAME },
-    AFFINITY("processors", "processors", processors, 0, "That it might run on when it began to be recorded, a list; empty: not known."),
+    AFFINITY("processors", "processors", processors, 0,
+             "That it might run on when it began to be recorded, a list; empty: not known."),
     AFFINITY("processor_count", "count", count, 0, "How many."),
-    { "is_bound", "bound", "", "Are these fewer than the processors of the node? null: not known.", FV_GET(FV_TYPE_TRUTH, get_bound), .flags = FV_NULLABLE },
-    AFFINITY("processors_last", "at the end", processors_last, FV_NULLABLE, "At its end, or at MPI_Finalize; null: the same, or not known."),
+    { "is_bound", "bound", "", "Are these fewer than the processors of the node? null: not known.",
+      FV_GET(FV_TYPE_TRUTH, get_bound), .flags = FV_NULLABLE },
+    AFFINITY("processors_last", "at the end", processors_last, FV_NULLABLE,
+             "At its end, or at MPI_Finalize; null: the same, or not known."),
     AFFINITY("numa_nodes", "NUMA nodes", nodes, FV_NULLABLE, "Of the processors, a list."),
     AFFINITY("cpu", "began on", cpu, FV_UNLESS_NONE, "The processor that it ran on when it began."),
     AFFINITY("numa_node", "of node", node, FV_UNLESS_NONE, "That one's NUMA node."),
-    AFFINITY("other_ranks", "others", others, FV_BLANK, "Other ranks of the node that may run on one of the processors, as their processes began."),
+    AFFINITY("other_ranks", "others", others, FV_BLANK,
+             "Other ranks of the node that may run on one of the processors, as their processes began."),
 };
 static const struct fv_relation affinity_relation = {
     .name = "affinity",
@@ -154,7 +183,8 @@ static const struct fv_relation affinity_relation = {
     .title = "Where threads may run",
     .doc = "The processors of each recorded thread, by rank.",
     .of_ranks = true,
-    .shown = "rank thread host/2 processors processor_count/3 is_bound/4 processors_last/5 numa_nodes/3 cpu/2 other_ranks/6",
+    .shown =
+        "rank thread host/2 processors processor_count/3 is_bound/4 processors_last/5 numa_nodes/3 cpu/2 other_ranks/6",
     FV_COLUMNS(affinity_columns),
     .base = facts_base,
     FV_ITEMS(struct fv_facts, affinities, affinity_count),

@@ -52,9 +52,17 @@ static bool read_process(struct gather *g)
         return false;
     memcpy(&r, p, sizeof(r));
     FV_GROW(g->out->nodes, g->out->node_room, g->out->node_count + 1);
-    g->out->nodes[g->out->node_count++] = (struct fv_machine_node){
-        .rank = g->rank, .interval_s = (double)r.interval_ns * 1e-9, .begin_s = NAN, .end_s = NAN, .samples = r.samples, .late = r.late, .missed = r.missed,
-        .thinned = r.thinned, .left_out = r.left_out, .not_found = r.not_found, .cpu_s = (double)r.cpu_ns * 1e-9 };
+    g->out->nodes[g->out->node_count++] = (struct fv_machine_node){ .rank = g->rank,
+                                                                    .interval_s = (double)r.interval_ns * 1e-9,
+                                                                    .begin_s = NAN,
+                                                                    .end_s = NAN,
+                                                                    .samples = r.samples,
+                                                                    .late = r.late,
+                                                                    .missed = r.missed,
+                                                                    .thinned = r.thinned,
+                                                                    .left_out = r.left_out,
+                                                                    .not_found = r.not_found,
+                                                                    .cpu_s = (double)r.cpu_ns * 1e-9 };
     return true;
 }
 
@@ -66,9 +74,15 @@ static size_t read_series(struct gather *g)
 
     for (const struct fv_sensor_series *r; (r = fv_cursor_next(&c)); count++) {
         FV_GROW(out->series, out->series_room, out->series_count + 1);
-        out->series[out->series_count++] = (struct fv_machine_series){
-            .node = (uint32_t)(out->node_count - 1), .flags = r->flags, .label = fv_arena_string(&g->build->model->arena, r->label),
-            .unit = fv_arena_string(&g->build->model->arena, r->unit), .total = NAN, .mean = NAN, .min = NAN, .max = NAN };
+        out->series[out->series_count++] =
+            (struct fv_machine_series){ .node = (uint32_t)(out->node_count - 1),
+                                        .flags = r->flags,
+                                        .label = fv_arena_string(&g->build->model->arena, r->label),
+                                        .unit = fv_arena_string(&g->build->model->arena, r->unit),
+                                        .total = NAN,
+                                        .mean = NAN,
+                                        .min = NAN,
+                                        .max = NAN };
     }
     return count;
 }
@@ -81,7 +95,8 @@ static void read_samples(struct gather *g, size_t series)
 
     g->count = 0;
     for (const struct fv_sensor_sample *r; (r = fv_cursor_next(&c));) {
-        if (c.bytes != sizeof(*r) + series * sizeof(double) || (g->count && r->ticks <= g->samples[g->count - 1].record->ticks))
+        if (c.bytes != sizeof(*r) + series * sizeof(double) ||
+            (g->count && r->ticks <= g->samples[g->count - 1].record->ticks))
             continue;
         FV_GROW(g->samples, g->room, g->count + 1);
         g->samples[g->count++] = (struct sample){ r, fv_build_time(g->build->model, g->rank, r->ticks) };
@@ -179,13 +194,15 @@ static void add_points(const struct gather *g, size_t index, uint32_t number, co
 
 /* ---- sections ---- */
 
-static struct fv_machine_section *section_of(struct fv_machine *out, size_t first, uint32_t series, const struct fv_section_view *v)
+static struct fv_machine_section *section_of(struct fv_machine *out, size_t first, uint32_t series,
+                                             const struct fv_section_view *v)
 {
     for (size_t i = first; i < out->section_count; i++)
         if (out->sections[i].name == v->name && out->sections[i].number == v->number)
             return &out->sections[i];
     FV_GROW(out->sections, out->section_room, out->section_count + 1);
-    out->sections[out->section_count] = (struct fv_machine_section){ .series = series, .name = v->name, .number = v->number };
+    out->sections[out->section_count] =
+        (struct fv_machine_section){ .series = series, .name = v->name, .number = v->number };
     return &out->sections[out->section_count++];
 }
 
@@ -269,7 +286,8 @@ static void finish_machine(struct fv_build *b, void *state)
 const struct fv_track fv_track_machine = {
     .name = "machine",
     .visit = FV_VISIT_REST,
-    .types = { FV_CHUNK_SENSOR_PROCESS, FV_CHUNK_SENSOR_SERIES, FV_CHUNK_SENSOR_SAMPLES, FV_CHUNK_SECTIONS, FV_CHUNK_SECTION_SETS },
+    .types = { FV_CHUNK_SENSOR_PROCESS, FV_CHUNK_SENSOR_SERIES, FV_CHUNK_SENSOR_SAMPLES, FV_CHUNK_SECTIONS,
+               FV_CHUNK_SECTION_SETS },
     .begin = begin_machine,
     .read = read_machine,
     .finish = finish_machine,

@@ -1,7 +1,9 @@
-/* What the machine did meanwhile (--sensors): the sensors of each node, along the run and by section. One rank of a node recorded them.
+/* What the machine did meanwhile (--sensors): the sensors of each node, along the run and by section. One rank of a
+ * node recorded them.
  *
- * A counter's value in an interval is what was added in it, in a second of the time between the two samples; a gauge's is what it was at its end. Means are over
- * time. A section's are of the intervals in which that rank had it open, by halves: it is known at samples only, so they are estimates. */
+ * A counter's value in an interval is what was added in it, in a second of the time between the two samples; a gauge's
+ * is what it was at its end. Means are over time. A section's are of the intervals in which that rank had it open, by
+ * halves: it is known at samples only, so they are estimates. */
 #ifndef FV_PROFILE_MACHINE_H
 #define FV_PROFILE_MACHINE_H
 
@@ -27,9 +29,9 @@ struct fv_machine_point {
 /* An event of a node. */
 struct fv_machine_series {
     uint32_t node;
-    uint32_t flags;          /* enum fv_sensor_flags */
-    const char *label, *unit; /* unit: of what is counted */
-    uint64_t intervals;      /* that are known */
+    uint32_t flags;               /* enum fv_sensor_flags */
+    const char *label, *unit;     /* unit: of what is counted */
+    uint64_t intervals;           /* that are known */
     double total, mean, min, max; /* total: of a counter, else NAN; all NAN without intervals */
 };
 

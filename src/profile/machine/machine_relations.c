@@ -23,8 +23,10 @@ static void get_origin(void *subject, const void *row, const struct fv_column_de
 static const struct fv_column_def label_columns[] = {
     { "at_s", "at", "s", "When, from the begin of the run.", FV_FIELD(struct fv_label_view, at_s) },
     { "text", "label", "", "The text.", FV_FIELD(struct fv_label_view, text), .flags = FV_NAME },
-    FV_RANK_COLUMN(struct fv_label_view, rank, "rank", "rank", "The rank that called fvmpi_label(), or whose node's reader of sensors was told."),
-    { "origin", "by", "", "program: fvmpi_label(); outside: fvmpi label.", FV_GET(FV_TYPE_TEXT, get_origin), .words = origins },
+    FV_RANK_COLUMN(struct fv_label_view, rank, "rank", "rank",
+                   "The rank that called fvmpi_label(), or whose node's reader of sensors was told."),
+    { "origin", "by", "", "program: fvmpi_label(); outside: fvmpi label.", FV_GET(FV_TYPE_TEXT, get_origin),
+      .words = origins },
 };
 static const struct fv_relation labels_relation = {
     .name = "labels",
@@ -77,25 +79,33 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
     v->text = kinds[(((const struct fv_machine_series *)row)->flags & FV_SENSOR_GAUGE) != 0];
 }
 
-#define SERIES(k, t, m, f, d) { k, t, "", d, FV_FIELD(struct fv_machine_series, m), .flags = (f) | FV_NULLABLE }
+#define SERIES(k, t, m, f, d)                                                          \
+    {                                                                                  \
+        k, t, "", d, FV_FIELD(struct fv_machine_series, m), .flags = (f) | FV_NULLABLE \
+    }
 static const struct fv_column_def series_columns[] = {
     FV_DATA_ID_COLUMN(sensors, struct fv_machine, "id", series, "Index in this list, from 0."),
     { "host", "node", "", "The node.", FV_GET(FV_TYPE_TEXT, get_host), .flags = FV_NAME },
-    { "event", "event", "", "Its name, as fvmpi stat --list has it; @ and a source: of that alone, else of all sources together.", FV_FIELD(struct fv_machine_series, label),
-      .flags = FV_NAME },
-    SERIES("mean", "mean", mean, 0, "Of a counter what it grew by in a second, of a gauge what it was; over the time of all samples; null: it was never known twice."),
+    { "event", "event", "",
+      "Its name, as fvmpi stat --list has it; @ and a source: of that alone, else of all sources together.",
+      FV_FIELD(struct fv_machine_series, label), .flags = FV_NAME },
+    SERIES("mean", "mean", mean, 0,
+           "Of a counter what it grew by in a second, of a gauge what it was; over the time of all samples; null: it "
+           "was never known twice."),
     SERIES("least", "least", min, 0, "The least between two samples."),
     SERIES("most", "most", max, 0, "The most between two samples."),
     { "unit", "unit", "", "Of mean, least and most.", FV_GET(FV_TYPE_TEXT, get_unit) },
     SERIES("total", "in all", total, 0, "What a counter grew by, from its first sample to its last; null: a gauge."),
     { "kind", "kind", "", "counter, or gauge.", FV_GET(FV_TYPE_TEXT, get_kind), .words = kinds },
-    { "intervals", "intervals", "", "Times between two samples that these are of.", FV_FIELD(struct fv_machine_series, intervals) },
+    { "intervals", "intervals", "", "Times between two samples that these are of.",
+      FV_FIELD(struct fv_machine_series, intervals) },
 };
 static const struct fv_relation sensors_relation = {
     .name = "sensors",
     .key = "sensors",
     .title = "Sensors of the machine",
-    .doc = "What each node counted or measured while the job ran, by node, in the order of --sensors. Read by one rank of the node: it is of the whole machine, not of this job "
+    .doc = "What each node counted or measured while the job ran, by node, in the order of --sensors. Read by one rank "
+           "of the node: it is of the whole machine, not of this job "
            "alone.",
     .shown = "host/1 event mean least/2 most/2 unit total/3",
     .recorded_by = RECORDED_BY,
@@ -119,7 +129,10 @@ static void get_cpu_share(void *subject, const void *row, const struct fv_column
     v->real = v->null ? 0 : n->cpu_s / (n->end_s - n->begin_s);
 }
 
-#define NODE(k, t, u, m, f, d) { k, t, u, d, FV_FIELD(struct fv_machine_node, m), .flags = (f) }
+#define NODE(k, t, u, m, f, d)                                        \
+    {                                                                 \
+        k, t, u, d, FV_FIELD(struct fv_machine_node, m), .flags = (f) \
+    }
 static const struct fv_column_def node_columns[] = {
     { "host", "node", "", "The node.", FV_GET(FV_TYPE_TEXT, get_node_host), .flags = FV_NAME },
     FV_RANK_COLUMN(struct fv_machine_node, rank, "rank", "read by rank", "The rank that recorded them."),
@@ -129,11 +142,13 @@ static const struct fv_column_def node_columns[] = {
     NODE("samples", "samples", "", samples, 0, "Samples that were taken."),
     NODE("late", "late", "", late, FV_BLANK, "Of them, more than a tenth of the interval after their time."),
     NODE("missed", "missed", "", missed, FV_BLANK, "Times that passed without a sample."),
-    NODE("thinned", "thinned", "", thinned, FV_BLANK, "So often every second sample was dropped, because there was no room for more."),
+    NODE("thinned", "thinned", "", thinned, FV_BLANK,
+         "So often every second sample was dropped, because there was no room for more."),
     NODE("left_out", "left out", "", left_out, FV_BLANK, "Events that there was no room for."),
     NODE("not_found", "not found", "", not_found, FV_BLANK, "Names of --sensors that the node has not."),
     NODE("cpu_s", "CPU time", "s", cpu_s, 0, "CPU time of the thread that read them, which is in that of its rank."),
-    { "cpu_share", "of a processor", "share", "The same of the time between the first and the last sample.", FV_GET(FV_TYPE_REAL, get_cpu_share), .flags = FV_NULLABLE },
+    { "cpu_share", "of a processor", "share", "The same of the time between the first and the last sample.",
+      FV_GET(FV_TYPE_REAL, get_cpu_share), .flags = FV_NULLABLE },
 };
 static const struct fv_relation sensor_nodes_relation = {
     .name = "sensor_nodes",
@@ -148,11 +163,26 @@ static const struct fv_relation sensor_nodes_relation = {
 
 /* ---- along time ---- */
 
-#define OF_SERIES(S)                                                                                                                                  \
-    { "sensor_id", "sensor", "", "Index in sensors, from 0.", FV_FIELD(S, series) },                                                                   \
-        { "host", "node", "", "The node.", FV_GET(FV_TYPE_TEXT, get_host_of), .flags = FV_FLAT, .argument = offsetof(S, series) },                     \
-        { "event", "event", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_event_of), .flags = FV_FLAT, .argument = offsetof(S, series) },                  \
-        { "unit", "unit", "", "Of its values.", FV_GET(FV_TYPE_TEXT, get_unit_of), .flags = FV_FLAT, .argument = offsetof(S, series) }
+#define OF_SERIES(S)                                                                                             \
+    { "sensor_id", "sensor", "", "Index in sensors, from 0.", FV_FIELD(S, series) },                             \
+        { "host",                                                                                                \
+          "node",                                                                                                \
+          "",                                                                                                    \
+          "The node.",                                                                                           \
+          FV_GET(FV_TYPE_TEXT, get_host_of),                                                                     \
+          .flags = FV_FLAT,                                                                                      \
+          .argument = offsetof(S, series) },                                                                     \
+        { "event",                                                                                               \
+          "event",                                                                                               \
+          "",                                                                                                    \
+          "Its name.",                                                                                           \
+          FV_GET(FV_TYPE_TEXT, get_event_of),                                                                    \
+          .flags = FV_FLAT,                                                                                      \
+          .argument = offsetof(S, series) },                                                                     \
+    {                                                                                                            \
+        "unit", "unit", "", "Of its values.", FV_GET(FV_TYPE_TEXT, get_unit_of), .flags = FV_FLAT,               \
+                                                                                 .argument = offsetof(S, series) \
+    }
 
 static const struct fv_machine_series *of_row(void *subject, const void *row, const struct fv_column_def *c)
 {
@@ -174,12 +204,17 @@ static void get_unit_of(void *subject, const void *row, const struct fv_column_d
     put_unit(subject, of_row(subject, row, c), v);
 }
 
-#define POINT(k, t, u, m, d) { k, t, u, d, FV_FIELD(struct fv_machine_point, m) }
+#define POINT(k, t, u, m, d)                             \
+    {                                                    \
+        k, t, u, d, FV_FIELD(struct fv_machine_point, m) \
+    }
 static const struct fv_column_def point_columns[] = {
     OF_SERIES(struct fv_machine_point),
     POINT("begin_s", "begin", "s", begin_s, "A sample that read it."),
     POINT("end_s", "end", "s", end_s, "The next one, or a later one: a series has 512 rows at most."),
-    POINT("mean", "mean", "", mean, "Of a counter what it grew by in a second, of a gauge what it was at the end of each interval between two samples; the mean over time."),
+    POINT("mean", "mean", "", mean,
+          "Of a counter what it grew by in a second, of a gauge what it was at the end of each interval between two "
+          "samples; the mean over time."),
     POINT("most", "most", "", max, "The most of one interval between two samples."),
 };
 static const struct fv_relation sensor_series_relation = {
@@ -208,17 +243,22 @@ static const struct fv_column_def section_columns[] = {
     { "section", "section", "", "The section's name.", FV_FIELD(struct fv_machine_section, name), .flags = FV_NAME },
     { "number", "number", "", "Its number.", FV_FIELD(struct fv_machine_section, number) },
     OF_SERIES(struct fv_machine_section),
-    { "mean", "mean", "", "As in sensors, while the section was open.", FV_FIELD(struct fv_machine_section, mean), .flags = FV_ESTIMATE },
-    { "seconds", "time", "s", "Time between samples that this is of: half of the time before and behind each sample at which the section was open.",
+    { "mean", "mean", "", "As in sensors, while the section was open.", FV_FIELD(struct fv_machine_section, mean),
+      .flags = FV_ESTIMATE },
+    { "seconds", "time", "s",
+      "Time between samples that this is of: half of the time before and behind each sample at which the section was "
+      "open.",
       FV_FIELD(struct fv_machine_section, seconds), .flags = FV_ESTIMATE },
-    { "total", "in all", "", "mean x seconds: what a counter grew by then, of the whole node: energy in J, bytes; null: a gauge.", FV_GET(FV_TYPE_REAL, get_section_total),
-      .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "total", "in all", "",
+      "mean x seconds: what a counter grew by then, of the whole node: energy in J, bytes; null: a gauge.",
+      FV_GET(FV_TYPE_REAL, get_section_total), .flags = FV_NULLABLE | FV_ESTIMATE },
 };
 static const struct fv_relation sensor_sections_relation = {
     .name = "sensor_sections",
     .key = "sensor_sections",
     .title = "Sensors by section",
-    .doc = "What each event was while the rank that read it was in a section, by sensor. It is known at samples only, so sections that are shorter than some tens of intervals "
+    .doc = "What each event was while the rank that read it was in a section, by sensor. It is known at samples only, "
+           "so sections that are shorter than some tens of intervals "
            "in all are told badly.",
     .shown = "section event mean unit seconds total/2 host/1",
     .recorded_by = RECORDED_BY,

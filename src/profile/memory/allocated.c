@@ -1,4 +1,5 @@
-/* See allocated.h. A rank's records of a call path, one a thread, are added up to a part; the parts of a path to a place. */
+/* See allocated.h. A rank's records of a call path, one a thread, are added up to a part; the parts of a path to a
+ * place. */
 #include "profile/memory/allocated.h"
 #include "profile/build.h"
 
@@ -44,7 +45,8 @@ static struct fv_allocated_part *part_of(struct gather *g, uint32_t path)
     struct fv_allocated *out = g->out;
     uint32_t node = fv_build_node_of(g->build, &g->build->files[g->rank], path);
     size_t before = out->part_count;
-    struct fv_allocated_part *part = FV_INTERNED(g->parts, out->parts, out->part_count, out->part_room, (uint32_t[]){ node, g->rank });
+    struct fv_allocated_part *part =
+        FV_INTERNED(g->parts, out->parts, out->part_count, out->part_room, (uint32_t[]){ node, g->rank });
 
     if (out->part_count > before)
         for (int i = 0; i < FV_MEMORY_OCTAVES; i++)
@@ -54,7 +56,8 @@ static struct fv_allocated_part *part_of(struct gather *g, uint32_t path)
 
 static double bytes_of(const struct fv_memory_site *s)
 {
-    return (double)s->allocated.bytes + (double)s->allocated.sample_bytes - (double)s->freed.bytes - (double)s->freed.sample_bytes;
+    return (double)s->allocated.bytes + (double)s->allocated.sample_bytes - (double)s->freed.bytes -
+           (double)s->freed.sample_bytes;
 }
 
 static void read_sites(struct gather *g)
@@ -109,7 +112,8 @@ static double calls_of(const struct fv_allocated_rank *rank)
 /* Those that were drawn have the mean of all short ones, give or take its standard error. */
 static void estimate_time(struct fv_allocated_rank *rank, const struct fv_memory_time *t, double tick_s)
 {
-    double n = (double)t->timed, mean = n > 0 ? (double)t->ticks / n : 0, squares = n > 0 ? (double)t->squares * 256 / n : 0;
+    double n = (double)t->timed, mean = n > 0 ? (double)t->ticks / n : 0,
+           squares = n > 0 ? (double)t->squares * 256 / n : 0;
     double shorts = fmax(calls_of(rank) - (double)t->longs, n);
 
     rank->timed = t->longs + t->timed;
@@ -154,10 +158,18 @@ static bool read_process(struct gather *g)
     r.allocator[sizeof(r.allocator) - 1] = '\0';
     FV_GROW(out->ranks, out->rank_room, out->rank_count + 1);
     struct fv_allocated_rank *rank = &out->ranks[out->rank_count++];
-    *rank = (struct fv_allocated_rank){ .rank = g->rank, .mode = r.mode, .flags = r.flags, .before = r.before, .live = r.live,
-                                        .peak_s = fv_build_time(g->build->model, g->rank, r.peak_ticks),
-                                        .objects_lost = r.objects_lost, .paths_lost = r.paths_lost, .pages = r.pages,
-                                        .allocator = *r.allocator ? fv_arena_string(&g->build->model->arena, r.allocator) : NULL };
+    *rank =
+        (struct fv_allocated_rank){ .rank = g->rank,
+                                    .mode = r.mode,
+                                    .flags = r.flags,
+                                    .before = r.before,
+                                    .live = r.live,
+                                    .peak_s = fv_build_time(g->build->model, g->rank, r.peak_ticks),
+                                    .objects_lost = r.objects_lost,
+                                    .paths_lost = r.paths_lost,
+                                    .pages = r.pages,
+                                    .allocator =
+                                        *r.allocator ? fv_arena_string(&g->build->model->arena, r.allocator) : NULL };
     add_sums(rank, &time, &r.rest);
     read_threads(g, rank, &time);
     estimate_time(rank, &time, 1 / g->build->model->clocks[g->build->model->ranks[g->rank].clock].hz);
@@ -178,7 +190,8 @@ static void read_series(struct gather *g)
         return;
     const struct fv_memory_bank *bank = &s->bank[s->active];
     for (unsigned i = 0; i < FV_MEMORY_BINS && bank->width; i++) {
-        double begin_s = fv_build_time(m, g->rank, bank->origin + i * bank->width), end_s = fv_build_time(m, g->rank, bank->origin + (i + 1) * bank->width);
+        double begin_s = fv_build_time(m, g->rank, bank->origin + i * bank->width),
+               end_s = fv_build_time(m, g->rank, bank->origin + (i + 1) * bank->width);
         struct fv_memory_bin bin = bank->bin[i];
 
         if (begin_s >= m->ranks[g->rank].end_s)
@@ -186,7 +199,8 @@ static void read_series(struct gather *g)
         bin = bin.changes ? bin : (struct fv_memory_bin){ last, last, 0 };
         last = bin.last;
         FV_GROW(out->bins, out->bin_room, out->bin_count + 1);
-        out->bins[out->bin_count++] = (struct fv_allocated_bin){ g->rank, begin_s, fmin(end_s, m->ranks[g->rank].end_s), bin.most, bin.last };
+        out->bins[out->bin_count++] =
+            (struct fv_allocated_bin){ g->rank, begin_s, fmin(end_s, m->ranks[g->rank].end_s), bin.most, bin.last };
     }
 }
 
@@ -227,7 +241,8 @@ static void finish_allocated(struct fv_build *b, void *state)
 const struct fv_track fv_track_allocated = {
     .name = "memory",
     .visit = FV_VISIT_REST,
-    .types = { FV_CHUNK_MEMORY_PROCESS, FV_CHUNK_MEMORY_SUMS, FV_CHUNK_MEMORY_SITES, FV_CHUNK_MEMORY_PATHS, FV_CHUNK_MEMORY_SERIES },
+    .types = { FV_CHUNK_MEMORY_PROCESS, FV_CHUNK_MEMORY_SUMS, FV_CHUNK_MEMORY_SITES, FV_CHUNK_MEMORY_PATHS,
+               FV_CHUNK_MEMORY_SERIES },
     .begin = begin_allocated,
     .read = read_allocated,
     .finish = finish_allocated,
@@ -304,7 +319,9 @@ void fv_allocated_fold(struct fv_allocated *out)
         if (!place || place->node != part->node) {
             FV_GROW(out->places, out->place_room, out->place_count + 1);
             place = &out->places[out->place_count++];
-            *place = (struct fv_allocated_place){ .node = part->node, .first = (uint32_t)i, .max_rank = part->rank, .rank_max = (uint64_t)live };
+            *place = (struct fv_allocated_place){
+                .node = part->node, .first = (uint32_t)i, .max_rank = part->rank, .rank_max = (uint64_t)live
+            };
         }
         place->ranks++;
         add_sum(&place->sum, &part->sum);

@@ -1,5 +1,5 @@
-/* Memory that the program allocates (--memory), by call path, over the ranks. What was drawn stands for others like it: a path has a known
- * part, exact, and a part that is an estimate, whose standard error is known. */
+/* Memory that the program allocates (--memory), by call path, over the ranks. What was drawn stands for others like it:
+ * a path has a known part, exact, and a part that is an estimate, whose standard error is known. */
 #ifndef FV_ALLOCATED_H
 #define FV_ALLOCATED_H
 
@@ -13,9 +13,10 @@ struct fv_allocated_amount {
     uint64_t samples; /* that are in it */
 };
 struct fv_allocated_sum {
-    struct fv_allocated_amount allocated, freed, foreign; /* foreign: of what was freed, by another thread than had allocated it */
-    double peak; /* the most bytes of it that were live at a time */
-    double at_peak; /* bytes that were live when the process had most */
+    struct fv_allocated_amount allocated, freed, foreign; /* foreign: of what was freed, by another thread than had
+                                                           * allocated it */
+    double peak;                                          /* the most bytes of it that were live at a time */
+    double at_peak;                                       /* bytes that were live when the process had most */
 };
 
 /* A call path of a rank. */
@@ -40,7 +41,7 @@ struct fv_allocated_rank {
     uint32_t mode, flags;
     uint64_t calls[FV_MEMORY_CALLS];
     uint64_t bytes, failed, frees, unseen;
-    uint64_t timed; /* calls whose time was taken */
+    uint64_t timed;                        /* calls whose time was taken */
     double allocator_s, allocator_error_s; /* in the allocator: an estimate, and its standard error */
     int64_t before, live, peak;
     double peak_s;

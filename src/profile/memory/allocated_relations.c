@@ -39,28 +39,46 @@ static void get_live(void *subject, const void *row, const struct fv_column_def 
 {
     const struct fv_allocated_sum *s = sum_at(row, c);
 
-    v->whole = (uint64_t)llround(c->argument == LIVE ? fv_allocated_live(s) : c->argument == LIVE_COUNT ? fv_allocated_live_count(s) : fv_allocated_error(s));
+    v->whole = (uint64_t)llround(c->argument == LIVE         ? fv_allocated_live(s)
+                                 : c->argument == LIVE_COUNT ? fv_allocated_live_count(s)
+                                                             : fv_allocated_error(s));
     v->estimate = !fv_allocated_is_exact(s);
 }
 
-#define AMOUNT(k, t, u, S, m, f, d) \
-    { k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_amount), .flags = (f), .offset = offsetof(S, sum), .argument = offsetof(struct fv_allocated_sum, m) }
-#define LIVING(k, t, u, S, what, f, d) \
-    { k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_live), .flags = (f), .offset = offsetof(S, sum), .argument = (what) }
-#define SUM_COLUMNS(S)                                                                                                                       \
-    { "kind", "kind", "", "exact; or estimate: allocations of less than 4 KiB are among them, of which samples are known.",                     \
-      FV_GET(FV_TYPE_TEXT, get_kind), .offset = offsetof(S, sum), .words = kinds },                                                            \
-        AMOUNT("at_peak_bytes", "at the peak", "bytes", S, at_peak, FV_BLANK, "Of it, live when its process had most memory allocated."),   \
-        LIVING("live_bytes", "live at end", "bytes", S, LIVE, FV_BLANK,                                                                     \
-               "Not freed at the end of the recording. Not all of it need be a leak: much is kept on purpose until the process ends."),       \
-        LIVING("live_count", "objects", "", S, LIVE_COUNT, FV_BLANK, "The objects that these are."),                                         \
-        LIVING("live_error_bytes", "+-", "bytes", S, ERROR, FV_BLANK, "Standard error of live_bytes; 0: it is exact."),                      \
-        AMOUNT("peak_bytes", "own peak", "bytes", S, peak, FV_BLANK, "The most of it that was live at a time; of several ranks the sum."),   \
-        AMOUNT("bytes", "allocated", "bytes", S, allocated.bytes, 0, "Allocated in all. realloc() counts as a free and an allocation."),      \
-        AMOUNT("allocations", "allocations", "", S, allocated.count, 0, "Calls that allocated it."),                                          \
-        AMOUNT("freed_bytes", "freed", "bytes", S, freed.bytes, FV_BLANK, "Freed of it, by whomever."),                                      \
-        AMOUNT("frees", "frees", "", S, freed.count, FV_BLANK, "Calls that freed it."),                                                      \
-        AMOUNT("foreign_bytes", "by others", "bytes", S, foreign.bytes, FV_BLANK, "Of freed_bytes, by other threads than those that had allocated it."), \
+#define AMOUNT(k, t, u, S, m, f, d)                                                                     \
+    {                                                                                                   \
+        k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_amount), .flags = (f), .offset = offsetof(S, sum),        \
+                                                       .argument = offsetof(struct fv_allocated_sum, m) \
+    }
+#define LIVING(k, t, u, S, what, f, d)                                                                            \
+    {                                                                                                             \
+        k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_live), .flags = (f), .offset = offsetof(S, sum), .argument = (what) \
+    }
+#define SUM_COLUMNS(S)                                                                                               \
+    { "kind",                                                                                                        \
+      "kind",                                                                                                        \
+      "",                                                                                                            \
+      "exact; or estimate: allocations of less than 4 KiB are among them, of which samples are known.",              \
+      FV_GET(FV_TYPE_TEXT, get_kind),                                                                                \
+      .offset = offsetof(S, sum),                                                                                    \
+      .words = kinds },                                                                                              \
+        AMOUNT("at_peak_bytes", "at the peak", "bytes", S, at_peak, FV_BLANK,                                        \
+               "Of it, live when its process had most memory allocated."),                                           \
+        LIVING("live_bytes", "live at end", "bytes", S, LIVE, FV_BLANK,                                              \
+               "Not freed at the end of the recording. Not all of it need be a leak: much is kept on purpose until " \
+               "the process ends."),                                                                                 \
+        LIVING("live_count", "objects", "", S, LIVE_COUNT, FV_BLANK, "The objects that these are."),                 \
+        LIVING("live_error_bytes", "+-", "bytes", S, ERROR, FV_BLANK,                                                \
+               "Standard error of live_bytes; 0: it is exact."),                                                     \
+        AMOUNT("peak_bytes", "own peak", "bytes", S, peak, FV_BLANK,                                                 \
+               "The most of it that was live at a time; of several ranks the sum."),                                 \
+        AMOUNT("bytes", "allocated", "bytes", S, allocated.bytes, 0,                                                 \
+               "Allocated in all. realloc() counts as a free and an allocation."),                                   \
+        AMOUNT("allocations", "allocations", "", S, allocated.count, 0, "Calls that allocated it."),                 \
+        AMOUNT("freed_bytes", "freed", "bytes", S, freed.bytes, FV_BLANK, "Freed of it, by whomever."),              \
+        AMOUNT("frees", "frees", "", S, freed.count, FV_BLANK, "Calls that freed it."),                              \
+        AMOUNT("foreign_bytes", "by others", "bytes", S, foreign.bytes, FV_BLANK,                                    \
+               "Of freed_bytes, by other threads than those that had allocated it."),                                \
         AMOUNT("foreign_frees", "frees by others", "", S, foreign.count, FV_BLANK, "Calls that freed these.")
 
 /* ---- call paths ---- */
@@ -91,7 +109,8 @@ static void get_callers(void *subject, const void *row, const struct fv_column_d
 
     t->text[0] = '\0';
     for (size_t i = first; i < path->count && i < first + CALLERS; i++)
-        fv_words_add(t->text, sizeof(t->text), "%s%s", i > first ? " <- " : "", fv_frame_brief(&path->frames[i], t->profile->symbols, name, sizeof(name)));
+        fv_words_add(t->text, sizeof(t->text), "%s%s", i > first ? " <- " : "",
+                     fv_frame_brief(&path->frames[i], t->profile->symbols, name, sizeof(name)));
     v->text = t->text[0] ? t->text : NULL;
 }
 
@@ -141,16 +160,22 @@ static void get_share_of_peak(void *subject, const void *row, const struct fv_co
 
 static const struct fv_column_def place_columns[] = {
     FV_DATA_ID_COLUMN(memory, struct fv_allocated, "id", places, "Index in this list, from 0."),
-    { "function", "allocated in", "", "The function that allocates: the innermost of the call path that is not of C++'s library.", FV_GET(FV_TYPE_TEXT, get_function),
-      .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
-    { "called_by", "called by", "", "The two functions that called it, the nearest first; null: none is known.", FV_GET(FV_TYPE_TEXT, get_callers), .flags = FV_FLAT | FV_NULLABLE },
-    { "place", "at", "", "File and line of its call, without directories; null: not known.", FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_FLAT | FV_NULLABLE },
+    { "function", "allocated in", "",
+      "The function that allocates: the innermost of the call path that is not of C++'s library.",
+      FV_GET(FV_TYPE_TEXT, get_function), .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
+    { "called_by", "called by", "", "The two functions that called it, the nearest first; null: none is known.",
+      FV_GET(FV_TYPE_TEXT, get_callers), .flags = FV_FLAT | FV_NULLABLE },
+    { "place", "at", "", "File and line of its call, without directories; null: not known.",
+      FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_FLAT | FV_NULLABLE },
     FV_PATH_COLUMNS(struct fv_allocated_place, node),
     SUM_COLUMNS(struct fv_allocated_place),
-    { "share", "of peak", "share", "at_peak_bytes of the peak_bytes of all ranks in memory_ranks, which are the allocator's: a little less of a whole that is a little more.",
+    { "share", "of peak", "share",
+      "at_peak_bytes of the peak_bytes of all ranks in memory_ranks, which are the allocator's: a little less of a "
+      "whole that is a little more.",
       FV_GET(FV_TYPE_REAL, get_share_of_peak), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "rank_count", "ranks", "", "Ranks that allocated there.", FV_FIELD(struct fv_allocated_place, ranks) },
-    { "rank_max_live_bytes", "max rank", "bytes", "live_bytes of the rank with most.", FV_FIELD(struct fv_allocated_place, rank_max) },
+    { "rank_max_live_bytes", "max rank", "bytes", "live_bytes of the rank with most.",
+      FV_FIELD(struct fv_allocated_place, rank_max) },
     FV_RANK_COLUMN(struct fv_allocated_place, max_rank, "max_rank", "rank", "That rank."),
     { "per_rank", "by rank", "", "", FV_NEST(parts) },
 };
@@ -158,10 +183,13 @@ static const struct fv_relation memory_relation = {
     .name = "memory",
     .key = "memory",
     .title = "Memory by call path",
-    .doc = "What the program allocated, by the call path of the call, over all ranks and threads; by at_peak_bytes, largest first. In MPI the path is that of the MPI "
-           "call, and where the allocator was called. Bytes are those that were asked for. Allocations of 4 KiB and more are exact, smaller ones estimated of "
+    .doc = "What the program allocated, by the call path of the call, over all ranks and threads; by at_peak_bytes, "
+           "largest first. In MPI the path is that of the MPI "
+           "call, and where the allocator was called. Bytes are those that were asked for. Allocations of 4 KiB and "
+           "more are exact, smaller ones estimated of "
            "samples, one in 512 KiB, unless all were recorded (--memory=exact).",
-    .shown = "function called_by/6 place/5 at_peak_bytes share/4 live_bytes live_error_bytes/2 bytes/3 allocations/3 rank_count/1",
+    .shown = "function called_by/6 place/5 at_peak_bytes share/4 live_bytes live_error_bytes/2 bytes/3 allocations/3 "
+             "rank_count/1",
     .share = "share",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(place_columns),
@@ -188,49 +216,79 @@ static void get_bytes(void *subject, const void *row, const struct fv_column_def
 static void get_pages(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_memory_pages *p = &((const struct fv_allocated_rank *)row)->pages;
-    bool is_placed = c->offset == offsetof(struct fv_allocated_rank, pages.near) || c->offset == offsetof(struct fv_allocated_rank, pages.far);
+    bool is_placed = c->offset == offsetof(struct fv_allocated_rank, pages.near) ||
+                     c->offset == offsetof(struct fv_allocated_rank, pages.far);
 
     v->whole = *(const uint64_t *)(const void *)((const char *)row + c->offset);
     v->null = is_placed ? !p->near && !p->far : !p->ticks;
 }
 
-#define PAGES(k, t, m, d) { k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_pages), .offset = offsetof(struct fv_allocated_rank, pages.m), .flags = FV_NULLABLE }
-#define RANK(k, t, u, m, f, d) { k, t, u, d, FV_FIELD(struct fv_allocated_rank, m), .flags = (f) }
-#define SIGNED_BYTES(k, t, m, d) { k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocated_rank, m) }
+#define PAGES(k, t, m, d)                                                                                          \
+    {                                                                                                              \
+        k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_pages), .offset = offsetof(struct fv_allocated_rank, pages.m), \
+                                                            .flags = FV_NULLABLE                                   \
+    }
+#define RANK(k, t, u, m, f, d)                                          \
+    {                                                                   \
+        k, t, u, d, FV_FIELD(struct fv_allocated_rank, m), .flags = (f) \
+    }
+#define SIGNED_BYTES(k, t, m, d)                                                                            \
+    {                                                                                                       \
+        k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocated_rank, m) \
+    }
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(struct fv_allocated_rank, rank, "rank", "rank", "The rank."),
-    { "mode", "mode", "", "exact: each allocation is in a call path; sampled: those of 4 KiB and more, and samples of others.", FV_GET(FV_TYPE_TEXT, get_mode),
-      .words = modes },
-    SIGNED_BYTES("peak_bytes", "peak", peak, "The most that was allocated at a time, in the allocator's bytes, which are what was asked for, rounded up; to within 64 KiB a thread."),
+    { "mode", "mode", "",
+      "exact: each allocation is in a call path; sampled: those of 4 KiB and more, and samples of others.",
+      FV_GET(FV_TYPE_TEXT, get_mode), .words = modes },
+    SIGNED_BYTES("peak_bytes", "peak", peak,
+                 "The most that was allocated at a time, in the allocator's bytes, which are what was asked for, "
+                 "rounded up; to within 64 KiB a thread."),
     { "peak_s", "at", "s", "When, from the begin of the run.", FV_FIELD(struct fv_allocated_rank, peak_s) },
     SIGNED_BYTES("live_bytes", "live at end", live, "Allocated at the end of the recording, in the allocator's bytes."),
-    SIGNED_BYTES("before_bytes", "before", before, "Of what was allocated before recording began, which is in no call path: live then."),
+    SIGNED_BYTES("before_bytes", "before", before,
+                 "Of what was allocated before recording began, which is in no call path: live then."),
     RANK("bytes", "allocated", "bytes", bytes, 0, "Allocated in all, as it was asked for: exact."),
-    RANK("malloc_calls", "malloc", "", calls[FV_MEMORY_MALLOC], 0, "Calls of malloc(), also C++'s new and Fortran's allocate."),
+    RANK("malloc_calls", "malloc", "", calls[FV_MEMORY_MALLOC], 0,
+         "Calls of malloc(), also C++'s new and Fortran's allocate."),
     RANK("calloc_calls", "calloc", "", calls[FV_MEMORY_CALLOC], FV_BLANK, "Calls of calloc()."),
-    RANK("realloc_calls", "realloc", "", calls[FV_MEMORY_REALLOC], FV_BLANK, "Calls of realloc(), which count as a free, too, where there was something."),
-    RANK("aligned_calls", "aligned", "", calls[FV_MEMORY_ALIGNED], FV_BLANK, "Calls of memalign(), aligned_alloc(), posix_memalign(), valloc() and pvalloc()."),
+    RANK("realloc_calls", "realloc", "", calls[FV_MEMORY_REALLOC], FV_BLANK,
+         "Calls of realloc(), which count as a free, too, where there was something."),
+    RANK("aligned_calls", "aligned", "", calls[FV_MEMORY_ALIGNED], FV_BLANK,
+         "Calls of memalign(), aligned_alloc(), posix_memalign(), valloc() and pvalloc()."),
     RANK("free_calls", "free", "", frees, 0, "Frees, those of realloc(), too."),
-    { "allocator_s", "in them", "s", "Time in the allocator, of all threads together: an estimate, by the time of all calls for 128 KiB and more, and of one in 128 of the others.",
+    { "allocator_s", "in them", "s",
+      "Time in the allocator, of all threads together: an estimate, by the time of all calls for 128 KiB and more, and "
+      "of one in 128 of the others.",
       FV_FIELD(struct fv_allocated_rank, allocator_s), .flags = FV_ESTIMATE },
-    { "allocator_error_s", "+-", "s", "Standard error of allocator_s.", FV_FIELD(struct fv_allocated_rank, allocator_error_s) },
+    { "allocator_error_s", "+-", "s", "Standard error of allocator_s.",
+      FV_FIELD(struct fv_allocated_rank, allocator_error_s) },
     RANK("timed_calls", "timed", "", timed, 0, "The calls whose time was taken."),
     RANK("failed_calls", "failed", "", failed, FV_BLANK, "Calls that got no memory."),
-    RANK("unseen", "unseen", "", unseen, FV_BLANK, "Allocations of signal handlers that interrupted another one, and of fvmpi itself: they are in no call path."),
-    RANK("objects_lost", "lost", "", objects_lost, FV_BLANK, "Allocations that there was no room for: they are in no call path."),
-    RANK("paths_lost", "no path", "", paths_lost, FV_BLANK, "Allocations and frees that are counted without their call path: raise FVMPI_PROFILE_MAX."),
-    PAGES("resident_bytes", "in memory", resident, "Of the process, in memory, when it entered MPI_Finalize or exited, whichever was more: as the kernel tells; null: it does not."),
-    PAGES("huge_bytes", "large pages", huge, "Of that, in large pages: by the kernel's own choice, of shared memory, and hugetlbfs."),
-    PAGES("near_bytes", "near", near, "Of that, on the NUMA node of the processor that the main thread had then; null: there is one node."),
+    RANK("unseen", "unseen", "", unseen, FV_BLANK,
+         "Allocations of signal handlers that interrupted another one, and of fvmpi itself: they are in no call path."),
+    RANK("objects_lost", "lost", "", objects_lost, FV_BLANK,
+         "Allocations that there was no room for: they are in no call path."),
+    RANK("paths_lost", "no path", "", paths_lost, FV_BLANK,
+         "Allocations and frees that are counted without their call path: raise FVMPI_PROFILE_MAX."),
+    PAGES("resident_bytes", "in memory", resident,
+          "Of the process, in memory, when it entered MPI_Finalize or exited, whichever was more: as the kernel tells; "
+          "null: it does not."),
+    PAGES("huge_bytes", "large pages", huge,
+          "Of that, in large pages: by the kernel's own choice, of shared memory, and hugetlbfs."),
+    PAGES("near_bytes", "near", near,
+          "Of that, on the NUMA node of the processor that the main thread had then; null: there is one node."),
     PAGES("far_bytes", "far", far, "Of that, on other nodes; null: there is one node."),
-    { "allocator", "allocator", "", "The file that has the allocator; null: not known.", FV_FIELD(struct fv_allocated_rank, allocator), .flags = FV_NULLABLE },
+    { "allocator", "allocator", "", "The file that has the allocator; null: not known.",
+      FV_FIELD(struct fv_allocated_rank, allocator), .flags = FV_NULLABLE },
 };
 static const struct fv_relation memory_ranks_relation = {
     .name = "memory_ranks",
     .key = "memory_ranks",
     .title = "Memory by rank",
     .doc = "What each rank allocated, by rank.",
-    .shown = "rank peak_bytes peak_s/4 live_bytes bytes malloc_calls/2 calloc_calls/1 realloc_calls/1 aligned_calls/1 free_calls/2 allocator_s/2 allocator_error_s/4 mode/3",
+    .shown = "rank peak_bytes peak_s/4 live_bytes bytes malloc_calls/2 calloc_calls/1 realloc_calls/1 aligned_calls/1 "
+             "free_calls/2 allocator_s/2 allocator_error_s/4 mode/3",
     .recorded_by = RECORDED_BY,
     .of_ranks = true,
     FV_COLUMNS(rank_columns),
@@ -244,8 +302,10 @@ static const struct fv_column_def bin_columns[] = {
     FV_RANK_COLUMN(struct fv_allocated_bin, rank, "rank", "rank", "The rank."),
     { "begin_s", "begin", "s", "Begin of the interval.", FV_FIELD(struct fv_allocated_bin, begin_s) },
     { "end_s", "end", "s", "Its end.", FV_FIELD(struct fv_allocated_bin, end_s) },
-    { "most_bytes", "most", "bytes", "The most that was live in it, in the allocator's bytes.", FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocated_bin, most) },
-    { "last_bytes", "last", "bytes", "What was live last in it.", FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocated_bin, last) },
+    { "most_bytes", "most", "bytes", "The most that was live in it, in the allocator's bytes.",
+      FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocated_bin, most) },
+    { "last_bytes", "last", "bytes", "What was live last in it.", FV_GET(FV_TYPE_WHOLE, get_bytes),
+      .offset = offsetof(struct fv_allocated_bin, last) },
 };
 static const struct fv_relation memory_series_relation = {
     .name = "memory_series",

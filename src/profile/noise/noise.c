@@ -49,7 +49,8 @@ static void read_calls(struct gather *g, uint32_t rank)
         const struct fv_cell_place *place = fv_build_place(f, c.thread, r.cell_flags >> 3);
 
         FV_GROW(g->calls, g->room, g->count + 1);
-        g->calls[g->count++] = (struct call){ c.thread, place ? m->site_ranks[place->site_rank].site : FV_NONE, r.begin, r.end };
+        g->calls[g->count++] =
+            (struct call){ c.thread, place ? m->site_ranks[place->site_rank].site : FV_NONE, r.begin, r.end };
     }
     if (g->count)
         qsort(g->calls, g->count, sizeof(*g->calls), by_time);
@@ -90,7 +91,8 @@ static void add_interval(struct gather *g, uint32_t rank, const struct call *bef
         return;
     i.source_s[FV_NOISE_PREEMPTED] = fmin(fv_noise_preempted_s(r), i.time_s);
     i.source_s[FV_NOISE_BLOCKED] = r ? fmin((double)r->blocked_ns * 1e-9, i.time_s) : 0;
-    struct fv_noise_series *s = FV_INTERNED(g->index, n->series, n->series_count, n->series_room, (uint32_t[]){ before->site, c->site, rank });
+    struct fv_noise_series *s =
+        FV_INTERNED(g->index, n->series, n->series_count, n->series_room, (uint32_t[]){ before->site, c->site, rank });
     keep(s, &i, room_of_series(m));
     s->seen++;
     s->preempted += r ? r->preempted : 0;
@@ -145,7 +147,8 @@ static void add_other(struct gather *g, uint32_t rank, const struct fv_fact *f)
     double ms;
     int name = 0;
 
-    if (sscanf(f->value, "%lf %u %1023s %n", &ms, &o.cpu, list, &name) != 3 || !name || !(ms >= 0) || is_told(g, o.host, o.pid))
+    if (sscanf(f->value, "%lf %u %1023s %n", &ms, &o.cpu, list, &name) != 3 || !name || !(ms >= 0) ||
+        is_told(g, o.host, o.pid))
         return;
     o.cpu_s = ms * 1e-3;
     o.name = fv_arena_string(&m->arena, f->value + name);
@@ -200,9 +203,13 @@ static void add_rank(struct gather *g, uint32_t rank)
         n->rank_count = g->build->model->rank_count;
         n->ranks = fv_xcalloc(n->rank_count, sizeof(*n->ranks));
     }
-    n->ranks[rank] = (struct fv_noise_rank){
-        .rank = rank, .throttled_s = NAN, .cost_s = NAN, .by = FV_NONE,
-        .faults = h->usage_last.faults > h->usage_first.faults ? h->usage_last.faults - h->usage_first.faults : 0 };
+    n->ranks[rank] = (struct fv_noise_rank){ .rank = rank,
+                                             .throttled_s = NAN,
+                                             .cost_s = NAN,
+                                             .by = FV_NONE,
+                                             .faults = h->usage_last.faults > h->usage_first.faults
+                                                           ? h->usage_last.faults - h->usage_first.faults
+                                                           : 0 };
 }
 
 /* ---- the track ---- */
@@ -233,9 +240,11 @@ static void finish_noise(struct fv_build *b, void *state)
         qsort(n->others, n->other_count, sizeof(*n->others), by_host_and_most);
     if (!n->whole)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
-                       "preemption before some collective calls had no room in its log: what noise cost is told too low (raise FVMPI_COLLECTIVES_MAX)");
+                       "preemption before some collective calls had no room in its log: what noise cost is told too "
+                       "low (raise FVMPI_COLLECTIVES_MAX)");
     for (size_t i = 0; i < n->rank_count; i++)
-        n->ranks[i].throttled_s = b->model->ranks[i].throttled_s > 0 ? b->model->ranks[i].throttled_s : throttled_of(b->model, b->model->ranks[i].host);
+        n->ranks[i].throttled_s = b->model->ranks[i].throttled_s > 0 ? b->model->ranks[i].throttled_s
+                                                                     : throttled_of(b->model, b->model->ranks[i].host);
     fv_noise_log_release(&g->log);
     fv_index_release(&g->index);
     free(g->calls);

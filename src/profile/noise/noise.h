@@ -1,15 +1,19 @@
-/* What noise of the machine cost a run: time that other programs took of its ranks' processors outside of MPI, by the kernel's records of context switches, call by call.
+/* What noise of the machine cost a run: time that other programs took of its ranks' processors outside of MPI, by the
+ * kernel's records of context switches, call by call.
  *
- * A collective call of all ranks begins for good when the last of them comes. Had nobody been preempted since the blocking collective call before, each would have come
- * by what it was preempted earlier, and the call would have begun at
+ * A collective call of all ranks begins for good when the last of them comes. Had nobody been preempted since the
+ * blocking collective call before, each would have come by what it was preempted earlier, and the call would have begun
+ * at
  *
  *     max over ranks of (begin - preempted)   instead of   max over ranks of begin.
  *
- * The difference, times the ranks, is what that noise cost: `cost_s`. It is an estimate, other things equal; noise of a rank that comes early costs nothing. (After
- * Hoefler, Schneider and Lumsdaine, Characterizing the Influence of System Noise on Large-Scale Applications by Simulation, SC10.) Of calls for which only
- * some wait (broadcasts, reductions to a root) it is not computed.
+ * The difference, times the ranks, is what that noise cost: `cost_s`. It is an estimate, other things equal; noise of a
+ * rank that comes early costs nothing. (After Hoefler, Schneider and Lumsdaine, Characterizing the Influence of System
+ * Noise on Large-Scale Applications by Simulation, SC10.) Of calls for which only some wait (broadcasts, reductions to
+ * a root) it is not computed.
  *
- * An interval is the time of a thread from the end of a blocking collective call to the begin of the next one; other calls of MPI in between are in it. */
+ * An interval is the time of a thread from the end of a blocking collective call to the begin of the next one; other
+ * calls of MPI in between are in it. */
 #ifndef FV_NOISE_H
 #define FV_NOISE_H
 
@@ -32,7 +36,8 @@ struct fv_noise_series {
     size_t count, room;
 };
 
-/* For a run on so many ranks: the longest of their preemptions before one call, if each rank's is a draw of its own of those that all ranks had in this run. */
+/* For a run on so many ranks: the longest of their preemptions before one call, if each rank's is a draw of its own of
+ * those that all ranks had in this run. */
 struct fv_noise_projection {
     uint32_t place;
     uint64_t ranks;
@@ -43,17 +48,18 @@ struct fv_noise_projection {
 /* Before a call site of a blocking collective. */
 struct fv_noise_place {
     uint32_t site;
-    uint32_t max_rank;   /* whose preemption was longest; FV_NONE: none was preempted */
+    uint32_t max_rank; /* whose preemption was longest; FV_NONE: none was preempted */
     double max_rank_s;
     uint64_t intervals, preempted;
     double time_s, preempted_s, blocked_s;
-    double cost_s;       /* NAN: it is not computed for such calls */
-    uint32_t warm;       /* series (threads) that warm up: ... */
-    double warm_s;       /* ... their first intervals, until one is no longer than those of the second half; mean. NAN: none does */
-    double mean_s;       /* of the others */
+    double cost_s; /* NAN: it is not computed for such calls */
+    uint32_t warm; /* series (threads) that warm up: ... */
+    double warm_s; /* ... their first intervals, until one is no longer than those of the second half; mean. NAN:
+                    * none does */
+    double mean_s; /* of the others */
     double percentile_s[3]; /* 50, 90, 99; NAN: of none */
     struct fv_noise_share share[FV_NOISE_SOURCES];
-    uint64_t sampled;    /* intervals that the last ones are of */
+    uint64_t sampled; /* intervals that the last ones are of */
     uint32_t first_projection, projections;
 };
 
@@ -68,13 +74,14 @@ struct fv_noise_other {
 
 struct fv_noise_rank {
     uint32_t rank;
-    bool recorded;       /* there is a log of its preemptions */
-    uint64_t faults;     /* of pages, of the process */
-    double throttled_s;  /* its control groups, together; NAN: not known */
-    double cost_s;       /* by places at which it came last; NAN: no log tells */
-    uint32_t by;         /* in fv_noise_view.others: of the processes of its name that may have had a processor of the rank's, that with most; FV_NONE: not known */
-    uint32_t by_count;   /* so many processes */
-    double by_cpu_s;     /* of them all */
+    bool recorded;      /* there is a log of its preemptions */
+    uint64_t faults;    /* of pages, of the process */
+    double throttled_s; /* its control groups, together; NAN: not known */
+    double cost_s;      /* by places at which it came last; NAN: no log tells */
+    uint32_t by;        /* in fv_noise_view.others: of the processes of its name that may have had a processor of the
+                         * rank's, that with most; FV_NONE: not known */
+    uint32_t by_count;  /* so many processes */
+    double by_cpu_s;    /* of them all */
 };
 
 struct fv_noise_view {
@@ -92,11 +99,12 @@ struct fv_noise_view {
 };
 void fv_noise_release(void *data); /* struct fv_noise_view */
 
-/* Seconds of a rank, by its index, in which another thread had its processor: outside of MPI by the kernel's switches; NAN: not known. */
+/* Seconds of a rank, by its index, in which another thread had its processor: outside of MPI by the kernel's switches;
+ * NAN: not known. */
 struct fv_model;
 double fv_noise_preempted_of(const struct fv_model *model, uint32_t rank);
-/* What it cost all ranks together, at least: what collective calls began later, or what ranks were preempted, whichever is more; and of the same, whose part is the
- * largest. */
+/* What it cost all ranks together, at least: what collective calls began later, or what ranks were preempted, whichever
+ * is more; and of the same, whose part is the largest. */
 struct fv_noise_loss {
     double seconds;   /* NAN: not known */
     bool is_of_calls; /* the sum of costs; else of preemptions */

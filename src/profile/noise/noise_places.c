@@ -28,8 +28,10 @@ static void add_series(struct fv_noise_place *p, const struct fv_noise_series *s
     p->blocked_s += s->blocked_s;
 }
 
-/* The first intervals of a series apart, the others behind those of the series before. `number` stands for the rank, as series are compared with themselves. */
-static void take_series(struct intervals *all, struct fv_noise_place *p, const struct fv_noise_series *s, uint32_t number, double *warm_s, size_t *warm_count)
+/* The first intervals of a series apart, the others behind those of the series before. `number` stands for the rank, as
+ * series are compared with themselves. */
+static void take_series(struct intervals *all, struct fv_noise_place *p, const struct fv_noise_series *s,
+                        uint32_t number, double *warm_s, size_t *warm_count)
 {
     FV_GROW(all->values, all->value_room, s->count + 1);
     for (size_t i = 0; i < s->count; i++)
@@ -92,7 +94,8 @@ static void project(struct fv_model *m, uint32_t place, struct intervals *all)
         if (k && ranks[k] <= m->rank_count)
             continue;
         FV_GROW(n->projections, n->projection_room, n->projection_count + 1);
-        n->projections[n->projection_count++] = (struct fv_noise_projection){ place, ranks[k], expected_s, expected_s / (expected_s + without_s) };
+        n->projections[n->projection_count++] =
+            (struct fv_noise_projection){ place, ranks[k], expected_s, expected_s / (expected_s + without_s) };
         p->projections++;
     }
 }
@@ -243,7 +246,8 @@ static bool may_disturb(const struct fv_model *m, uint32_t rank, const struct fv
 /* Ranks of the run stand for themselves, and so does the sum of what was too little to be told. */
 static bool is_of_group(const struct fv_noise_other *o, const struct fv_noise_other *of)
 {
-    return o == of || (o->rank == FV_NONE && of->rank == FV_NONE && o->pid && of->pid && fv_same_text(o->name, of->name));
+    return o == of ||
+           (o->rank == FV_NONE && of->rank == FV_NONE && o->pid && of->pid && fv_same_text(o->name, of->name));
 }
 
 /* Adds up the processes with the name of another one that may have had the rank's processors. */
@@ -260,7 +264,8 @@ static void add_group(const struct fv_model *m, const struct fv_noise_other *of,
         }
 }
 
-/* Which program's processes had most of the CPU time that others had on the rank's processors, and enough of it; else it is not known. */
+/* Which program's processes had most of the CPU time that others had on the rank's processors, and enough of it; else
+ * it is not known. */
 static void find_who(const struct fv_model *m, struct fv_noise_rank *r)
 {
     const struct fv_noise_view *n = fv_model_noise(m);
@@ -277,7 +282,8 @@ static void find_who(const struct fv_model *m, struct fv_noise_rank *r)
         if (most.by == FV_NONE || group.by_cpu_s > most.by_cpu_s)
             most = group;
     }
-    bool is_known = most.by != FV_NONE && n->others[most.by].pid && lost_s > 0 && most.by_cpu_s >= MOST * all_s && most.by_cpu_s >= MOST * lost_s;
+    bool is_known = most.by != FV_NONE && n->others[most.by].pid && lost_s > 0 && most.by_cpu_s >= MOST * all_s &&
+                    most.by_cpu_s >= MOST * lost_s;
     r->by = is_known ? most.by : FV_NONE;
     r->by_count = is_known ? most.by_count : 0;
     r->by_cpu_s = is_known ? most.by_cpu_s : 0;

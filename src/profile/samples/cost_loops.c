@@ -117,17 +117,16 @@ static void take_loops(struct finder *f, const struct fv_loops *loops)
         const struct fv_loop *l = &loops->items[i];
 
         FV_GROW(c->loops, c->loop_room, c->loop_count + 1);
-        c->loops[c->loop_count++] =
-            (struct fv_cost_loop){ .parent = l->parent,
-                                   .module = f->bodies[l->function].module,
-                                   .offset = l->offset,
-                                   .function = f->bodies[l->function].name,
-                                   .nameless = f->bodies[l->function].nameless,
-                                   .file = l->file ? fv_arena_string(&c->arena, l->file) : NULL,
-                                   .first_line = l->first_line,
-                                   .last_line = l->last_line,
-                                   .depth = l->depth,
-                                   .packed = l->packed };
+        c->loops[c->loop_count++] = (struct fv_cost_loop){ .parent = l->parent,
+                                                           .module = f->bodies[l->function].module,
+                                                           .offset = l->offset,
+                                                           .function = f->bodies[l->function].name,
+                                                           .nameless = f->bodies[l->function].nameless,
+                                                           .file = l->file ? fv_arena_string(&c->arena, l->file) : NULL,
+                                                           .first_line = l->first_line,
+                                                           .last_line = l->last_line,
+                                                           .depth = l->depth,
+                                                           .packed = l->packed };
     }
 }
 
@@ -138,11 +137,10 @@ static void take_lines(struct finder *f, const struct fv_loop_function *function
     c->extents = fv_xcalloc(count, sizeof(*c->extents));
     for (size_t i = 0; i < count; i++)
         if (functions[i].file)
-            c->extents[c->extent_count++] =
-                (struct fv_cost_extent){ .module = functions[i].module,
-                                         .function = f->bodies[i].name,
-                                         .first_line = functions[i].first_line,
-                                         .last_line = functions[i].last_line };
+            c->extents[c->extent_count++] = (struct fv_cost_extent){ .module = functions[i].module,
+                                                                     .function = f->bodies[i].name,
+                                                                     .first_line = functions[i].first_line,
+                                                                     .last_line = functions[i].last_line };
 }
 
 /* Fills the loops, and for each node the one that it is in. */
@@ -178,8 +176,8 @@ static void find_loops(struct finder *f, size_t chosen, uint32_t *at)
     free(innermost);
 }
 
-uint32_t *fv_cost_loops(struct fv_cost_profile *out, const struct fv_model *m,
-                        const struct fv_symbols *symbols, const struct fv_cost_sum *sums)
+uint32_t *fv_cost_loops(struct fv_cost_profile *out, const struct fv_model *m, const struct fv_symbols *symbols,
+                        const struct fv_cost_sum *sums)
 {
     struct finder f = { .out = out, .model = m, .symbols = symbols };
     uint32_t *at = fv_xcalloc(m->tree.node_count, sizeof(*at));

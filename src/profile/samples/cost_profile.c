@@ -16,7 +16,7 @@ struct target {
     size_t procedures, lines, loops; /* where they begin */
     size_t end;
     uint32_t branch, self_loop;
-    uint32_t own; /* the procedure of the program that is innermost; FV_NONE */
+    uint32_t own;    /* the procedure of the program that is innermost; FV_NONE */
     uint32_t region; /* by fv_path_own(); FV_NONE */
     bool sync, used, fvmpi;
 };
@@ -92,8 +92,7 @@ static uint32_t find_line(struct maker *k, const struct fv_frame *f, uint32_t pr
         if (c->lines[i].line == f->line && !strcmp(c->lines[i].file, f->file))
             return i;
     FV_GROW(c->lines, c->line_room, c->line_count + 1);
-    c->lines[c->line_count] =
-        (struct fv_cost_line){ .file = f->file, .line = f->line, .procedure = procedure };
+    c->lines[c->line_count] = (struct fv_cost_line){ .file = f->file, .line = f->line, .procedure = procedure };
     fv_index_add(&k->lines, hash, (uint32_t)c->line_count);
     return (uint32_t)c->line_count++;
 }
@@ -102,8 +101,7 @@ static uint32_t find_branch(struct maker *k, uint32_t parent, uint32_t procedure
 {
     struct fv_cost_profile *c = k->out;
 
-    return FV_INTERN(k->branches, c->branches, c->branch_count, c->branch_room,
-                     (uint32_t[]){ parent, procedure });
+    return FV_INTERN(k->branches, c->branches, c->branch_count, c->branch_room, (uint32_t[]){ parent, procedure });
 }
 
 /* A frame's procedure and line; main of a stripped program is named by the path alone. */
@@ -165,8 +163,7 @@ static void add_target(struct maker *k, uint32_t node, struct fv_path *path)
                           .own = FV_NONE,
                           .region = FV_NONE,
                           .sync = fv_cost_in_sync(path, k->model),
-                          .fvmpi = path->count &&
-                                   fv_module_is_fvmpi(&k->model->tree.modules[path->frames[0].module]) };
+                          .fvmpi = path->count && fv_module_is_fvmpi(&k->model->tree.modules[path->frames[0].module]) };
     for (size_t i = 0; i < path->count; i++) {
         procedures[i] = procedure_of(k, &path->frames[i]);
         add_id(k, procedures[i], t->procedures);
@@ -254,8 +251,7 @@ static void add_to_part(struct parts *parts, uint32_t item, const struct fv_cost
 
 static struct fv_cost_sum leaf_sum(const struct maker *k, const struct fv_cost_leaf *l)
 {
-    return (struct fv_cost_sum){ l->ticks, l->in_mpi,
-                                 k->targets[l->node].sync ? l->ticks - l->in_mpi : 0 };
+    return (struct fv_cost_sum){ l->ticks, l->in_mpi, k->targets[l->node].sync ? l->ticks - l->in_mpi : 0 };
 }
 
 static void add_leaf(const struct maker *k, struct parts *parts, const struct fv_cost_leaf *l)
@@ -303,8 +299,7 @@ static void add_threads(struct maker *k)
             continue;
         add_leaf(k, &parts, l);
         FV_GROW(c->stacks, c->stack_room, c->stack_count + 1);
-        c->stacks[c->stack_count++] =
-            (struct fv_cost_stack){ l->thread, k->targets[l->node].branch, l->ticks };
+        c->stacks[c->stack_count++] = (struct fv_cost_stack){ l->thread, k->targets[l->node].branch, l->ticks };
         if (i + 1 == costs->leaf_count || l[1].thread != l->thread)
             take_parts(&parts, l->thread, &c->parts, &c->part_count, &c->part_room);
     }
@@ -445,8 +440,8 @@ uint8_t *fv_cost_code(const struct fv_model *m)
     return code;
 }
 
-void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m,
-                          const struct fv_symbols *symbols, uint32_t rank)
+void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *m, const struct fv_symbols *symbols,
+                          uint32_t rank)
 {
     struct maker k = { .out = out, .model = m, .symbols = symbols, .rank = rank };
 

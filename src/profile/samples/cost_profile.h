@@ -28,7 +28,7 @@ struct fv_cost_procedure {
     bool nameless;
     const char *file; /* NULL: not known */
     uint32_t module;
-    bool inlined; /* everywhere */
+    bool inlined;                   /* everywhere */
     uint32_t first_line, last_line; /* of its code, as compiled; 0: not known */
     struct fv_cost_both sum;
     /* Of the program's own, alone: samples in it and in the libraries that it calls, up to where they call
@@ -110,7 +110,7 @@ struct fv_cost_profile {
     size_t section_part_count, section_part_room;
     struct fv_cost_region_part *region_parts; /* by from, site, procedure, rank */
     size_t region_part_count, region_part_room;
-    bool regions_traced; /* they are of the trace: sites are known */
+    bool regions_traced;                           /* they are of the trace: sites are known */
     struct fv_region_procedure *region_procedures; /* of a region by seconds, largest first */
     size_t region_procedure_count, region_procedure_room;
     struct fv_cost_slice *regions; /* its part of them, by index in fv_causes.regions; NULL: of one rank alone */
@@ -120,8 +120,7 @@ struct fv_cost_profile {
     size_t line_count, line_room;
     struct fv_cost_branch *branches;
     size_t branch_count, branch_room;
-    struct fv_cost_loop
-        *loops; /* by total, largest first; parents before their children where these are equal */
+    struct fv_cost_loop *loops; /* by total, largest first; parents before their children where these are equal */
     size_t loop_count, loop_room;
     struct fv_cost_extent *extents; /* of the functions whose loops were looked for */
     size_t extent_count;
@@ -131,12 +130,13 @@ struct fv_cost_profile {
 };
 
 /* As analysis.json names it; the first of several. NULL: it is not there. */
-const struct fv_cost_procedure *fv_cost_procedure_named(const struct fv_cost_profile *profile, const char *name, const char *file);
+const struct fv_cost_procedure *fv_cost_procedure_named(const struct fv_cost_profile *profile, const char *name,
+                                                        const char *file);
 
 #define FV_COST_ALL_RANKS UINT32_MAX
 /* `rank`: an index of the model's ranks, to take its samples alone, without section_parts. */
-void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *model,
-                          const struct fv_symbols *symbols, uint32_t rank);
+void fv_cost_profile_init(struct fv_cost_profile *out, const struct fv_model *model, const struct fv_symbols *symbols,
+                          uint32_t rank);
 void fv_cost_profile_release(struct fv_cost_profile *profile);
 
 /* 95 % of the times the truth lies so near: 2 sqrt(n), in ticks. */
@@ -144,7 +144,8 @@ double fv_cost_error(uint64_t ticks);
 
 /* Does the thread synchronise with others there? */
 bool fv_cost_in_sync(const struct fv_path *path, const struct fv_model *model);
-/* By module, enum fv_code: of the programs are the executables, and what lies in their directories or below. To be freed. */
+/* By module, enum fv_code: of the programs are the executables, and what lies in their directories or below. To be
+ * freed. */
 uint8_t *fv_cost_code(const struct fv_model *model);
 
 #endif

@@ -1,6 +1,6 @@
-/* Which procedures took a region of computing: on the rank that was there longest, and how long the others were in them. By the
- * samples of the trace, which lie between two calls. Where there is none, a sample tells only the call that came before it: several
- * regions that begin behind one call share its samples. */
+/* Which procedures took a region of computing: on the rank that was there longest, and how long the others were in
+ * them. By the samples of the trace, which lie between two calls. Where there is none, a sample tells only the call
+ * that came before it: several regions that begin behind one call share its samples. */
 #include "profile/samples/cost_profile_parts.h"
 
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static int by_key(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-const struct fv_cost_procedure *fv_cost_procedure_named(const struct fv_cost_profile *c, const char *name, const char *file)
+const struct fv_cost_procedure *fv_cost_procedure_named(const struct fv_cost_profile *c, const char *name,
+                                                        const char *file)
 {
     struct fv_index_probe p = fv_index_probe(&c->names, fv_hash_text(name));
     uint32_t found = FV_NONE;

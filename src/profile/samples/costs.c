@@ -44,7 +44,8 @@ static void read_threads(struct fv_costs *costs, struct fv_index *index, const s
 static void stand_for_all(const struct fv_model *m, struct fv_cost_thread *t)
 {
     uint32_t i = fv_build_thread(m, t->rank, t->thread);
-    double cpu_s = i == FV_NONE ? NAN : m->threads[i].user_s + m->threads[i].system_s, ticks = (double)(t->ticks + t->lost);
+    double cpu_s = i == FV_NONE ? NAN : m->threads[i].user_s + m->threads[i].system_s,
+           ticks = (double)(t->ticks + t->lost);
 
     if (ticks > 0 && cpu_s > ticks * t->tick_s && !t->stopped && !(m->ranks[t->rank].paused_s > 0))
         t->cpu_tick_s = cpu_s / ticks;
@@ -69,7 +70,8 @@ static void read_behinds(struct behinds *out, const struct fv_build_file *f)
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         if (r.from)
-            FV_INTERNED(out->by_record, out->items, out->count, out->room, (uint64_t[]){ c.thread, c.index })->from = r.from;
+            FV_INTERNED(out->by_record, out->items, out->count, out->room, (uint64_t[]){ c.thread, c.index })->from =
+                r.from;
     }
 }
 
@@ -80,8 +82,7 @@ static uint32_t behind_of(const struct behinds *b, const struct fv_cursor *c)
     return i == FV_NONE ? 0 : b->items[i].from;
 }
 
-void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv_sample_trees *trees,
-                    uint32_t rank)
+void fv_build_costs(struct fv_build *b, struct fv_build_file *f, const struct fv_sample_trees *trees, uint32_t rank)
 {
     struct fv_costs *costs = fv_model_costs(b->model);
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_COSTS);

@@ -13,15 +13,16 @@
 struct fv_cost_thread {
     uint32_t rank, thread; /* thread: its id */
     uint64_t ticks, in_mpi;
-    uint64_t lost; /* without a path of their own, and not in `ticks`: a table was full */
-    double tick_s; /* CPU time in user mode that a tick stands for, by the rate ... */
-    double cpu_tick_s; /* ... and of all of the thread's CPU time, as the kernel tells it; tick_s where that is not known */
-    bool stopped; /* it was not sampled to its end */
+    uint64_t lost;     /* without a path of their own, and not in `ticks`: a table was full */
+    double tick_s;     /* CPU time in user mode that a tick stands for, by the rate ... */
+    double cpu_tick_s; /* ... and of all of the thread's CPU time, as the kernel tells it; tick_s where that is not
+                        * known */
+    bool stopped;      /* it was not sampled to its end */
 };
 struct fv_cost_leaf {
     uint32_t node, thread; /* thread: index in fv_costs.threads */
     uint64_t ticks, in_mpi;
-    uint32_t set; /* of sections that were open, as the rank's file has it; 0: none */
+    uint32_t set;  /* of sections that were open, as the rank's file has it; 0: none */
     uint32_t from; /* outside of MPI: the call site of the thread's last call; FV_NONE: in MPI, or not known */
 };
 struct fv_costs {

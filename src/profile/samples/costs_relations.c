@@ -25,14 +25,14 @@ void fv_get_cost_s(void *subject, const void *row, const struct fv_column_def *c
 }
 
 #define COST_ID_COLUMN(k, m, d) FV_ID_COLUMN_IN(FV_IN_COSTS, struct fv_cost_profile, k, m, d)
-#define LINE_COLUMN(k, t, S, m, d)                                                                           \
-    {                                                                                                        \
-        k, t, "id", d, FV_FIELD(S, m), .flags = FV_UNLESS_0                                                  \
+#define LINE_COLUMN(k, t, S, m, d)                          \
+    {                                                       \
+        k, t, "id", d, FV_FIELD(S, m), .flags = FV_UNLESS_0 \
     }
-#define MODULE_COLUMN(S)                                                                                     \
-    {                                                                                                        \
-        "module", "module", "", "Path of the executable or library; null: not known.",                       \
-            FV_GET(FV_TYPE_TEXT, fv_get_module), .flags = FV_NULLABLE, .argument = offsetof(S, module)       \
+#define MODULE_COLUMN(S)                                                                               \
+    {                                                                                                  \
+        "module", "module", "", "Path of the executable or library; null: not known.",                 \
+            FV_GET(FV_TYPE_TEXT, fv_get_module), .flags = FV_NULLABLE, .argument = offsetof(S, module) \
     }
 
 /* ---- threads ---- */
@@ -56,8 +56,8 @@ static const struct fv_column_def thread_columns[] = {
     { "time_s", "CPU", "s", "The CPU time that they stand for.", FV_GET(FV_TYPE_REAL, get_thread_s),
       .flags = FV_ESTIMATE },
     FV_TICKS_COLUMN("mpi_ticks", "MPI", "The ticks of them in MPI calls.", struct fv_cost_thread, in_mpi),
-    FV_TICKS_COLUMN("lost_ticks", "lost", "Further ones without a call path: a table was full.",
-                    struct fv_cost_thread, lost),
+    FV_TICKS_COLUMN("lost_ticks", "lost", "Further ones without a call path: a table was full.", struct fv_cost_thread,
+                    lost),
 };
 static const struct fv_relation threads = {
     .of_ranks = true,
@@ -90,7 +90,9 @@ static const struct fv_column_def procedure_part_columns[] = {
     FV_COST_SHORT_COLUMNS(struct fv_cost_part, sum),
     FV_TICKS_COLUMN("exclusive_mpi_ticks", "self MPI", "The exclusive ticks of them in MPI calls.", struct fv_cost_part,
                     sum.self.in_mpi),
-    FV_TICKS_COLUMN("own_ticks", "own", "Those in it and in the libraries that it calls, as own.ticks of procedures; 0 of a library's.", struct fv_cost_part, own.ticks),
+    FV_TICKS_COLUMN("own_ticks", "own",
+                    "Those in it and in the libraries that it calls, as own.ticks of procedures; 0 of a library's.",
+                    struct fv_cost_part, own.ticks),
     FV_TICKS_COLUMN("own_mpi_ticks", "own MPI", "These in MPI calls.", struct fv_cost_part, own.in_mpi),
 };
 static const struct fv_column_def procedure_outer[] = {
@@ -124,11 +126,10 @@ static void get_library(void *subject, const void *row, const struct fv_column_d
     v->truth = !((const struct fv_cost_procedure *)row)->of_program;
 }
 
-#define OWN_COLUMN(k, t, u, d, ty, m, which)                                                                 \
-    {                                                                                                        \
-        k, t, u, d, FV_GET(ty, get_own), .flags = FV_NULLABLE | ((which) == FV_COST_TICKS ? 0 : FV_ESTIMATE),    \
-                                         .offset = offsetof(struct fv_cost_procedure, own.m),                \
-                                         .argument = (which)                                                 \
+#define OWN_COLUMN(k, t, u, d, ty, m, which)                                                                      \
+    {                                                                                                             \
+        k, t, u, d, FV_GET(ty, get_own), .flags = FV_NULLABLE | ((which) == FV_COST_TICKS ? 0 : FV_ESTIMATE),     \
+                                         .offset = offsetof(struct fv_cost_procedure, own.m), .argument = (which) \
     }
 static const struct fv_column_def procedure_columns[] = {
     COST_ID_COLUMN("id", procedures, "Index in this list, from 0."),
@@ -144,7 +145,8 @@ static const struct fv_column_def procedure_columns[] = {
     LINE_COLUMN("last_line", "last line", struct fv_cost_procedure, last_line, "The last one; likewise."),
     MODULE_COLUMN(struct fv_cost_procedure),
     { "inlined", "inlined", "", "Was it inlined everywhere?", FV_FIELD(struct fv_cost_procedure, inlined) },
-    { "library", "library", "", "Is it not of the program, but of a library? See own.ticks.", FV_GET(FV_TYPE_TRUTH, get_library) },
+    { "library", "library", "", "Is it not of the program, but of a library? See own.ticks.",
+      FV_GET(FV_TYPE_TRUTH, get_library) },
     FV_COST_BOTH_COLUMNS(struct fv_cost_procedure, sum),
     FV_COST_SHARE_COLUMNS(struct fv_cost_procedure, sum),
     OWN_COLUMN("own.ticks", "own ticks", "",
@@ -154,13 +156,11 @@ static const struct fv_column_def procedure_columns[] = {
                FV_TYPE_WHOLE, ticks, FV_COST_TICKS),
     OWN_COLUMN("own.time_s", "own", "s", "The CPU time that these ticks stand for.", FV_TYPE_REAL, ticks,
                FV_COST_SECONDS),
-    OWN_COLUMN("own.error_s", "own error", "s",
-               "So far off is time_s at most, in 95 of 100 cases: 2 sqrt(ticks).", FV_TYPE_REAL, ticks,
-               FV_COST_ERROR),
-    OWN_COLUMN("own.mpi_ticks", "own MPI", "", "The ticks of them in MPI calls.", FV_TYPE_WHOLE, in_mpi,
-               FV_COST_TICKS),
-    OWN_COLUMN("own.sync_ticks", "own sync", "", "Of the others, those that waited for threads.",
-               FV_TYPE_WHOLE, in_sync, FV_COST_TICKS),
+    OWN_COLUMN("own.error_s", "own error", "s", "So far off is time_s at most, in 95 of 100 cases: 2 sqrt(ticks).",
+               FV_TYPE_REAL, ticks, FV_COST_ERROR),
+    OWN_COLUMN("own.mpi_ticks", "own MPI", "", "The ticks of them in MPI calls.", FV_TYPE_WHOLE, in_mpi, FV_COST_TICKS),
+    OWN_COLUMN("own.sync_ticks", "own sync", "", "Of the others, those that waited for threads.", FV_TYPE_WHOLE,
+               in_sync, FV_COST_TICKS),
     { "rank_range.min_s", "min rank", "s", "Inclusive CPU time of the rank with least.",
       FV_FIELD(struct fv_cost_procedure, rank_min_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "rank_range.max_s", "max rank", "s", "That of the rank with most.",
@@ -186,26 +186,25 @@ static const struct fv_column_def rank_part_columns[] = {
     FV_RANK_COLUMN(struct fv_cost_part, owner, "rank", "rank", "The rank."),
     FV_COST_SHORT_COLUMNS(struct fv_cost_part, sum),
 };
-#define PARTS_BY_RANK(variable, S, array, n, t, o)                                                           \
-    static const struct fv_relation variable = {                                                             \
-        .name = n,                                                                                           \
-        .key = "per_rank",                                                                                   \
-        .title = t,                                                                                          \
-        .doc = "Its clock samples on each rank that has any, by rank.",                                      \
-        .shape = FV_ROWS,                                                                                    \
-        .by_rank = true,                                                                                     \
-        FV_COLUMNS(rank_part_columns),                                                                       \
-        FV_OUTER(o),                                                                                         \
-        .base = the_costs,                                                                                   \
-        FV_SLICE(struct fv_cost_profile, array, S, first_part, parts),                                       \
+#define PARTS_BY_RANK(variable, S, array, n, t, o)                      \
+    static const struct fv_relation variable = {                        \
+        .name = n,                                                      \
+        .key = "per_rank",                                              \
+        .title = t,                                                     \
+        .doc = "Its clock samples on each rank that has any, by rank.", \
+        .shape = FV_ROWS,                                               \
+        .by_rank = true,                                                \
+        FV_COLUMNS(rank_part_columns),                                  \
+        FV_OUTER(o),                                                    \
+        .base = the_costs,                                              \
+        FV_SLICE(struct fv_cost_profile, array, S, first_part, parts),  \
     }
 
 /* ---- loops ---- */
 
 static const struct fv_column_def loop_outer[] = {
     COST_ID_COLUMN("loop_id", loops, "Index in costs.loops, from 0."),
-    { "function", "function", "", "The compiled function that it is in.",
-      FV_FIELD(struct fv_cost_loop, function) },
+    { "function", "function", "", "The compiled function that it is in.", FV_FIELD(struct fv_cost_loop, function) },
 };
 PARTS_BY_RANK(loop_parts, struct fv_cost_loop, loop_parts, "cpu_loops_by_rank", "CPU time of loops by rank",
               loop_outer);
@@ -247,21 +246,21 @@ static const struct fv_column_def loop_columns[] = {
     MODULE_COLUMN(struct fv_cost_loop),
     { "offset", "offset", "id", "Address of its first instruction in the module.",
       FV_FIELD(struct fv_cost_loop, offset) },
-    { "depth", "depth", "", "How deep loops are nested there; 1: outermost.",
-      FV_FIELD(struct fv_cost_loop, depth) },
+    { "depth", "depth", "", "How deep loops are nested there; 1: outermost.", FV_FIELD(struct fv_cost_loop, depth) },
     { "parent_id", "parent", "id", "The loop around it, an index in this list; null: none.",
       FV_FIELD(struct fv_cost_loop, parent), .flags = FV_UNLESS_NONE },
     { "parallelised", "parallel", "",
-      "Is its function what the compiler made of a parallel region of OpenMP (openmp), or of a loop that it made parallel "
+      "Is its function what the compiler made of a parallel region of OpenMP (openmp), or of a loop that it made "
+      "parallel "
       "by itself (auto)? By the function's name; null: it has none. A region may also call functions whose loops are "
       "not told so (no).",
       FV_GET(FV_TYPE_TEXT, get_parallel), .flags = FV_NULLABLE, .words = parallel_words },
     { "vectorised", "vectorised", "",
-      "Does it have packed arithmetic (SSE, AVX), not counting loops within it? What it calls is not looked at. Whether a "
+      "Does it have packed arithmetic (SSE, AVX), not counting loops within it? What it calls is not looked at. "
+      "Whether a "
       "loop is a DO or a WHILE, or was unrolled, neither machine code nor debug information tells.",
       FV_FIELD(struct fv_cost_loop, packed) },
-    FV_COST_COLUMNS("exclusive", "self",
-                    "Clock samples in it, but in no loop within it, and in nothing that it calls.",
+    FV_COST_COLUMNS("exclusive", "self", "Clock samples in it, but in no loop within it, and in nothing that it calls.",
                     struct fv_cost_loop, sum.self),
     FV_COST_COLUMNS("inclusive", "total", "Clock samples in it and in what it calls; recursion counts once.",
                     struct fv_cost_loop, sum.total),
@@ -272,10 +271,9 @@ static const struct fv_relation loops = {
     .name = "cpu_loops",
     .key = "loops",
     .title = "CPU time of loops",
-    .doc =
-        "Natural loops in the machine code of functions with 0.5 % of the ticks or more, by inclusive ticks, "
-        "largest first. What the compiler unrolled or vectorised may be several loops. Null: none, or they "
-        "were not looked for (loops_known).",
+    .doc = "Natural loops in the machine code of functions with 0.5 % of the ticks or more, by inclusive ticks, "
+           "largest first. What the compiler unrolled or vectorised may be several loops. Null: none, or they "
+           "were not looked for (loops_known).",
     .nullable = true,
     .shown = "place function/5" FV_COST_SHOWN " parallelised/2 vectorised/2",
     .share = "exclusive_share",
@@ -285,8 +283,7 @@ static const struct fv_relation loops = {
 
 /* ---- lines ---- */
 
-static void get_line_procedure(void *subject, const void *row, const struct fv_column_def *c,
-                               struct fv_value *v)
+static void get_line_procedure(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = costs_of(subject)->procedures[((const struct fv_cost_line *)row)->procedure].name;
 }
@@ -295,8 +292,8 @@ static const struct fv_column_def line_outer[] = {
     { "file", "file", "", "The source file.", FV_FIELD(struct fv_cost_line, file) },
     { "line", "line", "id", "The line in it.", FV_FIELD(struct fv_cost_line, line) },
 };
-PARTS_BY_RANK(line_parts, struct fv_cost_line, line_parts, "cpu_lines_by_rank",
-              "CPU time of source lines by rank", line_outer);
+PARTS_BY_RANK(line_parts, struct fv_cost_line, line_parts, "cpu_lines_by_rank", "CPU time of source lines by rank",
+              line_outer);
 
 static void get_line_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -314,8 +311,7 @@ static const struct fv_column_def line_columns[] = {
     { "procedure_id", "procedure id", "id",
       "The procedure that it is in, an index in costs.procedures; the first, where there are several.",
       FV_FIELD(struct fv_cost_line, procedure) },
-    { "procedure", "in", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_line_procedure),
-      .flags = FV_FLAT | FV_NAME },
+    { "procedure", "in", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_line_procedure), .flags = FV_FLAT | FV_NAME },
     FV_COST_BOTH_COLUMNS(struct fv_cost_line, sum),
     FV_COST_SHARE_COLUMNS(struct fv_cost_line, sum),
     { "per_rank", "by rank", "", "", FV_NEST(line_parts) },
@@ -349,8 +345,7 @@ static void get_branch_id(void *subject, const void *row, const struct fv_column
     v->whole = (uint64_t)((const struct fv_cost_branch *)row - costs_of(subject)->branches) - 1;
 }
 
-static void get_branch_parent(void *subject, const void *row, const struct fv_column_def *c,
-                              struct fv_value *v)
+static void get_branch_parent(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     uint32_t parent = ((const struct fv_cost_branch *)row)->parent;
 
@@ -358,21 +353,17 @@ static void get_branch_parent(void *subject, const void *row, const struct fv_co
     v->null = !parent;
 }
 
-static void get_branch_procedure(void *subject, const void *row, const struct fv_column_def *c,
-                                 struct fv_value *v)
+static void get_branch_procedure(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = costs_of(subject)->procedures[((const struct fv_cost_branch *)row)->procedure].name;
 }
 
 static const struct fv_column_def branch_columns[] = {
-    { "id", "id", "id", "Index in these rows, from 0.", FV_GET(FV_TYPE_WHOLE, get_branch_id),
-      .flags = FV_FLAT },
+    { "id", "id", "id", "Index in these rows, from 0.", FV_GET(FV_TYPE_WHOLE, get_branch_id), .flags = FV_FLAT },
     { "parent_id", "parent", "id", "The row that called it, one before it; null: a root.",
       FV_GET(FV_TYPE_WHOLE, get_branch_parent), .flags = FV_NULLABLE },
-    { "procedure_id", "procedure id", "id", "Index in costs.procedures.",
-      FV_FIELD(struct fv_cost_branch, procedure) },
-    { "procedure", "procedure", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_branch_procedure),
-      .flags = FV_FLAT },
+    { "procedure_id", "procedure id", "id", "Index in costs.procedures.", FV_FIELD(struct fv_cost_branch, procedure) },
+    { "procedure", "procedure", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_branch_procedure), .flags = FV_FLAT },
     FV_COST_SHORT_COLUMNS(struct fv_cost_branch, sum),
 };
 static const struct fv_relation call_tree = {
@@ -401,8 +392,9 @@ static void get_lost(void *subject, const void *row, const struct fv_column_def 
 }
 
 static const struct fv_column_def cost_columns[] = {
-    FV_COST_COLUMNS("all", "all", "All clock samples, in user mode: a thread that sleeps, or is in the kernel, has none.", struct fv_cost_profile,
-                    all),
+    FV_COST_COLUMNS("all", "all",
+                    "All clock samples, in user mode: a thread that sleeps, or is in the kernel, has none.",
+                    struct fv_cost_profile, all),
     { "fvmpi_share", "fvmpi", "share",
       "Part of the ticks in fvmpi's own library, which is the procedure [fvmpi]; null: no ticks.",
       FV_GET(FV_TYPE_REAL, get_fvmpi_share), .flags = FV_NULLABLE | FV_ESTIMATE },

@@ -35,8 +35,7 @@ void fv_sample_trees_read(struct fv_sample_trees *trees, struct fv_build *b, str
     struct fv_path_record r;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
-        struct fv_sample_tree *t =
-            FV_INTERNED(trees->by_thread, trees->items, trees->count, trees->room, c.thread);
+        struct fv_sample_tree *t = FV_INTERNED(trees->by_thread, trees->items, trees->count, trees->room, c.thread);
 
         if (c.index != t->count || t->count + 1 >= FV_NONE)
             continue; /* damage before it: its id is not known */

@@ -25,7 +25,7 @@ struct computing {
 };
 /* Single instances, in the file. */
 struct kept {
-    uint64_t record[2]; /* thread, index */
+    uint64_t record[2];                       /* thread, index */
     const struct fv_recent_instances *recent; /* NULL: there was no room */
     const struct fv_instance_events *events;  /* NULL: none were counted, or there was no room */
 };
@@ -37,7 +37,7 @@ struct long_calls {
 struct gather {
     struct fv_build *build;
     struct fv_samples *out;
-    struct fv_index by_node; /* of out->items */
+    struct fv_index by_node;   /* of out->items */
     struct fv_index by_thread; /* of out->parts */
     /* of the present rank */
     unsigned event_of[FV_METRIC_EVENTS]; /* in the model; FV_METRIC_EVENTS: none, or it is not counted */
@@ -70,13 +70,13 @@ static void set_moments(struct fv_sampled_stat *s, unsigned metric, const struct
 
 /* What a thread had collected, in seconds; of events, of `events` instances, under the model's numbers.
  * Damaged numbers count as none. */
-static struct fv_sampled_stat take_stat(const struct gather *g, const struct fv_moments *m, const struct fv_moments *computing,
-                                        uint64_t count, double tick_s, uint64_t events)
+static struct fv_sampled_stat take_stat(const struct gather *g, const struct fv_moments *m,
+                                        const struct fv_moments *computing, uint64_t count, double tick_s,
+                                        uint64_t events)
 {
     const double unit[FV_METRIC_EVENT_0] = {
-        [FV_METRIC_TIME] = tick_s,  [FV_METRIC_CPU] = 1e-9,   [FV_METRIC_MPI] = tick_s,
-        [FV_METRIC_MPI_CALLS] = 1,  [FV_METRIC_FAULTS] = 1,   [FV_METRIC_SWITCHES] = 1,
-        [FV_METRIC_MIGRATIONS] = 1, [FV_METRIC_MPI_BYTES] = 1
+        [FV_METRIC_TIME] = tick_s, [FV_METRIC_CPU] = 1e-9,   [FV_METRIC_MPI] = tick_s,   [FV_METRIC_MPI_CALLS] = 1,
+        [FV_METRIC_FAULTS] = 1,    [FV_METRIC_SWITCHES] = 1, [FV_METRIC_MIGRATIONS] = 1, [FV_METRIC_MPI_BYTES] = 1
     };
     struct fv_sampled_stat s = { .count = count };
 
@@ -112,8 +112,8 @@ static uint32_t sampled_of(struct gather *g, uint32_t node)
 }
 
 /* `counts`: under the rank's numbers; NULL: none. */
-static struct fv_sampled_instance instance_of(const struct gather *g, const struct fv_sampled_part *part, const struct fv_instance *i,
-                                              const uint64_t *counts)
+static struct fv_sampled_instance instance_of(const struct gather *g, const struct fv_sampled_part *part,
+                                              const struct fv_instance *i, const uint64_t *counts)
 {
     const struct fv_model *m = g->build->model;
     struct fv_sampled_instance out = {
@@ -156,19 +156,22 @@ static void add_part(struct fv_sampled_part *to, const struct fv_sampled_part *f
 }
 
 /* Reservoirs are in the order that they were filled in: a part of one must be drawn from all of it. */
-static void take_instances(struct gather *g, const struct fv_sampled_part *part, const struct fv_instances *r, const struct kept *kept)
+static void take_instances(struct gather *g, const struct fv_sampled_part *part, const struct fv_instances *r,
+                           const struct kept *kept)
 {
     struct fv_samples *s = g->out;
 
     for (uint64_t i = 0; i < r->returns && i < FV_RESERVOIR; i++) {
         FV_GROW(s->instances, s->instance_room, s->instance_count + 1);
-        s->instances[s->instance_count++] = instance_of(g, part, &r->reservoir[i], kept && kept->events ? kept->events->reservoir[i] : NULL);
+        s->instances[s->instance_count++] =
+            instance_of(g, part, &r->reservoir[i], kept && kept->events ? kept->events->reservoir[i] : NULL);
     }
     if (!kept || !kept->recent || s->items[part->sampled].recents >= FV_RECENT * RINGS_KEPT)
         return;
     for (uint64_t i = 0; i < r->returns && i < FV_RECENT; i++, s->items[part->sampled].recents++) {
         FV_GROW(s->recent, s->recent_room, s->recent_count + 1);
-        s->recent[s->recent_count++] = instance_of(g, part, &kept->recent->at[i], kept->events ? kept->events->recent[i] : NULL);
+        s->recent[s->recent_count++] =
+            instance_of(g, part, &kept->recent->at[i], kept->events ? kept->events->recent[i] : NULL);
     }
 }
 
@@ -215,7 +218,8 @@ static void read_computing(struct gather *g, const struct fv_build_file *f)
     g->computing_count = 0;
     for (const struct fv_instance_computing *r; (r = fv_cursor_next(&c));)
         FV_INTERNED(g->computing_by_record, g->computing, g->computing_count, g->computing_room,
-                    (uint64_t[]){ c.thread, c.index })->of = *r;
+                    (uint64_t[]){ c.thread, c.index })
+            ->of = *r;
 }
 
 static struct kept *kept_at(struct gather *g, const struct fv_cursor *c)
@@ -225,7 +229,8 @@ static struct kept *kept_at(struct gather *g, const struct fv_cursor *c)
 
 static void read_kept(struct gather *g, const struct fv_build_file *f)
 {
-    struct fv_cursor recent = fv_cursor(f->reader, FV_CHUNK_RECENT_INSTANCES), events = fv_cursor(f->reader, FV_CHUNK_INSTANCE_EVENTS);
+    struct fv_cursor recent = fv_cursor(f->reader, FV_CHUNK_RECENT_INSTANCES),
+                     events = fv_cursor(f->reader, FV_CHUNK_INSTANCE_EVENTS);
 
     fv_index_release(&g->kept_by_record);
     g->kept_count = 0;
@@ -243,11 +248,13 @@ static const struct kept *kept_of(const struct gather *g, const struct fv_cursor
 }
 
 /* Without it, the CPU time. */
-static struct fv_instance_computing computing_of(const struct gather *g, const struct fv_cursor *c, const struct fv_instances *r)
+static struct fv_instance_computing computing_of(const struct gather *g, const struct fv_cursor *c,
+                                                 const struct fv_instances *r)
 {
     uint32_t i = FV_FIND(g->computing_by_record, g->computing, (uint64_t[]){ c->thread, c->index });
 
-    return i == FV_NONE ? (struct fv_instance_computing){ r->all[FV_METRIC_CPU], r->in_window[FV_METRIC_CPU] } : g->computing[i].of;
+    return i == FV_NONE ? (struct fv_instance_computing){ r->all[FV_METRIC_CPU], r->in_window[FV_METRIC_CPU] }
+                        : g->computing[i].of;
 }
 
 static void read_long_calls(struct gather *g, const struct fv_build_file *f)
@@ -258,7 +265,9 @@ static void read_long_calls(struct gather *g, const struct fv_build_file *f)
     g->long_count = 0;
     for (const struct fv_long_calls *r; (r = fv_cursor_next(&c));)
         if (r->count)
-            FV_INTERNED(g->long_by_record, g->long_calls, g->long_count, g->long_room, (uint64_t[]){ c.thread, c.index })->of = *r;
+            FV_INTERNED(g->long_by_record, g->long_calls, g->long_count, g->long_room,
+                        (uint64_t[]){ c.thread, c.index })
+                ->of = *r;
 }
 
 /* None that a damaged record tells: each was met by a sample, and was before it at least. */
@@ -273,7 +282,9 @@ static struct fv_sampled_long long_calls_of(const struct gather *g, const struct
                                      .ticks = r->ticks,
                                      .met_s = (double)r->ns * 1e-9,
                                      .time_s = (double)r->all_ns * 1e-9,
-                                     .calls = r->look_ns ? (double)r->look_entries / (double)r->look_ns * (double)r->cpu_ns : 0 };
+                                     .calls = r->look_ns
+                                                  ? (double)r->look_entries / (double)r->look_ns * (double)r->cpu_ns
+                                                  : 0 };
 }
 
 static void read_instances(struct gather *g, struct fv_build_file *f, const struct fv_sample_trees *trees,

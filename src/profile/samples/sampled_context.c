@@ -57,15 +57,18 @@ uint32_t fv_sampled_contexts_of(const struct fv_sampled_contexts *c, const struc
     return found->parent == frame->parent && found->module == frame->module ? c->by_place[before - 1] : FV_NONE;
 }
 
-uint32_t fv_sampled_contexts_function(const struct fv_sampled_contexts *c, const struct fv_symbols *symbols, size_t frame)
+uint32_t fv_sampled_contexts_function(const struct fv_sampled_contexts *c, const struct fv_symbols *symbols,
+                                      size_t frame)
 {
     const struct fv_node *nodes = c->model->tree.nodes;
     const struct fv_samples *s = fv_model_samples(c->model);
     const struct fv_symbol *symbol = &symbols->of_node[frame];
     const struct fv_node entry = { .module = nodes[frame].module, .offset = symbol->begin + 1 };
-    size_t before = FV_COUNT_BEFORE(i, s->function_count, fv_sampled_contexts_compare(&nodes[s->functions[i].node], &entry) < 0);
+    size_t before =
+        FV_COUNT_BEFORE(i, s->function_count, fv_sampled_contexts_compare(&nodes[s->functions[i].node], &entry) < 0);
 
-    if (!symbol->size || before == s->function_count || fv_sampled_contexts_compare(&nodes[s->functions[before].node], &entry))
+    if (!symbol->size || before == s->function_count ||
+        fv_sampled_contexts_compare(&nodes[s->functions[before].node], &entry))
         return FV_NONE;
     return (uint32_t)before;
 }

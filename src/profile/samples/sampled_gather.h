@@ -1,5 +1,6 @@
-/* What the files of sampled functions share: sampled.c reads, sampled_totals.c adds contexts up to functions, sampled_judge.c says what
- * it means, sampled_rare.c finds rare long calls, sampled_context.c what a frame belongs to. */
+/* What the files of sampled functions share: sampled.c reads, sampled_totals.c adds contexts up to functions,
+ * sampled_judge.c says what it means, sampled_rare.c finds rare long calls, sampled_context.c what a frame belongs
+ * to. */
 #ifndef FV_SAMPLED_GATHER_H
 #define FV_SAMPLED_GATHER_H
 
@@ -15,16 +16,19 @@ void fv_sampled_contexts_release(struct fv_sampled_contexts *contexts);
 /* The context that a frame is of: called from the same place, of the functions that begin before it the
  * nearest; an index of model->samples.items. FV_NONE: there is none. */
 uint32_t fv_sampled_contexts_of(const struct fv_sampled_contexts *contexts, const struct fv_node *frame);
-/* The function that a frame without a context is of, by where it begins: its calls were measured on other paths alone. An index of
- * model->samples.functions, while they are in the order of fv_sampled_find_functions(). FV_NONE: none, or not known. */
-uint32_t fv_sampled_contexts_function(const struct fv_sampled_contexts *contexts, const struct fv_symbols *symbols, size_t frame);
+/* The function that a frame without a context is of, by where it begins: its calls were measured on other paths alone.
+ * An index of model->samples.functions, while they are in the order of fv_sampled_find_functions(). FV_NONE: none, or
+ * not known. */
+uint32_t fv_sampled_contexts_function(const struct fv_sampled_contexts *contexts, const struct fv_symbols *symbols,
+                                      size_t frame);
 /* Nodes by module and offset: contexts of one function are equal. */
 int fv_sampled_contexts_compare(const struct fv_node *a, const struct fv_node *b);
 
 void fv_sampled_add_stat(struct fv_sampled_stat *to, const struct fv_sampled_stat *from);
 void fv_sampled_add_long(struct fv_sampled_long *to, const struct fv_sampled_long *from);
 
-/* Makes fv_samples.functions of the contexts, which are put in the functions' order; their places in parts and instances follow. */
+/* Makes fv_samples.functions of the contexts, which are put in the functions' order; their places in parts and
+ * instances follow. */
 void fv_sampled_find_functions(struct fv_model *model);
 /* When contexts have their parts and instances, by function: adds these up. */
 void fv_sampled_add_contexts(struct fv_samples *samples);

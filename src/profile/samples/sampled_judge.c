@@ -1,5 +1,6 @@
-/* See sampled.h: which functions vary, in what order to look at them, and what to say of them. What counts is CPU time that
- * is computing: outside of MPI, and not waiting for threads, in which libraries spin as long as others let them. */
+/* See sampled.h: which functions vary, in what order to look at them, and what to say of them. What counts is CPU time
+ * that is computing: outside of MPI, and not waiting for threads, in which libraries spin as long as others let
+ * them. */
 #include "profile/samples/cost_profile_parts.h"
 #include "profile/samples/costs.h"
 #include "profile/samples/sampled_gather.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 
 #define INSIDE         0.95 /* of the samples of a part of MPI, in MPI; likewise of what waits */
-#define BRIEF          0.5 /* of its calls are, if a function is */
+#define BRIEF          0.5  /* of its calls are, if a function is */
 #define INTERRUPTED    0.05 /* of short calls at most seem long */
 #define LONG_ENOUGH    2    /* calls of a context */
 #define DISTURBED      0.02 /* of long calls at most meet what the machine does besides */
@@ -21,7 +22,8 @@
 
 /* ---- clock samples ---- */
 
-static void add_leaf(struct fv_samples *s, struct fv_cost_sum *to, const struct fv_cost_leaf *l, double tick_s, bool sync)
+static void add_leaf(struct fv_samples *s, struct fv_cost_sum *to, const struct fv_cost_leaf *l, double tick_s,
+                     bool sync)
 {
     uint64_t outside = l->ticks - l->in_mpi;
 
@@ -40,7 +42,10 @@ static struct fv_cost_sum *sums_of_leaves(struct fv_model *m, const struct fv_sy
     uint32_t node = FV_NONE;
     bool sync = false;
 
-    fv_model_samples(m)->computing_ticks = fv_model_samples(m)->ticks > fv_model_costs(m)->ticks ? fv_model_samples(m)->ticks - fv_model_costs(m)->ticks : 0; /* without a path */
+    /* without a path */
+    fv_model_samples(m)->computing_ticks = fv_model_samples(m)->ticks > fv_model_costs(m)->ticks
+                                               ? fv_model_samples(m)->ticks - fv_model_costs(m)->ticks
+                                               : 0;
     fv_model_samples(m)->computing_s = (double)fv_model_samples(m)->computing_ticks * fv_model_costs(m)->tick_s;
     for (size_t i = 0; i < fv_model_costs(m)->leaf_count; i++) {
         const struct fv_cost_leaf *l = &fv_model_costs(m)->leaves[i];
@@ -70,7 +75,8 @@ static bool is_outermost(const struct fv_model *m, const uint32_t *functions, si
     return true;
 }
 
-static void charge_costs(const struct fv_sampled_contexts *contexts, struct fv_model *m, const struct fv_symbols *symbols)
+static void charge_costs(const struct fv_sampled_contexts *contexts, struct fv_model *m,
+                         const struct fv_symbols *symbols)
 {
     struct fv_cost_sum *sums = sums_of_leaves(m, symbols);
     uint32_t *functions = fv_xcalloc(m->tree.node_count, sizeof(*functions)); /* by node */
@@ -123,7 +129,8 @@ struct lengths {
     size_t count, below, longer; /* than the resolution; than a trap can seem to be */
 };
 
-static struct lengths lengths_of(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, bool cpu)
+static struct lengths lengths_of(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count,
+                                 bool cpu)
 {
     struct lengths of = { 0 };
 
@@ -148,8 +155,8 @@ static bool has_long(const struct lengths *of)
     return (double)of->longer > INTERRUPTED * n + 3 * sqrt(INTERRUPTED * (1 - INTERRUPTED) * n);
 }
 
-/* Calls are short if most are, and the traps are all that varies: unless the function, over all its contexts, has long ones, which
- * the context has, too. */
+/* Calls are short if most are, and the traps are all that varies: unless the function, over all its contexts, has long
+ * ones, which the context has, too. */
 static void find_brief(const struct fv_samples *all, struct fv_sampled *contexts, size_t count)
 {
     for (unsigned which = 0; which < 2; which++) {
@@ -158,14 +165,15 @@ static void find_brief(const struct fv_samples *all, struct fv_sampled *contexts
         for (size_t i = 0; i < count; i++) {
             const struct lengths own = lengths_of(all, &contexts[i], 1, which);
 
-            contexts[i].brief[which] =
-                own.count && (double)own.below >= BRIEF * (double)own.count && (own.longer < LONG_ENOUGH || !has_long(&of));
+            contexts[i].brief[which] = own.count && (double)own.below >= BRIEF * (double)own.count &&
+                                       (own.longer < LONG_ENOUGH || !has_long(&of));
         }
     }
 }
 
 /* A breakpoint at an entry cannot tell a call from a jump. */
-static void find_looping(const struct fv_model *m, struct fv_sampled *s, size_t count, const struct fv_cost_profile *costs)
+static void find_looping(const struct fv_model *m, struct fv_sampled *s, size_t count,
+                         const struct fv_cost_profile *costs)
 {
     for (size_t i = 0; i < count; i++) {
         const struct fv_node *node = &m->tree.nodes[s[i].node];
@@ -230,10 +238,10 @@ static bool is_known(const struct fv_sampled *s)
     return !s->loops && !fv_sampled_is_brief(s, FV_METRIC_CPU);
 }
 
-/* Of the contexts whose times are known, each thread's instances in each: those in the window, where they are enough. Returns
- * how many; *out is to be freed. */
-static size_t groups_of(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, enum fv_metric metric,
-                        struct fv_variation_group **out)
+/* Of the contexts whose times are known, each thread's instances in each: those in the window, where they are enough.
+ * Returns how many; *out is to be freed. */
+static size_t groups_of(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count,
+                        enum fv_metric metric, struct fv_variation_group **out)
 {
     size_t n = 0, room = 0;
     double weight = 0;
@@ -257,7 +265,8 @@ static size_t groups_of(const struct fv_samples *all, const struct fv_sampled *c
     return n;
 }
 
-static struct fv_variation variation_in(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, enum fv_metric metric)
+static struct fv_variation variation_in(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count,
+                                        enum fv_metric metric)
 {
     struct fv_variation_group *groups;
     size_t n = groups_of(all, contexts, count, metric, &groups);
@@ -272,7 +281,8 @@ static enum fv_varies varies(const struct fv_sampled *s, double share, const str
 {
     if (share <= FV_SAMPLED_SHARE || s->waits)
         return FV_VARIES_NOT;
-    return (v->within > FV_SAMPLED_WITHIN ? FV_VARIES_WITHIN : 0) | (v->between > FV_SAMPLED_BETWEEN ? FV_VARIES_BETWEEN : 0);
+    return (v->within > FV_SAMPLED_WITHIN ? FV_VARIES_WITHIN : 0) |
+           (v->between > FV_SAMPLED_BETWEEN ? FV_VARIES_BETWEEN : 0);
 }
 
 /* The machine is no variation of the function's. */
@@ -282,8 +292,8 @@ static enum fv_varies varies_by_itself(const struct fv_sampled *s, enum fv_varie
 }
 
 /* Of a function, or a context, over these contexts. */
-static struct fv_variation variation_of(const struct fv_samples *all, const struct fv_sampled *s, const struct fv_sampled *contexts,
-                                        size_t count, enum fv_metric metric)
+static struct fv_variation variation_of(const struct fv_samples *all, const struct fv_sampled *s,
+                                        const struct fv_sampled *contexts, size_t count, enum fv_metric metric)
 {
     struct fv_variation v = variation_in(all, contexts, count, metric);
 
@@ -302,8 +312,8 @@ static int by_distance(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How far calls are from the median of their context and thread, in parts of it; from the nearest to the farthest. Returns how many; *out is to be
- * freed. */
+/* How far calls are from the median of their context and thread, in parts of it; from the nearest to the farthest.
+ * Returns how many; *out is to be freed. */
 static size_t distances_of(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, double **out)
 {
     size_t n = 0, room = 0;
@@ -315,7 +325,9 @@ static size_t distances_of(const struct fv_samples *all, const struct fv_sampled
         for (size_t k = 0, next; k < contexts[i].instances; k = next) {
             size_t begin = n;
 
-            for (next = k; next < contexts[i].instances && calls[next].rank == calls[k].rank && calls[next].thread == calls[k].thread; next++) {
+            for (next = k; next < contexts[i].instances && calls[next].rank == calls[k].rank &&
+                           calls[next].thread == calls[k].thread;
+                 next++) {
                 FV_GROW(*out, room, n + 1);
                 (*out)[n++] = calls[next].cpu_s;
             }
@@ -330,8 +342,8 @@ static size_t distances_of(const struct fv_samples *all, const struct fv_sampled
     return n;
 }
 
-/* So few calls make it vary, and take so little time, that the machine may have: without them it would not vary by half as much as it would have to.
- * However long one alone was, it proves nothing. */
+/* So few calls make it vary, and take so little time, that the machine may have: without them it would not vary by half
+ * as much as it would have to. However long one alone was, it proves nothing. */
 static bool is_disturbed(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count)
 {
     double *distances, squares = 0, far = 0;
@@ -346,7 +358,8 @@ static bool is_disturbed(const struct fv_samples *all, const struct fv_sampled *
     return n > few && sqrt(squares / (double)(n - few)) < FV_SAMPLED_WITHIN / 2 && far < LITTLE * (double)n;
 }
 
-static void judge_calls(const struct fv_samples *all, struct fv_sampled *s, const struct fv_sampled *contexts, size_t count)
+static void judge_calls(const struct fv_samples *all, struct fv_sampled *s, const struct fv_sampled *contexts,
+                        size_t count)
 {
     struct fv_variation v = variation_of(all, s, contexts, count, FV_SAMPLED_COMPUTING);
 
@@ -379,8 +392,8 @@ static void judge_context(const struct fv_samples *all, struct fv_sampled *s)
     find_companion(all, s);
 }
 
-/* Most of its time is in contexts whose calls are brief. Of a function that has long calls, a context with so few calls that none need
- * be long does not count. */
+/* Most of its time is in contexts whose calls are brief. Of a function that has long calls, a context with so few calls
+ * that none need be long does not count. */
 static bool is_brief(const struct fv_samples *all, const struct fv_sampled *contexts, size_t count, unsigned which)
 {
     const struct lengths of = lengths_of(all, contexts, count, which);
@@ -471,7 +484,8 @@ static double variation(const struct fv_sampled *s)
 /* What varies makes its callers vary, by the same time and so by a smaller part. Share times variation is
  * about the same for both then, and the one inside is the one to look at. `counted`: the functions that this one was
  * weighed with, by its own number and one. */
-static void weigh_with_callers(const struct fv_sampled_contexts *contexts, struct fv_sampled *f, uint32_t node, uint32_t *counted)
+static void weigh_with_callers(const struct fv_sampled_contexts *contexts, struct fv_sampled *f, uint32_t node,
+                               uint32_t *counted)
 {
     const struct fv_samples *all = fv_model_samples(contexts->model);
     const struct fv_node *nodes = contexts->model->tree.nodes;
@@ -481,7 +495,8 @@ static void weigh_with_callers(const struct fv_sampled_contexts *contexts, struc
         uint32_t context = fv_sampled_contexts_of(contexts, &nodes[at]);
         const struct fv_sampled *caller = context == FV_NONE ? NULL : &all->functions[all->items[context].function];
 
-        if (!caller || !caller->varies || variation(caller) >= variation(f) || counted[caller - all->functions] == number)
+        if (!caller || !caller->varies || variation(caller) >= variation(f) ||
+            counted[caller - all->functions] == number)
             continue;
         counted[caller - all->functions] = number;
         f->weight = fmax(f->weight, caller->share * variation(caller));
@@ -594,9 +609,11 @@ static char *how(const struct fv_variation *v, char *out, size_t bytes)
 {
     out[0] = '\0';
     if (v->varies & FV_VARIES_WITHIN)
-        fv_words_add(out, bytes, "from call to call (cov %.2f%s)", v->within, v->pooled ? ", all threads together" : "");
+        fv_words_add(out, bytes, "from call to call (cov %.2f%s)", v->within,
+                     v->pooled ? ", all threads together" : "");
     if (v->varies & FV_VARIES_BETWEEN)
-        fv_words_add(out, bytes, "%sfrom thread to thread (cov %.2f)", v->varies == FV_VARIES_BOTH ? " and " : "", v->between);
+        fv_words_add(out, bytes, "%sfrom thread to thread (cov %.2f)", v->varies == FV_VARIES_BOTH ? " and " : "",
+                     v->between);
     return out;
 }
 
@@ -607,8 +624,8 @@ char *fv_sampled_event_advice(const struct fv_samples *samples, const struct fv_
     out[0] = '\0';
     for (unsigned i = 0; i < FV_METRIC_EVENTS; i++)
         if (s->event[i].varies)
-            fv_words_add(out, bytes, "%s%s varies %s", *out ? "; " : "", fv_sampled_metric(samples, FV_METRIC_EVENT_0 + i),
-                         how(&s->event[i], words, sizeof(words)));
+            fv_words_add(out, bytes, "%s%s varies %s", *out ? "; " : "",
+                         fv_sampled_metric(samples, FV_METRIC_EVENT_0 + i), how(&s->event[i], words, sizeof(words)));
     return out;
 }
 
@@ -624,7 +641,8 @@ char *fv_sampled_advice(const struct fv_samples *samples, const struct fv_sample
 
     out[0] = '\0';
     if (!s->varies && fv_sampled_differs_by_caller(s))
-        snprintf(out, bytes, "differs by caller (cov %.2f), not from call to call: the callers ask for different work", s->by_caller);
+        snprintf(out, bytes, "differs by caller (cov %.2f), not from call to call: the callers ask for different work",
+                 s->by_caller);
     if (!s->varies)
         return out;
     if (s->with < FV_SAMPLED_METRICS)
@@ -647,8 +665,7 @@ size_t fv_sampled_own_frame(const struct fv_path *path)
     return own;
 }
 
-size_t fv_sampled_path(struct fv_path *path, const struct fv_symbols *symbols,
-                       const struct fv_sampled *sampled)
+size_t fv_sampled_path(struct fv_path *path, const struct fv_symbols *symbols, const struct fv_sampled *sampled)
 {
     fv_path_of(path, symbols, sampled->node);
     size_t own = fv_sampled_own_frame(path);

@@ -11,7 +11,8 @@ static bool same_group(const struct fv_sampled_instance *x, const struct fv_samp
     return x->sampled == y->sampled && x->rank == y->rank && x->thread == y->thread;
 }
 
-/* By context and thread; time off the processor stands for all sources: whether a thread waited or was preempted is not measured. */
+/* By context and thread; time off the processor stands for all sources: whether a thread waited or was preempted is not
+ * measured. */
 static struct fv_noise_share off_share(const struct fv_samples *samples, const struct fv_sampled *s)
 {
     const struct fv_sampled_instance *kept = samples->instances + s->first_instance;
@@ -19,7 +20,8 @@ static struct fv_noise_share off_share(const struct fv_samples *samples, const s
     struct fv_noise_share out[FV_NOISE_SOURCES];
 
     for (size_t i = 0; i < s->instances; i++) {
-        calls[i] = (struct fv_noise_interval){ .time_s = kept[i].time_s, .source_s = { fmax(kept[i].time_s - kept[i].cpu_s, 0) } };
+        calls[i] = (struct fv_noise_interval){ .time_s = kept[i].time_s,
+                                               .source_s = { fmax(kept[i].time_s - kept[i].cpu_s, 0) } };
         calls[i].rank = i ? calls[i - 1].rank + !same_group(&kept[i], &kept[i - 1]) : 0;
     }
     fv_shares_of(calls, s->instances, out);

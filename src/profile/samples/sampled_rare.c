@@ -1,14 +1,16 @@
-/* See sampled_gather.h: rare long calls, which clock samples met (src/sampler/long_calls.c); and how often functions are called. */
+/* See sampled_gather.h: rare long calls, which clock samples met (src/sampler/long_calls.c); and how often functions
+ * are called. */
 #include "profile/samples/sampled_gather.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define TIMES_LONGER 10 /* than the median of those that were measured: long */
-#define RARE_OF      8  /* calls: one of so many at most is long, of all and of those measured, which are a random choice */
-#define LEFT_OF      8  /* calls that return soon, and traps: TIMES_LONGER and TRAPS_LONGER of long_calls.c */
-#define LEAST_OF     0.1 /* of its function's time they have: with less it may be the machine that took it */
-#define MOST_OF      0.8 /* of its long calls' time is a callee's long calls: they are the callee's */
+/* calls: one of so many at most is long, of all and of those measured, which are a random choice */
+#define RARE_OF  8
+#define LEFT_OF  8   /* calls that return soon, and traps: TIMES_LONGER and TRAPS_LONGER of long_calls.c */
+#define LEAST_OF 0.1 /* of its function's time they have: with less it may be the machine that took it */
+#define MOST_OF  0.8 /* of its long calls' time is a callee's long calls: they are the callee's */
 
 static int by_size(const void *a, const void *b)
 {
@@ -31,7 +33,8 @@ double fv_sampled_median(const struct fv_samples *s, const struct fv_sampled *k)
 }
 
 /* On all threads; *rank: that has most of it, and *rank_s of the time. */
-static struct fv_sampled_long sum_of(const struct fv_samples *s, const struct fv_sampled *f, uint32_t *rank, double *rank_s)
+static struct fv_sampled_long sum_of(const struct fv_samples *s, const struct fv_sampled *f, uint32_t *rank,
+                                     double *rank_s)
 {
     struct fv_sampled_long sum = { 0 };
     double of_rank = 0;
@@ -58,8 +61,8 @@ static bool is_rare(const struct fv_samples *s, const struct fv_sampled *f, cons
     return measured * RARE_OF <= f->instances && !(rare->calls < RARE_OF * (double)rare->count);
 }
 
-/* What had to be left of a call behind the sample that met it, or long_calls.c did not take it for long: eight times the mean of
- * those that were measured and are shorter than half of what was left of the long ones, and eight traps. */
+/* What had to be left of a call behind the sample that met it, or long_calls.c did not take it for long: eight times
+ * the mean of those that were measured and are shorter than half of what was left of the long ones, and eight traps. */
 static double least_left(const struct fv_samples *s, const struct fv_sampled *f, double left_s)
 {
     double sum = 0, count = 0;
@@ -73,9 +76,9 @@ static double least_left(const struct fv_samples *s, const struct fv_sampled *f,
     return LEFT_OF * fmax(s->trap_s, count > 0 ? sum / count : 0);
 }
 
-/* Samples that are further apart than a call is long miss some, and those shortly before a call's end do not count. How much was
- * left of those that each met one, which is anything from `least_s` to the whole call, tells how long it is on average; and that, which
- * part of the calls was met. Each stands for a period at least. */
+/* Samples that are further apart than a call is long miss some, and those shortly before a call's end do not count. How
+ * much was left of those that each met one, which is anything from `least_s` to the whole call, tells how long it is on
+ * average; and that, which part of the calls was met. Each stands for a period at least. */
 static void of_some_met(struct fv_rare_calls *rare, const struct fv_sampled_long *sum, double least_s, double period_s)
 {
     double met = (double)sum->count, length_s = fmin(sum->time_s / met, 2 * sum->met_s / met - least_s);
@@ -117,7 +120,8 @@ static double calls_of(const struct fv_samples *s, const struct fv_sampled *f)
 }
 
 /* Callers of the context, but the function itself: rare long calls of theirs are these. */
-static void take_from_callers(const struct fv_sampled_contexts *contexts, struct fv_samples *s, const struct fv_sampled *context)
+static void take_from_callers(const struct fv_sampled_contexts *contexts, struct fv_samples *s,
+                              const struct fv_sampled *context)
 {
     const struct fv_node *nodes = contexts->model->tree.nodes;
     const struct fv_rare_calls *rare = &s->functions[context->function].rare;

@@ -15,13 +15,14 @@ static bool is_time(enum fv_metric metric)
 /* NAN: it is not kept, or not known. */
 static double value_of(const struct fv_sampled_instance *i, enum fv_metric metric)
 {
-    return metric == FV_METRIC_TIME                                        ? i->time_s
-           : metric == FV_METRIC_CPU                                       ? i->cpu_s
+    return metric == FV_METRIC_TIME                                  ? i->time_s
+           : metric == FV_METRIC_CPU                                 ? i->cpu_s
            : metric >= FV_METRIC_EVENT_0 && metric < FV_METRIC_COUNT ? i->event[metric - FV_METRIC_EVENT_0]
-                                                                           : NAN;
+                                                                     : NAN;
 }
 
-size_t fv_sampled_values(const struct fv_samples *samples, const struct fv_sampled *s, enum fv_metric metric, double **values, size_t *room)
+size_t fv_sampled_values(const struct fv_samples *samples, const struct fv_sampled *s, enum fv_metric metric,
+                         double **values, size_t *room)
 {
     const struct fv_sampled_instance *kept = samples->instances + s->first_instance;
     size_t count = 0;
@@ -59,7 +60,8 @@ struct regression {
 };
 
 /* Of calls of one context and thread: how many know the metric; 0: too few. */
-static size_t means_of(const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric, double *x, double *y)
+static size_t means_of(const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric, double *x,
+                       double *y)
 {
     size_t known = 0;
 
@@ -106,7 +108,8 @@ static bool same_group(const struct fv_sampled_instance *x, const struct fv_samp
     return x->sampled == y->sampled && x->rank == y->rank && x->thread == y->thread;
 }
 
-/* What runs of neighbouring calls add to the error: a machine that is slower for a while makes many calls longer, which are one observation then. */
+/* What runs of neighbouring calls add to the error: a machine that is slower for a while makes many calls longer, which
+ * are one observation then. */
 struct runs {
     double squares;
     size_t count, groups;
@@ -114,7 +117,8 @@ struct runs {
 
 enum { RUNS = 12, RUN_LEAST = 4 }; /* of a group; calls of a run */
 
-static void add_runs(struct runs *r, const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric, double slope)
+static void add_runs(struct runs *r, const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric,
+                     double slope)
 {
     double x, y, sum = 0;
     size_t known = means_of(kept, count, metric, &x, &y), runs, seen = 0;
@@ -148,7 +152,8 @@ struct ranks {
 };
 
 /* Medians of stretches with equally many calls. */
-static size_t medians_of(const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric, double out[STRETCHES])
+static size_t medians_of(const struct fv_sampled_instance *kept, size_t count, enum fv_metric metric,
+                         double out[STRETCHES])
 {
     double *values = fv_xcalloc(count, sizeof(*values));
     size_t known = 0, stretches;

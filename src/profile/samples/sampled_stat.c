@@ -5,7 +5,8 @@
 
 uint64_t fv_sampled_count(const struct fv_sampled_stat *s, enum fv_metric metric)
 {
-    return metric < FV_METRIC_EVENT_0 || metric == FV_SAMPLED_COMPUTING ? s->count : s->event_count[metric - FV_METRIC_EVENT_0];
+    return metric < FV_METRIC_EVENT_0 || metric == FV_SAMPLED_COMPUTING ? s->count
+                                                                        : s->event_count[metric - FV_METRIC_EVENT_0];
 }
 
 double fv_sampled_stddev(const struct fv_sampled_stat *s, enum fv_metric metric)
@@ -48,5 +49,6 @@ void fv_sampled_add_long(struct fv_sampled_long *to, const struct fv_sampled_lon
 
 bool fv_sampled_is_brief(const struct fv_sampled *s, enum fv_metric metric)
 {
-    return metric == FV_METRIC_TIME ? s->brief[0] : (metric == FV_METRIC_CPU || metric == FV_SAMPLED_COMPUTING) && s->brief[1];
+    return metric == FV_METRIC_TIME ? s->brief[0]
+                                    : (metric == FV_METRIC_CPU || metric == FV_SAMPLED_COMPUTING) && s->brief[1];
 }

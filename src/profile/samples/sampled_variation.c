@@ -34,9 +34,9 @@ static double weight_of(double weight, uint64_t instances)
     return weight * fmin((double)instances / FV_SAMPLED_ENOUGH, 1);
 }
 
-/* From the squared coefficient of variation of the means of so many groups to that of what the groups are, beyond what the deviations
- * within make likely (`noise`): 0 if these may make as much by chance in one case of 20. That bound is of the chi-squared
- * distribution, by the approximation of Wilson and Hilferty (PNAS 17, 1931). */
+/* From the squared coefficient of variation of the means of so many groups to that of what the groups are, beyond what
+ * the deviations within make likely (`noise`): 0 if these may make as much by chance in one case of 20. That bound is
+ * of the chi-squared distribution, by the approximation of Wilson and Hilferty (PNAS 17, 1931). */
 static double beyond_chance(double variance, double noise, double groups)
 {
     double k = 2 / (9 * (groups - 1)), most = 1 - k + 1.645 * sqrt(k);
@@ -83,7 +83,8 @@ static size_t run_of(const struct fv_variation_group *groups, size_t count,
 
 /* ---- within ---- */
 
-static void judge_within(struct fv_variation *out, const struct fv_variation_group *groups, size_t count, enum fv_metric metric)
+static void judge_within(struct fv_variation *out, const struct fv_variation_group *groups, size_t count,
+                         enum fv_metric metric)
 {
     for (size_t i = 0, next; i < count; i = next) {
         struct sums s = { 0 };
@@ -190,9 +191,10 @@ static double *means_of(const struct fv_variation_group *groups, size_t count, e
     return means;
 }
 
-/* A thread's mean over those of all, which is 1 on average; `noise`: what deviations within make of that. Few instances may all
- * be alike by chance: the deviation is that of all contexts and threads at least. */
-static struct sums relative(const struct fv_variation_group *groups, size_t count, const double *means, enum fv_metric metric, double pooled)
+/* A thread's mean over those of all, which is 1 on average; `noise`: what deviations within make of that. Few instances
+ * may all be alike by chance: the deviation is that of all contexts and threads at least. */
+static struct sums relative(const struct fv_variation_group *groups, size_t count, const double *means,
+                            enum fv_metric metric, double pooled)
 {
     struct sums s = { 0 };
 

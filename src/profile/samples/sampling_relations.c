@@ -39,8 +39,7 @@ static void get_stopped(void *subject, const void *row, const struct fv_column_d
     v->text = fv_sampled_stopped(row);
 }
 
-static void get_overhead_share(void *subject, const void *row, const struct fv_column_def *c,
-                               struct fv_value *v)
+static void get_overhead_share(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_samples *s = row;
 
@@ -59,8 +58,7 @@ static const void *event_at(void *subject, const void *parent, size_t i)
     return e->name ? e : NULL;
 }
 
-static void get_event_refusal(void *subject, const void *row, const struct fv_column_def *c,
-                              struct fv_value *v)
+static void get_event_refusal(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_sampled_event *e = row;
 
@@ -72,8 +70,8 @@ static const struct fv_column_def event_columns[] = {
     { "rank_count", "ranks", "", "Ranks that asked for it.", FV_FIELD(struct fv_sampled_event, ranks) },
     { "refused_rank_count", "refused", "", "Those of them that could not have it.",
       FV_FIELD(struct fv_sampled_event, refused) },
-    { "refusal", "refusal", "", "Why they could not; null: all could.",
-      FV_GET(FV_TYPE_TEXT, get_event_refusal), .flags = FV_NULLABLE },
+    { "refusal", "refusal", "", "Why they could not; null: all could.", FV_GET(FV_TYPE_TEXT, get_event_refusal),
+      .flags = FV_NULLABLE },
     { "user_only", "user", "", "Was it counted outside of the kernel only?",
       FV_FIELD(struct fv_sampled_event, user_only) },
 };
@@ -82,16 +80,15 @@ static const struct fv_relation sampling_events = {
     .name = "sampling_events",
     .key = "counted_events",
     .title = "Events of sampled functions",
-    .doc =
-        "Events that were counted in the instances of sampled functions (--events), by name; four at most.",
+    .doc = "Events that were counted in the instances of sampled functions (--events), by name; four at most.",
     FV_COLUMNS(event_columns),
     .count = event_count,
     .row = event_at,
 };
 
-#define OF_SAMPLING(k, t, m, d)                                                                              \
-    {                                                                                                        \
-        k, t, "", d, FV_FIELD(struct fv_samples, m)                                                          \
+#define OF_SAMPLING(k, t, m, d)                     \
+    {                                               \
+        k, t, "", d, FV_FIELD(struct fv_samples, m) \
     }
 static const struct fv_column_def sampling_columns[] = {
     OF_SAMPLING("rate_hz", "rate", rate, "Clock samples a second of CPU time."),
@@ -100,17 +97,19 @@ static const struct fv_column_def sampling_columns[] = {
       "breakpoints: a clock sample arms breakpoints on functions. calls: a counter of calls samples them. "
       "costs only: no instances. clock: none were asked for (--sample=clock). mixed: threads differ.",
       FV_GET(FV_TYPE_TEXT, get_mode), .words = mode_words },
-    { "refusal", "refusal", "",
-      "Why a better mode could not be had, in the system's words; null: all threads could.",
+    { "refusal", "refusal", "", "Why a better mode could not be had, in the system's words; null: all threads could.",
       FV_GET(FV_TYPE_TEXT, get_refusal), .flags = FV_NULLABLE },
     OF_SAMPLING("refused_thread_count", "refused", refused_threads, "Threads that could not have it."),
-    { "stopped", "stopped", "", "Without --sample: why threads have no clock samples, or none from some time on; null: all have.",
+    { "stopped", "stopped", "",
+      "Without --sample: why threads have no clock samples, or none from some time on; null: all have.",
       FV_GET(FV_TYPE_TEXT, get_stopped), .flags = FV_NULLABLE },
-    OF_SAMPLING("stopped_thread_count", "stopped", stopped_threads, "Threads that have none for this reason, or not to their end."),
+    OF_SAMPLING("stopped_thread_count", "stopped", stopped_threads,
+                "Threads that have none for this reason, or not to their end."),
     OF_SAMPLING("ticks", "ticks", ticks, "Clock samples."),
     { "cpu_s", "CPU", "s", "The CPU time that they stand for.", FV_FIELD(struct fv_samples, cpu_s),
       .flags = FV_ESTIMATE },
-    { "computing_s", "computing", "s", "That of those outside of MPI in which no thread waits for threads: of which functions have shares.",
+    { "computing_s", "computing", "s",
+      "That of those outside of MPI in which no thread waits for threads: of which functions have shares.",
       FV_FIELD(struct fv_samples, computing_s), .flags = FV_ESTIMATE },
     OF_SAMPLING("trap_count", "traps", traps, "Breakpoints that were met."),
     OF_SAMPLING("entry_count", "entries", entries, "Calls that were followed: returns, abandoned and open."),
@@ -123,7 +122,8 @@ static const struct fv_column_def sampling_columns[] = {
     OF_SAMPLING("log_lost_count", "not traced", log_lost, "Instances that are not in the trace."),
     OF_SAMPLING("samples_lost_count", "samples not traced", samples_lost, "Clock samples that are not in the trace."),
     OF_SAMPLING("skipped_count", "skipped", skipped,
-                "Entries passed over at random, of functions too fast for the window, or called from several places, several times between samples."),
+                "Entries passed over at random, of functions too fast for the window, or called from several places, "
+                "several times between samples."),
     OF_SAMPLING("held_back_ticks", "held back", held_back,
                 "Clock samples that measured no instance, because sampling had taken more than "
                 "--sample-budget of the "
@@ -135,11 +135,13 @@ static const struct fv_column_def sampling_columns[] = {
     OF_SAMPLING("cut_count", "cut", cut, "Call paths whose outer end is not known."),
     { "trap_s", "trap", "s", "What is subtracted from an instance for each of its traps.",
       FV_FIELD(struct fv_samples, trap_s), .flags = FV_ESTIMATE },
-    { "trap_spread_s", "trap spread", "s", "Between the quartiles of that.",
-      FV_FIELD(struct fv_samples, trap_spread_s), .flags = FV_ESTIMATE },
+    { "trap_spread_s", "trap spread", "s", "Between the quartiles of that.", FV_FIELD(struct fv_samples, trap_spread_s),
+      .flags = FV_ESTIMATE },
     { "resolution_s", "resolution", "s",
-      "Ten times that, or half of trap_s if that is longer: how long a call must be to be told from its traps. Times of functions half of "
-      "whose calls are shorter are not known: they are null, in text \"< N\", and the function is not judged, unless more calls than interrupts "
+      "Ten times that, or half of trap_s if that is longer: how long a call must be to be told from its traps. Times "
+      "of functions half of "
+      "whose calls are shorter are not known: they are null, in text \"< N\", and the function is not judged, unless "
+      "more calls than interrupts "
       "explain (5 %, and three standard deviations) take so long, and three times trap_s.",
       FV_FIELD(struct fv_samples, resolution_s), .flags = FV_ESTIMATE },
     { "tool_time_s", "overhead", "s", "CPU time of sampling itself, over all threads.",

@@ -13,7 +13,8 @@ static int by_time(const void *a, const void *b)
     return (x->time_s > y->time_s) - (x->time_s < y->time_s);
 }
 
-/* Of the samples of a rank, from `first` on, one of so many that `most` are left; it stands for those of its thread before it. */
+/* Of the samples of a rank, from `first` on, one of so many that `most` are left; it stands for those of its thread
+ * before it. */
 static void thin(struct fv_traced *t, size_t first, size_t most)
 {
     size_t count = t->sample_count - first, kept = first, every = (count + most - 1) / most, skipped = 0;
@@ -56,9 +57,11 @@ static void read_traced_samples(struct fv_build *b, void *state, uint32_t rank)
         if (!r.ticks)
             continue;
         FV_GROW(t->samples, t->sample_room, t->sample_count + 1);
-        t->samples[t->sample_count++] = (struct fv_traced_sample){
-            .rank = rank, .thread = c.thread, .node = node == FV_NONE ? 0 : node, .ticks = 1, .time_s = fv_build_time(b->model, rank, r.ticks)
-        };
+        t->samples[t->sample_count++] = (struct fv_traced_sample){ .rank = rank,
+                                                                   .thread = c.thread,
+                                                                   .node = node == FV_NONE ? 0 : node,
+                                                                   .ticks = 1,
+                                                                   .time_s = fv_build_time(b->model, rank, r.ticks) };
     }
     if (t->sample_count > first)
         qsort(t->samples + first, t->sample_count - first, sizeof(*t->samples), by_time);

@@ -96,8 +96,7 @@ static void add_to_function(struct fv_section_gather *g, uint32_t section, uint3
         r->messages[i] += calls->sent[i] + calls->received[i];
 }
 
-static struct fv_section_calls *path_of(struct fv_section_gather *g, uint32_t section, uint32_t function,
-                                        uint32_t node)
+static struct fv_section_calls *path_of(struct fv_section_gather *g, uint32_t section, uint32_t function, uint32_t node)
 {
     struct fv_section_view *v = &g->out->items[section];
     const char *name = g->build->model->functions[function].name;
@@ -146,10 +145,9 @@ static void judge_part(const struct fv_model *m, struct fv_section_part *p)
         p->sums.wait_s = p->wait.wait_s;
         if (f->wait != FV_RULE_P2P && p->wait.logged && p->wait.logged < calls)
             p->sums.wait_s *= (double)calls / p->wait.logged;
-        p->sums.wait_kind =
-            f->wait == FV_RULE_P2P || p->wait.guessed || !m->same_clock || p->wait.logged < calls
-                ? FV_WAIT_ESTIMATE
-                : FV_WAIT_EXACT;
+        p->sums.wait_kind = f->wait == FV_RULE_P2P || p->wait.guessed || !m->same_clock || p->wait.logged < calls
+                                ? FV_WAIT_ESTIMATE
+                                : FV_WAIT_EXACT;
     } else {
         p->sums.wait_s = s->time.sum > 0 ? s->wait_s * p->time_s / s->time.sum : 0;
         p->sums.wait_kind = FV_WAIT_ESTIMATE;

@@ -61,7 +61,8 @@ void fv_section_read_costs(struct fv_section_gather *g, uint32_t rank)
         fv_section_chain(g, leaf->set, chain, &count);
         for (unsigned i = 0; i < count; i++) {
             add_leaf(&g->out->items[chain[i]], leaf);
-            FV_INTERNED(threads.by_section, threads.items, threads.count, threads.room, (uint32_t[]){ chain[i], leaf->thread })
+            FV_INTERNED(threads.by_section, threads.items, threads.count, threads.room,
+                        (uint32_t[]){ chain[i], leaf->thread })
                 ->seconds += (double)leaf->ticks * costs->threads[leaf->thread].tick_s;
         }
     }

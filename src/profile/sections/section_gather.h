@@ -21,7 +21,7 @@ struct fv_section_gather {
     struct fv_build *build;
     struct fv_sections_view *out;
     struct fv_index names, functions, function_ranks, paths, parts; /* parts: of the present file */
-    uint32_t *section;                              /* of the present file, by id; in out->items */
+    uint32_t *section;                                              /* of the present file, by id; in out->items */
     size_t section_count, section_room;
     struct fv_section_set *sets;
     size_t set_count, set_room;
@@ -42,12 +42,11 @@ struct fv_section_cpu {
 /* section_sets.c */
 void fv_section_read_names(struct fv_section_gather *g, const struct fv_build_file *file);
 /* Finds, or adds. Pointers and items move when others are added. */
-uint32_t fv_section_view_of(struct fv_section_gather *g, const char *name, int32_t number, int32_t level,
-                            bool whole, bool others);
+uint32_t fv_section_view_of(struct fv_section_gather *g, const char *name, int32_t number, int32_t level, bool whole,
+                            bool others);
 struct fv_section_rank *fv_section_rank_of(struct fv_section_gather *g, uint32_t section, uint32_t rank);
 /* The sections of a set of the present file, each once. */
-void fv_section_chain(const struct fv_section_gather *g, uint32_t set, uint32_t out[FV_SECTION_CHAIN],
-                      unsigned *count);
+void fv_section_chain(const struct fv_section_gather *g, uint32_t set, uint32_t out[FV_SECTION_CHAIN], unsigned *count);
 
 /* section_calls.c */
 /* Of the present file: once for "all", and for each set that is open. */

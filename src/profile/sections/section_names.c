@@ -1,5 +1,5 @@
-/* Sections that differ in their number alone, as steps do: what they are together. A rank's numbers are added up first, so that
- * means and extremes over ranks are of all of them. */
+/* Sections that differ in their number alone, as steps do: what they are together. A rank's numbers are added up first,
+ * so that means and extremes over ranks are of all of them. */
 #include "profile/sections/section_gather.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 
 static int by_name(const void *a, const void *b)
 {
-    const struct fv_section_view *x = *(const struct fv_section_view *const *)a, *y = *(const struct fv_section_view *const *)b;
+    const struct fv_section_view *x = *(const struct fv_section_view *const *)a,
+                                 *y = *(const struct fv_section_view *const *)b;
     int order = strcmp(x->name, y->name);
 
     return order ? order : (x > y) - (x < y);
@@ -32,8 +33,8 @@ static int by_elapsed(const void *a, const void *b)
 }
 
 /* The ranks of the sections, each once. */
-static struct fv_section_rank *ranks_of(const struct fv_sections_view *s, struct fv_section_view *const *sections, size_t count,
-                                        size_t *out)
+static struct fv_section_rank *ranks_of(const struct fv_sections_view *s, struct fv_section_view *const *sections,
+                                        size_t count, size_t *out)
 {
     size_t all = 0, kept = 0;
 

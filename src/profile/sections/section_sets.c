@@ -12,8 +12,8 @@ unsigned fv_section_class(const struct fv_cell *cell)
     return !fv_cell_has_size(cell) ? FV_SECTION_CLASSES : bucket <= 12 ? 0 : bucket <= 16 ? 1 : bucket <= 20 ? 2 : 3;
 }
 
-uint32_t fv_section_view_of(struct fv_section_gather *g, const char *name, int32_t number, int32_t level,
-                            bool whole, bool others)
+uint32_t fv_section_view_of(struct fv_section_gather *g, const char *name, int32_t number, int32_t level, bool whole,
+                            bool others)
 {
     struct fv_sections_view *s = g->out;
     uint64_t hash = fv_mix2(fv_mix2(fv_hash_bytes(name, strlen(name)), (uint32_t)number), whole);
@@ -75,8 +75,7 @@ void fv_section_read_names(struct fv_section_gather *g, const struct fv_build_fi
     }
 }
 
-void fv_section_chain(const struct fv_section_gather *g, uint32_t set, uint32_t out[FV_SECTION_CHAIN],
-                      unsigned *count)
+void fv_section_chain(const struct fv_section_gather *g, uint32_t set, uint32_t out[FV_SECTION_CHAIN], unsigned *count)
 {
     *count = 0;
     for (uint32_t next; set && set < g->set_count && *count < FV_SECTION_CHAIN; set = next) {

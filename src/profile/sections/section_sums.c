@@ -64,8 +64,8 @@ void fv_section_rank_add(struct fv_section_rank *to, const struct fv_section_ran
 }
 
 /* Where there was no room there is no histogram. It may have an instance that is not counted yet. */
-void fv_section_percentiles(double *out, const struct fv_distribution *durations, uint64_t count,
-                             double shortest_s, double longest_s)
+void fv_section_percentiles(double *out, const struct fv_distribution *durations, uint64_t count, double shortest_s,
+                            double longest_s)
 {
     static const double share[FV_SECTION_PERCENTILES] = { 0.5, 0.9, 0.99 };
 

@@ -16,8 +16,7 @@ static double difference(uint64_t now, uint64_t since)
     return now > since ? (double)(now - since) : 0;
 }
 
-static void add_usage(struct fv_section_rank *r, double user_ns, double system_ns, double faults,
-                      double switches)
+static void add_usage(struct fv_section_rank *r, double user_ns, double system_ns, double faults, double switches)
 {
     r->value[FV_SECTION_USER] += user_ns * 1e-9;
     r->value[FV_SECTION_SYSTEM] += system_ns * 1e-9;
@@ -96,7 +95,8 @@ static void read_cpu(struct fv_section_gather *g, const struct fv_build_file *f)
     g->cpu_count = 0;
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        FV_INTERNED(g->cpu_by_record, g->cpu, g->cpu_count, g->cpu_room, (uint64_t[]){ c.thread, c.index })->ns = r.cpu_ns;
+        FV_INTERNED(g->cpu_by_record, g->cpu, g->cpu_count, g->cpu_room, (uint64_t[]){ c.thread, c.index })->ns =
+            r.cpu_ns;
     }
 }
 
@@ -120,10 +120,10 @@ static void add_times(struct fv_section_gather *g, const struct fv_build_file *f
         return;
     r = fv_section_rank_of(g, g->section[t->section], rank);
     fv_section_add_faults(&r->faults, &(struct fv_section_faults){ .unended = t->unended,
-                                                        .unbegun = t->unbegun,
-                                                        .elsewhere = t->elsewhere,
-                                                        .nested = t->nested,
-                                                        .overlapped = t->overlapped });
+                                                                   .unbegun = t->unbegun,
+                                                                   .elsewhere = t->elsewhere,
+                                                                   .nested = t->nested,
+                                                                   .overlapped = t->overlapped });
     if (!t->count && !t->opened)
         return;
     r->threads++;
@@ -133,8 +133,8 @@ static void add_times(struct fv_section_gather *g, const struct fv_build_file *f
     r->value[FV_SECTION_LOCK] += g->locks ? (double)t->sum.lock_ticks * tick_s : NAN;
     r->value[FV_SECTION_SAMPLED] += sampled_s(g, 0); /* which are among the costs */
     if (t->measured == 1 && !t->opened)
-        add_usage(r, (double)t->sum.usage.user_ns, (double)t->sum.usage.system_ns,
-                  (double)t->sum.usage.faults, (double)t->sum.usage.switches);
+        add_usage(r, (double)t->sum.usage.user_ns, (double)t->sum.usage.system_ns, (double)t->sum.usage.faults,
+                  (double)t->sum.usage.switches);
     else
         no_usage(r); /* of what is open nobody knows */
     r->value[FV_SECTION_PROCESS] += process_s(g, c, r);
@@ -159,8 +159,8 @@ static void read_histograms(struct fv_section_gather *g, const struct fv_build_f
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&o, p, sizeof(o));
         if (o.of < g->section_count && g->section[o.of] != FV_NONE)
-            fv_distribution_add_octave(&fv_section_rank_of(g, g->section[o.of], rank)->durations, o.octave,
-                                       o.count, tick_s);
+            fv_distribution_add_octave(&fv_section_rank_of(g, g->section[o.of], rank)->durations, o.octave, o.count,
+                                       tick_s);
     }
 }
 
@@ -215,8 +215,7 @@ static void add_whole(struct fv_section_gather *g, const struct fv_build_file *f
     r->count = 1;
     r->threads = k->threads;
     r->value[FV_SECTION_ELAPSED] = k->app_time_s;
-    if (!h->usage_ticks ||
-        h->usage_ticks < h->end_ticks - (h->end_ticks ? h->end_ticks - h->begin_ticks : 0) / 100 ||
+    if (!h->usage_ticks || h->usage_ticks < h->end_ticks - (h->end_ticks ? h->end_ticks - h->begin_ticks : 0) / 100 ||
         !h->end_ticks)
         no_usage(r);
     else
@@ -236,8 +235,7 @@ static void add_whole(struct fv_section_gather *g, const struct fv_build_file *f
         r->value[FV_SECTION_THREADS_TIME] += k->app_time_s;
     }
     r->value[FV_SECTION_SAMPLED] = sampled_s(g, samples);
-    r->value[FV_SECTION_LOCK] =
-        g->locks ? lock_ticks * fv_build_seconds(m, rank, 1u << 20) / (1u << 20) : NAN;
+    r->value[FV_SECTION_LOCK] = g->locks ? lock_ticks * fv_build_seconds(m, rank, 1u << 20) / (1u << 20) : NAN;
     r->shortest_s = r->longest_s = k->app_time_s;
     r->instances = (struct fv_section_instances){ 1, k->app_time_s, 0 };
 }

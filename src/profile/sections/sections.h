@@ -64,15 +64,15 @@ struct fv_section_instances {
 struct fv_section_rank {
     uint32_t section, rank; /* rank: in fv_model.ranks */
     uint32_t threads;
-    uint64_t count;                  /* instances: those that are open, too */
-    double shortest_s, longest_s;    /* instance that ended; NAN: none did */
+    uint64_t count;               /* instances: those that are open, too */
+    double shortest_s, longest_s; /* instance that ended; NAN: none did */
     struct fv_section_instances instances;
-    struct fv_distribution durations; /* of instances, while its file is read */
+    struct fv_distribution durations;            /* of instances, while its file is read */
     double percentile_s[FV_SECTION_PERCENTILES]; /* NAN: not recorded, or not of all; of "all" */
-    double value[FV_SECTION_VALUES]; /* NAN: not measured */
+    double value[FV_SECTION_VALUES];             /* NAN: not measured */
     struct fv_section_threads sampled;
-    uint8_t wait_kind;               /* enum fv_wait_kind */
-    uint8_t wait_kinds;              /* of its calls: fv_wait_kind_of() */
+    uint8_t wait_kind;  /* enum fv_wait_kind */
+    uint8_t wait_kinds; /* of its calls: fv_wait_kind_of() */
     struct fv_section_faults faults;
 };
 
@@ -95,7 +95,12 @@ struct fv_section_calls {
 };
 
 /* The calls of a function on a rank, and what is shown of them over the ranks that made some. */
-enum fv_section_call_value { FV_SECTION_CALL_COUNT, FV_SECTION_CALL_TIME, FV_SECTION_CALL_WAIT, FV_SECTION_CALL_LENGTH };
+enum fv_section_call_value {
+    FV_SECTION_CALL_COUNT,
+    FV_SECTION_CALL_TIME,
+    FV_SECTION_CALL_WAIT,
+    FV_SECTION_CALL_LENGTH
+};
 struct fv_section_function_rank {
     uint32_t section, function, rank; /* its key while files are read; rank: in fv_model.ranks */
     uint8_t wait_kind, wait_kinds;
@@ -125,10 +130,11 @@ struct fv_section_view {
     struct fv_section_faults faults;
     struct fv_section_calls *functions, *paths; /* by time, longest first; "all" has no paths */
     size_t function_count, function_room, path_count, path_room;
-    uint32_t first_function_rank, function_ranks; /* its part of fv_sections_view.function_ranks, by function and rank */
-    uint32_t numbers;       /* of names: how many it is made of ... */
-    int32_t longest_number; /* ... and the one of them with the most time */
-    struct fv_cost_leaf *costs; /* clock samples; of "all" there are none here: see fv_model.costs */
+    uint32_t first_function_rank, function_ranks; /* its part of fv_sections_view.function_ranks, by function and
+                                                   * rank */
+    uint32_t numbers;                             /* of names: how many it is made of ... */
+    int32_t longest_number;                       /* ... and the one of them with the most time */
+    struct fv_cost_leaf *costs;                   /* clock samples; of "all" there are none here: see fv_model.costs */
     size_t cost_count, cost_room;
     uint64_t cost_ticks; /* of them all */
 };
@@ -140,7 +146,8 @@ struct fv_sections_view {
     size_t rank_count, rank_room;
     struct fv_section_function_rank *function_ranks;
     size_t function_rank_count, function_rank_room;
-    struct fv_section_view *names; /* sections that differ in their number alone, added up; by elapsed time, longest first */
+    struct fv_section_view *names; /* sections that differ in their number alone, added up; by elapsed time, longest
+                                    * first */
     size_t name_count, name_room;
     struct fv_section_losses losses; /* of all ranks */
 };

@@ -31,11 +31,11 @@ static void get_wait_kind(void *subject, const void *row, const struct fv_column
 
     v->text = isfinite(wait_s) ? fv_wait_kind_words[kind == FV_WAIT_ESTIMATE] : NULL;
 }
-#define KIND_COLUMN(of, S, m)                                                                                \
-    {                                                                                                        \
-        "wait_kind", "kind", "", "How well " of " is known; null: it is not.",                               \
-            FV_GET(FV_TYPE_TEXT, get_wait_kind), .flags = FV_NULLABLE, .offset = offsetof(S, m),             \
-            .argument = offsetof(S, wait_kind), .words = fv_wait_kind_words                                  \
+#define KIND_COLUMN(of, S, m)                                                                                       \
+    {                                                                                                               \
+        "wait_kind", "kind", "", "How well " of " is known; null: it is not.", FV_GET(FV_TYPE_TEXT, get_wait_kind), \
+            .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = offsetof(S, wait_kind),                     \
+            .words = fv_wait_kind_words                                                                             \
     }
 
 static const struct fv_column_def section_outer[] = {
@@ -44,34 +44,36 @@ static const struct fv_column_def section_outer[] = {
     { "number", "no.", "", "Its number.", FV_FIELD(struct fv_section_view, number) },
 };
 
-#define FAULT_COLUMNS(S)                                                                                     \
-    { "unbalanced.open_at_end", "open", "", "Instances that had not ended when the rank ended.",             \
-      FV_FIELD(S, faults.open) },                                                                            \
-        { "unbalanced.ended_by_thread_end", "unended", "", "Instances that the end of their thread ended.",  \
-          FV_FIELD(S, faults.unended) },                                                                     \
-        { "unbalanced.ends_without_begin", "unbegun", "", "Ends without a begin on any thread.",             \
-          FV_FIELD(S, faults.unbegun) },                                                                     \
-        { "unbalanced.ends_on_another_thread", "elsewhere", "", "Ends on another thread than the begin.",    \
-          FV_FIELD(S, faults.elsewhere) },                                                                   \
-        { "unbalanced.nested_in_itself", "nested", "", "Begins within an instance, which is no fault.",      \
-          FV_FIELD(S, faults.nested) },                                                                      \
-    {                                                                                                        \
-        "unbalanced.overlapped", "overlapped", "",                                                           \
-            "Ends while a section was open that had begun later, which is no fault.",                        \
-            FV_FIELD(S, faults.overlapped)                                                                   \
+#define FAULT_COLUMNS(S)                                                                                             \
+    { "unbalanced.open_at_end", "open", "", "Instances that had not ended when the rank ended.",                     \
+      FV_FIELD(S, faults.open) },                                                                                    \
+        { "unbalanced.ended_by_thread_end", "unended", "", "Instances that the end of their thread ended.",          \
+          FV_FIELD(S, faults.unended) },                                                                             \
+        { "unbalanced.ends_without_begin", "unbegun", "", "Ends without a begin on any thread.",                     \
+          FV_FIELD(S, faults.unbegun) },                                                                             \
+        { "unbalanced.ends_on_another_thread", "elsewhere", "", "Ends on another thread than the begin.",            \
+          FV_FIELD(S, faults.elsewhere) },                                                                           \
+        { "unbalanced.nested_in_itself", "nested", "", "Begins within an instance, which is no fault.",              \
+          FV_FIELD(S, faults.nested) },                                                                              \
+    {                                                                                                                \
+        "unbalanced.overlapped", "overlapped", "",                                                                   \
+            "Ends while a section was open that had begun later, which is no fault.", FV_FIELD(S, faults.overlapped) \
     }
 
 /* What the values of a section mean, of each rank and over all. */
 #define ELAPSED_DOC                                                                                          \
     "Time of the thread that was longest in it. An instance that was open when the rank ended counts until " \
     "then. Pauses are left out."
-#define CPU_DOC                                                                                              \
-    " of the threads that opened it, not of their workers; pauses included. Null with --section-cpu=0, and of a section that was open at the end; of the whole " \
+#define CPU_DOC                                                                                                   \
+    " of the threads that opened it, not of their workers; pauses included. Null with --section-cpu=0, and of a " \
+    "section that was open at the end; of the whole "                                                             \
     "program that of all threads, null where the process was killed."
-#define PROCESS_DOC                                                                                          \
-    "CPU time of all threads of the process, user and system, while an instance was open: also of workers, and of threads that " \
+#define PROCESS_DOC                                                                                                 \
+    "CPU time of all threads of the process, user and system, while an instance was open: also of workers, and of " \
+    "threads that "                                                                                                 \
     "have nothing to do with it. Null as user time, and where several threads of a rank were in it"
-#define SAMPLED_THREADS_DOC "Threads that have clock samples in it: those that were in it, and those that these have made"
+#define SAMPLED_THREADS_DOC \
+    "Threads that have clock samples in it: those that were in it, and those that these have made"
 /* Of struct fv_section_threads at `offset`: their mean. */
 static void get_thread_mean(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -85,23 +87,33 @@ static void get_thread_extreme(void *subject, const void *row, const struct fv_c
 
     v->real = !of->count ? NAN : c->argument ? of->max_s : of->min_s;
 }
-#define THREAD_COLUMNS(g, S)                                                                                 \
-    { g "count", "sampled threads", "", SAMPLED_THREADS_DOC ".", FV_FIELD(S, sampled.count) },               \
-        { g "mean_s", "a thread", "s", "Their sampled CPU time: the mean; null: there are none.",            \
-          FV_GET(FV_TYPE_REAL, get_thread_mean), .flags = FV_NULLABLE | FV_ESTIMATE, .offset = offsetof(S, sampled) }, \
-        { g "min_s", "min", "s", "That of the thread with least.", FV_GET(FV_TYPE_REAL, get_thread_extreme), \
-          .flags = FV_NULLABLE | FV_ESTIMATE, .offset = offsetof(S, sampled) },                              \
-    {                                                                                                        \
-        g "max_s", "max", "s", "That of the thread with most.", FV_GET(FV_TYPE_REAL, get_thread_extreme),    \
-            .flags = FV_NULLABLE | FV_ESTIMATE, .offset = offsetof(S, sampled), .argument = 1                \
+#define THREAD_COLUMNS(g, S)                                                                              \
+    { g "count", "sampled threads", "", SAMPLED_THREADS_DOC ".", FV_FIELD(S, sampled.count) },            \
+        { g "mean_s",                                                                                     \
+          "a thread",                                                                                     \
+          "s",                                                                                            \
+          "Their sampled CPU time: the mean; null: there are none.",                                      \
+          FV_GET(FV_TYPE_REAL, get_thread_mean),                                                          \
+          .flags = FV_NULLABLE | FV_ESTIMATE,                                                             \
+          .offset = offsetof(S, sampled) },                                                               \
+        { g "min_s",                                                                                      \
+          "min",                                                                                          \
+          "s",                                                                                            \
+          "That of the thread with least.",                                                               \
+          FV_GET(FV_TYPE_REAL, get_thread_extreme),                                                       \
+          .flags = FV_NULLABLE | FV_ESTIMATE,                                                             \
+          .offset = offsetof(S, sampled) },                                                               \
+    {                                                                                                     \
+        g "max_s", "max", "s", "That of the thread with most.", FV_GET(FV_TYPE_REAL, get_thread_extreme), \
+            .flags = FV_NULLABLE | FV_ESTIMATE, .offset = offsetof(S, sampled), .argument = 1             \
     }
-#define WAIT_DOC                                                                                             \
+#define WAIT_DOC                                                                                           \
     "Waiting in its MPI calls. Exact where entry times or the trace tell it, of each section by itself; "  \
-    "an estimate also where a call site is in several sections and only the sum of its waiting is known, "   \
+    "an estimate also where a call site is in several sections and only the sum of its waiting is known, " \
     "which is parted by time. Null: not known."
 #define MESSAGE_DOC(verb, sizes) "Messages, or collective calls, that " verb " " sizes "."
-#define RECEIVED_DOC(sizes)                                                                                  \
-    "Messages, or collective calls, that received " sizes                                                    \
+#define RECEIVED_DOC(sizes)                               \
+    "Messages, or collective calls, that received " sizes \
     ". What a request receives belongs to the section that posted it."
 
 /* Of the instances, struct fv_section_instances at `offset`: their mean, or with an argument the deviation. */
@@ -111,49 +123,50 @@ static void get_instances(void *subject, const void *row, const struct fv_column
 
     v->real = !of->count ? NAN : c->argument ? sqrt(of->m2 / (double)of->count) : of->mean_s;
 }
-#define HISTOGRAM_DOC                                                                                        \
-    "from a histogram with 8 buckets to each factor of two: off by an eighth at most. Null: "                \
+#define HISTOGRAM_DOC                                                                         \
+    "from a histogram with 8 buckets to each factor of two: off by an eighth at most. Null: " \
     "of the whole program, recorded by an older fvmpi, or there was no room for the histogram."
-#define PERCENTILE_COLUMN(k, t, S, which, d)                                                                 \
-    {                                                                                                        \
-        k, t, "s", d, FV_FIELD(S, percentile_s[which]), .flags = FV_NULLABLE | FV_ESTIMATE                   \
+#define PERCENTILE_COLUMN(k, t, S, which, d)                                               \
+    {                                                                                      \
+        k, t, "s", d, FV_FIELD(S, percentile_s[which]), .flags = FV_NULLABLE | FV_ESTIMATE \
     }
-#define INSTANCE_COLUMNS(g, S)                                                                               \
-    { g "min_s", "shortest", "s", "The shortest instance that ended.", FV_FIELD(S, shortest_s),              \
-      .flags = FV_NULLABLE },                                                                                \
-        { g "max_s", "longest", "s", "The longest.", FV_FIELD(S, longest_s), .flags = FV_NULLABLE },         \
-        { g "mean_s",                                                                                        \
-          "mean instance",                                                                                   \
-          "s",                                                                                               \
-          "The mean of the instances that ended, of all threads.",                                           \
-          FV_GET(FV_TYPE_REAL, get_instances),                                                               \
-          .flags = FV_NULLABLE,                                                                              \
-          .offset = offsetof(S, instances) },                                                                \
-    {                                                                                                        \
-        g "stddev_s", "stddev", "s",                                                                         \
-            "Their standard deviation (of the population); null: recorded by an older fvmpi.",               \
-            FV_GET(FV_TYPE_REAL, get_instances),                                                             \
-            .flags = FV_NULLABLE, .offset = offsetof(S, instances), .argument = 1                            \
-    },                                                                                                       \
-        PERCENTILE_COLUMN(g "p50_s", "median", S, 0,                                                         \
-                          "Their median, " HISTOGRAM_DOC),                                                   \
-        PERCENTILE_COLUMN(g "p90_s", "p90", S, 1, "90 % of them take no longer; likewise."),                 \
+#define INSTANCE_COLUMNS(g, S)                                                                                         \
+    {                                                                                                                  \
+        g "min_s", "shortest", "s", "The shortest instance that ended.", FV_FIELD(S, shortest_s), .flags = FV_NULLABLE \
+    },                                                                                                                 \
+        { g "max_s", "longest", "s", "The longest.", FV_FIELD(S, longest_s), .flags = FV_NULLABLE },                   \
+        { g "mean_s",                                                                                                  \
+          "mean instance",                                                                                             \
+          "s",                                                                                                         \
+          "The mean of the instances that ended, of all threads.",                                                     \
+          FV_GET(FV_TYPE_REAL, get_instances),                                                                         \
+          .flags = FV_NULLABLE,                                                                                        \
+          .offset = offsetof(S, instances) },                                                                          \
+        { g "stddev_s",                                                                                                \
+          "stddev",                                                                                                    \
+          "s",                                                                                                         \
+          "Their standard deviation (of the population); null: recorded by an older fvmpi.",                           \
+          FV_GET(FV_TYPE_REAL, get_instances),                                                                         \
+          .flags = FV_NULLABLE,                                                                                        \
+          .offset = offsetof(S, instances),                                                                            \
+          .argument = 1 },                                                                                             \
+        PERCENTILE_COLUMN(g "p50_s", "median", S, 0, "Their median, " HISTOGRAM_DOC),                                  \
+        PERCENTILE_COLUMN(g "p90_s", "p90", S, 1, "90 % of them take no longer; likewise."),                           \
         PERCENTILE_COLUMN(g "p99_s", "p99", S, 2, "99 % of them take no longer; likewise.")
 
 /* ---- by rank ---- */
 
-#define RANK_S(k, t, which, more, d)                                                                         \
-    {                                                                                                        \
-        k, t, "s", d, FV_FIELD(struct fv_section_rank, value[which]), .flags = FV_NULLABLE | (more)          \
+#define RANK_S(k, t, which, more, d)                                                                \
+    {                                                                                               \
+        k, t, "s", d, FV_FIELD(struct fv_section_rank, value[which]), .flags = FV_NULLABLE | (more) \
     }
-#define RANK_N(k, t, which, d)                                                                               \
-    {                                                                                                        \
-        k, t, "", d, COUNTED(struct fv_section_rank, value[which])                                           \
+#define RANK_N(k, t, which, d)                                     \
+    {                                                              \
+        k, t, "", d, COUNTED(struct fv_section_rank, value[which]) \
     }
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(struct fv_section_rank, rank, "rank", "rank", "A rank that was in it."),
-    { "count", "count", "", "Instances, those that are still open included.",
-      FV_FIELD(struct fv_section_rank, count) },
+    { "count", "count", "", "Instances, those that are still open included.", FV_FIELD(struct fv_section_rank, count) },
     { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_rank, threads) },
     INSTANCE_COLUMNS("instance_", struct fv_section_rank),
     RANK_S("elapsed_s", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),
@@ -167,24 +180,22 @@ static const struct fv_column_def rank_columns[] = {
     RANK_S("lock_wait_s", "lock wait", FV_SECTION_LOCK, 0,
            "Waiting for locks and barriers of threads; null without --threads."),
     RANK_S("sampled_cpu_s", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,
-           "CPU time by clock samples, also of threads that its threads made and that were in no section themselves; null without samples."),
+           "CPU time by clock samples, also of threads that its threads made and that were in no section themselves; "
+           "null without samples."),
     THREAD_COLUMNS("thread_sampled_", struct fv_section_rank),
     RANK_N("mpi_call_count", "MPI calls", FV_SECTION_CALLS, "MPI calls that ended in it."),
-    RANK_N("fault_count", "faults", FV_SECTION_FAULTS, "Page faults, minor and major, of the threads that opened it; null as user_time_s."),
+    RANK_N("fault_count", "faults", FV_SECTION_FAULTS,
+           "Page faults, minor and major, of the threads that opened it; null as user_time_s."),
     RANK_N("switch_count", "switches", FV_SECTION_SWITCHES,
            "Context switches, voluntary and not, of the threads that opened it; null as user_time_s."),
-    RANK_N("sent_below_4k_count", "sent <4k", FV_SECTION_SENT,
-           MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),
+    RANK_N("sent_below_4k_count", "sent <4k", FV_SECTION_SENT, MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),
     RANK_N("sent_below_64k_count", "sent <64k", FV_SECTION_SENT + 1, MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),
     RANK_N("sent_below_1m_count", "sent <1m", FV_SECTION_SENT + 2, MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),
     RANK_N("sent_1m_and_above_count", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),
-    RANK_N("received_below_4k_count", "recv <4k", FV_SECTION_RECEIVED,
-           RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),
-    RANK_N("received_below_64k_count", "recv <64k", FV_SECTION_RECEIVED + 1,
-           RECEIVED_DOC("4 KiB to less than 64 KiB")),
+    RANK_N("received_below_4k_count", "recv <4k", FV_SECTION_RECEIVED, RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),
+    RANK_N("received_below_64k_count", "recv <64k", FV_SECTION_RECEIVED + 1, RECEIVED_DOC("4 KiB to less than 64 KiB")),
     RANK_N("received_below_1m_count", "recv <1m", FV_SECTION_RECEIVED + 2, RECEIVED_DOC("64 KiB to less than 1 MiB")),
-    RANK_N("received_1m_and_above_count", "recv >=1m", FV_SECTION_RECEIVED + 3,
-           RECEIVED_DOC("1 MiB or more")),
+    RANK_N("received_1m_and_above_count", "recv >=1m", FV_SECTION_RECEIVED + 3, RECEIVED_DOC("1 MiB or more")),
     FAULT_COLUMNS(struct fv_section_rank),
 };
 
@@ -203,39 +214,35 @@ static const struct fv_relation ranks = {
 
 /* ---- MPI calls ---- */
 
-#define MESSAGES(k, t, m, d)                                                                                 \
-    {                                                                                                        \
-        k, t, "", d, FV_FIELD(struct fv_section_calls, m)                                                    \
+#define MESSAGES(k, t, m, d)                              \
+    {                                                     \
+        k, t, "", d, FV_FIELD(struct fv_section_calls, m) \
     }
-static void get_unclassified(void *subject, const void *row, const struct fv_column_def *c,
-                             struct fv_value *v)
+static void get_unclassified(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_section_calls *calls = row;
 
     v->whole = calls->sent[FV_SECTION_CLASSES] + calls->received[FV_SECTION_CLASSES];
 }
 
-#define CALLS_COLUMNS                                                                                        \
-    { "count", "calls", "", "Calls that ended in the section.", FV_FIELD(struct fv_section_calls, calls) },  \
-        { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_section_calls, time_s) },                 \
-        FV_WAIT_COLUMNS(struct fv_section_calls, WAIT_DOC),                                                  \
-        { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(struct fv_section_calls, bytes_sent) },     \
-        { "bytes_received", "received", "bytes", "Bytes received.",                                          \
-          FV_FIELD(struct fv_section_calls, bytes_received) },                                               \
-        MESSAGES("sent_below_4k_count", "sent <4k", sent[0],                                                 \
-                 MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),                                   \
-        MESSAGES("sent_below_64k_count", "sent <64k", sent[1], MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),     \
+#define CALLS_COLUMNS                                                                                                  \
+    { "count", "calls", "", "Calls that ended in the section.", FV_FIELD(struct fv_section_calls, calls) },            \
+        { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_section_calls, time_s) },                           \
+        FV_WAIT_COLUMNS(struct fv_section_calls, WAIT_DOC),                                                            \
+        { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(struct fv_section_calls, bytes_sent) },               \
+        { "bytes_received", "received", "bytes", "Bytes received.",                                                    \
+          FV_FIELD(struct fv_section_calls, bytes_received) },                                                         \
+        MESSAGES("sent_below_4k_count", "sent <4k", sent[0], MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),  \
+        MESSAGES("sent_below_64k_count", "sent <64k", sent[1], MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),      \
         MESSAGES("sent_below_1m_count", "sent <1m", sent[2], MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),        \
-        MESSAGES("sent_1m_and_above_count", "sent >=1m", sent[3], MESSAGE_DOC("sent", "1 MiB or more")),     \
-        MESSAGES("received_below_4k_count", "recv <4k", received[0],                                         \
-                 RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),                                          \
-        MESSAGES("received_below_64k_count", "recv <64k", received[1], RECEIVED_DOC("4 KiB to less than 64 KiB")),    \
+        MESSAGES("sent_1m_and_above_count", "sent >=1m", sent[3], MESSAGE_DOC("sent", "1 MiB or more")),               \
+        MESSAGES("received_below_4k_count", "recv <4k", received[0], RECEIVED_DOC("less than 4 KiB, of 0 bytes too")), \
+        MESSAGES("received_below_64k_count", "recv <64k", received[1], RECEIVED_DOC("4 KiB to less than 64 KiB")),     \
         MESSAGES("received_below_1m_count", "recv <1m", received[2], RECEIVED_DOC("64 KiB to less than 1 MiB")),       \
-        MESSAGES("received_1m_and_above_count", "recv >=1m", received[3], RECEIVED_DOC("1 MiB or more")),    \
-    {                                                                                                        \
-        "unclassified_count", "unclassified", "",                                                            \
-            "Messages of unknown length: --profile-max was used up.",                                        \
-            FV_GET(FV_TYPE_WHOLE, get_unclassified)                                                          \
+        MESSAGES("received_1m_and_above_count", "recv >=1m", received[3], RECEIVED_DOC("1 MiB or more")),              \
+    {                                                                                                                  \
+        "unclassified_count", "unclassified", "", "Messages of unknown length: --profile-max was used up.",            \
+            FV_GET(FV_TYPE_WHOLE, get_unclassified)                                                                    \
     }
 
 /* ---- by function ---- */
@@ -271,16 +278,31 @@ static void get_over_ranks(void *subject, const void *row, const struct fv_colum
     }
 }
 
-#define OVER_RANKS(g, t, suffix, u, of, more, d)                                                             \
-    { g ".mean" suffix, t, u, d " of a rank that calls it: the mean.", FV_GET(FV_TYPE_REAL, get_over_ranks),  \
-      .flags = FV_NULLABLE | (more), .argument = OVER(of, OVER_MEAN) },                                      \
-        { g ".min" suffix, "min", u, "That of the rank with least.", FV_GET(FV_TYPE_REAL, get_over_ranks),   \
-          .flags = FV_NULLABLE | (more), .argument = OVER(of, OVER_MIN) },                                   \
-        { g ".max" suffix, "max", u, "That of the rank with most.", FV_GET(FV_TYPE_REAL, get_over_ranks),    \
-          .flags = FV_NULLABLE | (more), .argument = OVER(of, OVER_MAX) },                                   \
-    {                                                                                                        \
-        g ".max_rank", t " max rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, get_over_ranks),              \
-            .flags = FV_NULLABLE, .argument = OVER(of, OVER_MAX_RANK)                                        \
+#define OVER_RANKS(g, t, suffix, u, of, more, d)                                                \
+    { g ".mean" suffix,                                                                         \
+      t,                                                                                        \
+      u,                                                                                        \
+      d " of a rank that calls it: the mean.",                                                  \
+      FV_GET(FV_TYPE_REAL, get_over_ranks),                                                     \
+      .flags = FV_NULLABLE | (more),                                                            \
+      .argument = OVER(of, OVER_MEAN) },                                                        \
+        { g ".min" suffix,                                                                      \
+          "min",                                                                                \
+          u,                                                                                    \
+          "That of the rank with least.",                                                       \
+          FV_GET(FV_TYPE_REAL, get_over_ranks),                                                 \
+          .flags = FV_NULLABLE | (more),                                                        \
+          .argument = OVER(of, OVER_MIN) },                                                     \
+        { g ".max" suffix,                                                                      \
+          "max",                                                                                \
+          u,                                                                                    \
+          "That of the rank with most.",                                                        \
+          FV_GET(FV_TYPE_REAL, get_over_ranks),                                                 \
+          .flags = FV_NULLABLE | (more),                                                        \
+          .argument = OVER(of, OVER_MAX) },                                                     \
+    {                                                                                           \
+        g ".max_rank", t " max rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, get_over_ranks), \
+            .flags = FV_NULLABLE, .argument = OVER(of, OVER_MAX_RANK)                           \
     }
 
 static const struct fv_column_def function_columns[] = {
@@ -298,10 +320,9 @@ static void get_mean_length(void *subject, const void *row, const struct fv_colu
     v->real = fv_section_call_value(row, FV_SECTION_CALL_LENGTH);
 }
 
-#define RANK_MESSAGES(k, t, class, d)                                                                        \
-    {                                                                                                        \
-        k, t, "", "Messages of " d ", sent and received.",                                                   \
-            FV_FIELD(struct fv_section_function_rank, messages[class])                                       \
+#define RANK_MESSAGES(k, t, class, d)                                                                                 \
+    {                                                                                                                 \
+        k, t, "", "Messages of " d ", sent and received.", FV_FIELD(struct fv_section_function_rank, messages[class]) \
     }
 static const struct fv_column_def function_rank_columns[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_section_function_rank, name) },
@@ -336,7 +357,8 @@ static const struct fv_relation functions = {
     .key = "mpi_calls_by_function",
     .title = "MPI functions of sections",
     .doc = "MPI calls of the section by function, by time, longest first; in all, and over the ranks.",
-    .shown = "section number function count time_s/9 rank_count/2 rank_calls_mean_count/8 rank_calls_min_count/5 rank_calls_max_count/5 rank_times_mean_s "
+    .shown = "section number function count time_s/9 rank_count/2 rank_calls_mean_count/8 rank_calls_min_count/5 "
+             "rank_calls_max_count/5 rank_times_mean_s "
              "rank_times_min_s/7 rank_times_max_s/8 rank_wait_mean_s/6 rank_wait_max_s/4 rank_length_mean_bytes/6 "
              "rank_length_min_bytes/3 rank_length_max_bytes/3",
     FV_COLUMNS(function_columns),
@@ -403,28 +425,25 @@ static void get_module(void *subject, const void *row, const struct fv_column_de
     fv_get_module(subject, procedure_of(subject, row), c, v);
 }
 
-static void get_section_share(void *subject, const void *row, const struct fv_column_def *c,
-                              struct fv_value *v)
+static void get_section_share(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_section_view *s = &sections_of(subject)->items[((const struct fv_cost_part *)row)->owner];
     uint64_t ticks = *(const uint64_t *)(const void *)((const char *)row + c->offset);
 
     v->real = s->cost_ticks ? (double)ticks / (double)s->cost_ticks : NAN;
 }
-#define SECTION_SHARE(k, t, which, d)                                                                        \
-    {                                                                                                        \
-        k, t, "share", d, FV_GET(FV_TYPE_REAL, get_section_share),                                           \
-            .flags = FV_FLAT | FV_NULLABLE | FV_ESTIMATE | FV_BLANK,                                         \
-            .offset = offsetof(struct fv_cost_part, sum.which.ticks), .argument = FV_COST_SECONDS            \
+#define SECTION_SHARE(k, t, which, d)                                                             \
+    {                                                                                             \
+        k, t, "share", d, FV_GET(FV_TYPE_REAL, get_section_share),                                \
+            .flags = FV_FLAT | FV_NULLABLE | FV_ESTIMATE | FV_BLANK,                              \
+            .offset = offsetof(struct fv_cost_part, sum.which.ticks), .argument = FV_COST_SECONDS \
     }
 
 static const struct fv_column_def procedure_columns[] = {
-    { "procedure_id", "procedure id", "id", "Index in costs.procedures.",
-      FV_FIELD(struct fv_cost_part, procedure) },
+    { "procedure_id", "procedure id", "id", "Index in costs.procedures.", FV_FIELD(struct fv_cost_part, procedure) },
     { "procedure", "procedure", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_procedure), .flags = FV_NAME },
-    { "module", "module", "", "Path of the executable or library; null: not known.",
-      FV_GET(FV_TYPE_TEXT, get_module), .flags = FV_NULLABLE,
-      .argument = offsetof(struct fv_cost_procedure, module) },
+    { "module", "module", "", "Path of the executable or library; null: not known.", FV_GET(FV_TYPE_TEXT, get_module),
+      .flags = FV_NULLABLE, .argument = offsetof(struct fv_cost_procedure, module) },
     FV_COST_BOTH_COLUMNS(struct fv_cost_part, sum),
     SECTION_SHARE("exclusive_share", "self", self, "exclusive_ticks of the section's clock samples."),
     SECTION_SHARE("inclusive_share", "total", total, "inclusive_ticks of them."),
@@ -475,10 +494,8 @@ static const void *costpath_at(void *subject, const void *parent, size_t i)
 
 static const struct fv_column_def costpath_columns[] = {
     FV_PATH_COLUMNS(struct costpath, node),
-    FV_TICKS_COLUMN("ticks", "ticks", "Clock samples whose innermost frame is the path's.", struct costpath,
-                    ticks),
-    FV_TICKS_S_COLUMN("time_s", "CPU", "The CPU time that they stand for.", struct costpath, ticks,
-                      FV_COST_SECONDS, 0),
+    FV_TICKS_COLUMN("ticks", "ticks", "Clock samples whose innermost frame is the path's.", struct costpath, ticks),
+    FV_TICKS_S_COLUMN("time_s", "CPU", "The CPU time that they stand for.", struct costpath, ticks, FV_COST_SECONDS, 0),
     FV_TICKS_COLUMN("mpi_ticks", "MPI", "The ticks of them in MPI calls.", struct costpath, mpi_ticks),
 };
 static const struct fv_relation costpaths = {
@@ -511,31 +528,29 @@ static void get_imbalance(void *subject, const void *row, const struct fv_column
 }
 
 #define OVER_RANKS_DOC " Over the ranks that were in it and have it: the sum."
-#define SPREAD_REAL(k, t, u, which, m, more, d)                                                              \
-    {                                                                                                        \
-        k, t, u, d, FV_FIELD(struct fv_section_view, value[which].m), .flags = FV_NULLABLE | (more)          \
+#define SPREAD_REAL(k, t, u, which, m, more, d)                                                     \
+    {                                                                                               \
+        k, t, u, d, FV_FIELD(struct fv_section_view, value[which].m), .flags = FV_NULLABLE | (more) \
     }
-#define SPREAD_WHOLE(k, t, which, m, d)                                                                      \
-    {                                                                                                        \
-        k, t, "", d, COUNTED(struct fv_section_view, value[which].m)                                         \
+#define SPREAD_WHOLE(k, t, which, m, d)                              \
+    {                                                                \
+        k, t, "", d, COUNTED(struct fv_section_view, value[which].m) \
     }
-#define SPREAD_RANK(g, t, which)                                                                             \
-    {                                                                                                        \
-        g ".max_rank", t " max rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, get_max_rank),                \
-            .flags = FV_NULLABLE, .offset = offsetof(struct fv_section_view, value[which])                   \
+#define SPREAD_RANK(g, t, which)                                                              \
+    {                                                                                         \
+        g ".max_rank", t " max rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, get_max_rank), \
+            .flags = FV_NULLABLE, .offset = offsetof(struct fv_section_view, value[which])    \
     }
-#define SPREAD_S(g, t, which, more, d)                                                                       \
-    SPREAD_REAL(g ".sum_s", t " sum", "s", which, sum, more, d OVER_RANKS_DOC),                              \
-        SPREAD_REAL(g ".mean_s", t, "s", which, mean, more, "The mean of these ranks."),                     \
-        SPREAD_REAL(g ".min_s", "min", "s", which, min, more, "That of the rank with least."),               \
-        SPREAD_REAL(g ".max_s", "max", "s", which, max, more, "That of the rank with most."),                \
-        SPREAD_RANK(g, t, which)
-#define SPREAD_N(g, t, which, d)                                                                             \
-    SPREAD_WHOLE(g ".sum", t, which, sum, d OVER_RANKS_DOC),                                                 \
-        SPREAD_REAL(g ".mean", t " mean", "", which, mean, 0, "The mean of these ranks."),                   \
-        SPREAD_WHOLE(g ".min", t " min", which, min, "That of the rank with least."),                        \
-        SPREAD_WHOLE(g ".max", t " max", which, max, "That of the rank with most."),                         \
-        SPREAD_RANK(g, t, which)
+#define SPREAD_S(g, t, which, more, d)                                                         \
+    SPREAD_REAL(g ".sum_s", t " sum", "s", which, sum, more, d OVER_RANKS_DOC),                \
+        SPREAD_REAL(g ".mean_s", t, "s", which, mean, more, "The mean of these ranks."),       \
+        SPREAD_REAL(g ".min_s", "min", "s", which, min, more, "That of the rank with least."), \
+        SPREAD_REAL(g ".max_s", "max", "s", which, max, more, "That of the rank with most."), SPREAD_RANK(g, t, which)
+#define SPREAD_N(g, t, which, d)                                                           \
+    SPREAD_WHOLE(g ".sum", t, which, sum, d OVER_RANKS_DOC),                               \
+        SPREAD_REAL(g ".mean", t " mean", "", which, mean, 0, "The mean of these ranks."), \
+        SPREAD_WHOLE(g ".min", t " min", which, min, "That of the rank with least."),      \
+        SPREAD_WHOLE(g ".max", t " max", which, max, "That of the rank with most."), SPREAD_RANK(g, t, which)
 
 /* Of one class of lengths. */
 static void get_messages(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -546,67 +561,68 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
     v->null = !(number >= 0 && number < 1e18);
     v->whole = v->null ? 0 : (uint64_t)number;
 }
-#define MESSAGES_OF(k, t, class)                                                                             \
-    {                                                                                                        \
-        k, t, "", "Messages of this class that were sent and received.",                                     \
-            FV_GET(FV_TYPE_WHOLE, get_messages), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK,                  \
-                                                 .argument = class                                           \
+#define MESSAGES_OF(k, t, class)                                                                              \
+    {                                                                                                         \
+        k, t, "", "Messages of this class that were sent and received.", FV_GET(FV_TYPE_WHOLE, get_messages), \
+            .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = class                                      \
     }
 
-#define SECTION_VALUES \
-    { "rank_count", "ranks", "", "Ranks that were in it.", FV_FIELD(struct fv_section_view, ranks) }, \
-    { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_view, threads) }, \
-    { "count", "count", "", \
-      "Instances, from begin to end, those that are still open included. A section within itself is one " \
-      "instance.", \
-      FV_FIELD(struct fv_section_view, count) }, \
-    INSTANCE_COLUMNS("instance.", struct fv_section_view), \
-    SPREAD_S("elapsed", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC), \
-    FV_SHARE_COLUMN("elapsed_share", "of all", struct fv_section_view, value[FV_SECTION_ELAPSED].sum, \
-                    FV_OF_RANKS, FV_FLAT, "elapsed.sum_s of the time of all ranks."), \
-    { "imbalance", "imbalance", "share", "1 - mean over max of elapsed.", FV_GET(FV_TYPE_REAL, get_imbalance), \
-      .flags = FV_NULLABLE }, \
-    SPREAD_S("thread_time", "thread time", FV_SECTION_THREADS_TIME, 0, \
-             "Elapsed time, summed over a rank's threads; so is everything below."), \
-    SPREAD_S("user_time", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC), \
-    SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel, of the same threads."), \
-    SPREAD_S("process_cpu", "process CPU", FV_SECTION_PROCESS, 0, PROCESS_DOC "."), \
-    SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."), \
-    SPREAD_S("wait", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC), \
-    KIND_COLUMN("wait", struct fv_section_view, value[FV_SECTION_WAIT].sum), \
-    FV_QUOTIENT_COLUMN("mpi_share", "MPI", "share", struct fv_section_view, value[FV_SECTION_MPI].sum, \
-                       value[FV_SECTION_THREADS_TIME].sum, FV_FLAT, "mpi_time.sum_s of thread_time.sum_s."), \
-    FV_QUOTIENT_COLUMN("wait_share", "waiting", "share", struct fv_section_view, value[FV_SECTION_WAIT].sum, \
-                       value[FV_SECTION_THREADS_TIME].sum, FV_FLAT | FV_AS_KIND, "wait.sum_s of it."), \
-    SPREAD_S("lock_wait", "locks", FV_SECTION_LOCK, 0, \
-             "Waiting for locks and barriers of threads; null without --threads."), \
-    SPREAD_S("sampled_cpu", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE, \
-             "CPU time by clock samples (of user mode; where only a timer can be had, of both), also of threads that " \
-             "its threads made and that were in no section themselves; null without --sample."), \
-    THREAD_COLUMNS("thread_sampled.", struct fv_section_view), \
-    SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in it."), \
-    SPREAD_N("faults", "faults", FV_SECTION_FAULTS, "Page faults, minor and major, of the threads that opened it; null as user_time."), \
-    SPREAD_N("switches", "switches", FV_SECTION_SWITCHES, \
-             "Context switches, voluntary and not, of the threads that opened it; null as user_time."), \
-    SPREAD_N("sent_below_4k", "sent <4k", FV_SECTION_SENT, \
-             MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")), \
-    SPREAD_N("sent_below_64k", "sent <64k", FV_SECTION_SENT + 1, \
-             MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")), \
-    SPREAD_N("sent_below_1m", "sent <1m", FV_SECTION_SENT + 2, \
-             MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")), \
-    SPREAD_N("sent_1m_and_above", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")), \
-    SPREAD_N("received_below_4k", "recv <4k", FV_SECTION_RECEIVED, \
-             RECEIVED_DOC("less than 4 KiB, of 0 bytes too")), \
-    SPREAD_N("received_below_64k", "recv <64k", FV_SECTION_RECEIVED + 1, \
-             RECEIVED_DOC("4 KiB to less than 64 KiB")), \
-    SPREAD_N("received_below_1m", "recv <1m", FV_SECTION_RECEIVED + 2, \
-             RECEIVED_DOC("64 KiB to less than 1 MiB")), \
-    SPREAD_N("received_1m_and_above", "recv >=1m", FV_SECTION_RECEIVED + 3, RECEIVED_DOC("1 MiB or more")), \
-    MESSAGES_OF("messages_below_4k", "< 4K", 0), \
-    MESSAGES_OF("messages_below_64k", "< 64K", 1), \
-    MESSAGES_OF("messages_below_1m", "< 1M", 2), \
-    MESSAGES_OF("messages_1m_and_above", ">= 1M", 3), \
-    FAULT_COLUMNS(struct fv_section_view)
+#define SECTION_VALUES                                                                                                 \
+    { "rank_count", "ranks", "", "Ranks that were in it.", FV_FIELD(struct fv_section_view, ranks) },                  \
+        { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_view, threads) },      \
+        { "count", "count", "",                                                                                        \
+          "Instances, from begin to end, those that are still open included. A section within itself is one "          \
+          "instance.",                                                                                                 \
+          FV_FIELD(struct fv_section_view, count) },                                                                   \
+        INSTANCE_COLUMNS("instance.", struct fv_section_view),                                                         \
+        SPREAD_S("elapsed", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),                                            \
+        FV_SHARE_COLUMN("elapsed_share", "of all", struct fv_section_view, value[FV_SECTION_ELAPSED].sum, FV_OF_RANKS, \
+                        FV_FLAT, "elapsed.sum_s of the time of all ranks."),                                           \
+        { "imbalance",                                                                                                 \
+          "imbalance",                                                                                                 \
+          "share",                                                                                                     \
+          "1 - mean over max of elapsed.",                                                                             \
+          FV_GET(FV_TYPE_REAL, get_imbalance),                                                                         \
+          .flags = FV_NULLABLE },                                                                                      \
+        SPREAD_S("thread_time", "thread time", FV_SECTION_THREADS_TIME, 0,                                             \
+                 "Elapsed time, summed over a rank's threads; so is everything below."),                               \
+        SPREAD_S("user_time", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC),                            \
+        SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel, of the same threads."),       \
+        SPREAD_S("process_cpu", "process CPU", FV_SECTION_PROCESS, 0, PROCESS_DOC "."),                                \
+        SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."),                     \
+        SPREAD_S("wait", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC),                                               \
+        KIND_COLUMN("wait", struct fv_section_view, value[FV_SECTION_WAIT].sum),                                       \
+        FV_QUOTIENT_COLUMN("mpi_share", "MPI", "share", struct fv_section_view, value[FV_SECTION_MPI].sum,             \
+                           value[FV_SECTION_THREADS_TIME].sum, FV_FLAT, "mpi_time.sum_s of thread_time.sum_s."),       \
+        FV_QUOTIENT_COLUMN("wait_share", "waiting", "share", struct fv_section_view, value[FV_SECTION_WAIT].sum,       \
+                           value[FV_SECTION_THREADS_TIME].sum, FV_FLAT | FV_AS_KIND, "wait.sum_s of it."),             \
+        SPREAD_S("lock_wait", "locks", FV_SECTION_LOCK, 0,                                                             \
+                 "Waiting for locks and barriers of threads; null without --threads."),                                \
+        SPREAD_S(                                                                                                      \
+            "sampled_cpu", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,                                                 \
+            "CPU time by clock samples (of user mode; where only a timer can be had, of both), also of threads that "  \
+            "its threads made and that were in no section themselves; null without --sample."),                        \
+        THREAD_COLUMNS("thread_sampled.", struct fv_section_view),                                                     \
+        SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in it."),                               \
+        SPREAD_N("faults", "faults", FV_SECTION_FAULTS,                                                                \
+                 "Page faults, minor and major, of the threads that opened it; null as user_time."),                   \
+        SPREAD_N("switches", "switches", FV_SECTION_SWITCHES,                                                          \
+                 "Context switches, voluntary and not, of the threads that opened it; null as user_time."),            \
+        SPREAD_N("sent_below_4k", "sent <4k", FV_SECTION_SENT,                                                         \
+                 MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),                                              \
+        SPREAD_N("sent_below_64k", "sent <64k", FV_SECTION_SENT + 1,                                                   \
+                 MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),                                                    \
+        SPREAD_N("sent_below_1m", "sent <1m", FV_SECTION_SENT + 2, MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),  \
+        SPREAD_N("sent_1m_and_above", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),         \
+        SPREAD_N("received_below_4k", "recv <4k", FV_SECTION_RECEIVED,                                                 \
+                 RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),                                                     \
+        SPREAD_N("received_below_64k", "recv <64k", FV_SECTION_RECEIVED + 1,                                           \
+                 RECEIVED_DOC("4 KiB to less than 64 KiB")),                                                           \
+        SPREAD_N("received_below_1m", "recv <1m", FV_SECTION_RECEIVED + 2, RECEIVED_DOC("64 KiB to less than 1 MiB")), \
+        SPREAD_N("received_1m_and_above", "recv >=1m", FV_SECTION_RECEIVED + 3, RECEIVED_DOC("1 MiB or more")),        \
+        MESSAGES_OF("messages_below_4k", "< 4K", 0), MESSAGES_OF("messages_below_64k", "< 64K", 1),                    \
+        MESSAGES_OF("messages_below_1m", "< 1M", 2), MESSAGES_OF("messages_1m_and_above", ">= 1M", 3),                 \
+        FAULT_COLUMNS(struct fv_section_view)
 
 static const struct fv_column_def section_columns[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "id", items, "Index in this list, from 0."),
@@ -630,16 +646,15 @@ static const struct fv_relation sections_relation = {
     .name = "sections",
     .key = "sections",
     .title = "Sections",
-    .doc =
-        "Parts of the program that it marks by fvmpi_section_begin() and _end() (fvmpi.h), told apart by "
-        "name "
-        "and number. The first is the whole program, from entering MPI_Init to leaving MPI_Finalize (without "
-        "MPI, from the program's start to its end). The others follow by elapsed time.",
-    .shown =
-        "section number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 instance_p99_s/7 user_time_mean_s/7 "
-        "system_time_mean_s/6 process_cpu_mean_s/5 "
-        "mpi_share wait_share mpi_calls_sum/5 messages_below_4k/3 messages_below_64k/3 messages_below_1m/3 "
-        "messages_1m_and_above/3 lock_wait_mean_s/4 sampled_cpu_mean_s/2",
+    .doc = "Parts of the program that it marks by fvmpi_section_begin() and _end() (fvmpi.h), told apart by "
+           "name "
+           "and number. The first is the whole program, from entering MPI_Init to leaving MPI_Finalize (without "
+           "MPI, from the program's start to its end). The others follow by elapsed time.",
+    .shown = "section number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 instance_p99_s/7 "
+             "user_time_mean_s/7 "
+             "system_time_mean_s/6 process_cpu_mean_s/5 "
+             "mpi_share wait_share mpi_calls_sum/5 messages_below_4k/3 messages_below_64k/3 messages_below_1m/3 "
+             "messages_1m_and_above/3 lock_wait_mean_s/4 sampled_cpu_mean_s/2",
     .share = "elapsed_share",
     FV_COLUMNS(section_columns),
     .base = sections_base,
@@ -660,10 +675,12 @@ static const struct fv_relation section_names_relation = {
     .name = "section_names",
     .key = "section_names",
     .title = "Sections by name",
-    .doc = "Sections that differ in their number alone, together, by elapsed time, longest first: a rank's are added up, then "
+    .doc = "Sections that differ in their number alone, together, by elapsed time, longest first: a rank's are added "
+           "up, then "
            "means and extremes are over ranks. What has one number is in sections alone.",
-    .shown = "section number_count longest_number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 "
-             "instance_p99_s/7 mpi_share wait_share mpi_calls_sum/5",
+    .shown =
+        "section number_count longest_number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 "
+        "instance_p99_s/7 mpi_share wait_share mpi_calls_sum/5",
     .share = "elapsed_share",
     FV_COLUMNS(name_columns),
     .base = sections_base,
@@ -677,9 +694,9 @@ static const void *the_losses(void *subject, const void *parent)
     return &sections_of(subject)->losses;
 }
 
-#define LOSS(k, m, d)                                                                                        \
-    {                                                                                                        \
-        k "_count", k, "", d, FV_FIELD(struct fv_section_losses, m)                                          \
+#define LOSS(k, m, d)                                               \
+    {                                                               \
+        k "_count", k, "", d, FV_FIELD(struct fv_section_losses, m) \
     }
 static const struct fv_column_def lost_columns[] = {
     LOSS("above_level", above_level, "Begins above --section-level."),
@@ -691,8 +708,7 @@ static const struct fv_column_def lost_columns[] = {
          "Begins and ends in a signal handler that interrupted another, or that a signal handler left by "
          "longjmp(): as if they had not been."),
     LOSS("unmeasured", unmeasured, "Begins that were not measured: no disk."),
-    LOSS("untraced", untraced,
-         "Begins and ends that the trace has too late or not: in a call, or without room."),
+    LOSS("untraced", untraced, "Begins and ends that the trace has too late or not: in a call, or without room."),
 };
 static const struct fv_relation sections_lost_relation = {
     .name = "sections_lost",

@@ -1,5 +1,5 @@
-/* Efficiencies of MPI and OpenMP together, see tool/pop.h. Told of runs in which each rank's teams are known, and that are as the
- * formulas have it: one thread of a rank calls MPI, between regions. */
+/* Efficiencies of MPI and OpenMP together, see tool/pop.h. Told of runs in which each rank's teams are known, and that
+ * are as the formulas have it: one thread of a rank calls MPI, between regions. */
 #include "profile/build.h"
 #include "profile/relations.h"
 #include "profile/threads/phases.h"
@@ -73,42 +73,52 @@ static bool is_known(void *subject, const void *row, const struct fv_column_def 
     return ((const struct fv_hybrid *)row)->known;
 }
 
-#define SHARE(k, t, m, d)                                                                                    \
-    {                                                                                                        \
-        k, t, "share", d, FV_GET(FV_TYPE_REAL, get_share), .flags = FV_NULLABLE,                             \
-            .argument = offsetof(struct fv_pop_hybrid, m)                                                    \
+#define SHARE(k, t, m, d)                                                                                \
+    {                                                                                                    \
+        k, t, "share", d, FV_GET(FV_TYPE_REAL, get_share), .flags = FV_NULLABLE,                         \
+                                                           .argument = offsetof(struct fv_pop_hybrid, m) \
     }
-#define SECONDS(k, t, m, d)                                                                                  \
-    {                                                                                                        \
-        k, t, "s", d, FV_FIELD(struct fv_hybrid, sums.m), .flags = FV_NULLABLE, .known = is_known            \
+#define SECONDS(k, t, m, d)                                                                       \
+    {                                                                                             \
+        k, t, "s", d, FV_FIELD(struct fv_hybrid, sums.m), .flags = FV_NULLABLE, .known = is_known \
     }
 static const struct fv_column_def hybrid_columns[] = {
     SHARE("parallel", "parallel efficiency", parallel,
-          "Part of the time of all threads that is computing: mpi_parallel x omp_parallel, sum U / (T sum N), N threads of a rank, the most of a team."),
-    SHARE("mpi_parallel", "MPI", mpi, "Part of it outside of MPI: mpi_load_balance x mpi_communication. While a rank is in MPI, all of its threads are."),
-    SHARE("mpi_load_balance", "load balance", mpi_load_balance, "Mean over longest time of a rank outside of MPI: sum N A / (max A sum N)."),
+          "Part of the time of all threads that is computing: mpi_parallel x omp_parallel, sum U / (T sum N), N "
+          "threads of a rank, the most of a team."),
+    SHARE("mpi_parallel", "MPI", mpi,
+          "Part of it outside of MPI: mpi_load_balance x mpi_communication. While a rank is in MPI, all of its threads "
+          "are."),
+    SHARE("mpi_load_balance", "load balance", mpi_load_balance,
+          "Mean over longest time of a rank outside of MPI: sum N A / (max A sum N)."),
     SHARE("mpi_communication", "communication", mpi_communication,
           "Longest time outside of MPI over the longest time of a rank: max A / T."),
     SHARE("omp_parallel", "OpenMP", omp,
-          "Part of the threads' time outside of MPI that is computing: omp_load_balance x omp_scheduling x omp_serialization, sum U / sum N A."),
+          "Part of the threads' time outside of MPI that is computing: omp_load_balance x omp_scheduling x "
+          "omp_serialization, sum U / sum N A."),
     SHARE("omp_load_balance", "load balance", omp_load_balance,
-          "What waiting in regions leaves: imbalance_s, for the last thread at their end, at barriers, for criticals and locks."),
+          "What waiting in regions leaves: imbalance_s, for the last thread at their end, at barriers, for criticals "
+          "and locks."),
     SHARE("omp_scheduling", "scheduling", omp_scheduling, "What fork and join of regions leave: scheduling_s."),
     SHARE("omp_serialization", "serialization", omp_serialization,
-          "What threads in no region leave: serialization_s, workers while the main thread computes alone, and teams that are smaller."),
+          "What threads in no region leave: serialization_s, workers while the main thread computes alone, and teams "
+          "that are smaller."),
     SECONDS("useful_s", "useful", useful_s, "Computing of all threads; null, as the following: as the shares."),
     SECONDS("imbalance_s", "imbalance", imbalance_s, "Waiting of threads for each other in regions."),
     SECONDS("scheduling_s", "scheduling", scheduling_s,
             "From the fork of regions until a thread begins, and from the end of the last one to the join."),
-    SECONDS("serialization_s", "serialization", serialization_s, "Time outside of MPI that threads of a team are in no region."),
+    SECONDS("serialization_s", "serialization", serialization_s,
+            "Time outside of MPI that threads of a team are in no region."),
 };
 const struct fv_relation fv_hybrid_efficiency_relation = {
     .recorded_by = "fvmpi run --threads, where OpenMP's regions are seen",
     .name = "hybrid_efficiency",
     .key = "hybrid_efficiency",
     .title = "Efficiency of MPI and OpenMP",
-    .doc = "The metrics of the POP project for MPI and OpenMP together, as in TALP; the formulas are in src/tool/pop.h. Null: no team of OpenMP was "
-           "recorded, or there are teams within teams, of over 256 threads, or open at the end, pauses, MPI calls in regions, or by several threads of a rank.",
+    .doc = "The metrics of the POP project for MPI and OpenMP together, as in TALP; the formulas are in "
+           "src/tool/pop.h. Null: no team of OpenMP was "
+           "recorded, or there are teams within teams, of over 256 threads, or open at the end, pauses, MPI calls in "
+           "regions, or by several threads of a rank.",
     .shape = FV_ONE,
     FV_COLUMNS(hybrid_columns),
     .base = the_hybrid,

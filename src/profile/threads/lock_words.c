@@ -7,8 +7,7 @@
 
 char *fv_view_routine(const struct fv_profile *v, uint32_t routine, char *out, size_t bytes)
 {
-    return fv_routine_words(routine == FV_NONE ? NULL : &v->model->addresses[routine], v->symbols, out,
-                            bytes);
+    return fv_routine_words(routine == FV_NONE ? NULL : &v->model->addresses[routine], v->symbols, out, bytes);
 }
 
 char *fv_view_lock_name(const struct fv_profile *v, const struct fv_lock *k, char *out, size_t bytes)
@@ -25,7 +24,8 @@ char *fv_view_lock_name(const struct fv_profile *v, const struct fv_lock *k, cha
     return fv_lock_words(&place, v->symbols, out, bytes);
 }
 
-/* A region that OMPT told of is known by its place in the function that forks it. Locks within a struct have such names, too. */
+/* A region that OMPT told of is known by its place in the function that forks it. Locks within a struct have such
+ * names, too. */
 static char *find_place(const struct fv_profile *v, const struct fv_lock *k, char *name)
 {
     const struct fv_locks *l = fv_model_locks(v->model);
@@ -59,8 +59,7 @@ char *fv_view_lock_words(const struct fv_profile *v, const struct fv_lock *k, ch
             snprintf(out, bytes, "region in %s", fv_words_region(name, of, sizeof(of)));
         else
             snprintf(out, bytes, "region in %s%s", name, strchr(name, '(') ? "" : "()");
-    }
-    else if (k->kind == FV_SYNC_OMP && end)
+    } else if (k->kind == FV_SYNC_OMP && end)
         snprintf(out, bytes, "region in %.*s()", (int)(end - name), name);
     else
         snprintf(out, bytes, "%s", name);
@@ -77,15 +76,13 @@ char *fv_view_lock_label(const struct fv_profile *v, const struct fv_lock *k, ch
     return out;
 }
 
-char *fv_view_phase_label(const struct fv_profile *v, const struct fv_phase *p, bool in_column, char *out,
-                          size_t bytes)
+char *fv_view_phase_label(const struct fv_profile *v, const struct fv_phase *p, bool in_column, char *out, size_t bytes)
 {
     char routine[300], place[700];
 
     if (p->kind == FV_PHASE_THREADS)
         snprintf(out, bytes, "%s%s%s", fv_view_routine(v, p->routine, routine, sizeof(routine)),
-                 in_column ? " by " : ", created in ",
-                 fv_path_words(v->symbols, p->node, 0, place, sizeof(place)));
+                 in_column ? " by " : ", created in ", fv_path_words(v->symbols, p->node, 0, place, sizeof(place)));
     else if (p->node)
         snprintf(out, bytes, "OpenMP %s%s", in_column ? "" : "region in ",
                  fv_path_words(v->symbols, p->node, 0, place, sizeof(place)));

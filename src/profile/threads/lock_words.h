@@ -14,8 +14,8 @@ char *fv_view_lock_words(const struct fv_profile *view, const struct fv_lock *lo
 char *fv_view_lock_label(const struct fv_profile *view, const struct fv_lock *lock, char *out, size_t bytes);
 /* "f(), created in g() at a.c:3", "OpenMP region in g() at a.c:3". In a column, which may be cut, nothing
  * comes before what tells phases apart. Returns out. */
-char *fv_view_phase_label(const struct fv_profile *view, const struct fv_phase *phase, bool in_column,
-                          char *out, size_t bytes);
+char *fv_view_phase_label(const struct fv_profile *view, const struct fv_phase *phase, bool in_column, char *out,
+                          size_t bytes);
 /* As fv_routine_words() has it; FV_NONE: not known. Returns out. */
 char *fv_view_routine(const struct fv_profile *view, uint32_t routine, char *out, size_t bytes);
 

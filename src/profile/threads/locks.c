@@ -100,14 +100,12 @@ static uint32_t lock_of(struct gather *g, uint8_t kind, uint32_t address, uint32
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
         const struct fv_lock *k = &l->items[i];
 
-        if (k->kind == kind && k->address == address && k->rest == rest &&
-            (address != FV_NONE || k->node == node))
+        if (k->kind == kind && k->address == address && k->rest == rest && (address != FV_NONE || k->node == node))
             return i;
     }
     FV_GROW(l->items, l->room, l->count + 1);
-    l->items[l->count] = (struct fv_lock){
-        .kind = kind, .address = address, .node = node, .rest = rest, .worst.rank = FV_NONE
-    };
+    l->items[l->count] =
+        (struct fv_lock){ .kind = kind, .address = address, .node = node, .rest = rest, .worst.rank = FV_NONE };
     fv_index_add(&g->locks, hash, (uint32_t)l->count);
     return (uint32_t)l->count++;
 }
@@ -164,16 +162,14 @@ static struct fv_lock_site *site_of(struct gather *g, uint32_t lock, uint32_t no
 {
     struct fv_locks *l = g->out;
 
-    return FV_INTERNED(g->sites, l->sites, l->site_count, l->site_room,
-                       (uint32_t[]){ lock, node, operation });
+    return FV_INTERNED(g->sites, l->sites, l->site_count, l->site_room, (uint32_t[]){ lock, node, operation });
 }
 
 static struct fv_lock_part *part_of(struct gather *g, uint32_t lock, uint32_t thread)
 {
     struct fv_locks *l = g->out;
 
-    return FV_INTERNED(g->parts, l->parts, l->part_count, l->part_room,
-                       (uint32_t[]){ lock, g->rank, thread });
+    return FV_INTERNED(g->parts, l->parts, l->part_count, l->part_room, (uint32_t[]){ lock, g->rank, thread });
 }
 
 /* The thread that waited is the record's, which another may have written (of OpenMP the one that forked). */
@@ -186,8 +182,7 @@ static void add_record(struct gather *g, const struct fv_sync_record *r)
     struct fv_lock_site *site;
 
     /* a record is made when an operation begins: it may have nothing in it yet */
-    if (!n.acquired && !n.failed && !n.signals && !n.hold_count && !n.blocked && !n.held_at_end &&
-        n.wait_s <= 0)
+    if (!n.acquired && !n.failed && !n.signals && !n.hold_count && !n.blocked && !n.held_at_end && n.wait_s <= 0)
         return;
     site = site_of(g, lock, node, r->operation);
     site->whole = site->whole || !(r->flags & FV_SYNC_SITE);
@@ -227,9 +222,7 @@ static void add_waiting(struct gather *g, uint32_t thread, const struct fv_sync_
     const struct fv_model *m = g->build->model;
     const struct fv_rank *r = &m->ranks[g->rank];
     struct fv_locks *l = g->out;
-    struct fv_lock_wait w = {
-        .rank = g->rank, .thread = thread, .kind = t->wait_kind, .operation = t->wait_operation
-    };
+    struct fv_lock_wait w = { .rank = g->rank, .thread = thread, .kind = t->wait_kind, .operation = t->wait_operation };
 
     if (!t->wait_begin || fv_rank_has_ended(r))
         return;
@@ -333,7 +326,7 @@ static void find_inside_mpi(struct fv_model *m)
 
 struct waiters {
     struct waiter {
-        uint32_t rank, thread; /* its key */
+        uint32_t rank, thread;      /* its key */
         double outside_s, inside_s; /* what it waited for: locks that are not MPI's alone, and those */
         bool of_mpi;
     } * items;
@@ -363,7 +356,8 @@ static bool is_main_thread(const struct fv_model *m, uint32_t rank, uint32_t id)
     return thread != FV_NONE && m->threads[thread].main;
 }
 
-/* A thread that MPI made: by its routine, or by who called pthread_create(); where that was before recording began, because it waits for nothing but MPI's. */
+/* A thread that MPI made: by its routine, or by who called pthread_create(); where that was before recording began,
+ * because it waits for nothing but MPI's. */
 static bool is_of_mpi(const struct fv_model *m, const struct fv_life *life, const struct waiter *waits)
 {
     if (life->routine != FV_NONE && is_mpi_library(m->tree.modules[m->addresses[life->routine].module].name))
@@ -371,7 +365,8 @@ static bool is_of_mpi(const struct fv_model *m, const struct fv_life *life, cons
     return is_inside_mpi(m, life->create_node) || (life->creator == FV_NO_THREAD && !(waits->outside_s > 0));
 }
 
-/* Lives are exact; the main thread, which nobody created, is there all the time, whatever else was seen first. MPI's own are no part of what the program does. */
+/* Lives are exact; the main thread, which nobody created, is there all the time, whatever else was seen first. MPI's
+ * own are no part of what the program does. */
 static void sum_lives(struct fv_model *m, struct waiters *w)
 {
     struct fv_locks *l = fv_model_locks(m);
@@ -391,7 +386,8 @@ static void sum_lives(struct fv_model *m, struct waiters *w)
     }
 }
 
-/* What the program's own threads waited for each other outside of MPI. Threads know what they waited in MPI calls, locks who else uses them. */
+/* What the program's own threads waited for each other outside of MPI. Threads know what they waited in MPI calls,
+ * locks who else uses them. */
 static void sum_own_waits(struct fv_model *m)
 {
     struct fv_locks *l = fv_model_locks(m);
@@ -463,8 +459,7 @@ static void order_locks(struct fv_locks *l)
     struct fv_lock *sorted = fv_xcalloc(l->count, sizeof(*sorted));
 
     for (uint32_t i = 0; i < l->count; i++)
-        order[i] =
-            (struct numbered){ i, l->items[i].inside_mpi, l->items[i].n.wait_s, l->items[i].n.acquired };
+        order[i] = (struct numbered){ i, l->items[i].inside_mpi, l->items[i].n.wait_s, l->items[i].n.acquired };
     if (l->count)
         qsort(order, l->count, sizeof(*order), by_waiting);
     for (uint32_t i = 0; i < l->count; i++) {

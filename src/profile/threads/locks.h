@@ -33,7 +33,7 @@ struct fv_lock_numbers {
 struct fv_lock_site {
     uint32_t lock, node; /* with the next one its key */
     uint32_t operation;  /* enum fv_sync_operation */
-    bool whole;        /* the path is; else it is the call alone: nobody waited for long there */
+    bool whole;          /* the path is; else it is the call alone: nobody waited for long there */
     struct fv_lock_numbers n;
 };
 
@@ -53,7 +53,8 @@ struct fv_lock {
     uint32_t objects, ranks, threads;
     uint32_t parties; /* of a barrier; 0: unknown, or they differ */
     struct fv_lock_numbers n;
-    double elapsed_s; /* that it could have been held: the times of the ranks, each as often as it has such locks side by side */
+    double elapsed_s; /* that it could have been held: the times of the ranks, each as often as it has such locks side
+                       * by side */
     double idle_s;    /* of n.wait_s: of workers that waited there for work. See fv_lock_contention_s() */
     double main_s;    /* of n.wait_s: of main threads, on a condition or a semaphore */
     uint64_t histogram[FV_TIME_BUCKETS]; /* of waits, as fv_func.durations */
@@ -61,9 +62,8 @@ struct fv_lock {
         uint32_t rank;
         uint64_t address;
         double wait_s;
-    } worst; /* of its objects; rank FV_NONE: there is none */
-    uint32_t first_site,
-        sites; /* its part of fv_locks.sites, by waiting (own, and while held), longest first */
+    } worst;                    /* of its objects; rank FV_NONE: there is none */
+    uint32_t first_site, sites; /* its part of fv_locks.sites, by waiting (own, and while held), longest first */
     uint32_t first_part, parts; /* of fv_locks.parts, by rank and thread */
 };
 
@@ -78,14 +78,14 @@ struct fv_lock_wait {
 
 struct fv_lock_rank {
     bool recorded;
-    uint32_t modes;  /* enum fv_threads_mode */
-    double thread_s; /* lifetimes of the program's threads, the main one among them; of none that MPI made */
-    double wait_s;   /* of all threads, MPI's own, too */
+    uint32_t modes;    /* enum fv_threads_mode */
+    double thread_s;   /* lifetimes of the program's threads, the main one among them; of none that MPI made */
+    double wait_s;     /* of all threads, MPI's own, too */
     double own_wait_s; /* of that: of the program's threads, outside of MPI */
-    double in_mpi_s; /* of that: inside MPI calls */
-    double idle_s;   /* of that: of workers, for work */
-    uint32_t idlers; /* who these are: threads */
-    double main_s;   /* of that: of the main thread, outside of MPI: it does not compute, though it is not in MPI */
+    double in_mpi_s;   /* of that: inside MPI calls */
+    double idle_s;     /* of that: of workers, for work */
+    uint32_t idlers;   /* who these are: threads */
+    double main_s;     /* of that: of the main thread, outside of MPI: it does not compute, though it is not in MPI */
 };
 
 struct fv_locks {
@@ -101,21 +101,22 @@ struct fv_locks {
     struct fv_lock_wait *now;   /* by rank */
     size_t now_count, now_room;
     double thread_s, wait_s, in_mpi_s, idle_s, main_s; /* over ranks */
-    double own_wait_s;                 /* likewise */
-    double kind_s[FV_SYNC_KINDS];      /* the parts of wait_s */
-    double own_kind_s[FV_SYNC_KINDS];  /* of own_wait_s, but for what was waited in MPI calls for locks that not only MPI uses */
+    double own_wait_s;                                 /* likewise */
+    double kind_s[FV_SYNC_KINDS];                      /* the parts of wait_s */
+    double own_kind_s[FV_SYNC_KINDS]; /* of own_wait_s, but for what was waited in MPI calls for locks that not only
+                                       * MPI uses */
     struct {
         uint64_t missed, overflow, holds, lives; /* as in struct fv_sync_thread */
     } lost;
 };
 
-/* Workers of a pool that have nothing to do wait on a condition or a semaphore, and so does who waits for their work to be
- * done; nobody is in their way. An object is what workers wait for work on, if threads that the program made wait there, and
- * hardly signal it themselves: others give them work. A barrier that is made of a condition, or a semaphore that is used as
- * a lock, is signalled by those that wait. */
+/* Workers of a pool that have nothing to do wait on a condition or a semaphore, and so does who waits for their work to
+ * be done; nobody is in their way. An object is what workers wait for work on, if threads that the program made wait
+ * there, and hardly signal it themselves: others give them work. A barrier that is made of a condition, or a semaphore
+ * that is used as a lock, is signalled by those that wait. */
 void fv_locks_find_idle(struct fv_model *model);
-/* What threads waited for a lock because others were in their way: neither for work, nor, on a condition or a semaphore, as
- * a main thread. */
+/* What threads waited for a lock because others were in their way: neither for work, nor, on a condition or a
+ * semaphore, as a main thread. */
 double fv_lock_contention_s(const struct fv_lock *lock);
 
 /* The part of the time that it was held; NAN: there was no time. Of a rank's locks that are one here, their mean. */

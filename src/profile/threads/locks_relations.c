@@ -19,16 +19,14 @@ static bool of_mode(void *subject, const void *row, const struct fv_column_def *
 {
     return locks_of(subject)->modes & (uint32_t)c->argument;
 }
-#define OF_MODE(S, m, mode)                                                                                  \
-    FV_FIELD(S, m), .flags = FV_NULLABLE, .known = of_mode, .argument = (mode)
+#define OF_MODE(S, m, mode) FV_FIELD(S, m), .flags = FV_NULLABLE, .known = of_mode, .argument = (mode)
 
 /* ---- words ---- */
 
 static const char *const kind_words[] = { "mutex", "rwlock", "spin", "barrier", "cond", "sem",
                                           "join",  "once",   "omp",  "?",       NULL };
-static const char *const operation_words[] = { "lock",      "try",        "timed", "read",
-                                               "try_read",  "timed_read", "wait",  "signal",
-                                               "broadcast", "post",       "?",     NULL };
+static const char *const operation_words[] = { "lock", "try",    "timed",     "read", "try_read", "timed_read",
+                                               "wait", "signal", "broadcast", "post", "?",        NULL };
 
 /* Of a uint8_t at offset `argument`. */
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -41,15 +39,15 @@ static void get_operation(void *subject, const void *row, const struct fv_column
     v->text = fv_sync_operation_name(*((const uint8_t *)row + c->argument));
 }
 
-#define KIND_COLUMN(S, m)                                                                                    \
-    {                                                                                                        \
-        "kind", "kind", "", "What threads wait for; ?: the file is damaged.",                                \
-            FV_GET(FV_TYPE_TEXT, get_kind), .argument = offsetof(S, m), .words = kind_words                  \
+#define KIND_COLUMN(S, m)                                                                                     \
+    {                                                                                                         \
+        "kind", "kind", "", "What threads wait for; ?: the file is damaged.", FV_GET(FV_TYPE_TEXT, get_kind), \
+            .argument = offsetof(S, m), .words = kind_words                                                   \
     }
-#define OPERATION_COLUMN(S, m)                                                                               \
-    {                                                                                                        \
-        "operation", "operation", "", "What is called; of a read-write lock, lock, try and timed write.",    \
-            FV_GET(FV_TYPE_TEXT, get_operation), .argument = offsetof(S, m), .words = operation_words        \
+#define OPERATION_COLUMN(S, m)                                                                            \
+    {                                                                                                     \
+        "operation", "operation", "", "What is called; of a read-write lock, lock, try and timed write.", \
+            FV_GET(FV_TYPE_TEXT, get_operation), .argument = offsetof(S, m), .words = operation_words     \
     }
 
 static void get_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -153,18 +151,18 @@ static const struct fv_column_def site_columns[] = {
       "Those that had to wait. Of role holds, waits of other threads that began meanwhile; null without "
       "--threads=owner, and of signals.",
       FV_FIELD(struct site_row, contended), .flags = FV_UNLESS_NONE },
-    { "failed_count", "failed", "", "Operations that failed; null of role holds.",
-      FV_FIELD(struct site_row, failed), .flags = FV_UNLESS_NONE },
+    { "failed_count", "failed", "", "Operations that failed; null of role holds.", FV_FIELD(struct site_row, failed),
+      .flags = FV_UNLESS_NONE },
     { "wait_s", "wait", "s", "Waiting. Of role holds, that of other threads; null as contended_count.",
       FV_FIELD(struct site_row, wait_s), .flags = FV_NULLABLE },
-    { "wait_max_s", "longest", "s", "The longest wait; null of role holds.",
-      FV_FIELD(struct site_row, wait_max_s), .flags = FV_NULLABLE },
+    { "wait_max_s", "longest", "s", "The longest wait; null of role holds.", FV_FIELD(struct site_row, wait_max_s),
+      .flags = FV_NULLABLE },
     { "hold_s", "hold", "s",
       "How long it was held that was acquired there; null of role waits, of signals, and without "
       "--threads=hold.",
       FV_FIELD(struct site_row, hold_s), .flags = FV_NULLABLE },
-    { "hold_max_s", "longest hold", "s", "The longest time; null likewise.",
-      FV_FIELD(struct site_row, hold_max_s), .flags = FV_NULLABLE },
+    { "hold_max_s", "longest hold", "s", "The longest time; null likewise.", FV_FIELD(struct site_row, hold_max_s),
+      .flags = FV_NULLABLE },
 };
 static const struct fv_relation lock_sites = {
     .name = "lock_sites",
@@ -238,16 +236,14 @@ static const void *thread_at(void *subject, const void *parent, size_t i)
     return sum_of_parts(subject, parts_of(subject, parent) + i, 1);
 }
 
-#define PART_COLUMNS                                                                                         \
-    { "count", "count", "", "Operations that succeeded.", FV_FIELD(struct part_row, count) },                \
-        { "contended_count", "contended", "", "Those that had to wait.",                                     \
-          FV_FIELD(struct part_row, contended) },                                                            \
-        { "last_count", "last", "", "Rounds of a barrier that it came last to.",                             \
-          FV_FIELD(struct part_row, last) },                                                                 \
-        { "wait_s", "wait", "s", "Waiting, over the threads.", FV_FIELD(struct part_row, wait_s) },          \
-    {                                                                                                        \
-        "hold_s", "hold", "s", "How long it was held; null without --threads=hold.",                         \
-            OF_MODE(struct part_row, hold_s, FV_THREADS_HOLD)                                                \
+#define PART_COLUMNS                                                                                                \
+    { "count", "count", "", "Operations that succeeded.", FV_FIELD(struct part_row, count) },                       \
+        { "contended_count", "contended", "", "Those that had to wait.", FV_FIELD(struct part_row, contended) },    \
+        { "last_count", "last", "", "Rounds of a barrier that it came last to.", FV_FIELD(struct part_row, last) }, \
+        { "wait_s", "wait", "s", "Waiting, over the threads.", FV_FIELD(struct part_row, wait_s) },                 \
+    {                                                                                                               \
+        "hold_s", "hold", "s", "How long it was held; null without --threads=hold.",                                \
+            OF_MODE(struct part_row, hold_s, FV_THREADS_HOLD)                                                       \
     }
 static const struct fv_column_def lock_rank_columns[] = {
     FV_RANK_COLUMN(struct part_row, rank, "rank", "rank", "A rank that used it."),
@@ -268,8 +264,8 @@ static const struct fv_relation lock_ranks = {
 };
 static const struct fv_column_def lock_thread_columns[] = {
     FV_RANK_COLUMN(struct part_row, rank, "rank", "rank", "The rank."),
-    { "thread", "thread", "", "The thread's number in the process; 0 is the first.",
-      FV_FIELD(struct part_row, thread), .flags = FV_IS_THREAD },
+    { "thread", "thread", "", "The thread's number in the process; 0 is the first.", FV_FIELD(struct part_row, thread),
+      .flags = FV_IS_THREAD },
     PART_COLUMNS,
 };
 static const struct fv_relation lock_threads = {
@@ -374,7 +370,8 @@ static const struct fv_column_def lock_columns[] = {
     FV_SHARE_COLUMN("wait_share", "of time", struct fv_lock, n.wait_s, FV_OF_THREAD_LIVES, FV_FLAT,
                     "wait_s of the lifetimes of all threads."),
     { "idle_s", "idle", "s",
-      "The part of wait_s in which workers waited for work: threads that the program made, on a condition or a semaphore that "
+      "The part of wait_s in which workers waited for work: threads that the program made, on a condition or a "
+      "semaphore that "
       "others signal.",
       FV_FIELD(struct fv_lock, idle_s), .flags = FV_BLANK },
     { "wait_max_s", "longest", "s", "The longest wait.", FV_FIELD(struct fv_lock, n.wait_max_s) },
@@ -382,38 +379,36 @@ static const struct fv_column_def lock_columns[] = {
     { "contended_count", "contended", "",
       "Those that had to wait: of a barrier, that did not come last; of conditions and joins all.",
       FV_FIELD(struct fv_lock, n.contended) },
-    FV_QUOTIENT_COLUMN("contended_share", "contended", "share", struct fv_lock, n.contended, n.acquired,
-                       FV_FLAT, "contended_count of count."),
+    FV_QUOTIENT_COLUMN("contended_share", "contended", "share", struct fv_lock, n.contended, n.acquired, FV_FLAT,
+                       "contended_count of count."),
     { "failed_count", "failed", "", "Operations that failed: timed out, tried in vain, refused.",
       FV_FIELD(struct fv_lock, n.failed), .flags = FV_BLANK },
     { "signal_count", "signals", "", "Signals, broadcasts and posts.", FV_FIELD(struct fv_lock, n.signals) },
-    { "last_count", "last", "", "Rounds of a barrier that a thread came last to.",
-      FV_FIELD(struct fv_lock, n.last) },
-    { "hold_s", "held", "s",
-      "From acquisition to release by the same thread, summed; null without --threads=hold.",
+    { "last_count", "last", "", "Rounds of a barrier that a thread came last to.", FV_FIELD(struct fv_lock, n.last) },
+    { "hold_s", "held", "s", "From acquisition to release by the same thread, summed; null without --threads=hold.",
       FV_FIELD(struct fv_lock, n.hold_s), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode,
       .argument = FV_THREADS_HOLD },
     { "hold_share", "of elapsed", "share",
-      "hold_s over the time that it could have been held: that of the ranks, each as often as it has such locks side by side. "
+      "hold_s over the time that it could have been held: that of the ranks, each as often as it has such locks side "
+      "by side. "
       "What several threads hold at a time, to read, counts for each. Null likewise.",
-      FV_GET(FV_TYPE_REAL, get_hold_share), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode, .argument = FV_THREADS_HOLD },
+      FV_GET(FV_TYPE_REAL, get_hold_share), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode,
+      .argument = FV_THREADS_HOLD },
     { "hold_max_s", "longest hold", "s", "The longest of these times; null likewise.",
       OF_MODE(struct fv_lock, n.hold_max_s, FV_THREADS_HOLD) },
     { "held_at_end_count", "held at end", "", "Times that it was held when its thread ended.",
       FV_FIELD(struct fv_lock, n.held_at_end) },
-    { "owner_change_count", "owner changes", "",
-      "Acquisitions after another thread's; null without --threads=owner.",
+    { "owner_change_count", "owner changes", "", "Acquisitions after another thread's; null without --threads=owner.",
       OF_MODE(struct fv_lock, n.owner_changes, FV_THREADS_OWNER) },
     { "worst.rank", "worst rank", "",
       "Of the locks that it stands for, the one that was waited for longest: its rank; null: there is none.",
       FV_GET(FV_TYPE_NUMBER, get_worst), .flags = FV_NULLABLE, .argument = WORST_RANK },
     { "worst.address", "worst address", "", "Its address: of several, one after the other, the last one's.",
       FV_GET(FV_TYPE_HEX, get_worst), .flags = FV_NULLABLE, .argument = WORST_ADDRESS },
-    { "worst.wait_s", "worst wait", "s", "The waiting for it.", FV_GET(FV_TYPE_REAL, get_worst),
-      .flags = FV_NULLABLE, .argument = WORST_WAIT },
+    { "worst.wait_s", "worst wait", "s", "The waiting for it.", FV_GET(FV_TYPE_REAL, get_worst), .flags = FV_NULLABLE,
+      .argument = WORST_WAIT },
     { "object_count", "objects", "", "Locks that this entry stands for.", FV_FIELD(struct fv_lock, objects) },
-    { "inside_mpi", "in MPI", "", "Is it used in MPI's own libraries only?",
-      FV_FIELD(struct fv_lock, inside_mpi) },
+    { "inside_mpi", "in MPI", "", "Is it used in MPI's own libraries only?", FV_FIELD(struct fv_lock, inside_mpi) },
     { "rest", "rest", "",
       "Does it stand for those of its kind of which nothing else is known: a table was full, or the file "
       "is damaged?",
@@ -430,8 +425,8 @@ static const struct fv_column_def lock_columns[] = {
       FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_NULLABLE, .argument = PLACE_SYMBOL },
     { "module", "module", "", "Path of the executable or library that it is in; null: it is in none.",
       FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_NULLABLE, .argument = PLACE_MODULE },
-    { "offset", "offset", "", "Its place in the module; null: it is in none.",
-      FV_GET(FV_TYPE_WHOLE, get_place), .flags = FV_NULLABLE, .argument = PLACE_OFFSET },
+    { "offset", "offset", "", "Its place in the module; null: it is in none.", FV_GET(FV_TYPE_WHOLE, get_place),
+      .flags = FV_NULLABLE, .argument = PLACE_OFFSET },
     FV_PATH_COLUMNS(struct fv_lock, node),
     { "wait_durations", "waits", "", "", FV_NEST_IN(lock_waits, struct fv_lock, histogram) },
     { "sites", "sites", "", "", FV_NEST(lock_sites) },
@@ -449,7 +444,8 @@ static const struct fv_relation locks_relation = {
            "its offset. Those of a heap or a stack are one entry where kind and the path that first used "
            "them are the same; a join's entry stands for the threads that began with one function. The path "
            "is of a call that used it first, of a static lock its innermost frame alone.",
-    .shown = "label kind/6 count/5 contended_share/4 failed_count/1 wait_s wait_share idle_s/2 wait_max_s/3 hold_s/4 hold_share/4 "
+    .shown = "label kind/6 count/5 contended_share/4 failed_count/1 wait_s wait_share idle_s/2 wait_max_s/3 hold_s/4 "
+             "hold_share/4 "
              "thread_count/2",
     .share = "wait_share",
     FV_COLUMNS(lock_columns),
@@ -477,8 +473,8 @@ static void get_waited_kind(void *subject, const void *row, const struct fv_colu
 }
 
 static const struct fv_column_def wait_kind_columns[] = {
-    { "kind", "kind", "", "What threads wait for; ?: the file is damaged.",
-      FV_GET(FV_TYPE_TEXT, get_waited_kind), .words = kind_words },
+    { "kind", "kind", "", "What threads wait for; ?: the file is damaged.", FV_GET(FV_TYPE_TEXT, get_waited_kind),
+      .words = kind_words },
     { "wait_s", "wait", "s", "Waiting for it, over all threads.", .stored = FV_F64, .type = FV_TYPE_REAL },
 };
 static const struct fv_relation wait_kinds = {
@@ -503,25 +499,26 @@ static const void *waiting_rank_at(void *subject, const void *parent, size_t i)
     return r->recorded ? r : NULL;
 }
 
-static void get_waiting_rank(void *subject, const void *row, const struct fv_column_def *c,
-                             struct fv_value *v)
+static void get_waiting_rank(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_model *m = fv_tables_model(subject);
 
     v->number = m->ranks[(const struct fv_lock_rank *)row - fv_model_locks(m)->ranks].world_rank;
 }
 
-#define THREAD_TIME_COLUMNS(S)                                                                               \
-    { "thread_s", "threads", "s", "Lifetimes of the program's threads, summed, without those that MPI made.", FV_FIELD(S, thread_s) }, \
-        { "wait_s", "wait", "s", "What all threads waited for each other, MPI's own and in MPI calls, too.", FV_FIELD(S, wait_s) }, \
-        { "own_wait_s", "own wait", "s", "The part of that of the program's threads outside of MPI.", FV_FIELD(S, own_wait_s) }, \
-        { "idle_s", "idle", "s", "The part of that in which workers waited for work; see idle_s of locks.",  \
-          FV_FIELD(S, idle_s) },                                                                             \
-        { "main_wait_s", "main", "s", "The part of it of main threads, outside of MPI calls.",               \
-          FV_FIELD(S, main_s) },                                                                             \
-    {                                                                                                        \
-        "in_mpi_s", "in MPI", "s", "The part of that within MPI calls, which is part of MPI time, too.",     \
-            FV_FIELD(S, in_mpi_s)                                                                            \
+#define THREAD_TIME_COLUMNS(S)                                                                                        \
+    { "thread_s", "threads", "s", "Lifetimes of the program's threads, summed, without those that MPI made.",         \
+      FV_FIELD(S, thread_s) },                                                                                        \
+        { "wait_s", "wait", "s", "What all threads waited for each other, MPI's own and in MPI calls, too.",          \
+          FV_FIELD(S, wait_s) },                                                                                      \
+        { "own_wait_s", "own wait", "s", "The part of that of the program's threads outside of MPI.",                 \
+          FV_FIELD(S, own_wait_s) },                                                                                  \
+        { "idle_s", "idle", "s", "The part of that in which workers waited for work; see idle_s of locks.",           \
+          FV_FIELD(S, idle_s) },                                                                                      \
+        { "main_wait_s", "main", "s", "The part of it of main threads, outside of MPI calls.", FV_FIELD(S, main_s) }, \
+    {                                                                                                                 \
+        "in_mpi_s", "in MPI", "s", "The part of that within MPI calls, which is part of MPI time, too.",              \
+            FV_FIELD(S, in_mpi_s)                                                                                     \
     }
 static const struct fv_column_def waiting_rank_columns[] = {
     { "rank", "rank", "", "The rank.", FV_GET(FV_TYPE_NUMBER, get_waiting_rank), .flags = FV_IS_RANK },
@@ -556,10 +553,9 @@ static const struct fv_column_def now_columns[] = {
     { "tid", "tid", "id", "The kernel's number.", FV_FIELD(struct fv_lock_wait, tid) },
     KIND_COLUMN(struct fv_lock_wait, kind),
     OPERATION_COLUMN(struct fv_lock_wait, operation),
-    { "lock_id", "lock", "id", "Index in locks; null: it is not known which.",
-      FV_FIELD(struct fv_lock_wait, lock), .flags = FV_UNLESS_NONE },
-    { "name", "name", "", "Its name there; null likewise.", FV_GET(FV_TYPE_TEXT, get_now_name),
-      .flags = FV_NULLABLE },
+    { "lock_id", "lock", "id", "Index in locks; null: it is not known which.", FV_FIELD(struct fv_lock_wait, lock),
+      .flags = FV_UNLESS_NONE },
+    { "name", "name", "", "Its name there; null likewise.", FV_GET(FV_TYPE_TEXT, get_now_name), .flags = FV_NULLABLE },
     FV_PATH_COLUMNS(struct fv_lock_wait, node),
     { "since_s", "since", "s", "When the wait began.", FV_FIELD(struct fv_lock_wait, begin_s) },
     { "for_s", "for", "s", "How long it has lasted; null: the rank was killed, nobody knows.",
@@ -587,8 +583,8 @@ static const struct fv_column_def thread_waiting_columns[] = {
       .argument = FV_THREADS_HOLD },
     { "owners_recorded", "owners", "", "Was --threads=owner asked for?", FV_GET(FV_TYPE_TRUTH, get_mode),
       .argument = FV_THREADS_OWNER },
-    { "lost.in_signal_handlers", "in handlers", "",
-      "Operations in signal handlers that could not be counted.", FV_FIELD(struct fv_locks, lost.missed) },
+    { "lost.in_signal_handlers", "in handlers", "", "Operations in signal handlers that could not be counted.",
+      FV_FIELD(struct fv_locks, lost.missed) },
     { "lost.without_record", "without record", "",
       "Operations that are in locks only as part of a rest, for want of room.",
       FV_FIELD(struct fv_locks, lost.overflow) },

@@ -82,8 +82,8 @@ static void add_life(struct gather *g, const struct fv_thread_life *r)
         .created_s = time_or_nan(g, r->created),
         .begin_s = time_or_nan(g, r->begin),
         .end_s = time_or_nan(g, r->end),
-        .wait_s = fv_build_seconds(b->model, g->rank, r->wait_at_end) -
-                  fv_build_seconds(b->model, g->rank, r->wait_at_begin),
+        .wait_s =
+            fv_build_seconds(b->model, g->rank, r->wait_at_end) - fv_build_seconds(b->model, g->rank, r->wait_at_begin),
         .cpu_s = r->end ? (double)r->cpu_ns * 1e-9 : NAN,
         .join_begin_s = r->joiner == FV_NO_THREAD ? NAN : time_or_nan(g, r->join_begin),
         .join_end_s = r->joiner == FV_NO_THREAD ? NAN : time_or_nan(g, r->join_end),
@@ -409,7 +409,8 @@ static void read_members(struct gather *g, const struct fv_numbers *phases)
         uint32_t phase = fv_numbers_get(phases, r.region);
 
         if (phase != FV_NONE && r.time > r.wait)
-            FV_INTERNED(index, members, count, room, (uint32_t[]){ phase, r.number })->useful_s += (double)(r.time - r.wait) * tick_s;
+            FV_INTERNED(index, members, count, room, (uint32_t[]){ phase, r.number })->useful_s +=
+                (double)(r.time - r.wait) * tick_s;
     }
     for (size_t i = 0; i < count; i++)
         fv_busiest_add(&g->out->items[members[i].phase].busiest,
@@ -432,8 +433,7 @@ static void read_regions(struct gather *g)
         g->regions = true;
         add_to_rank(g, &r);
         uint32_t module = fv_numbers_module(&f->modules, r.module);
-        uint32_t routine =
-            module >= FV_MODEL_FIRST_MODULE ? fv_build_address(g->build, module, r.offset) : FV_NONE;
+        uint32_t routine = module >= FV_MODEL_FIRST_MODULE ? fv_build_address(g->build, module, r.offset) : FV_NONE;
         uint32_t phase = phase_of(g, FV_PHASE_OMP, routine, fv_build_node_of(g->build, f, r.path));
         struct fv_phase_sums sums = sum_regions(g, &r);
 
@@ -523,7 +523,10 @@ static void read_alone(struct gather *g)
         if (!is_sound(&r))
             continue;
         switch (r.kind) {
-        case FV_SOLO_PROCESS: g->out->alone = (struct fv_alone_run){ true, r.how, r.cache_bytes, r.left_bytes, (double)r.part_ppm * 1e-6 }; break;
+        case FV_SOLO_PROCESS:
+            g->out->alone =
+                (struct fv_alone_run){ true, r.how, r.cache_bytes, r.left_bytes, (double)r.part_ppm * 1e-6 };
+            break;
         case FV_SOLO_THREADS:
         case FV_SOLO_OMP: add_alone(g, &r, number); break;
         case FV_SOLO_RANK: add_turns(g, &r); break;

@@ -90,16 +90,16 @@ struct fv_life {
 struct fv_phase_sums {
     uint64_t instances, threads; /* threads: created, in all instances */
     uint32_t threads_min, threads_max;
-    double elapsed_s;        /* first creation to last join */
-    double longest_s;        /* max t_i */
-    double useful_longest_s; /* max (t_i - w_i) */
-    double weighted_s;       /* N max t_i */
-    double time_s, wait_s;   /* sums of t_i, w_i */
-    double cpu_s;            /* NAN: of a thread not known */
-    double off_cpu_s;        /* of t_i - w_i: without a processor, for what reason ever; a lower bound. NAN */
-    double creator_s;        /* that the creating thread did not spend in joins. NAN: it did not join all */
-    uint32_t cpus;           /* that a rank may run on, the fewest; 0: unknown */
-    double queue_s;          /* of time_s - wait_s, waiting for a processor; an estimate */
+    double elapsed_s;               /* first creation to last join */
+    double longest_s;               /* max t_i */
+    double useful_longest_s;        /* max (t_i - w_i) */
+    double weighted_s;              /* N max t_i */
+    double time_s, wait_s;          /* sums of t_i, w_i */
+    double cpu_s;                   /* NAN: of a thread not known */
+    double off_cpu_s;               /* of t_i - w_i: without a processor, for what reason ever; a lower bound. NAN */
+    double creator_s;               /* that the creating thread did not spend in joins. NAN: it did not join all */
+    uint32_t cpus;                  /* that a rank may run on, the fewest; 0: unknown */
+    double queue_s;                 /* of time_s - wait_s, waiting for a processor; an estimate */
     double least_s, useful_least_s; /* longest_s and useful_longest_s, but no less than C / P */
     /* of OpenMP; else 0 */
     double join_s, fork_s;  /* of wait_s: at the region's end; of no sum: from the fork to a thread's begin */
@@ -110,41 +110,48 @@ struct fv_phase_part {
     uint32_t phase, rank;
     struct fv_phase_sums sums;
 };
-enum fv_alone_quantity { FV_ALONE_INSTRUCTIONS, FV_ALONE_CYCLES, FV_ALONE_LINES /* from memory */, FV_ALONE_QUANTITIES };
+enum fv_alone_quantity {
+    FV_ALONE_INSTRUCTIONS,
+    FV_ALONE_CYCLES,
+    FV_ALONE_LINES /* from memory */,
+    FV_ALONE_QUANTITIES
+};
 extern const char *const fv_alone_quantities[FV_ALONE_QUANTITIES]; /* names of struct fv_quantity */
 /* Threads of the phase that ran alone, one at a time (fvmpi run --stacks --solo), over ranks. */
 struct fv_phase_alone {
-    uint64_t measured, let_go; /* instances: in which one ran alone to its end; which were not separable */
-    uint32_t threads, why;     /* of the largest; why the last one was let go: enum fv_gate_why */
-    double time_s, cpu_s;      /* of the measured, without barriers; short waits are in it */
-    double lost_s;             /* of it: the pirate did not hold the rest of the cache */
-    uint64_t probes, misses;   /* of who holds it */
+    uint64_t measured, let_go;           /* instances: in which one ran alone to its end; which were not separable */
+    uint32_t threads, why;               /* of the largest; why the last one was let go: enum fv_gate_why */
+    double time_s, cpu_s;                /* of the measured, without barriers; short waits are in it */
+    double lost_s;                       /* of it: the pirate did not hold the rest of the cache */
+    uint64_t probes, misses;             /* of who holds it */
     double counted[FV_ALONE_QUANTITIES]; /* with --counters, meanwhile; 0: not counted */
 };
-/* A rank that computed while the others of its node did not (rt/turns.h, fvmpi run --throughput), or the only copy of a program. */
+/* A rank that computed while the others of its node did not (rt/turns.h, fvmpi run --throughput), or the only copy of a
+ * program. */
 struct fv_rank_turns {
-    uint32_t rank; /* in fv_model.ranks */
+    uint32_t rank;               /* in fv_model.ranks */
     struct fv_phase_alone alone; /* measured: turns */
-    double fill_s; /* what filling the shared cache takes at most, line after line; 0: not known */
+    double fill_s;               /* what filling the shared cache takes at most, line after line; 0: not known */
 };
 /* How a run was made in which threads, or ranks, ran alone; `is` false: it is none. */
 struct fv_alone_run {
     bool is;
-    uint32_t how; /* enum fv_solo_how (base/solo.h) */
-    uint64_t cache_bytes, left_bytes; /* shared cache, as it was measured (0: it was not); of it the thread had so much, with its own caches */
-    double part; /* of the shared cache */
+    uint32_t how;                     /* enum fv_solo_how (base/solo.h) */
+    uint64_t cache_bytes, left_bytes; /* shared cache, as it was measured (0: it was not); of it the thread had so much,
+                                       * with its own caches */
+    double part;                      /* of the shared cache */
 };
 /* The thread of OpenMP's teams that works longest, in all regions of a phase. */
 struct fv_busiest {
-    double useful_s; /* without waits; 0: none is known */
+    double useful_s;       /* without waits; 0: none is known */
     uint32_t rank, number; /* rank: in fv_model.ranks; number: in its team */
 };
 struct fv_phase {
-    uint32_t kind;             /* enum fv_phase_kind; these three are its key */
-    uint32_t node;             /* that created the first thread, or forked; of OpenMP 0: those without room */
-    uint32_t routine;          /* as in fv_life; what the team ran */
-    uint32_t first, ranks;     /* its part of fv_phases.parts, by rank */
-    bool open;                 /* threads of it were alive at the end, or a region had not ended */
+    uint32_t kind;         /* enum fv_phase_kind; these three are its key */
+    uint32_t node;         /* that created the first thread, or forked; of OpenMP 0: those without room */
+    uint32_t routine;      /* as in fv_life; what the team ran */
+    uint32_t first, ranks; /* its part of fv_phases.parts, by rank */
+    bool open;             /* threads of it were alive at the end, or a region had not ended */
     struct fv_busiest busiest;
     struct fv_phase_alone alone;
     struct fv_phase_sums sums; /* over ranks */
@@ -161,8 +168,9 @@ struct fv_phases {
     size_t part_count, part_room;
     struct fv_life *lives; /* by rank, phase, instance */
     size_t life_count, life_room;
-    struct fv_rank_regions *regions; /* by rank */
-    struct fv_counted_value *counted; /* events that threads counted, with --counters; scope: the phase. In no order, and some places may occur more than once */
+    struct fv_rank_regions *regions;  /* by rank */
+    struct fv_counted_value *counted; /* events that threads counted, with --counters; scope: the phase. In no order,
+                                       * and some places may occur more than once */
     size_t counted_count, counted_room;
     struct fv_alone_run alone;
     struct fv_rank_turns *turns; /* by rank; those that took turns */
@@ -188,7 +196,7 @@ struct fv_phase_bound fv_phase_bound(const struct fv_phase_sums *sums);
 #define FV_STACK_GUARD 1.05 /* times N: a larger speedup is none */
 struct fv_stack {
     double measured, waitless, synchronisation, rest; /* S_m, S_w, their difference, N - S_w */
-    bool rejected; /* S_m or S_w is beyond the guard: T1 is not this phase's */
+    bool rejected;                                    /* S_m or S_w is beyond the guard: T1 is not this phase's */
 };
 struct fv_stack fv_phase_stack(const struct fv_phase *phase, double t1_s);
 

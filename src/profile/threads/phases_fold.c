@@ -73,8 +73,7 @@ static void fold_parts(struct fv_phases *s, const uint32_t *same)
     for (uint32_t i = 0; i < s->part_count; i++) {
         const struct fv_phase_part part = s->parts[i];
         size_t before = kept;
-        uint32_t k =
-            FV_INTERN(index, s->parts, kept, s->part_room, (uint32_t[]){ same[part.phase], part.rank });
+        uint32_t k = FV_INTERN(index, s->parts, kept, s->part_room, (uint32_t[]){ same[part.phase], part.rank });
 
         if (kept > before)
             s->parts[k].sums = part.sums;

@@ -12,7 +12,8 @@ FV_DATA_BASE(phases)
 static bool is_omp(void *subject, const void *row, const struct fv_column_def *c)
 {
     const struct fv_phase *p =
-        c->argument ? &fv_model_phases(fv_tables_model(subject))->items[((const struct fv_phase_part *)row)->phase] : row;
+        c->argument ? &fv_model_phases(fv_tables_model(subject))->items[((const struct fv_phase_part *)row)->phase]
+                    : row;
 
     return p->kind == FV_PHASE_OMP;
 }
@@ -25,95 +26,86 @@ static void get_bound(void *subject, const void *row, const struct fv_column_def
     v->real = *(const double *)(const void *)((const char *)&bound + c->argument);
 }
 
-#define SUM(k, t, u, d, S, m)                                                                                \
-    {                                                                                                        \
-        k, t, u, d, FV_FIELD(S, sums.m)                                                                      \
+#define SUM(k, t, u, d, S, m)           \
+    {                                   \
+        k, t, u, d, FV_FIELD(S, sums.m) \
     }
-#define SUM_KNOWN(k, t, u, d, S, m)                                                                          \
-    {                                                                                                        \
-        k, t, u, d, FV_FIELD(S, sums.m), .flags = FV_NULLABLE                                                \
+#define SUM_KNOWN(k, t, u, d, S, m)                           \
+    {                                                         \
+        k, t, u, d, FV_FIELD(S, sums.m), .flags = FV_NULLABLE \
     }
-#define SUM_OMP(k, t, u, d, S, m, part)                                                                      \
-    {                                                                                                        \
-        k, t, u, d, FV_FIELD(S, sums.m), .flags = FV_NULLABLE, .known = is_omp, .argument = (part)           \
+#define SUM_OMP(k, t, u, d, S, m, part)                                                            \
+    {                                                                                              \
+        k, t, u, d, FV_FIELD(S, sums.m), .flags = FV_NULLABLE, .known = is_omp, .argument = (part) \
     }
-#define BOUND(k, t, u, d, S, m, f)                                                                           \
-    {                                                                                                        \
-        k, t, u, d, FV_GET(FV_TYPE_REAL, get_bound), .flags = FV_NULLABLE | (f),                             \
-                                                     .offset = offsetof(S, sums),                            \
-                                                     .argument = offsetof(struct fv_phase_bound, m)          \
+#define BOUND(k, t, u, d, S, m, f)                                                                            \
+    {                                                                                                         \
+        k, t, u, d, FV_GET(FV_TYPE_REAL, get_bound), .flags = FV_NULLABLE | (f), .offset = offsetof(S, sums), \
+                                                     .argument = offsetof(struct fv_phase_bound, m)           \
     }
-#define SUM_COLUMNS(S, part)                                                                                 \
-    SUM("instance_count", "times", "", "Instances of the phase; of OpenMP, parallel regions.", S,            \
-        instances),                                                                                          \
-        BOUND("team.mean", "N", "", "N: threads of an instance, weighted by longest_s.", S, threads, 0),     \
-        SUM("team.min", "min", "", "The fewest threads of an instance.", S, threads_min),                    \
-        SUM("team.max", "max", "", "The most.", S, threads_max),                                             \
-        SUM("elapsed_s", "elapsed", "s",                                                                     \
-            "From the first creation to the last join; of OpenMP, from fork to end of the regions.", S,      \
-            elapsed_s),                                                                                      \
-        SUM("longest_s", "longest", "s",                                                                     \
-            "The longest time of a thread, max t; of OpenMP, until the last thread came to the end.", S,     \
-            longest_s),                                                                                      \
-        SUM("longest_waitless_s", "without waits", "s", "The same less its waits, max (t - w).", S,          \
-            useful_longest_s),                                                                               \
-        SUM("thread_s", "threads", "s",                                                                      \
-            "Times of the threads, sum t; of OpenMP, with the wait for the last thread at the region's "     \
-            "end.",                                                                                          \
-            S, time_s),                                                                                      \
-        SUM("wait_s", "wait", "s", "What they waited for each other, sum w; likewise.", S, wait_s),          \
-        SUM_KNOWN("cpu_s", "CPU", "s", "Their CPU time; null: not all threads ended, or OpenMP.", S, cpu_s), \
-        SUM_KNOWN("off_cpu_s", "off CPU", "s",                                                               \
-                  "Of thread_s less wait_s, without a processor, at least: run queue, I/O, sleep; null "     \
-                  "as cpu_s.",                                                                               \
-                  S, off_cpu_s),                                                                             \
-        SUM_KNOWN("creator_s", "creator", "s",                                                               \
-                  "Of elapsed_s, the creating thread's time outside of joining these threads; null: it did " \
-                  "not join them all, or OpenMP.",                                                           \
-                  S, creator_s),                                                                             \
-        { "cpu_count",                                                                                       \
-          "CPUs",                                                                                            \
-          "",                                                                                                \
-          "P: processors that a rank may run on, the fewest of these ranks; null: unknown.",                 \
-          FV_FIELD(S, sums.cpus),                                                                            \
-          .flags = FV_UNLESS_0 },                                                                            \
-        { "queue_s",                                                                                         \
-          "queue",                                                                                           \
-          "s",                                                                                               \
-          "Of thread_s less wait_s, what counts as waiting for a processor where there are fewer than "      \
-          "threads; else 0.",                                                                                \
-          FV_FIELD(S, sums.queue_s),                                                                         \
-          .flags = FV_ESTIMATE },                                                                            \
-        SUM_OMP("join_s", "join", "s",                                                                       \
-                "Part of wait_s: for the last thread at the region's end. Null but of OpenMP.", S, join_s,   \
-                part),                                                                                       \
-        SUM_OMP("fork_s", "fork", "s", "From the fork until a thread began; in no sum. Null but of OpenMP.", \
-                S, fork_s, part),                                                                            \
-        SUM_OMP("lost_thread_count", "lost", "",                                                             \
-                "Threads of teams of over 256, which are in no sum. Null but of OpenMP.", S, lost_threads,   \
-                part),                                                                                       \
-        SUM_OMP("untimed_task_count", "untimed tasks", "",                                                   \
-                "Tasks that may be part of waits. Null but of OpenMP.", S, untimed_tasks, part),             \
-        BOUND("speedup.without_waiting", "no waits", "ratio",                                                \
-              "How many times as fast the phase were at most if nobody waited: longest_s over "              \
-              "longest_waitless_s; null, as the following: no time was spent in it.",                        \
-              S, without_waiting, FV_ESTIMATE),                                                              \
-        BOUND("speedup.bound", "speedup", "ratio",                                                           \
-              "Bound of the speedup over one thread: (thread_s - wait_s - queue_s) / longest_s; "            \
-              "fvmpi-stacks(1) says why.",                                                                   \
-              S, bound, FV_ESTIMATE),                                                                        \
-        BOUND("speedup.bound_waitless", "waitless", "ratio",                                                 \
-              "The same if nobody waited: over longest_waitless_s.", S, bound_waitless, FV_ESTIMATE),        \
-        BOUND(                                                                                               \
-            "speedup.lost_to_waiting", "sync", "ratio",                                                      \
-            "What waiting takes away: bound_waitless - bound. With the two that follow and bound, it is N.", \
-            S, synchronisation, FV_ESTIMATE),                                                                \
-        BOUND("speedup.lost_to_imbalance", "imbalance", "ratio",                                             \
-              "What unequal threads take away: N - (thread_s - wait_s) / longest_waitless_s.", S, imbalance, \
-              FV_ESTIMATE),                                                                                  \
-        BOUND("speedup.lost_to_few_cpus", "few CPUs", "ratio",                                               \
-              "What fewer processors than threads take away: the rest of N; else 0.", S, few_cpus,           \
-              FV_ESTIMATE)
+#define SUM_COLUMNS(S, part)                                                                                           \
+    SUM("instance_count", "times", "", "Instances of the phase; of OpenMP, parallel regions.", S, instances),          \
+        BOUND("team.mean", "N", "", "N: threads of an instance, weighted by longest_s.", S, threads, 0),               \
+        SUM("team.min", "min", "", "The fewest threads of an instance.", S, threads_min),                              \
+        SUM("team.max", "max", "", "The most.", S, threads_max),                                                       \
+        SUM("elapsed_s", "elapsed", "s",                                                                               \
+            "From the first creation to the last join; of OpenMP, from fork to end of the regions.", S, elapsed_s),    \
+        SUM("longest_s", "longest", "s",                                                                               \
+            "The longest time of a thread, max t; of OpenMP, until the last thread came to the end.", S, longest_s),   \
+        SUM("longest_waitless_s", "without waits", "s", "The same less its waits, max (t - w).", S, useful_longest_s), \
+        SUM("thread_s", "threads", "s",                                                                                \
+            "Times of the threads, sum t; of OpenMP, with the wait for the last thread at the region's "               \
+            "end.",                                                                                                    \
+            S, time_s),                                                                                                \
+        SUM("wait_s", "wait", "s", "What they waited for each other, sum w; likewise.", S, wait_s),                    \
+        SUM_KNOWN("cpu_s", "CPU", "s", "Their CPU time; null: not all threads ended, or OpenMP.", S, cpu_s),           \
+        SUM_KNOWN("off_cpu_s", "off CPU", "s",                                                                         \
+                  "Of thread_s less wait_s, without a processor, at least: run queue, I/O, sleep; null "               \
+                  "as cpu_s.",                                                                                         \
+                  S, off_cpu_s),                                                                                       \
+        SUM_KNOWN("creator_s", "creator", "s",                                                                         \
+                  "Of elapsed_s, the creating thread's time outside of joining these threads; null: it did "           \
+                  "not join them all, or OpenMP.",                                                                     \
+                  S, creator_s),                                                                                       \
+        { "cpu_count",                                                                                                 \
+          "CPUs",                                                                                                      \
+          "",                                                                                                          \
+          "P: processors that a rank may run on, the fewest of these ranks; null: unknown.",                           \
+          FV_FIELD(S, sums.cpus),                                                                                      \
+          .flags = FV_UNLESS_0 },                                                                                      \
+        { "queue_s",                                                                                                   \
+          "queue",                                                                                                     \
+          "s",                                                                                                         \
+          "Of thread_s less wait_s, what counts as waiting for a processor where there are fewer than "                \
+          "threads; else 0.",                                                                                          \
+          FV_FIELD(S, sums.queue_s),                                                                                   \
+          .flags = FV_ESTIMATE },                                                                                      \
+        SUM_OMP("join_s", "join", "s", "Part of wait_s: for the last thread at the region's end. Null but of OpenMP.", \
+                S, join_s, part),                                                                                      \
+        SUM_OMP("fork_s", "fork", "s", "From the fork until a thread began; in no sum. Null but of OpenMP.", S,        \
+                fork_s, part),                                                                                         \
+        SUM_OMP("lost_thread_count", "lost", "",                                                                       \
+                "Threads of teams of over 256, which are in no sum. Null but of OpenMP.", S, lost_threads, part),      \
+        SUM_OMP("untimed_task_count", "untimed tasks", "", "Tasks that may be part of waits. Null but of OpenMP.", S,  \
+                untimed_tasks, part),                                                                                  \
+        BOUND("speedup.without_waiting", "no waits", "ratio",                                                          \
+              "How many times as fast the phase were at most if nobody waited: longest_s over "                        \
+              "longest_waitless_s; null, as the following: no time was spent in it.",                                  \
+              S, without_waiting, FV_ESTIMATE),                                                                        \
+        BOUND("speedup.bound", "speedup", "ratio",                                                                     \
+              "Bound of the speedup over one thread: (thread_s - wait_s - queue_s) / longest_s; "                      \
+              "fvmpi-stacks(1) says why.",                                                                             \
+              S, bound, FV_ESTIMATE),                                                                                  \
+        BOUND("speedup.bound_waitless", "waitless", "ratio", "The same if nobody waited: over longest_waitless_s.", S, \
+              bound_waitless, FV_ESTIMATE),                                                                            \
+        BOUND("speedup.lost_to_waiting", "sync", "ratio",                                                              \
+              "What waiting takes away: bound_waitless - bound. With the two that follow and bound, it is N.", S,      \
+              synchronisation, FV_ESTIMATE),                                                                           \
+        BOUND("speedup.lost_to_imbalance", "imbalance", "ratio",                                                       \
+              "What unequal threads take away: N - (thread_s - wait_s) / longest_waitless_s.", S, imbalance,           \
+              FV_ESTIMATE),                                                                                            \
+        BOUND("speedup.lost_to_few_cpus", "few CPUs", "ratio",                                                         \
+              "What fewer processors than threads take away: the rest of N; else 0.", S, few_cpus, FV_ESTIMATE)
 
 /* ---- by rank ---- */
 
@@ -130,16 +122,16 @@ static void get_function(void *subject, const void *row, const struct fv_column_
 }
 
 static const char *const kind_words[] = { "threads", "omp", NULL };
-#define KIND                                                                                                 \
-    {                                                                                                        \
-        "kind", "kind", "", "Threads that the program created, or OpenMP's parallel regions.",               \
-            FV_GET(FV_TYPE_TEXT, get_kind), .words = kind_words                                              \
+#define KIND                                                                                   \
+    {                                                                                          \
+        "kind", "kind", "", "Threads that the program created, or OpenMP's parallel regions.", \
+            FV_GET(FV_TYPE_TEXT, get_kind), .words = kind_words                                \
     }
-#define FUNCTION                                                                                             \
-    {                                                                                                        \
-        "function", "function", "",                                                                          \
-            "What the threads began with; of a region, the function that the compiler made of it.",          \
-            FV_GET(FV_TYPE_TEXT, get_function)                                                               \
+#define FUNCTION                                                                                    \
+    {                                                                                               \
+        "function", "function", "",                                                                 \
+            "What the threads began with; of a region, the function that the compiler made of it.", \
+            FV_GET(FV_TYPE_TEXT, get_function)                                                      \
     }
 static const struct fv_column_def part_columns[] = {
     FV_RANK_COLUMN(struct fv_phase_part, rank, "rank", "rank", "A rank that had the phase."),
@@ -200,12 +192,13 @@ static const struct fv_column_def phase_columns[] = {
                        "wait_s of thread_s."),
     FV_QUOTIENT_COLUMN("off_cpu_share", "off CPU", "share", struct fv_phase, sums.off_cpu_s, sums.time_s,
                        FV_FLAT | FV_BLANK, "off_cpu_s of it."),
-    { "busiest.rank", "busiest rank", "", "The rank of the thread of OpenMP's teams that works longest in all regions; null: not OpenMP.",
+    { "busiest.rank", "busiest rank", "",
+      "The rank of the thread of OpenMP's teams that works longest in all regions; null: not OpenMP.",
       FV_GET(FV_TYPE_NUMBER, get_busiest_rank), .flags = FV_NULLABLE },
-    { "busiest.thread", "thread", "", "That thread's number in its team.", FV_FIELD(struct fv_phase, busiest.number), .flags = FV_NULLABLE,
-      .known = has_busiest },
-    { "busiest.useful_s", "works", "s", "What it works there, without waits.", FV_FIELD(struct fv_phase, busiest.useful_s),
+    { "busiest.thread", "thread", "", "That thread's number in its team.", FV_FIELD(struct fv_phase, busiest.number),
       .flags = FV_NULLABLE, .known = has_busiest },
+    { "busiest.useful_s", "works", "s", "What it works there, without waits.",
+      FV_FIELD(struct fv_phase, busiest.useful_s), .flags = FV_NULLABLE, .known = has_busiest },
     { "open", "open", "", "Had some of its threads, or a region, not ended? Such a region is in no number.",
       FV_FIELD(struct fv_phase, open) },
     FV_PATH_COLUMNS(struct fv_phase, node),

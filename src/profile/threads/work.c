@@ -19,7 +19,9 @@ struct gather {
     size_t part_count, part_room;
 };
 
-const char *const fv_work_kind_names[FV_OMP_WORK_KINDS] = { "for", "sections", "single", "workshare", "distribute", "taskloop", "scope", "masked", "task", "target", "target data", NULL };
+const char *const fv_work_kind_names[FV_OMP_WORK_KINDS] = { "for",        "sections", "single",      "workshare",
+                                                            "distribute", "taskloop", "scope",       "masked",
+                                                            "task",       "target",   "target data", NULL };
 
 double fv_work_balance(const struct fv_work *w)
 {
@@ -28,7 +30,8 @@ double fv_work_balance(const struct fv_work *w)
 
 static bool makes_sense(const struct fv_omp_work *r)
 {
-    return r->kind && r->kind < FV_OMP_WORK_KINDS && r->count && r->executed <= r->count && r->timed <= r->executed && r->time_max <= r->time;
+    return r->kind && r->kind < FV_OMP_WORK_KINDS && r->count && r->executed <= r->count && r->timed <= r->executed &&
+           r->time_max <= r->time;
 }
 
 static uint32_t work_of(struct fv_build *b, struct gather *g, unsigned kind, uint32_t node)
@@ -36,7 +39,8 @@ static uint32_t work_of(struct fv_build *b, struct gather *g, unsigned kind, uin
     struct fv_works *out = fv_model_works(b->model);
     const struct fv_node *n = &b->model->tree.nodes[node];
     size_t before = out->count;
-    uint32_t i = FV_INTERN(g->works, out->items, out->count, out->room, (uint32_t[]){ kind, n->module, (uint32_t)n->offset, (uint32_t)(n->offset >> 32) });
+    uint32_t i = FV_INTERN(g->works, out->items, out->count, out->room,
+                           (uint32_t[]){ kind, n->module, (uint32_t)n->offset, (uint32_t)(n->offset >> 32) });
 
     if (out->count > before) {
         out->items[i].node = node;
@@ -86,7 +90,8 @@ static bool same_rank(const struct part *a, const struct part *b)
     return a->work == b->work && a->rank == b->rank;
 }
 
-/* Threads, and times: of each rank the most; of tasks, which are not met by a team but run by one of it each, all that ran. */
+/* Threads, and times: of each rank the most; of tasks, which are not met by a team but run by one of it each, all that
+ * ran. */
 static void add_threads(struct fv_works *works, struct gather *g)
 {
     uint64_t most = 0;
@@ -95,7 +100,9 @@ static void add_threads(struct fv_works *works, struct gather *g)
         struct fv_work *w = &works->items[g->parts[i].work];
         struct part thread = g->parts[i];
 
-        for (next = i + 1; next < g->part_count && same_rank(&g->parts[next], &thread) && g->parts[next].thread == thread.thread; next++) {
+        for (next = i + 1;
+             next < g->part_count && same_rank(&g->parts[next], &thread) && g->parts[next].thread == thread.thread;
+             next++) {
             thread.count += g->parts[next].count;
             thread.seconds += g->parts[next].seconds;
         }

@@ -1,5 +1,5 @@
-/* Worksharing of OpenMP (--threads): loops, sections, singles and the like, by the place where they stand, over all ranks and threads. Exact; what
- * the runtime does not tell is not there (struct fv_omp_work). */
+/* Worksharing of OpenMP (--threads): loops, sections, singles and the like, by the place where they stand, over all
+ * ranks and threads. Exact; what the runtime does not tell is not there (struct fv_omp_work). */
 #ifndef FV_PROFILE_WORK_H
 #define FV_PROFILE_WORK_H
 
@@ -17,14 +17,16 @@ struct fv_work {
     uint64_t timed;    /* ... and of them, those whose end was told: */
     double seconds, max_s, wait_s; /* of all threads; of the longest part; of seconds, waiting for others in them */
     double thread_max_s;           /* of the thread with most, ... */
-    uint32_t max_rank, max_thread; /* ... this one: rank in fv_model.ranks, FV_NONE: none was timed; fv_thread_record.id */
+    uint32_t max_rank, max_thread; /* ... this one: rank in fv_model.ranks, FV_NONE: none was timed;
+                                    * fv_thread_record.id */
 };
 
 struct fv_works {
     struct fv_work *items; /* by seconds, longest first */
     size_t count, room;
 };
-extern const char *const fv_work_kind_names[FV_OMP_WORK_KINDS]; /* by kind - 1, as OpenMP's directives; ends with NULL */
+extern const char *const fv_work_kind_names[FV_OMP_WORK_KINDS]; /* by kind - 1, as OpenMP's directives; ends with
+                                                                 * NULL */
 /* Mean of its threads over the one with most. NAN: it was not timed. */
 double fv_work_balance(const struct fv_work *work);
 void fv_works_release(void *data); /* struct fv_works */

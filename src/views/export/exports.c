@@ -86,8 +86,8 @@ static void put_frames(struct fv_json *j, const struct fv_cost_profile *c)
 }
 
 /* Of the stacks [first, end), which are of one thread. */
-static void put_thread(struct fv_json *j, const struct fv_model *m, const struct fv_cost_profile *c,
-                       size_t first, size_t end, uint32_t *procedures)
+static void put_thread(struct fv_json *j, const struct fv_model *m, const struct fv_cost_profile *c, size_t first,
+                       size_t end, uint32_t *procedures)
 {
     const struct fv_cost_thread *t = &fv_model_costs(m)->threads[c->stacks[first].thread];
     char name[80];

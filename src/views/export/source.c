@@ -95,20 +95,17 @@ static int choose_file(struct source *s, const char *asked)
     }
     if (count > 1) {
         join(files, count, text, sizeof(text));
-        fv_log(
-            "report: --source %s is one of several files: %s; give as much of the path as tells them apart",
-            asked, text);
+        fv_log("report: --source %s is one of several files: %s; give as much of the path as tells them apart", asked,
+               text);
         return -FV_EINVAL;
     }
     count = list_files(s->c, NULL, files, CANDIDATES + 1);
     join(files, count, text, sizeof(text));
     if (unknown)
-        snprintf(lost, sizeof(lost),
-                 "; %s of all samples are in code without line numbers: compile it with -g",
+        snprintf(lost, sizeof(lost), "; %s of all samples are in code without line numbers: compile it with -g",
                  fv_words_percent((double)unknown, (double)s->c->all.ticks, part));
     if (count)
-        fv_log("report: --source %s: no samples in a file of that name; there are some in %s%s", asked, text,
-               lost);
+        fv_log("report: --source %s: no samples in a file of that name; there are some in %s%s", asked, text, lost);
     else
         fv_log("report: --source %s: no source lines are known; compile the program with -g%s", asked,
                s->c->all.ticks ? "" : ", and record it with --sample");
@@ -174,8 +171,8 @@ static void put_line(const struct source *s, uint64_t number, const struct fv_co
     }
     fputs(hot ? fv_page_on(s->page, FV_YELLOW) : "", s->page->out);
     put_numbers(s, cells);
-    fprintf(s->page->out, " %6llu%s%s%s\n", (unsigned long long)number, text && *text ? "  " : "",
-            text ? text : "", hot ? fv_page_off(s->page) : "");
+    fprintf(s->page->out, " %6llu%s%s%s\n", (unsigned long long)number, text && *text ? "  " : "", text ? text : "",
+            hot ? fv_page_off(s->page) : "");
 }
 
 static void put_file(const struct source *s, FILE *in)
@@ -213,9 +210,7 @@ static void put_heading(const struct source *s, const char *of)
 
 static void put_columns(const struct source *s)
 {
-    static const char *const titles[7] = {
-        "self", "seconds", "samples", "total", "seconds", "in MPI", "sync"
-    };
+    static const char *const titles[7] = { "self", "seconds", "samples", "total", "seconds", "in MPI", "sync" };
 
     fprintf(s->page->out, "\n%s", fv_page_on(s->page, FV_DIM));
     put_numbers(s, titles);
@@ -231,8 +226,8 @@ static void put_source(const struct source *s, const struct fv_source_options *o
 
     put_heading(s, of);
     if (!in) {
-        snprintf(text, sizeof(text),
-                 "%s: %s: lines are shown by number; --source-path OLD=NEW says where it is now", path, why);
+        snprintf(text, sizeof(text), "%s: %s: lines are shown by number; --source-path OLD=NEW says where it is now",
+                 path, why);
         fv_page_words(s->page, text, 0);
     } else if ((int64_t)st.st_mtim.tv_sec > s->view->model->origin_ns / 1000000000) {
         fv_page_words(s->page, "The file changed after the run began: lines may be off", 0);
@@ -260,8 +255,8 @@ static int find_rank(const struct fv_model *m, long world_rank, uint32_t *out)
     return -FV_ENOENT;
 }
 
-int fv_view_source(const struct fv_profile *v, const struct fv_source_options *o,
-                   const struct fv_text_options *t, FILE *out)
+int fv_view_source(const struct fv_profile *v, const struct fv_source_options *o, const struct fv_text_options *t,
+                   FILE *out)
 {
     const struct fv_page page = { .out = out, .width = t->width, .color = t->color, .utf8 = t->utf8 };
     struct source s = { .page = &page, .view = v };

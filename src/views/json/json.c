@@ -11,8 +11,8 @@ enum fv_json_ranks fv_json_ranks_default(const struct fv_profile *profile)
     return profile->model->rank_count > FV_JSON_RANKS_MOST ? FV_JSON_RANKS_SUMMARY : FV_JSON_RANKS_ALL;
 }
 
-static int document(const char *schema, const struct fv_relation *const *set, void *subject,
-                    enum fv_json_ranks ranks, FILE *out)
+static int document(const char *schema, const struct fv_relation *const *set, void *subject, enum fv_json_ranks ranks,
+                    FILE *out)
 {
     struct fv_json json = { .out = out };
 

@@ -54,8 +54,7 @@ void fv_json_value(struct fv_json *j, const char *key, const struct fv_value *v)
     }
 }
 
-static void put_relation(const struct writer *w, const char *key, const struct fv_relation *r,
-                         const void *parent);
+static void put_relation(const struct writer *w, const char *key, const struct fv_relation *r, const void *parent);
 
 /* ---- rows as objects ---- */
 
@@ -92,8 +91,7 @@ static void put_columns(const struct writer *w, const struct fv_relation *r, con
         fv_json_end(w->j);
 }
 
-static void put_list_of(const struct writer *w, const char *key, const struct fv_relation *r,
-                        const void *parent)
+static void put_list_of(const struct writer *w, const char *key, const struct fv_relation *r, const void *parent)
 {
     bool map = r->shape == FV_MAP;
     size_t count = fv_relation_count(r, w->subject, parent);
@@ -173,8 +171,7 @@ struct of_rank {
     int64_t rank;
 };
 
-static void put_summary_row(struct fv_json *j, const struct fv_column_def *c, struct of_rank *values,
-                            size_t count)
+static void put_summary_row(struct fv_json *j, const struct fv_column_def *c, struct of_rank *values, size_t count)
 {
     char key[FV_KEY_BYTES];
     double mean = 0, m2 = 0;
@@ -202,9 +199,7 @@ static void put_summary_row(struct fv_json *j, const struct fv_column_def *c, st
 
 static bool as_number(const struct fv_value *v, double *out)
 {
-    *out = v->type == FV_TYPE_WHOLE    ? (double)v->whole
-           : v->type == FV_TYPE_NUMBER ? (double)v->number
-                                       : v->real;
+    *out = v->type == FV_TYPE_WHOLE ? (double)v->whole : v->type == FV_TYPE_NUMBER ? (double)v->number : v->real;
     return !v->null;
 }
 
@@ -220,8 +215,7 @@ const char *const fv_json_summary_keys[FV_JSON_SUMMARY_KEYS] = { "column", "coun
                                                                  "min",    "min_rank", "q1",      "median",
                                                                  "q3",     "max",      "max_rank" };
 
-static void put_summary(const struct writer *w, const char *key, const struct fv_relation *r,
-                        const void *parent)
+static void put_summary(const struct writer *w, const char *key, const struct fv_relation *r, const void *parent)
 {
     const struct fv_column_def *ranks = rank_column(r);
     size_t count = fv_relation_count(r, w->subject, parent);
@@ -238,8 +232,7 @@ static void put_summary(const struct writer *w, const char *key, const struct fv
         size_t known = 0;
 
         if (c == ranks || c->flags & FV_IS_RANK || !strcmp(c->unit, "id") ||
-            (c->type != FV_TYPE_WHOLE && c->type != FV_TYPE_NUMBER && c->type != FV_TYPE_REAL) ||
-            c->flags & FV_FLAT)
+            (c->type != FV_TYPE_WHOLE && c->type != FV_TYPE_NUMBER && c->type != FV_TYPE_REAL) || c->flags & FV_FLAT)
             continue;
         for (size_t i = 0; i < count; i++) {
             const void *row = fv_relation_row(r, w->subject, parent, i);
@@ -258,8 +251,7 @@ static void put_summary(const struct writer *w, const char *key, const struct fv
 
 /* ---- all ---- */
 
-static void put_shape(const struct writer *w, const char *key, const struct fv_relation *r,
-                      const void *parent)
+static void put_shape(const struct writer *w, const char *key, const struct fv_relation *r, const void *parent)
 {
     if (r->nullable && r->shape != FV_ONE && !fv_relation_count(r, w->subject, parent)) {
         fv_json_null(w->j, key);
@@ -272,8 +264,7 @@ static void put_shape(const struct writer *w, const char *key, const struct fv_r
     }
 }
 
-static void put_relation(const struct writer *w, const char *key, const struct fv_relation *r,
-                         const void *parent)
+static void put_relation(const struct writer *w, const char *key, const struct fv_relation *r, const void *parent)
 {
     char summary[FV_KEY_BYTES];
 
@@ -296,8 +287,7 @@ static void put_relation(const struct writer *w, const char *key, const struct f
         fv_json_null(w->j, summary);
 }
 
-void fv_json_relations(struct fv_json *j, const struct fv_relation *const *set, void *subject,
-                       enum fv_json_ranks ranks)
+void fv_json_relations(struct fv_json *j, const struct fv_relation *const *set, void *subject, enum fv_json_ranks ranks)
 {
     const struct writer w = { j, subject, ranks };
 

@@ -73,8 +73,7 @@ static void put_column(struct fv_json *j, const char *key, const struct fv_colum
 static void put_relation(struct fv_json *j, const char *key, const struct fv_relation *r);
 
 /* Keys from column *at on that are of one object: of a group, or of the row. */
-static void put_properties(struct fv_json *j, const struct fv_relation *r, size_t first, size_t end,
-                           size_t group);
+static void put_properties(struct fv_json *j, const struct fv_relation *r, size_t first, size_t end, size_t group);
 
 /* Behind the columns of the group that begins at `first`. */
 static size_t group_end(const struct fv_relation *r, size_t first, size_t bytes)
@@ -98,8 +97,7 @@ static void put_required_key(struct fv_json *j, const struct fv_column_def *c, c
     }
 }
 
-static void put_required(struct fv_json *j, const struct fv_relation *r, size_t first, size_t end,
-                         size_t group)
+static void put_required(struct fv_json *j, const struct fv_relation *r, size_t first, size_t end, size_t group)
 {
     char name[FV_KEY_BYTES];
 
@@ -131,8 +129,7 @@ static void put_object(struct fv_json *j, const struct fv_relation *r, size_t fi
     fv_json_end(j);
 }
 
-static void put_properties(struct fv_json *j, const struct fv_relation *r, size_t first, size_t end,
-                           size_t group)
+static void put_properties(struct fv_json *j, const struct fv_relation *r, size_t first, size_t end, size_t group)
 {
     char name[FV_KEY_BYTES];
 
@@ -246,12 +243,11 @@ static void put_definitions(struct fv_json *j)
     fv_json_object(j, "$defs");
     fv_json_object(j, "summary");
     put_type(j, "object", true);
-    fv_json_string(
-        j, "description",
-        "The values of each column over the ranks: how many there are, mean, standard deviation (of the "
-        "population), smallest and largest with a rank that has it, quartiles. Null unless "
-        "--json-ranks=summary "
-        "is in force, as it is by default above 512 ranks.");
+    fv_json_string(j, "description",
+                   "The values of each column over the ranks: how many there are, mean, standard deviation (of the "
+                   "population), smallest and largest with a rank that has it, quartiles. Null unless "
+                   "--json-ranks=summary "
+                   "is in force, as it is by default above 512 ranks.");
     fv_json_object(j, "properties");
     fv_json_object(j, "columns");
     fv_json_array(j, "const");

@@ -1,5 +1,6 @@
-/* The page: one HTML file that needs nothing else. Its skeleton, styles and scripts are share/page/, which embed.py makes one text of; between its
- * two halves stand the tables of a profile, a comparison or a study of scaling: JSON, compressed (gzip), as base64 in pieces.
+/* The page: one HTML file that needs nothing else. Its skeleton, styles and scripts are share/page/, which embed.py
+ * makes one text of; between its two halves stand the tables of a profile, a comparison or a study of scaling: JSON,
+ * compressed (gzip), as base64 in pieces.
  *
  *     [ { "schema": ..., "words": [TEXT...],
  *         "tables": [ { "name", "title", "doc", "shown", "recorded_by", "rows": in the page, "all_rows",
@@ -7,9 +8,10 @@
  *       [ [ [VALUE...] of each column ] of each table ],
  *       { "files": ..., "left_out": ... } (page_sources.h) ]
  *
- * There are two of these: what the first screen needs, and the rest; then, of a traced run, its timeline (page_timeline.h).
- * A table is the flat form of a relation, as in CSV. Texts are numbers of words, truths 0 or 1; a value that is not known is null. "type": whole, real,
- * truth, text, reals (a list). "kind": the column that says whether a value is exact; "estimate": none of the column's is. */
+ * There are two of these: what the first screen needs, and the rest; then, of a traced run, its timeline
+ * (page_timeline.h). A table is the flat form of a relation, as in CSV. Texts are numbers of words, truths 0 or 1; a
+ * value that is not known is null. "type": whole, real, truth, text, reals (a list). "kind": the column that says
+ * whether a value is exact; "estimate": none of the column's is. */
 #include "diff/diff_relations.h"
 #include "profile/relations.h"
 #include "scaling/scaling_relations.h"
@@ -131,7 +133,8 @@ static bool take_row(void *context, const struct fv_flat_row *row)
     }
     t->rows++;
     if (t->sources) {
-        const struct fv_value file = fv_flat_read(&t->flat.items[t->file], t->subject, row), line = fv_flat_read(&t->flat.items[t->line], t->subject, row);
+        const struct fv_value file = fv_flat_read(&t->flat.items[t->file], t->subject, row),
+                              line = fv_flat_read(&t->flat.items[t->line], t->subject, row);
 
         if (!file.null && !line.null && file.type == FV_TYPE_TEXT && line.type == FV_TYPE_WHOLE)
             fv_page_sources_add(t->sources, file.text, line.whole);
@@ -336,7 +339,8 @@ static void put_base64(FILE *out, const unsigned char *bytes, size_t count)
 
     for (size_t i = 0; i < count; i += 3) {
         size_t left = count - i;
-        unsigned b = (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0);
+        unsigned b =
+            (unsigned)bytes[i] << 16 | (left > 1 ? (unsigned)bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0);
 
         fputc(digits[b >> 18], out);
         fputc(digits[b >> 12 & 63], out);
@@ -396,14 +400,15 @@ struct block {
 /* What a page is made of. */
 struct page {
     const char *schema;
-    const char *first; /* tables of the first screen, which is drawn before the others are read; with blanks around each */
+    const char *first; /* tables of the first screen, which is drawn before the others are read; with blanks around
+                        * each */
     const struct fv_relation *const *relations;
-    void *subject; /* of them */
+    void *subject;                                                                 /* of them */
     int (*text)(const void *of, const struct fv_text_options *options, FILE *out); /* for who reads without scripts */
     const void *of;
     const struct fv_page_options *options;
     const struct fv_profile *traced; /* whose calls, messages and samples are drawn over time; NULL: none */
-    int64_t run_began_s; /* source files that changed since are not what ran */
+    int64_t run_began_s;             /* source files that changed since are not what ran */
 };
 
 static int put_text(const struct page *page, FILE *out)
@@ -439,12 +444,14 @@ static int squeeze(const struct tables *all, const struct page *page, const char
 {
     char *text = NULL;
     FILE *stream = open_memstream(&text, &block->raw), *out = NULL;
-    bool written = stream && (all ? !all->failed && put_json(all, page, stream) : fv_page_timeline_put(page->traced, stream));
+    bool written =
+        stream && (all ? !all->failed && put_json(all, page, stream) : fv_page_timeline_put(page->traced, stream));
 
     free(block->text);
     *block = (struct block){ .raw = block->raw };
     written &= stream && !fclose(stream);
-    written = written && (out = open_memstream(&block->text, &block->bytes)) && put_compressed(out, class, text, block->raw);
+    written =
+        written && (out = open_memstream(&block->text, &block->bytes)) && put_compressed(out, class, text, block->raw);
     written &= out && !fclose(out);
     free(text);
     return written ? 0 : -FV_EIO;
@@ -464,9 +471,11 @@ static int squeeze_to(struct tables *all, const struct page *page, const char *c
 
 static int put_blocks(const struct page *page, FILE *out)
 {
-    struct tables first = { .subject = page->subject, .only = page->first }, rest = { .subject = page->subject, .but = page->first, .with_source = !page->options->no_source };
+    struct tables first = { .subject = page->subject, .only = page->first },
+                  rest = { .subject = page->subject, .but = page->first, .with_source = !page->options->no_source };
     struct block a = { 0 }, b = { 0 }, timeline = { 0 };
-    size_t most = page->options->max_bytes ? page->options->max_bytes : FV_PAGE_BYTES, own = fv_page_head_bytes + fv_page_tail_bytes;
+    size_t most = page->options->max_bytes ? page->options->max_bytes : FV_PAGE_BYTES,
+           own = fv_page_head_bytes + fv_page_tail_bytes;
 
     fv_relations_visit(page->relations, take_table, &first);
     fv_relations_visit(page->relations, take_table, &rest);
@@ -513,8 +522,9 @@ int fv_view_page(const struct fv_profile *view, const struct fv_page_options *op
     struct fv_tables subject;
 
     fv_tables_init(&subject, view);
-    int err = put_page(&(struct page){ FV_PROFILE_SCHEMA, " run options findings efficiency ranks problems ", fv_profile_relations, &subject, profile_text, view, options,
-                                       view, view->model->origin_ns / 1000000000 },
+    int err = put_page(&(struct page){ FV_PROFILE_SCHEMA, " run options findings efficiency ranks problems ",
+                                       fv_profile_relations, &subject, profile_text, view, options, view,
+                                       view->model->origin_ns / 1000000000 },
                        out);
 
     fv_tables_release(&subject);
@@ -531,7 +541,10 @@ static int diff_text(const void *of, const struct fv_text_options *options, FILE
 int fv_diff_page(const struct fv_diff *diff, FILE *out)
 {
     struct fv_diff_tables subject = { .diff = diff };
-    int err = put_page(&(struct page){ FV_DIFF_SCHEMA, " comparison problems runs_a runs_b run_changes entries mpi_functions ", fv_diff_relations, &subject, diff_text, diff, &without_source, NULL, 0 }, out);
+    int err = put_page(&(struct page){ FV_DIFF_SCHEMA,
+                                       " comparison problems runs_a runs_b run_changes entries mpi_functions ",
+                                       fv_diff_relations, &subject, diff_text, diff, &without_source, NULL, 0 },
+                       out);
 
     fv_diff_tables_release(&subject);
     return err;
@@ -546,7 +559,9 @@ int fv_scaling_page(const struct fv_scaling *scaling, FILE *out)
 {
     struct fv_scaling_tables subject = { .scaling = scaling };
 
-    return put_page(&(struct page){ FV_SCALING_SCHEMA, " scaling points runs parts problems ", fv_scaling_relations, &subject, scaling_text, scaling, &without_source, NULL, 0 }, out);
+    return put_page(&(struct page){ FV_SCALING_SCHEMA, " scaling points runs parts problems ", fv_scaling_relations,
+                                    &subject, scaling_text, scaling, &without_source, NULL, 0 },
+                    out);
 }
 
 static int speedup_text(const void *of, const struct fv_text_options *options, FILE *out)
@@ -558,5 +573,8 @@ int fv_speedup_page(const struct fv_speedup *speedup, FILE *out)
 {
     struct fv_speedup_tables subject = { .speedup = speedup };
 
-    return put_page(&(struct page){ FV_STACKS_SCHEMA, " speedups stacks curves throughputs shares throughput_curve runs ", fv_speedup_relations, &subject, speedup_text, speedup, &without_source, NULL, 0 }, out);
+    return put_page(&(struct page){ FV_STACKS_SCHEMA,
+                                    " speedups stacks curves throughputs shares throughput_curve runs ",
+                                    fv_speedup_relations, &subject, speedup_text, speedup, &without_source, NULL, 0 },
+                    out);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AROUND 8                  /* lines before and behind one that is named */
+#define AROUND 8                   /* lines before and behind one that is named */
 #define MOST   (UINT32_C(2) << 20) /* bytes of all lines */
 
 void fv_page_sources_add(struct fv_page_sources *sources, const char *file, uint64_t line)
@@ -70,12 +70,15 @@ static bool put_lines(const struct fv_page_source *of, FILE *in, struct fv_json 
     return fits;
 }
 
-/* A page is given away, and the names of files come from the program's debug information, which may be anybody's: what is no source file by its name
- * stays where it is. */
+/* A page is given away, and the names of files come from the program's debug information, which may be anybody's: what
+ * is no source file by its name stays where it is. */
 static bool is_source(const char *name)
 {
-    static const char *const suffixes[] = { "c", "h", "C", "H", "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "ipp", "tcc", "inl", "f", "F", "for", "FOR", "f77", "F77", "f90", "F90", "f95",
-                                            "F95", "f03", "F03", "f08", "F08", "f18", "F18", "ftn", "inc", "s", "S", "asm", "py", "pyx", "cu", "cuh", "rs", "go", "d", "jl", "m", "adb", "ads", "pas" };
+    static const char *const suffixes[] = { "c",   "h",   "C",   "H",   "cc",  "cpp", "cxx", "c++", "hh",  "hpp",
+                                            "hxx", "ipp", "tcc", "inl", "f",   "F",   "for", "FOR", "f77", "F77",
+                                            "f90", "F90", "f95", "F95", "f03", "F03", "f08", "F08", "f18", "F18",
+                                            "ftn", "inc", "s",   "S",   "asm", "py",  "pyx", "cu",  "cuh", "rs",
+                                            "go",  "d",   "jl",  "m",   "adb", "ads", "pas" };
     const char *base = strrchr(name, '/'), *dot = strrchr(base ? base : name, '.');
 
     for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -84,7 +87,8 @@ static bool is_source(const char *name)
     return false;
 }
 
-static bool put_file(const struct fv_page_source *of, const struct fv_source_place *place, int64_t run_began_s, struct fv_json *json, size_t *left)
+static bool put_file(const struct fv_page_source *of, const struct fv_source_place *place, int64_t run_began_s,
+                     struct fv_json *json, size_t *left)
 {
     char path[FV_SOURCE_PATH];
     const char *why = "it is no source file by its name";
@@ -107,7 +111,8 @@ static bool put_file(const struct fv_page_source *of, const struct fv_source_pla
     return whole;
 }
 
-bool fv_page_sources_put(const struct fv_page_sources *sources, const struct fv_source_place *place, int64_t run_began_s, FILE *out)
+bool fv_page_sources_put(const struct fv_page_sources *sources, const struct fv_source_place *place,
+                         int64_t run_began_s, FILE *out)
 {
     struct fv_json json = { .out = out };
     size_t left = MOST, left_out = 0;

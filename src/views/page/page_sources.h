@@ -22,9 +22,10 @@ struct fv_page_sources {
 
 void fv_page_sources_add(struct fv_page_sources *sources, const char *file, uint64_t line);
 /* As JSON: { "files": [ { "name", "why": why it can not be read, or null, "changed": after the run began,
- * "parts": [ { "first": its number, "lines": [TEXT...] } ] } ], "left_out": files that were not read to the end, because the page would be too large }.
- * False: it could not be written. */
-bool fv_page_sources_put(const struct fv_page_sources *sources, const struct fv_source_place *place, int64_t run_began_s, FILE *out);
+ * "parts": [ { "first": its number, "lines": [TEXT...] } ] } ], "left_out": files that were not read to the end,
+ * because the page would be too large }. False: it could not be written. */
+bool fv_page_sources_put(const struct fv_page_sources *sources, const struct fv_source_place *place,
+                         int64_t run_began_s, FILE *out);
 void fv_page_sources_release(struct fv_page_sources *sources);
 
 #endif

@@ -40,7 +40,9 @@ static void init_paths(struct paths *p, const struct fv_profile *profile)
 {
     size_t nodes = profile->model->tree.node_count;
 
-    *p = (struct paths){ .profile = profile, .code = fv_cost_code(profile->model), .number = fv_xcalloc(nodes + 1, sizeof(*p->number)) };
+    *p = (struct paths){ .profile = profile,
+                         .code = fv_cost_code(profile->model),
+                         .number = fv_xcalloc(nodes + 1, sizeof(*p->number)) };
     memset(p->number, 0xff, nodes * sizeof(*p->number));
 }
 
@@ -136,14 +138,17 @@ static bool next_row(const struct fv_traced *t, size_t calls, size_t samples, st
         row->rank = s->rank;
         row->thread = s->thread;
     }
-    for (size_t left = t->call_count - calls; row->call_count < left && c[row->call_count].rank == row->rank && c[row->call_count].thread == row->thread;)
+    for (size_t left = t->call_count - calls;
+         row->call_count < left && c[row->call_count].rank == row->rank && c[row->call_count].thread == row->thread;)
         row->call_count++;
-    for (size_t left = t->sample_count - samples; row->sample_count < left && s[row->sample_count].rank == row->rank && s[row->sample_count].thread == row->thread;)
+    for (size_t left = t->sample_count - samples; row->sample_count < left && s[row->sample_count].rank == row->rank &&
+                                                  s[row->sample_count].thread == row->thread;)
         row->sample_count++;
     return true;
 }
 
-static void put_numbers(struct fv_json *out, const char *key, const void *items, size_t bytes, size_t count, int64_t (*value)(const void *item))
+static void put_numbers(struct fv_json *out, const char *key, const void *items, size_t bytes, size_t count,
+                        int64_t (*value)(const void *item))
 {
     fv_json_array(out, key);
     for (size_t i = 0; i < count; i++)
@@ -231,7 +236,8 @@ static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_js
     struct row row = { 0 };
 
     fv_json_array(out, "rows");
-    for (size_t calls = 0, samples = 0; next_row(&m->traced, calls, samples, &row); calls += row.call_count, samples += row.sample_count) {
+    for (size_t calls = 0, samples = 0; next_row(&m->traced, calls, samples, &row);
+         calls += row.call_count, samples += row.sample_count) {
         fv_json_object(out, NULL);
         fv_json_signed(out, "rank", m->ranks[row.rank].world_rank);
         fv_json_unsigned(out, "thread", row.thread);
@@ -278,7 +284,11 @@ static void put_messages(const struct fv_traced *t, struct fv_json *out)
     static const struct {
         const char *key;
         int64_t (*value)(const void *message);
-    } keys[] = { { "from", message_from }, { "to", message_to }, { "sent", message_sent }, { "flight", message_flight }, { "bytes", message_bytes } };
+    } keys[] = { { "from", message_from },
+                 { "to", message_to },
+                 { "sent", message_sent },
+                 { "flight", message_flight },
+                 { "bytes", message_bytes } };
 
     fv_json_object(out, "messages");
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)

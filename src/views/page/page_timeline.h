@@ -9,14 +9,20 @@
 
 /* As JSON, times in ns from the model's origin:
  *
- *     { "end": of the run, "left_out": calls that are not here, "messages_left_out", "unmatched", "samples_left_out": that others stand for,
- *       "waits_unknown": collective calls that are here whose waiting nobody knows, "waits_cut": that for the last messages is not known,
- *       "rows": [ { "rank", "thread": its id, "sites": [ of each call: id of callsites, or null ], "gaps": [ from the end of the call before ],
- *                   "durations": [...], "bytes": [...], "waits": [ of calls that waited: index, how long, for which rank, for which of its threads, ... ],
- *                   "samples": { "tick": CPU time that a tick stands for, "gaps": [ from the one before ], "ticks": [ that it stands for ], "paths": [ index of paths ] } } ],
- *       "frames": [ names ], "paths": [ { "own": index in frames of the innermost function of the program, "frames": [ indices, innermost first ], "more": that are
+ *     { "end": of the run, "left_out": calls that are not here, "messages_left_out", "unmatched", "samples_left_out":
+ *     that others stand for,
+ *       "waits_unknown": collective calls that are here whose waiting nobody knows, "waits_cut": that for the last
+ *       messages is not known, "rows": [ { "rank", "thread": its id, "sites": [ of each call: id of callsites, or null
+ *       ], "gaps": [ from the end of the call before ],
+ *                   "durations": [...], "bytes": [...], "waits": [ of calls that waited: index, how long, for which
+ *                   rank, for which of its threads, ... ], "samples": { "tick": CPU time that a tick stands for,
+ *                   "gaps": [ from the one before ], "ticks": [ that it stands for ], "paths": [ index of paths ] } }
+ *                   ],
+ *       "frames": [ names ], "paths": [ { "own": index in frames of the innermost function of the program, "frames": [
+ *       indices, innermost first ], "more": that are
  *                   left out, "sync": it waits for threads } ],
- *       "messages": { "from": [...], "to": [...], "sent": [...], "flight": [ from then to the end of the call that received ], "bytes": [...] } }
+ *       "messages": { "from": [...], "to": [...], "sent": [...], "flight": [ from then to the end of the call that
+ *       received ], "bytes": [...] } }
  *
  * False: it could not be written. */
 bool fv_page_timeline_put(const struct fv_profile *profile, FILE *out);

@@ -24,7 +24,9 @@ static bool list_table(void *context, const struct fv_relation_place *place)
 
 static const char *exactness(const struct fv_column_def *c)
 {
-    return c->flags & FV_ESTIMATE ? " An estimate." : c->flags & FV_AS_KIND ? " Exact or an estimate, as wait_kind says." : "";
+    return c->flags & FV_ESTIMATE  ? " An estimate."
+           : c->flags & FV_AS_KIND ? " Exact or an estimate, as wait_kind says."
+                                   : "";
 }
 
 static void list_columns(const struct fv_relation *r, const struct fv_page *page)
@@ -45,14 +47,12 @@ static void list_columns(const struct fv_relation *r, const struct fv_page *page
     fv_flat_release(&flat);
 }
 
-int fv_query_columns(const char *table, const struct fv_relation *const *set, const struct fv_page *page,
-                     FILE *out)
+int fv_query_columns(const char *table, const struct fv_relation *const *set, const struct fv_page *page, FILE *out)
 {
     struct fv_relation_place place;
 
     if (!table) {
-        fputs("Tables of fvmpi report --table NAME; --table NAME --columns lists the columns of one:\n\n",
-              out);
+        fputs("Tables of fvmpi report --table NAME; --table NAME --columns lists the columns of one:\n\n", out);
         fv_relations_visit(set, list_table, (void *)(uintptr_t)page);
     } else if (!fv_relations_find(set, table, &place)) {
         fv_log("report: %s: there is no such table; fvmpi report --columns lists them", table);

@@ -60,7 +60,8 @@ static int wrong(const struct query *q, const char *what, size_t bytes, const ch
     return -FV_EFORMAT;
 }
 
-/* By its key, or by its title, as it is printed, if that is one column's alone. `what`: to say what is wrong. SIZE_MAX: said. */
+/* By its key, or by its title, as it is printed, if that is one column's alone. `what`: to say what is wrong. SIZE_MAX:
+ * said. */
 static size_t find_column(const struct query *q, const char *name, size_t bytes, const char *what)
 {
     size_t others, at = fv_flat_find(&q->flat, name, bytes);
@@ -75,7 +76,8 @@ static size_t find_column(const struct query *q, const char *name, size_t bytes,
     if (at != SIZE_MAX) {
         snprintf(why, sizeof(why), "several columns have that title; name one of:");
         for (size_t i = 0; i < q->flat.count; i++)
-            if (strlen(q->flat.items[i].column->title) == bytes && !strncasecmp(q->flat.items[i].column->title, name, bytes))
+            if (strlen(q->flat.items[i].column->title) == bytes &&
+                !strncasecmp(q->flat.items[i].column->title, name, bytes))
                 fv_words_add(why, sizeof(why), " %s", q->flat.items[i].key);
     }
     wrong(q, name, bytes, why);
@@ -178,10 +180,9 @@ static const char *parse_value(const struct fv_column_def *c, struct condition *
     if (!*out->text)
         return equality ? NULL : "a value is missing; COLUMN= keeps rows where nothing is known, COLUMN!= the others";
     if (c->type == FV_TYPE_TRUTH)
-        return equality && parse_truth(out) ? NULL
-                                            : "the column takes = or !=, and true, false, yes, no, 1 or 0";
+        return equality && parse_truth(out) ? NULL : "the column takes = or !=, and true, false, yes, no, 1 or 0";
     if (is_numeric(c) && out->op != OP_CONTAINS)
-        return parse_number(c, out)      ? NULL
+        return parse_number(c, out)       ? NULL
                : strcmp(c->unit, "share") ? "the column takes a number, without a unit"
                                           : "the column takes a share, from 0 to 1, or from 0% to 100%";
     if (!c->words || !equality || is_one_of(out->text, c->words))
@@ -465,12 +466,8 @@ static int by_key(const void *a, const void *b, void *context)
 {
     const struct query *q = context;
     size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    const struct fv_value *x = &q->kept[i * q->width + q->width - 1],
-                          *y = &q->kept[k * q->width + q->width - 1];
-    int order = x->null != y->null ? (x->null ? 1 : -1)
-                : x->null          ? 0
-                : q->falling       ? -compare(x, y)
-                                   : compare(x, y);
+    const struct fv_value *x = &q->kept[i * q->width + q->width - 1], *y = &q->kept[k * q->width + q->width - 1];
+    int order = x->null != y->null ? (x->null ? 1 : -1) : x->null ? 0 : q->falling ? -compare(x, y) : compare(x, y);
 
     return order ? order : i < k ? -1 : i > k;
 }
@@ -487,8 +484,8 @@ static void print_text(const struct query *q, const size_t *order, size_t count,
     if (count < q->chosen)
         n += snprintf(remark + n, sizeof(remark) - (size_t)n, " of %zu", q->chosen);
     if (q->shown_count < q->flat.count && !q->asked->columns)
-        snprintf(remark + n, sizeof(remark) - (size_t)n, ", %zu of %zu columns: --columns lists all",
-                 q->shown_count, q->flat.count);
+        snprintf(remark + n, sizeof(remark) - (size_t)n, ", %zu of %zu columns: --columns lists all", q->shown_count,
+                 q->flat.count);
     fv_sheet_init(&sheet, page, r, chosen_keys(q), q->subject);
     sheet.table.keeps_empty = q->asked->columns;
     for (size_t i = 0; i < count; i++)
@@ -533,8 +530,7 @@ static int print_json(const struct query *q, const size_t *order, size_t count, 
 
 static int answer(struct query *q, const struct fv_page *page, FILE *out)
 {
-    size_t *order = fv_xcalloc(q->rows + 1, sizeof(*order)),
-           count = q->rows < q->asked->top ? q->rows : q->asked->top;
+    size_t *order = fv_xcalloc(q->rows + 1, sizeof(*order)), count = q->rows < q->asked->top ? q->rows : q->asked->top;
     int err = 0;
 
     for (size_t i = 0; i < q->rows; i++)
@@ -570,7 +566,9 @@ static void say_missing(const struct query *q)
     for (size_t i = 0; i < place->depth; i++)
         by = place->chain[i]->recorded_by ? place->chain[i]->recorded_by : by;
     if (!q->any && by && were_asked_for(q, by))
-        fv_log("report: %s has no rows in this run, which was recorded by %s: the program did nothing of that kind, or a note of fvmpi report says what kept it from being recorded", q->asked->table, by);
+        fv_log("report: %s has no rows in this run, which was recorded by %s: the program did nothing of that kind, or "
+               "a note of fvmpi report says what kept it from being recorded",
+               q->asked->table, by);
     else if (!q->any && by)
         fv_log("report: %s has no rows in this run; it is recorded by %s", q->asked->table, by);
     for (unsigned which = 0; q->any && which < 2; which++)
@@ -582,8 +580,8 @@ static void say_missing(const struct query *q)
                 fv_log("report: %s has no row of %s %ld; --table %ss lists what there is", q->asked->table, noun,
                        span->first, noun);
             else if (!span->met)
-                fv_log("report: %s has no row of %ss %ld-%ld; --table %ss lists what there is", q->asked->table,
-                       noun, span->first, span->last, noun);
+                fv_log("report: %s has no row of %ss %ld-%ld; --table %ss lists what there is", q->asked->table, noun,
+                       span->first, span->last, noun);
         }
 }
 

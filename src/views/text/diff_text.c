@@ -1,5 +1,5 @@
-/* The comparison as text. Its first lines, at most FIRST_LINES, say what changed most and where; then come what was compared
- * and how, the runs as a whole, and each table. */
+/* The comparison as text. Its first lines, at most FIRST_LINES, say what changed most and where; then come what was
+ * compared and how, the runs as a whole, and each table. */
 #include "diff/diff_relations.h"
 #include "views/text/text.h"
 
@@ -35,8 +35,7 @@ static void frame_label(const struct fv_diff_frame *f, char *out, size_t bytes)
     if (f->function)
         snprintf(text, sizeof(text), "%s", f->function);
     else
-        snprintf(text, sizeof(text), "%s%s0x%llx", f->module, *f->module ? "+" : "",
-                 (unsigned long long)f->offset);
+        snprintf(text, sizeof(text), "%s%s0x%llx", f->module, *f->module ? "+" : "", (unsigned long long)f->offset);
     fv_words_clean(text, out, bytes);
 }
 
@@ -75,11 +74,13 @@ static size_t put_disturbed(const struct fv_page *p, const struct fv_diff *d)
             time_s += run->value[FV_RUN_COMPUTE] + run->value[FV_RUN_MPI];
         }
         if (lost_s > 0)
-            fv_words_add(text, sizeof(text), "%s%s of the time of %c", *text ? " and " : "", fv_words_percent(lost_s, time_s, part), "AB"[s]);
+            fv_words_add(text, sizeof(text), "%s%s of the time of %c", *text ? " and " : "",
+                         fv_words_percent(lost_s, time_s, part), "AB"[s]);
     }
     if (!*text)
         return 0;
-    fv_page_item(p, FV_RED, 0, "not quiet: ranks were ready to run and had no processor for %s: changes hold that", text);
+    fv_page_item(p, FV_RED, 0, "not quiet: ranks were ready to run and had no processor for %s: changes hold that",
+                 text);
     return 2;
 }
 
@@ -96,7 +97,7 @@ static size_t put_incomplete(const struct fv_page *p, const struct fv_diff *d)
         if (!incomplete)
             continue;
         fv_page_item(p, FV_RED, 0, "%c is incomplete%s: what it lacks looks like a change", "AB"[s],
-                     d->side[s].count > 1 ? ", in a part of its runs" : "");
+                     d -> side[s].count > 1 ? ", in a part of its runs" : "");
         lines++;
     }
     return lines;
@@ -154,16 +155,17 @@ static void put_verdict(const struct fv_page *p, const struct fv_diff *d)
         fputs(": one run a side, no word on noise\n", p->out);
     else
         fprintf(p->out, ": %s%s%s (%s %s)\n", fv_page_on(p, color_of(d, c, FV_UNIT_SECONDS)),
-                c->significant ? "significant, outside of the runs' spread" : "within the noise",
-                fv_page_off(p), change, half);
+                c->significant ? "significant, outside of the runs' spread" : "within the noise", fv_page_off(p),
+                change, half);
     fv_page_item(p, FV_PLAIN, 0, "of a rank: computing %s, MPI %s, of which waiting %s",
                  fv_diff_change_word(d->run[FV_RUN_COMPUTE].change, FV_UNIT_SECONDS, a),
                  fv_diff_change_word(d->run[FV_RUN_MPI].change, FV_UNIT_SECONDS, b),
                  fv_diff_change_word(d->run[FV_RUN_WAIT].change, FV_UNIT_SECONDS, wait));
     c = &d->run[FV_RUN_PARALLEL];
     if (!isnan(c->change))
-        fv_page_item(p, FV_PLAIN, 0, "parallel efficiency %s -> %s, %s", fv_diff_value_word(c->mean[0], FV_UNIT_SHARE, a),
-                     fv_diff_value_word(c->mean[1], FV_UNIT_SHARE, b), fv_diff_change_word(c->change, FV_UNIT_SHARE, change));
+        fv_page_item(p, FV_PLAIN, 0, "parallel efficiency %s -> %s, %s",
+                     fv_diff_value_word(c->mean[0], FV_UNIT_SHARE, a), fv_diff_value_word(c->mean[1], FV_UNIT_SHARE, b),
+                     fv_diff_change_word(c->change, FV_UNIT_SHARE, change));
 }
 
 /* ---- the largest changes ---- */
@@ -192,8 +194,8 @@ static uint32_t table_of(const char *relation)
     return i;
 }
 
-/* Where computing changed is told by procedures, unless clock samples do not tell it: none were taken, or the time went by
- * without using a processor. Then by what is between calls. */
+/* Where computing changed is told by procedures, unless clock samples do not tell it: none were taken, or the time went
+ * by without using a processor. Then by what is between calls. */
 static uint32_t computing_table(const struct fv_diff *d)
 {
     uint32_t procedures = table_of("cpu_procedures");
@@ -269,7 +271,8 @@ static void put_largest(const struct fv_page *p, const struct fv_diff *d, const 
     name_largest(l, name, sizeof(name));
     size_t used = strlen(head) + strlen(tail);
     fv_words_fit(name, p->width > used + SHORTEST ? p->width - used : SHORTEST);
-    fprintf(p->out, "%s%s%s%s%s\n", fv_page_on(p, color_of(d, l->change, FV_UNIT_SECONDS)), head, name, tail, fv_page_off(p));
+    fprintf(p->out, "%s%s%s%s%s\n", fv_page_on(p, color_of(d, l->change, FV_UNIT_SECONDS)), head, name, tail,
+            fv_page_off(p));
 }
 
 /* Returns how many lines it took. */
@@ -371,15 +374,13 @@ static void put_noise(const struct fv_page *p, const struct fv_diff *d)
     bool both = d->side[0].count > 1 && d->side[1].count > 1;
 
     if (!d->noise)
-        fv_text_field(p, NAMES, "noise",
-                      "not known: give several runs a side (fvmpi diff A1 A2 A3 -- B1 B2 B3)");
+        fv_text_field(p, NAMES, "noise", "not known: give several runs a side (fvmpi diff A1 A2 A3 -- B1 B2 B3)");
     else
-        fv_text_field(
-            p, NAMES, "noise",
-            "+- is the 95 %% interval of the change, by %s%s%s%s%s. * marks what counts: the interval leaves "
-            "out 0, and of those marked in a list no more than 5 %% are expected to be chance",
-            both ? "Welch's t" : "Student's t (", both ? "" : one,
-            both ? "" : " has one run, taken to spread as those of ", both ? "" : many, both ? "" : ")");
+        fv_text_field(p, NAMES, "noise",
+                      "+- is the 95 %% interval of the change, by %s%s%s%s%s. * marks what counts: the interval leaves "
+                      "out 0, and of those marked in a list no more than 5 %% are expected to be chance",
+                      both ? "Welch's t" : "Student's t (", both ? "" : one,
+                      both ? "" : " has one run, taken to spread as those of ", both ? "" : many, both ? "" : ")");
 }
 
 static void put_method(const struct fv_page *p, const struct fv_diff *d)
@@ -393,18 +394,16 @@ static void put_method(const struct fv_page *p, const struct fv_diff *d)
         for (size_t r = 0; r < d->side[s].count; r++)
             exact = exact && d->side[s].runs[r].wait_kind[d->waits] == FV_WAIT_EXACT;
     fv_text_field(p, NAMES, "waiting", "%s%s",
-                  d->waits == FV_WAITS_ANALYSIS
-                      ? "of the traces: analysis.json, which is beside every experiment"
-                      : "of the profiles",
+                  d->waits == FV_WAITS_ANALYSIS ? "of the traces: analysis.json, which is beside every experiment"
+                                                : "of the profiles",
                   !exact                         ? "; ~ marks an estimate, others are exact"
                   : d->waits == FV_WAITS_PROFILE ? ", exact"
                                                  : "");
-    fv_text_field(
-        p, NAMES, "joined",
-        "%zu call path%s by function, file and line; %zu by the names of functions, in the order of the "
-        "source; %zu only in A, %zu only in B",
-        d->joined[FV_JOIN_POSITION], fv_words_s(d->joined[FV_JOIN_POSITION]), d->joined[FV_JOIN_NAMES],
-        d->joined[FV_JOIN_ONLY_A], d->joined[FV_JOIN_ONLY_B]);
+    fv_text_field(p, NAMES, "joined",
+                  "%zu call path%s by function, file and line; %zu by the names of functions, in the order of the "
+                  "source; %zu only in A, %zu only in B",
+                  d->joined[FV_JOIN_POSITION], fv_words_s(d->joined[FV_JOIN_POSITION]), d->joined[FV_JOIN_NAMES],
+                  d->joined[FV_JOIN_ONLY_A], d->joined[FV_JOIN_ONLY_B]);
 }
 
 static void put_notes(const struct fv_page *p, const struct fv_diff *d)
@@ -431,9 +430,8 @@ static void put_runs(const struct fv_page *p, const struct fv_diff *d)
             fv_sheet_add(&sheet, NULL, fv_relation_row(&fv_diff_run_changes, &tables, NULL, k),
                          color_of(d, &d->run[k], fv_diff_run_metrics[k].unit));
     fv_page_heading(p, "Runs",
-                    d->noise
-                        ? "seconds, calls and bytes of a rank (mean); spread: standard deviation of the runs"
-                        : "seconds, calls and bytes of a rank (mean)");
+                    d->noise ? "seconds, calls and bytes of a rank (mean); spread: standard deviation of the runs"
+                             : "seconds, calls and bytes of a rank (mean)");
     fv_sheet_print(&sheet);
     fv_sheet_release(&sheet);
 }
@@ -452,7 +450,8 @@ static void put_entries(const struct fv_page *p, const struct fv_diff *d, uint32
     fv_sheet_init(&sheet, p, &fv_diff_entries, NULL, &tables);
     for (size_t i = 0; i < d->entry_count; i++)
         if (d->entries[i].table == table)
-            fv_sheet_add(&sheet, NULL, &d->entries[i], color_of(d, &d->entries[i].change[FV_ENTRY_TIME], FV_UNIT_SECONDS));
+            fv_sheet_add(&sheet, NULL, &d->entries[i],
+                         color_of(d, &d->entries[i].change[FV_ENTRY_TIME], FV_UNIT_SECONDS));
     if (sheet.all_rows) {
         fv_page_heading(p, place.chain[place.depth - 1]->title, t->about);
         fv_sheet_print(&sheet);
@@ -517,12 +516,11 @@ static void add_metric(char *text, size_t bytes, const struct fv_diff_row *row, 
         fv_words_add(text, bytes, "%s%s %s%s", *text ? "; " : "", fv_diff_metrics[metric].name, mark,
                      row->join == FV_JOIN_ONLY_B ? b : a);
     else
-        fv_words_add(text, bytes, "%s%s %s%s -> %s%s%s", *text ? "; " : "", fv_diff_metrics[metric].name,
-                     mark, *a ? a : "-", mark, *b ? b : "-", c->significant ? " *" : "");
+        fv_words_add(text, bytes, "%s%s %s%s -> %s%s%s", *text ? "; " : "", fv_diff_metrics[metric].name, mark,
+                     *a ? a : "-", mark, *b ? b : "-", c->significant ? " *" : "");
 }
 
-static void put_row(const struct fv_page *p, const struct fv_diff *d, const struct fv_diff_row *row,
-                    size_t number)
+static void put_row(const struct fv_page *p, const struct fv_diff *d, const struct fv_diff_row *row, size_t number)
 {
     const struct fv_change *c = &row->change[FV_DIFF_TIME];
     bool only = fv_diff_only(row->join);
@@ -546,8 +544,7 @@ static void put_row(const struct fv_page *p, const struct fv_diff *d, const stru
         fv_page_item(p, FV_PLAIN, 6, "%s", text);
     if (row->join == FV_JOIN_NAMES)
         fprintf(p->out, "      %sjoined by the names of functions%s%s\n", fv_page_on(p, FV_YELLOW),
-                row->uneven ? "; A and B have different numbers of such paths, paired in order" : "",
-                fv_page_off(p));
+                row->uneven ? "; A and B have different numbers of such paths, paired in order" : "", fv_page_off(p));
     put_path(p, row);
 }
 

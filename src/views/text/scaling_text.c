@@ -1,4 +1,5 @@
-/* Runs of several sizes as text: what speedup there is and what took the rest, efficiencies by size, and the parts that stopped scaling. */
+/* Runs of several sizes as text: what speedup there is and what took the rest, efficiencies by size, and the parts that
+ * stopped scaling. */
 #include "scaling/scaling_relations.h"
 #include "views/sheet.h"
 #include "views/text/text.h"
@@ -25,16 +26,23 @@ static const char *why(enum fv_scaling_metric worst)
 {
     switch (worst) {
     case FV_SCALES_LOAD_BALANCE: return "work is shared less evenly; fvmpi report names the rank and the function";
-    case FV_SCALES_COMMUNICATION: return "more of the time is in MPI; fvmpi run --trace tells waiting and moving data apart";
+    case FV_SCALES_COMMUNICATION:
+        return "more of the time is in MPI; fvmpi run --trace tells waiting and moving data apart";
     case FV_SCALES_SERIALIZATION: return "ranks wait for each other in turn; fvmpi report names who makes whom wait";
     case FV_SCALES_TRANSFER: return "moving data takes more of the time; fvmpi report says which calls";
     case FV_SCALES_OPENMP: return "threads within a rank; fvmpi stacks says what takes their speedup";
     case FV_SCALES_COMPUTATION:
-        return "all ranks together compute longer: more work is done (copies, halos), or memory and clock serve it more slowly; runs with fvmpi run "
+        return "all ranks together compute longer: more work is done (copies, halos), or memory and clock serve it "
+               "more slowly; runs with fvmpi run "
                "--counters statistics tell which";
-    case FV_SCALES_INSTRUCTIONS: return "all ranks together execute more instructions: copies, halos, work that each rank does again";
-    case FV_SCALES_IPC: return "a cycle does less: memory or caches that ranks share; fvmpi run --counters stalls tells what it waits for";
-    case FV_SCALES_FREQUENCY: return "fewer cycles in the same time: the clock falls with the processors that are busy, or ranks had no processor";
+    case FV_SCALES_INSTRUCTIONS:
+        return "all ranks together execute more instructions: copies, halos, work that each rank does again";
+    case FV_SCALES_IPC:
+        return "a cycle does less: memory or caches that ranks share; fvmpi run --counters stalls tells what it waits "
+               "for";
+    case FV_SCALES_FREQUENCY:
+        return "fewer cycles in the same time: the clock falls with the processors that are busy, or ranks had no "
+               "processor";
     default: return "";
     }
 }
@@ -47,17 +55,24 @@ static void put_verdict(const struct fv_page *p, const struct fv_scaling *s)
     double speedup = last->value[FV_SCALES_SPEEDUP];
 
     if (s->kind == FV_SCALING_UNTOLD)
-        fv_page_item(p, FV_YELLOW, 0, "say --strong (the same problem on more %s) or --weak (it grows with them): speedup and computation scalability follow from that", unit);
-    fprintf(p->out, "%sfrom %s to %s ranks%s: %s -> %s", fv_page_on(p, FV_BOLD), size_words(s, first, a), size_words(s, last, b),
-            s->threads ? " (x threads)" : "", fv_words_seconds(first->value[FV_SCALES_ELAPSED], from), fv_words_seconds(last->value[FV_SCALES_ELAPSED], to));
+        fv_page_item(p, FV_YELLOW, 0,
+                     "say --strong (the same problem on more %s) or --weak (it grows with them): speedup and "
+                     "computation scalability follow from that",
+                     unit);
+    fprintf(p->out, "%sfrom %s to %s ranks%s: %s -> %s", fv_page_on(p, FV_BOLD), size_words(s, first, a),
+            size_words(s, last, b), s->threads ? " (x threads)" : "",
+            fv_words_seconds(first->value[FV_SCALES_ELAPSED], from),
+            fv_words_seconds(last->value[FV_SCALES_ELAPSED], to));
     if (!isnan(speedup))
-        fprintf(p->out, ", %s scaling: speedup %.2f of %.3g, %s", fv_scaling_kinds[s->kind], speedup, last->factor, fv_words_percent(last->value[FV_SCALES_OF_IDEAL], 1, share));
+        fprintf(p->out, ", %s scaling: speedup %.2f of %.3g, %s", fv_scaling_kinds[s->kind], speedup, last->factor,
+                fv_words_percent(last->value[FV_SCALES_OF_IDEAL], 1, share));
     fprintf(p->out, "%s\n", fv_page_off(p));
     if (s->worst != FV_SCALES_METRICS) {
         const char *name = fv_scaling_metrics[s->worst].name;
 
-        fv_page_item(p, FV_PLAIN, 0, "what fell most: %s, %s -> %s: %s", name + strspn(name, " "), fv_words_percent(first->value[s->worst], 1, from),
-                     fv_words_percent(last->value[s->worst], 1, to), why(s->worst));
+        fv_page_item(p, FV_PLAIN, 0, "what fell most: %s, %s -> %s: %s", name + strspn(name, " "),
+                     fv_words_percent(first->value[s->worst], 1, from), fv_words_percent(last->value[s->worst], 1, to),
+                     why(s->worst));
     }
 }
 
@@ -66,8 +81,9 @@ static void name_part(const struct fv_scaling_part *part, char *out, size_t byte
     char name[400];
 
     fv_words_brief(part->name, name, sizeof(name));
-    snprintf(out, bytes, "%s%s%s%s%s", strcmp(part->table, "regions") ? "" : "computing ", name, strcmp(part->table, "cpu_procedures") ? "" : "()",
-             part->place ? " at " : "", part->place ? part->place : "");
+    snprintf(out, bytes, "%s%s%s%s%s", strcmp(part->table, "regions") ? "" : "computing ", name,
+             strcmp(part->table, "cpu_procedures") ? "" : "()", part->place ? " at " : "",
+             part->place ? part->place : "");
 }
 
 /* Sections hold others, and are told below. */
@@ -89,8 +105,9 @@ static void put_largest(const struct fv_page *p, const struct fv_scaling *s)
         name_part(part, name, sizeof(name));
         if (!shown++)
             fv_page_heading(p, "What stops scaling", "seconds of a rank (mean) more than ideal at the largest size");
-        fv_page_item(p, FV_PLAIN, 2, "%s on %s ranks: %s (%s, ideal %s)", fv_words_seconds(part->lost_s, a), size_words(s, last, size), name,
-                     fv_words_seconds(part->time_s[s->point_count - 1], b), fv_words_seconds(part->ideal_s, (char[FV_WORD]){ 0 }));
+        fv_page_item(p, FV_PLAIN, 2, "%s on %s ranks: %s (%s, ideal %s)", fv_words_seconds(part->lost_s, a),
+                     size_words(s, last, size), name, fv_words_seconds(part->time_s[s->point_count - 1], b),
+                     fv_words_seconds(part->ideal_s, (char[FV_WORD]){ 0 }));
     }
 }
 
@@ -112,7 +129,8 @@ static void put_points(const struct fv_page *p, const struct fv_scaling *s)
     fv_sheet_release(&sheet);
 }
 
-static void put_parts(const struct fv_page *p, const struct fv_scaling *s, const char *table, const char *title, const char *remark)
+static void put_parts(const struct fv_page *p, const struct fv_scaling *s, const char *table, const char *title,
+                      const char *remark)
 {
     struct fv_scaling_tables tables = { .scaling = s };
     struct fv_sheet sheet;
@@ -141,7 +159,9 @@ int fv_scaling_text(const struct fv_scaling *s, const struct fv_text_options *o,
         fv_text_note(p, FV_YELLOW, "%s", s->notes.items[i].text);
     put_points(p, s);
     put_parts(p, s, "sections", "Sections", "elapsed time of a rank (mean) at the smallest and the largest size");
-    put_parts(p, s, "cpu_procedures", "Procedures", s->threads ? "CPU time of a thread outside of MPI, by clock samples (estimate)" : "CPU time of a rank outside of MPI, by clock samples (estimate)");
+    put_parts(p, s, "cpu_procedures", "Procedures",
+              s->threads ? "CPU time of a thread outside of MPI, by clock samples (estimate)"
+                         : "CPU time of a rank outside of MPI, by clock samples (estimate)");
     put_parts(p, s, "regions", "Computing between MPI calls", "time of a rank (mean)");
     put_parts(p, s, "mpi_functions", "MPI functions", "time of a rank (mean)");
     return fflush(out) || ferror(out) ? -FV_EIO : 0;

@@ -17,7 +17,8 @@ static const char *meaning_of(const struct fv_column_def *metric, char out[160])
 }
 
 /* A line for each metric, indented as it is a factor of one above: `depth`, a digit each. */
-static void put_metrics(const struct fv_page *p, const struct fv_profile *v, const char *relation, const char *depth, const char *about)
+static void put_metrics(const struct fv_page *p, const struct fv_profile *v, const char *relation, const char *depth,
+                        const char *about)
 {
     struct fv_text_table t;
     char percent[FV_WORD], meaning[160];
@@ -35,11 +36,10 @@ static void put_metrics(const struct fv_page *p, const struct fv_profile *v, con
             !isfinite(v->model->efficiency.transfer))
             continue;
         meaning_of(&r->columns[i], meaning);
-        fprintf(p->out, "  %*s%-*s %s%8s%s", indent, "", 20 - indent,
-                r->columns[i].title,
-                fv_page_on(p, !known             ? FV_PLAIN
+        fprintf(p->out, "  %*s%-*s %s%8s%s", indent, "", 20 - indent, r->columns[i].title,
+                fv_page_on(p, !known                     ? FV_PLAIN
                               : value.real < FV_POP_GOOD ? FV_YELLOW
-                                                 : FV_GREEN),
+                                                         : FV_GREEN),
                 known ? fv_words_percent(value.real, 1, percent) : "-", fv_page_off(p));
         if (p->width >= 40 + strlen(meaning))
             fprintf(p->out, "   %s%s%s", fv_page_on(p, FV_DIM), meaning, fv_page_off(p));
@@ -60,10 +60,22 @@ FV_TEXT_SECTION(efficiency)
 /* ---- the order ---- */
 
 /* Behind what is to be read first. */
-#define SECTIONS(X)                                                                                          \
-    X(identity) X(notes) X(unfinished) X(hang) X(thread_waits) X(efficiency) X(waiting) X(samples) X(costs)  \
-    X(instrumented) X(io) X(counters) X(memory) X(machine) X(noise) X(sections) X(locks) X(phases)           \
-    X(worksharing) X(functions) X(sites) X(sizes) X(peers) X(comms) X(ranks)
+#define SECTIONS(X) \
+    X(identity)     \
+    X(notes)        \
+    X(unfinished)   \
+    X(hang)         \
+    X(thread_waits) \
+    X(efficiency)   \
+    X(waiting)      \
+    X(samples)      \
+    X(costs)        \
+    X(instrumented) \
+    X(io)           \
+    X(counters)     \
+    X(memory)       \
+    X(machine)      \
+    X(noise) X(sections) X(locks) X(phases) X(worksharing) X(functions) X(sites) X(sizes) X(peers) X(comms) X(ranks)
 
 #define DECLARE(name) extern fv_text_section fv_text_##name;
 DECLARE(first)

@@ -13,8 +13,8 @@ struct fv_text_table {
     struct fv_tables tables;
     struct fv_sheet sheet;
 };
-void fv_text_table_begin(struct fv_text_table *table, const struct fv_page *page,
-                         const struct fv_profile *view, const char *relation);
+void fv_text_table_begin(struct fv_text_table *table, const struct fv_page *page, const struct fv_profile *view,
+                         const char *relation);
 /* As fv_sheet_add(): all rows that there are, in their order; the table takes what is to be shown. */
 static inline bool fv_text_table_add(struct fv_text_table *t, const void *row, enum fv_color color)
 {
@@ -26,7 +26,8 @@ const void **fv_text_table_sorted(struct fv_text_table *table, const char *key, 
  * releases it. */
 void fv_text_table_end(struct fv_text_table *table, const char *noun, const char *more);
 /* All of that, with a heading, of a relation that has rows. */
-void fv_text_relation(const struct fv_page *page, const struct fv_profile *view, const char *relation, const char *noun, const char *about);
+void fv_text_relation(const struct fv_page *page, const struct fv_profile *view, const char *relation, const char *noun,
+                      const char *about);
 
 struct fv_page fv_text_page(const struct fv_text_options *options, FILE *out);
 /* "of which 12.3 % is waiting (exact)"; `remark` stands behind "exact". Returns out. */
@@ -42,8 +43,7 @@ struct fv_text_loss {
     uint64_t count;
     const char *noun, *what;
 };
-void fv_text_losses(const struct fv_page *page, const char *of, const struct fv_text_loss *rows,
-                    size_t count);
+void fv_text_losses(const struct fv_page *page, const char *of, const struct fv_text_loss *rows, size_t count);
 /* Of a table within a section. */
 void fv_text_title(const struct fv_page *page, const char *title, const char *remark);
 /* A name, `width` columns wide, and what there is to say. */
@@ -54,18 +54,19 @@ void fv_text_frame(const struct fv_page *page, size_t indent, char *clean, bool 
 /* How many frames further out there are. */
 void fv_text_outer(const struct fv_page *page, size_t indent, size_t count);
 /* The frames of a call path, innermost first: not more than `most`, unless all is asked for. */
-void fv_text_path(const struct fv_page *page, const struct fv_profile *view, struct fv_path *path,
-                  uint32_t node, size_t indent, size_t most);
+void fv_text_path(const struct fv_page *page, const struct fv_profile *view, struct fv_path *path, uint32_t node,
+                  size_t indent, size_t most);
 
 /* A program without MPI, or whose calls of it were left out: sections that speak of MPI alone are left out. */
 bool fv_text_serial(const struct fv_model *model);
 /* How many lines tell what went wrong, also with a small --top. */
 size_t fv_text_losses_shown(const struct fv_page *page);
 
-/* A section of the report: FV_TEXT_SECTION(io) { ... } defines fv_text_io(p, v), which prints it, or nothing where nothing was recorded. text.c has their order. */
+/* A section of the report: FV_TEXT_SECTION(io) { ... } defines fv_text_io(p, v), which prints it, or nothing where
+ * nothing was recorded. text.c has their order. */
 typedef void fv_text_section(const struct fv_page *p, const struct fv_profile *v);
-#define FV_TEXT_SECTION(name)                                                                                \
-    fv_text_section fv_text_##name;                                                                          \
+#define FV_TEXT_SECTION(name)       \
+    fv_text_section fv_text_##name; \
     void fv_text_##name(const struct fv_page *p, const struct fv_profile *v)
 
 #endif

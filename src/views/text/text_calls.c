@@ -73,11 +73,10 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
             fv_words_clean(m->functions[s->function].name, clean, sizeof(clean)), fv_page_off(p));
     fprintf(p->out, "  %s, %s%s%s of all\n", fv_words_seconds(s->time.sum, a), fv_page_on(p, FV_CYAN),
             fv_words_percent(s->time.sum, m->efficiency.thread_s, b), fv_page_off(p));
-    fv_page_item(p, FV_PLAIN, 6, "%s call%s on %u of %zu rank%s%s; each %s, %s to %s",
-                 fv_words_count(s->time.calls, a), fv_words_s(s->time.calls), s->ranks, m->rank_count,
-                 fv_words_s(m->rank_count), program_of(m, s, program, sizeof(program)),
-                 fv_words_seconds(fv_stat_mean(&s->time), b), fv_words_seconds(s->time.min, c),
-                 fv_words_seconds(s->time.max, d));
+    fv_page_item(p, FV_PLAIN, 6, "%s call%s on %u of %zu rank%s%s; each %s, %s to %s", fv_words_count(s->time.calls, a),
+                 fv_words_s(s->time.calls), s->ranks, m->rank_count, fv_words_s(m->rank_count),
+                 program_of(m, s, program, sizeof(program)), fv_words_seconds(fv_stat_mean(&s->time), b),
+                 fv_words_seconds(s->time.min, c), fv_words_seconds(s->time.max, d));
     put_over_ranks(p, m, s);
     if (s->wait_kind != FV_WAIT_UNKNOWN && s->wait_s > 0)
         fprintf(p->out, "      waiting %s, %s of it (%s)%s\n", fv_words_seconds(s->wait_s, a),
@@ -118,8 +117,7 @@ FV_TEXT_SECTION(sites)
             fprintf(p->out, "%*s(call path not recorded)\n", 8, "");
     }
     putc('\n', p->out);
-    snprintf(text, sizeof(text), ", with %s of the time",
-             fv_words_percent(rest, m->efficiency.thread_s, part));
+    snprintf(text, sizeof(text), ", with %s of the time", fv_words_percent(rest, m->efficiency.thread_s, part));
     fv_text_table_end(&t, "call site", text);
     fv_path_release(&path);
 }

@@ -113,8 +113,7 @@ static int by_ticks(const void *a, const void *b)
 
 static struct branches children_of(const struct fv_cost_profile *c)
 {
-    struct branches b = { fv_xcalloc(c->branch_count, sizeof(*b.first)),
-                          fv_xcalloc(c->branch_count, sizeof(*b.next)) };
+    struct branches b = { fv_xcalloc(c->branch_count, sizeof(*b.first)), fv_xcalloc(c->branch_count, sizeof(*b.next)) };
     struct ranked *order = fv_xcalloc(c->branch_count, sizeof(*order));
 
     for (uint32_t i = 1; i < c->branch_count; i++)
@@ -153,8 +152,8 @@ static bool is_mpi_call(const struct section *s, uint32_t branch)
 
 /* The names on one line: as long as all goes on into one callee, so that its numbers hold for each of them.
  * Returns the last branch of it; *last: where its name begins in the text. */
-static uint32_t chain(const struct section *s, const struct branches *b, uint32_t branch, char *text,
-                      size_t bytes, size_t *last)
+static uint32_t chain(const struct section *s, const struct branches *b, uint32_t branch, char *text, size_t bytes,
+                      size_t *last)
 {
     const struct fv_cost_profile *c = s->c;
     char name[512];
@@ -166,9 +165,8 @@ static uint32_t chain(const struct section *s, const struct branches *b, uint32_
         if (used)
             used += (size_t)snprintf(text + used, bytes - used, " > ");
         *last = used;
-        used += (size_t)snprintf(
-            text + used, bytes - used, "%s",
-            fv_words_brief(c->procedures[c->branches[branch].procedure].name, name, sizeof(name)));
+        used += (size_t)snprintf(text + used, bytes - used, "%s",
+                                 fv_words_brief(c->procedures[c->branches[branch].procedure].name, name, sizeof(name)));
         if (!child || used + 600 > bytes || is_mpi_call(s, branch) ||
             c->branches[child].sum.total.ticks != c->branches[branch].sum.total.ticks)
             return branch;
@@ -195,8 +193,7 @@ static void put_chain(const struct fv_page *p, char *text, size_t last, size_t r
     fprintf(p->out, "%s\n", text);
 }
 
-static void put_branch(const struct section *s, const struct branches *b, uint32_t branch, unsigned depth,
-                       size_t *rows)
+static void put_branch(const struct section *s, const struct branches *b, uint32_t branch, unsigned depth, size_t *rows)
 {
     const struct fv_cost_profile *c = s->c;
     char text[4096], total[FV_WORD], self[FV_WORD], mpi[FV_WORD];
@@ -210,11 +207,9 @@ static void put_branch(const struct section *s, const struct branches *b, uint32
     fprintf(s->page->out, "  %7s  %7s  %7s  %*s",
             fv_words_percent((double)c->branches[branch].sum.total.ticks, (double)c->all.ticks, total),
             is_mpi_call(s, end) ? "" : share(sum->self.ticks, c->all.ticks, self),
-            share(c->branches[branch].sum.total.in_mpi, c->branches[branch].sum.total.ticks, mpi),
-            (int)indent, "");
+            share(c->branches[branch].sum.total.in_mpi, c->branches[branch].sum.total.ticks, mpi), (int)indent, "");
     put_chain(s->page, text, last, s->page->width > used + 20 ? s->page->width - used : 20);
-    for (uint32_t child = is_mpi_call(s, end) ? 0 : b->first[end]; is_heavy(c, child, s->page);
-         child = b->next[child])
+    for (uint32_t child = is_mpi_call(s, end) ? 0 : b->first[end]; is_heavy(c, child, s->page); child = b->next[child])
         put_branch(s, b, child, depth + 1, rows);
 }
 
@@ -224,8 +219,7 @@ static void put_tree(const struct section *s)
     size_t rows = s->page->top > SIZE_MAX / 2 ? SIZE_MAX : 2 * s->page->top;
     char remark[80];
 
-    snprintf(remark, sizeof(remark), "branches of %.3g %% of the samples and more",
-             100 * least_share(s->page));
+    snprintf(remark, sizeof(remark), "branches of %.3g %% of the samples and more", 100 * least_share(s->page));
     fv_text_title(s->page, "Call tree", remark);
     fprintf(s->page->out, "  %s%7s  %7s  %7s  %s%s\n", fv_page_on(s->page, FV_DIM), "total", "self", "in MPI",
             "call path", fv_page_off(s->page));
@@ -271,13 +265,11 @@ static void put_summary(const struct section *s)
         fv_words_percent((double)c->all.in_mpi, (double)c->all.ticks, d),
         fv_words_percent((double)c->all.in_sync, (double)c->all.ticks, e), own);
     if (costs->lost)
-        fv_page_item(s->page, FV_PLAIN, 2,
-                     "%s more samples have no call path: a thread's table of paths was full",
+        fv_page_item(s->page, FV_PLAIN, 2, "%s more samples have no call path: a thread's table of paths was full",
                      fv_words_count(costs->lost, a));
     if (!c->loops_known)
         fv_page_item(s->page, FV_PLAIN, 2, "loops are not known: %s",
-                     fv_loops_available() ? "symbols were not looked up"
-                                          : "fvmpi was built without libopcodes");
+                     fv_loops_available() ? "symbols were not looked up" : "fvmpi was built without libopcodes");
 }
 
 FV_TEXT_SECTION(costs)

@@ -9,8 +9,10 @@ static void put_too_short(const struct fv_page *p, const struct fv_counted_view 
 {
     for (size_t i = 0; i < all->metric_count; i++)
         if (all->metrics[i].value != all->metrics[i].value) {
-            fv_text_note(p, FV_YELLOW, "%s: the section's instances are too short to measure %s: reading the clock of CPU time takes longer", all->scopes[all->metrics[i].scope].name,
-                         all->metrics[i].row->title);
+            fv_text_note(
+                p, FV_YELLOW,
+                "%s: the section's instances are too short to measure %s: reading the clock of CPU time takes longer",
+                all->scopes[all->metrics[i].scope].name, all->metrics[i].row->title);
             return;
         }
 }
@@ -50,7 +52,8 @@ static void put_sections(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = all->whole_count; i < all->sum_count; i++)
         fv_text_table_add(&t, &all->sums[i], FV_PLAIN);
     if (t.sheet.table.rows)
-        fv_text_title(p, "In sections", "of the threads that opened them, not of their workers; instances that have ended");
+        fv_text_title(p, "In sections",
+                      "of the threads that opened them, not of their workers; instances that have ended");
     fv_text_table_end(&t, "event", " in sections");
 }
 
@@ -64,7 +67,8 @@ static void put_phases(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = 0; i < all->metric_count; i++)
         fv_text_table_add(&t, &all->metrics[i], all->metrics[i].mark ? FV_YELLOW : FV_PLAIN);
     if (t.sheet.table.rows)
-        fv_text_title(p, "Metrics of phases of threads", "of created threads as a whole, and of parallel regions without the wait at their ends");
+        fv_text_title(p, "Metrics of phases of threads",
+                      "of created threads as a whole, and of parallel regions without the wait at their ends");
     fv_text_table_end(&t, "metric", " in phases");
     fv_text_table_begin(&t, p, v, "counter_phases");
     for (size_t i = all->whole_count; i < all->sum_count; i++)
@@ -90,7 +94,8 @@ static void put_refusals(const struct fv_page *p, const struct fv_counted_view *
             used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "", all->events[k].name);
         }
         if (used && !is_told)
-            fv_text_note(p, FV_YELLOW, "not counted: %s: %s", names, fv_perf_event_refusal(e->refusal, e->flags & FV_COUNTER_USER));
+            fv_text_note(p, FV_YELLOW, "not counted: %s: %s", names,
+                         fv_perf_event_refusal(e->refusal, e->flags & FV_COUNTER_USER));
     }
 }
 
@@ -98,7 +103,9 @@ static void put_never_ran(const struct fv_page *p, const struct fv_counted_view 
 {
     for (size_t i = 0; i < all->value_count; i++)
         if (!all->values[i].scope && all->values[i].threads && all->values[i].value != all->values[i].value) {
-            fv_text_note(p, FV_YELLOW, "%s: not known on some rank: others had the processor's registers all the time (the NMI watchdog has one: kernel.nmi_watchdog=0), or the program closed its descriptor",
+            fv_text_note(p, FV_YELLOW,
+                         "%s: not known on some rank: others had the processor's registers all the time (the NMI "
+                         "watchdog has one: kernel.nmi_watchdog=0), or the program closed its descriptor",
                          all->events[all->values[i].event].name);
             return;
         }
@@ -110,8 +117,11 @@ static void put_missing(const struct fv_page *p, const struct fv_counted_view *a
         if (all->sums[i].missing) {
             char number[FV_WORD];
 
-            fv_text_note(p, FV_YELLOW, "%s: %s thread%s not in the counts: no descriptor was left (ulimit -n), or the process ended before that was written", all->events[all->sums[i].event].name,
-                         fv_words_count(all->sums[i].missing, number), all->sums[i].missing == 1 ? " is" : "s are");
+            fv_text_note(p, FV_YELLOW,
+                         "%s: %s thread%s not in the counts: no descriptor was left (ulimit -n), or the process ended "
+                         "before that was written",
+                         all->events[all->sums[i].event].name, fv_words_count(all->sums[i].missing, number),
+                         all->sums[i].missing == 1 ? " is" : "s are");
             return;
         }
 }
@@ -122,7 +132,8 @@ FV_TEXT_SECTION(counters)
 
     if (!all->event_count)
         return;
-    fv_page_heading(p, "Counters", "events counted over whole threads; in MPI: what is counted while a rank waits there is not work");
+    fv_page_heading(p, "Counters",
+                    "events counted over whole threads; in MPI: what is counted while a rank waits there is not work");
     put_metrics(p, v);
     put_events(p, v);
     put_sections(p, v);

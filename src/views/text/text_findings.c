@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define FIRST_LINES 15
-#define MOST        3 /* findings */
+#define MOST        3    /* findings */
 #define THREADED    0.05 /* of the ranks' time: CPU time of other threads that is worth a word */
 
 /* ---- so many lines ---- */
@@ -53,7 +53,6 @@ static void put_top(const struct fv_page *p, const struct fv_profile *v, size_t 
     fv_text_verdict(p, v);
 }
 
-
 static void put_sentence(const struct fv_page *p, const struct fv_profile *v, size_t number)
 {
     const struct fv_finding *f = &v->findings->items[number];
@@ -65,7 +64,8 @@ static void put_sentence(const struct fv_page *p, const struct fv_profile *v, si
     fv_page_item(p, FV_PLAIN, 0, "- %s%s", cost, f->text);
 }
 
-/* A command that is on one line can be pasted. Where it does not fit behind the words before it, it has a line of its own, however long. */
+/* A command that is on one line can be pasted. Where it does not fit behind the words before it, it has a line of its
+ * own, however long. */
 static void put_next(const struct fv_page *p, const char *next)
 {
     const char *command = strstr(next, "fvmpi report "), *other = command ? NULL : strstr(next, "fvmpi stacks ");
@@ -75,7 +75,8 @@ static void put_next(const struct fv_page *p, const char *next)
     if (command && !fits)
         fv_page_item(p, FV_DIM, 4, "-> %.*s", (int)(command - next), next);
     if (command)
-        fprintf(p->out, "%*s%s%s%s%s\n", fits ? 4 : 6, "", fv_page_on(p, FV_DIM), fits ? "-> " : "", fits ? next : command, fv_page_off(p));
+        fprintf(p->out, "%*s%s%s%s%s\n", fits ? 4 : 6, "", fv_page_on(p, FV_DIM), fits ? "-> " : "",
+                fits ? next : command, fv_page_off(p));
     else
         fv_page_item(p, FV_DIM, 4, "-> %s", next);
 }
@@ -104,7 +105,8 @@ static void put_rest(const struct fv_page *p, const struct fv_profile *v, size_t
         fv_page_item(p, FV_DIM, 0, "%s", text);
 }
 
-/* That there is no more than what is told by the verdict; of threads, a run without --threads knows their CPU time alone. */
+/* That there is no more than what is told by the verdict; of threads, a run without --threads knows their CPU time
+ * alone. */
 static void put_none(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
@@ -112,15 +114,19 @@ static void put_none(const struct fv_page *p, const struct fv_profile *v)
     char cpu[FV_WORD];
 
     if (fv_model_phases(m)->alone.is)
-        fv_page_item(p, FV_YELLOW, 0, "no findings: threads, or ranks, worked one at a time in this run (fvmpi run --solo, --throughput), so that its times are not the program's; fvmpi stacks reads such runs");
+        fv_page_item(p, FV_YELLOW, 0,
+                     "no findings: threads, or ranks, worked one at a time in this run (fvmpi run --solo, "
+                     "--throughput), so that its times are not the program's; fvmpi stacks reads such runs");
     if (fv_model_phases(m)->alone.is || m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
         return;
     put_rest(p, v, 0);
     for (size_t i = 0; i < m->rank_count; i++)
         own_s += m->ranks[i].own_threads_s;
     if (!fv_model_locks(m)->recorded && own_s > THREADED * m->efficiency.total_s)
-        fv_page_item(p, FV_DIM, 0, "threads beside the main ones took %s of CPU time: fvmpi run --threads tells what threads wait for",
-                     fv_words_seconds(own_s, cpu));
+        fv_page_item(
+            p, FV_DIM, 0,
+            "threads beside the main ones took %s of CPU time: fvmpi run --threads tells what threads wait for",
+            fv_words_seconds(own_s, cpu));
 }
 
 static void put_findings(const struct fv_page *p, const struct fv_profile *v, size_t before)

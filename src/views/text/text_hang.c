@@ -76,9 +76,8 @@ FV_TEXT_SECTION(hang)
     if (!h || !h->waiting)
         return;
     fv_page_heading(p, "Who waits for whom",
-                    h->lasting
-                        ? "for a second or more"
-                        : "when last seen; for how long is not known, messages may have been under way");
+                    h->lasting ? "for a second or more"
+                               : "when last seen; for how long is not known, messages may have been under way");
     for (size_t i = 0; i < h->mismatch_count && i < SHOWN; i++)
         fv_page_item(p, FV_PLAIN, 2, "%s", fv_hang_mismatch(m, &h->mismatches[i], text, sizeof(text)));
     for (size_t i = 0; i < h->cycle_count && i < p->top; i++)

@@ -31,16 +31,14 @@ static void put_overhead(const struct fv_page *p, const struct fv_model *m)
     char seconds[FV_WORD], percent[FV_WORD], part[60], memory[FV_WORD], disk[FV_WORD], sampling[FV_WORD], own[80] = "";
 
     if (o->sampling_s > 0)
-        snprintf(own, sizeof(own), " (%s of it sampling, over all threads)",
-                 fv_words_seconds(o->sampling_s, sampling));
+        snprintf(own, sizeof(own), " (%s of it sampling, over all threads)", fv_words_seconds(o->sampling_s, sampling));
     if (o->share > 1)
         snprintf(part, sizeof(part), "longer than they ran");
     else
         snprintf(part, sizeof(part), "%s of their time", fv_words_percent(o->share, 1, percent));
-    fv_text_field(p, NAMES, "overhead",
-                  "%s over all ranks%s, %s; memory %s a rank at most, files %s",
-                  fv_words_seconds(o->time_s, seconds), own, part,
-                  fv_words_bytes(o->rank_memory_bytes, memory), fv_words_bytes(o->file_bytes, disk));
+    fv_text_field(p, NAMES, "overhead", "%s over all ranks%s, %s; memory %s a rank at most, files %s",
+                  fv_words_seconds(o->time_s, seconds), own, part, fv_words_bytes(o->rank_memory_bytes, memory),
+                  fv_words_bytes(o->file_bytes, disk));
 }
 
 static void put_trace(const struct fv_page *p, const struct fv_model *m)
@@ -63,11 +61,10 @@ static void put_trace(const struct fv_page *p, const struct fv_model *m)
     if (!ranks)
         return;
     if (stopped)
-        snprintf(early, sizeof(early), "; ends early on %u rank%s, first after %s", stopped,
-                 fv_words_s(stopped), fv_words_seconds(first_stop, stop));
+        snprintf(early, sizeof(early), "; ends early on %u rank%s, first after %s", stopped, fv_words_s(stopped),
+                 fv_words_seconds(first_stop, stop));
     fv_text_field(p, NAMES, "trace", "%s calls in %s%s%.400s%s", fv_words_count(calls, count),
-                  fv_words_bytes(size, bytes),
-                  analysed ? "" : "; who waits for whom, and an OTF2 archive: ",
+                  fv_words_bytes(size, bytes), analysed ? "" : "; who waits for whom, and an OTF2 archive: ",
                   analysed ? "" : FV_COMMAND("fvunify", m->directory), early);
 }
 
@@ -84,21 +81,20 @@ static void put_barriers(const struct fv_page *p, const struct fv_model *m)
     for (size_t i = 0; i < m->site_count; i++)
         inserted += m->sites[i].barriers;
     if (m->barrier_ranks < (uint32_t)m->world_size)
-        snprintf(some, sizeof(some), "; by %u of %d ranks, on communicators that have no others",
-                 m->barrier_ranks, m->world_size);
+        snprintf(some, sizeof(some), "; by %u of %d ranks, on communicators that have no others", m->barrier_ranks,
+                 m->world_size);
     if (!m->barrier_ranks)
-        fv_text_field(p, NAMES, "perturbed",
-                      "no, though with --barrier %s: the ranks did not agree to insert barriers", before);
+        fv_text_field(p, NAMES, "perturbed", "no, though with --barrier %s: the ranks did not agree to insert barriers",
+                      before);
     else if (!inserted)
-        fv_text_field(p, NAMES, "perturbed",
-                      "no: there were no calls into which --barrier %s inserts a barrier", before);
+        fv_text_field(p, NAMES, "perturbed", "no: there were no calls into which --barrier %s inserts a barrier",
+                      before);
     else
-        fv_text_field(
-            p, NAMES, "perturbed", "barriers were inserted %s collectives; %s%s", before,
-            is_before
-                ? "the waiting of these calls is the time in the barrier, the rest is transfer"
-                : "the waiting of these calls includes the time in the barrier, for the last rank to be done",
-            some);
+        fv_text_field(p, NAMES, "perturbed", "barriers were inserted %s collectives; %s%s", before,
+                      is_before
+                          ? "the waiting of these calls is the time in the barrier, the rest is transfer"
+                          : "the waiting of these calls includes the time in the barrier, for the last rank to be done",
+                      some);
 }
 
 /* The rank that lived longest was killed: nobody saw when. */
@@ -121,8 +117,8 @@ static void put_program(const struct fv_page *p, const struct fv_model *m, uint3
     for (size_t i = 0; i < m->rank_count; i++)
         if (m->ranks[i].program == program)
             fv_rank_list_add(&list, m->ranks[i].world_rank);
-    fv_text_field(p, NAMES, "program", "%s on rank%s %s: %s", g->label, fv_words_s(g->ranks),
-                  fv_rank_list_text(&list), g->command);
+    fv_text_field(p, NAMES, "program", "%s on rank%s %s: %s", g->label, fv_words_s(g->ranks), fv_rank_list_text(&list),
+                  g->command);
     fv_text_field(p, NAMES, "", "compute %s, MPI %s, %s", fv_words_percent(g->compute_s, g->total_s, compute),
                   fv_words_percent(g->mpi_s, g->total_s, mpi),
                   fv_text_waiting_part(g->wait_s, g->mpi_s, g->wait_kind, "", wait));
@@ -158,7 +154,8 @@ static void put_machine(const struct fv_page *p, const struct fv_model *m)
     for (size_t i = 1; i < f->host_count; i++)
         others += f->hosts[i].told_by != FV_NONE && strcmp(fv_facts_words(&f->hosts[i], other, sizeof(other)), text);
     if (others)
-        snprintf(more, sizeof(more), "; %zu other node%s %s unlike it (--table machines)", others, fv_words_s(others), others == 1 ? "is" : "are");
+        snprintf(more, sizeof(more), "; %zu other node%s %s unlike it (--table machines)", others, fv_words_s(others),
+                 others == 1 ? "is" : "are");
     fv_text_field(p, NAMES, "machine", "%s%s", text, more);
 }
 
@@ -172,8 +169,7 @@ static void put_options(const struct fv_page *p, const struct fv_model *m)
         const char *name = o->flag ? o->flag : o->variable;
         bool is_on = o->flag && !strcmp(o->value, "1");
 
-        fv_words_add(text, sizeof(text), "%s%s%s%s", i ? " " : "", name, is_on ? "" : "=",
-                     is_on ? "" : o->value);
+        fv_words_add(text, sizeof(text), "%s%s%s%s", i ? " " : "", name, is_on ? "" : "=", is_on ? "" : o->value);
         if (o->ranks < m->rank_count)
             fv_words_add(text, sizeof(text), " (%u of %zu ranks)", o->ranks, m->rank_count);
     }
@@ -187,7 +183,9 @@ static void put_samples(const struct fv_page *p, const struct fv_model *m)
 
     if (why)
         fv_text_field(p, NAMES, "samples", "%s: %s%s", fv_model_samples(m)->ticks ? "not of all CPU time" : "none", why,
-                      fv_model_samples(m)->stopped == FV_SAMPLER_NOT_HERE ? "" : "; fvmpi run --sample takes them in another way");
+                      fv_model_samples(m)->stopped == FV_SAMPLER_NOT_HERE
+                          ? ""
+                          : "; fvmpi run --sample takes them in another way");
 }
 
 /* How it ended. */
@@ -206,8 +204,7 @@ static void put_state(const struct fv_page *p, const struct fv_model *m)
                  fv_words_s((uint64_t)m->world_size), states[FV_RANK_FINALIZED]);
         for (unsigned i = FV_RANK_EXITED; i <= FV_RANK_RUNNING; i++)
             if (states[i])
-                fv_words_add(text, sizeof(text), ", %u %s", states[i],
-                             fv_rank_state_name((enum fv_rank_state)i));
+                fv_words_add(text, sizeof(text), ", %u %s", states[i], fv_rank_state_name((enum fv_rank_state)i));
     } else if (last == FV_RANK_EXITED && m->ranks[0].exit_seen)
         snprintf(text, sizeof(text), "exited with status %d", m->ranks[0].exit_status);
     else if (last == FV_RANK_REPLACED)
@@ -253,8 +250,7 @@ FV_TEXT_SECTION(identity)
     if (!fv_text_serial(m))
         fv_text_field(p, NAMES, "MPI", "%s", text);
     fv_text_field(p, NAMES, "start", "%s, for %s%s", fv_words_time(m->origin_ns, start),
-                  fv_words_seconds(m->elapsed_s, elapsed),
-                  ends_unseen(m) ? " up to the last that was recorded" : "");
+                  fv_words_seconds(m->elapsed_s, elapsed), ends_unseen(m) ? " up to the last that was recorded" : "");
     put_cpu_time(p, m);
     put_overhead(p, m);
     put_trace(p, m);

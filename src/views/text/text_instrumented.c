@@ -20,7 +20,9 @@ static void put_functions(const struct fv_page *p, const struct fv_profile *v)
     }
     if (t.sheet.table.rows)
         fv_page_heading(p, t.sheet.relation->title,
-                        "over all ranks and threads; self: outside of what they call; computing: of that, outside of MPI (waiting for threads or I/O, too); of all: of the ranks' time, of several threads more than 100 %; max rank: computing of the rank "
+                        "over all ranks and threads; self: outside of what they call; computing: of that, outside of "
+                        "MPI (waiting for threads or I/O, too); of all: of the ranks' time, of several threads more "
+                        "than 100 %; max rank: computing of the rank "
                         "with most");
     fv_text_table_end(&t, "function", "");
 }
@@ -58,9 +60,15 @@ static void put_counted(const struct fv_page *p, const struct fv_profile *v)
     fv_path_of(&path, v->symbols, most->node);
     fv_frame_brief(path.count ? &path.frames[0] : NULL, v->symbols, name, sizeof(name));
     fv_path_release(&path);
-    fv_text_note(p, FV_YELLOW, "%s calls of %s%s%s%s were counted, not measured, after 100,000 that took less than 1 us: their time is their callers', and no trace has them; "
-                 "--functions=all measures them", fv_words_count(most->sum.counted, calls), name, functions > 1 ? ", and some of " : "",
-                 functions > 1 ? fv_words_count(functions - 1, more) : "", functions == 2 ? " other function," : functions > 2 ? " other functions," : "");
+    fv_text_note(p, FV_YELLOW,
+                 "%s calls of %s%s%s%s were counted, not measured, after 100,000 that took less than 1 us: their time "
+                 "is their callers', and no trace has them; "
+                 "--functions=all measures them",
+                 fv_words_count(most->sum.counted, calls), name, functions > 1 ? ", and some of " : "",
+                 functions > 1 ? fv_words_count(functions - 1, more) : "",
+                 functions == 2  ? " other function,"
+                 : functions > 2 ? " other functions,"
+                                 : "");
 }
 
 static void put_losses(const struct fv_page *p, const struct fv_function_losses *l)
@@ -84,7 +92,10 @@ FV_TEXT_SECTION(instrumented)
     if (!fv_model_instrumented(v->model)->function_count && fv_model_option(v->model, "FVMPI_FUNCTIONS")) {
         fv_page_heading(p, "Instrumented functions", "");
         if (filter)
-            fv_text_note(p, FV_YELLOW, "--functions: none was called that the filter %s leaves in; if a run without it has none, either, compile the program with -finstrument-functions", filter);
+            fv_text_note(p, FV_YELLOW,
+                         "--functions: none was called that the filter %s leaves in; if a run without it has none, "
+                         "either, compile the program with -finstrument-functions",
+                         filter);
         else
             fv_text_note(p, FV_YELLOW, "--functions: none was called; compile the program with -finstrument-functions");
     }

@@ -91,16 +91,16 @@ static void add_main(const struct fv_model *m, char *out, size_t bytes)
         fv_words_add(out, bytes, ", while the other threads computed for %s", fv_words_seconds(others_s, cpu));
 }
 
-/* The culprit belongs on the first screen. That workers have nothing to do, or that the main thread waits for what they do, is
- * nobody's fault of theirs. */
+/* The culprit belongs on the first screen. That workers have nothing to do, or that the main thread waits for what they
+ * do, is nobody's fault of theirs. */
 char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_locks *l = fv_model_locks(v->model);
     const struct fv_lock *most = most_contended(l);
     char seconds[FV_WORD], part[FV_WORD], name[NAME_BYTES];
 
-    snprintf(out, bytes, "threads waited %s for each other, %s of their time",
-             fv_words_seconds(l->own_wait_s, seconds), fv_words_percent(l->own_wait_s, l->thread_s, part));
+    snprintf(out, bytes, "threads waited %s for each other, %s of their time", fv_words_seconds(l->own_wait_s, seconds),
+             fv_words_percent(l->own_wait_s, l->thread_s, part));
     add_main(v->model, out, bytes);
     if (l->idle_s > IDLE * l->own_wait_s)
         fv_words_add(out, bytes, "; workers idle for want of tasks: %s", fv_words_seconds(l->idle_s, seconds));
@@ -131,8 +131,7 @@ static void put_table(const struct fv_page *p, const struct fv_profile *v, bool 
         bool join = k->kind == FV_SYNC_JOIN;
 
         if (!p->brief || (!join && (!t.sheet.shown_rows || k->n.wait_s > 0 || is_held(k))))
-            shown[i] =
-                fv_text_table_add(&t, k, fv_lock_contention_s(k) > 0.1 * l->thread_s ? FV_YELLOW : FV_PLAIN);
+            shown[i] = fv_text_table_add(&t, k, fv_lock_contention_s(k) > 0.1 * l->thread_s ? FV_YELLOW : FV_PLAIN);
     }
     t.sheet.all_rows = l->count;
     fv_text_table_end(&t, "row", p->brief ? " of locks and joins" : " of locks");
@@ -153,8 +152,7 @@ struct places {
     double sum;
 };
 
-static void add_place(struct places *g, const struct fv_profile *v, uint32_t node, unsigned callers,
-                      double weight)
+static void add_place(struct places *g, const struct fv_profile *v, uint32_t node, unsigned callers, double weight)
 {
     struct place *new = &g->items[g->count];
     size_t i = 0;
@@ -255,8 +253,8 @@ static char *name_thread(const struct fv_model *m, const struct fv_lock_part *pa
 /* The thread that is last most often, of those of its rank, keeps the others waiting. */
 static void put_last(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock *k)
 {
-    const struct fv_lock_part *part = k->parts ? &fv_model_locks(v->model)->parts[k->first_part] : NULL, *last = part, *least = part,
-                              *most = part;
+    const struct fv_lock_part *part = k->parts ? &fv_model_locks(v->model)->parts[k->first_part] : NULL, *last = part,
+                              *least = part, *most = part;
     uint64_t rounds = 0;
     char text[400], low[FV_WORD], high[FV_WORD], name[3][60];
 
@@ -282,11 +280,13 @@ static void put_shares(const struct fv_page *p, const struct fv_lock *k)
     char text[300], part[FV_WORD], seconds[FV_WORD];
 
     if (k->idle_s > 0) {
-        snprintf(text, sizeof(text), "workers idle for want of tasks: %s; nobody is in their way", fv_words_seconds(k->idle_s, seconds));
+        snprintf(text, sizeof(text), "workers idle for want of tasks: %s; nobody is in their way",
+                 fv_words_seconds(k->idle_s, seconds));
         put_role(p, "idle", text);
     }
     if (is_held(k)) {
-        snprintf(text, sizeof(text), "for %s of the time, by one thread after the other: no more than one gets on there at a time",
+        snprintf(text, sizeof(text),
+                 "for %s of the time, by one thread after the other: no more than one gets on there at a time",
                  fv_words_percent(fv_lock_hold_share(k), 1, part));
         put_role(p, "held", text);
     }
@@ -325,8 +325,7 @@ static void put_lost(const struct fv_page *p, const struct fv_locks *l)
         { l->lost.missed, "operation", "in signal handlers that interrupted fvmpi: not counted" },
         { l->lost.overflow, "operation", "without room for a record of their own: counted by kind alone" },
         { l->lost.holds, "hold", "not measured: the thread held too many locks" },
-        { l->lost.lives, "thread",
-          "without a record of their life: missing in phases and in the time of threads" },
+        { l->lost.lives, "thread", "without a record of their life: missing in phases and in the time of threads" },
     };
 
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
@@ -339,8 +338,7 @@ FV_TEXT_SECTION(locks)
     if (!l->recorded)
         return;
     bool *shown = fv_xcalloc(l->count, sizeof(*shown));
-    fv_page_heading(p, "Locks and barriers",
-                    "waiting of threads for each other, summed over threads and ranks");
+    fv_page_heading(p, "Locks and barriers", "waiting of threads for each other, summed over threads and ranks");
     put_totals(p, v);
     if (l->count)
         put_table(p, v, shown);
@@ -364,8 +362,7 @@ static int by_place(const void *a, const void *b)
     return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-static void put_group(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock_wait *w,
-                      size_t count)
+static void put_group(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock_wait *w, size_t count)
 {
     const struct fv_model *m = v->model;
     char who[100], name[NAME_BYTES], place[700], seconds[FV_WORD], time[60] = "";
@@ -377,15 +374,13 @@ static void put_group(const struct fv_page *p, const struct fv_profile *v, const
         ranks += i && w[i].rank != w[i - 1].rank;
     }
     if (count == 1)
-        snprintf(who, sizeof(who), "thread %u (%u) of rank %d", w->thread, w->tid,
-                 m->ranks[w->rank].world_rank);
+        snprintf(who, sizeof(who), "thread %u (%u) of rank %d", w->thread, w->tid, m->ranks[w->rank].world_rank);
     else if (ranks == 1)
         snprintf(who, sizeof(who), "%zu threads of rank %d", count, m->ranks[w->rank].world_rank);
     else
         snprintf(who, sizeof(who), "%zu threads of %u ranks", count, ranks);
     if (longest > 0)
-        snprintf(time, sizeof(time), ", for %s%s", count > 1 ? "up to " : "",
-                 fv_words_seconds(longest, seconds));
+        snprintf(time, sizeof(time), ", for %s%s", count > 1 ? "up to " : "", fv_words_seconds(longest, seconds));
     fv_page_item(p, FV_PLAIN, 2, "%s: %s %s, in %s%s", who, fv_sync_kind_name(w->kind),
                  w->lock == FV_NONE ? ""
                                     : fv_view_lock_words(v, &fv_model_locks(m)->items[w->lock], name, sizeof(name)),

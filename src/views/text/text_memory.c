@@ -15,7 +15,8 @@ static void put_peak(const struct fv_page *p, const struct fv_profile *v)
         if (all->places[i].sum.at_peak > 0)
             fv_text_table_add(&t, &all->places[i], FV_PLAIN);
     if (t.sheet.table.rows)
-        fv_text_title(p, "What makes the peak", "live when the process had most, by where it was allocated, largest first");
+        fv_text_title(p, "What makes the peak",
+                      "live when the process had most, by where it was allocated, largest first");
     fv_text_table_end(&t, "call path", "");
 }
 
@@ -31,7 +32,9 @@ static void put_live(const struct fv_page *p, const struct fv_profile *v)
             fv_text_table_add(&t, rows[i], FV_PLAIN);
     free(rows);
     if (t.sheet.table.rows)
-        fv_text_title(p, "Live at the end", "never freed, largest first: leaks are among it, and what is kept on purpose until the process ends");
+        fv_text_title(
+            p, "Live at the end",
+            "never freed, largest first: leaks are among it, and what is kept on purpose until the process ends");
     fv_text_table_end(&t, "call path", "");
 }
 
@@ -82,10 +85,14 @@ static void put_allocators(const struct fv_page *p, const struct fv_allocated *a
     if (!other)
         return;
     if (other->flags & FV_MEMORY_NOT_OURS)
-        fv_text_note(p, FV_RED, "the program calls the malloc() of %s, which stands in front of fvmpi's: what it allocates by that is not recorded",
+        fv_text_note(p, FV_RED,
+                     "the program calls the malloc() of %s, which stands in front of fvmpi's: what it allocates by "
+                     "that is not recorded",
                      other->allocator ? other->allocator : "another object");
     else
-        fv_text_note(p, FV_YELLOW, "%s has C++'s operator new, too: what that allocates is not seen, and some of what it frees is, so that live bytes may be too low",
+        fv_text_note(p, FV_YELLOW,
+                     "%s has C++'s operator new, too: what that allocates is not seen, and some of what it frees is, "
+                     "so that live bytes may be too low",
                      other->allocator ? other->allocator : "the allocator");
 }
 
@@ -96,7 +103,8 @@ FV_TEXT_SECTION(memory)
     if (!all->rank_count)
         return;
     fv_page_heading(p, "Memory",
-                    is_sampled(all) ? "what the program allocates; allocations of 4 KiB and more exact, smaller ones estimated of samples (+-: the standard error); --memory=exact records all"
+                    is_sampled(all) ? "what the program allocates; allocations of 4 KiB and more exact, smaller ones "
+                                      "estimated of samples (+-: the standard error); --memory=exact records all"
                                     : "what the program allocates, each allocation");
     put_ranks(p, v);
     put_peak(p, v);

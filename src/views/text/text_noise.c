@@ -14,11 +14,14 @@ static void put_projection(const struct fv_page *p, const struct fv_noise_view *
     for (uint32_t i = 1; n->place_count && i < place->projections; i++) {
         const struct fv_noise_projection *of = &n->projections[place->first_projection + i];
 
-        fv_words_add(line, sizeof(line), "%s%s ranks %s (%s)", i > 1 ? ", " : "", fv_words_count(of->ranks, ranks), fv_words_seconds(of->expected_s, expected),
-                     fv_words_percent(of->share, 1, part));
+        fv_words_add(line, sizeof(line), "%s%s ranks %s (%s)", i > 1 ? ", " : "", fv_words_count(of->ranks, ranks),
+                     fv_words_seconds(of->expected_s, expected), fv_words_percent(of->share, 1, part));
     }
     if (line[0])
-        fv_text_note(p, FV_PLAIN, "an interval before the first of these calls would lose, expected, on %s: an estimate, if ranks are disturbed independently, alike, and never for longer than here", line);
+        fv_text_note(p, FV_PLAIN,
+                     "an interval before the first of these calls would lose, expected, on %s: an estimate, if ranks "
+                     "are disturbed independently, alike, and never for longer than here",
+                     line);
 }
 
 /* Without calls before which nobody was preempted. */
@@ -54,7 +57,9 @@ FV_TEXT_SECTION(noise)
     const struct fv_noise_view *n = fv_model_noise(v->model);
 
     if (is_unknown(v->model))
-        fv_text_note(p, FV_YELLOW, "noise: which calls lost their processor is not known: the kernel told no context switches (a container, kernel.perf_event_paranoid above 2, or Linux before 4.17)");
+        fv_text_note(p, FV_YELLOW,
+                     "noise: which calls lost their processor is not known: the kernel told no context switches (a "
+                     "container, kernel.perf_event_paranoid above 2, or Linux before 4.17)");
     if (!n->rank_count || !(fv_noise_loss(v->model).seconds > WORTH_A_LOOK * v->model->efficiency.total_s))
         return;
     put_places(p, v);

@@ -27,15 +27,19 @@ static void put_crowded(const struct fv_page *p, const struct fv_model *m)
     const struct fv_crowd c = fv_crowd_of(m, m->ranks[0].host);
 
     if (c.shared && isnan(m->ranks[0].ready_s)) /* where it is known, it is little */
-        fv_text_note(p, FV_YELLOW, "%zu ranks may run on %u processor%s of %s: times may include waiting for a processor",
-                     c.ranks, c.cpus, fv_words_s(c.cpus), m->ranks[0].host);
+        fv_text_note(p, FV_YELLOW,
+                     "%zu ranks may run on %u processor%s of %s: times may include waiting for a processor", c.ranks,
+                     c.cpus, fv_words_s(c.cpus), m->ranks[0].host);
 }
 
 static void put_crowded_masks(const struct fv_page *p, const struct fv_facts *f)
 {
     if (f->crowded_host)
-        fv_text_note(p, FV_YELLOW, "ranks %s are bound to processor%s %s of %s, %u for all of them, while others are free: times include waiting for a processor",
-                     f->crowded_ranks, fv_words_s(f->crowded_count), f->crowded_processors, f->crowded_host, f->crowded_count);
+        fv_text_note(p, FV_YELLOW,
+                     "ranks %s are bound to processor%s %s of %s, %u for all of them, while others are free: times "
+                     "include waiting for a processor",
+                     f->crowded_ranks, fv_words_s(f->crowded_count), f->crowded_processors, f->crowded_host,
+                     f->crowded_count);
 }
 
 /* What stands among the findings is not said again. */
@@ -54,8 +58,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
         threaded += m->ranks[i].mpi_threads > 1;
     }
     if (completed && init > 0.05 * total && init <= total && !fv_findings_named(v->findings, "startup"))
-        fv_text_note(p, FV_YELLOW,
-                     "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
+        fv_text_note(p, FV_YELLOW, "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
                      fv_words_percent(init, total, part));
     if (!fv_findings_named(v->findings, FV_FINDING_DISTURBED))
         put_crowded(p, m);

@@ -40,8 +40,7 @@ static int largest_first(const void *a, const void *b)
 const void **fv_text_table_sorted(struct fv_text_table *t, const char *key, size_t *count)
 {
     const struct fv_relation *r = t->sheet.relation;
-    const struct fv_flat_column *column =
-        &t->sheet.flat.items[fv_flat_find(&t->sheet.flat, key, strlen(key))];
+    const struct fv_flat_column *column = &t->sheet.flat.items[fv_flat_find(&t->sheet.flat, key, strlen(key))];
     size_t rows = *count = fv_relation_count(r, &t->tables, NULL);
     struct sorted *sorted = fv_xcalloc(rows, sizeof(*sorted));
     const void **out = fv_xcalloc(rows, sizeof(*out));
@@ -85,8 +84,7 @@ size_t fv_text_few(const struct fv_page *p)
 }
 
 /* Words behind what begins their line; the further lines are `indent` columns in. */
-static FV_PRINTF(3, 0) void put_clean(const struct fv_page *p, size_t indent, const char *format,
-                                      va_list args)
+static FV_PRINTF(3, 0) void put_clean(const struct fv_page *p, size_t indent, const char *format, va_list args)
 {
     char text[2048], clean[2048];
 
@@ -153,14 +151,14 @@ void fv_text_frame(const struct fv_page *p, size_t indent, char *clean, bool inl
            taken = fv_words_columns(where) + (*where ? 2 : 0) + (inlined ? 10 : 0);
 
     fv_words_fit(clean, room > taken + 12 ? room - taken : 12);
-    fprintf(p->out, "%*s%s%s%s%s%s%s\n", (int)indent, "", clean, inlined ? " [inlined]" : "",
-            *where ? "  " : "", fv_page_on(p, FV_DIM), where, fv_page_off(p));
+    fprintf(p->out, "%*s%s%s%s%s%s%s\n", (int)indent, "", clean, inlined ? " [inlined]" : "", *where ? "  " : "",
+            fv_page_on(p, FV_DIM), where, fv_page_off(p));
 }
 
 void fv_text_outer(const struct fv_page *p, size_t indent, size_t count)
 {
-    fprintf(p->out, "%*s%s... %zu outer frame%s; --all shows all%s\n", (int)indent, "", fv_page_on(p, FV_DIM),
-            count, fv_words_s(count), fv_page_off(p));
+    fprintf(p->out, "%*s%s... %zu outer frame%s; --all shows all%s\n", (int)indent, "", fv_page_on(p, FV_DIM), count,
+            fv_words_s(count), fv_page_off(p));
 }
 
 void fv_text_path(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, uint32_t node,
@@ -186,7 +184,8 @@ bool fv_text_serial(const struct fv_model *m)
     return !strcmp(m->mpi, "none") || m->calls_left_out;
 }
 
-void fv_text_relation(const struct fv_page *p, const struct fv_profile *v, const char *relation, const char *noun, const char *about)
+void fv_text_relation(const struct fv_page *p, const struct fv_profile *v, const char *relation, const char *noun,
+                      const char *about)
 {
     struct fv_text_table t;
 

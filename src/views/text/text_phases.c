@@ -19,13 +19,12 @@ static void put_cpus(const struct fv_page *p, const struct fv_phase_sums *s)
 {
     char word[FV_WORD];
 
-    fv_page_item(
-        p, FV_PLAIN, 4,
-        "%u threads had %u processor%s, which bound%s the speedup; %s of their time counts as waiting "
-        "for one (an estimate%s)",
-        s->threads_max, s->cpus, fv_words_s(s->cpus), s->cpus == 1 ? "s" : "",
-        fv_words_percent(s->queue_s, s->time_s, word),
-        isfinite(s->off_cpu_s) ? "" : ": their CPU time is not known");
+    fv_page_item(p, FV_PLAIN, 4,
+                 "%u threads had %u processor%s, which bound%s the speedup; %s of their time counts as waiting "
+                 "for one (an estimate%s)",
+                 s->threads_max, s->cpus, fv_words_s(s->cpus), s->cpus == 1 ? "s" : "",
+                 fv_words_percent(s->queue_s, s->time_s, word),
+                 isfinite(s->off_cpu_s) ? "" : ": their CPU time is not known");
 }
 
 /* What could not be counted where it belongs. */
@@ -61,10 +60,9 @@ static void put_notes(const struct fv_page *p, const struct fv_phase *phase)
                      "from other threads",
                      fv_words_percent(s->wait_s, s->time_s, word));
     if (s->creator_s > CREATOR * s->elapsed_s)
-        fv_page_item(
-            p, FV_PLAIN, 4,
-            "for %s of the time the creating thread did other things than join: it is not among the N",
-            fv_words_percent(s->creator_s, s->elapsed_s, word));
+        fv_page_item(p, FV_PLAIN, 4,
+                     "for %s of the time the creating thread did other things than join: it is not among the N",
+                     fv_words_percent(s->creator_s, s->elapsed_s, word));
     if (phase->open)
         fv_page_item(p, FV_PLAIN, 4,
                      phase->kind == FV_PHASE_OMP ? "a region had not ended: it is in no number"
@@ -122,23 +120,20 @@ FV_TEXT_SECTION(phases)
     }
     parallel = t.sheet.all_rows;
     if (parallel)
-        fv_page_heading(
-            p, "Thread phases",
-            "from creation, by the function named, to join; or an OpenMP region. off CPU: without a "
-            "processor, and not waiting for each other; no waits: how many times as fast, if nobody "
-            "waited; speedup of the N threads, and sync, what waiting takes of it: at most so much; "
-            "imbalance: the part of N that is lost because some have more to do. fvmpi stacks says more");
+        fv_page_heading(p, "Thread phases",
+                        "from creation, by the function named, to join; or an OpenMP region. off CPU: without a "
+                        "processor, and not waiting for each other; no waits: how many times as fast, if nobody "
+                        "waited; speedup of the N threads, and sync, what waiting takes of it: at most so much; "
+                        "imbalance: the part of N that is lost because some have more to do. fvmpi stacks says more");
     fv_text_table_end(&t, "phase", "");
     if (off)
-        fv_page_item(
-            p, FV_PLAIN, 2,
-            "Off the CPU: too few processors, I/O, or sleep. That is no waiting here, and the speedup may "
-            "be less by it");
+        fv_page_item(p, FV_PLAIN, 2,
+                     "Off the CPU: too few processors, I/O, or sleep. That is no waiting here, and the speedup may "
+                     "be less by it");
     if (crowded)
-        fv_page_item(
-            p, FV_PLAIN, 2,
-            "Some have more threads than processors: their speedup is at most what these can give (an "
-            "estimate)");
+        fv_page_item(p, FV_PLAIN, 2,
+                     "Some have more threads than processors: their speedup is at most what these can give (an "
+                     "estimate)");
     if (parallel && s->count > parallel)
         fv_page_paragraph(p, FV_DIM, 2, "and %s of single threads or not ended; --json has all",
                           fv_words_count(s->count - parallel, word));
@@ -147,16 +142,14 @@ FV_TEXT_SECTION(phases)
 
 /* ---- stacks ---- */
 
-static void put_component(const struct fv_page *p, const char *name, double value, double threads,
-                          const char *remark)
+static void put_component(const struct fv_page *p, const char *name, double value, double threads, const char *remark)
 {
     bool none = fabs(value) < FV_STACK_ZERO * threads;
     char text[300];
 
     if (!isfinite(value))
         return;
-    fprintf(p->out, "    %-24s %s%8.2f%s", name, fv_page_on(p, none ? FV_PLAIN : FV_BOLD), value,
-            fv_page_off(p));
+    fprintf(p->out, "    %-24s %s%8.2f%s", name, fv_page_on(p, none ? FV_PLAIN : FV_BOLD), value, fv_page_off(p));
     snprintf(text, sizeof(text), "%s%s%s", remark, *remark && none ? "; " : "",
              none ? "below 5 % of N: counts as zero" : "");
     if (*text) {
@@ -232,8 +225,7 @@ int fv_view_stacks(const struct fv_profile *v, const struct fv_stacks_options *o
                      fv_words_count(u->instances, times), fv_words_s(u->instances), phase->ranks,
                      fv_words_s(phase->ranks), fv_words_seconds(u->elapsed_s / phase->ranks, elapsed),
                      fv_words_seconds(u->longest_s / phase->ranks, longest),
-                     fv_words_seconds(u->useful_longest_s / phase->ranks, waitless),
-                     fv_phase_bound(u).without_waiting);
+                     fv_words_seconds(u->useful_longest_s / phase->ranks, waitless), fv_phase_bound(u).without_waiting);
         if (o->t1_s > 0)
             put_stack(p, phase, o->t1_s, &rejected);
         else
@@ -248,5 +240,6 @@ int fv_view_stacks(const struct fv_profile *v, const struct fv_stacks_options *o
 FV_TEXT_SECTION(worksharing)
 {
     fv_text_relation(p, v, "worksharing", "construct",
-                     "OpenMP's loops, sections, singles and tasks, without the barrier at their end; balance: of their threads, the mean over the one with most");
+                     "OpenMP's loops, sections, singles and tasks, without the barrier at their end; balance: of their "
+                     "threads, the mean over the one with most");
 }

@@ -16,8 +16,9 @@ FV_TEXT_SECTION(sizes)
     for (size_t i = 0; i < fv_relation_count(r, &t.tables, NULL); i++)
         fv_text_table_add(&t, fv_relation_row(r, &t.tables, NULL, i), FV_PLAIN);
     if (t.sheet.table.rows)
-        fv_page_heading(p, "Message sizes",
-                        "bytes a rank sent or received in one call, and the time of those calls (not of completing them)");
+        fv_page_heading(
+            p, "Message sizes",
+            "bytes a rank sent or received in one call, and the time of those calls (not of completing them)");
     fv_text_table_end(&t, NULL, NULL);
 }
 
@@ -46,9 +47,10 @@ FV_TEXT_SECTION(comms)
         used += v->model->comms[i].time.calls > 0;
     if (used < 2) /* with MPI_COMM_WORLD alone the table says nothing new */
         return;
-    fv_page_heading(p, "Communicators",
-                    "those that calls were made on; waiting, logged: in collective calls of which it is known when each "
-                    "rank entered");
+    fv_page_heading(
+        p, "Communicators",
+        "those that calls were made on; waiting, logged: in collective calls of which it is known when each "
+        "rank entered");
     fv_text_table_begin(&t, p, v, "communicators");
     const void **comms = fv_text_table_sorted(&t, "time_s", &count);
     for (size_t i = 0; i < count; i++)
@@ -70,7 +72,9 @@ static void put_threads(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = 0; i < m->rank_count; i++)
         for (uint32_t k = 0; m->ranks[i].threads > 1 && k < m->ranks[i].threads; k++)
             fv_sheet_add(&t.sheet, &m->ranks[i], &m->threads[m->ranks[i].first_thread + k], FV_PLAIN);
-    fv_page_heading(p, "Threads", "elapsed and CPU time of those that were recorded; a number may have been that of several, one after the other");
+    fv_page_heading(p, "Threads",
+                    "elapsed and CPU time of those that were recorded; a number may have been that of several, one "
+                    "after the other");
     fv_text_table_end(&t, "thread", "");
 }
 
@@ -123,11 +127,11 @@ FV_TEXT_SECTION(ranks)
         chosen[order[i].index] = fv_sheet_choose(&t.sheet, NULL, &m->ranks[order[i].index]);
     for (size_t i = 0; i < m->rank_count; i++)
         if (chosen[i])
-            fv_sheet_put(&t.sheet, NULL, &m->ranks[i],
-                         m->ranks[i].state == FV_RANK_FINALIZED ? FV_PLAIN : FV_RED);
+            fv_sheet_put(&t.sheet, NULL, &m->ranks[i], m->ranks[i].state == FV_RANK_FINALIZED ? FV_PLAIN : FV_RED);
     fv_page_heading(p, "Ranks",
-                    m->causes.source == FV_CAUSES_TRACE ? "others waited: for this rank directly, whoever began the delay"
-                                                        : "others waited: in collectives, for this rank to come");
+                    m->causes.source == FV_CAUSES_TRACE
+                        ? "others waited: for this rank directly, whoever began the delay"
+                        : "others waited: in collectives, for this rank to come");
     fv_text_table_end(&t, "rank", ", that others waited for less");
     free(chosen);
     free(order);

@@ -22,10 +22,12 @@ static void put_losses(const struct fv_page *p, const struct fv_samples *s)
         const char *what;
     } rows[] = {
         { s->lost, "more calls were not measured: the table of calling contexts of a thread was full" },
-        { s->not_followed, "more calls could not be followed (another stack, too deep, or a recursion where returns are told by breakpoints alone)" },
+        { s->not_followed, "more calls could not be followed (another stack, too deep, or a recursion where returns "
+                           "are told by breakpoints alone)" },
         { s->no_stack, "samples were lost on signal stacks of the program, too small for them" },
         { s->log_lost, "instances are counted here but not in the trace: its budget was full, or its file in use" },
-        { s->samples_lost, "samples of the CPU clock are counted here but not in the trace: its budget was full, or its file in use" },
+        { s->samples_lost,
+          "samples of the CPU clock are counted here but not in the trace: its budget was full, or its file in use" },
     };
     char word[FV_WORD];
 
@@ -47,10 +49,9 @@ static void put_mode(const struct fv_page *p, const struct fv_samples *s)
         snprintf(why, sizeof(why), "; the kernel refused more on %u thread%s: %s", s->refused_threads,
                  fv_words_s(s->refused_threads), strerror(s->refusal));
     if (s->modes[FV_SAMPLER_COSTS]) {
-        fv_page_paragraph(
-            p, FV_PLAIN, 2,
-            "no instances on %u of %u threads, where only CPU time was sampled%s: see section CPU time",
-            s->modes[FV_SAMPLER_COSTS], s->threads, why);
+        fv_page_paragraph(p, FV_PLAIN, 2,
+                          "no instances on %u of %u threads, where only CPU time was sampled%s: see section CPU time",
+                          s->modes[FV_SAMPLER_COSTS], s->threads, why);
     } else if (s->refusal) {
         fv_page_paragraph(p, FV_PLAIN, 2, "mode: %s%s",
                           s->modes[FV_SAMPLER_CALLS] ? "counted calls" : "clock and breakpoints", why);
@@ -60,8 +61,8 @@ static void put_mode(const struct fv_page *p, const struct fv_samples *s)
 
         if (!e->refused)
             continue;
-        fv_page_paragraph(p, FV_PLAIN, 2, "event %s is not counted on %u of %u ranks: %s", e->name,
-                          e->refused, e->ranks, fv_perf_event_refusal((uint32_t)e->refusal, e->user_only));
+        fv_page_paragraph(p, FV_PLAIN, 2, "event %s is not counted on %u of %u ranks: %s", e->name, e->refused,
+                          e->ranks, fv_perf_event_refusal((uint32_t)e->refusal, e->user_only));
     }
     if (s->events_unshown)
         fv_page_paragraph(p, FV_PLAIN, 2,
@@ -98,12 +99,11 @@ static void put_processor(const struct fv_page *p, const struct fv_samples *s)
 
     if (s->returns < FV_SAMPLED_ENOUGH || part >= PROCESSOR_LITTLE)
         return;
-    fv_page_paragraph(
-        p, FV_PLAIN, 2,
-        "the functions had a processor %s of their time outside of MPI: they waited or slept, or the "
-        "machine was "
-        "busy with others; judge by the CPU times",
-        fv_words_percent(part, 1, a));
+    fv_page_paragraph(p, FV_PLAIN, 2,
+                      "the functions had a processor %s of their time outside of MPI: they waited or slept, or the "
+                      "machine was "
+                      "busy with others; judge by the CPU times",
+                      fv_words_percent(part, 1, a));
 }
 
 static void put_summary(const struct fv_page *p, const struct fv_samples *s)
@@ -116,9 +116,8 @@ static void put_summary(const struct fv_page *p, const struct fv_samples *s)
         "exceptions or the thread's end); sampling itself took %s, %s of the CPU time. Of each instance %s "
         "are subtracted for its traps; that varies by %s, so that functions of less than %s are not judged",
         fv_words_count(s->ticks, a), fv_words_count(s->returns, b), s->threads, fv_words_s(s->threads),
-        fv_words_count(s->abandoned, c), fv_words_seconds(s->tool_s, d),
-        fv_words_percent(s->tool_s, s->cpu_s, g), fv_words_seconds(s->trap_s, e),
-        fv_words_seconds(s->trap_spread_s, f), fv_words_seconds(s->resolution_s, h));
+        fv_words_count(s->abandoned, c), fv_words_seconds(s->tool_s, d), fv_words_percent(s->tool_s, s->cpu_s, g),
+        fv_words_seconds(s->trap_s, e), fv_words_seconds(s->trap_spread_s, f), fv_words_seconds(s->resolution_s, h));
     put_processor(p, s);
     put_mode(p, s);
     put_losses(p, s);
@@ -126,8 +125,7 @@ static void put_summary(const struct fv_page *p, const struct fv_samples *s)
 
 /* ---- what to do about it ---- */
 
-static void put_advice(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path,
-                       size_t count)
+static void put_advice(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, size_t count)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
     char name[512], percent[FV_WORD], advice[400], events[400], trend[120];
@@ -136,7 +134,8 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
 
     for (size_t i = 0; i < count; i++) {
         judged |= s->functions[i].judged && s->functions[i].share > FV_SAMPLED_SHARE;
-        untold |= (fv_sampled_says_brief(&s->functions[i]) || s->functions[i].loops) && s->functions[i].share > FV_SAMPLED_SHARE;
+        untold |= (fv_sampled_says_brief(&s->functions[i]) || s->functions[i].loops) &&
+                  s->functions[i].share > FV_SAMPLED_SHARE;
     }
     for (size_t i = 0; i < count && (said < ADVICE_MAX || fv_page_all(p)); i++) {
         const struct fv_sampled *one = &s->functions[i];
@@ -159,15 +158,14 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
     if (!said && s->function_count)
         fv_page_paragraph(
             p, FV_PLAIN, 2, "%s",
-            judged  ? "no function varies that has more than 10 % of the CPU time and enough instances"
+            judged   ? "no function varies that has more than 10 % of the CPU time and enough instances"
             : untold ? "of the functions with more than 10 % of the CPU time none could be judged; the table says why"
                      : "of the functions with more than 10 % of the CPU time none had enough instances to judge: "
                        "run longer, or with a higher --sample=RATE");
 }
 
 /* Counted events, an instance. Each function in a line of its own: names of events are long. */
-static void put_events(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path,
-                       const bool *shown)
+static void put_events(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, const bool *shown)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
     char name[512], text[1600];
@@ -197,7 +195,8 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v, stru
         if (!said)
             fv_text_title(p, "Events", "mean of an instance");
         said = true;
-        fprintf(p->out, "  %s: ", own < path->count ? fv_frame_brief(&path->frames[own], v->symbols, name, sizeof(name)) : "?");
+        fprintf(p->out,
+                "  %s: ", own < path->count ? fv_frame_brief(&path->frames[own], v->symbols, name, sizeof(name)) : "?");
         fv_page_words(p, text, 6);
     }
 }
@@ -219,7 +218,8 @@ static void put_buckets(const struct fv_samples *s, const double *values, size_t
     char a[FV_WORD], b[FV_WORD], c[FV_WORD];
 
     if (before)
-        fv_words_add(text, bytes, "; below %s %s", fv_words_seconds(s->resolution_s, a), fv_words_percent((double)before, (double)count, b));
+        fv_words_add(text, bytes, "; below %s %s", fv_words_seconds(s->resolution_s, a),
+                     fv_words_percent((double)before, (double)count, b));
     for (unsigned k = 0; k < FV_SAMPLED_BUCKETS; k++) {
         double end = fv_sampled_bucket_begin(FV_METRIC_CPU, k + 1);
         size_t until = FV_COUNT_BEFORE(i, count, values[i] < end);
@@ -233,7 +233,8 @@ static void put_buckets(const struct fv_samples *s, const double *values, size_t
 }
 
 /* CPU times of the calls that were kept: percentiles, and which part of them is how long. */
-static void put_distributions(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path, const bool *shown)
+static void put_distributions(const struct fv_page *p, const struct fv_profile *v, struct fv_path *path,
+                              const bool *shown)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
     char name[512], text[2400], a[FV_WORD], b[FV_WORD], c[FV_WORD];
@@ -243,19 +244,24 @@ static void put_distributions(const struct fv_page *p, const struct fv_profile *
 
     for (size_t i = 0; i < s->function_count; i++) {
         const struct fv_sampled *one = &s->functions[i];
-        size_t count = shown[i] && !fv_sampled_is_brief(one, FV_METRIC_CPU) ? fv_sampled_values(s, one, FV_METRIC_CPU, &values, &room) : 0;
+        size_t count = shown[i] && !fv_sampled_is_brief(one, FV_METRIC_CPU)
+                           ? fv_sampled_values(s, one, FV_METRIC_CPU, &values, &room)
+                           : 0;
 
         if (count < FV_SAMPLED_ENOUGH)
             continue;
-        snprintf(text, sizeof(text), "median %s, 90 %% %s, 99 %% %s", fv_words_seconds(fv_quantile(values, sizeof(*values), count, 0.5), a),
+        snprintf(text, sizeof(text), "median %s, 90 %% %s, 99 %% %s",
+                 fv_words_seconds(fv_quantile(values, sizeof(*values), count, 0.5), a),
                  fv_words_seconds(fv_quantile(values, sizeof(*values), count, 0.9), b),
                  fv_words_seconds(fv_quantile(values, sizeof(*values), count, 0.99), c));
         put_buckets(s, values, count, text, sizeof(text));
         if (!said)
-            fv_text_title(p, "Distribution", "CPU time of the calls that were kept, a random choice; the part of them that is so long");
+            fv_text_title(p, "Distribution",
+                          "CPU time of the calls that were kept, a random choice; the part of them that is so long");
         said = true;
         size_t own = fv_sampled_path(path, v->symbols, one);
-        fprintf(p->out, "  %s: ", own < path->count ? fv_frame_brief(&path->frames[own], v->symbols, name, sizeof(name)) : "?");
+        fprintf(p->out,
+                "  %s: ", own < path->count ? fv_frame_brief(&path->frames[own], v->symbols, name, sizeof(name)) : "?");
         fv_page_words(p, text, 6);
     }
     free(values);
@@ -288,10 +294,14 @@ FV_TEXT_SECTION(samples)
     bool *shown = fv_xcalloc(s->function_count + 1, sizeof(*shown));
     fv_page_heading(
         p, "Functions",
-        "calls that were timed as a whole. cov calls: standard deviation of their CPU time over its mean, in a thread and call path; "
-        "cov threads: of the means of threads. A function varies that has, over all its call paths, more than 10 % of the CPU time that is "
-        "computing (outside of MPI, not waiting for threads), and more than 0.20 of cov calls or 0.10 of cov threads; with less than 8 "
-        "calls in a thread all threads are taken together (*), and with less than that (too few) it is not judged. equal chance: calls "
+        "calls that were timed as a whole. cov calls: standard deviation of their CPU time over its mean, in a thread "
+        "and call path; "
+        "cov threads: of the means of threads. A function varies that has, over all its call paths, more than 10 % of "
+        "the CPU time that is "
+        "computing (outside of MPI, not waiting for threads), and more than 0.20 of cov calls or 0.10 of cov threads; "
+        "with less than 8 "
+        "calls in a thread all threads are taken together (*), and with less than that (too few) it is not judged. "
+        "equal chance: calls "
         "that were chosen independently of how long the one before took; of these/all: their mean over that of all");
     put_summary(p, s);
     put_advice(p, v, &path, count);
@@ -303,7 +313,8 @@ FV_TEXT_SECTION(samples)
         if (shown[i])
             put_contexts(&t, s, one);
         too_short |= shown[i] && !one->waits && fv_sampled_says_brief(one);
-        fast |= shown[i] && one->fast && !one->loops && !fv_sampled_is_brief(one, FV_METRIC_CPU) && one->all.count >= MEAN_OF;
+        fast |= shown[i] && one->fast && !one->loops && !fv_sampled_is_brief(one, FV_METRIC_CPU) &&
+                one->all.count >= MEAN_OF;
     }
     t.sheet.all_rows = s->function_count;
     fv_text_table_end(&t, "function", count < s->function_count ? ", what waits among them" : "");
@@ -314,7 +325,8 @@ FV_TEXT_SECTION(samples)
             fv_words_seconds(s->trap_s, trap));
     if (too_short)
         fv_page_paragraph(p, FV_PLAIN, 2,
-                          "too short: most calls take less than %s (ten times what the traps that time them vary by, and half of what they take at "
+                          "too short: most calls take less than %s (ten times what the traps that time them vary by, "
+                          "and half of what they take at "
                           "least), and hardly one takes %s (three traps), so that the function is not judged",
                           fv_words_seconds(s->resolution_s, trap), fv_words_seconds(s->long_s, longer));
     put_events(p, v, &path, shown);

@@ -9,8 +9,7 @@
 #include <string.h>
 
 /* The number is told where it is one, or tells sections apart. */
-static void section_name(const struct fv_sections_view *all, const struct fv_section_view *s, char *out,
-                         size_t bytes)
+static void section_name(const struct fv_sections_view *all, const struct fv_section_view *s, char *out, size_t bytes)
 {
     char clean[4 * FV_SECTION_NAME + 1];
     size_t alike = 0;
@@ -38,8 +37,7 @@ static void hide_numbers(struct fv_text_table *t, const struct fv_sections_view 
 }
 
 /* One line of what is unbalanced in a section. */
-static void put_faults(const struct fv_page *p, const struct fv_sections_view *all,
-                       const struct fv_section_view *s)
+static void put_faults(const struct fv_page *p, const struct fv_sections_view *all, const struct fv_section_view *s)
 {
     const struct fv_section_faults *f = &s->faults;
     const struct fv_text_loss rows[] = {
@@ -88,10 +86,9 @@ static void put_costs(const struct fv_page *p, const struct fv_profile *v, const
 
     if (!fv_sections_are_sampled(s))
         return;
-    fv_page_heading(
-        p, "CPU time of sections",
-        "clock samples of all threads: the procedures with most of each section's; self and total as "
-        "part of the section's samples; +- 95 %");
+    fv_page_heading(p, "CPU time of sections",
+                    "clock samples of all threads: the procedures with most of each section's; self and total as "
+                    "part of the section's samples; +- 95 %");
     fv_text_table_begin(&t, p, v, "section_procedures");
     t.sheet.top = SIZE_MAX;
     if (!(p->threshold > 0))
@@ -126,15 +123,17 @@ static void put_calls(const struct fv_page *p, const struct fv_profile *v, const
                 fv_sheet_add(&t.sheet, of, &of->functions[k], FV_PLAIN);
     }
     if (t.sheet.table.rows)
-        fv_page_heading(p, "MPI calls of sections",
-                        "the functions with most time of each; in all, then the mean, least and most of the ranks that call it; "
-                        "length: mean of a message");
+        fv_page_heading(
+            p, "MPI calls of sections",
+            "the functions with most time of each; in all, then the mean, least and most of the ranks that call it; "
+            "length: mean of a message");
     fv_text_table_end(&t, NULL, NULL);
 }
 
 /* ---- sections ---- */
 
-/* A row of the table: a section, or all that differ in their number alone, which are one unless all rows are asked for. */
+/* A row of the table: a section, or all that differ in their number alone, which are one unless all rows are asked
+ * for. */
 struct row {
     const struct fv_section_view *section;
     bool is_name, chosen;
@@ -180,7 +179,8 @@ static void put_row(struct fv_text_table *t, const struct row *row)
         snprintf(words, sizeof(words), "%s (%u, longest %d)", told.name, told.numbers, told.longest_number);
         told.name = words;
     }
-    fv_sheet_put(&t->sheet, NULL, &told, elapsed->max > 0 && elapsed->mean < FV_POP_GOOD * elapsed->max ? FV_YELLOW : FV_PLAIN);
+    fv_sheet_put(&t->sheet, NULL, &told,
+                 elapsed->max > 0 && elapsed->mean < FV_POP_GOOD * elapsed->max ? FV_YELLOW : FV_PLAIN);
 }
 
 /* Of which sections more is told: those that have a row, and the longest of those that share one. */
@@ -192,8 +192,9 @@ static bool *told_of(const struct fv_sections_view *s, const struct rows *rows)
         const struct row *row = &rows->items[i];
 
         for (size_t k = 0; row->chosen && k < s->count; k++)
-            if (row->is_name ? name_of(s, &s->items[k]) == row->section && s->items[k].number == row->section->longest_number
-                             : &s->items[k] == row->section)
+            if (row->is_name
+                    ? name_of(s, &s->items[k]) == row->section && s->items[k].number == row->section->longest_number
+                    : &s->items[k] == row->section)
                 told[k] = true;
     }
     return told;
@@ -206,8 +207,8 @@ FV_TEXT_SECTION(sections)
     const struct fv_section_losses *l = &s->losses;
     struct fv_text_table t;
 
-    if (s->count < 2 && !(l->above_level || l->too_deep || l->others || l->sets || l->interrupted ||
-                          l->unmeasured || l->untraced))
+    if (s->count < 2 &&
+        !(l->above_level || l->too_deep || l->others || l->sets || l->interrupted || l->unmeasured || l->untraced))
         return;
     struct rows rows = rows_of(p, s);
     fv_text_table_begin(&t, p, v, "sections");
@@ -219,7 +220,8 @@ FV_TEXT_SECTION(sections)
         if (rows.items[i].chosen)
             put_row(&t, &rows.items[i]);
     static const char heading[] =
-        "marked by the program: mean, minimum and maximum over ranks; median and p99 of its instances (estimates); MPI and waiting as part of the time; "
+        "marked by the program: mean, minimum and maximum over ranks; median and p99 of its instances (estimates); MPI "
+        "and waiting as part of the time; "
         "messages by length; user and system CPU time of the threads that are in the section, of \"all\" of "
         "the whole "
         "process. ~ marks waiting that is partly estimated";

@@ -13,9 +13,9 @@ static bool same_place(const struct fv_rank *a, const struct fv_rank *b)
 
     return a->state == b->state && a->aborted == b->aborted && a->exit_code == b->exit_code &&
            a->signal.number == b->signal.number &&
-           (a->signal.node == b->signal.node || !fv_signal_has_place(&a->signal)) &&
-           a->exit_seen == b->exit_seen && a->exit_status == b->exit_status && a->program == b->program &&
-           x->active == y->active && x->function == y->function && x->node == y->node;
+           (a->signal.node == b->signal.node || !fv_signal_has_place(&a->signal)) && a->exit_seen == b->exit_seen &&
+           a->exit_status == b->exit_status && a->program == b->program && x->active == y->active &&
+           x->function == y->function && x->node == y->node;
 }
 
 /* Ranks that are in the same call, or were last: since when, and for how long if they still run. */
@@ -126,8 +126,7 @@ static void gather_place(const struct fv_model *m, size_t i, bool *done, struct 
         out->last_s = fmax(out->last_s, in->begin_s);
         out->longest_s = fmax(out->longest_s, in->seconds);
     }
-    snprintf(out->ranks, sizeof(out->ranks), "rank%s %s", out->count > 1 ? "s" : "",
-             fv_rank_list_text(&list));
+    snprintf(out->ranks, sizeof(out->ranks), "rank%s %s", out->count > 1 ? "s" : "", fv_rank_list_text(&list));
 }
 
 FV_TEXT_SECTION(unfinished)

@@ -90,8 +90,10 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
     const struct fv_efficiency *e = &m->efficiency;
-    double threads_s = fmin(fv_model_locks(m)->main_s, e->compute_s); /* of main threads: neither computing nor in MPI */
-    char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500], told[60] = "", transfer[60];
+    double threads_s = fmin(fv_model_locks(m)->main_s, e->compute_s); /* of main threads: neither computing nor in
+                                                                       * MPI */
+    char compute[FV_WORD], threads[FV_WORD], mpi[FV_WORD], wait[FV_TEXT_WAITING], waited[500], told[60] = "",
+                                                                                               transfer[60];
 
     if (fv_text_serial(m)) {
         put_serial_verdict(p, v);

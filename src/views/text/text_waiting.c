@@ -76,9 +76,7 @@ static void put_culprit_rows(const struct section *s, struct fv_text_table *t)
 static void put_culprits(struct section *s)
 {
     const struct fv_causes *c = &s->view->model->causes;
-    const struct fv_culprit nobody = {
-        .rank = FV_NONE, .site = FV_NONE, .cost_s = c->unexplained_s, .direct_s = NAN
-    };
+    const struct fv_culprit nobody = { .rank = FV_NONE, .site = FV_NONE, .cost_s = c->unexplained_s, .direct_s = NAN };
     struct fv_text_table t;
 
     begin_table(s, &t, "culprits");
@@ -114,7 +112,8 @@ static void add_procedure(struct section *s, const struct fv_region *r, char lin
     const struct fv_region_procedure *p = fv_region_procedures(s->view, r, &count);
     char name[300], seconds[FV_WORD], others[FV_WORD];
 
-    if (!count || p->seconds < WORTH_A_LINE * r->max_s || fv_excess_is_interpreter(&s->view->costs->procedures[p->procedure]))
+    if (!count || p->seconds < WORTH_A_LINE * r->max_s ||
+        fv_excess_is_interpreter(&s->view->costs->procedures[p->procedure]))
         return;
     fv_words_short(s->view->costs->procedures[p->procedure].name, name, sizeof(name));
     fv_words_add(line, SENTENCE, "%s in %s, others %s; ", fv_words_seconds(p->seconds, seconds), name,
@@ -127,10 +126,12 @@ static void add_off(const struct fv_region *r, const char *how, double off_s, ch
     char seconds[FV_WORD];
 
     if (off_s >= WORTH_A_LINE * r->max_s && off_s > 0)
-        fv_words_add(line, SENTENCE, "%s for %s%s; ", how, r->off.unseen ? "more than " : "", fv_words_seconds(off_s, seconds));
+        fv_words_add(line, SENTENCE, "%s for %s%s; ", how, r->off.unseen ? "more than " : "",
+                     fv_words_seconds(off_s, seconds));
 }
 
-/* What its longest rank did: "rank 1: 5.30 s in react(), others 12.0 ms; blocked for 1.20 s"; of the longest region, and with --all of each. */
+/* What its longest rank did: "rank 1: 5.30 s in react(), others 12.0 ms; blocked for 1.20 s"; of the longest region,
+ * and with --all of each. */
 static void add_doing(struct section *s, struct fv_text_table *t, const struct fv_region *r)
 {
     char line[SENTENCE] = "", said[SENTENCE + 30];
@@ -225,10 +226,9 @@ static void put_profile_heading(const struct fv_page *p, const struct fv_model *
     snprintf(remark, sizeof(remark),
              "%s, by when each rank entered (%s): the last rank to come is named, whoever delayed it; %s",
              total(m, all), m->causes.exact ? "exact" : "estimate",
-             m->causes.left_out ? "a trace of the whole run would tell that"
-             : m->ranks[0].traced
-                 ? "fvunify tells that (after fvunify -o, copy its analysis.json to the rank files)"
-                 : "--trace and then fvunify tell that");
+             m->causes.left_out   ? "a trace of the whole run would tell that"
+             : m->ranks[0].traced ? "fvunify tells that (after fvunify -o, copy its analysis.json to the rank files)"
+                                  : "--trace and then fvunify tell that");
     fv_page_heading(p, "Waiting in collectives", remark);
 }
 
@@ -240,11 +240,10 @@ static void put_trace_heading(const struct fv_page *p, const struct fv_model *m)
     if (c->unmatched)
         snprintf(unmatched, sizeof(unmatched), "; of %s message%s or collectives one side is missing",
                  fv_words_count(c->unmatched, word), fv_words_s(c->unmatched));
-    snprintf(remark, sizeof(remark), "%s, by the trace (%s%s), ", total(m, all),
-             c->exact ? "exact" : "estimate", unmatched);
+    snprintf(remark, sizeof(remark), "%s, by the trace (%s%s), ", total(m, all), c->exact ? "exact" : "estimate",
+             unmatched);
     if (c->coverage < FV_CAUSES_WHOLE)
-        fv_words_add(remark, sizeof(remark), "which holds %s of the MPI time",
-                     fv_words_percent(c->coverage, 1, word));
+        fv_words_add(remark, sizeof(remark), "which holds %s of the MPI time", fv_words_percent(c->coverage, 1, word));
     else
         fv_words_add(remark, sizeof(remark), "charged to who began the delay");
     fv_page_heading(p, "Waiting", remark);

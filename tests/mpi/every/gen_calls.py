@@ -30,9 +30,14 @@ LOGICALS = {'flag', 'commute', 'reorder', 'periods', 'remain_dims', 'weighted', 
 OLD = {'MPI_' + n for n in 'Address Type_extent Type_lb Type_ub Type_hindexed Type_hvector Type_struct'.split()}
 OLD_ATTRIBUTES = {'MPI_Attr_put', 'MPI_Attr_get', 'MPI_Keyval_create'}
 NULL = {'Datatype': 'MPI_DATATYPE_NULL'}
-NUMBERS = {'int': ('int', 'integer'), 'logical': ('int', 'logical'), 'keyval': ('int', 'integer'),
-           'count': ('MPI_Count', 'integer(MPI_COUNT_KIND)'), 'aint': ('MPI_Aint', 'integer(MPI_ADDRESS_KIND)'),
-           'offset': ('MPI_Offset', 'integer(MPI_OFFSET_KIND)')}
+NUMBERS = {
+    'int': ('int', 'integer'),
+    'logical': ('int', 'logical'),
+    'keyval': ('int', 'integer'),
+    'count': ('MPI_Count', 'integer(MPI_COUNT_KIND)'),
+    'aint': ('MPI_Aint', 'integer(MPI_ADDRESS_KIND)'),
+    'offset': ('MPI_Offset', 'integer(MPI_OFFSET_KIND)'),
+}
 CORES = {'int': 'int', 'MPI_Count': 'count', 'MPI_Aint': 'aint', 'MPI_Offset': 'offset'}
 WORD = re.compile(r'"[^"]*"|\{[^}]*\}|\S+')
 NAME = re.compile(r'\b[A-Za-z_]\w*')
@@ -45,6 +50,7 @@ class TableError(Exception):
 
 
 # ---- the table
+
 
 class Line:
     """One statement of a block: a call, or `set` or `raw`."""
@@ -100,7 +106,7 @@ class Table:
             if option.startswith('on='):
                 before = self.around[option[3:]]
                 cut = [t for _, t in before].index('...')
-                body = before[:cut] + body + before[cut + 1:]
+                body = before[:cut] + body + before[cut + 1 :]
         lines = [Line(WORD.findall(t), n) for n, t in body]
         if any(b.name == name for b in self.blocks):
             name += '_%d' % len(self.blocks)
@@ -111,21 +117,31 @@ class Table:
         if 'each' not in options:
             return self.add(name, options, body)
         at = options.index('each')
-        for word in options[at + 1:]:
-            self.add(name + '_' + word, [o.replace('$', word) for o in options[:at]], [(n, t.replace('$', word)) for n, t in body])
+        for word in options[at + 1 :]:
+            self.add(
+                name + '_' + word,
+                [o.replace('$', word) for o in options[:at]],
+                [(n, t.replace('$', word)) for n, t in body],
+            )
 
     def collective(self, words, text, number):
         """Blocking, non-blocking and persistent."""
         options = [w for w in words[1:] if w.startswith('on=')]
-        words = WORD.findall(text)[1 + len(options):]
+        words = WORD.findall(text)[1 + len(options) :]
         name, args = words[0], ' '.join(words[1:])
         posted = 'MPI_I' + name[0].lower() + name[1:]
         wait = [(number, 'MPI_Wait r s~')]
         self.add(name, options, [(number, 'MPI_%s %s' % (name, args))])
         self.add('I' + name, options, [(number, '%s %s r' % (posted, args))] + wait)
-        self.add(name + '_init', options, [(number, 'MPI_%s_init %s INFO_NULL r' % (name, args)),
-                                           (number, 'MPI_Start r')] + wait +
-                 [(number, 'MPI_Start r')] + wait + [(number, 'MPI_Request_free r')])
+        self.add(
+            name + '_init',
+            options,
+            [(number, 'MPI_%s_init %s INFO_NULL r' % (name, args)), (number, 'MPI_Start r')]
+            + wait
+            + [(number, 'MPI_Start r')]
+            + wait
+            + [(number, 'MPI_Request_free r')],
+        )
 
 
 def role_of(block):
@@ -148,6 +164,7 @@ def rows(path):
 
 
 # ---- types
+
 
 class Type:
     """What a parameter is: what (buf, string, status, int, Comm, ...), is_array, is_out, by_reference in C."""
@@ -190,6 +207,7 @@ class Type:
 
 # ---- emission
 
+
 class Emitter:
     """What C and Fortran have in common: walks over blocks, infers variables."""
 
@@ -202,7 +220,9 @@ class Emitter:
     def blocks(self):
         for block in self.table.blocks:
             yield block
-            has_large = not role_of(block) and any(self.functions.get(l.name) and self.functions[l.name].large for l in block.lines)
+            has_large = not role_of(block) and any(
+                self.functions.get(l.name) and self.functions[l.name].large for l in block.lines
+            )
             if has_large and self.binding in ('c', 'f08'):
                 yield Block(block.name + '_large', block.options, block.lines, True)
 
@@ -213,7 +233,9 @@ class Emitter:
         return self.functions[line.name + '_c'] if block.large and f.large else f
 
     def calls_of(self, block):
-        return [self.function(block, l).name for l in block.lines if l.name.startswith('MPI_') and l.is_for(self.binding)]
+        return [
+            self.function(block, l).name for l in block.lines if l.name.startswith('MPI_') and l.is_for(self.binding)
+        ]
 
     def wanted(self, block):
         only = [o[5:].split(',') for o in block.options if o.startswith('only=')]
@@ -243,7 +265,7 @@ class Emitter:
         words = [w for w in line.words if f.is_large or not w.startswith('L:')]
         words = [w[2:] if w.startswith('L:') else w for w in words]
         if self.binding != 'c' and len(words) > len(params):
-            words = words[len(words) - len(params):]
+            words = words[len(words) - len(params) :]
         if len(words) != len(params):
             raise TableError('%d: %s takes %s' % (line.number, f.name, ' '.join(p.name for p in params)))
         return f, [(p, Type(f.name, p), w) for p, w in zip(params, words)]
@@ -262,7 +284,9 @@ class Emitter:
                     if bare[:1] != '{':
                         continue
                     inner = NAME.findall(bare)
-                    found.update({n: (t.what, False) for n in inner if n.islower() and n not in GLOBALS and n not in found})
+                    found.update(
+                        {n: (t.what, False) for n in inner if n.islower() and n not in GLOBALS and n not in found}
+                    )
                     continue
                 m = re.match(r'\*?([a-z]\w*)(\[|\+|$)', bare)
                 if not m or m.group(1) in GLOBALS or not m.group(1).islower():
@@ -291,7 +315,9 @@ class Emitter:
                 piece = self.call(block, line, quiet)
             body += self.on_rank(line.rank, piece)
         self.define(name, kinds, body, [v for v in kinds if kinds[v][0] == 'buf' and v not in quiet])
-        (self.roles[role_of(block)] if role_of(block) else self.last if 'last' in block.options else self.procedures).append(name)
+        (
+            self.roles[role_of(block)] if role_of(block) else self.last if 'last' in block.options else self.procedures
+        ).append(name)
 
     def call_back(self, name):
         if name.isupper():
@@ -312,6 +338,7 @@ class C(Emitter):
         def one(m):
             word = m.group(0)
             return 'MPI_' + word if word.isupper() or word[:1].isupper() else word
+
         return NAME.sub(one, text)
 
     def argument(self, t, word):
@@ -364,8 +391,11 @@ class C(Emitter):
         if t.what == 'keyval':
             return ['out_int("%s", %s != MPI_KEYVAL_INVALID);' % (label, v)]
         if t.what in NUMBERS or t.what == 'old':
-            return ['for (int k = 0; k < %d; k++) out_int("%s", (long long)%s[k]);' % (ELEMENTS, label, v)] if t.is_array else \
-                ['out_int("%s", (long long)%s);' % (label, v)]
+            return (
+                ['for (int k = 0; k < %d; k++) out_int("%s", (long long)%s[k]);' % (ELEMENTS, label, v)]
+                if t.is_array
+                else ['out_int("%s", (long long)%s);' % (label, v)]
+            )
         if t.what in ('attr', 'old_attr'):
             return ['out_int("%s", (long long)(intptr_t)%s);' % (label, v)]
         null = 'MPI_%s_NULL' % t.what.upper()
@@ -381,7 +411,10 @@ class C(Emitter):
         if what == 'ptr' or what in ('attr', 'old_attr'):
             return ['void *%s = NULL;' % name]
         if what == 'status':
-            return ['MPI_Status %s%s;' % (name, '[4]' if is_array else ''), 'memset(&%s, 17, sizeof %s);' % (name, name)]
+            return [
+                'MPI_Status %s%s;' % (name, '[4]' if is_array else ''),
+                'memset(&%s, 17, sizeof %s);' % (name, name),
+            ]
         if what in NUMBERS or what == 'old':
             core = NUMBERS[what][0] if what in NUMBERS else 'MPI_Aint'
             if is_array:
@@ -399,10 +432,17 @@ class C(Emitter):
         self.out += out
 
     def text(self):
-        names = ['const char *const names[] = { %s, NULL };' % ', '.join('"%s"' % n for n in self.called),
-                 'int calls[%d];' % (len(self.called) + 1)]
-        main = ['int main(int argc, char **argv)', '{', 'role = argc > 1 ? argv[1] : "";', 'about = argc > 2 ? argv[2] : "";',
-                'find_role(argv[0]);']
+        names = [
+            'const char *const names[] = { %s, NULL };' % ', '.join('"%s"' % n for n in self.called),
+            'int calls[%d];' % (len(self.called) + 1),
+        ]
+        main = [
+            'int main(int argc, char **argv)',
+            '{',
+            'role = argc > 1 ? argv[1] : "";',
+            'about = argc > 2 ? argv[2] : "";',
+            'find_role(argv[0]);',
+        ]
         for role, procedures in [('', self.procedures + self.last)] + sorted(self.roles.items()):
             main += ['if (!strcmp(role, "%s")) {' % role] + ['%s();' % p for p in procedures] + ['}']
         main += ['out_close(calls, names);', 'return 0;', '}']
@@ -423,6 +463,7 @@ class Fortran(Emitter):
             if word in ('INT', 'CHAR'):
                 return {'INT': 'MPI_INTEGER', 'CHAR': 'MPI_CHARACTER'}[word]
             return 'MPI_' + word if word.isupper() or word[:1].isupper() else word
+
         return NAME.sub(one, text)
 
     def value(self, t, text):
@@ -451,7 +492,9 @@ class Fortran(Emitter):
             values = [self.value(t, v.strip()) for v in bare[1:-1].split(',')]
             of = self.type(t.what)
             self.lists.append(('%s, asynchronous :: %s(%s)' % (of, name, '3, 1' if t.is_ranges else len(values)), ''))
-            self.before += ['%s(%d%s) = %s' % (name, i + 1, ', 1' if t.is_ranges else '', v) for i, v in enumerate(values)]
+            self.before += [
+                '%s(%d%s) = %s' % (name, i + 1, ', 1' if t.is_ranges else '', v) for i, v in enumerate(values)
+            ]
             return name
         if t.what == 'status' and not bare.isupper() and self.status(word) and t.is_out:
             return 'MPI_STATUSES_IGNORE' if t.is_array else 'MPI_STATUS_IGNORE'
@@ -475,13 +518,18 @@ class Fortran(Emitter):
         shown = f.name[:-2] if f.is_large else f.name
         with_code = not (self.second and self.binding == 'f08')
         given = args + (['ierr'] if with_code and f.name != 'MPI_Pcontrol' else [])
-        out = self.before + ['calls(%d) = calls(%d) + 1' % (n, n), 'ierr = %d' % (-7 if with_code else 0),
-                             'call %s(%s)' % (shown, ', '.join(given))]
+        out = self.before + [
+            'calls(%d) = calls(%d) + 1' % (n, n),
+            'ierr = %d' % (-7 if with_code else 0),
+            'call %s(%s)' % (shown, ', '.join(given)),
+        ]
         if f.name == 'MPI_Pcontrol':
             out.append('ierr = 0')
         if line.until:
             kind = next(t.what for _, t, w in params if w.rstrip('~!') == line.until)
-            out = ['do'] + out + ['if (%s) exit' % (line.until if kind == 'logical' else line.until + ' /= 0'), 'end do']
+            out = (
+                ['do'] + out + ['if (%s) exit' % (line.until if kind == 'logical' else line.until + ' /= 0'), 'end do']
+            )
         out.append("call out_call('%s%s', ierr)" % ('! ' if line.may_fail else '', f.name))
         for (p, t, w), a in zip(params, args):
             if t.is_out and '~' not in w and w[0] not in '`{"*' and not a.startswith('MPI_'):
@@ -490,8 +538,11 @@ class Fortran(Emitter):
 
     def show(self, label, t, v):
         if t.what == 'status':
-            return ['do k = 1, 4', "call out_status('%s', %s)" % (label, self.status_at(v)), 'end do'] if t.is_array else \
-                ["call out_status('%s', %s)" % (label, v)]
+            return (
+                ['do k = 1, 4', "call out_status('%s', %s)" % (label, self.status_at(v)), 'end do']
+                if t.is_array
+                else ["call out_status('%s', %s)" % (label, v)]
+            )
         if t.what == 'string':
             return ["call out_string('%s', %s)" % (label, v)]
         if t.what in ('ptr', 'Session'):
@@ -500,8 +551,11 @@ class Fortran(Emitter):
             return ["call out_logical('%s', %s /= MPI_KEYVAL_INVALID)" % (label, v)]
         if t.what in NUMBERS or t.what in ('attr', 'old_attr', 'old'):
             item = v + '(k)' if t.is_array else v
-            one = "call out_logical('%s', %s)" % (label, item) if t.what == 'logical' else \
-                "call out_int('%s', int(%s, int64))" % (label, item)
+            one = (
+                "call out_logical('%s', %s)" % (label, item)
+                if t.what == 'logical'
+                else "call out_int('%s', int(%s, int64))" % (label, item)
+            )
             return ['do k = 1, %d' % ELEMENTS, one, 'end do'] if t.is_array else [one]
         null = 'MPI_%s_NULL' % t.what.upper()
         if t.is_array:
@@ -567,13 +621,28 @@ class Fortran(Emitter):
         parts += ['!session:'] * ('MPI_Session_create_errhandler' in self.called)
         parts += ['!large:'] * ('MPI_Op_create_c' in self.called)
         lines = [re.sub('^(%s)' % '|'.join(parts), '', l) for l in head.splitlines()]
-        head = '\n'.join(l for l in lines if not re.match('!\\w+:', l)).replace('@USE@', use if self.binding != 'mpif' else '')
+        head = '\n'.join(l for l in lines if not re.match('!\\w+:', l)).replace(
+            '@USE@', use if self.binding != 'mpif' else ''
+        )
         head = head.replace('@INCLUDE@', use if self.binding == 'mpif' else '')
-        head = re.sub(r'@(\w+)@', lambda m: self.type(m.group(1)) if m.group(1) != 'COUNT' else str(len(self.called)), head)
-        table = ['subroutine out_names(names)', 'character(len=40), intent(out) :: names(:)'] + \
-            ["names(%d) = '%s'" % (i + 1, n) for i, n in enumerate(self.called)] + ['end subroutine', '']
-        main = ['end module', '', 'program main', 'use every', 'implicit none', 'call get_command_argument(1, role)', 'call get_command_argument(2, about)',
-                'call find_role()']
+        head = re.sub(
+            r'@(\w+)@', lambda m: self.type(m.group(1)) if m.group(1) != 'COUNT' else str(len(self.called)), head
+        )
+        table = (
+            ['subroutine out_names(names)', 'character(len=40), intent(out) :: names(:)']
+            + ["names(%d) = '%s'" % (i + 1, n) for i, n in enumerate(self.called)]
+            + ['end subroutine', '']
+        )
+        main = [
+            'end module',
+            '',
+            'program main',
+            'use every',
+            'implicit none',
+            'call get_command_argument(1, role)',
+            'call get_command_argument(2, about)',
+            'call find_role()',
+        ]
         for role, procedures in [('', self.procedures + self.last)] + sorted(self.roles.items()):
             main += ["if (role == '%s') then" % role] + ['call %s()' % p for p in procedures] + ['end if']
         main += ['call out_close()', 'end program']
@@ -597,13 +666,18 @@ def generate(binding, have, out):
             who, name = word.split(':')
             if Line([who + ':', 'x'], 0).is_for(binding):
                 skips[name] = reason
-    left = sorted((every - anywhere - set(skips)) | ({n for n in have if n in every} - set(emitter.called) - set(skips)))
+    left = sorted(
+        (every - anywhere - set(skips)) | ({n for n in have if n in every} - set(emitter.called) - set(skips))
+    )
     unknown = sorted({w.split(':')[-1] for w in table.skips} - every)
     with open(out, 'w', encoding='ascii') as f:
         f.write(emitter.text())
     for name in sorted(set(skips) & have - set(emitter.called)):
         print('skip %s: %s' % (name, skips[name]))
-    print('called %d\nskipped %d\nmissing %d' % (len(emitter.called), len(set(skips) & have - set(emitter.called)), len(every - have)))
+    print(
+        'called %d\nskipped %d\nmissing %d'
+        % (len(emitter.called), len(set(skips) & have - set(emitter.called)), len(every - have))
+    )
     for name in left:
         sys.stderr.write('calls.tbl: %s is neither called nor skipped with a reason\n' % name)
     for name in unknown:
