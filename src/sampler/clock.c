@@ -1,18 +1,22 @@
-/* See sampler.h: ticks without instances (--sample=clock). A timer of the thread's user time (timer.h) signals SIGPROF,
- * which debuggers pass on in silence, and which is the program's as soon as it wants it: when it sets an action of its
- * own, ticks end for good. While a thread blocks SIGPROF its timer stands still, so that no tick of ours is ever
- * pending: none ends sigsuspend() or ppoll(), shows in sigpending() or signalfd(), is handed to sigwait(), or takes the
- * place of the program's own.
+/* See sampler.h: ticks without instances (--sample=clock). An event of the thread's CPU time, or else a timer of its
+ * user time (timer.h), signals SIGPROF, which debuggers pass on in silence, and which is the program's as soon as it
+ * wants it: when it sets an action of its own, ticks end for good. While a thread blocks SIGPROF its clock stands
+ * still, so that no tick of ours is ever pending: none ends sigsuspend() or ppoll(), shows in sigpending() or
+ * signalfd(), is handed to sigwait(), or takes the place of the program's own.
  *
- * Rejected: perf events. They cost an interrupt more a tick, a descriptor a thread, and are forbidden in many
- * places. */
+ * The event costs an interrupt more a tick, and a descriptor a thread. But the timer ends with ticks of the kernel
+ * alone. Beside busy processes these come as a thread gets or loses its processor, and so in the same function again
+ * and again: they may miss most of what it computes. */
+#include "base/without.h"
 #include "rt/next.h"
 #include "rt/signals.h"
 #include "sampler/sampler.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #if FV_SAMPLER_SIGNALS
 
@@ -89,23 +93,79 @@ static uint64_t user_ns(void)
                : (uint64_t)usage.ru_utime.tv_sec * 1000000000u + (uint64_t)usage.ru_utime.tv_usec * 1000u;
 }
 
+/* Once. */
+static void choose_rate(struct fv_sampler *s, uint64_t jiffy_ns)
+{
+    if (__atomic_load_n(&every, __ATOMIC_RELAXED))
+        return;
+    uint64_t least_ns = COST_MOST * cost_ns(s);
+    if (least_ns < 1000000000u / RATE_MOST)
+        least_ns = 1000000000u / RATE_MOST;
+    __atomic_store_n(&every, (unsigned)((least_ns + jiffy_ns - 1) / jiffy_ns), __ATOMIC_RELAXED);
+}
+
+static bool open_event(struct fv_sampler *s, uint64_t period_ns)
+{
+    s->clock_rests = false;
+    s->record->by_event = !fv_without("clock_event") && fv_perf_open_clock(&s->tick, period_ns);
+    if (s->record->by_event)
+        fv_perf_enable(&s->tick);
+    else
+        fv_perf_close(&s->tick);
+    return s->record->by_event;
+}
+
 bool fv_clock_open(struct fv_sampler *s)
 {
     uint64_t jiffy_ns = 1000000000u / fv_timer_rate_max();
 
+    choose_rate(s, jiffy_ns);
+    s->record->rate = 1000000000u / (every * jiffy_ns);
+    if (open_event(s, every * jiffy_ns))
+        return true;
     if (!fv_timer_open(&s->timer, SIGPROF, 0, 0))
         return false;
-    if (!__atomic_load_n(&every, __ATOMIC_RELAXED)) {
-        uint64_t least_ns = COST_MOST * cost_ns(s);
-        if (least_ns < 1000000000u / RATE_MOST)
-            least_ns = 1000000000u / RATE_MOST;
-        __atomic_store_n(&every, (unsigned)((least_ns + jiffy_ns - 1) / jiffy_ns), __ATOMIC_RELAXED);
-    }
-    s->record->rate = 1000000000u / (every * jiffy_ns);
     s->clock_ticks = 0;
     s->clock_begin_ns = user_ns();
     fv_timer_set(&s->timer, jiffy_ns / 2, every * jiffy_ns);
     return true;
+}
+
+/* The child of a vfork() has our memory and our descriptors, but is another thread. */
+static bool is_own(const struct fv_sampler *s)
+{
+    return s->tick.fd >= 0 && (uint32_t)syscall(SYS_gettid) == s->thread->record->tid;
+}
+
+void fv_clock_pause(struct fv_sampler *s)
+{
+    fv_timer_pause(&s->timer);
+    if (!s->clock_rests && is_own(s)) {
+        fv_perf_disarm(&s->tick);
+        s->clock_rests = true;
+    }
+}
+
+void fv_clock_resume(struct fv_sampler *s)
+{
+    fv_timer_resume(&s->timer);
+    if (s->clock_rests && is_own(s)) {
+        s->clock_rests = false;
+        fv_perf_enable(&s->tick);
+    }
+}
+
+void fv_clock_renew(struct fv_sampler *s)
+{
+    if (s->tick.fd < 0 || s->clock_rests || !is_own(s) || fv_perf_is_ours(&s->tick))
+        return;
+    if (!fv_clock_open(s))
+        s->record->stopped = FV_SAMPLER_NO_TIMER;
+}
+
+bool fv_clock_is_paused(const struct fv_sampler *s)
+{
+    return s->timer.paused || s->clock_rests;
 }
 
 /* The kernel charges whole ticks, on a busy machine too many to who computes all the time: what one stands for is
@@ -124,19 +184,26 @@ static void measure_rate(struct fv_sampler *s)
  * no edge. */
 void fv_clock_on_tick(struct fv_sampler *s)
 {
+    uint64_t jiffy_ns = 1000000000u / fv_timer_rate_max(), period = every * jiffy_ns;
+
+    if (s->record->by_event) {
+        fv_perf_set_period(&s->tick, period / 2 + fv_sampler_random(s) % (period + 1));
+        return;
+    }
     measure_rate(s);
     if (every == 1)
         return; /* it repeats by itself */
-    uint64_t jiffy_ns = 1000000000u / fv_timer_rate_max(), ticks = 1 + fv_sampler_random(s) % (2 * every - 1);
+    uint64_t ticks = 1 + fv_sampler_random(s) % (2 * every - 1);
 
     fv_timer_set(&s->timer, ticks * jiffy_ns - jiffy_ns / 2, every * jiffy_ns);
 }
 
 void fv_clock_stop(struct fv_sampler *s, enum fv_sampler_stop why)
 {
-    if (!s->timer.open)
+    if (!s->timer.open && s->tick.fd < 0)
         return;
     fv_timer_close(&s->timer);
+    fv_perf_close(&s->tick);
     s->record->stopped = why;
 }
 

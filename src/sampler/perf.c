@@ -76,18 +76,15 @@ static bool is_of_descriptor(const siginfo_t *info)
            ((info->si_code == POLL_IN || info->si_code == POLL_HUP) && info->si_band > 0 && info->si_band < 4096);
 }
 
-/* No room to say where it comes from (ulimit -i): the kernel names itself, as the process of number 0. */
-static bool is_nameless(const siginfo_t *info)
+bool fv_perf_is_nameless(const void *siginfo)
 {
+    const siginfo_t *info = siginfo;
+
     return info->si_code == SI_USER && !info->si_pid;
 }
 
 static bool of_descriptor(const siginfo_t *info, struct fv_trap_source *out)
 {
-    if (is_nameless(info)) {
-        *out = (struct fv_trap_source){ .late = true, .any_generation = true };
-        return true;
-    }
     if (!is_of_descriptor(info) || info->si_fd < 0 || info->si_fd >= NUMBERS || !source_of[info->si_fd])
         return false;
     *out = (struct fv_trap_source){ .kind = (enum fv_trap)(source_of[info->si_fd] & 15),
@@ -102,12 +99,18 @@ bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
 
     if (info->si_code == TRAP_PERF_CODE)
         return own_data(info, out);
-    return info->si_signo == SIGTRAP && __atomic_load_n(&way, __ATOMIC_RELAXED) == BY_DESCRIPTOR &&
-           of_descriptor(info, out);
+    if (info->si_signo == SIGPROF) /* whatever the way of the others is */
+        return of_descriptor(info, out) && out->kind == FV_TRAP_TICK;
+    if (info->si_signo != SIGTRAP || __atomic_load_n(&way, __ATOMIC_RELAXED) != BY_DESCRIPTOR)
+        return false;
+    if (!fv_perf_is_nameless(info))
+        return of_descriptor(info, out);
+    *out = (struct fv_trap_source){ .late = true, .any_generation = true };
+    return true;
 }
 
 /* By the kernel's calls: the handler does it, too, and fcntl() may be interposed. */
-static bool signal_by_descriptor(const struct fv_event_fd *event, enum fv_trap kind, unsigned slot)
+static bool signal_by_descriptor(const struct fv_event_fd *event, enum fv_trap kind, unsigned slot, int signal)
 {
     const struct f_owner_ex owner = { .type = F_OWNER_TID, .pid = (pid_t)syscall(SYS_gettid) };
 
@@ -117,7 +120,7 @@ static bool signal_by_descriptor(const struct fv_event_fd *event, enum fv_trap k
     }
     source_of[event->fd] = (uint8_t)(kind | slot << 4);
     return !syscall(SYS_fcntl, event->fd, F_SETOWN_EX, &owner) &&
-           !syscall(SYS_fcntl, event->fd, F_SETSIG, (long)SIGTRAP) &&
+           !syscall(SYS_fcntl, event->fd, F_SETSIG, (long)signal) &&
            !syscall(SYS_fcntl, event->fd, F_SETFL, (long)(O_RDWR | O_NONBLOCK | O_ASYNC));
 }
 
@@ -176,7 +179,7 @@ bool fv_perf_open_signal(struct fv_event_fd *event, struct perf_event_attr *attr
     if (!fv_perf_open(event, attr, -1))
         return false;
     __atomic_store_n(&way, BY_DESCRIPTOR, __ATOMIC_RELAXED);
-    return signal_by_descriptor(event, kind, slot);
+    return signal_by_descriptor(event, kind, slot, SIGTRAP);
 }
 
 bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns)
@@ -185,6 +188,14 @@ bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns)
 
     attr.sample_period = period_ns;
     return fv_perf_open_signal(event, &attr, FV_TRAP_TICK, 0);
+}
+
+bool fv_perf_open_clock(struct fv_event_fd *event, uint64_t period_ns)
+{
+    struct perf_event_attr attr = attributes(FV_TRAP_TICK);
+
+    attr.sample_period = period_ns;
+    return fv_perf_open(event, &attr, -1) && signal_by_descriptor(event, FV_TRAP_TICK, 0, SIGPROF);
 }
 
 /* `what`: FV_TRAP_X or FV_TRAP_RW. */
@@ -243,7 +254,7 @@ static bool replace(struct fv_event_fd *event, struct perf_event_attr *attr, enu
     fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, (unsigned long)PERF_FLAG_FD_CLOEXEC);
     done = fd >= 0 && syscall(SYS_dup3, fd, event->fd, O_CLOEXEC) >= 0 &&
            !ioctl(event->fd, PERF_EVENT_IOC_ID, &event->id) &&
-           (__atomic_load_n(&way, __ATOMIC_RELAXED) == BY_ITSELF || signal_by_descriptor(event, kind, slot));
+           (__atomic_load_n(&way, __ATOMIC_RELAXED) == BY_ITSELF || signal_by_descriptor(event, kind, slot, SIGTRAP));
     if (!done) {
         syscall(SYS_close, event->fd); /* the holder's, or an event that signals nobody */
         event->fd = -1;

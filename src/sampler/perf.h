@@ -29,7 +29,7 @@ struct fv_trap_source {
     bool any_generation; /* it is not known */
     bool late;           /* it was blocked when it happened: the thread is elsewhere by now */
 };
-/* From the siginfo_t of a SIGTRAP. False: it is nothing of ours. */
+/* From the siginfo_t of a SIGTRAP, or of a SIGPROF. False: it is nothing of ours. */
 bool fv_perf_source(const void *siginfo, struct fv_trap_source *out);
 /* Is that the present use of the event? */
 static inline bool fv_perf_is_of(const struct fv_trap_source *from, const struct fv_event_fd *event)
@@ -39,6 +39,10 @@ static inline bool fv_perf_is_of(const struct fv_trap_source *from, const struct
 
 /* Events begin disabled. False: errno tells, and fd is -1 or to be closed. */
 bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns);
+/* The same, signalled as SIGPROF by its descriptor. */
+bool fv_perf_open_clock(struct fv_event_fd *event, uint64_t period_ns);
+/* The kernel had no room to say where a signal comes from (ulimit -i): it names itself, as the process of number 0. */
+bool fv_perf_is_nameless(const void *siginfo);
 bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsigned slot);
 /* A breakpoint for fv_perf_arm_return() alone, where a watchpoint is of no use. */
 bool fv_perf_open_return(struct fv_event_fd *event);

@@ -194,7 +194,7 @@ static void handle(int signal, siginfo_t *info, void *context)
 
     bool is_ours = fv_perf_source(info, &from) || fv_timer_is_source(info);
 
-    if (!is_ours && s && s->rehearses && signal == SIGPROF)
+    if (!is_ours && s && signal == SIGPROF && (s->rehearses || (s->tick.fd >= 0 && fv_perf_is_nameless(info))))
         is_ours = true; /* the kernel had no room to say where it comes from (ulimit -i) */
     if (!is_ours)
         fv_signals_pass_on(signal, info, context);
@@ -555,8 +555,10 @@ static void catch_up(struct fv_thread *thread)
     struct fv_sampler *s = thread->sampler;
     uint64_t offset;
 
-    if (s && s->timer.paused && is_usable(SIGPROF))
-        fv_timer_resume(&s->timer); /* unblocked by siglongjmp(), say */
+    if (s && fv_clock_is_paused(s) && is_usable(SIGPROF))
+        fv_clock_resume(s); /* unblocked by siglongjmp(), say */
+    if (s && s->on && s->record->by_event)
+        fv_clock_renew(s);
     if (s)
         fv_loaded_refresh();
     if (!s || !s->unknown_count)

@@ -157,6 +157,7 @@ struct fv_sampler {
     uintptr_t passing;                    /* where the thread stands, and has met a breakpoint; 0: at none */
     struct fv_tick_timer timer;           /* in place of tick */
     uint64_t clock_ticks, clock_begin_ns; /* by it, and user time when the first could come */
+    bool clock_rests;                     /* of `tick`, as fv_clock_pause() has it */
     struct fv_pmu pmu;
     struct fv_calls calls;
     struct fv_event_fd migration_counter; /* -1: the processors met are counted */
@@ -300,6 +301,12 @@ enum fv_sampler_stop fv_clock_refusal(void);
 bool fv_clock_open(struct fv_sampler *s);
 /* In the handler: the time to the next tick, if that is not the same always. */
 void fv_clock_on_tick(struct fv_sampler *s);
+/* By the thread itself: no signal until it goes on. Either twice is once. */
+void fv_clock_pause(struct fv_sampler *s);
+void fv_clock_resume(struct fv_sampler *s);
+bool fv_clock_is_paused(const struct fv_sampler *s);
+/* The program may have closed our descriptor, as those do that close all that they know nothing of. */
+void fv_clock_renew(struct fv_sampler *s);
 /* For good. Any thread. */
 void fv_clock_stop(struct fv_sampler *s, enum fv_sampler_stop why);
 /* The calling thread's, if its clock has begun; NULL. */

@@ -6,7 +6,7 @@
 
 #if FV_SAMPLER_SIGNALS && defined(PIC)
 
-/* The timer stands still before the signal is blocked, and until it is no more. */
+/* The clock stands still before the signal is blocked, and until it is no more. */
 static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, sigset_t *), int how,
                        const sigset_t *set, sigset_t *old)
 {
@@ -14,7 +14,7 @@ static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, 
     sigset_t was;
 
     if (may_block)
-        fv_timer_pause(&s->timer);
+        fv_clock_pause(s);
     int err = next(how, set, &was);
     if (err)
         next(SIG_BLOCK, NULL, &was); /* nothing has changed */
@@ -22,7 +22,7 @@ static int change_mask(struct fv_sampler *s, int (*next)(int, const sigset_t *, 
     if (!err)
         blocked = how == SIG_BLOCK ? blocked || names : how == SIG_UNBLOCK ? blocked && !names : names;
     if (!blocked)
-        fv_timer_resume(&s->timer);
+        fv_clock_resume(s);
     if (!err && old)
         *old = was;
     return err;

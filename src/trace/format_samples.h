@@ -26,7 +26,9 @@ struct fv_sampler_record {
     uint32_t refusal;                   /* errno of what kept a better mode from being used; 0: nothing did */
     uint8_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */
     uint8_t by_breakpoints;   /* 1: alone; the stack was not watched (sampler/instances.c) */
-    uint16_t stopped;         /* [enum fv_sampler_stop] */
+    uint8_t stopped;          /* [enum fv_sampler_stop] */
+    uint8_t by_event;         /* 1: of FV_SAMPLER_CLOCK, an event of the thread's CPU time ticks; 0: the kernel's own
+                               * ticks, which busy processes meet unevenly */
     uint32_t samples_lost;    /* ticks that are not in the log, for the reasons of log_lost */
     uint64_t log_lost;        /* instances that are not in the log: its budget was used up, or room came too late */
     uint64_t events_scaled;   /* returns whose events were counted part of the time only: estimates */

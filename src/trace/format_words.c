@@ -1,8 +1,11 @@
-/* See format_words.h; its tables are format-table.c, which is generated. */
+/* See format_words.h; its tables are format-table.h, which is generated. */
 #include "trace/format_words.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
+
+#include "trace/format-table.h"
 
 static inline uint64_t number_at(const void *record, uint32_t offset, uint32_t bytes)
 {

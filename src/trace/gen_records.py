@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes data of the rank file's headers: what types of chunks there are, of which records, with which fields, and the words of enumerations.
 
-    gen_records.py OUTDIR [HEADER...]    writes trace/format-table.c and trace/format-enums.h into OUTDIR
+    gen_records.py OUTDIR [HEADER...]    writes trace/format-table.h and trace/format-enums.h into OUTDIR
 
 The reader, fvmpi dump and share/format.md are made of that data (format_words.h). The convention of the comments is at the head of format.h; what does
 not follow it ends the build with one line. A file is rewritten only if it changes. Standard library only."""
@@ -355,9 +355,9 @@ def main():
         + ''.join('extern const struct fv_layout {}_layout;\n'.format(name) for name in HEADERS),
     )
     write(
-        os.path.join(out, 'trace/format-table.c'),
-        WARNING + '#include "trace/format_words.h"\n\n#include <stddef.h>\n\n'
-        '#define MEMBER(type, member) ((struct type *)0)->member\n#define COUNT(array) (sizeof(array) / sizeof(*(array)))\n\n'
+        os.path.join(out, 'trace/format-table.h'),
+        WARNING
+        + '#define MEMBER(type, member) ((struct type *)0)->member\n#define COUNT(array) (sizeof(array) / sizeof(*(array)))\n\n'
         + '\n'.join(
             [words_of(name, enum) for name, enum in headers.enums.items()]
             + [

@@ -159,8 +159,9 @@ static void no_perf(void)
     deny(SYS_perf_event_open);
 }
 
-static void no_timer(void)
+static void no_clock(void)
 {
+    deny(SYS_perf_event_open);
     deny(SYS_timer_create);
 }
 
@@ -282,7 +283,7 @@ static const struct way {
 } ways[] = {
     { "plain", NULL, NULL }, { "paths", NULL, paths }, { "calls", NULL, calls }, { "small-files", NULL, small_files }, { "collectives", NULL, collectives },
     { "comms", NULL, comms }, { "jump", NULL, jump }, { "trap", trap_blocked, NULL }, { "prof", prof_ignored, NULL },
-    { "no-perf", no_perf, NULL }, { "no-timer", no_timer, NULL }, { "labels", NULL, labels }, { "sections", NULL, sections },
+    { "no-perf", no_perf, NULL }, { "no-clock", no_clock, NULL }, { "labels", NULL, labels }, { "sections", NULL, sections },
     { "many-sections", NULL, many_sections }, { "paused", NULL, paused }, { "threads", NULL, threads },
     { "locks", NULL, locks }, { "fork", NULL, child }, { "abort", NULL, NULL }, { "kill", NULL, NULL },
     { "exec", NULL, NULL }, { "unfinished", NULL, NULL }, { "uninitialised", NULL, NULL },

@@ -2,6 +2,9 @@
  *
  *     clock WAY     prints what it saw, and works for 0.3 s of CPU time at least */
 #define _GNU_SOURCE
+#ifdef WITH_MPI
+#include <mpi.h>
+#endif
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -50,6 +53,27 @@ static void plain(void)
     say_action("action");
     busy(0.5);
 }
+
+#ifdef WITH_MPI
+/* Descriptors that it knows nothing of: MPI's are of other kinds. */
+static void closes(void)
+{
+    MPI_Init(NULL, NULL);
+    for (int fd = 3; fd < 4096; fd++) {
+        char name[40], kind[40] = "";
+        snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+        if (readlink(name, kind, sizeof(kind) - 1) > 0 && strstr(kind, "perf_event"))
+            close(fd);
+    }
+    for (int i = 0; i < 5; i++) {
+        busy(0.1);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+}
+#else
+static void closes(void) {}
+#endif
 
 static void on_prof(int signal, siginfo_t *info, void *context)
 {
@@ -264,6 +288,8 @@ int main(int argc, char **argv)
 
     if (!strcmp(way, "plain"))
         plain();
+    else if (!strcmp(way, "closes"))
+        closes();
     else if (!strcmp(way, "profiler"))
         profiler();
     else if (!strcmp(way, "blocked"))

@@ -25,6 +25,9 @@ GOES_ON, SIGPROF_USED, SIGPROF_BLOCKED, SMALL_STACK, NO_TIMER, NOT_HERE = (
 NO_SIGNALS = 'import os, resource, sys; resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0)); os.execv(sys.argv[1], sys.argv[1:])'
 
 
+TIMER = {'FVMPI_WITHOUT': 'clock_event'}
+
+
 def run(command, ticks, stopped=GOES_ON, before=(), environ=None):
     """The rank of a run that printed what it prints without fvmpi, and ended alike; with so many ticks at least."""
     native = harness.run(list(before) + command, env=environ or {})
@@ -34,17 +37,21 @@ def run(command, ticks, stopped=GOES_ON, before=(), environ=None):
     equal('status', done.rc, native.rc if native.rc >= 0 else 128 - native.rc)
     rank = samples.read(done.directory)[0]
     accounts(rank)
-    equal('why it stopped', [s['stopped'] for s in rank.samplers], [stopped])
+    if stopped is not None:
+        equal('why it stopped', [s['stopped'] for s in rank.samplers], [stopped])
     check(rank.samplers[0]['ticks'] >= ticks, 'ticks: {}', rank.samplers)
     rank.directory, rank.out = done.directory, native.out
     return rank
 
 
-def unnoticed(tap, clock):
-    with tap.test('where CPU time goes, by names; and no instances'):
-        rank = run([clock, 'plain'], 25)
+def unnoticed(tap, clock, by_event):
+    source, environ = ('an event', {}) if by_event else ('a timer', TIMER)
+    with tap.test('by {}: where CPU time goes, by names; and no instances'.format(source)):
+        rank = run([clock, 'plain'], 25, environ=environ)
         (sampler,) = rank.samplers
-        equal('mode', sampler['mode'], CLOCK)
+        if by_event and not sampler['by_event']:
+            raise harness.Skip('no events here')
+        equal('mode, by an event', (sampler['mode'], sampler['by_event']), (CLOCK, by_event))
         equal('contexts and traps', (rank.contexts, sampler['traps'], sampler['refusal']), ([], 0, 0))
         work = sum(n for path, n in rank.costs.items() if 'busy' in path)
         check(work > 0.9 * sampler['ticks'], '{} of {}', work, sampler['ticks'])
@@ -56,11 +63,11 @@ def unnoticed(tap, clock):
         ('children', 'children have no ticks, and their own actions', 15),
         ('ends', 'SIGPROF that nobody handles ends the program', 15),
     ):
-        with tap.test(what):
-            run([clock, way], ticks)
+        with tap.test('by {}: {}'.format(source, what)):
+            run([clock, way], ticks, environ=environ)
     for mask in ('open', 'blocked'):
-        with tap.test('what is executed has its mask {}, and nothing is pending'.format(mask)):
-            run([clock, 'executes', mask], 15)
+        with tap.test('by {}: what is executed has its mask {}, and nothing is pending'.format(source, mask)):
+            run([clock, 'executes', mask], 15, environ=environ)
 
 
 def its_own(tap, clock):
@@ -85,20 +92,37 @@ def its_own(tap, clock):
         run([clock, 'plain'], 0, NOT_HERE, environ={'LD_PRELOAD': harness.in_front(library)})
 
 
+def closed(tap):
+    for mpi in harness.an_mpi(tap):
+        with tap.test('{}: a program that closes all descriptors has ticks again in its next call'.format(mpi)):
+            program = mpi.build(
+                os.path.join(HERE, 'clock.c'), '-O1', '-g', '-pthread', '-DWITH_MPI', output='clock_mpi'
+            )
+            run = mpi.profile(program, 1, ['closes']).ended(0)
+            (sampler,) = samples.read(run.directory)[0].samplers
+            check(sampler['ticks'] > 0.8 * 0.4 * sampler['rate'], '{}', sampler)
+
+
 def elsewhere(tap, clock):
-    with tap.test('perf_event_open is not asked for'):
+    with tap.test('perf_event_open is refused'):
         patterns = compile_with('cc', 'patterns.c')
         run([clock, 'plain'], 25, before=[patterns, 'deny', '1'])
     with tap.test('no timer to be had'):
-        run([clock, 'plain'], 0, NO_TIMER, before=[sys.executable, '-c', NO_SIGNALS])
+        run([clock, 'plain'], 0, NO_TIMER, before=[sys.executable, '-c', NO_SIGNALS], environ=TIMER)
+    with tap.test('no room for what signals say'):
+        rank = run([clock, 'plain'], 0, None, before=[sys.executable, '-c', NO_SIGNALS])
+        (sampler,) = rank.samplers
+        check(sampler['ticks'] > 25 if sampler['by_event'] else sampler['stopped'] == NO_TIMER, '{}', sampler)
 
 
 def main():
     tap = harness.Tap()
     clock = compile_with('cc', 'clock.c', '-pthread')
-    unnoticed(tap, clock)
+    unnoticed(tap, clock, True)
+    unnoticed(tap, clock, False)
     its_own(tap, clock)
     elsewhere(tap, clock)
+    closed(tap)
     tap.done()
 
 

@@ -1128,11 +1128,13 @@ static void kernel_time_is_nobodys(void **state)
 
 /* A rank that has its processor for short times computes between the kernel's ticks: then samples by CPU time are to be
  * had. */
-static double missed_s(uint64_t ticks, enum fv_sampler_mode mode, double blocked_s)
+static double missed_s(uint64_t ticks, enum fv_sampler_mode mode, double blocked_s, double preempted_s, bool by_event)
 {
-    struct fv_rank rank = { .threads = 1, .app_time_s = 1, .off.blocked_s = blocked_s };
+    struct fv_rank rank = { .threads = 1,
+                            .app_time_s = 1,
+                            .off = { .blocked_s = blocked_s, .preempted_s = preempted_s } };
     struct fv_cost_thread thread = { .ticks = ticks, .tick_s = 0.01, .cpu_tick_s = 0.01 };
-    struct fv_samples samples = { .threads = 1 };
+    struct fv_samples samples = { .threads = 1, .by_event = by_event };
     struct fv_model model = { .ranks = &rank,
                               .rank_count = 1,
                               .data = { [FV_SUBJECT_samples] = &samples,
@@ -1146,10 +1148,12 @@ static double missed_s(uint64_t ticks, enum fv_sampler_mode mode, double blocked
 static void ticks_miss_what_is_computed(void **state)
 {
     (void)state;
-    assert_near(missed_s(10, FV_SAMPLER_CLOCK, 0), 0.1, 1e-9);
-    assert_true(isnan(missed_s(60, FV_SAMPLER_CLOCK, 0)));
-    assert_true(isnan(missed_s(10, FV_SAMPLER_COSTS, 0)));
-    assert_true(isnan(missed_s(10, FV_SAMPLER_CLOCK, NAN))); /* how long it computed is not known */
+    assert_near(missed_s(10, FV_SAMPLER_CLOCK, 0, 0, false), 0.1, 1e-9);
+    assert_true(isnan(missed_s(60, FV_SAMPLER_CLOCK, 0, 0, false)));
+    assert_near(missed_s(60, FV_SAMPLER_CLOCK, 0, 0.2, false), 0.6, 1e-9); /* they meet a busy machine unevenly */
+    assert_true(isnan(missed_s(10, FV_SAMPLER_CLOCK, 0, 0.2, true)));
+    assert_true(isnan(missed_s(10, FV_SAMPLER_COSTS, 0, 0, false)));
+    assert_true(isnan(missed_s(10, FV_SAMPLER_CLOCK, NAN, 0, false))); /* how long it computed is not known */
 }
 
 int main(void)

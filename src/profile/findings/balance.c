@@ -177,7 +177,9 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
                 f, finding,
                 "samples name the interpreter's functions, none of Python: cProfile on that rank names these");
         else if (isfinite(fv_excess_missed_by_ticks(v->model, finding->rank)))
-            fv_finding_next(f, finding, "the kernel's ticks sampled %s of that; fvmpi run --sample samples by CPU time",
+            fv_finding_next(f, finding,
+                            "the kernel's ticks sampled %s of that, unevenly on a busy machine; run it where it is "
+                            "alone, or allow performance events (kernel.perf_event_paranoid of 2 or less)",
                             fv_words_seconds(fv_excess_missed_by_ticks(v->model, finding->rank), mine));
         else
             fv_finding_next(f, finding, "%s",

@@ -16,6 +16,7 @@
 #define OURS    0.1 /* of the CPU time: more of fvmpi itself is told, and names no function of the program */
 #define SPREADS 3   /* standard deviations that are no chance: many functions are looked at, in many runs */
 #define MISSED  0.5 /* of what a rank computes: with less samples do not tell where */
+#define OFTEN   0.1 /* of a rank's time outside of MPI */
 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
 #define PART 0.25
 
@@ -128,14 +129,25 @@ bool fv_excess_is_measured(const struct fv_model *m)
     return measured == m->rank_count;
 }
 
+/* Is a rank's processor often another's? Then ticks of the kernel meet what it does as it gets the processor, or loses
+ * it. */
+static bool is_any_preempted(const struct fv_model *m)
+{
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        if (m->ranks[i].off.preempted_s > OFTEN * fv_outside_s(m, i))
+            return true;
+    return false;
+}
+
 double fv_excess_missed_by_ticks(const struct fv_model *m, uint32_t rank)
 {
     const struct fv_samples *s = fv_model_samples(m);
     double sampled = samples_of(m, rank).period_s;
 
-    if (!s->modes[FV_SAMPLER_CLOCK] || s->modes[FV_SAMPLER_CLOCK] < s->threads || !is_measured(&m->ranks[rank]))
+    if (!s->modes[FV_SAMPLER_CLOCK] || s->modes[FV_SAMPLER_CLOCK] < s->threads || s->by_event ||
+        !is_measured(&m->ranks[rank]))
         return NAN;
-    return sampled < MISSED * measured_s(m, rank) ? sampled : NAN;
+    return sampled < MISSED * measured_s(m, rank) || is_any_preempted(m) ? sampled : NAN;
 }
 
 double fv_computing_s(const struct fv_model *m, uint32_t rank)

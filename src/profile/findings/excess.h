@@ -41,8 +41,9 @@ double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
 double fv_excess_in_kernel(const struct fv_model *model, uint32_t rank);
 /* Is that of all ranks? */
 bool fv_excess_is_measured(const struct fv_model *model);
-/* Of what a rank computes, its clock samples have less than half: in seconds. The kernel samples by ticks, which a rank
- * that has its processor for short times may miss. NAN: they have more, or nobody knows. */
+/* What the clock samples of a rank stand for, in seconds, where they do not tell which function takes it: they come
+ * with the kernel's ticks, not by CPU time, and processors are often another's, or less than half of what it computes
+ * was sampled. NAN: they tell it, or nobody knows. */
 double fv_excess_missed_by_ticks(const struct fv_model *model, uint32_t rank);
 
 /* What a rank does that is longer outside of MPI than others. */

@@ -336,7 +336,7 @@ const char *fv_sampled_stopped(const struct fv_samples *s)
         [FV_SAMPLER_SIGPROF_BLOCKED] = "the program blocks SIGPROF",
         [FV_SAMPLER_TICKLESS] = "the processors have no clock interrupts (nohz_full)",
         [FV_SAMPLER_SMALL_STACK] = "the program's signal stack is too small",
-        [FV_SAMPLER_NO_TIMER] = "the kernel gave no timer",
+        [FV_SAMPLER_NO_TIMER] = "the kernel gave no clock: perf_event_open and timers are refused here",
         [FV_SAMPLER_NOT_HERE] = "not with this C library, in a static program, or under valgrind",
     };
 
@@ -370,6 +370,7 @@ static void add_sampler(struct gather *g, const struct fv_sampler_record *r, uin
     s->not_followed += r->refused;
     s->cut += r->cut;
     s->modes[r->mode < FV_SAMPLER_MODES ? r->mode : FV_SAMPLER_COSTS]++;
+    s->by_event += r->by_event;
     if (r->refusal) {
         s->refused_threads++;
         s->refusal = (int)(r->refusal & 0xffff);

@@ -152,6 +152,7 @@ struct fv_samples {
     uint32_t events_unshown;                          /* further ones, over all ranks: there is room for these only */
     uint64_t events_scaled, events_lost; /* instances: counted part of the time, an estimate; not known, left out */
     uint32_t modes[FV_SAMPLER_MODES];    /* threads by enum fv_sampler_mode */
+    uint32_t by_event;                   /* of FV_SAMPLER_CLOCK: those whose CPU time ticks, not the kernel */
     uint32_t stopped_threads;            /* without clock samples, or not to the end ... */
     enum fv_sampler_stop stopped;        /* ... for this reason, the last one's */
     uint32_t refused_threads;            /* that could not have a better mode ... */

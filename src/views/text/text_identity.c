@@ -179,13 +179,13 @@ static void put_options(const struct fv_page *p, const struct fv_model *m)
 
 static void put_samples(const struct fv_page *p, const struct fv_model *m)
 {
-    const char *why = fv_sampled_stopped(fv_model_samples(m));
+    const struct fv_samples *s = fv_model_samples(m);
+    const char *why = fv_sampled_stopped(s);
+    bool is_final = s->stopped == FV_SAMPLER_NOT_HERE || s->stopped == FV_SAMPLER_NO_TIMER;
 
     if (why)
-        fv_text_field(p, NAMES, "samples", "%s: %s%s", fv_model_samples(m)->ticks ? "not of all CPU time" : "none", why,
-                      fv_model_samples(m)->stopped == FV_SAMPLER_NOT_HERE
-                          ? ""
-                          : "; fvmpi run --sample takes them in another way");
+        fv_text_field(p, NAMES, "samples", "%s: %s%s", s->ticks ? "not of all CPU time" : "none", why,
+                      is_final ? "" : "; fvmpi run --sample takes them in another way");
 }
 
 /* How it ended. */
