@@ -92,7 +92,7 @@ class Case:
             equal('rank of {}'.format(f), f['rank'], self.rank)
             check(not function or function in self.functions, 'function: {}', f)
             found = found or self.any_of_them or function == self.functions[0]
-            if f['name'] == 'load_imbalance' and 'of CPU time' in f['text']:
+            if f['name'] == 'load_imbalance' and re.search(r'computes \S+ m?s of CPU time', f['text']):
                 check(re.search(r'times as much', f['text']), 'no ratio: {}', f)
                 check(
                     not self.seconds or 0.7 * self.seconds < f['lost_s'] < 1.4 * self.seconds,
