@@ -640,10 +640,10 @@ static void say_other_tools(const struct run *run)
     }
 }
 
-/* Why nothing may have been recorded, as far as the files of the command tell. */
-static const char *why_nothing(const struct run *run, char *out, size_t size)
+/* Why nothing may have been recorded, as far as the files of the command tell, and how it ended. */
+static const char *why_nothing(const struct run *run, int status, int signal_number, char *out, size_t size)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], ended[300] = "";
 
     for (char **word = run->argv; *word; word++) {
         if (!fv_find_program(*word, path, sizeof(path)) || fv_is_launcher(*word) || run->finding.is_linked ||
@@ -652,9 +652,16 @@ static const char *why_nothing(const struct run *run, char *out, size_t size)
         snprintf(out, size, "%s " FV_SAYS_HAS_MPI, path);
         return out;
     }
-    return "no call of MPI_Init came to fvmpi. If a script drops LD_PRELOAD, start the program by fvmpi run there; a "
-           "program without MPI is recorded by "
-           "fvmpi run --mpi serial";
+    if (signal_number)
+        snprintf(ended, sizeof(ended), " before %.200s was ended by signal %d (%s)", fv_base_name(run->argv[0]),
+                 signal_number, strsignal(signal_number));
+    else if (status)
+        snprintf(ended, sizeof(ended), " before %.200s ended with exit status %d", fv_base_name(run->argv[0]), status);
+    snprintf(out, size,
+             "no call of MPI_Init came to fvmpi%s. If a script drops LD_PRELOAD, start the program by fvmpi run there; "
+             "a program without MPI is recorded by fvmpi run --mpi serial",
+             ended);
+    return out;
 }
 
 /* Who switches it off in a script forgets it there. */
@@ -671,7 +678,7 @@ static int start(struct run *run)
 {
     bool is_serial = is_alone(run);
     struct fv_written written = { .names = NULL };
-    char why[PATH_MAX + 256];
+    char why[PATH_MAX + 512];
 
     for (size_t i = 0; i < run->count; i++)
         setenv(run->assignments[i].name, run->assignments[i].value, 1);
@@ -695,11 +702,11 @@ static int start(struct run *run)
     }
     fv_written_init(&written, run->config.output);
     int64_t begin_ns = monotonic_ns();
-    int status = fv_spawn(run->argv, is_serial ? name_process : NULL);
+    int signal_number = 0, status = fv_spawn(run->argv, is_serial ? name_process : NULL, &signal_number);
     if (is_local(run))
         gather_all(run, begin_ns);
     if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable") && !run->has_rights)
-        fv_written_report(&written, why_nothing(run, why, sizeof(why)));
+        fv_written_report(&written, why_nothing(run, status, signal_number, why, sizeof(why)));
     fv_written_release(&written);
     return status;
 }
