@@ -85,8 +85,8 @@ bool fv_unify_has_traces(struct fv_unify *r)
 
 static struct missing {
     uint64_t calls, instances, samples, of_threads, of_files;
-    bool disk, budget; /* why: of some rank */
-    uint32_t error;    /* of the disk */
+    bool disk, budget, by_clone; /* why: of some rank; by_clone: calls */
+    uint32_t error;              /* of the disk */
 } missing_of(const struct fv_unify *r)
 {
     struct missing m = { 0 };
@@ -99,6 +99,7 @@ static struct missing {
         m.disk |= any && rank->refused;
         m.error = any && rank->refused_error ? rank->refused_error : m.error;
         m.budget |= any && !rank->refused;
+        m.by_clone |= rank->dropped && !rank->refused && !rank->stop_ticks;
         m.calls += r->merge.defs.ranks[i].dropped;
         m.instances += r->merge.defs.ranks[i].dropped_instances;
         m.samples += r->merge.defs.ranks[i].dropped_samples;
@@ -138,7 +139,8 @@ void fv_unify_say_missing(struct fv_unify *r)
     const char *full = full_of(&m, why);
 
     if (m.calls)
-        fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls, full);
+        fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls,
+               m.by_clone ? FV_WORDS_BY_CLONE : full);
     if (m.instances)
         fv_log("%s: %llu measured instances of functions are not in the trace: its file was in use just then, or %s",
                where, (unsigned long long)m.instances, full);
