@@ -275,6 +275,18 @@ static void what_is_said(void **state)
     assert_int_equal(evidence, FV_EVIDENCE_EXACT);
 }
 
+/* SIGSTOP looks like a long sleep, and unlike many short ones. */
+static void may_have_been_stopped(void **state)
+{
+    struct fv_rank rank = { .off = { .blocked = 1, .blocked_s = 3 } };
+    struct fv_model model = { .ranks = &rank, .rank_count = 1 };
+    (void)state;
+
+    assert_string_equal(fv_or_stopped(&model, 0, NULL), ", or was stopped by a signal");
+    rank.off.blocked = 1000;
+    assert_string_equal(fv_or_stopped(&model, 0, NULL), "");
+}
+
 /* Who starts programs waits for them. */
 static void why_it_is_blocked(void **state)
 {
@@ -283,7 +295,7 @@ static void why_it_is_blocked(void **state)
                                            40,           { 0 },      { 0 },       0,        0 };
 
     judge(&sleeps, NULL);
-    assert_non_null(strstr(said, "it sleeps, or does I/O"));
+    assert_non_null(strstr(said, "it sleeps, or does I/O, or was stopped by a signal")); /* how often is not known */
     has_children = true;
     judge(&sleeps, NULL);
     has_children = false;
@@ -1230,6 +1242,7 @@ int main(void)
         cmocka_unit_test(what_is_said),
         cmocka_unit_test(what_is_next),
         cmocka_unit_test(why_it_is_blocked),
+        cmocka_unit_test(may_have_been_stopped),
         cmocka_unit_test(disturbed_teams_are_not_judged),
         cmocka_unit_test(killed_ranks_had_no_processor),
         cmocka_unit_test(what_disturbs),

@@ -174,7 +174,8 @@ FV_FINDING(blocked_rank)
     finding->is_io = is_io;
     if (!is_io)
         fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
-    fv_finding_say(f, finding, "%s%s; there it %s", times, say_region(v, &l, finding, region), blocked);
+    fv_finding_say(f, finding, "%s%s; there it %s%s", times, say_region(v, &l, finding, region), blocked,
+                   is_io ? "" : fv_or_stopped(v->model, l.rank, region_of(v->model, &l)));
     fv_finding_next(f, finding, "%s", is_io ? fv_io_next(region_of(v->model, &l)) : FV_NEXT_BLOCKED);
 }
 

@@ -353,8 +353,9 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         return;
     }
     if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where,
-                       m->ranks[g->most].world_rank, fv_blocked_words(m, g->most, region_of(m, g), blocked));
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s%s", ranks, where,
+                       m->ranks[g->most].world_rank, fv_blocked_words(m, g->most, region_of(m, g), blocked),
+                       doing == FV_IS_BLOCKED ? fv_or_stopped(m, g->most, region_of(m, g)) : "");
         fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
         return;
     }
