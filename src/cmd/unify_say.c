@@ -3,6 +3,7 @@
 #include "base/shell.h"
 #include "experiment/experiment.h"
 #include "fvmpi.h"
+#include "tool/words.h"
 #include "trace/format_words.h"
 
 #include <limits.h>
@@ -197,7 +198,8 @@ static void say_instances(const struct fv_unify *r, const char *where)
         fv_log("%s: %llu measured instances of functions began or ended in a call of MPI; that part is cut off", where,
                (unsigned long long)s->cut);
     if (s->told)
-        fv_log("%s/traces.otf2: %llu measured instances of functions", where, (unsigned long long)s->told);
+        fv_log("%s/traces.otf2: %llu measured instance%s of functions", where, (unsigned long long)s->told,
+               fv_words_s(s->told));
 }
 
 void fv_unify_say_result(const struct fv_unify *r, double seconds)
@@ -225,7 +227,8 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                (unsigned long long)s->open_calls);
     say_instances(r, where);
     if (r->samples.told)
-        fv_log("%s/traces.otf2: %llu samples of the CPU clock%s", where, (unsigned long long)r->samples.told,
+        fv_log("%s/traces.otf2: %llu sample%s of the CPU clock%s", where, (unsigned long long)r->samples.told,
+               fv_words_s(r->samples.told),
                r->merge.calling ? "; regions are entered and left as calling contexts" : "");
     if (r->samples.off)
         fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the "
