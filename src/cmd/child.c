@@ -114,13 +114,13 @@ pid_t fv_spawn_begin(char **argv, void (*before)(void))
     return pid;
 }
 
-int fv_spawn(char **argv, void (*before)(void))
+int fv_spawn(char **argv, void (*before)(void), int *signal_number)
 {
     int status = FV_EXIT_CANNOT_RUN;
     pid_t pid = fv_spawn_begin(argv, before);
 
     if (pid > 0)
-        fv_spawn_ended(pid, true, &status, NULL);
+        fv_spawn_ended(pid, true, &status, signal_number);
     return status;
 }
 

@@ -10,8 +10,9 @@
 int fv_exec(char **argv);
 
 /* Starts the command, hands SIGINT, SIGTERM and SIGHUP on to it, waits. Returns its exit status, 128 + the
- * signal that ended it, or what fv_exec() says. `before` runs in the child. */
-int fv_spawn(char **argv, void (*before)(void));
+ * signal that ended it, or what fv_exec() says. `before` runs in the child. *signal (may be NULL): what ended it, or
+ * 0. */
+int fv_spawn(char **argv, void (*before)(void), int *signal);
 /* The same in two steps, for who has something to do meanwhile, or starts several: signals are handed on to FV_CHILDREN
  * of them. -1: it could not be started, which was said. */
 #define FV_CHILDREN 1024

@@ -119,8 +119,8 @@ static void say_end(const struct fv_live *live)
 {
     double seconds = 1e-9 * (double)(fv_live_now_ns() - live->start_ns);
 
-    fv_log("live: %zu samples, %zu late, %zu missed, %.2g %% of a processor", live->samples, live->late, live->missed,
-           100 * fv_live_cpu_s(live) / fmax(seconds, 1e-3));
+    fv_log("live: %zu sample%s, %zu late, %zu missed, %.2g %% of a processor", live->samples, fv_words_s(live->samples),
+           live->late, live->missed, 100 * fv_live_cpu_s(live) / fmax(seconds, 1e-3));
 }
 
 static int serve(struct live_run *r)

@@ -289,10 +289,10 @@ static void say_end(const struct record *r, double seconds)
     if (r->is_quiet || r->file.has_failed)
         return;
     fv_recording_names(&r->file, &there);
-    fv_log("record: %zu samples%s in %s%s%s, %zu late, %.2g %% of a processor; %s prints %s", r->end.samples,
-           there.are_some_gone ? ", of which the last are" : "", there.first, *there.last ? " to " : "", there.last,
-           r->end.late, 100 * r->end.cpu_s / fmax(seconds, 1e-3), FV_COMMAND("fvmpi", "stat", "--from", there.first),
-           there.are_some_gone ? "what is left" : "them");
+    fv_log("record: %zu sample%s%s in %s%s%s, %zu late, %.2g %% of a processor; %s prints %s", r->end.samples,
+           fv_words_s(r->end.samples), there.are_some_gone ? ", of which the last are" : "", there.first,
+           *there.last ? " to " : "", there.last, r->end.late, 100 * r->end.cpu_s / fmax(seconds, 1e-3),
+           FV_COMMAND("fvmpi", "stat", "--from", there.first), there.are_some_gone ? "what is left" : "them");
 }
 
 static double cpu_s(void)

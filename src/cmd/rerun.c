@@ -108,7 +108,7 @@ int fv_rerun(const struct fv_rerun *run, const char *const own[], const char *nu
     int status = fv_spawn_is_to_end();
 
     if (!status)
-        status = words ? fv_spawn(words, reopen_input) : FV_EXIT_FAILED;
+        status = words ? fv_spawn(words, reopen_input, NULL) : FV_EXIT_FAILED;
     release(words);
     return status ? status : fv_spawn_is_to_end();
 }

@@ -212,32 +212,40 @@ static bool is_on(const struct run *run, const char *flag)
     return !option->parse(option, fv_config_get(&run->config, flag), &mode) && mode;
 }
 
+/* Has said it, and why: without /proc fvmpi does not know where it is itself. */
+static int say_not_there(const struct run *run, const char *library, const char *option)
+{
+    enum fv_flavour flavour = run->finding.flavour;
+
+    if (access("/proc/self/exe", F_OK))
+        fv_log("%s: not there, and /proc is not mounted, by which fvmpi finds its own files; mount it (mount -t proc "
+               "proc /proc), or set FVMPI_LIBDIR",
+               library);
+    else if (option)
+        fv_log("%s: not there, though %s needs it; install fvmpi again, or set FVMPI_LIBDIR", library, option);
+    else
+        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", library,
+               fv_flavour_name(flavour), run->finding.why,
+               flavour == FV_FLAVOUR_ABI ? "configure it --with-mpi-abi=DIR" : "build it with that MPI");
+    return -FV_ENOENT;
+}
+
 /* The library of the flavour, and those of src/front that were asked for, with colons between. Has said what is not
  * there. */
 static int list_libraries(const struct run *run, char *out, size_t size)
 {
     static const char *const fronts[] = { "--io", "--memory" };
-    enum fv_flavour flavour = run->finding.flavour;
     size_t used;
 
-    if (fv_install_library(flavour, is_on(run, "--threads"), out, size)) {
-        const char *name = fv_flavour_name(flavour);
-
-        fv_log("%s: not there, this fvmpi was built without %s (%s); %s, or set FVMPI_LIBDIR", out, name,
-               run->finding.why,
-               flavour == FV_FLAVOUR_ABI ? "configure it --with-mpi-abi=DIR" : "build it with that MPI");
-        return -FV_ENOENT;
-    }
+    if (fv_install_library(run->finding.flavour, is_on(run, "--threads"), out, size))
+        return say_not_there(run, out, NULL);
     for (size_t i = 0; i < sizeof(fronts) / sizeof(fronts[0]); i++) {
         if (!is_on(run, fronts[i]))
             continue;
         used = strlen(out);
         out[used++] = ':';
-        if (fv_install_front(fronts[i] + 2, out + used, size - used)) {
-            fv_log("%s: not there, though %s needs it; install fvmpi again, or set FVMPI_LIBDIR", out + used,
-                   fronts[i]);
-            return -FV_ENOENT;
-        }
+        if (fv_install_front(fronts[i] + 2, out + used, size - used))
+            return say_not_there(run, out + used, fronts[i]);
     }
     return 0;
 }
@@ -632,10 +640,10 @@ static void say_other_tools(const struct run *run)
     }
 }
 
-/* Why nothing may have been recorded, as far as the files of the command tell. */
-static const char *why_nothing(const struct run *run, char *out, size_t size)
+/* Why nothing may have been recorded, as far as the files of the command tell, and how it ended. */
+static const char *why_nothing(const struct run *run, int status, int signal_number, char *out, size_t size)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], ended[300] = "";
 
     for (char **word = run->argv; *word; word++) {
         if (!fv_find_program(*word, path, sizeof(path)) || fv_is_launcher(*word) || run->finding.is_linked ||
@@ -644,9 +652,16 @@ static const char *why_nothing(const struct run *run, char *out, size_t size)
         snprintf(out, size, "%s " FV_SAYS_HAS_MPI, path);
         return out;
     }
-    return "no call of MPI_Init came to fvmpi. If a script drops LD_PRELOAD, start the program by fvmpi run there; a "
-           "program without MPI is recorded by "
-           "fvmpi run --mpi serial";
+    if (signal_number)
+        snprintf(ended, sizeof(ended), " before %.200s was ended by signal %d (%s)", fv_base_name(run->argv[0]),
+                 signal_number, strsignal(signal_number));
+    else if (status)
+        snprintf(ended, sizeof(ended), " before %.200s ended with exit status %d", fv_base_name(run->argv[0]), status);
+    snprintf(out, size,
+             "no call of MPI_Init came to fvmpi%s. If a script drops LD_PRELOAD, start the program by fvmpi run there; "
+             "a program without MPI is recorded by fvmpi run --mpi serial",
+             ended);
+    return out;
 }
 
 /* Who switches it off in a script forgets it there. */
@@ -663,7 +678,7 @@ static int start(struct run *run)
 {
     bool is_serial = is_alone(run);
     struct fv_written written = { .names = NULL };
-    char why[PATH_MAX + 256];
+    char why[PATH_MAX + 512];
 
     for (size_t i = 0; i < run->count; i++)
         setenv(run->assignments[i].name, run->assignments[i].value, 1);
@@ -687,11 +702,11 @@ static int start(struct run *run)
     }
     fv_written_init(&written, run->config.output);
     int64_t begin_ns = monotonic_ns();
-    int status = fv_spawn(run->argv, is_serial ? name_process : NULL);
+    int signal_number = 0, status = fv_spawn(run->argv, is_serial ? name_process : NULL, &signal_number);
     if (is_local(run))
         gather_all(run, begin_ns);
     if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable") && !run->has_rights)
-        fv_written_report(&written, why_nothing(run, why, sizeof(why)));
+        fv_written_report(&written, why_nothing(run, status, signal_number, why, sizeof(why)));
     fv_written_release(&written);
     return status;
 }

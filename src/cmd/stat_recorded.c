@@ -182,9 +182,9 @@ static void print_about(const struct print *p)
     double seconds = fv_recorded_number(p->end, "time_s"), cpu_s = fv_recorded_number(p->end, "cpu_s");
     char text[100], time[FV_WORD];
 
-    printf("%s, from %s: %zu samples", fv_words_clean(host ? host : "?", text, sizeof(text)),
+    printf("%s, from %s: %zu sample%s", fv_words_clean(host ? host : "?", text, sizeof(text)),
            fv_words_time((int64_t)json_integer_value(json_object_get(p->from.first, "start_realtime_ns")), time),
-           p->samples);
+           p->samples, fv_words_s(p->samples));
     if (p->end)
         printf(" in %.3f s, %.0f late, %.0f missed; recording took %.2g %% of a processor", seconds,
                fv_recorded_number(p->end, "late"), fv_recorded_number(p->end, "missed"), 100 * cpu_s / seconds);

@@ -32,7 +32,11 @@ int main(int argc, char **argv)
         fv_log("FVMPI_UNIFY_FLAVOUR=%s: not one of mpich, openmpi and serial", wanted);
         return FV_EXIT_USAGE;
     }
-    path[n > 0 ? n : 0] = '\0';
+    if (n <= 0) {
+        fv_log("fvunify: /proc is not mounted, by which it finds its own files; mount it: mount -t proc proc /proc");
+        return FV_EXIT_FAILED;
+    }
+    path[n] = '\0';
     char *slash = strrchr(path, '/');
     snprintf(slash ? slash + 1 : path, 32, "fvunify-%s", fv_flavour_name(flavour));
     execv(path, argv);

@@ -3,6 +3,7 @@
 #include "base/shell.h"
 #include "experiment/experiment.h"
 #include "fvmpi.h"
+#include "tool/words.h"
 #include "trace/format_words.h"
 
 #include <limits.h>
@@ -85,8 +86,8 @@ bool fv_unify_has_traces(struct fv_unify *r)
 
 static struct missing {
     uint64_t calls, instances, samples, of_threads, of_files;
-    bool disk, budget; /* why: of some rank */
-    uint32_t error;    /* of the disk */
+    bool disk, budget, by_clone; /* why: of some rank; by_clone: calls */
+    uint32_t error;              /* of the disk */
 } missing_of(const struct fv_unify *r)
 {
     struct missing m = { 0 };
@@ -99,6 +100,7 @@ static struct missing {
         m.disk |= any && rank->refused;
         m.error = any && rank->refused_error ? rank->refused_error : m.error;
         m.budget |= any && !rank->refused;
+        m.by_clone |= rank->dropped && !rank->refused && !rank->stop_ticks;
         m.calls += r->merge.defs.ranks[i].dropped;
         m.instances += r->merge.defs.ranks[i].dropped_instances;
         m.samples += r->merge.defs.ranks[i].dropped_samples;
@@ -138,7 +140,8 @@ void fv_unify_say_missing(struct fv_unify *r)
     const char *full = full_of(&m, why);
 
     if (m.calls)
-        fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls, full);
+        fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls,
+               m.by_clone ? FV_WORDS_BY_CLONE : full);
     if (m.instances)
         fv_log("%s: %llu measured instances of functions are not in the trace: its file was in use just then, or %s",
                where, (unsigned long long)m.instances, full);
@@ -195,7 +198,8 @@ static void say_instances(const struct fv_unify *r, const char *where)
         fv_log("%s: %llu measured instances of functions began or ended in a call of MPI; that part is cut off", where,
                (unsigned long long)s->cut);
     if (s->told)
-        fv_log("%s/traces.otf2: %llu measured instances of functions", where, (unsigned long long)s->told);
+        fv_log("%s/traces.otf2: %llu measured instance%s of functions", where, (unsigned long long)s->told,
+               fv_words_s(s->told));
 }
 
 void fv_unify_say_result(const struct fv_unify *r, double seconds)
@@ -223,7 +227,8 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                (unsigned long long)s->open_calls);
     say_instances(r, where);
     if (r->samples.told)
-        fv_log("%s/traces.otf2: %llu samples of the CPU clock%s", where, (unsigned long long)r->samples.told,
+        fv_log("%s/traces.otf2: %llu sample%s of the CPU clock%s", where, (unsigned long long)r->samples.told,
+               fv_words_s(r->samples.told),
                r->merge.calling ? "; regions are entered and left as calling contexts" : "");
     if (r->samples.off)
         fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the "

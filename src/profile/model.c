@@ -305,6 +305,16 @@ static const char *disk_words(const struct fv_model *m)
     return fv_refused_words(error);
 }
 
+/* A budget that is full, or a disk, ends the trace. */
+static bool is_by_clone(const struct fv_model *m)
+{
+    bool has_ended = false;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        has_ended |= m->ranks[i].dropped[FV_DROP_EVENTS] && isfinite(m->ranks[i].trace_stop_s);
+    return !has_ended;
+}
+
 static void say_drops(struct fv_model *m)
 {
     static const struct {
@@ -347,7 +357,9 @@ static void say_drops(struct fv_model *m)
         if (words[d].many)
             fv_problem_add(&m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,
                            sum == 1 ? words[d].one : words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
-                           by_disk ? disk_words(m) : words[d].advice);
+                           by_disk                                 ? disk_words(m)
+                           : d == FV_DROP_EVENTS && is_by_clone(m) ? FV_WORDS_BY_CLONE
+                                                                   : words[d].advice);
         else
             fv_problem_add(
                 &m->problems, FV_PROBLEM_NOTE, NULL,

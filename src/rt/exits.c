@@ -63,7 +63,7 @@ static _Noreturn void leave_at_once(int status)
 {
     note(status & 0xff);
     over();
-    fv_unseen_end(false);
+    fv_unseen_end(false, status & 0xff);
     if (fv_next._exit)
         fv_next._exit(status);
     for (;;)

@@ -186,19 +186,23 @@ static void tell_without_us(const char *program)
                program, FV_COMMAND("fvmpi", "run", program));
 }
 
-static void tell_nothing(void)
+/* status -1: it is not known. */
+static void tell_nothing(int status)
 {
-    char program[4096];
+    char program[4096], ended[60] = "";
 
     own_program(program);
     if (shared && __atomic_load_n(&shared->is_noted, __ATOMIC_ACQUIRE))
         tell_without_us(shared->program);
     else if (fv_program_has_mpi(program))
         fv_log("%s: nothing was recorded: it " FV_SAYS_HAS_MPI, program);
-    else
-        fv_log("%s: nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by "
+    else {
+        if (status > 0)
+            snprintf(ended, sizeof(ended), " before it ended with exit status %d", status);
+        fv_log("%s: nothing was recorded: no call of MPI_Init came to fvmpi%s; a program without MPI is recorded by "
                "fvmpi run --mpi serial",
-               program);
+               program, ended);
+    }
 }
 
 /* Without a name that was given, children's experiments are in their directories. */
@@ -246,11 +250,28 @@ static void close_kept(void)
     kept.fd = -1;
 }
 
+/* Not every C library has it. */
+extern int on_exit(void (*function)(int, void *), void *arg) __attribute__((weak));
+static bool is_nothing; /* to be told where the status is known */
+
+/* Registered by a constructor, it runs behind all destructors. */
+static void tell_with_status(int status, void *unused)
+{
+    int saved = errno;
+
+    (void)unused;
+    if (is_nothing && !is_forked())
+        tell_nothing(status & 0xff);
+    errno = saved;
+}
+
 __attribute__((constructor)) static void share(void)
 {
     process = getpid();
     if (!is_watched())
         return;
+    if (on_exit)
+        on_exit(tell_with_status, NULL);
     void *page = fv_map_pages(sizeof(*shared), MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared = page == MAP_FAILED ? NULL : page;
     keep_stderr();
@@ -264,7 +285,7 @@ static void open_stderr(void)
         dup2(kept.fd, STDERR_FILENO);
 }
 
-void fv_unseen_end(bool may_ask)
+void fv_unseen_end(bool may_ask, int status)
 {
     static bool is_over;
 
@@ -276,15 +297,19 @@ void fv_unseen_end(bool may_ask)
     open_stderr();
     if (may_ask && (tell_loaded() || tell_elsewhere()))
         return;
-    if (!fv_option_is_on("FVMPI_QUIET") && is_watched() && is_nothing_recorded())
-        tell_nothing();
+    if (fv_option_is_on("FVMPI_QUIET") || !is_watched() || !is_nothing_recorded())
+        return;
+    if (status < 0 && on_exit)
+        is_nothing = true;
+    else
+        tell_nothing(status);
 }
 
 __attribute__((destructor)) static void tell_at_end(void)
 {
     int saved = errno;
 
-    fv_unseen_end(true);
+    fv_unseen_end(true, -1);
     errno = saved;
 }
 

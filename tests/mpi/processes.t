@@ -157,12 +157,26 @@ def silent_children(tap, mpi):
         equal('functions of fvmpi.h', [f['function'] for f in data['instrumented'] if 'fvmpi' in f['function']], [])
 
 
+def clone_vm(tap, mpi):
+    with tap.test('{}: a child of clone() in the program\'s memory: why its calls are not in the trace'.format(mpi)):
+        run = mpi.profile(mpi.build('clone_vm.c'), 1, options=['--trace']).ended(0)
+        equal('output', run.out, 'status 3\n')
+        reason = 'a child of clone() or vfork() made them in the program\'s memory'
+        texts = [p['text'] for p in run.report().data['problems'] if 'not in the trace' in p['text']]
+        check(texts and reason in texts[0], '{}', texts)
+        if os.path.exists(os.path.join(harness.BUILD, 'fvunify-serial')):
+            unify = harness.run([os.path.join(harness.BUILD, 'fvunify'), run.directory]).ended(1)
+            check(not re.search(r'\b1 (samples|calls|ranks)\b', unify.err), 'plurals: {}', unify.err)
+            check(' calls are not in the trace: ' + reason in unify.err, 'fvunify: {}', unify.err)
+
+
 def main():
     tap = harness.Tap()
     for mpi in harness.mpis(tap):
         threads(tap, mpi)
         children(tap, mpi)
         silent_children(tap, mpi)
+        clone_vm(tap, mpi)
         python(tap, mpi)
     tap.done()
 

@@ -54,6 +54,17 @@ def no_mpi(tap, mpi):
             'nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial',
         )
         said(mpi, ['/bin/echo', 'good'], 1, None, ['--mpi', 'serial'], recorded=True)
+    with tap.test('{}: a program that fails before MPI_Init'.format(mpi)):
+        text = 'no call of MPI_Init came to fvmpi before '
+        for fails in 'import sys; sys.exit(3)', 'import os; os._exit(3)':
+            command = ['/usr/bin/python3', '-c', fails]
+            said(mpi, command, 1, ': nothing was recorded: {}it ended with exit status 3; '.format(text))
+        options = ['run', '--mpi', str(mpi), '-o', 'e']
+        run = harness.run([harness.FVMPI, *options, *mpi.command(1, command)]).ended(3)
+        check(text + mpi.exec + ' ended with exit status 3. ' in run.err, 'around the launcher: {}', run.err)
+        killed = ['/usr/bin/python3', '-c', 'import os; os.kill(os.getpid(), 9)']
+        run = harness.run([harness.FVMPI, *options, *killed]).ended(137)
+        check(text + 'python3 was ended by signal 9 (Killed). ' in run.err, 'without a launcher: {}', run.err)
     with tap.test('{}: a static program, started by a script'.format(mpi)):
         program = os.path.join(mpi.folder, 'static')
         os.makedirs(mpi.folder, exist_ok=True)

@@ -128,6 +128,20 @@ __attribute__((noinline)) static void sweep(double work_s)
         IN_MPI(MPI_Send(&token, 1, MPI_DOUBLE, rank + 1, 3, MPI_COMM_WORLD));
 }
 
+/* A call path of its own for each depth. */
+__attribute__((noinline)) static void descend(int depth, double work_s)
+{
+    if (depth > 0) {
+        descend(depth - 1, work_s);
+        sink++;
+        return;
+    }
+    diffuse();
+    react(work_s);
+    norm();
+    sink++;
+}
+
 __attribute__((noinline)) static void exchange_fields(int times)
 {
     static char mine[4 << 20], other[sizeof(mine)];
@@ -192,6 +206,8 @@ int main(int argc, char **argv)
         diffuse();
         if (!strcmp(problem, "imbalance"))
             react(planted && rank == 1 ? 0.012 : 0.002);
+        if (!strcmp(problem, "places"))
+            descend(i, planted && rank == 1 ? 0.012 : 0.002);
         if (!strcmp(problem, "moves")) /* each rank in turn has more to do; sound: all have the same */
             react(!planted ? 0.002 + 0.010 / ranks : i % ranks == rank ? 0.012 : 0.002);
         if (!strcmp(problem, "pipeline") && planted)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Not under ThreadSanitizer: it slows what is measured.
-"""A trace never knows less than a profile: what the findings of a plain run name, those of a traced and merged run of
-the same program name as well. And a halo exchange whose messages are posted in time and moved late is told as that by
+"""A trace never knows less than a profile: what the findings of a traced run name before fvunify analysed its trace,
+they name behind it as well, or the trace says who made others wait, and in which function. Of one run each, of the
+programs with a known problem. And a halo exchange whose messages are posted in time and moved late is told as that by
 the trace (no_progress), with the function that computed meanwhile; the profile says that it may be so."""
 import os
 import re
@@ -84,6 +85,99 @@ def halo(tap, mpi, plainly, traced):
             check('moves them only in its next call' in row['text'] and 'fvmpi run --trace' in row['next'], '{}', row)
 
 
+LATE = ('late_rank', 'no_progress')
+# What ranks wait for is a guess of the profile. The trace knows it, also where others had processors.
+GUESSES = ('unexplained_waiting', 'small_messages')
+# Program, arguments, options, and who is to blame: {function: rank}; none: nobody, or each in turn
+PLANTED = (
+    ('planted.c', ['imbalance'], [], {'react': 1, 'compute': 1}),
+    ('planted.c', ['places'], [], {'react': 1, 'compute': 1}),
+    ('planted.c', ['moves'], [], {}),
+    ('planted.c', ['faults'], [], {None: 1}),
+    ('planted.c', ['snapshot'], [], {None: 0}),
+    ('planted.c', ['turns'], [], {}),
+    ('planted.c', ['leak'], harness.FRONTS[1:], {}),
+)
+SELDOM = (  # FVMPI_TEST_LONG
+    ('planted.c', ['chain'], [], {}),
+    ('planted.c', ['both'], [], {}),
+    ('planted.c', ['pipeline'], [], {}),
+    ('planted.c', ['startup'], [], {}),
+    ('planted.cpp', [], [], {'chemistry::Reactor<double>::react': 1, 'chemistry::Reactor<double>::compute': 1}),
+    ('rare.c', [], ['--sample'], {'lookup': 1}),
+    ('planted.F90', [], [], {'chemistry::react': 1, 'chemistry::compute': 1}),
+    ('sites.c', ['varies'], ['--sample=400'], {}),
+    ('omp.c', [], ['--threads'], {}),
+    ('hybrid.c', [], ['--threads'], {}),
+) + tuple(
+    ('threads.c', [problem], ['--threads=hold'], {'compute': 1, None: 1} if problem == 'given' else {})
+    for problem in ('pool', 'semaphore', 'contended', 'held', 'turns', 'crowded', 'given')
+)
+
+
+def ranks_of(finding):
+    """All that a finding names: "ranks 0-1 made others wait"."""
+    named = re.match(r'(?:others waited for )?ranks? ([\d,-]+) ?', finding['text'])
+    parts = [part.split('-') for part in named.group(1).strip(',').split(',')] if named else []
+    return {finding['rank']} | {rank for part in parts for rank in range(int(part[0]), int(part[-1]) + 1)}
+
+
+def knows(late, finding):
+    """Does the trace tell of the same, and of a function if the profile named one?"""
+    if finding['name'] in GUESSES:
+        return finding['name'] == 'unexplained_waiting' or 'or ranks that take turns' in finding['text']
+    of_program = ' by preemption: ' not in late['text']
+    return of_program and finding['rank'] in ranks_of(late) and (late['function'] or not finding['function'])
+
+
+def key(finding):
+    return finding['name'], finding['rank'], finding['function'], finding['text'] if finding['lost_s'] is None else None
+
+
+def judged(report):
+    return report['run']['not_judged'] or ''
+
+
+def lost_by(before, behind):
+    """Findings that are there no more, and that the trace has nothing for."""
+    late = [f for f in behind['findings'] if f['name'] in LATE]
+    have = {key(f) for f in behind['findings']}
+    return [
+        f['text']
+        for f in before['findings']
+        if key(f) not in have
+        and not (f['name'] in OF_RANKS + GUESSES + ('blocked_rank',) and any(knows(item, f) for item in late))
+        # what the trace explained may leave less than is worth a finding
+        and not (f['name'] in GUESSES and ('what ranks wait for' in judged(behind) or 'messages of' in judged(behind)))
+    ]
+
+
+def planted(tap, mpi, source, arguments, options, blamed):
+    name = ' '.join([source] + arguments)
+    with tap.test('{}: {}: the findings of the profile, behind fvunify'.format(mpi, name)):
+        program = mpi.build(
+            os.path.join(HERE, source),
+            '-O2',
+            '-g',
+            '-lm',
+            '-pthread',
+            '-fopenmp',
+            output='traced_' + source.replace('.', '_'),
+        )
+        run = mpi.profile(program, 2, arguments, ['--trace'] + options).ended(0)
+        before = harness.report_of(run.directory).data
+        harness.run([UNIFY, '-q', run.directory]).ended(0)
+        behind = harness.report_of(run.directory).data
+        equal('lost; {}'.format([f['text'] for f in behind['findings']]), lost_by(before, behind), [])
+        for report in (before, behind) if blamed else ():
+            by_program = [
+                f for f in report['findings'] if f['name'] in OF_RANKS and ' by preemption: ' not in f['text']
+            ]
+            # a machine that takes processors makes any rank late
+            wrong = [f['text'] for f in by_program if blamed.get(plain(f['function']), -1) != f['rank']]
+            check(not wrong or is_disturbed(report), 'blamed: {}', wrong)
+
+
 def main():
     tap = harness.Tap()
     harness.needs_fvunify(tap)
@@ -92,7 +186,8 @@ def main():
         if len(found) == 2:
             halo(tap, mpi, found[False], found[True])
     for mpi in harness.an_mpi(tap):
-        both(tap, mpi, 'an imbalance', mpi.build(os.path.join(HERE, 'planted.c'), '-lm'), ['imbalance'], 'react')
+        for case in PLANTED + (SELDOM if os.environ.get('FVMPI_TEST_LONG') == '1' else ()):
+            planted(tap, mpi, *case)
     tap.done()
 
 

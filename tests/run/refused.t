@@ -33,6 +33,20 @@ capture bash -c 'ulimit -f 1; exec "$@"' limited "$fvmpi" run -o none ./app
 check 'a limit on file sizes: the program runs' [ "$rc:$out" = 0:done ]
 check 'the message names the limit, and what helps' has "$err" 'cannot create: the limit on file sizes \(RLIMIT_FSIZE\) is reached; .*ulimit -f unlimited'
 
+without_proc() { capture unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"; }
+without_proc "$fvmpi" run --dry-run ./app
+if has "$err" '^(unshare|mount): ' || [ "$rc" = 127 ]; then
+    skip '/proc is not mounted' 'needs unshare and mount'
+elif has "$out" 'libfvmpi-serial'; then
+    skip '/proc is not mounted' 'an fvmpi is installed where this one would be'
+else
+    check '/proc is not mounted: the message says that' has "$rc:$err" '^1:.*libfvmpi-serial.so: not there, and /proc is not mounted'
+    without_proc env "FVMPI_LIBDIR=$build/.libs" "$fvmpi" run -o unmounted ./app
+    check 'its remedy helps' [ "$rc:$out" = 0:done -a -e unmounted/rank-000000.fvr ]
+    without_proc "$(dirname "$fvmpi")/fvunify" unmounted
+    check 'fvunify says it as well' has "$rc:$err" '^1:fvmpi: fvunify: /proc is not mounted'
+fi
+
 for mpi in $(mpis | tail -1); do
     "$(mpicc_of "$mpi")" -o limited limited.c || exit 1
     read -ra launcher <<< "$(launcher_of "$mpi")"

@@ -275,6 +275,18 @@ static void what_is_said(void **state)
     assert_int_equal(evidence, FV_EVIDENCE_EXACT);
 }
 
+/* SIGSTOP looks like a long sleep, and unlike many short ones. */
+static void may_have_been_stopped(void **state)
+{
+    struct fv_rank rank = { .off = { .blocked = 1, .blocked_s = 3 } };
+    struct fv_model model = { .ranks = &rank, .rank_count = 1 };
+    (void)state;
+
+    assert_string_equal(fv_or_stopped(&model, 0, NULL), ", or was stopped by a signal");
+    rank.off.blocked = 1000;
+    assert_string_equal(fv_or_stopped(&model, 0, NULL), "");
+}
+
 /* Who starts programs waits for them. */
 static void why_it_is_blocked(void **state)
 {
@@ -283,7 +295,7 @@ static void why_it_is_blocked(void **state)
                                            40,           { 0 },      { 0 },       0,        0 };
 
     judge(&sleeps, NULL);
-    assert_non_null(strstr(said, "it sleeps, or does I/O"));
+    assert_non_null(strstr(said, "it sleeps, or does I/O, or was stopped by a signal")); /* how often is not known */
     has_children = true;
     judge(&sleeps, NULL);
     has_children = false;
@@ -788,6 +800,72 @@ static void who_is_slow_elsewhere(void **state)
     fv_index_release(&sampled.names);
 }
 
+/* Rank 1 computes 40 s longer than the other in react(), or in the kernel. The trace puts all of the waiting down to it
+ * at one call, or a part that is worth a finding, because it ended early, or a little at each of many calls. */
+static void what_a_trace_leaves_out(void **state)
+{
+    static const struct {
+        double charged_s;
+        bool in_kernel;
+        const char *late, *imbalance;
+    } cases[] = {
+        { 40, false, "slow in react() in a.c, where rank 1 takes 49.0 s", NULL },
+        { 10, false, "slow in react() in a.c, where rank 1 takes 49.0 s", "most of it in react() in a.c" },
+        { 1, false, NULL, "most of it in react() in a.c" },
+        { 40, true, "slow in the kernel, where rank 1 takes 41.0 s of system time, else 1.00 s", NULL },
+        { 1, true, NULL, "most of it in the kernel: 41.0 s of system time, else 1.00 s" },
+    };
+    struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
+    struct fv_site site = { .function = 0 };
+    struct fv_cost_procedure react = { .name = "react", .file = "a.c", .of_program = true, .parts = 1 };
+    struct fv_cost_part part = { .owner = 1 };
+    struct fv_cost_profile sampled = { .procedures = &react, .procedure_count = 1, .parts = &part };
+    (void)state;
+
+    fv_index_add(&sampled.names, fv_hash_text(react.name), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        uint64_t ticks = cases[i].in_kernel ? 10 : 4000;
+        struct fv_cost_thread threads[] = { { .rank = 0, .tick_s = 0.01, .cpu_tick_s = 0.01 },
+                                            { .rank = 1, .ticks = ticks, .tick_s = 0.01, .cpu_tick_s = 0.01 } };
+        struct fv_rank ranks[2];
+        struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = cases[i].charged_s };
+        struct fv_model model = { .directory = "run",
+                                  .ranks = ranks,
+                                  .rank_count = 2,
+                                  .functions = &function,
+                                  .function_count = 1,
+                                  .sites = &site,
+                                  .site_count = 1,
+                                  .data[FV_SUBJECT_costs] =
+                                      &(struct fv_costs){ .threads = threads, .thread_count = 2, .ticks = ticks },
+                                  .efficiency = { .total_s = 2 * RUN_S },
+                                  .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1 } };
+        const struct fv_profile profile = { &model, &no_symbols, &sampled, &none, 0 };
+        struct fv_findings findings;
+
+        part.sum.total.ticks = ticks;
+        for (int r = 0; r < 2; r++)
+            ranks[r] = (struct fv_rank){ .host = "host",
+                                         .world_rank = r,
+                                         .threads = 1,
+                                         .app_time_s = RUN_S,
+                                         .end_s = RUN_S,
+                                         .mpi_time_s = r ? 50 : 90,
+                                         .cpu_s = RUN_S,
+                                         .system_s = 1 + (r && cases[i].in_kernel ? 40 : 0) };
+        fv_findings_make(&findings, &profile);
+        const char *wanted[] = { cases[i].late, cases[i].imbalance }, *names[] = { "late_rank", "load_imbalance" };
+        for (int k = 0; k < 2; k++) {
+            const struct fv_finding *f = fv_findings_named(&findings, names[k]);
+
+            if (!wanted[k] != !f || (f && !strstr(f->text, wanted[k])))
+                fail_msg("%zu: %s: '%s': wanted '%s'", i, names[k], f ? f->text : "-", wanted[k] ? wanted[k] : "-");
+        }
+        fv_findings_release(&findings);
+    }
+    fv_index_release(&sampled.names);
+}
+
 /* Of two ranks that had a processor for a hundredth of their time: 0.3 s of 1 s of CPU time are fvmpi's. */
 static void what_fvmpi_itself_costs(void **state)
 {
@@ -1168,6 +1246,7 @@ int main(void)
         cmocka_unit_test(what_is_said),
         cmocka_unit_test(what_is_next),
         cmocka_unit_test(why_it_is_blocked),
+        cmocka_unit_test(may_have_been_stopped),
         cmocka_unit_test(disturbed_teams_are_not_judged),
         cmocka_unit_test(killed_ranks_had_no_processor),
         cmocka_unit_test(what_disturbs),
@@ -1179,6 +1258,7 @@ int main(void)
         cmocka_unit_test(what_ranks_wait_for),
         cmocka_unit_test(who_was_late),
         cmocka_unit_test(who_is_slow_elsewhere),
+        cmocka_unit_test(what_a_trace_leaves_out),
         cmocka_unit_test(what_fvmpi_itself_costs),
         cmocka_unit_test(startup),
         cmocka_unit_test(startup_alone),

@@ -2,6 +2,7 @@
  * its processor. By the seconds of the profile; what a trace tells is more, and takes their place (late.c). */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/findings/kernel.h"
 #include "profile/places.h"
 #include "profile/samples/costs.h"
 #include "tool/words.h"
@@ -44,20 +45,58 @@ static struct longest longest_by(const struct fv_model *m, double (*seconds_of)(
     return l;
 }
 
+/* Is it a finding of the trace, that the program is to blame for? */
+static bool is_late(const struct fv_finding *finding)
+{
+    return (!strcmp(finding->def->name, "late_rank") || !strcmp(finding->def->name, FV_NO_PROGRESS)) &&
+           !finding->by_machine;
+}
+
+/* What is put down to a rank at the call site of a finding; 0 where an earlier one was of the same. */
+static double charged_s(const struct fv_model *m, const struct fv_findings *f, size_t of, uint32_t rank)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < of; i++)
+        if (is_late(&f->items[i]) && f->items[i].site == f->items[of].site)
+            return 0;
+    for (size_t i = 0; i < m->causes.culprit_count; i++) {
+        const struct fv_culprit *c = &m->causes.culprits[i];
+
+        sum += c->rank == rank && c->site == f->items[of].site ? c->cost_s : 0;
+    }
+    return sum;
+}
+
+/* Findings of the trace tell of most of it, and name a function if one is known. A trace may end early, or put the
+ * waiting down to many places, each too small for a finding. */
+static bool is_told_late(const struct fv_profile *v, const struct fv_findings *f, const struct longest *l)
+{
+    bool is_named = l->doing != FV_COMPUTES || !fv_excess_of(v, l->rank).procedure;
+    double told_s = 0;
+
+    for (size_t i = 0; i < f->count; i++) {
+        double s = is_late(&f->items[i]) ? charged_s(v->model, f, i, l->rank) : 0;
+
+        told_s += s;
+        is_named = is_named || (f->items[i].rank == l->rank && s > 0 && f->items[i].function);
+    }
+    return is_named && told_s >= MOST * l->lost_s;
+}
+
 /* False: nobody's is so much longer that it is worth a word, or a trace tells more. */
-static bool find_longest(const struct fv_profile *v, struct longest *l)
+static bool find_longest(const struct fv_profile *v, const struct fv_findings *f, struct longest *l)
 {
     const struct fv_model *m = v->model;
 
-    if (m->rank_count < 2 || m->causes.source == FV_CAUSES_TRACE)
+    if (m->rank_count < 2)
         return false;
     *l = longest_by(m, fv_outside_s);
     l->doing = fv_excess_doing(v, l->rank, l->rank_s - l->others_s);
-    return l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s);
+    return l->rank_s - l->others_s > UNEVEN * l->rank_s && fv_finding_worth(v, l->lost_s) && !is_told_late(v, f, l);
 }
 
-/* CPU time is what a rank computes, however often others have its processor. The same by it; a trace tells of all time,
- * and so does not know this. */
+/* CPU time is what a rank computes, however often others have its processor. The same by it. */
 static bool find_computing(const struct fv_profile *v, const struct fv_findings *f, struct longest *l)
 {
     const struct fv_model *m = v->model;
@@ -69,7 +108,7 @@ static bool find_computing(const struct fv_profile *v, const struct fv_findings 
     l->doing = FV_COMPUTES;
     double uneven = fv_excess_is_measured(m) ? UNEVEN_BUSY : BY_SAMPLES;
     return l->rank_s - l->others_s > uneven * l->rank_s && l->rank_s - l->others_s > fv_computing_error(v, l->rank) &&
-           fv_finding_worth_cpu(v, f, l->lost_s);
+           fv_finding_worth_cpu(v, f, l->lost_s) && !is_told_late(v, f, l);
 }
 
 /* The times are CPU time, but for a little. */
@@ -125,7 +164,7 @@ FV_FINDING(blocked_rank)
     struct longest l;
     char times[200], region[700], blocked[FV_IO_WORDS];
 
-    if (!find_longest(v, &l) || l.doing != FV_IS_BLOCKED)
+    if (!find_longest(v, f, &l) || l.doing != FV_IS_BLOCKED)
         return;
     struct fv_finding *finding = fv_finding_add(
         f, l.lost_s, fv_off_is_known(&v->model->ranks[l.rank].off) ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
@@ -135,26 +174,9 @@ FV_FINDING(blocked_rank)
     finding->is_io = is_io;
     if (!is_io)
         fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
-    fv_finding_say(f, finding, "%s%s; there it %s", times, say_region(v, &l, finding, region), blocked);
+    fv_finding_say(f, finding, "%s%s; there it %s%s", times, say_region(v, &l, finding, region), blocked,
+                   is_io ? "" : fv_or_stopped(v->model, l.rank, region_of(v->model, &l)));
     fv_finding_next(f, finding, "%s", is_io ? fv_io_next(region_of(v->model, &l)) : FV_NEXT_BLOCKED);
-}
-
-/* Most of what the rank computes longer is the kernel's, of which there are no samples. */
-static bool say_in_kernel(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
-                          const char *times, const char *region)
-{
-    const struct fv_model *m = v->model;
-    double more = fv_excess_in_kernel(m, finding->rank), mine = m->ranks[finding->rank].system_s;
-    char mine_words[FV_WORD], others[FV_WORD];
-
-    if (!(more > MOST * fv_excess_computing(v, finding->rank)))
-        return false;
-    fv_finding_say(f, finding, "%s%s; most of it in the kernel: %s of system time, else %s", times, region,
-                   fv_words_seconds(mine, mine_words), fv_words_seconds(fmax(mine - more, 0), others));
-    fv_finding_next(
-        f, finding,
-        "what it asks of the kernel: fvmpi run --counters=software counts page faults; strace -c counts system calls");
-    return true;
 }
 
 /* Who computes longest, and by samples in which function. */
@@ -162,14 +184,17 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
                           const char *times, const char *region)
 {
     const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
-    char name[400], mine[FV_WORD], others[FV_WORD], calls[FV_EXCESS_WORDS];
+    char name[400], mine[FV_WORD], others[FV_WORD], calls[FV_EXCESS_WORDS], kernel[FV_KERNEL_WORDS];
 
     if (!by_samples.procedure && fv_excess_by_calls(v, f, finding, finding->rank, calls)) {
         fv_finding_say(f, finding, "%s; %s", times, calls);
         return;
     }
-    if (!by_samples.procedure && say_in_kernel(v, f, finding, times, region))
+    if (fv_kernel_words(v, finding->rank, 0, kernel)) {
+        fv_finding_say(f, finding, "%s%s; most of it in the kernel: %s", times, region, kernel);
+        fv_finding_next(f, finding, FV_NEXT_KERNEL);
         return;
+    }
     if (!by_samples.procedure) {
         fv_finding_say(f, finding, "%s%s", times, region);
         if (fv_excess_is_interpreted(v))
@@ -283,16 +308,6 @@ static void add_imbalance(const struct fv_profile *v, struct fv_findings *f, con
     say_requests(v, f, finding);
 }
 
-/* By the trace, and by what the rank computed. */
-static bool is_told_late(const struct fv_findings *f, uint32_t rank)
-{
-    for (size_t i = 0; i < f->count; i++)
-        if ((!strcmp(f->items[i].def->name, "late_rank") || !strcmp(f->items[i].def->name, FV_NO_PROGRESS)) &&
-            f->items[i].rank == rank && !f->items[i].by_machine)
-            return true;
-    return false;
-}
-
 /* On a busy machine who comes back from a file waits for a processor. The file is why it gave its own away. */
 static bool is_for_files(const struct fv_profile *v, const struct longest *l)
 {
@@ -307,7 +322,7 @@ FV_FINDING(imbalance)
     bool disturbed = fv_findings_named(f, FV_FINDING_DISTURBED), is_longer;
     struct longest l, cpu;
 
-    is_longer = find_longest(v, &l);
+    is_longer = find_longest(v, f, &l);
     if (is_longer && l.doing != FV_IS_BLOCKED && (l.doing == FV_AWAITS_OWN || is_for_files(v, &l))) {
         add_imbalance(v, f, &l);
         return;
@@ -316,7 +331,7 @@ FV_FINDING(imbalance)
         is_longer && (l.doing == FV_IS_DISTURBED ||
                       (l.doing == FV_COMPUTES && fv_excess_computing(v, l.rank) < MOST * (l.rank_s - l.others_s)));
     if (disturbed || is_kept) {
-        if (find_computing(v, f, &cpu) && !is_told_late(f, cpu.rank))
+        if (find_computing(v, f, &cpu))
             add_imbalance(v, f, &cpu);
         if (m->rank_count < 2 || isfinite(fv_excess_computing(v, 0))) /* CPU time tells all */
             return;

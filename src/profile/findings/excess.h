@@ -58,19 +58,28 @@ enum fv_doing {
  * seconds that it is longer than the mean of the others. */
 enum fv_doing fv_excess_doing(const struct fv_profile *profile, uint32_t rank, double excess);
 
-/* What a rank did whose main thread was blocked, in this region of computing, or where it is NULL in all: "was blocked
- * for 1.20 s of that, 315 times: it sleeps, or does I/O". Returns out. */
-char *fv_blocked_words(const struct fv_model *model, uint32_t rank, const struct fv_region *region, char out[200]);
-/* What it did to files there, if that took more than `least_s`: "is in 25 calls of functions for files for 1.20 s, most
- * of it in fwrite() of /data/out, called by dump() at io.c:12". False: it is not known (--io), or less. */
-#define FV_IO_WORDS 1200
-bool fv_io_words(const struct fv_profile *profile, const struct fv_region *region, uint32_t rank, double least_s,
-                 char out[FV_IO_WORDS]);
 /* By the kernel's context switches, all of them? */
 static inline bool fv_off_is_known(const struct fv_off_processor *off)
 {
     return off->blocked_s == off->blocked_s && !off->unseen;
 }
+/* What a rank did whose main thread was blocked, in this region of computing, or where it is NULL in all: "was blocked
+ * for 1.20 s of that, 315 times: it sleeps, or does I/O". Returns out. */
+char *fv_blocked_words(const struct fv_model *model, uint32_t rank, const struct fv_region *region, char out[200]);
+/* Behind that: SIGSTOP looks like sleeping. Not where it was blocked often for short times. */
+#define FV_LONG_STOP_S 0.1
+static inline const char *fv_or_stopped(const struct fv_model *model, uint32_t rank, const struct fv_region *region)
+{
+    const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : &model->ranks[rank].off;
+    bool is_short = fv_off_is_known(off) && off->blocked_s < FV_LONG_STOP_S * (double)off->blocked;
+
+    return is_short ? "" : ", or was stopped by a signal";
+}
+/* What it did to files there, if that took more than `least_s`: "is in 25 calls of functions for files for 1.20 s, most
+ * of it in fwrite() of /data/out, called by dump() at io.c:12". False: it is not known (--io), or less. */
+#define FV_IO_WORDS 1200
+bool fv_io_words(const struct fv_profile *profile, const struct fv_region *region, uint32_t rank, double least_s,
+                 char out[FV_IO_WORDS]);
 #define FV_NEXT_AWAITS "what its threads do: fvmpi run --sample; what they wait for: fvmpi run --threads"
 /* What to do about that, by what it mostly did there; about much time in such a function. */
 const char *fv_io_next(const struct fv_region *region);

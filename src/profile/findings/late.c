@@ -2,6 +2,7 @@
  * or without progress for what they had posted. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
+#include "profile/findings/kernel.h"
 #include "profile/noise/noise.h"
 #include "profile/places.h"
 #include "profile/profile.h"
@@ -234,10 +235,16 @@ static bool may_be_before(const struct fv_causes *c, const struct group *g, cons
 static bool say_function(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                          const struct group *g, char *how, size_t bytes)
 {
-    char name[400], mine[FV_WORD], others[FV_WORD];
+    char name[400], mine[FV_WORD], others[FV_WORD], kernel[FV_KERNEL_WORDS];
     struct fv_excess by_samples = { 0 };
     double delay_s = 0;
 
+    if (g->where == FV_PLACE_COMPUTING && v->model->rank_count > 1 &&
+        fv_kernel_words(v, g->most, g->most_s / (v->model->rank_count - 1), kernel)) {
+        snprintf(how, bytes, "in the kernel, where rank %d takes %s", v->model->ranks[g->most].world_rank, kernel);
+        fv_finding_next(f, finding, FV_NEXT_KERNEL);
+        return true;
+    }
     by_samples.procedure = procedure_of(v, g, false, &delay_s);
     if (by_samples.procedure) {
         fv_excess_place(v, f, finding, &by_samples);
@@ -314,7 +321,7 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
     fv_finding_say(f, finding,
                    "others waited for %s, which had posted its messages, to come back to MPI: it computed%s%s; %s",
                    ranks, known ? " " : "", known ? how : "", where);
-    fv_words_short(known ? finding->function : "the computation", name, sizeof(name));
+    fv_words_short(finding->function ? finding->function : "the computation", name, sizeof(name));
     fv_finding_next(f, finding, "balance it; or call MPI_Test in %s now and then%s%s%s", name, progress_remedy(m),
                     lines ? "; " : "", lines ? lines : "");
 }
@@ -346,8 +353,9 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
         return;
     }
     if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where,
-                       m->ranks[g->most].world_rank, fv_blocked_words(m, g->most, region_of(m, g), blocked));
+        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s%s", ranks, where,
+                       m->ranks[g->most].world_rank, fv_blocked_words(m, g->most, region_of(m, g), blocked),
+                       doing == FV_IS_BLOCKED ? fv_or_stopped(m, g->most, region_of(m, g)) : "");
         fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
         return;
     }

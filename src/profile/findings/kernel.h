@@ -1,0 +1,14 @@
+/* What a rank computes longer than others in the kernel, of which there are no samples. */
+#ifndef FV_FINDINGS_KERNEL_H
+#define FV_FINDINGS_KERNEL_H
+
+#include "profile/profile.h"
+
+/* Is most of what the rank computes longer than others the kernel's, and most of `longer_s`? No function of the program
+ * is known for it. Then "1.20 s of system time, else 180 ms". */
+#define FV_KERNEL_WORDS 100
+bool fv_kernel_words(const struct fv_profile *profile, uint32_t rank, double longer_s, char out[FV_KERNEL_WORDS]);
+#define FV_NEXT_KERNEL \
+    "what it asks of the kernel: fvmpi run --counters=software counts page faults; strace -c counts system calls"
+
+#endif
