@@ -2,9 +2,7 @@
 #include "profile/model.h"
 #include "base/secret.h"
 #include "profile/build.h"
-#include "profile/counters/counted.h"
 #include "profile/hang/hang.h"
-#include "profile/samples/sampled.h"
 #include "tool/pop.h"
 #include "tool/words.h"
 #include "trace/format_words.h"
@@ -281,7 +279,9 @@ static void measure_overhead(struct fv_model *m)
 {
     struct fv_overhead *o = &m->overhead;
 
-    o->time_s = o->sampling_s = fv_model_samples(m)->tool_s;
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        if (fv_subjects[i]->cost)
+            fv_subjects[i]->cost(m, o);
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
 
@@ -513,6 +513,13 @@ static void close_build(struct fv_build *b)
     fv_index_release(&b->size_classes);
 }
 
+static void join_passes(struct fv_model *m, const struct fv_experiment *e)
+{
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        if (fv_subjects[i]->join)
+            fv_subjects[i]->join(m, e->passes, e->pass_count);
+}
+
 void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_experiment *experiment, bool look_up)
 {
     struct fv_build build = { .traced_calls = experiment->traced_calls };
@@ -528,7 +535,7 @@ void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_
             fv_build_analysed(&build, experiment->analysed);
     }
     close_build(&build);
-    fv_counted_join_runs(m, experiment->passes, experiment->pass_count);
+    join_passes(m, experiment);
     finish_sites(m, symbols, look_up);
     sum_functions(m);
     order_functions(m);

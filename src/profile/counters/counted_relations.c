@@ -552,5 +552,6 @@ const struct fv_subject fv_counters_subject = {
     .tracks = { &fv_track_counted },
     .relations = { &counters_relation, &counter_sections_relation, &counter_metrics_relation, &counter_phases_relation,
                    &counter_phase_metrics_relation },
+    .join = fv_counted_join_runs,
     .release = release_counters,
 };

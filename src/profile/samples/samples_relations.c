@@ -874,10 +874,17 @@ extern const struct fv_track fv_track_samples;
 
 extern const struct fv_relation fv_sampling_relation;
 
+static void add_cost(const struct fv_model *m, struct fv_overhead *overhead)
+{
+    overhead->sampling_s = fv_model_samples(m)->tool_s;
+    overhead->time_s += overhead->sampling_s;
+}
+
 const struct fv_subject fv_samples_subject = {
     .name = "samples",
     .bytes = sizeof(struct fv_samples),
     .tracks = { &fv_track_samples },
     .relations = { &fv_sampling_relation, &functions_relation, &function_totals_relation },
+    .cost = add_cost,
     .release = fv_samples_release,
 };
