@@ -9,11 +9,12 @@
 #include "tool/vec.h"
 #include "trace/format.h"
 
-enum fv_counted_kind {
-    FV_COUNTED_EXACT,
-    FV_COUNTED_ESTIMATE, /* events took turns */
-    FV_COUNTED_PART      /* threads or ranks are not in it */
-};
+#define FV_COUNTED_KINDS(X)                         \
+    X(EXACT, "exact")                               \
+    X(ESTIMATE, "estimate") /* events took turns */ \
+    X(PART, "part")         /* threads or ranks are not in it */
+#define FV_COUNTED_KIND(name, word) FV_COUNTED_##name,
+enum fv_counted_kind { FV_COUNTED_KINDS(FV_COUNTED_KIND) };
 
 /* Where: the whole program is the first. */
 struct fv_counted_scope {

@@ -576,22 +576,21 @@ static void get_caller(void *subject, const void *row, const struct fv_column_de
         v->text = fv_frame_label(&p->frames[caller], t->profile->symbols, t->text, sizeof(t->text));
 }
 
-enum {
-    SAYS_VARIES,
-    SAYS_STEADY,
-    SAYS_TOO_FEW,
-    SAYS_SMALL,
-    SAYS_WAITS,
-    SAYS_BRIEF,
-    SAYS_BY_CALLER,
-    SAYS_LOOPS,
-    SAYS_EVENTS,
-    SAYS_RARE,
-    SAYS_DISTURBED
-};
-static const char *const verdict_words[] = { "varies",      "steady",          "too few",      "small share",
-                                             "waits",       "too short",       "by caller",    "loop at entry",
-                                             "events vary", "rare long calls", "single calls", NULL };
+#define VERDICTS(X)            \
+    X(VARIES, "varies")        \
+    X(STEADY, "steady")        \
+    X(TOO_FEW, "too few")      \
+    X(SMALL, "small share")    \
+    X(WAITS, "waits")          \
+    X(BRIEF, "too short")      \
+    X(BY_CALLER, "by caller")  \
+    X(LOOPS, "loop at entry")  \
+    X(EVENTS, "events vary")   \
+    X(RARE, "rare long calls") \
+    X(DISTURBED, "single calls")
+#define VERDICT(name, word) SAYS_##name,
+enum { VERDICTS(VERDICT) };
+static const char *const verdict_words[] = { VERDICTS(FV_LIST_WORD) NULL };
 static void get_verdict(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_sampled *s = row;
