@@ -305,32 +305,32 @@ static const char *disk_words(const struct fv_model *m)
     return fv_refused_words(error);
 }
 
+static const struct {
+    const char *one, *many, *advice;
+} drop_words[FV_DROP_COUNT] = {
+    [FV_DROP_CELLS] = { "call was counted without its call path", "calls were counted without their call path",
+                        "raise FVMPI_PROFILE_MAX" },
+    [FV_DROP_PATHS] = { "call has no call path", "calls have no call path",
+                        "there is room for 262,000 frames that differ; keep fewer of each path, as by --depth 8" },
+    [FV_DROP_PEERS] = { "message is missing from the communication matrix",
+                        "messages are missing from the communication matrix", "its budget was full" },
+    [FV_DROP_COMMS] = { "communicator, window or file is not described",
+                        "communicators, windows and files are not described", "too many were made" },
+    [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
+                        "it was left by longjmp() or to another thread, as fibers do, or there was no memory or "
+                        "disk for its thread" },
+    [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had", NULL },
+    [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
+                           "requests were not followed: bytes that they moved are missing",
+                           "too many at a time, or made while recording was paused" },
+    [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
+                         "FVMPI_TRACE_MAX was used up, or the disk was full" },
+    [FV_DROP_MARKS] = { "label was not recorded", "labels were not recorded",
+                        "there is room for 1 MiB of them in a rank file" },
+};
+
 static void say_drops(struct fv_model *m)
 {
-    static const struct {
-        const char *one, *many, *advice;
-    } words[FV_DROP_COUNT] = {
-        [FV_DROP_CELLS] = { "call was counted without its call path", "calls were counted without their call path",
-                            "raise FVMPI_PROFILE_MAX" },
-        [FV_DROP_PATHS] = { "call has no call path", "calls have no call path",
-                            "there is room for 262,000 frames that differ; keep fewer of each path, as by --depth 8" },
-        [FV_DROP_PEERS] = { "message is missing from the communication matrix",
-                            "messages are missing from the communication matrix", "its budget was full" },
-        [FV_DROP_COMMS] = { "communicator, window or file is not described",
-                            "communicators, windows and files are not described", "too many were made" },
-        [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
-                            "it was left by longjmp() or to another thread, as fibers do, or there was no memory or "
-                            "disk for its thread" },
-        [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had", NULL },
-        [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
-                               "requests were not followed: bytes that they moved are missing",
-                               "too many at a time, or made while recording was paused" },
-        [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
-                             "FVMPI_TRACE_MAX was used up, or the disk was full" },
-        [FV_DROP_MARKS] = { "label was not recorded", "labels were not recorded",
-                            "there is room for 1 MiB of them in a rank file" },
-    };
-
     for (unsigned d = 0; d < FV_DROP_COUNT; d++) {
         uint64_t sum = 0;
         unsigned ranks = 0, full = 0; /* of these, on how many the disk was */
@@ -344,10 +344,10 @@ static void say_drops(struct fv_model *m)
             continue;
         /* a budget that is full asks for no more */
         const bool by_disk = d == FV_DROP_DISK || (full == ranks && d != FV_DROP_REQUESTS && d != FV_DROP_MARKS);
-        if (words[d].many)
+        if (drop_words[d].many)
             fv_problem_add(&m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,
-                           sum == 1 ? words[d].one : words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
-                           by_disk ? disk_words(m) : words[d].advice);
+                           sum == 1 ? drop_words[d].one : drop_words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
+                           by_disk ? disk_words(m) : drop_words[d].advice);
         else
             fv_problem_add(
                 &m->problems, FV_PROBLEM_NOTE, NULL,
