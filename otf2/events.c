@@ -248,16 +248,12 @@ static inline OTF2_AttributeList *error_of(struct fv_archive *a, const struct fv
     return a->attributes;
 }
 
-static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *writer, const struct fv_record *r)
+/* Of messages, and of collectives. */
+static OTF2_ErrorCode put_message(struct fv_archive *a, OTF2_EvtWriter *w, const struct fv_record *r)
 {
-    OTF2_EvtWriter *w = writer->otf2;
     uint64_t t = r->time_ns;
 
-    if (FV_RECORD_IS_OF_THREAD(r->kind))
-        return put_thread(a, writer, r);
     switch ((enum fv_record_kind)r->kind) {
-    case FV_REC_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
-    case FV_REC_LEAVE: return put_leave(a, writer, r);
     case FV_REC_SEND: return OTF2_EvtWriter_MpiSend(w, NULL, t, r->peer, r->ref, r->tag, r->sent);
     case FV_REC_RECEIVE: return OTF2_EvtWriter_MpiRecv(w, error_of(a, r), t, r->peer, r->ref, r->tag, r->received);
     case FV_REC_ISEND: return OTF2_EvtWriter_MpiIsend(w, NULL, t, r->peer, r->ref, r->tag, r->sent, r->id);
@@ -274,6 +270,20 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_ICOLL_END:
         return OTF2_EvtWriter_NonBlockingCollectiveComplete(w, error_of(a, r), t, r->op, r->ref, r->peer, r->sent,
                                                             r->received, r->id);
+    default: return put_rma(w, r);
+    }
+}
+
+static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *writer, const struct fv_record *r)
+{
+    OTF2_EvtWriter *w = writer->otf2;
+    uint64_t t = r->time_ns;
+
+    if (FV_RECORD_IS_OF_THREAD(r->kind))
+        return put_thread(a, writer, r);
+    switch ((enum fv_record_kind)r->kind) {
+    case FV_REC_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
+    case FV_REC_LEAVE: return put_leave(a, writer, r);
     case FV_REC_COMM_CREATE: return OTF2_EvtWriter_CommCreate(w, NULL, t, r->ref);
     case FV_REC_COMM_DESTROY: return OTF2_EvtWriter_CommDestroy(w, NULL, t, r->ref);
     case FV_REC_PROGRAM_BEGIN: return put_begin(a, w, r);
@@ -301,7 +311,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_IO_BEGIN:
     case FV_REC_IO_ISSUED:
     case FV_REC_IO_END: return put_io(a, w, r);
-    default: return put_rma(w, r);
+    default: return put_message(a, w, r);
     }
 }
 

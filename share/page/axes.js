@@ -1,3 +1,4 @@
+/* In page.html, live.html, measure.html. */
 /* Axes of charts that have numbers on both sides. */
 
 /* Round numbers between two values, about so many. */

@@ -1,3 +1,4 @@
+/* In page.html. */
 /* Pictures of bars that lie: waiting, the critical path, message sizes, speedup stacks of phases, sections. */
 
 const LONGEST_LIST = 12;

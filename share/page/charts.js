@@ -1,3 +1,4 @@
+/* In page.html, live.html, measure.html. */
 /* Charts on canvas: bars of the ranks, and matrices of colours. Each stands above the table that it is made of. */
 
 const colours = name =>

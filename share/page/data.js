@@ -1,3 +1,4 @@
+/* In page.html. */
 /* The run's tables, as src/views/page/page.c writes them. */
 
 class Table {

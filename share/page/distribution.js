@@ -1,3 +1,4 @@
+/* In page.html. */
 /* Any value over ranks or threads: a bar for each row, and how many rows have how much; several values one above the other. */
 
 const COMPARED = 4;

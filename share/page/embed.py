@@ -2,7 +2,8 @@
 """embed.py DIRECTORY PAGE.html FILE.h: a page's files as two C arrays, before and behind the run's data; of a page that
 has no place for data, such as live.html, as one, and its policy as a string. Scripts and styles stand in the page
 itself, and its content security policy names them by their hashes: nothing else of it is run, and nothing is
-fetched."""
+fetched. The first line of a script says in which pages it is. Their order means nothing: a script uses the others only
+when all have run."""
 import base64
 import hashlib
 import os
@@ -13,6 +14,18 @@ import sys
 def read(directory, name):
     with open(os.path.join(directory, name), encoding='utf-8') as f:
         return f.read()
+
+
+def scripts(directory, page):
+    """Of the page: '/* In page.html, live.html. */'."""
+    for name in sorted(os.listdir(directory)):
+        if name.endswith('.js'):
+            text = read(directory, name)
+            pages = re.match(r'/\* In (.*)\. \*/\n', text)
+            if not pages:
+                sys.exit('{}: its first line does not say in which pages it is, as /* In page.html. */'.format(name))
+            if page in pages[1].split(', '):
+                yield text
 
 
 def digest(text):
@@ -30,10 +43,9 @@ def array(name, text):
 def main(directory, name, header):
     page = read(directory, name)
     style = '\n' + read(directory, 'page.css')
-    names = re.search(r'<!-- scripts: (.*?) -->', page).group(1).split()
-    script = '\n"use strict";\n' + ''.join(read(directory, name) for name in names)
+    script = '\n"use strict";\n' + ''.join(scripts(directory, name))
     page = page.replace('<!-- style -->', '<style>' + style + '</style>')
-    page = re.sub(r'<!-- scripts: .*? -->', lambda _: '<script>' + script + '</script>', page)
+    page = page.replace('<!-- scripts -->', '<script>' + script + '</script>')
     page = page.replace('STYLE_HASH', digest(style)).replace('SCRIPT_HASH', digest(script))
     os.makedirs(os.path.dirname(header), exist_ok=True)
     if '<!-- data -->' in page:

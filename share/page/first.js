@@ -1,3 +1,4 @@
+/* In page.html. */
 /* What a reader sees first: identity, findings, efficiencies, where the time went. */
 
 const GOOD = 0.8; /* POP calls an efficiency acceptable from there on */

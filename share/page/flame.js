@@ -1,3 +1,4 @@
+/* In page.html. */
 /* Where time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. Of samples, and of functions that
  * the compiler instrumented. */
 

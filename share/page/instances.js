@@ -1,3 +1,4 @@
+/* In page.html. */
 /* Calls of functions that were measured one by one: each over the time of the run, how many took how long, percentiles and trend. */
 
 const STRIPS = 8; /* ranks that have a picture of their own */

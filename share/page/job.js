@@ -1,3 +1,4 @@
+/* In live.html. */
 /* A job that runs, as fvmpi live's lines "job" and "told" say it: ranks x time, who waits for whom now, what took time so far. */
 
 const JOB_COLUMNS = 3600,

@@ -1,3 +1,4 @@
+/* In live.html. */
 /* The page of fvmpi live: one recording that grows, or one of a file, and charts of the events that were chosen, all of the same stretch of time. */
 
 const selection = {
@@ -699,4 +700,5 @@ async function start() {
   showEvents();
 }
 
-start().catch(error => trouble("This browser could not show the page: " + error.message));
+/* When all scripts have run. */
+queueMicrotask(() => start().catch(error => trouble("This browser could not show the page: " + error.message)));

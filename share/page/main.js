@@ -1,3 +1,4 @@
+/* In page.html. */
 /* The subjects below the first screen: each folds, and draws its charts and tables when it is first opened. `opened_by`: what is selected in the address. */
 
 const SUBJECTS = [
@@ -266,7 +267,10 @@ async function start() {
   });
 }
 
-start().catch(error => {
-  document.getElementById("completeness").textContent =
-    "This browser could not show the page (" + error.message + "); the report's first lines are below as text.";
-});
+/* When all scripts have run. */
+queueMicrotask(() =>
+  start().catch(error => {
+    document.getElementById("completeness").textContent =
+      "This browser could not show the page (" + error.message + "); the report's first lines are below as text.";
+  }),
+);

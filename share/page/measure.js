@@ -1,3 +1,4 @@
+/* In measure.html. */
 /* The page of fvmpi doctor --measure: plots of the tables of its JSON, which stands in the page. */
 
 const LOST = [
@@ -419,10 +420,15 @@ function conditions(data) {
   ].filter(Boolean);
 }
 
-const measuredData = JSON.parse(document.getElementById("data").textContent);
+function start() {
+  const data = JSON.parse(document.getElementById("data").textContent);
 
-document.getElementById("title").textContent = "Noise and memory of " + (measuredData.machine.host || "this machine");
-document.getElementById("conditions").replaceChildren(...conditions(measuredData).flatMap(line => [line, make("br")]));
-document
-  .getElementById("measured")
-  .append(...[noise, detours, latency, pages, bandwidth].map(part => part(measuredData)).filter(Boolean));
+  document.getElementById("title").textContent = "Noise and memory of " + (data.machine.host || "this machine");
+  document.getElementById("conditions").replaceChildren(...conditions(data).flatMap(line => [line, make("br")]));
+  document
+    .getElementById("measured")
+    .append(...[noise, detours, latency, pages, bandwidth].map(part => part(data)).filter(Boolean));
+}
+
+/* When all scripts have run. */
+queueMicrotask(start);

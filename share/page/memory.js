@@ -1,3 +1,4 @@
+/* In page.html. */
 /* What a rank had allocated along the run, a line for each, those with most first; and which files took the time. */
 
 const MEMORY_LINES = 16;

@@ -1,3 +1,4 @@
+/* In page.html. */
 /* What part of the messages' bytes stays on its node, and an order of ranks with which more would. */
 
 /* Bytes between two ranks, both ways, and the node of each rank. */

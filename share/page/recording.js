@@ -1,3 +1,4 @@
+/* In live.html. */
 /* What was sampled, as lines of fvmpi-record-1 say it: of a file, or as it comes. */
 
 const KEPT_VALUES = 4e6; /* numbers in all; then the oldest samples go */

@@ -1,3 +1,4 @@
+/* In page.html, live.html. */
 /* What the machine did meanwhile: a line for each event of a node, along the run, one below the other. */
 
 const LINES_MOST = 40;

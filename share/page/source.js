@@ -1,3 +1,4 @@
+/* In page.html. */
 /* Source files of the program: what each line took by samples, and what its MPI calls did. */
 
 /* File -> line -> { own, all, mpi, procedure, callsites }. */

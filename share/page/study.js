@@ -1,3 +1,4 @@
+/* In page.html. */
 /* First screens of several runs: a study of scaling, and two sides compared. */
 
 /* ---- scaling ---- */

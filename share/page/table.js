@@ -1,3 +1,4 @@
+/* In page.html. */
 /* A table that is sorted by its heads, searched, reduced to what is selected, and saved as CSV. Rows are drawn a hundred at a time. */
 
 const ROWS = 100;

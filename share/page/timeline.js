@@ -1,3 +1,4 @@
+/* In page.html. */
 /* Calls of a traced run over time, ranks below each other: zoomed and moved down to single calls, with the messages of what is selected, and below each
  * rank's calls the functions that its samples met. Above what pixels can show, calls are drawn as the part of the time that they fill. */
 

@@ -1,3 +1,4 @@
+/* In page.html. */
 /* A traced run's calls, messages and samples (src/views/page/page_timeline.h), asked for by stretches of time: the file has them in one piece, and who
  * asks does not know. */
 

@@ -1,3 +1,4 @@
+/* In page.html, live.html, measure.html. */
 /* Values as words: three digits and a unit, as in the text report. */
 
 function digits(value) {

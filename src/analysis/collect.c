@@ -54,6 +54,32 @@ static void end_program(struct fv_rank_collect *r, struct fv_call_thread *t, uin
     fv_collect_begin_step(r, t, ns, FV_NONE);
 }
 
+static void put_of_window_or_file(struct fv_rank_collect *r, struct fv_call_thread *t, const struct fv_record *m)
+{
+    switch ((enum fv_record_kind)m->kind) {
+    case FV_REC_RMA_COLL_END: fv_collect_window(r, t, m); break;
+    case FV_REC_RMA_GROUP: fv_collect_epoch(r, t, m); break;
+    case FV_REC_RMA_LOCK: fv_collect_lock(r, t, m); break;
+    case FV_REC_RMA_UNLOCK:
+        fv_collect_unlock(r, t, m);
+        fv_collect_flush(r, t, m);
+        break;
+    case FV_REC_RMA_PUT:
+    case FV_REC_RMA_GET:
+    case FV_REC_RMA_ATOMIC: fv_collect_operation(r, m); break;
+    case FV_REC_RMA_END: fv_collect_operation_end(r, t, m); break;
+    case FV_REC_RMA_SYNC: /* of MPI_Win_sync, too, which waits for nothing */
+        if (r->all->merge->calls[t->function].sync != FV_RMA_OTHER)
+            fv_collect_flush(r, t, m);
+        break;
+    case FV_REC_IO_OPEN:
+    case FV_REC_IO_CLOSE:
+    case FV_REC_IO_BEGIN: fv_collect_file(r, t, m); break;
+    case FV_REC_IO_END: fv_collect_file_end(r, t, m); break;
+    default: break;
+    }
+}
+
 static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 {
     struct fv_rank_collect *r = (struct fv_rank_collect *)(void *)sink;
@@ -93,26 +119,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
     case FV_REC_COLL_END: fv_collect_collective(r, t, m, NULL); break;
     case FV_REC_ICOLL_BEGIN: fv_collect_request(r, t, m->id, 0); break;
     case FV_REC_ICOLL_END: fv_collect_request_end(r, t, m); break;
-    case FV_REC_RMA_COLL_END: fv_collect_window(r, t, m); break;
-    case FV_REC_RMA_GROUP: fv_collect_epoch(r, t, m); break;
-    case FV_REC_RMA_LOCK: fv_collect_lock(r, t, m); break;
-    case FV_REC_RMA_UNLOCK:
-        fv_collect_unlock(r, t, m);
-        fv_collect_flush(r, t, m);
-        break;
-    case FV_REC_RMA_PUT:
-    case FV_REC_RMA_GET:
-    case FV_REC_RMA_ATOMIC: fv_collect_operation(r, m); break;
-    case FV_REC_RMA_END: fv_collect_operation_end(r, t, m); break;
-    case FV_REC_RMA_SYNC: /* of MPI_Win_sync, too, which waits for nothing */
-        if (r->all->merge->calls[t->function].sync != FV_RMA_OTHER)
-            fv_collect_flush(r, t, m);
-        break;
-    case FV_REC_IO_OPEN:
-    case FV_REC_IO_CLOSE:
-    case FV_REC_IO_BEGIN: fv_collect_file(r, t, m); break;
-    case FV_REC_IO_END: fv_collect_file_end(r, t, m); break;
-    default: break;
+    default: put_of_window_or_file(r, t, m);
     }
     return !r->all->steps->failed;
 }

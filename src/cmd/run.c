@@ -16,7 +16,7 @@
 #include "cmd/flavour.h"
 #include "cmd/install.h"
 #include "cmd/placement.h"
-#include "cmd/rerun.h"
+#include "cmd/run_passes.h"
 #include "cmd/run_stacks.h"
 #include "cmd/run_throughput.h"
 #include "cmd/sigtrap.h"
@@ -733,42 +733,7 @@ static int run_command(struct run *run)
     return FV_EXIT_OK;
 }
 
-/* ---- passes ---- */
-
-/* `output` is the directory that was asked for. */
-static int run_pass(const struct fv_rerun *rerun, const char *output, unsigned pass, unsigned passes)
-{
-    char number[32], directory[PATH_MAX];
-    const char *const own[] = { "--passes=0", number, "-o", directory, NULL };
-
-    snprintf(number, sizeof(number), "--counters-pass=%u/%u", pass, passes);
-    snprintf(directory, sizeof(directory), "%s-%u", output, pass);
-    fv_log("run: pass %u of %u: %s", pass, passes, directory);
-    return fv_rerun(rerun, own, NULL);
-}
-
-/* Each into an experiment of its own, until one fails. */
-static int run_passes(const struct fv_config *config, int argc, char **argv, int rest)
-{
-    const char *output = fv_config_get(config, "--output"), *list = fv_config_get(config, "--counters");
-    int status = FV_EXIT_OK;
-
-    if (!*list || !*output || fv_under_launcher()) {
-        fv_log("run: --passes: %s",
-               !*list     ? "of --counters, which is not given"
-               : !*output ? "name the experiments: -o DIR, of which DIR-1, DIR-2 ... are made"
-                          : "it starts the launcher several times; say fvmpi run --passes ... -- mpiexec ...");
-        return FV_EXIT_USAGE;
-    }
-    unsigned passes = fv_counters_passes(list);
-    if (!passes)
-        return FV_EXIT_USAGE;
-    for (unsigned pass = 1; pass <= passes && status == FV_EXIT_OK; pass++)
-        status = run_pass(&(struct fv_rerun){ argc, rest, argv }, output, pass, passes);
-    if (status == FV_EXIT_OK && passes > 1)
-        fv_log("run: all counters together: %s-*", FV_COMMAND("fvmpi", "report", output));
-    return status;
-}
+/* ---- the command ---- */
 
 static void print_help(void)
 {
@@ -816,7 +781,7 @@ int fv_cmd_run(int argc, char **argv)
     } else if (fv_config_is(&run.config, "--stacks") || fv_config_is(&run.config, "--solo")) {
         status = fv_run_stacks(&run.config, argc, argv, rest);
     } else if (fv_config_is(&run.config, "--passes")) {
-        status = run_passes(&run.config, argc, argv, rest);
+        status = fv_run_passes(&run.config, argc, argv, rest);
     } else {
         run.argv = argv + rest;
         status = run_command(&run);

@@ -127,14 +127,31 @@ static uint32_t count_unlisted(const struct fv_defs *d)
     return count;
 }
 
+/* Returns how many are damaged. */
+static uint64_t say_samples(const struct fv_unify *r, const struct missing *m, const char *where, const char *full)
+{
+    /* With --no-samples or --no-analysis one of both is 0; the analysis knows nothing of threads that make no calls. */
+    const uint64_t damaged =
+        r->samples.damaged > r->analysis.samples.damaged ? r->samples.damaged : r->analysis.samples.damaged;
+
+    if (m->samples)
+        fv_log("%s: %llu samples of the CPU clock are not in the trace: its file was in use just then, or %s", where,
+               (unsigned long long)m->samples, full);
+    if (damaged)
+        fv_log("%s: %llu samples of the CPU clock are damaged or missing; they are left out", where,
+               (unsigned long long)damaged);
+    if (r->samples.behind)
+        fv_log("%s: %llu samples of the CPU clock are later than the last sign of life of their rank: its file is "
+               "damaged, or was read while it was written; they are left out",
+               where, (unsigned long long)r->samples.behind);
+    return damaged;
+}
+
 void fv_unify_say_missing(struct fv_unify *r)
 {
     const uint32_t unlisted = count_unlisted(&r->merge.defs);
     const struct fv_instance_stats *i = &r->instances;
     const struct missing m = missing_of(r);
-    /* With --no-samples or --no-analysis one of both is 0; the analysis knows nothing of threads that make no calls. */
-    const uint64_t damaged_samples =
-        r->samples.damaged > r->analysis.samples.damaged ? r->samples.damaged : r->analysis.samples.damaged;
     const char *where = r->options.output ? r->options.output : r->options.directory;
     char why[300];
     const char *full = full_of(&m, why);
@@ -145,16 +162,7 @@ void fv_unify_say_missing(struct fv_unify *r)
     if (m.instances)
         fv_log("%s: %llu measured instances of functions are not in the trace: its file was in use just then, or %s",
                where, (unsigned long long)m.instances, full);
-    if (m.samples)
-        fv_log("%s: %llu samples of the CPU clock are not in the trace: its file was in use just then, or %s", where,
-               (unsigned long long)m.samples, full);
-    if (damaged_samples)
-        fv_log("%s: %llu samples of the CPU clock are damaged or missing; they are left out", where,
-               (unsigned long long)damaged_samples);
-    if (r->samples.behind)
-        fv_log("%s: %llu samples of the CPU clock are later than the last sign of life of their rank: its file is "
-               "damaged, or was read while it was written; they are left out",
-               where, (unsigned long long)r->samples.behind);
+    const uint64_t damaged_samples = say_samples(r, &m, where, full);
     if (m.of_threads)
         fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
                "or %s",

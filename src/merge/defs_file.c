@@ -484,6 +484,15 @@ static uint64_t hz_of(const struct fv_file_header *h)
     return h->nominal_hz || !one_point ? h->nominal_hz : (uint64_t)fv_clock_hz_since(h);
 }
 
+/* Does the process run, as far as can be seen here? */
+static bool is_running(const struct fv_file_header *h)
+{
+    uint8_t boot[16];
+
+    return h->state == FV_STATE_RUNNING && fv_boot_id(boot) && !memcmp(boot, h->boot_id, sizeof(boot)) &&
+           fv_process_runs((pid_t)h->pid, h->process_start);
+}
+
 static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, const char *name)
 {
     const struct fv_file_header *h = fv_reader_header(reader);
@@ -512,11 +521,9 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     char events[FV_METRIC_EVENTS * 65 + 1], counters[FV_COUNTERS * 65 + 1], *labels = fv_labels_text(reader),
                                                                             *sensors = fv_sensors_names(reader);
     uint32_t *threads = NULL;
-    uint8_t boot[16];
 
     r.state = h->state;
-    r.runs = h->state == FV_STATE_RUNNING && fv_boot_id(boot) && !memcmp(boot, h->boot_id, sizeof(boot)) &&
-             fv_process_runs((pid_t)h->pid, h->process_start);
+    r.runs = is_running(h);
     memcpy(r.boot_id, h->boot_id, sizeof(r.boot_id));
     r.first_ticks = r.last_ticks = h->begin_ticks ? h->begin_ticks : h->first.ticks;
     find_events(reader, events);

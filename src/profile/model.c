@@ -2,9 +2,7 @@
 #include "profile/model.h"
 #include "base/secret.h"
 #include "profile/build.h"
-#include "profile/counters/counted.h"
 #include "profile/hang/hang.h"
-#include "profile/samples/sampled.h"
 #include "tool/pop.h"
 #include "tool/words.h"
 #include "trace/format_words.h"
@@ -281,7 +279,9 @@ static void measure_overhead(struct fv_model *m)
 {
     struct fv_overhead *o = &m->overhead;
 
-    o->time_s = o->sampling_s = fv_model_samples(m)->tool_s;
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        if (fv_subjects[i]->cost)
+            fv_subjects[i]->cost(m, o);
     for (size_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
 
@@ -315,32 +315,32 @@ static bool is_by_clone(const struct fv_model *m)
     return !has_ended;
 }
 
+static const struct {
+    const char *one, *many, *advice;
+} drop_words[FV_DROP_COUNT] = {
+    [FV_DROP_CELLS] = { "call was counted without its call path", "calls were counted without their call path",
+                        "raise FVMPI_PROFILE_MAX" },
+    [FV_DROP_PATHS] = { "call has no call path", "calls have no call path",
+                        "there is room for 262,000 frames that differ; keep fewer of each path, as by --depth 8" },
+    [FV_DROP_PEERS] = { "message is missing from the communication matrix",
+                        "messages are missing from the communication matrix", "its budget was full" },
+    [FV_DROP_COMMS] = { "communicator, window or file is not described",
+                        "communicators, windows and files are not described", "too many were made" },
+    [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
+                        "it was left by longjmp() or to another thread, as fibers do, or there was no memory or "
+                        "disk for its thread" },
+    [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had", NULL },
+    [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
+                           "requests were not followed: bytes that they moved are missing",
+                           "too many at a time, or made while recording was paused" },
+    [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
+                         "FVMPI_TRACE_MAX was used up, or the disk was full" },
+    [FV_DROP_MARKS] = { "label was not recorded", "labels were not recorded",
+                        "there is room for 1 MiB of them in a rank file" },
+};
+
 static void say_drops(struct fv_model *m)
 {
-    static const struct {
-        const char *one, *many, *advice;
-    } words[FV_DROP_COUNT] = {
-        [FV_DROP_CELLS] = { "call was counted without its call path", "calls were counted without their call path",
-                            "raise FVMPI_PROFILE_MAX" },
-        [FV_DROP_PATHS] = { "call has no call path", "calls have no call path",
-                            "there is room for 262,000 frames that differ; keep fewer of each path, as by --depth 8" },
-        [FV_DROP_PEERS] = { "message is missing from the communication matrix",
-                            "messages are missing from the communication matrix", "its budget was full" },
-        [FV_DROP_COMMS] = { "communicator, window or file is not described",
-                            "communicators, windows and files are not described", "too many were made" },
-        [FV_DROP_CALLS] = { "call was not recorded at all", "calls were not recorded at all",
-                            "it was left by longjmp() or to another thread, as fibers do, or there was no memory or "
-                            "disk for its thread" },
-        [FV_DROP_DISK] = { "piece of a rank file could not be had", "pieces of rank files could not be had", NULL },
-        [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
-                               "requests were not followed: bytes that they moved are missing",
-                               "too many at a time, or made while recording was paused" },
-        [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
-                             "FVMPI_TRACE_MAX was used up, or the disk was full" },
-        [FV_DROP_MARKS] = { "label was not recorded", "labels were not recorded",
-                            "there is room for 1 MiB of them in a rank file" },
-    };
-
     for (unsigned d = 0; d < FV_DROP_COUNT; d++) {
         uint64_t sum = 0;
         unsigned ranks = 0, full = 0; /* of these, on how many the disk was */
@@ -354,12 +354,12 @@ static void say_drops(struct fv_model *m)
             continue;
         /* a budget that is full asks for no more */
         const bool by_disk = d == FV_DROP_DISK || (full == ranks && d != FV_DROP_REQUESTS && d != FV_DROP_MARKS);
-        if (words[d].many)
+        if (drop_words[d].many)
             fv_problem_add(&m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,
-                           sum == 1 ? words[d].one : words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
+                           sum == 1 ? drop_words[d].one : drop_words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
                            by_disk                                 ? disk_words(m)
                            : d == FV_DROP_EVENTS && is_by_clone(m) ? FV_WORDS_BY_CLONE
-                                                                   : words[d].advice);
+                                                                   : drop_words[d].advice);
         else
             fv_problem_add(
                 &m->problems, FV_PROBLEM_NOTE, NULL,
@@ -525,6 +525,13 @@ static void close_build(struct fv_build *b)
     fv_index_release(&b->size_classes);
 }
 
+static void join_passes(struct fv_model *m, const struct fv_experiment *e)
+{
+    for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
+        if (fv_subjects[i]->join)
+            fv_subjects[i]->join(m, e->passes, e->pass_count);
+}
+
 void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_experiment *experiment, bool look_up)
 {
     struct fv_build build = { .traced_calls = experiment->traced_calls };
@@ -540,7 +547,7 @@ void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_
             fv_build_analysed(&build, experiment->analysed);
     }
     close_build(&build);
-    fv_counted_join_runs(m, experiment->passes, experiment->pass_count);
+    join_passes(m, experiment);
     finish_sites(m, symbols, look_up);
     sum_functions(m);
     order_functions(m);

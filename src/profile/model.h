@@ -5,6 +5,7 @@
 #ifndef FV_MODEL_H
 #define FV_MODEL_H
 
+#include "base/list.h"
 #include "profile/align.h"
 #include "profile/read_analysis.h"
 #include "profile/subject.h"
@@ -15,10 +16,11 @@
 #include "tool/pop.h"
 
 /* How well a waiting time is known. */
+#define FV_WAIT_KINDS(X)         X(EXACT, "exact") X(ESTIMATE, "estimate")
+#define FV_WAIT_KIND(name, word) FV_WAIT_##name,
 enum fv_wait_kind {
     FV_WAIT_UNKNOWN = 0, /* fvmpi has no rule for the function, or nothing was logged: shown as null */
-    FV_WAIT_EXACT,
-    FV_WAIT_ESTIMATE,
+    FV_WAIT_KINDS(FV_WAIT_KIND)
 };
 /* "exact", "estimate"; NULL: not known. */
 const char *fv_wait_kind_name(enum fv_wait_kind kind);
@@ -147,7 +149,14 @@ struct fv_thread_view {
     struct fv_in_call_view in_call;
 };
 
-enum fv_rank_state { FV_RANK_FINALIZED, FV_RANK_EXITED, FV_RANK_REPLACED, FV_RANK_KILLED, FV_RANK_RUNNING };
+#define FV_RANK_STATES(X)     \
+    X(FINALIZED, "finalized") \
+    X(EXITED, "exited")       \
+    X(REPLACED, "replaced")   \
+    X(KILLED, "killed")       \
+    X(RUNNING, "running")
+#define FV_RANK_STATE(name, word) FV_RANK_##name,
+enum fv_rank_state { FV_RANK_STATES(FV_RANK_STATE) };
 const char *fv_rank_state_name(enum fv_rank_state state);
 
 /* The signal that ended a rank, of those whose action was to end it. */

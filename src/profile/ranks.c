@@ -14,7 +14,7 @@
 
 const char *fv_rank_state_name(enum fv_rank_state state)
 {
-    static const char *const names[] = { "finalized", "exited", "replaced", "killed", "running" };
+    static const char *const names[] = { FV_RANK_STATES(FV_LIST_WORD) };
 
     return names[state];
 }

@@ -98,12 +98,14 @@ static uint64_t key(struct source *s, const json_t *object, const char *name)
     return digits ? strtoull(digits, NULL, 16) : 0;
 }
 
+const char *const fv_place_names[] = { FV_PLACE_LIST(FV_LIST_WORD) NULL };
+
 static void by_place(struct source *s, const json_t *object, const char *key, double out[FV_PLACES])
 {
     const json_t *both = json_object_get(object, key);
 
-    out[FV_PLACE_COMPUTING] = number(s, both, "computing");
-    out[FV_PLACE_MPI] = number(s, both, "mpi");
+    for (unsigned w = 0; w < FV_PLACES; w++)
+        out[w] = number(s, both, fv_place_names[w]);
 }
 
 /* ---- rows ---- */
@@ -192,10 +194,12 @@ static void take_delay(struct source *s, const json_t *row)
                                    .cost_s = number(s, row, "cost_s"),
                                    .direct_s = number(s, row, "direct_s") };
 
-    if (!where || (strcmp(where, "computing") && strcmp(where, "mpi")))
+    while (where && d.where < FV_PLACES && strcmp(where, fv_place_names[d.where]))
+        d.where++;
+    if (!where || d.where == FV_PLACES) {
         fail(s, "where is neither computing nor mpi");
-    else
-        d.where = strcmp(where, "mpi") ? FV_PLACE_COMPUTING : FV_PLACE_MPI;
+        d.where = FV_PLACE_COMPUTING;
+    }
     FV_GROW(s->delay_sites, s->delay_room, a->delay_count + 1);
     s->delay_sites[a->delay_count] = count(s, row, "callsite");
     FV_GROW(a->delays, a->delay_room, a->delay_count + 1);

@@ -4,11 +4,15 @@
 #ifndef FV_READ_ANALYSIS_H
 #define FV_READ_ANALYSIS_H
 
+#include "base/list.h"
 #include "experiment/keys.h"
 #include "tool/vec.h"
 
 /* Where time or its cost was: outside of MPI before a call, or in the call. */
-enum fv_place { FV_PLACE_COMPUTING, FV_PLACE_MPI, FV_PLACES };
+#define FV_PLACE_LIST(X)     X(COMPUTING, "computing") X(MPI, "mpi")
+#define FV_PLACE(name, word) FV_PLACE_##name,
+enum fv_place { FV_PLACE_LIST(FV_PLACE) FV_PLACES };
+extern const char *const fv_place_names[]; /* as in analysis.json; NULL behind the last */
 
 /* Of waiting whose rule need not hold for each call: sums that hold some are estimates. */
 bool fv_kind_is_estimate(const char *kind);

@@ -253,7 +253,7 @@ void fv_get_id(void *subject, const void *row, const struct fv_column_def *c, st
         (uint64_t)((const char *)row - *(const char *const *)(const void *)items) / (uint64_t)(c->argument & 0xffffff);
 }
 
-const char *const fv_wait_kind_words[] = { "exact", "estimate", NULL };
+const char *const fv_wait_kind_words[] = { FV_WAIT_KINDS(FV_LIST_WORD) NULL };
 
 static unsigned kind_at(const void *row, const struct fv_column_def *c)
 {

@@ -128,6 +128,7 @@ void fv_get_share(void *subject, const void *row, const struct fv_column_def *co
 void fv_get_wait(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
 void fv_get_wait_kind(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
 extern const char *const fv_wait_kind_words[];
+extern const char *const fv_class_words[]; /* of enum fv_function_class */
 #define FV_PLACE_OF(S, m) ((intptr_t)(offsetof(S, m) | sizeof(((const S *)0)->m) << 16))
 #define FV_WAIT_COLUMNS(S, d)                                                                                          \
     { "wait_s",                                                                                                        \

@@ -547,7 +547,7 @@ static bool has_usage(void *subject, const void *row, const struct fv_column_def
     return ((const struct fv_rank *)row)->resident_peak;
 }
 
-static const char *const state_words[] = { "finalized", "exited", "replaced", "killed", "running", NULL };
+static const char *const state_words[] = { FV_RANK_STATES(FV_LIST_WORD) NULL };
 static const struct fv_column_def rank_columns[] = {
     { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank), .flags = FV_IS_RANK },
     { "host", "host", "", "Name of its host.", FV_FIELD(struct fv_rank, host) },
@@ -686,7 +686,7 @@ static void get_problem_kind(void *subject, const void *row, const struct fv_col
     v->text = fv_problem_kind_name(((const struct fv_problem *)row)->kind);
 }
 
-static const char *const problem_words[] = { "unreadable", "left_out", "missing", "damaged", "dropped", "note", NULL };
+static const char *const problem_words[] = { FV_PROBLEM_KINDS(FV_LIST_WORD) NULL };
 const struct fv_column_def fv_problem_columns[FV_PROBLEM_COLUMNS] = {
     { "kind", "kind", "",
       "unreadable; left_out: a file of another run; missing: a rank without a file; damaged; dropped; note. "

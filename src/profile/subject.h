@@ -30,6 +30,7 @@ struct fv_model;
 struct fv_track;
 struct fv_relation;
 struct fv_alikes;
+struct fv_overhead;
 
 #define FV_SUBJECT_TRACKS    12
 #define FV_SUBJECT_RELATIONS 16
@@ -42,7 +43,13 @@ struct fv_subject {
                                                                      * has none */
     void (*renumber)(struct fv_model *model, const uint32_t *sites); /* call sites get other numbers: the new one of
                                                                       * each; NULL: it has none */
-    void (*release)(void *data);                                     /* frees what the data point to; NULL: nothing */
+    void (*join)(struct fv_model *model, const struct fv_model *passes, size_t count); /* takes over what other passes
+                                                                                        * of the run recorded, before
+                                                                                        * call paths are named; NULL:
+                                                                                        * each pass records the same */
+    void (*cost)(const struct fv_model *model, struct fv_overhead *overhead); /* adds what its recording took beside
+                                                                               * fv_rank.tool_s; NULL: nothing */
+    void (*release)(void *data); /* frees what the data point to; NULL: nothing */
 };
 extern const struct fv_subject *const fv_subjects[FV_SUBJECT_COUNT];
 

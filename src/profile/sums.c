@@ -22,7 +22,9 @@ double fv_build_time(const struct fv_model *m, uint32_t rank, uint64_t ticks)
 
 const char *fv_wait_kind_name(enum fv_wait_kind kind)
 {
-    return kind == FV_WAIT_EXACT ? "exact" : kind == FV_WAIT_ESTIMATE ? "estimate" : NULL;
+    static const char *const names[] = { NULL, FV_WAIT_KINDS(FV_LIST_WORD) };
+
+    return names[kind];
 }
 
 uint64_t fv_size_bucket_low(unsigned bucket)

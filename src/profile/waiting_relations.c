@@ -43,7 +43,7 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
 
 static void get_where(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = ((const struct fv_culprit *)row)->where == FV_PLACE_MPI ? "mpi" : "computing";
+    v->text = fv_place_names[((const struct fv_culprit *)row)->where];
 }
 
 /* The part of the cost that the rank itself, or those behind it, were waited for. */
@@ -87,13 +87,12 @@ static void get_site_number(void *subject, const void *row, const struct fv_colu
             FV_GET(FV_TYPE_WHOLE, get_site_number), .flags = FV_FLAT | FV_NULLABLE, .offset = offsetof(S, site) \
     }
 
-static const char *const where_words[] = { "computing", "mpi", NULL };
 static const struct fv_column_def culprit_columns[] = {
     FV_RANK_COLUMN(struct fv_culprit, rank, "rank", "rank", "The rank that was slow."),
     { "callsite_id", "call site", "id", "Index in callsites; null: behind the last call that ended.",
       FV_FIELD(struct fv_culprit, site), .flags = FV_UNLESS_NONE },
     { "where", "where", "", "computing: outside of MPI, before that call; mpi: in it.", FV_GET(FV_TYPE_TEXT, get_where),
-      .words = where_words },
+      .words = fv_place_names },
     { "place", "place", "", "The function that makes the call; of nobody: that no rank was slower before.",
       FV_GET(FV_TYPE_TEXT, get_culprit_place), .flags = FV_FLAT },
     { "when", "when", "", "Before the MPI function or in it.", FV_GET(FV_TYPE_TEXT, get_when),

@@ -49,17 +49,17 @@ struct scan {
     struct fv_cell_wait *cell;
 };
 /* What the log tells of the kinds of waiting in analysis.json. */
-enum log_kind {
-    LOG_NXN,
-    LOG_BARRIER,
-    LOG_FROM_ROOT,
-    LOG_TO_ROOT,
-    LOG_SCAN,
-    LOG_CREATE,
-    LOG_IO,
-    LOG_FINALIZE,
-    LOG_KINDS
-};
+#define LOG_KIND_LIST(X)           \
+    X(NXN, "wait_at_nxn")          \
+    X(BARRIER, "wait_at_barrier")  \
+    X(FROM_ROOT, "late_broadcast") \
+    X(TO_ROOT, "early_reduce")     \
+    X(SCAN, "early_scan")          \
+    X(CREATE, "wait_at_create")    \
+    X(IO, "wait_at_io")            \
+    X(FINALIZE, "wait_at_finalize")
+#define LOG_KIND(name, word) LOG_##name,
+enum log_kind { LOG_KIND_LIST(LOG_KIND) LOG_KINDS };
 struct fv_wait_join {
     struct fv_build *build;
     unsigned shift;         /* all ranks kept the calls whose sequence is a multiple of 2^shift */
@@ -498,10 +498,7 @@ static int by_wait(const void *a, const void *b)
 /* Until an analysis of the trace says more. */
 static void tell_causes(struct fv_wait_join *j)
 {
-    static const char *const names[LOG_KINDS] = {
-        "wait_at_nxn", "wait_at_barrier", "late_broadcast", "early_reduce",
-        "early_scan",  "wait_at_create",  "wait_at_io",     "wait_at_finalize"
-    };
+    static const char *const names[LOG_KINDS] = { LOG_KIND_LIST(FV_LIST_WORD) };
     struct fv_model *m = j->build->model;
     struct fv_causes *causes = &m->causes;
 

@@ -1,19 +1,16 @@
 /* See counters.h. */
 #include "rt/counters.h"
 #include "base/experiment.h"
+#include "rt/accounts.h"
 #include "rt/layers.h"
 #include "rt/map.h"
 #include "rt/tail.h"
 #include "rt/thread.h"
 
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What was asked for. Set when recording begins, before the first thread is counted. */
@@ -186,66 +183,8 @@ static bool write_events(void)
 
 /* ---- reading ---- */
 
-static void read_accounts(struct fv_counter_reading *out)
+static void put_accounts(const uint64_t of[FV_ACCOUNTS], struct fv_counter_reading *out)
 {
-    uint64_t of[FV_ACCOUNTS] = { 0 };
-    struct timespec cpu;
-    struct rusage u;
-
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) || getrusage(RUSAGE_THREAD, &u))
-        return;
-    of[FV_ACCOUNT_CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-    of[FV_ACCOUNT_MINOR] = (uint64_t)u.ru_minflt;
-    of[FV_ACCOUNT_MAJOR] = (uint64_t)u.ru_majflt;
-    of[FV_ACCOUNT_FAULTS] = of[FV_ACCOUNT_MINOR] + of[FV_ACCOUNT_MAJOR];
-    of[FV_ACCOUNT_SWITCHES] = (uint64_t)u.ru_nvcsw + (uint64_t)u.ru_nivcsw;
-    for (unsigned i = 0; i < wanted_count; i++)
-        if (account[i])
-            out->at[i] = (struct fv_perf_count){ of[account[i]], of[FV_ACCOUNT_CPU_NS], of[FV_ACCOUNT_CPU_NS] };
-}
-
-static uint64_t number_behind(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-
-    return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
-/* By system calls: open() and read() are places where threads are cancelled, and a lock is held. */
-static bool read_text(const char *path, char *out, size_t bytes)
-{
-    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC),
-         n = fd < 0 ? -1 : syscall(SYS_read, fd, out, bytes - 1);
-
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    out[n > 0 ? n : 0] = '\0';
-    return n > 0;
-}
-
-/* The same of another thread, by /proc: for the process's end. */
-static void read_accounts_of(uint32_t tid, struct fv_counter_reading *out)
-{
-    const clockid_t clock = (clockid_t)(~tid << 3 | 6); /* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel */
-    unsigned long long minor = 0, major = 0;
-    uint64_t of[FV_ACCOUNTS] = { 0 };
-    char path[64], text[2048];
-    struct timespec cpu;
-
-    snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
-    const char *fields = read_text(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
-    if (!fields || sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %llu %*s %llu", &minor, &major) != 2 ||
-        clock_gettime(clock, &cpu))
-        return;
-    snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
-    if (!read_text(path, text, sizeof(text)))
-        return;
-    of[FV_ACCOUNT_CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
-    of[FV_ACCOUNT_MINOR] = minor;
-    of[FV_ACCOUNT_MAJOR] = major;
-    of[FV_ACCOUNT_FAULTS] = minor + major;
-    of[FV_ACCOUNT_SWITCHES] =
-        number_behind(text, "\nvoluntary_ctxt_switches:") + number_behind(text, "\nnonvoluntary_ctxt_switches:");
     for (unsigned i = 0; i < wanted_count; i++)
         if (account[i])
             out->at[i] = (struct fv_perf_count){ of[account[i]], of[FV_ACCOUNT_CPU_NS], of[FV_ACCOUNT_CPU_NS] };
@@ -307,9 +246,11 @@ static void take_events(struct fv_counters *c)
 /* ... and all. */
 static void take(struct fv_counters *c)
 {
+    uint64_t of[FV_ACCOUNTS];
+
     take_events(c);
-    if (have_accounts)
-        read_accounts(&c->now);
+    if (have_accounts && fv_accounts_read(of))
+        put_accounts(of, &c->now);
 }
 
 /* ---- sums ---- */
@@ -779,7 +720,7 @@ static void update_self(struct fv_thread *t)
 /* Threads that are still there, such as those of a pool, do not tell any more. */
 void fv_counters_update_all(struct fv_thread *self)
 {
-    uint64_t signals;
+    uint64_t signals, of[FV_ACCOUNTS];
 
     if (!have_any || !fv_lock_is_free(&fv_rt.lock))
         return;
@@ -793,8 +734,8 @@ void fv_counters_update_all(struct fv_thread *self)
         struct fv_counter_reading now = c->now;
         if (!c->unknown)
             read_groups(c, &now);
-        if (have_accounts)
-            read_accounts_of(t->record->tid, &now);
+        if (have_accounts && fv_accounts_read_of(t->record->tid, of))
+            put_accounts(of, &now);
         put_whole(c, &now);
     }
     fv_unlock_sigrestore(&fv_rt.lock, signals);

@@ -509,6 +509,42 @@ const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
 
 /* ---- a step ---- */
 
+static bool is_constant(struct bytes *b, unsigned op, uintptr_t *out)
+{
+    switch (op) {
+    case 0x08: *out = get(b, 1); break;
+    case 0x09: *out = (uintptr_t)(int8_t)get(b, 1); break;
+    case 0x0a: *out = get(b, 2); break;
+    case 0x0b: *out = (uintptr_t)(int16_t)get(b, 2); break;
+    case 0x10: *out = get_uleb(b); break;
+    case 0x11: *out = (uintptr_t)get_sleb(b); break;
+    default: *out = op - 0x30; return op >= 0x30 && op <= 0x4f;
+    }
+    return true;
+}
+
+/* Of two numbers. */
+static bool compute(unsigned op, uintptr_t *x, uintptr_t y)
+{
+    switch (op) {
+    case 0x1a: *x &= y; break;
+    case 0x1c: *x -= y; break;
+    case 0x1e: *x *= y; break;
+    case 0x21: *x |= y; break;
+    case 0x22: *x += y; break;
+    case 0x24: *x = y < 64 ? *x << y : 0; break;
+    case 0x25: *x = y < 64 ? *x >> y : 0; break;
+    case 0x29: *x = *x == y; break;
+    case 0x2a: *x = (intptr_t)*x >= (intptr_t)y; break;
+    case 0x2b: *x = (intptr_t)*x > (intptr_t)y; break;
+    case 0x2c: *x = (intptr_t)*x <= (intptr_t)y; break;
+    case 0x2d: *x = (intptr_t)*x < (intptr_t)y; break;
+    case 0x2e: *x = *x != y; break;
+    default: return false;
+    }
+    return true;
+}
+
 /* What expressions of frames need: registers, small numbers, memory of the stack. */
 static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct fv_registers *r, bool with_cfa,
                      uintptr_t cfa, uintptr_t *out)
@@ -525,40 +561,20 @@ static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct 
 
         if (n + 1 >= 16 || (binary && n < 2))
             return false;
-        if (op >= 0x30 && op <= 0x4f) {
-            s[n++] = op - 0x30;
+        if (is_constant(&b, op, &s[n])) {
+            n++;
         } else if (op >= 0x70 && op < 0x90 && op - 0x70 < FV_REGS) {
             s[n++] = r->r[op - 0x70] + (uintptr_t)get_sleb(&b);
         } else if (binary) {
-            uintptr_t y = s[--n], *x = &s[n - 1];
-            switch (op) {
-            case 0x1a: *x &= y; break;
-            case 0x1c: *x -= y; break;
-            case 0x1e: *x *= y; break;
-            case 0x21: *x |= y; break;
-            case 0x22: *x += y; break;
-            case 0x24: *x = y < 64 ? *x << y : 0; break;
-            case 0x25: *x = y < 64 ? *x >> y : 0; break;
-            case 0x29: *x = *x == y; break;
-            case 0x2a: *x = (intptr_t)*x >= (intptr_t)y; break;
-            case 0x2b: *x = (intptr_t)*x > (intptr_t)y; break;
-            case 0x2c: *x = (intptr_t)*x <= (intptr_t)y; break;
-            case 0x2d: *x = (intptr_t)*x < (intptr_t)y; break;
-            case 0x2e: *x = *x != y; break;
-            default: return false;
-            }
+            n--;
+            if (!compute(op, &s[n - 1], s[n]))
+                return false;
         } else {
             switch (op) {
             case 0x06:
                 if (!n || !fv_stack_read(stack, s[n - 1], &s[n - 1]))
                     return false;
                 break;
-            case 0x08: s[n++] = get(&b, 1); break;
-            case 0x09: s[n++] = (uintptr_t)(int8_t)get(&b, 1); break;
-            case 0x0a: s[n++] = get(&b, 2); break;
-            case 0x0b: s[n++] = (uintptr_t)(int16_t)get(&b, 2); break;
-            case 0x10: s[n++] = get_uleb(&b); break;
-            case 0x11: s[n++] = (uintptr_t)get_sleb(&b); break;
             case 0x12:
                 if (!n)
                     return false;

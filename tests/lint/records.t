@@ -26,9 +26,9 @@ WRONG = (
     ),
     (
         'array of unknown length',
-        '    char name[]; ',
+        '    char text[]; ',
         '    uint64_t odd[]; /* odd */\n',
-        'fv_file_record.odd: nothing says how many there are; begin its comment with [count FIELD]',
+        'fv_label_record.odd: nothing says how many there are; begin its comment with [count FIELD]',
     ),
     (
         'count of no field',

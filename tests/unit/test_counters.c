@@ -276,61 +276,56 @@ static void top_down(void **state)
     expect(other, "frontend_bound", 0.1), expect(other, "backend_bound", 0.3), expect(other, "retiring", NAN);
 }
 
+static const struct known icl[] = {
+    { "width", 5 },           { "slots", 1000 },        { "cycles", 200 },    { "slots_undelivered", 100 },
+    { "slots_backend", 400 }, { "slots_retired", 450 }, { "fetch_none", 14 }, { "slots_dropped", 10 },
+    { "stalls_memory", 40 },  { "stalls_stores", 10 },  { "stalls_all", 45 }, { "ports_1", 25 },
+    { "ports_2", 100 },       { "branch_misses", 3 },   { "clears", 1 },      { NULL, 0 }
+};
+static const struct known skl[] = { { "width", 4 },           { "cycles", 1000 },        { "slots_undelivered", 400 },
+                                    { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "recovery_cycles", 25 },
+                                    { "fetch_none", 70 },     { "stalls_memory", 180 },  { "stalls_stores", 20 },
+                                    { "stalls_all", 230 },    { "ports_1", 100 },        { "ports_2", 300 },
+                                    { "branch_misses", 40 },  { "clears", 10 },          { NULL, 0 } };
+static const struct known spr[] = { { "width", 6 },           { "slots", 1000 },
+                                    { "cycles", 170 },        { "slots_undelivered", 100 },
+                                    { "slots_backend", 400 }, { "slots_retired", 450 },
+                                    { "slots_memory", 250 },  { "slots_mispredicted", 30 },
+                                    { "branch_misses", 7 },   { NULL, 0 } };
+static const struct known zen4[] = { { "width", 6 },
+                                     { "cycles", 1000 },
+                                     { "slots_undelivered", 600 },
+                                     { "slots_backend", 1800 },
+                                     { "slots_retired", 3000 },
+                                     { "slots_issued", 3600 },
+                                     { "fetch_none", 60 },
+                                     { "unretired", 500 },
+                                     { "unretired_loads", 400 },
+                                     { "branch_misses", 9 },
+                                     { "resyncs", 1 },
+                                     { NULL, 0 } };
+static const struct known zen5[] = { { "width", 8 },
+                                     { "cycles", 1000 },
+                                     { "slots_undelivered", 800 },
+                                     { "slots_backend", 1600 },
+                                     { "slots_retired", 3000 },
+                                     { "fetch_none", 60 },
+                                     { "unretired", 500 },
+                                     { "unretired_loads", 100 },
+                                     { "branch_misses", 9 },
+                                     { NULL, 0 } };
+
+static const struct known without_recovery[] = {
+    { "width", 4 },   { "cycles", 1000 }, { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "branch_misses", 40 },
+    { "clears", 10 }, { NULL, 0 }
+};
+
 /* The parts of each box add up to it. Numbers are such that what stands still is 500 of 1000, of which memory has
  * 200. */
 #define BOX(of, box, one, two, part, whole) \
     expect(of, one, part), expect(of, two, (whole) - (part)), expect(of, box, whole)
 static void level_2(void **state)
 {
-    static const struct known icl[] = {
-        { "width", 5 },           { "slots", 1000 },        { "cycles", 200 },    { "slots_undelivered", 100 },
-        { "slots_backend", 400 }, { "slots_retired", 450 }, { "fetch_none", 14 }, { "slots_dropped", 10 },
-        { "stalls_memory", 40 },  { "stalls_stores", 10 },  { "stalls_all", 45 }, { "ports_1", 25 },
-        { "ports_2", 100 },       { "branch_misses", 3 },   { "clears", 1 },      { NULL, 0 }
-    };
-    static const struct known skl[] = {
-        { "width", 4 },           { "cycles", 1000 },        { "slots_undelivered", 400 },
-        { "slots_issued", 2100 }, { "slots_retired", 2000 }, { "recovery_cycles", 25 },
-        { "fetch_none", 70 },     { "stalls_memory", 180 },  { "stalls_stores", 20 },
-        { "stalls_all", 230 },    { "ports_1", 100 },        { "ports_2", 300 },
-        { "branch_misses", 40 },  { "clears", 10 },          { NULL, 0 }
-    };
-    static const struct known spr[] = { { "width", 6 },           { "slots", 1000 },
-                                        { "cycles", 170 },        { "slots_undelivered", 100 },
-                                        { "slots_backend", 400 }, { "slots_retired", 450 },
-                                        { "slots_memory", 250 },  { "slots_mispredicted", 30 },
-                                        { "branch_misses", 7 },   { NULL, 0 } };
-    static const struct known zen4[] = { { "width", 6 },
-                                         { "cycles", 1000 },
-                                         { "slots_undelivered", 600 },
-                                         { "slots_backend", 1800 },
-                                         { "slots_retired", 3000 },
-                                         { "slots_issued", 3600 },
-                                         { "fetch_none", 60 },
-                                         { "unretired", 500 },
-                                         { "unretired_loads", 400 },
-                                         { "branch_misses", 9 },
-                                         { "resyncs", 1 },
-                                         { NULL, 0 } };
-    static const struct known zen5[] = { { "width", 8 },
-                                         { "cycles", 1000 },
-                                         { "slots_undelivered", 800 },
-                                         { "slots_backend", 1600 },
-                                         { "slots_retired", 3000 },
-                                         { "fetch_none", 60 },
-                                         { "unretired", 500 },
-                                         { "unretired_loads", 100 },
-                                         { "branch_misses", 9 },
-                                         { NULL, 0 } };
-
-    static const struct known without_recovery[] = { { "width", 4 },
-                                                     { "cycles", 1000 },
-                                                     { "slots_issued", 2100 },
-                                                     { "slots_retired", 2000 },
-                                                     { "branch_misses", 40 },
-                                                     { "clears", 10 },
-                                                     { NULL, 0 } };
-
     (void)state;
     expect(icl, "fetch_latency", 0.06), expect(icl, "fetch_bandwidth", 0.03); /* and what was dropped */
     BOX(icl, "backend_bound", "memory_bound", "core_bound", 0.4 * 50 / 125, 0.4);
@@ -456,6 +451,19 @@ static bool is(double a, double b)
     return fabs(a - b) < 1e-6;
 }
 
+static const struct {
+    double value;
+    uint32_t threads, missing;
+    enum fv_counted_kind kind;
+} wanted_parts[2][4] = { { { 1000, 1, 1, FV_COUNTED_PART },
+                           { 1000, 1, 1, FV_COUNTED_PART },
+                           { 1300, 2, 1, FV_COUNTED_PART },
+                           { 1400, 2, 0, FV_COUNTED_EXACT } },
+                         { { 15, 2, 0, FV_COUNTED_EXACT },
+                           { 10, 1, 1, FV_COUNTED_PART },
+                           { 13, 2, 1, FV_COUNTED_PART },
+                           { 14, 2, 0, FV_COUNTED_EXACT } } };
+
 /* Rank 0: a thread that could not be opened; rank 1: one that never told; rank 2: one whose record is of the thread
  * before; rank 3: all known. */
 static void parts(void **state)
@@ -479,24 +487,12 @@ static void parts(void **state)
     for (int rank = 0; rank < 4; rank++)
         fvr_join(&f[rank], &experiment);
     fv_model_build(&m, NULL, &experiment, false);
-    static const struct {
-        double value;
-        uint32_t threads, missing;
-        enum fv_counted_kind kind;
-    } wanted[2][4] = { { { 1000, 1, 1, FV_COUNTED_PART },
-                         { 1000, 1, 1, FV_COUNTED_PART },
-                         { 1300, 2, 1, FV_COUNTED_PART },
-                         { 1400, 2, 0, FV_COUNTED_EXACT } },
-                       { { 15, 2, 0, FV_COUNTED_EXACT },
-                         { 10, 1, 1, FV_COUNTED_PART },
-                         { 13, 2, 1, FV_COUNTED_PART },
-                         { 14, 2, 0, FV_COUNTED_EXACT } } };
     for (uint32_t event = 0; event < 2; event++)
         for (uint32_t rank = 0; rank < 4; rank++) {
             const struct fv_counted_value *v = value_of(&m, event, rank);
 
-            if (!is(v->value, wanted[event][rank].value) || v->threads != wanted[event][rank].threads ||
-                v->missing != wanted[event][rank].missing || v->kind != wanted[event][rank].kind)
+            if (!is(v->value, wanted_parts[event][rank].value) || v->threads != wanted_parts[event][rank].threads ||
+                v->missing != wanted_parts[event][rank].missing || v->kind != wanted_parts[event][rank].kind)
                 fail_msg("event %u of rank %u: %g of %u threads, without %u, kind %u", event, rank, v->value,
                          v->threads, v->missing, v->kind);
         }
@@ -546,20 +542,21 @@ static void expect_phase(const struct fv_model *m, enum fv_phase_kind kind, doub
     fail();
 }
 
+static const struct fv_omp_region region = { .id = 4,
+                                             .count = 2,
+                                             .threads = 5,
+                                             .threads_min = 2,
+                                             .threads_max = 3,
+                                             .elapsed = 100,
+                                             .longest = 100,
+                                             .useful_longest = 100,
+                                             .weighted = 300,
+                                             .time = 200 };
+
 /* Two lives at a time, and one that was killed before it told; a region of which one part of five was not counted; and
  * records that mean nothing. */
 static void of_phases(void **state)
 {
-    struct fv_omp_region region = { .id = 4,
-                                    .count = 2,
-                                    .threads = 5,
-                                    .threads_min = 2,
-                                    .threads_max = 3,
-                                    .elapsed = 100,
-                                    .longest = 100,
-                                    .useful_longest = 100,
-                                    .weighted = 300,
-                                    .time = 200 };
     struct fv_experiment experiment = { 0 };
     struct fv_model m;
     struct fvr f;

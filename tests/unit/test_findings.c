@@ -184,93 +184,73 @@ static void who_is_longer_outside(void **state)
         judge(&awaiting[i].e, awaiting[i].own);
 }
 
+static const struct example said_computing[] = {
+    { "CPU time by samples", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 89, 50 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
+    { "... by context switches",
+      { 10, 50 },
+      { 98, 99 },
+      { 0, 0 },
+      { 0, 0 },
+      "load_imbalance",
+      40,
+      { 1, 0 },
+      { 1, 1 },
+      0,
+      0 },
+};
+static const struct example said_outside[] = {
+    { "preempted as well",
+      { 10, 50 },
+      { 85, 85 },
+      { 4, 4 },
+      { 80, 45 },
+      "load_imbalance",
+      40,
+      { 1, 0 },
+      { 9, 5 },
+      0,
+      0 },
+    { "CPU time is not known", { 10, 50 }, { 100, 100 }, { 0, 0 }, { 0, 0 }, "load_imbalance", 40, { 0 }, { 0 }, 0, 0 },
+};
+static const struct example said_more[] = {
+    { "shared processor, by samples",
+      { 10, 50 },
+      { 50, 50 },
+      { 50, 50 },
+      { 40, 25 },
+      "no_processor load_imbalance",
+      15,
+      { 0 },
+      { 0 },
+      0,
+      0 },
+    { "... measured",
+      { 10, 50 },
+      { 50, 50 },
+      { 50, 25 },
+      { 0, 0 },
+      "no_processor load_imbalance",
+      15,
+      { 0 },
+      { 50, 25 },
+      0,
+      0 },
+};
+
 /* Times are said to be computing where they are CPU time. */
 static void what_is_said(void **state)
 {
     (void)state;
-    static const struct example computing[] = {
-        { "CPU time by samples",
-          { 10, 50 },
-          { 100, 100 },
-          { 0, 0 },
-          { 89, 50 },
-          "load_imbalance",
-          40,
-          { 0 },
-          { 0 },
-          0,
-          0 },
-        { "... by context switches",
-          { 10, 50 },
-          { 98, 99 },
-          { 0, 0 },
-          { 0, 0 },
-          "load_imbalance",
-          40,
-          { 1, 0 },
-          { 1, 1 },
-          0,
-          0 },
-    };
-    static const struct example outside[] = {
-        { "preempted as well",
-          { 10, 50 },
-          { 85, 85 },
-          { 4, 4 },
-          { 80, 45 },
-          "load_imbalance",
-          40,
-          { 1, 0 },
-          { 9, 5 },
-          0,
-          0 },
-        { "CPU time is not known",
-          { 10, 50 },
-          { 100, 100 },
-          { 0, 0 },
-          { 0, 0 },
-          "load_imbalance",
-          40,
-          { 0 },
-          { 0 },
-          0,
-          0 },
-    };
-    static const struct example more[] = {
-        { "shared processor, by samples",
-          { 10, 50 },
-          { 50, 50 },
-          { 50, 50 },
-          { 40, 25 },
-          "no_processor load_imbalance",
-          15,
-          { 0 },
-          { 0 },
-          0,
-          0 },
-        { "... measured",
-          { 10, 50 },
-          { 50, 50 },
-          { 50, 25 },
-          { 0, 0 },
-          "no_processor load_imbalance",
-          15,
-          { 0 },
-          { 50, 25 },
-          0,
-          0 },
-    };
-
     for (size_t i = 0; i < 2; i++) {
-        judge(&computing[i], NULL);
+        judge(&said_computing[i], NULL);
         assert_string_equal(said, "rank 0 computes 90.0 s, the other 50.0 s");
-        judge(&outside[i], NULL);
+        judge(&said_outside[i], NULL);
         assert_string_equal(said, "rank 0 is outside of MPI for 90.0 s, the other 50.0 s");
     }
-    judge(&more[0], NULL);
+    judge(&said_more[0], NULL);
     assert_string_equal(said, "rank 0 computes about 40.0 s of CPU time, the other 25.0 s: 1.6 times as much");
     assert_int_equal(evidence, FV_EVIDENCE_SAMPLES);
-    judge(&more[1], NULL);
+    judge(&said_more[1], NULL);
     assert_string_equal(said, "rank 0 computes 40.0 s of CPU time, the other 25.0 s: 1.6 times as much");
     assert_int_equal(evidence, FV_EVIDENCE_EXACT);
 }
@@ -603,69 +583,77 @@ static void who_shares_the_processors(void **state)
     }
 }
 
+static const struct {
+    double wait_s[2][4], balance, ready_s;
+    const char *text; /* NULL: no finding */
+} waiting_cases[] = {
+    { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } },
+      0.98,
+      0,
+      "in sum the ranks compute alike (load balance 98.0 %), and all of them wait: the slow rank is another one "
+      "each time, or ranks take turns" },
+    { { { 0, 21, 39, 60 }, { 30, 10, 0, 0 } },
+      0.98,
+      0,
+      "waiting grows from rank 0, 0 s, to rank 3, 60.0 s: each rank waits for the one before it, as in a "
+      "pipeline" },
+    { { { 60, 39, 21, 0 }, { 10, 10, 10, 10 } },
+      0.98,
+      0,
+      "waiting falls from rank 0, 60.0 s, to rank 3, 0 s: each rank waits for the one behind it" },
+    { { { 0, 0, 0, 0 }, { 0, 80, 80, 0 } }, 0.7, 0, "rank 1 waits longest, 80.0 s" },
+    { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 60, NULL },
+};
+
+static struct fv_func two_functions[2] = { { .name = "MPI_Recv", .class = FV_CLASS_P2P },
+                                           { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE } };
+
 /* Four ranks that wait for 40 s of 100 s each, on average: what sums over the run can tell of it, in MPI_Recv (site 0)
  * or MPI_Allreduce (1). */
+static struct fv_rank half_in_mpi(int rank, double ready_s)
+{
+    return (struct fv_rank){ .world_rank = rank,
+                             .host = "host",
+                             .threads = 1,
+                             .app_time_s = RUN_S,
+                             .end_s = RUN_S,
+                             .mpi_time_s = 50,
+                             .ready_s = ready_s,
+                             .off.blocked_s = NAN };
+}
+
 static void what_ranks_wait_for(void **state)
 {
-    static const struct {
-        double wait_s[2][4], balance, ready_s;
-        const char *text; /* NULL: no finding */
-    } cases[] = {
-        { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } },
-          0.98,
-          0,
-          "in sum the ranks compute alike (load balance 98.0 %), and all of them wait: the slow rank is another one "
-          "each time, or ranks take turns" },
-        { { { 0, 21, 39, 60 }, { 30, 10, 0, 0 } },
-          0.98,
-          0,
-          "waiting grows from rank 0, 0 s, to rank 3, 60.0 s: each rank waits for the one before it, as in a "
-          "pipeline" },
-        { { { 60, 39, 21, 0 }, { 10, 10, 10, 10 } },
-          0.98,
-          0,
-          "waiting falls from rank 0, 60.0 s, to rank 3, 0 s: each rank waits for the one behind it" },
-        { { { 0, 0, 0, 0 }, { 0, 80, 80, 0 } }, 0.7, 0, "rank 1 waits longest, 80.0 s" },
-        { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 60, NULL },
-    };
-    struct fv_func functions[2] = { { .name = "MPI_Recv", .class = FV_CLASS_P2P },
-                                    { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE } };
     (void)state;
 
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof(waiting_cases) / sizeof(*waiting_cases); i++) {
         struct fv_rank ranks[4];
         struct fv_site_rank parts[8];
         struct fv_site sites[2] = { { .function = 0, .first = 0, .ranks = 4 },
                                     { .function = 1, .first = 4, .ranks = 4 } };
-        struct fv_model model = {
-            .directory = "run",
-            .ranks = ranks,
-            .rank_count = 4,
-            .complete = true,
-            .functions = functions,
-            .function_count = 2,
-            .sites = sites,
-            .site_count = 2,
-            .site_ranks = parts,
-            .site_rank_count = 8,
-            .efficiency = { .total_s = 4 * RUN_S, .load_balance = cases[i].balance, .wait_kind = FV_WAIT_ESTIMATE }
-        };
+        struct fv_model model = { .directory = "run",
+                                  .ranks = ranks,
+                                  .rank_count = 4,
+                                  .complete = true,
+                                  .functions = two_functions,
+                                  .function_count = 2,
+                                  .sites = sites,
+                                  .site_count = 2,
+                                  .site_ranks = parts,
+                                  .site_rank_count = 8,
+                                  .efficiency = { .total_s = 4 * RUN_S,
+                                                  .load_balance = waiting_cases[i].balance,
+                                                  .wait_kind = FV_WAIT_ESTIMATE } };
         struct fv_findings findings;
         char rest[600];
 
         for (uint32_t r = 0; r < 4; r++) {
-            ranks[r] = (struct fv_rank){ .world_rank = (int)r,
-                                         .host = "host",
-                                         .threads = 1,
-                                         .app_time_s = RUN_S,
-                                         .end_s = RUN_S,
-                                         .mpi_time_s = 50,
-                                         .ready_s = cases[i].ready_s,
-                                         .off.blocked_s = NAN };
+            ranks[r] = half_in_mpi((int)r, waiting_cases[i].ready_s);
             for (uint32_t k = 0; k < 2; k++) {
-                parts[4 * k + r] = (struct fv_site_rank){ .site = k, .rank = r, .wait_s = cases[i].wait_s[k][r] };
-                sites[k].wait_s += cases[i].wait_s[k][r];
-                ranks[r].wait_time_s += cases[i].wait_s[k][r];
+                parts[4 * k + r] =
+                    (struct fv_site_rank){ .site = k, .rank = r, .wait_s = waiting_cases[i].wait_s[k][r] };
+                sites[k].wait_s += waiting_cases[i].wait_s[k][r];
+                ranks[r].wait_time_s += waiting_cases[i].wait_s[k][r];
             }
             model.efficiency.wait_s += ranks[r].wait_time_s;
         }
@@ -673,9 +661,9 @@ static void what_ranks_wait_for(void **state)
         fv_findings_make(&findings, &profile);
         const struct fv_finding *f = fv_findings_named(&findings, "unexplained_waiting");
         fv_findings_rest(&profile, rest, sizeof(rest));
-        assert_int_equal(f != NULL, cases[i].text != NULL);
-        if (f && (!strstr(f->text, cases[i].text) || fabs(f->lost_s - model.efficiency.wait_s) > 1e-9))
-            fail_msg("'%s', %g s: wanted '%s'", f->text, f->lost_s, cases[i].text);
+        assert_int_equal(f != NULL, waiting_cases[i].text != NULL);
+        if (f && (!strstr(f->text, waiting_cases[i].text) || fabs(f->lost_s - model.efficiency.wait_s) > 1e-9))
+            fail_msg("'%s', %g s: wanted '%s'", f->text, f->lost_s, waiting_cases[i].text);
         assert_null(strstr(rest, "nothing")); /* is not denied */
         if (!f)
             assert_non_null(strstr(rest, "no other findings; not judged: "));
@@ -683,17 +671,18 @@ static void what_ranks_wait_for(void **state)
     }
 }
 
+static const struct {
+    double preempted_s;
+    const char *text, *function;
+} late_cases[] = {
+    { 1, "there rank 1 computes in react() in a.c for 9.80 s of 10.0 s (by samples)", "react" },
+    { 30, "rank 1 made others wait, by preemption: other programs had the processor of rank 1 for 30.0 s; ", NULL },
+};
+
 /* By a trace rank 1 made others wait for 40 s. Samples put 5 s of that down to react(), but that is what the rank
  * computed before the call; or others had its processor. */
 static void who_was_late(void **state)
 {
-    static const struct {
-        double preempted_s;
-        const char *text, *function;
-    } cases[] = {
-        { 1, "there rank 1 computes in react() in a.c for 9.80 s of 10.0 s (by samples)", "react" },
-        { 30, "rank 1 made others wait, by preemption: other programs had the processor of rank 1 for 30.0 s; ", NULL },
-    };
     struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
     struct fv_site site = { .function = 0 };
     struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = 40 };
@@ -706,7 +695,7 @@ static void who_was_late(void **state)
 
     for (uint32_t i = 0; i < 2; i++)
         fv_index_add(&sampled.names, fv_hash_text(procedures[i].name), i);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof(late_cases) / sizeof(*late_cases); i++) {
         struct fv_rank ranks[2] = {
             { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50 }
         };
@@ -729,27 +718,28 @@ static void who_was_late(void **state)
         ranks[1] = ranks[0];
         ranks[1].world_rank = 1;
         ranks[1].mpi_time_s = 10;
-        ranks[1].off.preempted_s = cases[i].preempted_s;
+        ranks[1].off.preempted_s = late_cases[i].preempted_s;
         fv_findings_make(&findings, &profile);
         const struct fv_finding *f = fv_findings_named(&findings, "late_rank");
         assert_non_null(f);
-        if (!strstr(f->text, cases[i].text))
-            fail_msg("'%s': wanted '%s'", f->text, cases[i].text);
-        assert_int_equal(f->by_machine, !cases[i].function);
-        if (cases[i].function)
-            assert_string_equal(f->function, cases[i].function);
+        if (!strstr(f->text, late_cases[i].text))
+            fail_msg("'%s': wanted '%s'", f->text, late_cases[i].text);
+        assert_int_equal(f->by_machine, !late_cases[i].function);
+        if (late_cases[i].function)
+            assert_string_equal(f->function, late_cases[i].function);
         fv_findings_release(&findings);
     }
     fv_index_release(&sampled.names);
 }
 
+static const char *const slow_texts[] = { "slow in react() in a.c, where rank 1 takes 40.0 s",
+                                          "slow in a call path that was not recorded, before MPI_Allreduce",
+                                          "slow in react() in a.c, where rank 1 takes 40.0 s" };
+
 /* Rank 1 computes in react(), in the whole run. By the samples of the trace that is before the call that it came late
  * to, before another one, or not known. */
 static void who_is_slow_elsewhere(void **state)
 {
-    static const char *const texts[] = { "slow in react() in a.c, where rank 1 takes 40.0 s",
-                                         "slow in a call path that was not recorded, before MPI_Allreduce",
-                                         "slow in react() in a.c, where rank 1 takes 40.0 s" };
     struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
     struct fv_site sites[2] = { { .function = 0 }, { .function = 0 } };
     struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = 40 };
@@ -793,8 +783,8 @@ static void who_is_slow_elsewhere(void **state)
         fv_findings_make(&findings, &profile);
         const struct fv_finding *f = fv_findings_named(&findings, "late_rank");
         assert_non_null(f);
-        if (!strstr(f->text, texts[i]))
-            fail_msg("%u: '%s': wanted '%s'", i, f->text, texts[i]);
+        if (!strstr(f->text, slow_texts[i]))
+            fail_msg("%u: '%s': wanted '%s'", i, f->text, slow_texts[i]);
         fv_findings_release(&findings);
     }
     fv_index_release(&sampled.names);

@@ -1,14 +1,10 @@
 /* Frames of Python, read from memory that is made here: tables of lines of each kind, strings of each width, which
  * frames share a call of the interpreter's loop, and memory that is not what the layout says. tests/mpi/python.t has
  * real interpreters. */
+#include "refuse_reads.h"
 #include "rt_stub.h"
 #include "rt/python_frames.h"
 #include "unit.h"
-
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 /* ---- an interpreter's memory ---- */
 
@@ -410,15 +406,7 @@ static void damaged_memory_harms_nothing(void **state)
 /* The last test: there is no way back. */
 static void as_where_a_container_forbids_reading(void **state)
 {
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+    if (!refuse_reads())
         skip();
     lines_by_ranges(state);
     frames_of_a_call_of_the_loop(state);

@@ -55,6 +55,46 @@ static void cell_in(struct fvr *f, uint32_t path, uint32_t set, uint16_t functio
     fvr_add(f, FV_CHUNK_CELLS, 0, &c, sizeof(c));
 }
 
+static void record_rank(struct fvr *f, int i)
+{
+    struct fv_section_times t = { .section = 1,
+                                  .count = 2,
+                                  .ticks = 200000000 * (uint64_t)(i + 1),
+                                  .ticks_min = 50000000,
+                                  .ticks_max = 150000000 * (uint64_t)(i + 1),
+                                  .ticks_m2 = i ? 2e16 : 5e15, /* 0.1 and 0.3 s; 0.05 and 0.15 s */
+                                  .measured = 1,
+                                  .sum = { .calls = 3, .mpi_ticks = 3000, .usage = { 10000000, 20000000, 3, 4 } } };
+
+    fvr_init(f, i, 2);
+    fvr_function(f, 0, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
+    uint32_t path = fvr_path(f, 0, fvr_module(f, "/bin/x", 0, NULL), 100);
+    add_section(f, "a", 0);
+    add_section(f, "b", 0);
+    add_set(f, 0, 1);
+    add_set(f, 1, 2);
+    fvr_add(f, FV_CHUNK_SECTION_TIMES, 0, &t, sizeof(t));
+    cell_in(f, path, 1, 0, 2, 1000, 4096);
+    cell_in(f, path, 2, 0, 1, 1000, 1 << 20);
+    cell_in(f, path, 0, 0, 5, 1000, 10);
+    fvr_thread(f, 0, true, 8, 8000, NULL);
+}
+
+/* Of "b", and of the whole program. */
+static void expect_open(const struct fv_model *m, const struct fv_section_view *b)
+{
+    assert_true(isnan(b->percentile_s[0]));
+    assert_int_equal(b->instances.count, 0);
+    assert_int_equal(b->functions[0].calls, 2);
+    assert_int_equal(b->count, 1);
+    assert_int_equal(b->faults.open, 1);
+    assert_near(b->value[FV_SECTION_ELAPSED].sum, 0.5, 1e-9);
+    assert_int_equal(b->value[FV_SECTION_CALLS].sum, 1);
+    assert_true(isnan(b->value[FV_SECTION_USER].sum));
+    assert_int_equal(fv_model_sections(m)->items[0].value[FV_SECTION_CALLS].sum, 16);
+    assert_int_equal(fv_model_sections(m)->items[0].value[FV_SECTION_SENT].sum, 10);
+}
+
 /* Rank 0 was in "a" for 0.2 s and is killed in "b", which began at 1.5 s; rank 1 was in "a" for 0.4 s. */
 static void over_ranks(void **state)
 {
@@ -64,27 +104,7 @@ static void over_ranks(void **state)
     (void)state;
 
     for (int i = 0; i < 2; i++) {
-        struct fv_section_times t = { .section = 1,
-                                      .count = 2,
-                                      .ticks = 200000000 * (uint64_t)(i + 1),
-                                      .ticks_min = 50000000,
-                                      .ticks_max = 150000000 * (uint64_t)(i + 1),
-                                      .ticks_m2 = i ? 2e16 : 5e15, /* 0.1 and 0.3 s; 0.05 and 0.15 s */
-                                      .measured = 1,
-                                      .sum = { .calls = 3, .mpi_ticks = 3000, .usage = { 10000000, 20000000, 3, 4 } } };
-
-        fvr_init(&f[i], i, 2);
-        fvr_function(&f[i], 0, FV_CLASS_P2P, FV_RULE_P2P, "MPI_Send");
-        uint32_t path = fvr_path(&f[i], 0, fvr_module(&f[i], "/bin/x", 0, NULL), 100);
-        add_section(&f[i], "a", 0);
-        add_section(&f[i], "b", 0);
-        add_set(&f[i], 0, 1);
-        add_set(&f[i], 1, 2);
-        fvr_add(&f[i], FV_CHUNK_SECTION_TIMES, 0, &t, sizeof(t));
-        cell_in(&f[i], path, 1, 0, 2, 1000, 4096);
-        cell_in(&f[i], path, 2, 0, 1, 1000, 1 << 20);
-        cell_in(&f[i], path, 0, 0, 5, 1000, 10);
-        fvr_thread(&f[i], 0, true, 8, 8000, NULL);
+        record_rank(&f[i], i);
     }
     struct fv_section_times open = {
         .section = 2, .measured = 1, .opened = 1500000000, .since = { .calls = 7, .mpi_ticks = 7000 }
@@ -115,8 +135,6 @@ static void over_ranks(void **state)
     assert_near(a->percentile_s[0], 0.1, 0.1 / 8);
     assert_near(a->percentile_s[1], 0.3, 0.3 / 8);
     assert_near(fv_model_sections(&m)->ranks[a->first].percentile_s[0], 0.05, 0.05 / 8);
-    assert_true(isnan(b->percentile_s[0]));
-    assert_int_equal(b->instances.count, 0);
     assert_near(a->value[FV_SECTION_ELAPSED].mean, 0.3, 1e-9);
     assert_near(a->value[FV_SECTION_ELAPSED].min, 0.2, 1e-9);
     assert_int_equal(a->value[FV_SECTION_ELAPSED].max_rank, 1);
@@ -124,14 +142,7 @@ static void over_ranks(void **state)
     assert_int_equal(a->value[FV_SECTION_SENT + 1].sum, 4);           /* 4096 is in the second class */
     assert_int_equal(a->value[FV_SECTION_SENT + 3].sum, 2);           /* of b within a */
     assert_int_equal(a->functions[0].calls, 6);
-    assert_int_equal(b->functions[0].calls, 2);
-    assert_int_equal(b->count, 1);
-    assert_int_equal(b->faults.open, 1);
-    assert_near(b->value[FV_SECTION_ELAPSED].sum, 0.5, 1e-9);
-    assert_int_equal(b->value[FV_SECTION_CALLS].sum, 1);
-    assert_true(isnan(b->value[FV_SECTION_USER].sum));
-    assert_int_equal(fv_model_sections(&m)->items[0].value[FV_SECTION_CALLS].sum, 16);
-    assert_int_equal(fv_model_sections(&m)->items[0].value[FV_SECTION_SENT].sum, 10);
+    expect_open(&m, b);
     fv_model_release(&m);
     fv_experiment_release(&e);
     for (int i = 0; i < 2; i++)

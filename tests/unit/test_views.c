@@ -594,6 +594,19 @@ static unsigned sites_of(const char *module, uint32_t *first)
     return count;
 }
 
+/* The sites of its function are those that the function tells. */
+static void expect_all_of_function(const struct fv_site *s)
+{
+    uint64_t calls = 0, of_function = 0;
+
+    for (size_t i = 0; i < model.site_count; i++) {
+        calls += model.sites[i].function == s->function ? model.sites[i].time.calls : 0;
+        of_function += model.sites[i].function == s->function;
+    }
+    assert_int_equal(calls, model.functions[s->function].time.calls);
+    assert_int_equal(of_function, model.functions[s->function].sites);
+}
+
 static void same_line_is_one_site(void **state)
 {
     char self[4096] = "", directory[] = "/tmp/fvmpi-unit-XXXXXX", copy[64], command[4300];
@@ -644,13 +657,7 @@ static void same_line_is_one_site(void **state)
     assert_int_equal(model.site_ranks[s->first].time.calls, 2);
     assert_int_equal(model.site_ranks[s->first + 1].time.bytes_sent, 14);
     assert_int_equal(model.threads[model.thread_count - 1].in_call.node, s->node);
-    uint64_t calls = 0, of_function = 0;
-    for (size_t i = 0; i < model.site_count; i++) {
-        calls += model.sites[i].function == s->function ? model.sites[i].time.calls : 0;
-        of_function += model.sites[i].function == s->function;
-    }
-    assert_int_equal(calls, model.functions[s->function].time.calls);
-    assert_int_equal(of_function, model.functions[s->function].sites);
+    expect_all_of_function(s);
 }
 
 /* Nothing but the offset tells calls apart whose line is not known. */

@@ -212,42 +212,43 @@ static uint64_t next_random(void)
     return fv_mix(state++);
 }
 
+static const double some_reals[] = { 0.,
+                                     -0.,
+                                     1,
+                                     -1,
+                                     0.5,
+                                     0.1,
+                                     1e-5,
+                                     1e-4,
+                                     123456789012.,
+                                     1e11,
+                                     1e12,
+                                     9.5e11,
+                                     1e15,
+                                     1e16,
+                                     1e22,
+                                     1e23,
+                                     1e-11,
+                                     1e-12,
+                                     1e-300,
+                                     1e300,
+                                     0x1p-1074,
+                                     0x1.fffffffffffffp1023,
+                                     99999999999.95,
+                                     999999999999.5,
+                                     0.125,
+                                     2.5,
+                                     1234567890.125,
+                                     123456789012.5,
+                                     12345678901.25,
+                                     1e-9 };
+
 static void reals(void **state)
 {
-    static const double some[] = { 0.,
-                                   -0.,
-                                   1,
-                                   -1,
-                                   0.5,
-                                   0.1,
-                                   1e-5,
-                                   1e-4,
-                                   123456789012.,
-                                   1e11,
-                                   1e12,
-                                   9.5e11,
-                                   1e15,
-                                   1e16,
-                                   1e22,
-                                   1e23,
-                                   1e-11,
-                                   1e-12,
-                                   1e-300,
-                                   1e300,
-                                   0x1p-1074,
-                                   0x1.fffffffffffffp1023,
-                                   99999999999.95,
-                                   999999999999.5,
-                                   0.125,
-                                   2.5,
-                                   1234567890.125,
-                                   123456789012.5,
-                                   12345678901.25,
-                                   1e-9 };
     (void)state;
 
-    for (unsigned i = 0; i < sizeof(some) / sizeof(*some); i++)
-        expect_real(some[i]);
+    for (unsigned i = 0; i < sizeof(some_reals) / sizeof(*some_reals); i++)
+        expect_real(some_reals[i]);
     for (int i = -330; i <= 308; i++) {
         double ten = pow(10, i);
 

@@ -9,11 +9,16 @@
 #include "tool/vec.h"
 #include "trace/format.h"
 
-enum fv_counted_kind {
-    FV_COUNTED_EXACT,
-    FV_COUNTED_ESTIMATE, /* events took turns */
-    FV_COUNTED_PART      /* threads or ranks are not in it */
-};
+#define FV_COUNTED_KINDS(X)                         \
+    X(EXACT, "exact")                               \
+    X(ESTIMATE, "estimate") /* events took turns */ \
+    X(PART, "part")         /* threads or ranks are not in it */
+#define FV_COUNTED_KIND(name, word) FV_COUNTED_##name,
+enum fv_counted_kind { FV_COUNTED_KINDS(FV_COUNTED_KIND) };
+static inline enum fv_counted_kind fv_counted_kind_of(bool is_scaled, bool is_part)
+{
+    return is_part ? FV_COUNTED_PART : is_scaled ? FV_COUNTED_ESTIMATE : FV_COUNTED_EXACT;
+}
 
 /* Where: the whole program is the first. */
 struct fv_counted_scope {

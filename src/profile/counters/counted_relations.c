@@ -45,7 +45,7 @@ static void get_real(void *subject, const void *row, const struct fv_column_def 
                                                     .argument = offsetof(S, is_scaled)              \
     }
 
-static const char *const kinds[] = { "exact", "estimate", "part", NULL };
+static const char *const kinds[] = { FV_COUNTED_KINDS(FV_LIST_WORD) NULL };
 static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = kinds[*((const uint8_t *)row + c->offset)];
@@ -417,7 +417,7 @@ static void get_phase_label(void *subject, const void *row, const struct fv_colu
     v->text = fv_view_phase_label(t->profile, phase_of(subject, row, c), true, t->text, sizeof(t->text));
 }
 
-static const char *const phase_kinds[] = { "threads", "omp", NULL };
+static const char *const phase_kinds[] = { FV_PHASE_KINDS(FV_LIST_WORD) NULL };
 #define PHASE(R)                                                                                    \
     { "phase_id",                                                                                   \
       "phase",                                                                                      \
@@ -552,5 +552,6 @@ const struct fv_subject fv_counters_subject = {
     .tracks = { &fv_track_counted },
     .relations = { &counters_relation, &counter_sections_relation, &counter_metrics_relation, &counter_phases_relation,
                    &counter_phase_metrics_relation },
+    .join = fv_counted_join_runs,
     .release = release_counters,
 };

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fv_evidence_words[] = { "exact", "estimate", "samples", NULL };
+const char *const fv_evidence_words[] = { FV_EVIDENCES(FV_LIST_WORD) NULL };
 
 bool fv_finding_worth(const struct fv_profile *v, double lost_s)
 {

@@ -13,11 +13,13 @@
 #include "tool/vec.h"
 
 /* What a finding rests on. */
-enum fv_evidence {
-    FV_EVIDENCE_EXACT,    /* measured */
-    FV_EVIDENCE_ESTIMATE, /* computed by a rule that need not hold for each call */
-    FV_EVIDENCE_SAMPLES,  /* the place is by clock samples, and so are seconds of CPU time that were not measured */
-};
+#define FV_EVIDENCES(X)                                                               \
+    X(EXACT, "exact")       /* measured */                                            \
+    X(ESTIMATE, "estimate") /* computed by a rule that need not hold for each call */ \
+    X(SAMPLES, "samples")   /* the place is by clock samples, and so are seconds of CPU time that were not \
+                             * measured */
+#define FV_EVIDENCE(name, word) FV_EVIDENCE_##name,
+enum fv_evidence { FV_EVIDENCES(FV_EVIDENCE) };
 extern const char *const fv_evidence_words[]; /* NULL behind the last */
 
 struct fv_profile;

@@ -7,7 +7,7 @@
 
 const char *fv_hang_state_name(enum fv_hang_state state)
 {
-    static const char *const names[] = { "active", "waits", "matched", "recent", "untold", "ended" };
+    static const char *const names[] = { FV_HANG_STATES(FV_LIST_WORD) };
 
     return names[state];
 }

@@ -15,14 +15,15 @@
 
 #include "profile/model.h"
 
-enum fv_hang_state {
-    FV_HANG_ACTIVE,  /* outside of MPI */
-    FV_HANG_WAITS,   /* for its list */
-    FV_HANG_MATCHED, /* in a call that those it needs have come to: data are under way */
-    FV_HANG_RECENT,  /* of a job that runs: in a call for less than a second */
-    FV_HANG_UNTOLD,  /* in a call, and what it waits for was not recorded */
-    FV_HANG_ENDED,   /* finalized, or exited */
-};
+#define FV_HANG_STATES(X)                                                                      \
+    X(ACTIVE, "active")   /* outside of MPI */                                                 \
+    X(WAITS, "waits")     /* for its list */                                                   \
+    X(MATCHED, "matched") /* in a call that those it needs have come to: data are under way */ \
+    X(RECENT, "recent")   /* of a job that runs: in a call for less than a second */           \
+    X(UNTOLD, "untold")   /* in a call, and what it waits for was not recorded */              \
+    X(ENDED, "ended")     /* finalized, or exited */
+#define FV_HANG_STATE(name, word) FV_HANG_##name,
+enum fv_hang_state { FV_HANG_STATES(FV_HANG_STATE) };
 const char *fv_hang_state_name(enum fv_hang_state state);
 
 struct fv_hang_list {

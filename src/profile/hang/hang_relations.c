@@ -20,7 +20,7 @@ static void put_ranks(struct fv_tables *t, const uint32_t *ranks, size_t count, 
     v->count = count;
 }
 
-static const char *const state_words[] = { "active", "waits", "matched", "recent", "untold", "ended", NULL };
+static const char *const state_words[] = { FV_HANG_STATES(FV_LIST_WORD) NULL };
 
 /* ---- cycles ---- */
 

@@ -449,7 +449,7 @@ static void read_regions(struct gather *g)
 
 /* ---- alone ---- */
 
-const char *const fv_alone_quantities[FV_ALONE_QUANTITIES] = { "instructions", "cycles", "memory_lines" };
+const char *const fv_alone_quantities[FV_ALONE_QUANTITIES] = { FV_ALONE_QUANTITY_LIST(FV_LIST_WORD) };
 
 void fv_phase_alone_add(struct fv_phase_alone *to, const struct fv_phase_alone *from)
 {
@@ -641,7 +641,9 @@ const struct fv_track fv_track_phases = {
 
 const char *fv_phase_kind_name(enum fv_phase_kind kind)
 {
-    return kind == FV_PHASE_OMP ? "omp" : "threads";
+    static const char *const names[] = { FV_PHASE_KINDS(FV_LIST_WORD) };
+
+    return names[kind];
 }
 
 static double ratio(double a, double b)

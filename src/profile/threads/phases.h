@@ -67,8 +67,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum fv_phase_kind { FV_PHASE_THREADS, FV_PHASE_OMP };
-/* "threads", "omp" */
+#define FV_PHASE_KINDS(X)         X(THREADS, "threads") X(OMP, "omp")
+#define FV_PHASE_KIND(name, word) FV_PHASE_##name,
+enum fv_phase_kind { FV_PHASE_KINDS(FV_PHASE_KIND) };
 const char *fv_phase_kind_name(enum fv_phase_kind kind);
 
 /* A thread from its creation to its join. Points in time are the model's. */
@@ -110,12 +111,9 @@ struct fv_phase_part {
     uint32_t phase, rank;
     struct fv_phase_sums sums;
 };
-enum fv_alone_quantity {
-    FV_ALONE_INSTRUCTIONS,
-    FV_ALONE_CYCLES,
-    FV_ALONE_LINES /* from memory */,
-    FV_ALONE_QUANTITIES
-};
+#define FV_ALONE_QUANTITY_LIST(X)     X(INSTRUCTIONS, "instructions") X(CYCLES, "cycles") X(LINES, "memory_lines")
+#define FV_ALONE_QUANTITY(name, word) FV_ALONE_##name,
+enum fv_alone_quantity { FV_ALONE_QUANTITY_LIST(FV_ALONE_QUANTITY) FV_ALONE_QUANTITIES };
 extern const char *const fv_alone_quantities[FV_ALONE_QUANTITIES]; /* names of struct fv_quantity */
 /* Threads of the phase that ran alone, one at a time (fvmpi run --stacks --solo), over ranks. */
 struct fv_phase_alone {

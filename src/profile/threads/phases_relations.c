@@ -121,7 +121,7 @@ static void get_function(void *subject, const void *row, const struct fv_column_
     v->text = fv_view_routine(t->profile, ((const struct fv_phase *)row)->routine, t->text, sizeof(t->text));
 }
 
-static const char *const kind_words[] = { "threads", "omp", NULL };
+static const char *const kind_words[] = { FV_PHASE_KINDS(FV_LIST_WORD) NULL };
 #define KIND                                                                                   \
     {                                                                                          \
         "kind", "kind", "", "Threads that the program created, or OpenMP's parallel regions.", \

@@ -280,13 +280,30 @@ static void put_contexts(struct fv_text_table *t, const struct fv_samples *s, co
     }
 }
 
+/* What words of the table mean. */
+static void put_marks(const struct fv_page *p, const struct fv_samples *s, bool fast, bool too_short)
+{
+    char trap[FV_WORD], longer[FV_WORD];
+
+    if (fast)
+        fv_page_paragraph(
+            p, FV_PLAIN, 2,
+            "fast: calls are about as short as the %s that a trap takes: their mean may be off by as much",
+            fv_words_seconds(s->trap_s, trap));
+    if (too_short)
+        fv_page_paragraph(p, FV_PLAIN, 2,
+                          "too short: most calls take less than %s (ten times what the traps that time them vary by, "
+                          "and half of what they take at "
+                          "least), and hardly one takes %s (three traps), so that the function is not judged",
+                          fv_words_seconds(s->resolution_s, trap), fv_words_seconds(s->long_s, longer));
+}
+
 FV_TEXT_SECTION(samples)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
     size_t count = that_compute(s);
     struct fv_path path = { 0 };
     struct fv_text_table t;
-    char trap[FV_WORD], longer[FV_WORD];
     bool fast = false, too_short = false;
 
     if (s->threads == s->modes[FV_SAMPLER_CLOCK])
@@ -318,17 +335,7 @@ FV_TEXT_SECTION(samples)
     }
     t.sheet.all_rows = s->function_count;
     fv_text_table_end(&t, "function", count < s->function_count ? ", what waits among them" : "");
-    if (fast)
-        fv_page_paragraph(
-            p, FV_PLAIN, 2,
-            "fast: calls are about as short as the %s that a trap takes: their mean may be off by as much",
-            fv_words_seconds(s->trap_s, trap));
-    if (too_short)
-        fv_page_paragraph(p, FV_PLAIN, 2,
-                          "too short: most calls take less than %s (ten times what the traps that time them vary by, "
-                          "and half of what they take at "
-                          "least), and hardly one takes %s (three traps), so that the function is not judged",
-                          fv_words_seconds(s->resolution_s, trap), fv_words_seconds(s->long_s, longer));
+    put_marks(p, s, fast, too_short);
     put_events(p, v, &path, shown);
     if (fv_page_all(p))
         put_distributions(p, v, &path, shown);
