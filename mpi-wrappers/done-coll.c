@@ -7,17 +7,17 @@
  * The network may move more or less; what an algorithm does is not what the program asked for. */
 #include "done.h"
 
-static bool in_place(const struct fv_part *part)
+static bool in_place(const struct fv_coll_buffer *part)
 {
     return part->buffer == MPI_IN_PLACE;
 }
 
-static MPI_Count count_at(const struct fv_part *part, int rank)
+static MPI_Count count_at(const struct fv_coll_buffer *part, int rank)
 {
     return part->counts ? part->counts[rank] : part->large_counts ? part->large_counts[rank] : part->count;
 }
 
-static MPI_Datatype type_at(const struct fv_part *part, int rank)
+static MPI_Datatype type_at(const struct fv_coll_buffer *part, int rank)
 {
 #ifndef FV_STANDARD_ABI /* which leaves Fortran's handles to its Fortran library */
     if (part->f_types)
@@ -27,7 +27,7 @@ static MPI_Datatype type_at(const struct fv_part *part, int rank)
 }
 
 /* What goes to or comes from one rank. */
-static uint64_t bytes_at(const struct fv_part *part, int rank)
+static uint64_t bytes_at(const struct fv_coll_buffer *part, int rank)
 {
     MPI_Count count = count_at(part, rank);
 
@@ -35,7 +35,7 @@ static uint64_t bytes_at(const struct fv_part *part, int rank)
 }
 
 /* ... and all of ranks 0 .. n-1. */
-static uint64_t bytes_of(const struct fv_part *part, int n)
+static uint64_t bytes_of(const struct fv_coll_buffer *part, int n)
 {
     uint64_t sum = 0;
 
@@ -210,8 +210,8 @@ void fv_done_barrier(struct fv_call *call, int result, struct fv_how how, MPI_Co
     finish(call, &p, how, (struct moved){ 0 });
 }
 
-void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
-                       MPI_Comm comm)
+void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                       struct fv_coll_buffer recv, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -223,8 +223,8 @@ void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, stru
     finish(call, &p, how, m);
 }
 
-void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
-                      MPI_Comm comm)
+void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                      struct fv_coll_buffer recv, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -236,7 +236,7 @@ void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struc
     finish(call, &p, how, m);
 }
 
-void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm)
+void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -246,7 +246,8 @@ void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, stru
     finish(call, &p, how, m);
 }
 
-void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm)
+void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data,
+                            MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -258,13 +259,13 @@ void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how,
     finish(call, &p, how, m);
 }
 
-void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm)
+void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm)
 {
     fv_done_allreduce(call, result, how, data, comm);
 }
 
 /* The first rank's receive buffer is not significant (section 6.11.2). */
-void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm)
+void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -293,13 +294,14 @@ static struct roles roles_of(const struct place *p, int root)
     return (struct roles){ .root = root == MPI_ROOT, .leaf = root >= 0 };
 }
 
-static uint64_t whole(const struct place *p, struct roles role, const struct fv_part *part)
+static uint64_t whole(const struct place *p, struct roles role, const struct fv_coll_buffer *part)
 {
     return role.root ? bytes_of(part, p->others) : 0;
 }
 
 /* Where the root's is in place, it is a part of the whole. */
-static uint64_t share(const struct place *p, struct roles role, const struct fv_part *part, const struct fv_part *all)
+static uint64_t share(const struct place *p, struct roles role, const struct fv_coll_buffer *part,
+                      const struct fv_coll_buffer *all)
 {
     if (!role.leaf)
         return 0;
@@ -316,7 +318,8 @@ static void finish_rooted(struct fv_call *call, const struct place *p, struct fv
     finish(call, p, how, m);
 }
 
-void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root, MPI_Comm comm)
+void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, int root,
+                   MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct roles role = roles_of(&p, root);
@@ -325,8 +328,8 @@ void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct f
     finish_rooted(call, &p, how, root, role.root ? bytes : 0, role.root ? 0 : bytes);
 }
 
-void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
-                    int root, MPI_Comm comm)
+void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                    struct fv_coll_buffer recv, int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct roles role = roles_of(&p, root);
@@ -334,8 +337,8 @@ void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct 
     finish_rooted(call, &p, how, root, share(&p, role, &send, &recv), whole(&p, role, &recv));
 }
 
-void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
-                     int root, MPI_Comm comm)
+void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                     struct fv_coll_buffer recv, int root, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct roles role = roles_of(&p, root);
@@ -343,7 +346,8 @@ void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct
     finish_rooted(call, &p, how, root, whole(&p, role, &send), share(&p, role, &recv, &send));
 }
 
-void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root, MPI_Comm comm)
+void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, int root,
+                    MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct roles role = roles_of(&p, root);
@@ -401,7 +405,7 @@ static struct fv_degrees degrees_of(const struct place *p, MPI_Comm comm)
 }
 
 /* Sum over the neighbours that are there. */
-static uint64_t bytes_of_neighbours(const struct fv_part *part, int n, uint64_t absent)
+static uint64_t bytes_of_neighbours(const struct fv_coll_buffer *part, int n, uint64_t absent)
 {
     uint64_t sum = bytes_of(part, n);
 
@@ -412,8 +416,8 @@ static uint64_t bytes_of_neighbours(const struct fv_part *part, int n, uint64_t 
 }
 
 /* Waiting is for the neighbours alone, so these do not enter the log of collective calls. */
-void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                                struct fv_part recv, MPI_Comm comm)
+void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                                struct fv_coll_buffer recv, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };
@@ -428,8 +432,8 @@ void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how 
     finish(call, &p, how, m);
 }
 
-void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                               struct fv_part recv, MPI_Comm comm)
+void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                               struct fv_coll_buffer recv, MPI_Comm comm)
 {
     struct place p = place_of(result, comm);
     struct moved m = { 0 };

@@ -70,7 +70,7 @@ struct fv_how {
 #define FV_PLANNED(request) ((struct fv_how){ false, NULL, (request) })
 
 /* One side of a collective: the same to or from every rank, or each its own. */
-struct fv_part {
+struct fv_coll_buffer {
     const void *buffer;
     MPI_Count count;
     const int *counts;
@@ -79,11 +79,11 @@ struct fv_part {
     const MPI_Datatype *types; /* of each rank */
     const int *f_types;        /* ... as Fortran has them */
 };
-#define FV_ONE(buffer, n, type)          ((struct fv_part){ (buffer), (n), NULL, NULL, (type), NULL, NULL })
-#define FV_MANY(buffer, n, type)         ((struct fv_part){ (buffer), 0, (n), NULL, (type), NULL, NULL })
-#define FV_MANY_LARGE(buffer, n, type)   ((struct fv_part){ (buffer), 0, NULL, (n), (type), NULL, NULL })
-#define FV_TYPES(buffer, n, types)       ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, (types), NULL })
-#define FV_TYPES_LARGE(buffer, n, types) ((struct fv_part){ (buffer), 0, NULL, (n), MPI_BYTE, (types), NULL })
+#define FV_ONE(buffer, n, type)          ((struct fv_coll_buffer){ (buffer), (n), NULL, NULL, (type), NULL, NULL })
+#define FV_MANY(buffer, n, type)         ((struct fv_coll_buffer){ (buffer), 0, (n), NULL, (type), NULL, NULL })
+#define FV_MANY_LARGE(buffer, n, type)   ((struct fv_coll_buffer){ (buffer), 0, NULL, (n), (type), NULL, NULL })
+#define FV_TYPES(buffer, n, types)       ((struct fv_coll_buffer){ (buffer), 0, (n), NULL, MPI_BYTE, (types), NULL })
+#define FV_TYPES_LARGE(buffer, n, types) ((struct fv_coll_buffer){ (buffer), 0, NULL, (n), MPI_BYTE, (types), NULL })
 
 /* A collective's barriers of our own (barrier.c), on the wrapper's stack. */
 struct fv_barrier {
@@ -100,25 +100,28 @@ FV_COLD void fv_barrier_end(struct fv_barrier *barrier, int result);
 FV_COLD void fv_barrier_count(struct fv_call *call, const struct fv_barrier *barrier);
 
 void fv_done_barrier(struct fv_call *call, int result, struct fv_how how, MPI_Comm comm);
-void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root, MPI_Comm comm);
-void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
-                    int root, MPI_Comm comm);
-void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
-                     int root, MPI_Comm comm);
-void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
-                       MPI_Comm comm);
-void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send, struct fv_part recv,
-                      MPI_Comm comm);
-void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, int root, MPI_Comm comm);
-void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
+void fv_done_bcast(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, int root,
+                   MPI_Comm comm);
+void fv_done_gather(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                    struct fv_coll_buffer recv, int root, MPI_Comm comm);
+void fv_done_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                     struct fv_coll_buffer recv, int root, MPI_Comm comm);
+void fv_done_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                       struct fv_coll_buffer recv, MPI_Comm comm);
+void fv_done_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                      struct fv_coll_buffer recv, MPI_Comm comm);
+void fv_done_reduce(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, int root,
+                    MPI_Comm comm);
+void fv_done_allreduce(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm);
 /* `data`: what each rank gets of the result. */
-void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
-void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
-void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct fv_part data, MPI_Comm comm);
-void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                                struct fv_part recv, MPI_Comm comm);
-void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_part send,
-                               struct fv_part recv, MPI_Comm comm);
+void fv_done_reduce_scatter(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data,
+                            MPI_Comm comm);
+void fv_done_scan(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm);
+void fv_done_exscan(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer data, MPI_Comm comm);
+void fv_done_neighbor_allgather(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                                struct fv_coll_buffer recv, MPI_Comm comm);
+void fv_done_neighbor_alltoall(struct fv_call *call, int result, struct fv_how how, struct fv_coll_buffer send,
+                               struct fv_coll_buffer recv, MPI_Comm comm);
 
 /* ---- one-sided and files (done-rma.c); `was` is the handle before MPI took it away ---- */
 

@@ -10,28 +10,28 @@
 
 /* ---- start, end, control ---- */
 
-void fv_f_MPI_Init(struct fv_site site, fv_f_function *real, MPI_Fint *ierror)
+void fv_f_MPI_Init(struct fv_call_place site, fv_f_function *real, MPI_Fint *ierror)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_init_before(&life, FV_FN_MPI_Init, site);
     ((void (*)(MPI_Fint *))real)(ierror);
     fv_init_after(&life, fv_f_result(ierror));
 }
 
-void fv_f_MPI_Init_thread(struct fv_site site, fv_f_function *real, MPI_Fint *required, MPI_Fint *provided,
+void fv_f_MPI_Init_thread(struct fv_call_place site, fv_f_function *real, MPI_Fint *required, MPI_Fint *provided,
                           MPI_Fint *ierror)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_init_before(&life, FV_FN_MPI_Init_thread, site);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(required, provided, ierror);
     fv_init_after(&life, fv_f_result(ierror));
 }
 
-void fv_f_MPI_Finalize(struct fv_site site, fv_f_function *real, MPI_Fint *ierror)
+void fv_f_MPI_Finalize(struct fv_call_place site, fv_f_function *real, MPI_Fint *ierror)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_finalize_before(&life, site);
     ((void (*)(MPI_Fint *))real)(ierror);
@@ -39,10 +39,10 @@ void fv_f_MPI_Finalize(struct fv_site site, fv_f_function *real, MPI_Fint *ierro
 }
 
 #if HAVE_MPI_Session_init && HAVE_MPI_Session_finalize
-void fv_f_MPI_Session_init(struct fv_site site, fv_f_function *real, MPI_Fint *info, MPI_Fint *errhandler,
+void fv_f_MPI_Session_init(struct fv_call_place site, fv_f_function *real, MPI_Fint *info, MPI_Fint *errhandler,
                            MPI_Fint *session, MPI_Fint *ierror)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_session_init_before(&life, site);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(info, errhandler, session, ierror);
@@ -50,9 +50,9 @@ void fv_f_MPI_Session_init(struct fv_site site, fv_f_function *real, MPI_Fint *i
     fv_session_init_after(&life, result, result == MPI_SUCCESS ? MPI_Session_f2c(*session) : MPI_SESSION_NULL);
 }
 
-void fv_f_MPI_Session_finalize(struct fv_site site, fv_f_function *real, MPI_Fint *session, MPI_Fint *ierror)
+void fv_f_MPI_Session_finalize(struct fv_call_place site, fv_f_function *real, MPI_Fint *session, MPI_Fint *ierror)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_session_finalize_before(&life, site);
     ((void (*)(MPI_Fint *, MPI_Fint *))real)(session, ierror);
@@ -60,9 +60,9 @@ void fv_f_MPI_Session_finalize(struct fv_site site, fv_f_function *real, MPI_Fin
 }
 #endif
 
-void fv_f_MPI_Abort(struct fv_site site, fv_f_function *real, MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierror)
+void fv_f_MPI_Abort(struct fv_call_place site, fv_f_function *real, MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierror)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_abort_before(&life, *code, site);
     ((void (*)(MPI_Fint *, MPI_Fint *, MPI_Fint *))real)(comm, code, ierror);
@@ -70,9 +70,9 @@ void fv_f_MPI_Abort(struct fv_site site, fv_f_function *real, MPI_Fint *comm, MP
 }
 
 /* The standard knows no `ierror` here, some MPIs do: whatever came goes on. */
-void fv_f_MPI_Pcontrol(struct fv_site site, fv_f_function *real, MPI_Fint *level, MPI_Fint *ierror)
+void fv_f_MPI_Pcontrol(struct fv_call_place site, fv_f_function *real, MPI_Fint *level, MPI_Fint *ierror)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_pcontrol_before(&life, site);
     ((void (*)(MPI_Fint *, MPI_Fint *))real)(level, ierror);
@@ -161,7 +161,7 @@ struct completion {
     MPI_Status room; /* for one that is not aligned */
 };
 
-static void before(struct completion *w, unsigned function, bool waits, struct fv_site site, int count,
+static void before(struct completion *w, unsigned function, bool waits, struct fv_call_place site, int count,
                    const MPI_Fint *requests, int n, MPI_Fint *statuses)
 {
     w->on = fv_call_enter(&w->call, function, site);
@@ -188,7 +188,8 @@ static const MPI_Status *after(struct completion *w)
     return statuses ? statuses : fv_f_statuses(w->seen, w->n, fv_scratch(&w->call, 1, w->n * sizeof(*statuses)));
 }
 
-void fv_f_MPI_Wait(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror)
+void fv_f_MPI_Wait(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *status,
+                   MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -200,7 +201,7 @@ void fv_f_MPI_Wait(struct fv_site site, fv_f_function *real, MPI_Fint *request, 
     }
 }
 
-void fv_f_MPI_Test(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
+void fv_f_MPI_Test(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
                    MPI_Fint *ierror)
 {
     struct completion w;
@@ -213,8 +214,8 @@ void fv_f_MPI_Test(struct fv_site site, fv_f_function *real, MPI_Fint *request, 
     }
 }
 
-void fv_f_MPI_Waitall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
-                      MPI_Fint *ierror)
+void fv_f_MPI_Waitall(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                      MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -226,8 +227,8 @@ void fv_f_MPI_Waitall(struct fv_site site, fv_f_function *real, MPI_Fint *count,
     }
 }
 
-void fv_f_MPI_Testall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *flag,
-                      MPI_Fint *statuses, MPI_Fint *ierror)
+void fv_f_MPI_Testall(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                      MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -245,8 +246,8 @@ static void tell_first(struct completion *w, fv_f_function *real, enum telling t
         w->c.first = first_index(real, telling);
 }
 
-void fv_f_MPI_Waitany(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
-                      MPI_Fint *status, MPI_Fint *ierror)
+void fv_f_MPI_Waitany(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                      MPI_Fint *index, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -260,8 +261,8 @@ void fv_f_MPI_Waitany(struct fv_site site, fv_f_function *real, MPI_Fint *count,
     }
 }
 
-void fv_f_MPI_Testany(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
-                      MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+void fv_f_MPI_Testany(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                      MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -289,7 +290,7 @@ static void some(struct completion *w, bool peeks, fv_f_function *real, MPI_Fint
     }
 }
 
-void fv_f_MPI_Waitsome(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
+void fv_f_MPI_Waitsome(struct fv_call_place site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
                        MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct completion w;
@@ -298,7 +299,7 @@ void fv_f_MPI_Waitsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
     some(&w, false, real, incount, requests, outcount, indices, ierror);
 }
 
-void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
+void fv_f_MPI_Testsome(struct fv_call_place site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
                        MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct completion w;
@@ -307,8 +308,8 @@ void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incou
     some(&w, false, real, incount, requests, outcount, indices, ierror);
 }
 
-void fv_f_MPI_Request_get_status_all(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                                     MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *ierror)
+void fv_f_MPI_Request_get_status_all(struct fv_call_place site, fv_f_function *real, MPI_Fint *count,
+                                     MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -321,8 +322,9 @@ void fv_f_MPI_Request_get_status_all(struct fv_site site, fv_f_function *real, M
     }
 }
 
-void fv_f_MPI_Request_get_status_any(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                                     MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+void fv_f_MPI_Request_get_status_any(struct fv_call_place site, fv_f_function *real, MPI_Fint *count,
+                                     MPI_Fint *requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status,
+                                     MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -337,8 +339,9 @@ void fv_f_MPI_Request_get_status_any(struct fv_site site, fv_f_function *real, M
     }
 }
 
-void fv_f_MPI_Request_get_status_some(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
-                                      MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror)
+void fv_f_MPI_Request_get_status_some(struct fv_call_place site, fv_f_function *real, MPI_Fint *incount,
+                                      MPI_Fint *requests, MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses,
+                                      MPI_Fint *ierror)
 {
     struct completion w;
 
@@ -348,7 +351,7 @@ void fv_f_MPI_Request_get_status_some(struct fv_site site, fv_f_function *real, 
 
 /* ---- the other end ---- */
 
-void fv_f_MPI_Start(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror)
+void fv_f_MPI_Start(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror)
 {
     struct fv_call call;
     struct fv_request one;
@@ -363,7 +366,8 @@ void fv_f_MPI_Start(struct fv_site site, fv_f_function *real, MPI_Fint *request,
     }
 }
 
-void fv_f_MPI_Startall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *ierror)
+void fv_f_MPI_Startall(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                       MPI_Fint *ierror)
 {
     struct fv_call call;
     struct fv_request one;
@@ -376,7 +380,7 @@ void fv_f_MPI_Startall(struct fv_site site, fv_f_function *real, MPI_Fint *count
     }
 }
 
-void fv_f_MPI_Request_free(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror)
+void fv_f_MPI_Request_free(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror)
 {
     struct fv_call call;
     struct fv_request known;
@@ -389,7 +393,7 @@ void fv_f_MPI_Request_free(struct fv_site site, fv_f_function *real, MPI_Fint *r
     }
 }
 
-void fv_f_MPI_Cancel(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror)
+void fv_f_MPI_Cancel(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror)
 {
     struct fv_call call;
     bool on = fv_call_enter(&call, FV_FN_MPI_Cancel, site);

@@ -111,44 +111,48 @@ const MPI_Status *fv_f_status(const MPI_Fint *seen, MPI_Status *own);
 /* The same of n; `room` for a copy where they are not aligned as C needs it, NULL: there is no memory. */
 const MPI_Status *fv_f_statuses(const MPI_Fint *statuses, size_t n, MPI_Status *room);
 
-#define FV_F_TYPES(buffer, n, types)       ((struct fv_part){ (buffer), 0, (n), NULL, MPI_BYTE, NULL, (types) })
-#define FV_F_TYPES_LARGE(buffer, n, types) ((struct fv_part){ (buffer), 0, NULL, (n), MPI_BYTE, NULL, (types) })
+#define FV_F_TYPES(buffer, n, types)       ((struct fv_coll_buffer){ (buffer), 0, (n), NULL, MPI_BYTE, NULL, (types) })
+#define FV_F_TYPES_LARGE(buffer, n, types) ((struct fv_coll_buffer){ (buffer), 0, NULL, (n), MPI_BYTE, NULL, (types) })
 
 /* ---- the functions that the table calls special: bodies of all their entry points ---- */
 
-void fv_f_MPI_Init(struct fv_site site, fv_f_function *real, MPI_Fint *ierror);
-void fv_f_MPI_Init_thread(struct fv_site site, fv_f_function *real, MPI_Fint *required, MPI_Fint *provided,
+void fv_f_MPI_Init(struct fv_call_place site, fv_f_function *real, MPI_Fint *ierror);
+void fv_f_MPI_Init_thread(struct fv_call_place site, fv_f_function *real, MPI_Fint *required, MPI_Fint *provided,
                           MPI_Fint *ierror);
-void fv_f_MPI_Finalize(struct fv_site site, fv_f_function *real, MPI_Fint *ierror);
-void fv_f_MPI_Abort(struct fv_site site, fv_f_function *real, MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierror);
-void fv_f_MPI_Pcontrol(struct fv_site site, fv_f_function *real, MPI_Fint *level, MPI_Fint *ierror);
-void fv_f_MPI_Session_init(struct fv_site site, fv_f_function *real, MPI_Fint *info, MPI_Fint *errhandler,
+void fv_f_MPI_Finalize(struct fv_call_place site, fv_f_function *real, MPI_Fint *ierror);
+void fv_f_MPI_Abort(struct fv_call_place site, fv_f_function *real, MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierror);
+void fv_f_MPI_Pcontrol(struct fv_call_place site, fv_f_function *real, MPI_Fint *level, MPI_Fint *ierror);
+void fv_f_MPI_Session_init(struct fv_call_place site, fv_f_function *real, MPI_Fint *info, MPI_Fint *errhandler,
                            MPI_Fint *session, MPI_Fint *ierror);
-void fv_f_MPI_Session_finalize(struct fv_site site, fv_f_function *real, MPI_Fint *session, MPI_Fint *ierror);
-void fv_f_MPI_Wait(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror);
-void fv_f_MPI_Test(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
+void fv_f_MPI_Session_finalize(struct fv_call_place site, fv_f_function *real, MPI_Fint *session, MPI_Fint *ierror);
+void fv_f_MPI_Wait(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *status,
                    MPI_Fint *ierror);
-void fv_f_MPI_Waitall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
-                      MPI_Fint *ierror);
-void fv_f_MPI_Testall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *flag,
+void fv_f_MPI_Test(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
+                   MPI_Fint *ierror);
+void fv_f_MPI_Waitall(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
                       MPI_Fint *statuses, MPI_Fint *ierror);
-void fv_f_MPI_Waitany(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
-                      MPI_Fint *status, MPI_Fint *ierror);
-void fv_f_MPI_Testany(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
-                      MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror);
-void fv_f_MPI_Waitsome(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
+void fv_f_MPI_Testall(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                      MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *ierror);
+void fv_f_MPI_Waitany(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                      MPI_Fint *index, MPI_Fint *status, MPI_Fint *ierror);
+void fv_f_MPI_Testany(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                      MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror);
+void fv_f_MPI_Waitsome(struct fv_call_place site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
                        MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror);
-void fv_f_MPI_Testsome(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
+void fv_f_MPI_Testsome(struct fv_call_place site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
                        MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror);
-void fv_f_MPI_Request_get_status_all(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                                     MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *ierror);
-void fv_f_MPI_Request_get_status_any(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
-                                     MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror);
-void fv_f_MPI_Request_get_status_some(struct fv_site site, fv_f_function *real, MPI_Fint *incount, MPI_Fint *requests,
-                                      MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses, MPI_Fint *ierror);
-void fv_f_MPI_Start(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
-void fv_f_MPI_Startall(struct fv_site site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *ierror);
-void fv_f_MPI_Request_free(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
-void fv_f_MPI_Cancel(struct fv_site site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
+void fv_f_MPI_Request_get_status_all(struct fv_call_place site, fv_f_function *real, MPI_Fint *count,
+                                     MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses, MPI_Fint *ierror);
+void fv_f_MPI_Request_get_status_any(struct fv_call_place site, fv_f_function *real, MPI_Fint *count,
+                                     MPI_Fint *requests, MPI_Fint *index, MPI_Fint *flag, MPI_Fint *status,
+                                     MPI_Fint *ierror);
+void fv_f_MPI_Request_get_status_some(struct fv_call_place site, fv_f_function *real, MPI_Fint *incount,
+                                      MPI_Fint *requests, MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses,
+                                      MPI_Fint *ierror);
+void fv_f_MPI_Start(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
+void fv_f_MPI_Startall(struct fv_call_place site, fv_f_function *real, MPI_Fint *count, MPI_Fint *requests,
+                       MPI_Fint *ierror);
+void fv_f_MPI_Request_free(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
+void fv_f_MPI_Cancel(struct fv_call_place site, fv_f_function *real, MPI_Fint *request, MPI_Fint *ierror);
 
 #endif

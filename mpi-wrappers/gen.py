@@ -181,7 +181,7 @@ def wrapped_list(prefix, items, suffix, indent):
 
 
 def part(kind, which, f):
-    """A side of a collective: struct fv_part of done.h."""
+    """A side of a collective: struct fv_coll_buffer of done.h."""
     large = '_LARGE' if f.is_large else ''
     if kind == 'same':
         return 'FV_ONE(%s, count, datatype)' % which
@@ -404,7 +404,7 @@ def next_list_c(api):
         + '#else\n'
         + on_each(api, lambda f: '__typeof__({0}) *fv_next_{0} = P{0};'.format(f.name))
         + '#endif\n'
-        + '\nconst struct fv_next fv_next_list[] = {\n'
+        + '\nconst struct fv_mpi_entry fv_next_list[] = {\n'
         + on_each(api, lambda f: '    FV_NEXT_ROW(%s),' % f.name)
         + '    { .name = NULL },\n};\n'
     )

@@ -64,9 +64,9 @@ static const struct link_map *own_object(void)
     return known;
 }
 
-static const struct fv_next *row_of(const char *name)
+static const struct fv_mpi_entry *row_of(const char *name)
 {
-    const struct fv_next *row = fv_next_list;
+    const struct fv_mpi_entry *row = fv_next_list;
 
     while (row->name && strcmp(row->name, name))
         row++;
@@ -87,7 +87,7 @@ static bool may_be_ours(const void *found)
     return object && (mpi == FV_OUR_MPI || !fv_mpi_name(mpi));
 }
 
-static bool is_behind(const struct fv_next *row, const char *name, const void *own, const void *found)
+static bool is_behind(const struct fv_mpi_entry *row, const char *name, const void *own, const void *found)
 {
     (void)name, (void)own;
     if (row && *(void **)row->next == found)

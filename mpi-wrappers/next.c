@@ -48,7 +48,7 @@ static bool is_of_mpi(const void *next, const char *profiled_name)
 }
 
 /* `mpi`: where PMPI_X is found that was not there when we were loaded. */
-static void settle(const struct fv_next *f, void *mpi)
+static void settle(const struct fv_mpi_entry *f, void *mpi)
 {
     char profiled_name[64];
 
@@ -65,7 +65,7 @@ static void settle(const struct fv_next *f, void *mpi)
 
 static void settle_all(void *mpi)
 {
-    for (const struct fv_next *f = fv_next_list; f->name; f++)
+    for (const struct fv_mpi_entry *f = fv_next_list; f->name; f++)
         settle(f, mpi);
 }
 
@@ -74,7 +74,7 @@ static void find_shadows(void)
     const char *object;
     char profiled_name[64];
 
-    for (const struct fv_next *f = fv_next_list; f->name; f++) {
+    for (const struct fv_mpi_entry *f = fv_next_list; f->name; f++) {
         void *first = dlsym(RTLD_DEFAULT, f->name);
 
         if (!first || is_own(first) || first == *(void **)f->next || first == fv_linked_behind(f->name) ||
@@ -218,9 +218,9 @@ static bool settle_first(void)
 }
 #endif
 
-static const struct fv_next *row_of_init(void)
+static const struct fv_mpi_entry *row_of_init(void)
 {
-    const struct fv_next *row = fv_next_list;
+    const struct fv_mpi_entry *row = fv_next_list;
 
     while (row->name && strcmp(row->name, "MPI_Init"))
         row++;
@@ -229,7 +229,7 @@ static const struct fv_next *row_of_init(void)
 
 const void *fv_next_of_mpi(void)
 {
-    const struct fv_next *row = row_of_init();
+    const struct fv_mpi_entry *row = row_of_init();
 
     return row->own ? *(void **)row->own : row->profiled;
 }

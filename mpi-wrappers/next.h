@@ -7,13 +7,13 @@
 #include "glue.h"
 #include "next-list.h" /* fv_next_MPI_X for each function that the MPI has: PMPI_X till main and in static programs */
 
-struct fv_next {
+struct fv_mpi_entry {
     const char *name;
     void *next;     /* to fv_next_MPI_X */
     void *profiled; /* PMPI_X; NULL: no MPI was there when we were loaded, or it has no such function */
     void *own;      /* with FV_FIND_MPI: to the pointer by which we call PMPI_X */
 };
-extern const struct fv_next fv_next_list[]; /* up to one whose name is NULL */
+extern const struct fv_mpi_entry fv_next_list[]; /* up to one whose name is NULL */
 
 #if FV_FIND_MPI
 #define FV_NEXT_ROW(name)                                    \

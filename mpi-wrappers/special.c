@@ -8,14 +8,14 @@
 
 #include <errno.h>
 
-static void enter(struct fv_life *life, unsigned function, struct fv_site site)
+static void enter(struct fv_special_call *life, unsigned function, struct fv_call_place site)
 {
     life->function = function;
     life->site = site;
     life->on = fv_call_enter(&life->call, function, site);
 }
 
-static void leave(struct fv_life *life, int result)
+static void leave(struct fv_special_call *life, int result)
 {
     if (life->on && fv_call_end(&life->call))
         fv_done_plainly(&life->call, result);
@@ -24,14 +24,14 @@ static void leave(struct fv_life *life, int result)
 /* Calls that start and end MPI run one in the other where a Fortran binding calls C. */
 static __thread bool inside;
 
-static bool begin_nesting(struct fv_life *life)
+static bool begin_nesting(struct fv_special_call *life)
 {
-    *life = (struct fv_life){ .nested = inside };
+    *life = (struct fv_special_call){ .nested = inside };
     inside = true;
     return !life->nested;
 }
 
-static bool end_nesting(const struct fv_life *life)
+static bool end_nesting(const struct fv_special_call *life)
 {
     inside = life->nested;
     return !life->nested;
@@ -42,7 +42,7 @@ static int sessions; /* open ones */
 /* ---- the world model ---- */
 
 /* The runtime starts when MPI_Init returns, because only then it is known who we are. */
-static void start_world(const struct fv_life *life, uint64_t end)
+static void start_world(const struct fv_special_call *life, uint64_t end)
 {
     struct fv_start_info info;
     int saved = errno;
@@ -58,7 +58,7 @@ static void start_world(const struct fv_life *life, uint64_t end)
     errno = saved;
 }
 
-void fv_init_before(struct fv_life *life, unsigned function, struct fv_site site)
+void fv_init_before(struct fv_special_call *life, unsigned function, struct fv_call_place site)
 {
     if (!begin_nesting(life))
         return;
@@ -73,7 +73,7 @@ void fv_init_before(struct fv_life *life, unsigned function, struct fv_site site
     }
 }
 
-void fv_init_after(struct fv_life *life, int result)
+void fv_init_after(struct fv_special_call *life, int result)
 {
     if (!end_nesting(life))
         return;
@@ -90,7 +90,7 @@ void fv_init_after(struct fv_life *life, int result)
 #if HAVE_MPI_Init
 FV_PUBLIC int MPI_Init(int *argc, char ***argv)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_init_before(&life, FV_FN_MPI_Init, FV_CALL_SITE());
     int result = fv_next_MPI_Init(argc, argv);
@@ -102,7 +102,7 @@ FV_PUBLIC int MPI_Init(int *argc, char ***argv)
 #if HAVE_MPI_Init_thread
 FV_PUBLIC int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_init_before(&life, FV_FN_MPI_Init_thread, FV_CALL_SITE());
     int result = fv_next_MPI_Init_thread(argc, argv, required, provided);
@@ -112,9 +112,9 @@ FV_PUBLIC int MPI_Init_thread(int *argc, char ***argv, int required, int *provid
 #endif
 
 /* Everyone's last barrier: who comes late shows in the wait log of the world. */
-void fv_finalize_before(struct fv_life *life, struct fv_site site)
+void fv_finalize_before(struct fv_special_call *life, struct fv_call_place site)
 {
-    *life = (struct fv_life){ 0 };
+    *life = (struct fv_special_call){ 0 };
     enter(life, FV_FN_MPI_Finalize, site);
     if (!life->on)
         return;
@@ -124,7 +124,7 @@ void fv_finalize_before(struct fv_life *life, struct fv_site site)
 }
 
 /* MPI may not be asked anything any more. */
-void fv_finalize_after(struct fv_life *life, int result)
+void fv_finalize_after(struct fv_special_call *life, int result)
 {
     bool last = result == MPI_SUCCESS &&
                 !__atomic_load_n(&sessions, __ATOMIC_ACQUIRE); /* else the last session's end is the end */
@@ -146,7 +146,7 @@ void fv_finalize_after(struct fv_life *life, int result)
 #if HAVE_MPI_Finalize
 FV_PUBLIC int MPI_Finalize(void)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_finalize_before(&life, FV_CALL_SITE());
     int result = fv_next_MPI_Finalize();
@@ -160,7 +160,7 @@ FV_PUBLIC int MPI_Finalize(void)
 #if HAVE_MPI_Session_init && HAVE_MPI_Session_finalize
 /* Without the world model the first starts the measurement and the last ends it; sessions that follow
  * continue it. */
-static void start_session(const struct fv_life *life, MPI_Session session, uint64_t end)
+static void start_session(const struct fv_special_call *life, MPI_Session session, uint64_t end)
 {
     struct fv_start_info info;
     bool first = __atomic_fetch_add(&sessions, 1, __ATOMIC_ACQ_REL) == 0;
@@ -176,7 +176,7 @@ static void start_session(const struct fv_life *life, MPI_Session session, uint6
         fv_start_record_init(FV_FN_MPI_Session_init, life->site, life->begin, end);
 }
 
-void fv_session_init_before(struct fv_life *life, struct fv_site site)
+void fv_session_init_before(struct fv_special_call *life, struct fv_call_place site)
 {
     if (!begin_nesting(life))
         return;
@@ -187,7 +187,7 @@ void fv_session_init_before(struct fv_life *life, struct fv_site site)
     life->begin = fv_now();
 }
 
-void fv_session_init_after(struct fv_life *life, int result, MPI_Session session)
+void fv_session_init_after(struct fv_special_call *life, int result, MPI_Session session)
 {
     if (!end_nesting(life))
         return;
@@ -200,7 +200,7 @@ void fv_session_init_after(struct fv_life *life, int result, MPI_Session session
 
 FV_PUBLIC int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_session_init_before(&life, FV_CALL_SITE());
     int result = fv_next_MPI_Session_init(info, errhandler, session);
@@ -208,7 +208,7 @@ FV_PUBLIC int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Ses
     return result;
 }
 
-void fv_session_finalize_before(struct fv_life *life, struct fv_site site)
+void fv_session_finalize_before(struct fv_special_call *life, struct fv_call_place site)
 {
     if (!begin_nesting(life))
         return;
@@ -221,7 +221,7 @@ void fv_session_finalize_before(struct fv_life *life, struct fv_site site)
     }
 }
 
-void fv_session_finalize_after(struct fv_life *life, int result)
+void fv_session_finalize_after(struct fv_special_call *life, int result)
 {
     if (!end_nesting(life))
         return;
@@ -234,7 +234,7 @@ void fv_session_finalize_after(struct fv_life *life, int result)
 
 FV_PUBLIC int MPI_Session_finalize(MPI_Session *session)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_session_finalize_before(&life, FV_CALL_SITE());
     int result = fv_next_MPI_Session_finalize(session);
@@ -245,14 +245,14 @@ FV_PUBLIC int MPI_Session_finalize(MPI_Session *session)
 
 /* ---- control ---- */
 
-void fv_abort_before(struct fv_life *life, int code, struct fv_site site)
+void fv_abort_before(struct fv_special_call *life, int code, struct fv_call_place site)
 {
-    *life = (struct fv_life){ 0 };
+    *life = (struct fv_special_call){ 0 };
     enter(life, FV_FN_MPI_Abort, site);
     fv_aborting(code);
 }
 
-void fv_abort_after(struct fv_life *life, int result)
+void fv_abort_after(struct fv_special_call *life, int result)
 {
     leave(life, result);
 }
@@ -260,7 +260,7 @@ void fv_abort_after(struct fv_life *life, int result)
 #if HAVE_MPI_Abort
 FV_PUBLIC int MPI_Abort(MPI_Comm comm, int errorcode)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_abort_before(&life, errorcode, FV_CALL_SITE());
     int result = fv_next_MPI_Abort(comm, errorcode);
@@ -269,13 +269,13 @@ FV_PUBLIC int MPI_Abort(MPI_Comm comm, int errorcode)
 }
 #endif
 
-void fv_pcontrol_before(struct fv_life *life, struct fv_site site)
+void fv_pcontrol_before(struct fv_special_call *life, struct fv_call_place site)
 {
-    *life = (struct fv_life){ 0 };
+    *life = (struct fv_special_call){ 0 };
     enter(life, FV_FN_MPI_Pcontrol, site);
 }
 
-void fv_pcontrol_after(struct fv_life *life, int result, int level)
+void fv_pcontrol_after(struct fv_special_call *life, int result, int level)
 {
     leave(life, result);
     if (level == 0)
@@ -292,7 +292,7 @@ void fv_pcontrol_after(struct fv_life *life, int result, int level)
 /* Arguments behind `level` are for other tools; C cannot forward them, and MPI's own does nothing. */
 FV_PUBLIC int MPI_Pcontrol(const int level, ...)
 {
-    struct fv_life life;
+    struct fv_special_call life;
 
     fv_pcontrol_before(&life, FV_CALL_SITE());
     int result = fv_next_MPI_Pcontrol(level);

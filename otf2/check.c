@@ -298,7 +298,7 @@ static void release(struct fv_check *c)
     fv_index_release(&c->message_index);
     fv_index_release(&c->link_index);
     fv_index_release(&c->lock_index);
-    fv_map_release(&c->here.active);
+    fv_check_map_release(&c->here.active);
     void *arrays[] = { c->pending,  c->comms, c->sequences,  c->touched,    c->parts,
                        c->messages, c->loose, c->links,      c->locks,      c->handles,
                        c->windows,  c,        c->here.stack, c->here.teams, c->programs };

@@ -44,7 +44,7 @@ static const char *open_name(const struct fv_check *c, const struct fv_open *ope
 
 static void check_kind(struct fv_check *c, bool context)
 {
-    struct fv_here *here = &c->here;
+    struct fv_location_state *here = &c->here;
 
     *(context ? &here->contexts : &here->regions) = true;
     if (here->regions && here->contexts && !here->mixed) {
@@ -58,7 +58,7 @@ static void check_kind(struct fv_check *c, bool context)
 
 static void enter(struct fv_check *c, uint64_t id, bool context)
 {
-    struct fv_here *here = &c->here;
+    struct fv_location_state *here = &c->here;
 
     check_kind(c, context);
     FV_GROW(here->stack, here->stack_room, here->depth + 1);
@@ -67,7 +67,7 @@ static void enter(struct fv_check *c, uint64_t id, bool context)
 
 static void leave(struct fv_check *c, uint64_t id, bool context)
 {
-    struct fv_here *here = &c->here;
+    struct fv_location_state *here = &c->here;
     const struct fv_open this = { .id = id, .context = context };
     size_t depth = here->depth;
 
@@ -122,7 +122,7 @@ static bool is_around(const struct fv_check *c, uint64_t around, uint64_t node)
     return node == around || around == NOWHERE;
 }
 
-static uint64_t innermost_entered(const struct fv_here *here)
+static uint64_t innermost_entered(const struct fv_location_state *here)
 {
     for (size_t i = here->depth; i--;)
         if (here->stack[i].context)
@@ -356,7 +356,7 @@ void fv_check_register_flow(OTF2_EvtReaderCallbacks *callbacks)
 
 void fv_check_flow_end(struct fv_check *c)
 {
-    struct fv_here *here = &c->here;
+    struct fv_location_state *here = &c->here;
 
     c->where.scope = FV_OF_EVENT;
     while (here->depth) {

@@ -165,7 +165,7 @@ static uint32_t world_rank(const struct fv_check *c, uint8_t paradigm)
 
 /* ---- communicators ---- */
 
-static void resolve_side(struct fv_check *c, struct fv_comm *comm, unsigned number, uint64_t id)
+static void resolve_side(struct fv_check *c, struct fv_check_comm *comm, unsigned number, uint64_t id)
 {
     struct fv_side *side = &comm->side[number];
     uint32_t index = fv_def_find(c, FV_DEF_GROUP, id);
@@ -205,7 +205,7 @@ static bool is_in(const struct fv_side *side, uint64_t world)
     return false;
 }
 
-static void check_disjoint(struct fv_check *c, const struct fv_comm *comm)
+static void check_disjoint(struct fv_check *c, const struct fv_check_comm *comm)
 {
     for (uint32_t i = 0; i < comm->side[0].size; i++)
         if (!comm->side[0].identity && is_in(&comm->side[1], comm->side[0].members[i])) {
@@ -217,9 +217,9 @@ static void check_disjoint(struct fv_check *c, const struct fv_comm *comm)
 /* A communicator's members come from its parent's, unless either is an inter-communicator. */
 static void check_parent(struct fv_check *c, uint32_t index)
 {
-    const struct fv_comm *comm = &c->comms[index];
+    const struct fv_check_comm *comm = &c->comms[index];
     uint32_t parent = fv_def_find(c, FV_DEF_COMM, fv_def_at(c, FV_DEF_COMM, index)->parent);
-    const struct fv_comm *from = parent == FV_NONE ? NULL : &c->comms[parent];
+    const struct fv_check_comm *from = parent == FV_NONE ? NULL : &c->comms[parent];
     size_t size = c->comm_locations[comm->paradigm] == FV_NONE
                       ? 0
                       : fv_def_at(c, FV_DEF_GROUP, c->comm_locations[comm->paradigm])->u.group.count;
@@ -246,10 +246,10 @@ static void resolve_comms(struct fv_check *c)
 
     c->comms = fv_xcalloc(d->count, sizeof(*c->comms));
     for (uint32_t i = 0; i < d->count; i++) {
-        struct fv_comm *comm = &c->comms[i];
+        struct fv_check_comm *comm = &c->comms[i];
 
         at(c, FV_DEF_COMM, i);
-        *comm = (struct fv_comm){ .usable = true, .inter = d->items[i].u.comm.inter };
+        *comm = (struct fv_check_comm){ .usable = true, .inter = d->items[i].u.comm.inter };
         for (unsigned side = 0; side <= comm->inter; side++)
             resolve_side(c, comm, side, d->items[i].u.comm.group[side]);
         if (comm->inter && comm->usable)
@@ -275,7 +275,7 @@ static uint32_t rank_in(const struct fv_side *side, uint32_t world)
     return FV_NONE;
 }
 
-uint32_t fv_comm_rank(struct fv_check *c, struct fv_comm *comm, uint32_t *side)
+uint32_t fv_comm_rank(struct fv_check *c, struct fv_check_comm *comm, uint32_t *side)
 {
     if (comm->epoch != c->here.epoch) {
         uint32_t world = world_rank(c, comm->paradigm);

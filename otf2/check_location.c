@@ -4,17 +4,17 @@
 void fv_check_location_begin(struct fv_check *c, uint32_t location)
 {
     const struct fv_definition *d = fv_def_at(c, FV_DEF_LOCATION, location), *group;
-    struct fv_here old = c->here;
+    struct fv_location_state old = c->here;
 
-    fv_map_clear(&old.active);
-    c->here = (struct fv_here){ .location = location,
-                                .calling = OTF2_UNDEFINED_CALLING_CONTEXT,
-                                .epoch = old.epoch + 1,
-                                .stack = old.stack,
-                                .stack_room = old.stack_room,
-                                .teams = old.teams,
-                                .team_room = old.team_room,
-                                .active = old.active };
+    fv_check_map_clear(&old.active);
+    c->here = (struct fv_location_state){ .location = location,
+                                          .calling = OTF2_UNDEFINED_CALLING_CONTEXT,
+                                          .epoch = old.epoch + 1,
+                                          .stack = old.stack,
+                                          .stack_room = old.stack_room,
+                                          .teams = old.teams,
+                                          .team_room = old.team_room,
+                                          .active = old.active };
     c->here.group = fv_def_find(c, FV_DEF_LOCATION_GROUP, d->u.location.group);
     group = c->here.group == FV_NONE ? NULL : fv_def_at(c, FV_DEF_LOCATION_GROUP, c->here.group);
     c->here.shared = group && group->u.location_group.locations > 1;

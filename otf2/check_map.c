@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t home(const struct fv_map *map, const struct fv_key *key)
+static size_t home(const struct fv_check_map *map, const struct fv_key *key)
 {
     return (size_t)fv_mix2(fv_mix2(key->a, key->b), key->kind) & (map->room - 1);
 }
 
-struct fv_entry *fv_map_find(const struct fv_map *map, const struct fv_key *key)
+struct fv_entry *fv_check_map_find(const struct fv_check_map *map, const struct fv_key *key)
 {
     if (!map->room)
         return NULL;
@@ -21,7 +21,7 @@ struct fv_entry *fv_map_find(const struct fv_map *map, const struct fv_key *key)
     return NULL;
 }
 
-static void place(struct fv_map *map, const struct fv_entry *entry)
+static void place(struct fv_check_map *map, const struct fv_entry *entry)
 {
     size_t i = home(map, &entry->key);
 
@@ -30,9 +30,9 @@ static void place(struct fv_map *map, const struct fv_entry *entry)
     map->slots[i] = *entry;
 }
 
-static void widen(struct fv_map *map)
+static void widen(struct fv_check_map *map)
 {
-    struct fv_map old = *map;
+    struct fv_check_map old = *map;
 
     map->room = old.room ? old.room * 2 : 64;
     map->slots = fv_xcalloc(map->room, sizeof(*map->slots));
@@ -42,7 +42,7 @@ static void widen(struct fv_map *map)
     free(old.slots);
 }
 
-void fv_map_add(struct fv_map *map, const struct fv_entry *entry)
+void fv_check_map_add(struct fv_check_map *map, const struct fv_entry *entry)
 {
     if (map->used * 2 >= map->room)
         widen(map);
@@ -50,7 +50,7 @@ void fv_map_add(struct fv_map *map, const struct fv_entry *entry)
     map->used++;
 }
 
-void fv_map_remove(struct fv_map *map, struct fv_entry *entry)
+void fv_check_map_remove(struct fv_check_map *map, struct fv_entry *entry)
 {
     size_t mask = map->room - 1, hole = (size_t)(entry - map->slots);
 
@@ -66,15 +66,15 @@ void fv_map_remove(struct fv_map *map, struct fv_entry *entry)
     map->used--;
 }
 
-void fv_map_clear(struct fv_map *map)
+void fv_check_map_clear(struct fv_check_map *map)
 {
     if (map->used)
         memset(map->slots, 0, map->room * sizeof(*map->slots));
     map->used = 0;
 }
 
-void fv_map_release(struct fv_map *map)
+void fv_check_map_release(struct fv_check_map *map)
 {
     free(map->slots);
-    *map = (struct fv_map){ 0 };
+    *map = (struct fv_check_map){ 0 };
 }

@@ -16,16 +16,17 @@ struct fv_entry {
     uint64_t time;
     const char *record;
 };
-struct fv_map {
+struct fv_check_map {
     struct fv_entry *slots;
     size_t room, used;
 };
 
-struct fv_entry *fv_map_find(const struct fv_map *map, const struct fv_key *key); /* NULL; valid until a change */
-void fv_map_add(struct fv_map *map, const struct fv_entry *entry);                /* must not be in it */
-void fv_map_remove(struct fv_map *map, struct fv_entry *entry);
-void fv_map_clear(struct fv_map *map);
-void fv_map_release(struct fv_map *map);
+/* NULL; valid until a change */
+struct fv_entry *fv_check_map_find(const struct fv_check_map *map, const struct fv_key *key);
+void fv_check_map_add(struct fv_check_map *map, const struct fv_entry *entry); /* must not be in it */
+void fv_check_map_remove(struct fv_check_map *map, struct fv_entry *entry);
+void fv_check_map_clear(struct fv_check_map *map);
+void fv_check_map_release(struct fv_check_map *map);
 
 static inline bool fv_key_equal(const struct fv_key *x, const struct fv_key *y)
 {

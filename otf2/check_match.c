@@ -83,11 +83,11 @@ void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_
     const struct fv_entry entry = {
         .key = { kind, a, b }, .what = what, .value = value, .time = c->where.time, .record = c->where.record
     };
-    struct fv_entry *old = fv_map_find(&c->here.active, &entry.key);
+    struct fv_entry *old = fv_check_map_find(&c->here.active, &entry.key);
     char text[96];
 
     if (!old) {
-        fv_map_add(&c->here.active, &entry);
+        fv_check_map_add(&c->here.active, &entry);
         return;
     }
     if (may_be_elsewhere(c, kind))
@@ -100,12 +100,12 @@ void fv_check_start(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_
 bool fv_check_complete(struct fv_check *c, enum fv_active kind, uint64_t a, uint64_t b, struct fv_entry *out)
 {
     const struct fv_key key = { kind, a, b };
-    struct fv_entry *entry = fv_map_find(&c->here.active, &key);
+    struct fv_entry *entry = fv_check_map_find(&c->here.active, &key);
     char text[96];
 
     if (entry) {
         *out = *entry;
-        fv_map_remove(&c->here.active, entry);
+        fv_check_map_remove(&c->here.active, entry);
         return true;
     }
     if (may_be_elsewhere(c, kind))
@@ -120,7 +120,7 @@ bool fv_check_goes_on(struct fv_check *c, enum fv_active kind, uint64_t a, uint6
     const struct fv_key key = { kind, a, b };
     char text[96];
 
-    if (fv_map_find(&c->here.active, &key) || may_be_elsewhere(c, kind))
+    if (fv_check_map_find(&c->here.active, &key) || may_be_elsewhere(c, kind))
         return true;
     fv_fault(c, actives[kind].unknown, "%s was not %s", describe(&key, text), actives[kind].started);
     return false;
@@ -136,7 +136,7 @@ static int by_time(const void *x, const void *y)
 /* In the order of their starts, not of the hash. */
 void fv_check_still_active(struct fv_check *c)
 {
-    struct fv_map *map = &c->here.active;
+    struct fv_check_map *map = &c->here.active;
     struct fv_entry **left = fv_xcalloc(map->used, sizeof(*left));
     size_t count = 0;
     char text[96];
@@ -338,23 +338,23 @@ void fv_check_sequences_end(struct fv_check *c)
         if (comm != FV_NONE)
             rank = fv_comm_rank(c, &c->comms[comm], &side);
         FV_GROW(c->parts, c->part_room, c->part_count + 1);
-        c->parts[c->part_count++] = (struct fv_part){ .sequence = number,
-                                                      .location = c->here.location,
-                                                      .rank = side << 31 | (rank & rank_bits),
-                                                      .done = s->done,
-                                                      .hash = s->hash,
-                                                      .later = s->later,
-                                                      .later_hash = s->later_hash,
-                                                      .differs = s->differs,
-                                                      .different = s->different,
-                                                      .time = s->time };
+        c->parts[c->part_count++] = (struct fv_sequence_part){ .sequence = number,
+                                                               .location = c->here.location,
+                                                               .rank = side << 31 | (rank & rank_bits),
+                                                               .done = s->done,
+                                                               .hash = s->hash,
+                                                               .later = s->later,
+                                                               .later_hash = s->later_hash,
+                                                               .differs = s->differs,
+                                                               .different = s->different,
+                                                               .time = s->time };
     }
     c->touched_count = 0;
 }
 
 static int by_rank(const void *x, const void *y)
 {
-    const struct fv_part *a = x, *b = y;
+    const struct fv_sequence_part *a = x, *b = y;
 
     if (a->sequence != b->sequence)
         return a->sequence < b->sequence ? -1 : 1;
@@ -391,7 +391,7 @@ static struct group_of group_of(const struct fv_check *c, uint32_t number)
     return g;
 }
 
-static void compare_part(struct fv_check *c, const struct fv_part *ours, const struct fv_part *p,
+static void compare_part(struct fv_check *c, const struct fv_sequence_part *ours, const struct fv_sequence_part *p,
                          const struct group_of *g)
 {
     struct fv_where where = { .scope = p->differs ? FV_OF_EVENT : FV_OF_LOCATION,
@@ -424,7 +424,7 @@ static void compare_part(struct fv_check *c, const struct fv_part *ours, const s
 
 /* Several locations of one rank (threads): their common order is not known, so only their sums are compared.
  */
-static void add_threads(struct fv_part *parts, size_t *count)
+static void add_threads(struct fv_sequence_part *parts, size_t *count)
 {
     size_t kept = 0;
 
@@ -440,7 +440,7 @@ static void add_threads(struct fv_part *parts, size_t *count)
         parts[i].hash = parts[i].later_hash = parts[i].differs = 0;
 }
 
-static void compare_sequence(struct fv_check *c, struct fv_part *parts, size_t count)
+static void compare_sequence(struct fv_check *c, struct fv_sequence_part *parts, size_t count)
 {
     const struct group_of g = group_of(c, parts->sequence);
     const struct fv_where where = { .scope = FV_OF_LOCATION, .location = parts->location };

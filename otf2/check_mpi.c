@@ -8,7 +8,7 @@
 
 /* Said once of a communicator and location. `since`: when the operation began; what was under way when the
  * communicator was freed ends all the same (MPI-4.0, 7.4.3). */
-static void check_life(struct fv_check *c, OTF2_CommRef id, struct fv_comm *comm, uint64_t since)
+static void check_life(struct fv_check *c, OTF2_CommRef id, struct fv_check_comm *comm, uint64_t since)
 {
     const struct fv_definition *d = fv_def_get(c, FV_DEF_COMM, id);
 
@@ -26,9 +26,9 @@ static void check_life(struct fv_check *c, OTF2_CommRef id, struct fv_comm *comm
     comm->destroyed = false;
 }
 
-static struct fv_comm *member_of(struct fv_check *c, OTF2_CommRef id, const char *field)
+static struct fv_check_comm *member_of(struct fv_check *c, OTF2_CommRef id, const char *field)
 {
-    struct fv_comm *comm;
+    struct fv_check_comm *comm;
     uint32_t side;
 
     if (!fv_check_reference(c, FV_DEF_COMM, id, field))
@@ -42,9 +42,9 @@ static struct fv_comm *member_of(struct fv_check *c, OTF2_CommRef id, const char
     return NULL;
 }
 
-static struct fv_comm *comm_since(struct fv_check *c, OTF2_CommRef id, uint64_t since)
+static struct fv_check_comm *comm_since(struct fv_check *c, OTF2_CommRef id, uint64_t since)
 {
-    struct fv_comm *comm = member_of(c, id, "communicator");
+    struct fv_check_comm *comm = member_of(c, id, "communicator");
 
     if (comm)
         check_life(c, id, comm, since);
@@ -52,16 +52,17 @@ static struct fv_comm *comm_since(struct fv_check *c, OTF2_CommRef id, uint64_t 
 }
 
 /* A use of a communicator: its struct and the location's rank; NULL: a fault was reported. */
-static struct fv_comm *check_comm(struct fv_check *c, OTF2_CommRef id, const char *field)
+static struct fv_check_comm *check_comm(struct fv_check *c, OTF2_CommRef id, const char *field)
 {
-    struct fv_comm *comm = member_of(c, id, field);
+    struct fv_check_comm *comm = member_of(c, id, field);
 
     if (comm)
         check_life(c, id, comm, UINT64_MAX);
     return comm;
 }
 
-bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned number, uint32_t rank, const char *field)
+bool fv_check_rank(struct fv_check *c, const struct fv_check_comm *comm, unsigned number, uint32_t rank,
+                   const char *field)
 {
     const struct fv_side *side = &comm->side[number];
 
@@ -82,7 +83,7 @@ bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned numb
 static OTF2_CallbackCode on_CommCreate(FV_EVENT, OTF2_CommRef id)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "CommCreate");
-    struct fv_comm *comm = member_of(c, id, "communicator");
+    struct fv_check_comm *comm = member_of(c, id, "communicator");
 
     if (!comm)
         return OTF2_CALLBACK_SUCCESS;
@@ -97,7 +98,7 @@ static OTF2_CallbackCode on_CommCreate(FV_EVENT, OTF2_CommRef id)
 static OTF2_CallbackCode on_CommDestroy(FV_EVENT, OTF2_CommRef id)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "CommDestroy");
-    struct fv_comm *comm = member_of(c, id, "communicator");
+    struct fv_check_comm *comm = member_of(c, id, "communicator");
 
     if (!comm)
         return OTF2_CALLBACK_SUCCESS;
@@ -112,7 +113,7 @@ static OTF2_CallbackCode on_CommDestroy(FV_EVENT, OTF2_CommRef id)
 
 /* ---- messages ---- */
 
-static uint32_t self_of(const struct fv_check *c, const struct fv_comm *comm)
+static uint32_t self_of(const struct fv_check *c, const struct fv_check_comm *comm)
 {
     return comm->side[0].self ? c->here.group : FV_NONE;
 }
@@ -120,7 +121,7 @@ static uint32_t self_of(const struct fv_check *c, const struct fv_comm *comm)
 /* The number of the message's entry plus 1; 0: it cannot be told. */
 static uint32_t send(struct fv_check *c, uint32_t receiver, OTF2_CommRef id, uint32_t tag, uint64_t bytes)
 {
-    struct fv_comm *comm = check_comm(c, id, "communicator");
+    struct fv_check_comm *comm = check_comm(c, id, "communicator");
     struct fv_message *m;
 
     if (!comm || !fv_check_rank(c, comm, comm->inter ? 1 - comm->in_side : 0, receiver, "receiver"))
@@ -161,7 +162,7 @@ static bool is_failed(const struct fv_check *c, const OTF2_AttributeList *list)
 static void receive(struct fv_check *c, const OTF2_AttributeList *attributes, uint64_t since, uint32_t sender,
                     OTF2_CommRef id, uint32_t tag, uint64_t bytes)
 {
-    struct fv_comm *comm = comm_since(c, id, since);
+    struct fv_check_comm *comm = comm_since(c, id, since);
     unsigned remote = comm && comm->inter ? 1 - comm->in_side : 0;
     struct fv_message *m;
 
@@ -269,7 +270,7 @@ static OTF2_CallbackCode on_MpiRequestCancelled(FV_EVENT, uint64_t request)
 
 /* ---- collectives ---- */
 
-void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_CollectiveOp op, uint32_t root)
+void fv_check_root(struct fv_check *c, const struct fv_check_comm *comm, OTF2_CollectiveOp op, uint32_t root)
 {
     bool special = root == OTF2_COLLECTIVE_ROOT_SELF || root == OTF2_COLLECTIVE_ROOT_THIS_GROUP;
 
@@ -292,7 +293,7 @@ static void collective(struct fv_check *c, uint64_t since, OTF2_CollectiveOp op,
                        bool ordered)
 {
     bool handle = op == OTF2_COLLECTIVE_OP_CREATE_HANDLE || op == OTF2_COLLECTIVE_OP_DESTROY_HANDLE;
-    struct fv_comm *comm = handle ? member_of(c, id, "communicator") : comm_since(c, id, since);
+    struct fv_check_comm *comm = handle ? member_of(c, id, "communicator") : comm_since(c, id, since);
 
     if (!comm)
         return;

@@ -10,7 +10,7 @@ bool fv_check_reference(struct fv_check *c, enum fv_def kind, uint64_t id, const
         return true;
     if (!c->reading_events && id != fv_def_undefined(kind)) {
         FV_GROW(c->pending, c->pending_room, c->pending_count + 1);
-        c->pending[c->pending_count++] = (struct fv_pending){ c->where, kind, id, field };
+        c->pending[c->pending_count++] = (struct fv_forward_reference){ c->where, kind, id, field };
     } else if (id == fv_def_undefined(kind)) {
         fv_fault(c, FV_UNDEFINED, "%s is UNDEFINED; it must be a %s", field, fv_def_name(kind));
     } else {
@@ -24,7 +24,7 @@ bool fv_check_optional(struct fv_check *c, enum fv_def kind, uint64_t id, const 
     return id == fv_def_undefined(kind) || fv_check_reference(c, kind, id, field);
 }
 
-static void resolve(struct fv_check *c, const struct fv_pending *p)
+static void resolve(struct fv_check *c, const struct fv_forward_reference *p)
 {
     if (fv_def_find(c, p->kind, p->id) != FV_NONE)
         fv_fault_at(c, &p->where, FV_FORWARD, "%s: %s %" PRIu64 " is defined only later", p->field,

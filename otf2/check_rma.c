@@ -17,10 +17,10 @@ static struct fv_window *state_of(struct fv_check *c, OTF2_RmaWinRef id)
 }
 
 /* The window's communicator; NULL: it cannot be used, which was reported. */
-static struct fv_comm *member_of(struct fv_check *c, OTF2_RmaWinRef id)
+static struct fv_check_comm *member_of(struct fv_check *c, OTF2_RmaWinRef id)
 {
     const struct fv_definition *d;
-    struct fv_comm *comm;
+    struct fv_check_comm *comm;
     uint32_t index, side;
 
     if (!fv_check_reference(c, FV_DEF_RMA_WIN, id, "window"))
@@ -38,9 +38,9 @@ static struct fv_comm *member_of(struct fv_check *c, OTF2_RmaWinRef id)
 }
 
 /* The same for what may happen only while the window is there. */
-static struct fv_comm *window(struct fv_check *c, OTF2_RmaWinRef id)
+static struct fv_check_comm *window(struct fv_check *c, OTF2_RmaWinRef id)
 {
-    struct fv_comm *comm = member_of(c, id);
+    struct fv_check_comm *comm = member_of(c, id);
     struct fv_window *w = comm ? state_of(c, id) : NULL;
 
     if (!comm || c->here.shared || !fv_def_get(c, FV_DEF_RMA_WIN, id)->u.window.events)
@@ -58,7 +58,7 @@ static struct fv_comm *window(struct fv_check *c, OTF2_RmaWinRef id)
 
 static void check_remote(struct fv_check *c, OTF2_RmaWinRef id, uint32_t remote, bool all_allowed)
 {
-    const struct fv_comm *comm = window(c, id);
+    const struct fv_check_comm *comm = window(c, id);
 
     if (comm && !(all_allowed && remote == ALL_RANKS))
         fv_check_rank(c, comm, 0, remote, "remote");
@@ -115,7 +115,7 @@ static OTF2_CallbackCode on_RmaCollectiveEnd(FV_EVENT, OTF2_CollectiveOp op,
                                              __attribute__((unused)) uint64_t received)
 {
     struct fv_check *c = fv_check_event(data, time, attributes, "RmaCollectiveEnd");
-    const struct fv_comm *comm = member_of(c, id); /* its end comes after RmaWinDestroy */
+    const struct fv_check_comm *comm = member_of(c, id); /* its end comes after RmaWinDestroy */
 
     if (!c->here.rma_collective)
         fv_fault(c, FV_COLLECTIVE_PAIR, "%s ends, but no collective has begun", fv_collective_name(op));
@@ -273,7 +273,7 @@ static OTF2_CallbackCode on_RmaOpCompleteRemote(FV_EVENT, OTF2_RmaWinRef id, uin
     struct fv_check *c = fv_check_event(data, time, attributes, "RmaOpCompleteRemote");
     const struct fv_key key = { FV_ACTIVE_RMA, id, matching };
 
-    if (fv_map_find(&c->here.active, &key) || !c->here.rma_started || matching > c->here.rma_highest)
+    if (fv_check_map_find(&c->here.active, &key) || !c->here.rma_started || matching > c->here.rma_highest)
         complete(c, id, matching);
     else
         window(c, id); /* its local completion came before */

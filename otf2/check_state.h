@@ -97,7 +97,7 @@ struct fv_definitions {
 };
 
 /* A reference to what was not defined yet; at the end of the definitions it is forward or undefined. */
-struct fv_pending {
+struct fv_forward_reference {
     struct fv_where where;
     enum fv_def kind;
     uint64_t id;
@@ -111,7 +111,7 @@ struct fv_side {
     bool self, global, identity;
     const uint64_t *members; /* world ranks */
 };
-struct fv_comm {
+struct fv_check_comm {
     struct fv_side side[2];
     uint8_t paradigm;
     bool inter, usable;
@@ -134,7 +134,7 @@ struct fv_sequence {
 };
 
 /* What one location did, kept until all are read. */
-struct fv_part {
+struct fv_sequence_part {
     uint32_t sequence, location, rank; /* rank: side << 31 | rank */
     uint64_t done, hash, later, later_hash, differs, different, time;
 };
@@ -163,7 +163,7 @@ struct fv_link { /* thread creation: one contingent and sequence count */
     uint32_t location[4];
 };
 
-struct fv_lock { /* of threads: how its acquisition orders were used */
+struct fv_lock_orders { /* of threads: how its acquisition orders were used */
     uint64_t sum, last_location;
     uint32_t last; /* order, on that location */
     uint64_t key, acquired, least, most;
@@ -174,7 +174,7 @@ struct fv_open { /* a region or a calling context that is entered */
     bool context;
 };
 
-struct fv_here { /* the location that is being read */
+struct fv_location_state { /* the location that is being read */
     uint32_t location, group, epoch;
     uint64_t last, events;
     bool metric_only, shared; /* shared: its process has other locations */
@@ -189,7 +189,7 @@ struct fv_here { /* the location that is being read */
     size_t team_depth, team_room;
     unsigned collective, rma_collective;
     uint64_t collective_time;
-    struct fv_map active; /* operations and locks, see enum fv_active */
+    struct fv_check_map active; /* operations and locks, see enum fv_active */
     uint64_t rma_started, rma_highest;
 };
 
@@ -217,7 +217,7 @@ struct fv_check {
     OTF2_Reader *reader;
     struct fv_definitions definitions[FV_DEF_COUNT];
     bool reading_events;
-    struct fv_pending *pending;
+    struct fv_forward_reference *pending;
     size_t pending_count, pending_room;
     struct {
         unsigned count;
@@ -226,12 +226,12 @@ struct fv_check {
     uint32_t comm_locations[256];     /* group of each paradigm, FV_NONE */
     uint32_t *world_by_location[256]; /* [location], [location group]: world rank; FV_NONE */
     uint32_t *world_by_group[256];
-    struct fv_comm *comms;
+    struct fv_check_comm *comms;
     struct fv_sequence *sequences;
     size_t remembered; /* items of all sequences */
     uint32_t *touched; /* sequences of the location that is being read */
     size_t touched_count, touched_room;
-    struct fv_part *parts;
+    struct fv_sequence_part *parts;
     size_t part_count, part_room;
     struct fv_index message_index;
     struct fv_message *messages;
@@ -241,7 +241,7 @@ struct fv_check {
     struct fv_link *links;
     size_t link_count, link_room;
     struct fv_index link_index;
-    struct fv_lock *locks;
+    struct fv_lock_orders *locks;
     size_t lock_count, lock_room;
     struct fv_index lock_index;
     struct fv_window { /* what the location that is being read did with it */
@@ -259,7 +259,7 @@ struct fv_check {
     uint32_t *programs;      /* regions that stand for a program */
     size_t program_count, program_room;
     bool program_said; /* that one has none */
-    struct fv_here here;
+    struct fv_location_state here;
     uint32_t mapping_seen; /* bits of the location's mapping tables */
     char library_error[512];
 };
@@ -296,7 +296,7 @@ void fv_check_definitions_end(struct fv_check *c);
 /* ---- trees, groups and communicators, once all definitions are known (check_groups.c) ---- */
 void fv_check_groups(struct fv_check *c);
 /* FV_NONE: not a member. */
-uint32_t fv_comm_rank(struct fv_check *c, struct fv_comm *comm, uint32_t *side);
+uint32_t fv_comm_rank(struct fv_check *c, struct fv_check_comm *comm, uint32_t *side);
 
 /* ---- one location's definitions (check_local.c) ---- */
 OTF2_DefReaderCallbacks *fv_check_local_callbacks(void);
@@ -317,8 +317,9 @@ void fv_check_location_begin(struct fv_check *c, uint32_t location);
 void fv_check_location_end(struct fv_check *c);
 void fv_check_matches(struct fv_check *c);
 
-bool fv_check_rank(struct fv_check *c, const struct fv_comm *comm, unsigned side, uint32_t rank, const char *field);
-void fv_check_root(struct fv_check *c, const struct fv_comm *comm, OTF2_CollectiveOp op, uint32_t root);
+bool fv_check_rank(struct fv_check *c, const struct fv_check_comm *comm, unsigned side, uint32_t rank,
+                   const char *field);
+void fv_check_root(struct fv_check *c, const struct fv_check_comm *comm, OTF2_CollectiveOp op, uint32_t root);
 
 /* ---- operations that are started and completed (check_match.c) ---- */
 /* What was under way may end unseen from here on. */

@@ -140,7 +140,7 @@ static void check_pair(struct fv_check *c, const struct fv_link *link, unsigned 
 
 /* ---- locks ---- */
 
-static struct fv_lock *find_lock(struct fv_check *c, uint64_t key)
+static struct fv_lock_orders *find_lock(struct fv_check *c, uint64_t key)
 {
     struct fv_index_probe probe = fv_index_probe(&c->lock_index, fv_mix(key));
 
@@ -149,13 +149,13 @@ static struct fv_lock *find_lock(struct fv_check *c, uint64_t key)
             return &c->locks[i];
     FV_GROW(c->locks, c->lock_room, c->lock_count + 1);
     fv_index_add(&c->lock_index, fv_mix(key), (uint32_t)c->lock_count);
-    c->locks[c->lock_count] = (struct fv_lock){ .key = key, .least = UINT64_MAX };
+    c->locks[c->lock_count] = (struct fv_lock_orders){ .key = key, .least = UINT64_MAX };
     return &c->locks[c->lock_count++];
 }
 
 static void acquire(struct fv_check *c, OTF2_Paradigm model, uint32_t id, uint32_t order)
 {
-    struct fv_lock *lock = find_lock(c, (uint64_t)model << 32 | id);
+    struct fv_lock_orders *lock = find_lock(c, (uint64_t)model << 32 | id);
 
     fv_check_paradigm(c, model, "model");
     fv_check_start(c, FV_ACTIVE_LOCK, lock->key, order, 1, 0);
@@ -292,7 +292,7 @@ void fv_check_threads_all(struct fv_check *c)
             check_pair(c, &c->links[i], END, WAIT);
     }
     for (size_t i = 0; c->locks_complete && i < c->lock_count; i++) {
-        const struct fv_lock *lock = &c->locks[i];
+        const struct fv_lock_orders *lock = &c->locks[i];
 
         uint64_t consecutive = (lock->least + lock->most) * lock->acquired / 2;
 

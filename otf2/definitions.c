@@ -363,7 +363,7 @@ static void write_contexts(struct writing *w)
     struct fv_index index = { 0 };
 
     for (uint32_t i = 0; i < c->count; i++) {
-        const struct fv_context *x = &c->items[i];
+        const struct fv_calling_context *x = &c->items[i];
 
         place[i] = FV_NONE;
         if (!x->file || !x->line)

@@ -203,7 +203,7 @@ struct rank_time {
 static struct rank_time time_of(const struct writer *w, uint32_t rank)
 {
     uint32_t line = w->a->main_line[rank];
-    const struct fv_line *l = &w->a->steps.lines[w->a->steps.first_line[rank]];
+    const struct fv_step_line *l = &w->a->steps.lines[w->a->steps.first_line[rank]];
     struct rank_time t = { 0 };
 
     if (line == FV_NONE || !l->count)
@@ -221,7 +221,7 @@ static uint64_t elapsed_ns(const struct fv_analysis *a)
     uint64_t first = UINT64_MAX, last = 0;
 
     for (uint32_t i = 0; i < a->steps.line_count; i++) {
-        const struct fv_line *l = &a->steps.lines[i];
+        const struct fv_step_line *l = &a->steps.lines[i];
 
         if (!l->count)
             continue;

@@ -42,7 +42,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *rec
 
     if (!wait)
         return a->to->put(a->to, slot, record);
-    const struct fv_line *cause = &a->analysis->steps.lines[s->cause_line];
+    const struct fv_step_line *cause = &a->analysis->steps.lines[s->cause_line];
     with = *record;
     with.op = fv_step_main_kind(&a->analysis->steps, s);
     with.sent = wait;

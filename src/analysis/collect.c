@@ -84,7 +84,7 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
 {
     struct fv_rank_collect *r = (struct fv_rank_collect *)(void *)sink;
     struct fv_call_thread *t = &r->threads[slot];
-    struct fv_line *l = &r->all->steps->lines[t->line];
+    struct fv_step_line *l = &r->all->steps->lines[t->line];
 
     if (r->all->steps->failed) /* the rest of the call whose step had no room comes here all the same */
         return false;

@@ -14,7 +14,7 @@ struct back {
 };
 
 /* The next wait of a line, going back. */
-static bool find_wait(struct back *b, uint32_t line, struct fv_next *out)
+static bool find_wait(struct back *b, uint32_t line, struct fv_heap_item *out)
 {
     const struct fv_steps *steps = b->g->steps;
 
@@ -26,7 +26,7 @@ static bool find_wait(struct back *b, uint32_t line, struct fv_next *out)
 
         if (!wait || s->cause_line == line)
             continue;
-        *out = (struct fv_next){ UINT64_MAX - (s->begin + wait), 0, line };
+        *out = (struct fv_heap_item){ UINT64_MAX - (s->begin + wait), 0, line };
         return true;
     }
     return false;
@@ -35,7 +35,7 @@ static bool find_wait(struct back *b, uint32_t line, struct fv_next *out)
 static void find_lines(struct back *b)
 {
     const struct fv_steps *steps = b->g->steps;
-    struct fv_next next;
+    struct fv_heap_item next;
 
     for (uint32_t i = 0; i < steps->line_count; i++) {
         if (!fv_steps_are_own(steps, i))
@@ -51,7 +51,7 @@ static void find_lines(struct back *b)
 static uint64_t fill(struct back *b)
 {
     while (b->heap.count) {
-        struct fv_next *first = &b->heap.items[0], next;
+        struct fv_heap_item *first = &b->heap.items[0], next;
         uint64_t end = UINT64_MAX - first->time;
         uint32_t line = first->number;
 

@@ -277,7 +277,7 @@ static void forget(struct fv_bytes *bytes, size_t done)
 /* About waits that ended at `until` or later. */
 static void send_questions(struct fv_delays *d, uint64_t until)
 {
-    const struct fv_line *lines = d->g->steps->lines;
+    const struct fv_step_line *lines = d->g->steps->lines;
     const struct question *first = (const struct question *)(const void *)d->asked.data, *q = first, *next,
                           *stop = end_of(&d->asked);
 
@@ -346,7 +346,7 @@ static void charge(struct fv_delays *d, enum fv_tally_what what, uint32_t line, 
 /* The part of one wait that locks of the delayer's threads are to blame for. */
 static void charge_for_locks(struct fv_delays *d, uint32_t line, uint32_t delayer, double direct)
 {
-    const struct fv_line *lines = d->g->steps->lines;
+    const struct fv_step_line *lines = d->g->steps->lines;
     double ns = 0;
 
     for (size_t i = 0; i < d->touched_count; i++)

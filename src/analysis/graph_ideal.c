@@ -121,7 +121,7 @@ static void go_on(struct ideal *x, uint32_t line, uint32_t call)
 
     x->call[line] = call;
     if (call < steps->lines[line].count)
-        fv_heap_replace(&x->heap, (struct fv_next){ fv_step(steps, line, call)->begin, BEGIN, line });
+        fv_heap_replace(&x->heap, (struct fv_heap_item){ fv_step(steps, line, call)->begin, BEGIN, line });
     else
         fv_heap_pop(&x->heap);
 }
@@ -147,7 +147,7 @@ static void begin_event(struct ideal *x, uint64_t time, uint32_t line, uint32_t 
     } while (++i < steps->lines[line].count && (s = fv_step(steps, line, i))->flags & FV_STEP_MORE);
     x->end[line] = end;
     if (needs || event_at(x, at)->meetings)
-        fv_heap_replace(&x->heap, (struct fv_next){ end, END, line });
+        fv_heap_replace(&x->heap, (struct fv_heap_item){ end, END, line });
     else
         go_on(x, line, i);
 }
@@ -182,7 +182,7 @@ static void end_event(struct ideal *x, uint64_t time, uint32_t line, uint32_t ca
 static uint64_t fill(struct ideal *x)
 {
     while (x->heap.count) {
-        struct fv_next next = x->heap.items[0];
+        struct fv_heap_item next = x->heap.items[0];
 
         if (x->count >= x->window && x->last_time != next.time)
             return x->last_time;
@@ -406,7 +406,7 @@ static void move_clocks(struct ideal *x)
         stop[i] =
             i ? (const struct event *)(const void *)(x->all[i].data + x->all[i].count) : event_at(x, x->window_bytes);
         if (at[i] != stop[i])
-            fv_heap_push(&heap, (struct fv_next){ at[i]->time, at[i]->phase, at[i]->line });
+            fv_heap_push(&heap, (struct fv_heap_item){ at[i]->time, at[i]->phase, at[i]->line });
     }
     while (heap.count) {
         uint32_t source = x->g->steps->lines[heap.items[0].number].process;
@@ -420,7 +420,7 @@ static void move_clocks(struct ideal *x)
         }
         e = at[source] = event_behind(e);
         if (e < stop[source])
-            fv_heap_replace(&heap, (struct fv_next){ e->time, e->phase, e->line });
+            fv_heap_replace(&heap, (struct fv_heap_item){ e->time, e->phase, e->line });
         else
             fv_heap_pop(&heap);
     }
@@ -430,7 +430,7 @@ static void move_clocks(struct ideal *x)
 }
 
 /* A thread computes, or is not there, before its first call and after its last one. */
-static const struct fv_line *program_of(const struct fv_steps *s, uint32_t line)
+static const struct fv_step_line *program_of(const struct fv_steps *s, uint32_t line)
 {
     return &s->lines[s->first_line[s->lines[line].rank]];
 }
@@ -473,7 +473,7 @@ static void begin_alone(struct ideal *x, uint32_t line, uint32_t call)
     first->flags |= FV_STEP_IDEAL;
     fv_steps_visited(steps, i - call);
     if (needs)
-        fv_heap_replace(&x->heap, (struct fv_next){ end, END, line });
+        fv_heap_replace(&x->heap, (struct fv_heap_item){ end, END, line });
     else
         go_on(x, line, i);
 }
@@ -502,7 +502,7 @@ static void end_alone(struct ideal *x, uint32_t line, uint32_t call)
 static void follow_alone(struct ideal *x)
 {
     while (x->heap.count) {
-        struct fv_next next = x->heap.items[0];
+        struct fv_heap_item next = x->heap.items[0];
 
         if (next.phase == BEGIN)
             begin_alone(x, next.number, x->call[next.number]);
@@ -536,7 +536,7 @@ static void set_up(struct ideal *x)
         if (!fv_steps_are_own(steps, i))
             continue;
         x->end[i] = steps->lines[i].begin_ns;
-        fv_heap_push(&x->heap, (struct fv_next){ fv_step(steps, i, 0)->begin, BEGIN, i });
+        fv_heap_push(&x->heap, (struct fv_heap_item){ fv_step(steps, i, 0)->begin, BEGIN, i });
     }
 }
 

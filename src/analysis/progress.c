@@ -113,7 +113,7 @@ static bool ask(struct progress *p)
 /* How many steps of the line began by then. */
 static uint32_t begun_by(const struct fv_steps *steps, uint32_t line, uint64_t ns)
 {
-    const struct fv_line *l = &steps->lines[line];
+    const struct fv_step_line *l = &steps->lines[line];
     size_t blocks = FV_COUNT_BEFORE(i, l->block_count, l->blocks[i][0].begin <= ns);
     uint32_t first = blocks ? (uint32_t)(blocks - 1) * FV_STEPS_A_BLOCK : 0,
              stop = (uint32_t)blocks * FV_STEPS_A_BLOCK < l->count ? (uint32_t)blocks * FV_STEPS_A_BLOCK : l->count;

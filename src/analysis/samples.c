@@ -54,7 +54,7 @@ static void keep(struct joining *j, const struct fv_sample *sample)
 static void join(struct joining *j, const struct fv_logged_sample *r)
 {
     int64_t ns = fv_clock_ns(&j->merge->clocks.lines[j->merge->clocks.of_rank[j->rank]], r->ticks, &j->piece);
-    const struct fv_line *line = &j->steps->lines[j->line];
+    const struct fv_step_line *line = &j->steps->lines[j->line];
     struct fv_sample sample = { .ns = ns > 0 ? (uint64_t)ns : 0, .node = r->path, .cpu_ns = r->cpu_ns };
     uint32_t site = FV_NONE;
 

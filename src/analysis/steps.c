@@ -56,7 +56,7 @@ void fv_steps_init(struct fv_steps *s, const struct fv_merge *m)
     s->visited = fv_xcalloc(1, sizeof(*s->visited));
     for (uint32_t i = 0; i < m->defs.rank_count; i++)
         for (uint32_t k = s->first_line[i]; k < s->first_line[i + 1]; k++)
-            s->lines[k] = (struct fv_line){ .rank = i, .slot = k - s->first_line[i], .process = process[i] };
+            s->lines[k] = (struct fv_step_line){ .rank = i, .slot = k - s->first_line[i], .process = process[i] };
     free(process);
 }
 
@@ -119,7 +119,7 @@ static bool allocate(struct fv_spill *f)
     return true;
 }
 
-static bool add_block(struct fv_steps *s, struct fv_line *l)
+static bool add_block(struct fv_steps *s, struct fv_step_line *l)
 {
     struct fv_spill *f = &s->spill;
     size_t need = ((size_t)f->blocks + 1) * BLOCK_BYTES;
@@ -140,7 +140,7 @@ static bool add_block(struct fv_steps *s, struct fv_line *l)
 
 struct fv_step *fv_steps_add(struct fv_steps *s, uint32_t line)
 {
-    struct fv_line *l = &s->lines[line];
+    struct fv_step_line *l = &s->lines[line];
 
     s->failed = s->failed || (l->count == l->block_count * FV_STEPS_A_BLOCK && !add_block(s, l));
     if (s->failed)
@@ -218,7 +218,7 @@ void fv_steps_gather(struct fv_steps *s, const struct fv_transport *t)
     struct fv_bytes bytes = { 0 };
 
     for (uint32_t i = 0; t->rank && i < s->line_count; i++) {
-        const struct fv_line *l = &s->lines[i];
+        const struct fv_step_line *l = &s->lines[i];
 
         if (fv_steps_are_own(s, i))
             fv_bytes_put(&bytes, &(struct line){ l->begin_ns, l->end_ns, i, l->count }, sizeof(struct line));
@@ -229,7 +229,7 @@ void fv_steps_gather(struct fv_steps *s, const struct fv_transport *t)
         fv_transport_get(t, i, &bytes);
     for (size_t i = 0; !t->rank && i < bytes.count / sizeof(struct line); i++) {
         const struct line *of = (struct line *)(void *)bytes.data + i;
-        struct fv_line *l = &s->lines[of->line];
+        struct fv_step_line *l = &s->lines[of->line];
 
         l->begin_ns = of->begin_ns;
         l->end_ns = of->end_ns;

@@ -128,7 +128,7 @@ static inline uint32_t fv_step_site(const struct fv_step *s)
 
 #define FV_STEPS_A_BLOCK 256
 
-struct fv_line {
+struct fv_step_line {
     uint32_t rank, slot;         /* index in fv_defs.ranks; thread of it */
     uint32_t process;            /* that has the steps */
     uint32_t count, block_count; /* of steps (in the first process: of all lines); of blocks */
@@ -149,7 +149,7 @@ struct fv_spill {
 };
 
 struct fv_steps {
-    struct fv_line *lines; /* one more: the details, in place of steps; and so many more: their samples */
+    struct fv_step_line *lines; /* one more: the details, in place of steps; and so many more: their samples */
     uint32_t line_count;
     uint32_t *first_line; /* by index in fv_defs.ranks; one more at the end */
     struct fv_spill spill;

@@ -201,7 +201,7 @@ static bool is_left_out(const struct fv_filter *f, const struct fv_elf_symbol *s
 /* Without its own debug information, in an object that has some, a function is in a file without a name. */
 static const char *file_of(const struct fv_elf_symbol *s, struct fv_lines *lines)
 {
-    struct fv_line line[16];
+    struct fv_code_line line[16];
     size_t count = lines ? fv_lines_find(lines, s->begin, line, sizeof(line) / sizeof(*line)) : 0;
 
     return !lines ? NULL : count && line[count - 1].file ? line[count - 1].file : "";

@@ -39,7 +39,7 @@ static bool is_older_openmpi(const struct fv_libraries *libraries)
     return false;
 }
 
-static enum verdict judge(const char *path, const struct fv_libraries *libraries, struct fv_finding *out)
+static enum verdict judge(const char *path, const struct fv_libraries *libraries, struct fv_flavour_result *out)
 {
     const struct fv_library *found = NULL;
     const char *by;
@@ -85,7 +85,7 @@ static bool has_asan(const struct fv_libraries *libraries)
     return false;
 }
 
-static void note_sanitizer(const struct fv_dynamic *elf, struct fv_finding *out)
+static void note_sanitizer(const struct fv_dynamic *elf, struct fv_flavour_result *out)
 {
     if (elf->has_asan || elf->has_tsan) {
         out->is_tsan = elf->has_tsan;
@@ -93,7 +93,7 @@ static void note_sanitizer(const struct fv_dynamic *elf, struct fv_finding *out)
     }
 }
 
-static enum verdict look_at(const char *path, struct fv_finding *out)
+static enum verdict look_at(const char *path, struct fv_flavour_result *out)
 {
     struct fv_libraries libraries = { .items = NULL };
     struct fv_dynamic elf;
@@ -123,7 +123,7 @@ static enum verdict look_at(const char *path, struct fv_finding *out)
 /* The first word behind argv[0] that is a program with an MPI: of env, sh, gdb, and of launchers, whose
  * options need no understanding that way. Where there is none, the first that is static or of another
  * machine. */
-static enum verdict look_behind(char *const argv[], struct fv_finding *out)
+static enum verdict look_behind(char *const argv[], struct fv_flavour_result *out)
 {
     char path[sizeof(out->program_path)];
     enum verdict found = NO_MPI;
@@ -143,7 +143,8 @@ static enum verdict look_behind(char *const argv[], struct fv_finding *out)
     return found;
 }
 
-static void ask_launcher(const char *launcher, enum verdict of_program, const char *program, struct fv_finding *out)
+static void ask_launcher(const char *launcher, enum verdict of_program, const char *program,
+                         struct fv_flavour_result *out)
 {
     const char *variable = "";
 
@@ -161,7 +162,7 @@ static void ask_launcher(const char *launcher, enum verdict of_program, const ch
     }
 }
 
-void fv_flavour_find(char *const argv[], const char *launcher, struct fv_finding *out)
+void fv_flavour_find(char *const argv[], const char *launcher, struct fv_flavour_result *out)
 {
     enum verdict verdict = NO_MPI;
 

@@ -6,7 +6,7 @@
 #include "cmd/launcher.h"
 
 /* What was looked at, for the message when it was not enough. */
-struct fv_finding {
+struct fv_flavour_result {
     enum fv_flavour flavour; /* NONE: cannot tell */
     bool is_linked;          /* ... from a library that a program of the command needs */
     bool is_overruled;       /* ... and --mpi names another MPI */
@@ -21,7 +21,7 @@ struct fv_finding {
 };
 
 /* Of a command line; `launcher` tells that argv[0] is one (a path, else NULL). */
-void fv_flavour_find(char *const argv[], const char *launcher, struct fv_finding *out);
+void fv_flavour_find(char *const argv[], const char *launcher, struct fv_flavour_result *out);
 
 /* MPI by the name of its library; *unknown: an MPI, but none of ours. */
 enum fv_flavour fv_flavour_of_library(const char *name, bool *unknown);

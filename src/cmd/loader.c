@@ -27,7 +27,7 @@ struct scan {
     struct object *objects[LIBRARIES_MOST];
     size_t count;
     uint16_t machine;
-    struct fv_cache cache;
+    struct fv_loader_cache cache;
     struct fv_libraries found;
 };
 
@@ -50,7 +50,7 @@ struct cache_entry {
 };
 _Static_assert(sizeof(struct cache_header) == 48 && sizeof(struct cache_entry) == 24, "as glibc writes them");
 
-bool fv_cache_check(struct fv_cache *cache)
+bool fv_loader_cache_check(struct fv_loader_cache *cache)
 {
     uint32_t old_count;
 
@@ -63,7 +63,7 @@ bool fv_cache_check(struct fv_cache *cache)
            !memcmp(cache->bytes + cache->base, CACHE_MAGIC_NEW, strlen(CACHE_MAGIC_NEW));
 }
 
-const char *fv_cache_find(const struct fv_cache *cache, const char *name, unsigned index)
+const char *fv_loader_cache_find(const struct fv_loader_cache *cache, const char *name, unsigned index)
 {
     struct cache_header header;
     struct cache_entry entry;
@@ -85,11 +85,11 @@ const char *fv_cache_find(const struct fv_cache *cache, const char *name, unsign
     return NULL;
 }
 
-static void read_cache(struct fv_cache *out)
+static void read_cache(struct fv_loader_cache *out)
 {
     struct stat st;
     int fd = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
-    struct fv_cache cache = { .bytes = NULL };
+    struct fv_loader_cache cache = { .bytes = NULL };
 
     if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0 && st.st_size < CACHE_MOST) {
         struct fv_source source = fv_source_of_file(fd);
@@ -97,7 +97,7 @@ static void read_cache(struct fv_cache *out)
         cache.bytes = malloc(cache.size + 1);
         if (cache.bytes && source.read(&source, 0, cache.bytes, cache.size)) {
             cache.bytes[cache.size] = '\0';
-            if (fv_cache_check(&cache)) {
+            if (fv_loader_cache_check(&cache)) {
                 *out = cache;
                 cache.bytes = NULL;
             }
@@ -193,7 +193,7 @@ static bool try_cache(struct scan *scan, const char *name, struct object *out)
 {
     const char *path;
 
-    for (unsigned i = 0; (path = fv_cache_find(&scan->cache, name, i)); i++)
+    for (unsigned i = 0; (path = fv_loader_cache_find(&scan->cache, name, i)); i++)
         if (try_path(scan, path, out))
             return true;
     return false;

@@ -24,14 +24,14 @@ void fv_libraries_release(struct fv_libraries *libraries);
 
 /* ---- /etc/ld.so.cache, for tests ---- */
 
-struct fv_cache {
+struct fv_loader_cache {
     unsigned char *bytes;
     size_t size;
     size_t base; /* of the part in the new format */
 };
 /* Looks at a cache in memory, which must be NUL-terminated behind `size`. false: not one we know. */
-bool fv_cache_check(struct fv_cache *cache);
+bool fv_loader_cache_check(struct fv_loader_cache *cache);
 /* The index-th path that the cache has for a name, from 0; NULL: no more. */
-const char *fv_cache_find(const struct fv_cache *cache, const char *name, unsigned index);
+const char *fv_loader_cache_find(const struct fv_loader_cache *cache, const char *name, unsigned index);
 
 #endif

@@ -43,12 +43,12 @@ struct assignment {
 
 struct run {
     struct fv_config config;
-    char **argv;               /* the command */
-    char **longer;             /* the command with words added, if it needed some */
-    const char *launcher;      /* its launcher's file; NULL: none */
-    char program[PATH_MAX];    /* file of argv[0] */
-    struct fv_finding finding; /* what it needs */
-    char *events, *counters;   /* --events and --counters, encoded */
+    char **argv;                      /* the command */
+    char **longer;                    /* the command with words added, if it needed some */
+    const char *launcher;             /* its launcher's file; NULL: none */
+    char program[PATH_MAX];           /* file of argv[0] */
+    struct fv_flavour_result finding; /* what it needs */
+    char *events, *counters;          /* --events and --counters, encoded */
     struct assignment *assignments;
     size_t count;
     bool has_rights; /* the program: it will not be recorded */
@@ -103,7 +103,7 @@ static int say_cannot_tell(const struct run *run)
 }
 
 /* --mpi. That a program is linked with another MPI is said here; the library then leaves it alone. */
-static void overrule(struct fv_finding *finding, enum fv_flavour forced)
+static void overrule(struct fv_flavour_result *finding, enum fv_flavour forced)
 {
     finding->is_overruled = finding->is_linked && finding->flavour != forced;
     if (finding->is_overruled && fv_first_rank())

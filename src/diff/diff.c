@@ -57,8 +57,8 @@ static void keep_run(struct fv_diff *d, struct fv_diff_side *side, const struct 
         memcpy(r->build_id, m->programs[0].build_id, sizeof(r->build_id));
     }
     for (size_t i = 0; i < m->site_count; i++) {
-        calls += (double)m->sites[i].time.calls;
-        bytes += (double)m->sites[i].time.bytes_sent + (double)m->sites[i].time.bytes_received;
+        calls += (double)m->sites[i].stat.calls;
+        bytes += (double)m->sites[i].stat.bytes_sent + (double)m->sites[i].stat.bytes_received;
     }
     r->value[FV_RUN_ELAPSED] = m->elapsed_s;
     r->value[FV_RUN_COMPUTE] = e->compute_s / ranks;
@@ -129,7 +129,7 @@ static void add_wait(struct fv_diff_sample *to, enum fv_diff_waits which, double
 
 static void add_sample(struct fv_diff_sample *to, const struct fv_model *m, const struct fv_site *s)
 {
-    double ranks = (double)m->rank_count, time = s->time.sum / ranks;
+    double ranks = (double)m->rank_count, time = s->stat.sum_s / ranks;
 
     if (!to->there || time > to->time_s) /* two that read the same: what cannot be added is the longer's */
         to->balance = s->rank_max > 0 ? time / s->rank_max : NAN;
@@ -137,8 +137,8 @@ static void add_sample(struct fv_diff_sample *to, const struct fv_model *m, cons
     add_wait(to, FV_WAITS_ANALYSIS, s->wait_s, s->wait_kind, ranks);
     to->there = true;
     to->time_s += time;
-    to->calls += (double)s->time.calls / ranks;
-    to->bytes += ((double)s->time.bytes_sent + (double)s->time.bytes_received) / ranks;
+    to->calls += (double)s->stat.calls / ranks;
+    to->bytes += ((double)s->stat.bytes_sent + (double)s->stat.bytes_received) / ranks;
 }
 
 static void take_paths(struct fv_diff *d, struct fv_diff_side *side, const struct fv_profile *profile)

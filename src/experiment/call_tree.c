@@ -144,7 +144,7 @@ static int by_begin(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-static void find_loaded(struct fv_loaded *l, const struct fv_reader *reader)
+static void find_loaded(struct fv_loaded_modules *l, const struct fv_reader *reader)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_MODULES);
 
@@ -157,7 +157,7 @@ static void find_loaded(struct fv_loaded *l, const struct fv_reader *reader)
         qsort(l->modules, l->count, sizeof(*l->modules), by_begin);
 }
 
-void fv_loaded_place(struct fv_loaded *l, const struct fv_reader *reader, struct fv_path_record *r)
+void fv_loaded_modules_place(struct fv_loaded_modules *l, const struct fv_reader *reader, struct fv_path_record *r)
 {
     if (!l->known)
         find_loaded(l, reader);
@@ -173,8 +173,8 @@ void fv_loaded_place(struct fv_loaded *l, const struct fv_reader *reader, struct
     }
 }
 
-void fv_loaded_release(struct fv_loaded *l)
+void fv_loaded_modules_release(struct fv_loaded_modules *l)
 {
     free(l->modules);
-    *l = (struct fv_loaded){ 0 };
+    *l = (struct fv_loaded_modules){ 0 };
 }

@@ -97,13 +97,14 @@ uint32_t fv_call_tree_add_path(struct fv_call_tree *tree, const struct fv_number
                                uint64_t id, const struct fv_path_record *path, uint32_t below);
 
 /* Where a file's modules were in memory; zeroed: not known yet. Points into the file, while it is awake. */
-struct fv_loaded {
+struct fv_loaded_modules {
     const struct fv_module_record **modules; /* by begin */
     size_t count, room;
     bool known;
 };
 /* A frame in an object that a thread met before the process knew it: by now it may. */
-void fv_loaded_place(struct fv_loaded *loaded, const struct fv_reader *reader, struct fv_path_record *path);
-void fv_loaded_release(struct fv_loaded *loaded);
+void fv_loaded_modules_place(struct fv_loaded_modules *loaded, const struct fv_reader *reader,
+                             struct fv_path_record *path);
+void fv_loaded_modules_release(struct fv_loaded_modules *loaded);
 
 #endif

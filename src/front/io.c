@@ -150,7 +150,7 @@ MAP(mmap64, off64_t)
 
 static FV_TLS struct fv_io_quick quick;
 
-static inline bool is_quick(const FILE *stream, struct fv_site site)
+static inline bool is_quick(const FILE *stream, struct fv_call_place site)
 {
     return FV_LIKELY(quick.place == site.return_address && quick.frame == site.frame && quick.stream == stream &&
                      __atomic_load_n(&fvmpi_io_v1.enter, __ATOMIC_RELAXED) != NULL &&
@@ -184,7 +184,7 @@ static inline bool can_write(const FILE *stream)
     return stream->_IO_write_ptr < stream->_IO_write_end;
 }
 
-static void leave_character(struct fv_io_call *call, FILE *stream, struct fv_site site, bool ok)
+static void leave_character(struct fv_io_call *call, FILE *stream, struct fv_call_place site, bool ok)
 {
     struct fv_io_quick next = { 0 };
 
@@ -198,7 +198,7 @@ static void leave_character(struct fv_io_call *call, FILE *stream, struct fv_sit
 #define CHARACTER(name, parameters, of, can, ...)                               \
     FV_PUBLIC int name parameters                                               \
     {                                                                           \
-        struct fv_site site = FV_CALL_SITE();                                   \
+        struct fv_call_place site = FV_CALL_SITE();                             \
         struct fv_io_call call;                                                 \
                                                                                 \
         if (is_quick(of, site) && can(of)) {                                    \

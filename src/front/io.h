@@ -85,7 +85,7 @@ void fv_io_find(size_t place); /* of a function in it */
 #define FV_NEXT_IO(name) \
     ((FV_UNLIKELY(!fv_io_next.name) ? fv_io_find(offsetof(struct fv_io_next, name)) : (void)0), fv_io_next.name)
 
-static inline bool fv_io_enter(struct fv_io_call *call, unsigned function, int fd, struct fv_site site)
+static inline bool fv_io_enter(struct fv_io_call *call, unsigned function, int fd, struct fv_call_place site)
 {
     __typeof__(fvmpi_io_v1.enter) enter = __atomic_load_n(&fvmpi_io_v1.enter, __ATOMIC_ACQUIRE);
 

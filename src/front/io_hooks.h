@@ -48,7 +48,7 @@ struct fv_io_front {
     uint64_t version; /* 1 */
     /* False: only forward. `fd` -1: a name; a close takes the descriptor from its file here, and lets go of what was
      * open in leave(). */
-    bool (*enter)(struct fv_io_call *call, unsigned function, int fd, struct fv_site site);
+    bool (*enter)(struct fv_io_call *call, unsigned function, int fd, struct fv_call_place site);
     void (*leave)(struct fv_io_call *call, const struct fv_io_done *done);
     /* As leave(), and where the next ones of the place may be counted; of the calling thread, until it ends. */
     void (*leave_quick)(struct fv_io_call *call, const struct fv_io_done *done, struct fv_io_quick *out);

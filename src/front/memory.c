@@ -288,7 +288,7 @@ static FV_COLD void tell_failed(const struct fv_front_hooks *h)
 }
 
 static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes, enum fv_memory_call call,
-                                                     struct fv_site site)
+                                                     struct fv_call_place site)
 {
     const struct fv_front_hooks *h = hooks();
     size_t usable = object ? next.usable(object) : 0;
@@ -409,7 +409,7 @@ static inline __attribute__((always_inline)) void took(uint64_t begin, size_t by
 
 /* In the way of each allocation. `site` is of the interposer. */
 static inline __attribute__((always_inline)) void allocated(void *object, size_t bytes, enum fv_memory_call call,
-                                                            struct fv_site site)
+                                                            struct fv_call_place site)
 {
     if (FV_LIKELY(bytes < *own.large && (own.left -= (int64_t)bytes) > 0 && object)) {
         struct fv_memory_sums *sums = own.sums;

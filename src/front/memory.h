@@ -35,7 +35,7 @@ struct fv_front_hooks {
     uint64_t ticks_cost;                     /* what two readings are apart with nothing between them */
     void (*begin)(struct fv_front_own *own); /* sets what the thread has from now on */
     /* It is in the sums already. */
-    void (*allocated)(struct fv_front_own *own, void *object, size_t bytes, struct fv_site site);
+    void (*allocated)(struct fv_front_own *own, void *object, size_t bytes, struct fv_call_place site);
     void (*freed)(struct fv_front_own *own, void *object);
     struct fv_front_object (*take)(struct fv_front_own *own, void *object);
     void (*taken)(struct fv_front_own *own, const struct fv_front_object *object, bool freed); /* not freed: put back */

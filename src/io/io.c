@@ -292,7 +292,7 @@ static inline void end_hook(struct fv_io *io, volatile uintptr_t *mark)
 
 /* A hook is under way: this is a handler that interrupted it, or it was left by siglongjmp(). A handler is below it on
  * the thread's own stack, or on another one, and leaves its mark as it was. */
-static __attribute__((no_sanitize_address)) bool is_left(const struct fv_io *io, struct fv_site site)
+static __attribute__((no_sanitize_address)) bool is_left(const struct fv_io *io, struct fv_call_place site)
 {
     const struct fv_thread *t = io->thread;
     uintptr_t at = (uintptr_t)site.frame, mark = (uintptr_t)io->busy;
@@ -303,7 +303,7 @@ static __attribute__((no_sanitize_address)) bool is_left(const struct fv_io *io,
 }
 
 /* True: go on all the same. */
-static FV_COLD bool is_free(struct fv_io *io, struct fv_site site)
+static FV_COLD bool is_free(struct fv_io *io, struct fv_call_place site)
 {
     if (!io || !io->thread)
         return false;
@@ -325,7 +325,7 @@ static FV_COLD bool forget_descriptor(unsigned operation, int fd)
     return false;
 }
 
-static void find_place(struct fv_io *io, struct fv_io_call *call, struct fv_site site)
+static void find_place(struct fv_io *io, struct fv_io_call *call, struct fv_call_place site)
 {
     struct fv_thread *t = io->thread;
 
@@ -339,7 +339,7 @@ static void find_place(struct fv_io *io, struct fv_io_call *call, struct fv_site
     fv_current = t;
 }
 
-static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_site site)
+static bool enter(struct fv_io_call *call, unsigned function, int fd, struct fv_call_place site)
 {
     struct fv_io *io = own;
     unsigned operation = functions[function].operation;

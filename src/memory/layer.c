@@ -79,7 +79,7 @@ static void begin(struct fv_front_own *own)
     fv_scope_leave(&scope);
 }
 
-static void allocated(struct fv_front_own *own, void *object, size_t bytes, struct fv_site site)
+static void allocated(struct fv_front_own *own, void *object, size_t bytes, struct fv_call_place site)
 {
     struct fv_memory *m = own_memory;
     uint32_t path;

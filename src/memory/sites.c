@@ -161,7 +161,7 @@ static uint32_t path_inside(struct fv_memory *m, uintptr_t address)
     return recent->path;
 }
 
-bool fv_memory_path(struct fv_memory *m, struct fv_site site, uint32_t *path)
+bool fv_memory_path(struct fv_memory *m, struct fv_call_place site, uint32_t *path)
 {
     struct fv_thread *t = m->thread;
 

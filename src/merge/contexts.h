@@ -10,7 +10,7 @@
 struct fv_user_function {
     const char *name, *file; /* file: NULL not known */
 };
-struct fv_context {
+struct fv_calling_context {
     uint32_t parent; /* FV_NONE: outermost. These three are its key */
     uint32_t function;
     uint32_t line;
@@ -21,7 +21,7 @@ struct fv_contexts {
     struct fv_arena arena;
     struct fv_user_function *functions;
     size_t function_count, function_room;
-    struct fv_context *items;
+    struct fv_calling_context *items;
     size_t count, room;
     uint32_t *of_node;          /* by fv_defs.nodes; FV_NONE: no call path */
     uint32_t *function_of_node; /* of an entry; FV_NONE: it is none */

@@ -14,7 +14,7 @@ struct modules {
     const struct fv_reader *reader;
     struct fv_numbers of;
     struct fv_forks *forks;
-    struct fv_loaded loaded;
+    struct fv_loaded_modules loaded;
 };
 
 /* A call tree of the file, and what of it is used. */
@@ -67,7 +67,7 @@ static void add_tree(struct fv_defs *d, struct tree *t, struct modules *modules)
         if (!t->used[id])
             continue;
         if (t->type == FV_CHUNK_SAMPLE_PATHS && r.module == FV_MODULE_UNKNOWN)
-            fv_loaded_place(&modules->loaded, modules->reader, &r);
+            fv_loaded_modules_place(&modules->loaded, modules->reader, &r);
         uint32_t node = fv_call_tree_add_path(&d->tree, &modules->of, &t->nodes, id, &r,
                                               fv_forks_parent(modules->forks, t->thread, id));
         d->tree.nodes[node].flags |= t->used[id] & ~(uint32_t)ON_THE_WAY;
@@ -179,5 +179,5 @@ void fv_defs_add_paths(struct fv_defs *d, const struct fv_reader *reader, uint8_
     }
     fv_forks_free(modules.forks);
     fv_numbers_release(&modules.of);
-    fv_loaded_release(&modules.loaded);
+    fv_loaded_modules_release(&modules.loaded);
 }

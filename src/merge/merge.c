@@ -166,7 +166,7 @@ static void share_calling(struct fv_merge *m, struct fv_bytes *bytes)
 {
     bytes->count = 0;
     for (size_t i = 0; i < m->contexts.count; i++) {
-        const struct fv_context *x = &m->contexts.items[i];
+        const struct fv_calling_context *x = &m->contexts.items[i];
         const struct fv_calling_node node = { x->parent, (uint32_t)m->defs.function_count + x->function, FV_NONE };
 
         fv_bytes_put(bytes, &node, sizeof(node));

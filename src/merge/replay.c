@@ -371,9 +371,9 @@ static void tell_open_call(struct fv_rank_replay *r, struct fv_stream *s, uint64
 
 /* Ticks may pass their largest value: they count from the rank's first, which all else is less than half the
  * range away from. */
-static struct fv_next next_of(const struct fv_rank_replay *r, const struct fv_stream *s)
+static struct fv_heap_item next_of(const struct fv_rank_replay *r, const struct fv_stream *s)
 {
-    return (struct fv_next){ s->item.end - r->rank->first_ticks + (UINT64_C(1) << 63), 0, s->slot };
+    return (struct fv_heap_item){ s->item.end - r->rank->first_ticks + (UINT64_C(1) << 63), 0, s->slot };
 }
 
 static void begin_stream(struct fv_rank_replay *r, uint32_t slot)
@@ -485,7 +485,7 @@ bool fv_replay_close(struct fv_rank_replay *r)
 /* Tells what the thread does until some other is first. */
 static void tell_thread(struct fv_rank_replay *r, struct fv_stream *s, uint64_t until_ns)
 {
-    struct fv_next next;
+    struct fv_heap_item next;
 
     do {
         tell(r, s);

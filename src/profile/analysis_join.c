@@ -128,7 +128,7 @@ static double coverage_of(const struct join *j)
     for (size_t i = 0; i < j->share_count; i++)
         traced_s += j->shares[i].sum.time_s;
     for (size_t i = 0; i < m->site_rank_count; i++)
-        all_s += m->site_ranks[i].time.sum;
+        all_s += m->site_ranks[i].stat.sum_s;
     return all_s > 0 ? fmin(traced_s / all_s, 1) : 1; /* a program without MPI */
 }
 
@@ -147,7 +147,7 @@ static void count_calls(struct join *j)
         struct share *share = share_of_part(j, &m->site_ranks[i]);
 
         if (share)
-            share->profiled += m->site_ranks[i].time.calls;
+            share->profiled += m->site_ranks[i].stat.calls;
     }
 }
 
@@ -162,7 +162,7 @@ static void set_wait(const struct join *j, struct fv_site_rank *s, const struct 
     s->wait_s = share->sum.wait_s * part;
     if (!whole)
         s->wait_s *= (double)share->profiled / (double)share->sum.count;
-    s->wait_s = fmin(s->wait_s, s->time.sum);
+    s->wait_s = fmin(s->wait_s, s->stat.sum_s);
     s->wait_kind = whole && j->exact && part >= 1 && share->sum.estimated_s <= 0 ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
 }
 
@@ -172,9 +172,9 @@ static void take_site_rank(const struct join *j, struct fv_site_rank *s)
 
     if (s->more)
         j->model->site_more[s->more].blame = (struct fv_blame){ 0 };
-    if (!share || !share->profiled || !s->time.calls)
+    if (!share || !share->profiled || !s->stat.calls)
         return;
-    double part = (double)s->time.calls / (double)share->profiled; /* 1, unless two share a key */
+    double part = (double)s->stat.calls / (double)share->profiled; /* 1, unless two share a key */
     share->joined = true;
     set_wait(j, s, share, part);
     struct fv_blame *blame = &fv_build_more(j->model, s)->blame;
@@ -316,7 +316,7 @@ static void keep_own_waits(struct fv_model *m)
 
         m->ranks[r->rank].own_wait_s += r->wait_s;
         m->ranks[r->rank].own_wait_kinds |= fv_build_wait_kinds(m, r);
-        if (!r->time.calls)
+        if (!r->stat.calls)
             continue;
         s->own_wait_s += r->wait_s;
         kinds[r->site] |= (uint8_t)(1u << r->wait_kind);

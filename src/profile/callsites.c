@@ -264,15 +264,15 @@ static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build
 
     if (comm == FV_NONE)
         return;
-    struct fv_stat stat = { .calls = cell->calls,
-                            .bytes_sent = cell->bytes_sent,
-                            .bytes_received = cell->bytes_received };
+    struct fv_call_stat stat = { .calls = cell->calls,
+                                 .bytes_sent = cell->bytes_sent,
+                                 .bytes_received = cell->bytes_received };
     if (cell->calls) {
-        stat.sum = fv_build_seconds(b->model, rank, cell->time_sum);
-        stat.min = fv_build_seconds(b->model, rank, cell->time_min);
-        stat.max = fv_build_seconds(b->model, rank, cell->time_max);
+        stat.sum_s = fv_build_seconds(b->model, rank, cell->time_sum);
+        stat.min_s = fv_build_seconds(b->model, rank, cell->time_min);
+        stat.max_s = fv_build_seconds(b->model, rank, cell->time_max);
     }
-    fv_stat_add(&b->model->comms[comm].time, &stat);
+    fv_call_stat_add(&b->model->comms[comm].stat, &stat);
 }
 
 /* Of the next cell of the file. */
@@ -348,8 +348,8 @@ static void keep_tally(struct fv_build *b, uint32_t rank, const struct tally *t)
     struct fv_site_rank *s = &m->site_ranks[m->site_rank_count++];
     *s = (struct fv_site_rank){ .site = t->site, .rank = rank };
     fv_site_sizes_add(s, &t->sizes);
-    s->time.bytes_sent = t->sent;
-    s->time.bytes_received = t->received;
+    s->stat.bytes_sent = t->sent;
+    s->stat.bytes_received = t->received;
     if (!t->calls)
         return;
     if (t->alone || t->barriers) {
@@ -359,11 +359,11 @@ static void keep_tally(struct fv_build *b, uint32_t rank, const struct tally *t)
         more->barriers = t->barriers;
         more->barrier_s = (double)t->barrier_ticks / hz;
     }
-    s->time.calls = t->calls;
-    s->time.sum = (double)t->sum / hz;
-    s->time.min = (double)t->min / hz;
-    s->time.max = (double)t->max / hz;
-    s->time.m2 = deviations(t) / hz / hz;
+    s->stat.calls = t->calls;
+    s->stat.sum_s = (double)t->sum / hz;
+    s->stat.min_s = (double)t->min / hz;
+    s->stat.max_s = (double)t->max / hz;
+    s->stat.m2 = deviations(t) / hz / hz;
 }
 
 struct fv_site_more *fv_build_more(struct fv_model *m, struct fv_site_rank *part)

@@ -94,7 +94,7 @@ static struct fv_timed *in_order(const struct fv_model *m)
     for (uint32_t i = 0; i < m->site_count; i++)
         order[i].id = i;
     for (size_t i = 0; i < m->site_rank_count; i++)
-        order[m->site_ranks[i].site].sum += m->site_ranks[i].time.sum;
+        order[m->site_ranks[i].site].sum += m->site_ranks[i].stat.sum_s;
     if (m->site_count)
         qsort(order, m->site_count, sizeof(*order), fv_timed_longer);
     return order;
@@ -147,9 +147,9 @@ static int by_site(const void *a, const void *b)
 
 static void add_part(struct fv_model *m, struct fv_site_rank *to, const struct fv_site_rank *from)
 {
-    if (!to->time.calls)
+    if (!to->stat.calls)
         to->wait_kind = from->wait_kind;
-    else if (from->time.calls)
+    else if (from->stat.calls)
         to->wait_kind = (uint8_t)fv_wait_kind_of(1u << to->wait_kind | 1u << from->wait_kind);
     to->wait_s += from->wait_s;
     if (from->more) {
@@ -162,7 +162,7 @@ static void add_part(struct fv_model *m, struct fv_site_rank *to, const struct f
         fv_blame_add(&more->blame, &of->blame);
     }
     fv_site_sizes_add(to, from);
-    fv_stat_add(&to->time, &from->time);
+    fv_call_stat_add(&to->stat, &from->stat);
 }
 
 /* Of a rank, from longest sites to shortest. */

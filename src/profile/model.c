@@ -18,8 +18,8 @@ static int site_by_time(const void *a, const void *b)
 {
     const struct fv_site *x = a, *y = b;
 
-    if (x->time.sum != y->time.sum)
-        return x->time.sum > y->time.sum ? -1 : 1;
+    if (x->stat.sum_s != y->stat.sum_s)
+        return x->stat.sum_s > y->stat.sum_s ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first); /* while sorting: the number before */
 }
 
@@ -49,7 +49,7 @@ static void order_sites(struct fv_model *m, uint32_t *number, size_t recorded)
     for (size_t i = 0; i < m->site_rank_count; i++) {
         struct fv_site *s = &m->sites[m->site_ranks[i].site];
 
-        fv_stat_add(&s->time, &m->site_ranks[i].time);
+        fv_call_stat_add(&s->stat, &m->site_ranks[i].stat);
         s->ranks++;
     }
     for (uint32_t i = 0; i < m->site_count; i++)
@@ -79,15 +79,17 @@ static void order_sites(struct fv_model *m, uint32_t *number, size_t recorded)
 /* Spread over the ranks that called here: cov is the population's standard deviation over the mean. */
 static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
 {
-    struct fv_stat over = { 0 };
+    struct fv_call_stat over = { 0 };
     unsigned kinds = 0;
 
     for (uint32_t i = 0; i < s->ranks; i++) {
         const struct fv_site_rank *r = &m->site_ranks[s->first + i];
 
-        if (!r->time.calls)
+        if (!r->stat.calls)
             continue;
-        fv_stat_add(&over, &(struct fv_stat){ .calls = 1, .sum = r->time.sum, .min = r->time.sum, .max = r->time.sum });
+        fv_call_stat_add(&over,
+                         &(struct fv_call_stat){
+                             .calls = 1, .sum_s = r->stat.sum_s, .min_s = r->stat.sum_s, .max_s = r->stat.sum_s });
         s->wait_s += r->wait_s;
         kinds |= 1u << r->wait_kind;
         s->barriers += fv_site_more(m, r)->barriers;
@@ -98,10 +100,10 @@ static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
         s->own_wait_s = s->wait_s;
         s->own_wait_kind = s->wait_kind;
     }
-    s->rank_min = over.min;
-    s->rank_mean = fv_stat_mean(&over);
-    s->rank_max = over.max;
-    s->cov = s->rank_mean > 0 ? fv_stat_stddev(&over) / s->rank_mean : 0;
+    s->rank_min = over.min_s;
+    s->rank_mean = fv_call_stat_mean(&over);
+    s->rank_max = over.max_s;
+    s->cov = s->rank_mean > 0 ? fv_call_stat_stddev(&over) / s->rank_mean : 0;
 }
 
 static void finish_sites(struct fv_model *m, struct fv_symbols *symbols, bool look_up)
@@ -130,9 +132,9 @@ static void sum_functions(struct fv_model *m)
         const struct fv_site *s = &m->sites[i];
         struct fv_func *f = &m->functions[s->function];
 
-        fv_stat_add(&f->time, &s->time);
+        fv_call_stat_add(&f->stat, &s->stat);
         f->sites++;
-        if (s->time.calls) {
+        if (s->stat.calls) {
             f->wait_s += s->wait_s;
             kinds[s->function] |= (uint8_t)(1u << s->wait_kind);
         }
@@ -168,7 +170,7 @@ static void order_functions(struct fv_model *m)
     struct fv_func *sorted = fv_xcalloc(m->function_count, sizeof(*sorted));
 
     for (uint32_t i = 0; i < m->function_count; i++)
-        order[i] = (struct fv_timed){ i, m->functions[i].time.sum };
+        order[i] = (struct fv_timed){ i, m->functions[i].stat.sum_s };
     if (m->function_count)
         qsort(order, m->function_count, sizeof(*order), fv_timed_longer);
     for (uint32_t i = 0; i < m->function_count; i++) {
@@ -403,7 +405,7 @@ static void say_unlisted(struct fv_model *m)
 static void say_spawned(struct fv_model *m)
 {
     for (size_t i = 0; i < m->function_count; i++)
-        if (!strncmp(m->functions[i].name, "MPI_Comm_spawn", 14) && m->functions[i].time.calls) {
+        if (!strncmp(m->functions[i].name, "MPI_Comm_spawn", 14) && m->functions[i].stat.calls) {
             fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
                            "%s started processes that are not in this report: they have an experiment of their "
                            "own if fvmpi reached them, which it does when it stands before the launcher (fvmpi run "
@@ -457,7 +459,7 @@ static void say_states(struct fv_model *m)
 
     for (size_t i = 0; i < m->site_count; i++)
         if (m->tree.nodes[m->sites[i].node].module == FV_MODEL_LOST)
-            sites_lost += m->sites[i].time.calls;
+            sites_lost += m->sites[i].stat.calls;
     if (sites_lost)
         fv_problem_add(&m->problems, FV_PROBLEM_DAMAGED, NULL,
                        "the call paths of %llu %s are in damaged parts of rank files", sites_lost,

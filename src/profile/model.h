@@ -31,14 +31,14 @@ enum fv_wait_kind fv_wait_kind_of(unsigned kinds);
 enum fv_wait_kind fv_wait_kind_of_all(unsigned kinds);
 
 /* Calls taken together. `m2` is the sum of squared deviations from the mean. */
-struct fv_stat {
+struct fv_call_stat {
     uint64_t calls;
-    double sum, min, max, m2;
+    double sum_s, min_s, max_s, m2;
     uint64_t bytes_sent, bytes_received;
 };
-double fv_stat_mean(const struct fv_stat *stat);
-double fv_stat_stddev(const struct fv_stat *stat); /* of the population: divided by calls */
-void fv_stat_add(struct fv_stat *to, const struct fv_stat *from);
+double fv_call_stat_mean(const struct fv_call_stat *stat);
+double fv_call_stat_stddev(const struct fv_call_stat *stat); /* of the population: divided by calls */
+void fv_call_stat_add(struct fv_call_stat *to, const struct fv_call_stat *from);
 
 #define FV_SIZE_BUCKETS 65
 struct fv_size_bucket {
@@ -55,7 +55,7 @@ struct fv_func {
     uint64_t key;
     uint8_t class; /* enum fv_function_class */
     uint8_t wait;  /* enum fv_wait_rule */
-    struct fv_stat time;
+    struct fv_call_stat stat;
     double wait_s;
     enum fv_wait_kind wait_kind;
     uint32_t sites, ranks; /* how many call sites, ranks that called it */
@@ -76,7 +76,7 @@ struct fv_site {
     uint32_t function, node;
     uint64_t key;          /* the same in each report of the program, on any run */
     uint32_t first, ranks; /* its part of fv_model.site_ranks, by rank */
-    struct fv_stat time;
+    struct fv_call_stat stat;
     double wait_s;
     enum fv_wait_kind wait_kind;
     double own_wait_s; /* the same by the rank files alone, without an analysis of the trace */
@@ -99,7 +99,7 @@ void fv_blame_add(struct fv_blame *to, const struct fv_blame *from);
 /* What there is as often as ranks times call sites, and so must be small; and what few of them have. */
 struct fv_site_rank {
     uint32_t site, rank;
-    struct fv_stat time;
+    struct fv_call_stat stat;
     double wait_s;
     uint32_t more; /* in fv_model.site_more; 0: nothing. fv_site_more() */
     uint8_t wait_kind;
@@ -275,7 +275,7 @@ struct fv_comm_view {
     struct fv_def_comm def;
     uint32_t ranks; /* that told of it */
     uint64_t collectives;
-    struct fv_stat time;
+    struct fv_call_stat stat;
     double wait_s; /* in its logged collective calls */
 };
 
@@ -473,8 +473,8 @@ struct fv_model {
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
     size_t address_count, address_room;
     struct fv_hybrid hybrid;
-    struct fv_traced traced;      /* calls 0: none, or not asked for */
-    void *data[FV_SUBJECT_COUNT]; /* of its subjects; NULL: all zeros */
+    struct fv_trace_excerpt traced; /* calls 0: none, or not asked for */
+    void *data[FV_SUBJECT_COUNT];   /* of its subjects; NULL: all zeros */
 };
 
 /* A subject's data in the model, by a function of the type: FV_SUBJECT_DATA(struct fv_works, works, worksharing)

@@ -27,10 +27,10 @@ struct fv_callers fv_build_callers(const struct fv_model *m, uint32_t rank)
     for (size_t i = first; i < m->site_rank_count && m->site_ranks[i].rank == rank; i++) {
         const struct fv_site_rank *s = &m->site_ranks[i];
 
-        if (!s->time.calls || !m->sites[s->site].node)
+        if (!s->stat.calls || !m->sites[s->site].node)
             continue;
         FV_GROW(c.items, c.room, c.count + 1);
-        c.items[c.count++] = (struct fv_caller){ m->sites[s->site].node, s->site, s->time.calls };
+        c.items[c.count++] = (struct fv_caller){ m->sites[s->site].node, s->site, s->stat.calls };
     }
     if (c.count)
         qsort(c.items, c.count, sizeof(*c.items), by_node);

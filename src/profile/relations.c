@@ -278,9 +278,9 @@ void fv_get_exact(void *subject, const void *row, const struct fv_column_def *c,
     v->text = fv_wait_kind_words[!*(const bool *)((const char *)row + c->argument)];
 }
 
-void fv_get_stat(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+void fv_get_call_stat(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_stat *stat = (const void *)((const char *)row + c->offset);
+    const struct fv_call_stat *stat = (const void *)((const char *)row + c->offset);
 
-    v->real = c->argument ? fv_stat_stddev(stat) : fv_stat_mean(stat);
+    v->real = c->argument ? fv_call_stat_stddev(stat) : fv_call_stat_mean(stat);
 }

@@ -151,22 +151,22 @@ void fv_get_exact(void *subject, const void *row, const struct fv_column_def *co
                                                                                         .words = fv_wait_kind_words \
     }
 
-/* struct fv_stat at `m`: {sum_s, min_s, max_s, mean_s, stddev_s} of the calls' times. */
-void fv_get_stat(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
-#define FV_STAT_COLUMNS(S, m)                                                                                \
-    { "time.sum_s", "time", "s", "Time in the calls, summed.", FV_FIELD(S, m.sum) },                         \
-        { "time.min_s", "min", "s", "The shortest call.", FV_FIELD(S, m.min), .flags = FV_NULLABLE },        \
-        { "time.max_s", "max", "s", "The longest call.", FV_FIELD(S, m.max), .flags = FV_NULLABLE },         \
-        { "time.mean_s",                                                                                     \
-          "mean",                                                                                            \
-          "s",                                                                                               \
-          "Mean of the calls.",                                                                              \
-          FV_GET(FV_TYPE_REAL, fv_get_stat),                                                                 \
-          .flags = FV_NULLABLE,                                                                              \
-          .offset = offsetof(S, m) },                                                                        \
-    {                                                                                                        \
-        "time.stddev_s", "stddev", "s", "Standard deviation of the calls' times (of the population).",       \
-            FV_GET(FV_TYPE_REAL, fv_get_stat), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = 1 \
+/* struct fv_call_stat at `m`: {sum_s, min_s, max_s, mean_s, stddev_s} of the calls' times. */
+void fv_get_call_stat(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
+#define FV_CALL_STAT_COLUMNS(S, m)                                                                                \
+    { "time.sum_s", "time", "s", "Time in the calls, summed.", FV_FIELD(S, m.sum_s) },                            \
+        { "time.min_s", "min", "s", "The shortest call.", FV_FIELD(S, m.min_s), .flags = FV_NULLABLE },           \
+        { "time.max_s", "max", "s", "The longest call.", FV_FIELD(S, m.max_s), .flags = FV_NULLABLE },            \
+        { "time.mean_s",                                                                                          \
+          "mean",                                                                                                 \
+          "s",                                                                                                    \
+          "Mean of the calls.",                                                                                   \
+          FV_GET(FV_TYPE_REAL, fv_get_call_stat),                                                                 \
+          .flags = FV_NULLABLE,                                                                                   \
+          .offset = offsetof(S, m) },                                                                             \
+    {                                                                                                             \
+        "time.stddev_s", "stddev", "s", "Standard deviation of the calls' times (of the population).",            \
+            FV_GET(FV_TYPE_REAL, fv_get_call_stat), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = 1 \
     }
 #define FV_BYTES_COLUMNS(S, m)                                                                      \
     { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(S, m.bytes_sent), .flags = FV_BLANK }, \

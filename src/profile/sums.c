@@ -37,19 +37,19 @@ uint64_t fv_size_bucket_high(unsigned bucket)
     return bucket == 0 ? 0 : bucket >= 64 ? UINT64_MAX : (UINT64_C(1) << bucket) - 1;
 }
 
-double fv_stat_mean(const struct fv_stat *s)
+double fv_call_stat_mean(const struct fv_call_stat *s)
 {
-    return s->calls ? s->sum / (double)s->calls : 0;
+    return s->calls ? s->sum_s / (double)s->calls : 0;
 }
 
-double fv_stat_stddev(const struct fv_stat *s)
+double fv_call_stat_stddev(const struct fv_call_stat *s)
 {
     return s->calls && s->m2 > 0 ? sqrt(s->m2 / (double)s->calls) : 0;
 }
 
 /* Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances (1979),
  * eq. 1.5: stable for any sizes of the two parts. */
-void fv_stat_add(struct fv_stat *to, const struct fv_stat *from)
+void fv_call_stat_add(struct fv_call_stat *to, const struct fv_call_stat *from)
 {
     to->bytes_sent += from->bytes_sent;
     to->bytes_received += from->bytes_received;
@@ -63,12 +63,12 @@ void fv_stat_add(struct fv_stat *to, const struct fv_stat *from)
         to->bytes_received = received;
         return;
     }
-    double n = (double)to->calls, k = (double)from->calls, delta = from->sum / k - to->sum / n;
+    double n = (double)to->calls, k = (double)from->calls, delta = from->sum_s / k - to->sum_s / n;
     to->m2 += from->m2 + delta * delta * n * k / (n + k);
     to->calls += from->calls;
-    to->sum += from->sum;
-    to->min = from->min < to->min ? from->min : to->min;
-    to->max = from->max > to->max ? from->max : to->max;
+    to->sum_s += from->sum_s;
+    to->min_s = from->min_s < to->min_s ? from->min_s : to->min_s;
+    to->max_s = from->max_s > to->max_s ? from->max_s : to->max_s;
 }
 
 int fv_timed_longer(const void *a, const void *b)
@@ -89,7 +89,7 @@ unsigned fv_build_wait_kinds(const struct fv_model *m, const struct fv_site_rank
 {
     bool can_wait = m->functions[m->sites[part->site].function].wait != FV_RULE_NONE;
 
-    if (!part->time.calls || (part->wait_kind == FV_WAIT_UNKNOWN && !can_wait))
+    if (!part->stat.calls || (part->wait_kind == FV_WAIT_UNKNOWN && !can_wait))
         return 0;
     return 1u << part->wait_kind;
 }

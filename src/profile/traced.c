@@ -225,7 +225,7 @@ static double shortest_of_longest(const struct fv_traced_call *calls, size_t cou
 }
 
 /* Of the calls from `first` on the longest. */
-static void keep_longest(struct fv_traced *t, size_t first, size_t most)
+static void keep_longest(struct fv_trace_excerpt *t, size_t first, size_t most)
 {
     size_t count = t->call_count - first, kept = first, alike;
 
@@ -244,7 +244,7 @@ static void keep_longest(struct fv_traced *t, size_t first, size_t most)
 static void begin_call(struct reading *r, const struct fv_event *e)
 {
     struct fv_model *m = r->build->model;
-    struct fv_traced *t = &m->traced;
+    struct fv_trace_excerpt *t = &m->traced;
     double begin_s = fv_build_time(m, r->rank, e->begin);
 
     if (t->call_count - r->first > SLACK * r->state->most + MORE)
@@ -382,7 +382,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The call of a thread that began then; NULL: it is left out. */
-static struct fv_traced_call *call_of(struct fv_traced *t, const struct half *h)
+static struct fv_traced_call *call_of(struct fv_trace_excerpt *t, const struct half *h)
 {
     size_t at = FV_COUNT_BEFORE(i, t->call_count,
                                 t->calls[i].rank != h->rank       ? t->calls[i].rank < h->rank
@@ -407,7 +407,8 @@ static void wait_for(struct fv_traced_call *call, double until_s, uint32_t rank,
 }
 
 /* A late sender, or a late receiver of a send that did not return before. Of clocks that differ nobody knows. */
-static void find_late_end(const struct fv_model *m, struct fv_traced *t, const struct half *s, const struct half *r)
+static void find_late_end(const struct fv_model *m, struct fv_trace_excerpt *t, const struct half *s,
+                          const struct half *r)
 {
     struct fv_traced_call *call;
 
@@ -431,7 +432,7 @@ static size_t stream_end(const struct halves *h, size_t begin)
 
 /* In the order in which they were posted. Where a run ended well and all of them are here, but a stream has not as many
  * sends as receives, some were cancelled, or freed: nobody knows which. */
-static void match(const struct fv_model *m, struct fv_traced *t, struct halves *sent, struct halves *received,
+static void match(const struct fv_model *m, struct fv_trace_excerpt *t, struct halves *sent, struct halves *received,
                   bool is_whole)
 {
     if (sent->count)
@@ -604,7 +605,7 @@ static bool is_whole(const struct fv_model *m)
 
 static void finish_traced(struct fv_build *b, void *state)
 {
-    struct fv_traced *t = &b->model->traced;
+    struct fv_trace_excerpt *t = &b->model->traced;
     struct state *s = state;
 
     match(b->model, t, &s->sent, &s->received, is_whole(b->model) && !s->halves_left_out);

@@ -41,7 +41,7 @@ struct fv_traced_sample {
     double time_s;
 };
 
-struct fv_traced {
+struct fv_trace_excerpt {
     struct fv_traced_call *calls; /* by rank, thread, begin */
     size_t call_count, call_room;
     uint64_t calls_left_out;

@@ -452,27 +452,27 @@ static void charge_scans(struct fv_wait_join *j)
 static void add_barriers(const struct fv_model *m, struct fv_site_rank *s)
 {
     const struct fv_site_more *more = fv_site_more(m, s);
-    uint64_t without = s->time.calls - (more->barriers < s->time.calls ? more->barriers : s->time.calls);
+    uint64_t without = s->stat.calls - (more->barriers < s->stat.calls ? more->barriers : s->stat.calls);
 
     if (!more->barriers)
         return;
     if (m->barrier == FV_BARRIER_BEFORE) {
-        s->wait_s = more->barrier_s + s->wait_s * (double)without / (double)s->time.calls;
+        s->wait_s = more->barrier_s + s->wait_s * (double)without / (double)s->stat.calls;
         s->wait_kind = without ? FV_WAIT_ESTIMATE : FV_WAIT_EXACT;
     } else {
         s->wait_s += more->barrier_s;
         if (s->wait_kind == FV_WAIT_UNKNOWN)
             s->wait_kind = FV_WAIT_ESTIMATE;
     }
-    if (s->wait_s > s->time.sum)
-        s->wait_s = s->time.sum;
+    if (s->wait_s > s->stat.sum_s)
+        s->wait_s = s->stat.sum_s;
 }
 
 /* What the log does not hold is taken to have waited as long as what it holds. */
 static void finish_collective(struct fv_model *m, struct fv_site_rank *s, uint32_t logged, bool guessed)
 {
     uint8_t rule = m->functions[m->sites[s->site].function].wait;
-    uint64_t alone = fv_site_more(m, s)->alone, calls = s->time.calls - (alone < s->time.calls ? alone : s->time.calls);
+    uint64_t alone = fv_site_more(m, s)->alone, calls = s->stat.calls - (alone < s->stat.calls ? alone : s->stat.calls);
 
     if (!calls && alone && rule != FV_RULE_NONE && rule != FV_RULE_P2P)
         s->wait_kind = FV_WAIT_EXACT;
@@ -484,8 +484,8 @@ static void finish_collective(struct fv_model *m, struct fv_site_rank *s, uint32
         if (s->more)
             fv_build_more(m, s)->noise_s *= (double)calls / logged;
     }
-    if (s->wait_s > s->time.sum)
-        s->wait_s = s->time.sum;
+    if (s->wait_s > s->stat.sum_s)
+        s->wait_s = s->stat.sum_s;
 }
 
 static int by_wait(const void *a, const void *b)

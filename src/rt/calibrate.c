@@ -46,7 +46,7 @@ static uint64_t calibrate(struct fv_thread *t)
     enum { BATCH = 256, FRAMES = 8 };
     volatile uintptr_t stack[64] = { 0 };
     struct fv_path_check checks[FRAMES];
-    struct fv_site site = { (const void *)(uintptr_t)8, (const uintptr_t *)stack };
+    struct fv_call_place site = { (const void *)(uintptr_t)8, (const uintptr_t *)stack };
     uint64_t best = UINT64_MAX;
     struct fv_call call;
     struct stage stage;
@@ -89,7 +89,7 @@ static void start(struct fv_thread *self)
 }
 const struct fv_layer fv_call_layer = { .at = { [FV_AT_START] = start } };
 
-void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end)
+void fv_start_record_init(unsigned function, struct fv_call_place site, uint64_t begin, uint64_t end)
 {
     struct fv_call call;
 

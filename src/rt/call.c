@@ -10,8 +10,8 @@
  * it did. Else the thread left the earlier call without returning, by longjmp() or an exception from an
  * error handler, and the stack is in use for something else. Frames on other stacks (coroutines) may be
  * gone: they are not looked at. */
-__attribute__((no_sanitize("address"))) bool fv_site_was_left(const struct fv_thread *t, struct fv_site site,
-                                                              struct fv_site now)
+__attribute__((no_sanitize("address"))) bool fv_site_was_left(const struct fv_thread *t, struct fv_call_place site,
+                                                              struct fv_call_place now)
 {
     uintptr_t before = (uintptr_t)site.frame, frame = (uintptr_t)now.frame;
 
@@ -21,7 +21,7 @@ __attribute__((no_sanitize("address"))) bool fv_site_was_left(const struct fv_th
            (frame >= t->stack_low && before < t->stack_end && site.frame[1] != (uintptr_t)site.return_address);
 }
 
-static bool was_abandoned(const struct fv_thread *t, struct fv_site now)
+static bool was_abandoned(const struct fv_thread *t, struct fv_call_place now)
 {
     return fv_rt_on() && fv_site_was_left(t, t->inside, now);
 }
@@ -39,7 +39,7 @@ FV_COLD bool fv_call_was_left(void)
 }
 
 /* First call of a thread, or of the process; also every nested call ends here. */
-static FV_COLD struct fv_thread *enter_slowly(struct fv_site site)
+static FV_COLD struct fv_thread *enter_slowly(struct fv_call_place site)
 {
     struct fv_start_info info;
 
@@ -132,7 +132,7 @@ static FV_COLD void look_behind(const struct fv_call *call)
         fv_counters_leave(t);
 }
 
-bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
+bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place site)
 {
     struct fv_thread *t = fv_current;
 

@@ -26,7 +26,7 @@ struct fv_counter_reading {
     struct fv_perf_count at[FV_COUNTERS];
 };
 
-struct fv_counters {
+struct fv_thread_counters {
     struct fv_event_fd event[FV_COUNTERS]; /* -1: it is not opened */
     const volatile struct perf_event_mmap_page *page[FV_COUNTERS];
     bool direct;                     /* by these */
@@ -195,7 +195,7 @@ static bool is_opened(unsigned i)
     return !wanted[i].refusal && !account[i];
 }
 
-static bool read_directly(const struct fv_counters *c, struct fv_counter_reading *out)
+static bool read_directly(const struct fv_thread_counters *c, struct fv_counter_reading *out)
 {
     for (unsigned i = 0; i < wanted_count; i++)
         if (c->page[i] && !fv_perf_page_read(c->page[i], fv_perf_register, &out->at[i]))
@@ -204,7 +204,7 @@ static bool read_directly(const struct fv_counters *c, struct fv_counter_reading
 }
 
 /* Of the group whose leader is event `first`. False: it is not ours any more. */
-static bool read_group(const struct fv_counters *c, unsigned first, struct fv_counter_reading *out)
+static bool read_group(const struct fv_thread_counters *c, unsigned first, struct fv_counter_reading *out)
 {
     struct {
         struct fv_perf_group group;
@@ -222,7 +222,7 @@ static bool read_group(const struct fv_counters *c, unsigned first, struct fv_co
     return true;
 }
 
-static bool read_groups(const struct fv_counters *c, struct fv_counter_reading *out)
+static bool read_groups(const struct fv_thread_counters *c, struct fv_counter_reading *out)
 {
     int last = -1;
     bool good = true;
@@ -237,14 +237,14 @@ static bool read_groups(const struct fv_counters *c, struct fv_counter_reading *
 }
 
 /* By the thread itself: what the processor counts, .. */
-static void take_events(struct fv_counters *c)
+static void take_events(struct fv_thread_counters *c)
 {
     if (!(c->direct && read_directly(c, &c->now)) && !c->unknown && !read_groups(c, &c->now))
         c->whole->flags |= FV_COUNTERS_CUT;
 }
 
 /* ... and all. */
-static void take(struct fv_counters *c)
+static void take(struct fv_thread_counters *c)
 {
     uint64_t of[FV_ACCOUNTS];
 
@@ -268,8 +268,8 @@ static void add_difference(struct fv_counter_values *sum, const struct fv_counte
 }
 
 /* What the thread counted until the reading, since it began, or forgot. */
-static void add_begun(struct fv_counter_values *sum, const struct fv_counters *c, const struct fv_counter_reading *now,
-                      uint64_t ticks)
+static void add_begun(struct fv_counter_values *sum, const struct fv_thread_counters *c,
+                      const struct fv_counter_reading *now, uint64_t ticks)
 {
     add_difference(sum, now, &c->begun, wanted_count);
     for (unsigned i = 0; i < wanted_count; i++)
@@ -278,8 +278,8 @@ static void add_begun(struct fv_counter_values *sum, const struct fv_counters *c
 }
 
 /* The same with what was before, into the file. */
-static void put(struct fv_counter_values *to, const struct fv_counter_values *before, const struct fv_counters *c,
-                const struct fv_counter_reading *now)
+static void put(struct fv_counter_values *to, const struct fv_counter_values *before,
+                const struct fv_thread_counters *c, const struct fv_counter_reading *now)
 {
     struct fv_counter_values sum = *before;
     uint64_t ticks = fv_ticks();
@@ -291,13 +291,13 @@ static void put(struct fv_counter_values *to, const struct fv_counter_values *be
     __atomic_store_n(&to->last, ticks, __ATOMIC_RELEASE);
 }
 
-static unsigned unknown_flags(const struct fv_counters *c)
+static unsigned unknown_flags(const struct fv_thread_counters *c)
 {
     return (c->whole->flags & FV_COUNTERS_CUT) | (c->unknown ? (unsigned)FV_COUNTERS_UNKNOWN : 0u);
 }
 
 /* The whole thread until the reading. */
-static void put_whole(struct fv_counters *c, const struct fv_counter_reading *now)
+static void put_whole(struct fv_thread_counters *c, const struct fv_counter_reading *now)
 {
     put(c->whole, &c->before, c, now);
     if (!c->life)
@@ -334,7 +334,7 @@ void fv_counters_enter(struct fv_thread *t)
 
 void fv_counters_leave(struct fv_thread *t)
 {
-    struct fv_counters *c = t->counters;
+    struct fv_thread_counters *c = t->counters;
     int saved = errno;
 
     take_events(c);
@@ -350,7 +350,7 @@ void fv_counters_leave(struct fv_thread *t)
 
 unsigned fv_counters_last(const struct fv_thread *t, uint8_t numbers[FV_COUNTERS], uint64_t counts[FV_COUNTERS])
 {
-    const struct fv_counters *c = t->counters;
+    const struct fv_thread_counters *c = t->counters;
     unsigned count = 0;
 
     for (unsigned i = 0; i < wanted_count; i++) {
@@ -383,14 +383,14 @@ static FV_COLD struct fv_counted *make_counted(struct fv_thread *t, uint32_t sec
     return made;
 }
 
-static void begin_counted(struct fv_counters *c, struct fv_counted *of)
+static void begin_counted(struct fv_thread_counters *c, struct fv_counted *of)
 {
     take(c);
     of->since = c->now;
     memcpy(of->in_mpi_since, c->in_mpi, sizeof(of->in_mpi_since));
 }
 
-static void end_counted(struct fv_counters *c, struct fv_counted *of, uint64_t ticks)
+static void end_counted(struct fv_thread_counters *c, struct fv_counted *of, uint64_t ticks)
 {
     take(c);
     add_difference(of->sum, &c->now, &of->since, wanted_count);
@@ -472,7 +472,7 @@ static uint64_t key_of(enum fv_counter_phase_kind kind, uint32_t of)
 /* NULL: no room. */
 static struct region *region_of(struct fv_thread *t, enum fv_counter_phase_kind kind, uint32_t of)
 {
-    struct fv_counters *c = t->counters;
+    struct fv_thread_counters *c = t->counters;
     uint64_t id = key_of(kind, of);
     struct region *r = fv_map_find(&c->regions, sizeof(*r), id);
 
@@ -535,7 +535,7 @@ void fv_counters_alone_end(struct fv_thread *t, uint32_t record, uint64_t ticks)
 
 /* ---- of a thread ---- */
 
-static void close_counters(struct fv_counters *c)
+static void close_counters(struct fv_thread_counters *c)
 {
     for (unsigned i = 0; i < FV_COUNTERS; i++) {
         fv_perf_unmap(c->page[i]);
@@ -545,7 +545,7 @@ static void close_counters(struct fv_counters *c)
     c->direct = false;
 }
 
-static void map_all(struct fv_counters *c)
+static void map_all(struct fv_thread_counters *c)
 {
     c->direct = have_processor_only;
     for (unsigned i = 0; i < wanted_count && c->direct; i++)
@@ -553,7 +553,7 @@ static void map_all(struct fv_counters *c)
             c->direct = (c->page[i] = fv_perf_map(&c->event[i])) != NULL;
 }
 
-static bool open_all(struct fv_counters *c)
+static bool open_all(struct fv_thread_counters *c)
 {
     int leader = -1, last = -1;
     bool good = true;
@@ -584,9 +584,9 @@ static bool open_all(struct fv_counters *c)
     return good;
 }
 
-static struct fv_counters *make_counters(struct fv_thread *t)
+static struct fv_thread_counters *make_counters(struct fv_thread *t)
 {
-    struct fv_counters *c = fv_memory_new(sizeof(*c));
+    struct fv_thread_counters *c = fv_memory_new(sizeof(*c));
 
     if (!c)
         return NULL;
@@ -610,7 +610,7 @@ static void tell_unknown(int error)
 
 static void begin_thread(struct fv_thread *t)
 {
-    struct fv_counters *c = t->counters ? t->counters : make_counters(t);
+    struct fv_thread_counters *c = t->counters ? t->counters : make_counters(t);
     int saved = errno;
 
     if (!c)
@@ -640,7 +640,7 @@ static void begin_thread(struct fv_thread *t)
 /* Begins anew, at 0. */
 static void forget(struct fv_thread *t)
 {
-    struct fv_counters *c = t->counters;
+    struct fv_thread_counters *c = t->counters;
 
     if (!c)
         return;
@@ -698,7 +698,7 @@ static void thread_begins(struct fv_thread *t)
 
 static void thread_ends(struct fv_thread *t)
 {
-    struct fv_counters *c = t->counters;
+    struct fv_thread_counters *c = t->counters;
     int saved = errno;
 
     if (c) {
@@ -727,7 +727,7 @@ void fv_counters_update_all(struct fv_thread *self)
     update_self(self);
     signals = fv_lock_sigsave(&fv_rt.lock);
     for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all) {
-        struct fv_counters *c = t->counters;
+        struct fv_thread_counters *c = t->counters;
 
         if (t == self || !c || !__atomic_load_n(&c->begun_ticks, __ATOMIC_ACQUIRE))
             continue;
@@ -748,7 +748,7 @@ static void in_child(struct fv_thread *self)
 
     (void)self;
     for (struct fv_thread *t = have_any ? fv_rt.threads : NULL; t; t = t->next_all) {
-        struct fv_counters *c = t->counters;
+        struct fv_thread_counters *c = t->counters;
 
         for (unsigned i = 0; c && i < FV_COUNTERS; i++) {
             c->page[i] = NULL; /* a child has none */

@@ -16,7 +16,7 @@
 #include "trace/format.h"
 
 struct fv_thread;
-struct fv_counters;
+struct fv_thread_counters;
 struct fv_counted; /* of a section of the thread */
 
 /* Around MPI's calls, of a thread that has counters: what is counted between the two is MPI's. The second may be left

@@ -103,7 +103,7 @@ def waits(f, kind, operation, try_first, clock=None):
     attempt = try_first if try_first.startswith('fv_') else 'fv_next.' + try_first
     cold = (
         'static FV_COLD '
-        + f.head('wait_' + f.name, 'struct fv_sync *s, struct fv_site site, ')
+        + f.head('wait_' + f.name, 'struct fv_sync *s, struct fv_call_place site, ')
         + '    struct fv_sync_wait w = fv_sync_wait_begin(s, {}site);\n    int err = {};\n\n'.format(what, f.call())
         + '    fv_sync_wait_end(&w, fv_how_ended(err, FV_SYNC_{}));\n    return err;\n}}\n\n'.format(kind)
     )

@@ -163,7 +163,7 @@ static bool search(const struct table *t, uintptr_t address, struct object *out)
     return address >= out->begin && address < out->end;
 }
 
-static bool find_own(uintptr_t address, struct fv_loaded *out)
+static bool find_own(uintptr_t address, struct fv_loaded_object *out)
 {
     struct object o;
 
@@ -176,25 +176,25 @@ static bool find_own(uintptr_t address, struct fv_loaded *out)
             continue;
         if (!found || !is_there(&o))
             return false;
-        *out = (struct fv_loaded){ .object = (const void *)o.begin, .unwind = o.unwind };
+        *out = (struct fv_loaded_object){ .object = (const void *)o.begin, .unwind = o.unwind };
         return true;
     }
     return false;
 }
 
-bool fv_loaded_ask(uintptr_t address, struct fv_loaded *out)
+bool fv_loaded_ask(uintptr_t address, struct fv_loaded_object *out)
 {
     struct found found;
 
     if (!find_object)
         return false;
-    *out = (struct fv_loaded){ 0 };
+    *out = (struct fv_loaded_object){ 0 };
     if (!find_object((void *)address, &found))
-        *out = (struct fv_loaded){ .object = found.map_start, .unwind = found.unwind, .loader = found.loader };
+        *out = (struct fv_loaded_object){ .object = found.map_start, .unwind = found.unwind, .loader = found.loader };
     return true;
 }
 
-bool fv_loaded_find(uintptr_t address, struct fv_loaded *out)
+bool fv_loaded_find(uintptr_t address, struct fv_loaded_object *out)
 {
     if (fv_loaded_ask(address, out))
         return out->object != NULL;

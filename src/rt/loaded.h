@@ -16,7 +16,7 @@
 
 struct link_map;
 
-struct fv_loaded {
+struct fv_loaded_object {
     const void *object;            /* one for each object: where it begins */
     const uint8_t *unwind;         /* its .eh_frame_hdr; NULL: it has none */
     const struct link_map *loader; /* what the loader says of it; NULL: it was not asked */
@@ -25,9 +25,9 @@ struct fv_loaded {
 /* Reads the table for the first time, where one is needed. Not from a handler; more than once does no harm. */
 void fv_loaded_start(void);
 /* False: none, or not known yet. Takes no lock; any thread, any time. errno may change. */
-bool fv_loaded_find(uintptr_t address, struct fv_loaded *out);
+bool fv_loaded_find(uintptr_t address, struct fv_loaded_object *out);
 /* By the C library alone: no table has to be read before. False: it cannot tell so. */
-bool fv_loaded_ask(uintptr_t address, struct fv_loaded *out);
+bool fv_loaded_ask(uintptr_t address, struct fv_loaded_object *out);
 /* What changes in the answers; 0: they never do. */
 uint32_t fv_loaded_generation(void);
 /* Reads the table anew, if objects came or went. Not from a handler, nor under a lock of ours. */

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-static struct fv_here before_start = { FV_RT_IDLE, FV_RECORDING + FV_CHANGED }; /* paused it is not 0, as in a child */
+/* paused it is not 0, as in a child */
+static struct fv_process_state before_start = { FV_RT_IDLE, FV_RECORDING + FV_CHANGED };
 struct fv_runtime fv_rt = { .here = &before_start };
 static uint64_t total;
 

@@ -92,7 +92,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
  * asked: tools that change files may move the program headers to where no memory is, or other memory. */
 static bool ask_without_lock(struct query *q)
 {
-    struct fv_loaded found;
+    struct fv_loaded_object found;
 
     if (!fv_loaded_ask(q->address, &found))
         return false;

@@ -6,7 +6,7 @@
 
 /* They do nothing, each in a line. */
 /* clang-format off */
-bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site)
+bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place site)
 {
     (void)call, (void)function, (void)site;
     return false;
@@ -111,7 +111,7 @@ void *fv_scratch(struct fv_call *call, unsigned slot, size_t bytes)
 
 void fv_start(const struct fv_start_info *info) { (void)info; }
 void fv_threads_many(void) { }
-void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end)
+void fv_start_record_init(unsigned function, struct fv_call_place site, uint64_t begin, uint64_t end)
 {
     (void)function, (void)site, (void)begin, (void)end;
 }

@@ -91,7 +91,7 @@ static unsigned limit_of(uint64_t depth)
     return depth && depth < DEPTH_MAX ? (unsigned)depth : DEPTH_MAX;
 }
 
-static inline uintptr_t slot_of(struct fv_site site)
+static inline uintptr_t slot_of(struct fv_call_place site)
 {
     return fv_rt.options.depth == 1 ? 0 : (uintptr_t)&site.frame[1];
 }
@@ -102,12 +102,12 @@ static inline bool with_python(void)
 }
 
 /* Under which the cache has the paths of a call. */
-static inline uint64_t key_of(struct fv_site site, uintptr_t slot, bool python)
+static inline uint64_t key_of(struct fv_call_place site, uintptr_t slot, bool python)
 {
     return fv_path_root_key(site.return_address, slot) + (python ? fv_python_state() : 0);
 }
 
-struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
+struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_call_place site, uint32_t path,
                                      const struct fv_path_check *checks, uint32_t count)
 {
     struct fv_path_cache *cache = &thread->paths->cache;
@@ -263,7 +263,7 @@ static int step(struct walk *walk, unw_cursor_t *cursor, unw_context_t *context)
 /* Unwinds from a caller outwards, whose address is the site's, at most `limit` frames and one more for the size of the
  * last.
  */
-static void unwind(struct walk *walk, struct fv_site site, unsigned limit)
+static void unwind(struct walk *walk, struct fv_call_place site, unsigned limit)
 {
     unw_context_t context;
     unw_cursor_t cursor;
@@ -308,7 +308,7 @@ static inline uintptr_t value_at(uintptr_t slot, uintptr_t address)
 }
 
 /* The stack slots that pin this walk down. 0: it can't be cached. */
-static unsigned collect_checks(const struct walk *walk, struct fv_site site, uintptr_t stack_end,
+static unsigned collect_checks(const struct walk *walk, struct fv_call_place site, uintptr_t stack_end,
                                struct fv_path_check *checks)
 {
     uintptr_t base = (uintptr_t)&site.frame[1];
@@ -443,7 +443,7 @@ uint32_t fv_path_interrupted(const struct fv_thread *thread, uintptr_t pc)
     unwinding.watched = thread ? thread->watched : 0;
     unwinding.watched_value = thread ? thread->watched_value : 0;
     unwinding.on = true;
-    unwind(&walk, (struct fv_site){ .return_address = (const void *)pc }, walk_limit(python));
+    unwind(&walk, (struct fv_call_place){ .return_address = (const void *)pc }, walk_limit(python));
     unwinding.on = false;
     walk.frame[0].address += 1; /* as if it were a return address */
     return walk.count ? intern(&places, &walk, python) : 0;
@@ -458,7 +458,7 @@ static const struct fv_python_walk *own_python(struct fv_paths *paths)
     return paths->python && fv_python_walk(paths->python, false) ? paths->python : NULL;
 }
 
-static void unwind_own(struct fv_thread *thread, struct fv_site site, bool own_stack, unsigned limit)
+static void unwind_own(struct fv_thread *thread, struct fv_call_place site, bool own_stack, unsigned limit)
 {
     struct walk *walk = &thread->paths->walk;
 
@@ -481,7 +481,7 @@ static void unwind_own(struct fv_thread *thread, struct fv_site site, bool own_s
     }
 }
 
-static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_site site)
+static FV_COLD struct fv_path_entry *miss(struct fv_thread *thread, struct fv_call_place site)
 {
     uint64_t begin = fv_ticks();
     int saved = errno; /* what the kernel does not let us read sets it */
@@ -519,8 +519,8 @@ static __attribute__((noinline)) bool holds_watched(const struct fv_path_node *n
 }
 
 /* Most call sites have one path at a depth of the stack: a tree of one node. */
-static inline __attribute__((always_inline)) struct fv_path_entry *find(struct fv_thread *thread, struct fv_site site,
-                                                                        bool python)
+static inline __attribute__((always_inline)) struct fv_path_entry *find(struct fv_thread *thread,
+                                                                        struct fv_call_place site, bool python)
 {
     struct fv_path_cache *cache = &thread->paths->cache;
     uintptr_t slot = slot_of(site);
@@ -533,19 +533,20 @@ static inline __attribute__((always_inline)) struct fv_path_entry *find(struct f
     return search(thread, root, slot);
 }
 
-struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site)
+struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_call_place site)
 {
     return find(thread, site, with_python());
 }
 
-static __attribute__((noinline)) struct fv_path_entry *lookup_python(struct fv_thread *thread, struct fv_site site)
+static __attribute__((noinline)) struct fv_path_entry *lookup_python(struct fv_thread *thread,
+                                                                     struct fv_call_place site)
 {
     struct fv_path_entry *known = find(thread, site, true);
 
     return FV_LIKELY(known != NULL) ? known : miss(thread, site);
 }
 
-struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site)
+struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_call_place site)
 {
     if (with_python())
         return lookup_python(thread, site); /* apart, since the registers that it saves cost all others */

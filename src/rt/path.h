@@ -22,11 +22,11 @@ struct fv_path_entry {
 void fv_path_init(void);             /* once, before the first lookup */
 struct fv_paths *fv_paths_new(void); /* of a thread */
 void fv_paths_forget(struct fv_paths *paths);
-struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_site site);
+struct fv_path_entry *fv_path_lookup(struct fv_thread *thread, struct fv_call_place site);
 /* NULL: it is not in the cache. Never unwinds. */
-struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_site site);
+struct fv_path_entry *fv_path_known(struct fv_thread *thread, struct fv_call_place site);
 /* Adds a path with the given checks (copied), of which the first is that of the return address. */
-struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_site site, uint32_t path,
+struct fv_path_entry *fv_path_insert(struct fv_thread *thread, struct fv_call_place site, uint32_t path,
                                      const struct fv_path_check *checks, uint32_t count);
 /* For functions of ours that stand between functions of the application: their frames are in no path. */
 #define FV_UNSEEN __attribute__((section("fv_unseen"), noinline))

@@ -23,14 +23,14 @@ enum fv_runtime_state {
  * made: by fork(), of which pthread_atfork() tells, or by _Fork(), clone() or a system call, of which nobody does. So a
  * child is off and does not record, at no cost. Kernels before 4.14 do not wipe it: there the file does not grow in a
  * child (trace/writer.h). Rejected: getpid(), which is a system call. */
-struct fv_here {
+struct fv_process_state {
     uint32_t state;     /* enum fv_runtime_state */
     uint32_t recording; /* without FV_RECORDING calls are followed but not counted (paused); and FV_CHANGED as often as
                          * it went on, or forgot */
 };
 
 struct fv_runtime {
-    struct fv_here *here;
+    struct fv_process_state *here;
     uint64_t resumed;     /* ticks: when it last went on */
     bool tracing;         /* calls are written as events, until: */
     bool trace_stopped;   /* the budget is used up: they are counted as dropped */
@@ -47,7 +47,7 @@ struct fv_runtime {
 extern struct fv_runtime fv_rt;
 
 /* Threads may ask while another one starts. */
-static inline struct fv_here *fv_here(void)
+static inline struct fv_process_state *fv_here(void)
 {
     return __atomic_load_n(&fv_rt.here, __ATOMIC_ACQUIRE);
 }

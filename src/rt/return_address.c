@@ -89,7 +89,7 @@ static bool read_before(uintptr_t address, uint8_t code[BEFORE])
 
 bool fv_is_return_address(uintptr_t address)
 {
-    struct fv_loaded object;
+    struct fv_loaded_object object;
     uint8_t code[BEFORE] = { 0 };
 
     if (address < FV_PAGE || !read_before(address, code) || !is_behind_call(code))

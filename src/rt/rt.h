@@ -38,11 +38,12 @@ extern const unsigned fv_function_count;
 
 /* Where the wrapper was called from. The macro must stand in the wrapper itself; wrappers are compiled
  * with -fno-omit-frame-pointer. */
-struct fv_site {
+struct fv_call_place {
     const void *return_address;
     const uintptr_t *frame; /* frame[0]: the caller's frame pointer, frame[1]: the return address */
 };
-#define FV_CALL_SITE() ((struct fv_site){ __builtin_return_address(0), (const uintptr_t *)__builtin_frame_address(0) })
+#define FV_CALL_SITE() \
+    ((struct fv_call_place){ __builtin_return_address(0), (const uintptr_t *)__builtin_frame_address(0) })
 
 /* A call in progress, on the wrapper's stack. */
 struct fv_call {
@@ -57,7 +58,7 @@ struct fv_call {
 
 /* Begins a call: finds its call path, marks the thread as being in it, reads the clock last. False: the
  * wrapper must only forward (nested, before MPI, after a fork, fvmpi off). */
-bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_site site);
+bool fv_call_enter(struct fv_call *call, unsigned function, struct fv_call_place site);
 
 /* Tells who a blocking call waits for, right after enter, for reports of hung programs. */
 void fv_call_peer(struct fv_call *call, uint64_t comm, int peer, int tag);
@@ -307,7 +308,7 @@ void fv_start(const struct fv_start_info *info);
 /* From now on several threads may be inside MPI, whatever was said at the start. */
 void fv_threads_many(void);
 /* MPI_Init itself, seen before the runtime was started: the call is recorded afterwards. */
-void fv_start_record_init(unsigned function, struct fv_site site, uint64_t begin, uint64_t end);
+void fv_start_record_init(unsigned function, struct fv_call_place site, uint64_t begin, uint64_t end);
 bool fv_started(void);
 void fv_finalizing(void);   /* entering MPI_Finalize; fv_call_enter() was called */
 void fv_finalized(void);    /* it returned and was recorded; or it returned in a thread that cannot be: */

@@ -58,7 +58,7 @@ struct fv_sections {
     bool mark_open;
     /* The begin or end that is under way: a signal handler may come in between. Its frame, and what stands in
      * it; 0: none is. */
-    struct fv_site busy;
+    struct fv_call_place busy;
     struct open open[DEEP];
     struct recent recent[RECENT];
     struct {
@@ -515,14 +515,14 @@ static FV_COLD struct fv_thread *attach(void)
     return made ? t : NULL;
 }
 
-static bool is_on_own_stack(const struct fv_thread *t, struct fv_site site)
+static bool is_on_own_stack(const struct fv_thread *t, struct fv_call_place site)
 {
     return (uintptr_t)site.frame >= t->stack_low && (uintptr_t)site.frame < t->stack_end;
 }
 
 /* Is there no room on the stack between a begin or end and now for what the kernel puts there when a handler comes
  * in? */
-static bool is_too_near(struct fv_site busy, struct fv_site now)
+static bool is_too_near(struct fv_call_place busy, struct fv_call_place now)
 {
     return (uintptr_t)busy.frame > (uintptr_t)now.frame &&
            (uintptr_t)busy.frame - (uintptr_t)now.frame < sizeof(ucontext_t);
@@ -530,7 +530,7 @@ static bool is_too_near(struct fv_site busy, struct fv_site now)
 
 /* Was a begin or end left by longjmp() out of a signal handler? Of other stacks nobody can tell, nor of calls from much
  * deeper that leave its frame as it was: those count as the handler's, until one comes from elsewhere. */
-static FV_COLD bool was_left(const struct fv_thread *t, struct fv_site now)
+static FV_COLD bool was_left(const struct fv_thread *t, struct fv_call_place now)
 {
     stack_t stack;
 
@@ -575,7 +575,7 @@ static FV_COLD void repair(struct fv_thread *t)
         fv_current = t; /* it wrote to the trace */
 }
 
-static FV_COLD bool take_over(struct fv_thread *t, struct fv_site now)
+static FV_COLD bool take_over(struct fv_thread *t, struct fv_call_place now)
 {
     if (!was_left(t, now)) {
         t->sections->losses->interrupted++;
@@ -586,7 +586,7 @@ static FV_COLD bool take_over(struct fv_thread *t, struct fv_site now)
 }
 
 /* The thread, for begin or end of a section; NULL: it is not measured. leave() must follow. */
-static inline struct fv_thread *enter(int level, struct fv_site site)
+static inline struct fv_thread *enter(int level, struct fv_call_place site)
 {
     struct fv_thread *t = fv_self;
 

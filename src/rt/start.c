@@ -63,7 +63,7 @@ static void set_state(enum fv_runtime_state state)
 /* Without room for a page children are told by pthread_atfork() alone. */
 static void be_here(void)
 {
-    struct fv_here *page = fv_memory_new_wiped(FV_PAGE);
+    struct fv_process_state *page = fv_memory_new_wiped(FV_PAGE);
 
     if (!page)
         return;

@@ -93,10 +93,10 @@ struct fv_io_sums {
 struct fv_thread {
     struct fv_thread_record *record; /* in the file */
     struct fv_paths *paths;
-    uint32_t recording;    /* the process's as it was when the thread recorded a call last; 0: --mpi-calls 0, which
-                            * records none */
-    uint32_t previous;     /* call path of its last call; 0: it made none, or it is not known */
-    struct fv_site inside; /* the wrapper (or writer of a record) that the thread is in, or was in last */
+    uint32_t recording; /* the process's as it was when the thread recorded a call last; 0: --mpi-calls 0, which
+                         * records none */
+    uint32_t previous;  /* call path of its last call; 0: it made none, or it is not known */
+    struct fv_call_place inside;      /* the wrapper (or writer of a record) that the thread is in, or was in last */
     uintptr_t watched, watched_value; /* a stack slot that traps when it is read, and what it holds; 0: none */
     uint64_t bin_begin, bin_ticks;    /* the time bin used last; bin_ticks 0: none, and: */
     uint64_t *bin;                    /* its ticks, by class */
@@ -129,14 +129,14 @@ struct fv_thread {
     struct fv_time_bins *bins; /* NULL: no room */
     unsigned bin_shift;        /* log2 of the active bank's width */
     struct fv_thread *next_all, *next_free;
-    struct fv_sections *sections;   /* NULL: it marked none yet */
-    struct fv_affinity *affinity;   /* where it may run, in the file (src/monitor); NULL: no room */
-    struct fv_counters *counters;   /* NULL: events are not counted (rt/counters.h) */
-    struct fv_memory *memory;       /* NULL: it allocated nothing yet, or --memory is off (src/memory) */
-    struct fv_functions *functions; /* NULL: it called none that is instrumented yet (src/functions) */
-    struct fv_io *io;               /* NULL: files are not looked at (src/io) */
-    struct fv_sync *sync;           /* what it waits for (src/threads); NULL: not looked at */
-    struct fv_sampler *sampler;     /* NULL: not sampled */
+    struct fv_sections *sections;        /* NULL: it marked none yet */
+    struct fv_affinity *affinity;        /* where it may run, in the file (src/monitor); NULL: no room */
+    struct fv_thread_counters *counters; /* NULL: events are not counted (rt/counters.h) */
+    struct fv_memory *memory;            /* NULL: it allocated nothing yet, or --memory is off (src/memory) */
+    struct fv_functions *functions;      /* NULL: it called none that is instrumented yet (src/functions) */
+    struct fv_io *io;                    /* NULL: files are not looked at (src/io) */
+    struct fv_sync *sync;                /* what it waits for (src/threads); NULL: not looked at */
+    struct fv_sampler *sampler;          /* NULL: not sampled */
     struct fv_wait_log log;
     struct fv_events events;
 };
@@ -147,7 +147,7 @@ extern bool fv_threads_made;
 extern FV_TLS struct fv_thread *fv_current;
 
 /* Was what stood at a site left by longjmp() or an exception, if the thread is at `now`? */
-bool fv_site_was_left(const struct fv_thread *thread, struct fv_site site, struct fv_site now);
+bool fv_site_was_left(const struct fv_thread *thread, struct fv_call_place site, struct fv_call_place now);
 /* Around what is recorded outside of MPI's calls, in a handler: what the thread waits in it is none of the
  * application's time. Not in one another. */
 void fv_handler_begins(void);

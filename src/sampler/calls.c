@@ -215,10 +215,10 @@ static bool is_entry(struct fv_sampler *s, uintptr_t ip)
     return row->begin == ip && row->plain_entry && !fv_excluded(row);
 }
 
-struct fv_live *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registers *now, uint64_t now_ns)
+struct fv_live_instance *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registers *now, uint64_t now_ns)
 {
     struct fv_registers entry;
-    struct fv_live *live = NULL;
+    struct fv_live_instance *live = NULL;
     uintptr_t ip = 0, slot = 0;
     uint32_t known;
 
@@ -256,7 +256,7 @@ void fv_calls_tick(struct fv_sampler *s)
 {
     (void)s;
 }
-struct fv_live *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registers *now, uint64_t now_ns)
+struct fv_live_instance *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registers *now, uint64_t now_ns)
 {
     (void)s, (void)now, (void)now_ns;
     return NULL;

@@ -34,6 +34,6 @@ void fv_calls_close(struct fv_calls *calls);
 /* In the handler, at a tick: keeps the samples as frequent as ticks. */
 void fv_calls_tick(struct fv_sampler *s);
 /* In the handler, at the event's signal: the instance that begins, or NULL, and it is counted why. */
-struct fv_live *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registers *now, uint64_t now_ns);
+struct fv_live_instance *fv_calls_on_sample(struct fv_sampler *s, const struct fv_registers *now, uint64_t now_ns);
 
 #endif

@@ -61,8 +61,8 @@ static uintptr_t without_signature(uintptr_t address)
 #define KNOWN_PROCESSOR 0
 #endif
 
-__attribute__((no_sanitize("address"))) bool fv_stack_read(const struct fv_stack *stack, uintptr_t address,
-                                                           uintptr_t *out)
+__attribute__((no_sanitize("address"))) bool fv_stack_range_read(const struct fv_stack_range *stack, uintptr_t address,
+                                                                 uintptr_t *out)
 {
     if (address % sizeof(*out) || address < stack->low || address >= stack->high ||
         stack->high - address < sizeof(*out))
@@ -245,7 +245,7 @@ struct pair {
 
 static bool find_entry(uintptr_t pc, struct entry *e, const void **object)
 {
-    struct fv_loaded found;
+    struct fv_loaded_object found;
 
     if (!fv_loaded_find(pc, &found) || !found.unwind)
         return false;
@@ -546,7 +546,7 @@ static bool compute(unsigned op, uintptr_t *x, uintptr_t y)
 }
 
 /* What expressions of frames need: registers, small numbers, memory of the stack. */
-static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct fv_registers *r, bool with_cfa,
+static bool evaluate(struct bytes b, const struct fv_stack_range *stack, const struct fv_registers *r, bool with_cfa,
                      uintptr_t cfa, uintptr_t *out)
 {
     uintptr_t s[16] = { 0 };
@@ -572,7 +572,7 @@ static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct 
         } else {
             switch (op) {
             case 0x06:
-                if (!n || !fv_stack_read(stack, s[n - 1], &s[n - 1]))
+                if (!n || !fv_stack_range_read(stack, s[n - 1], &s[n - 1]))
                     return false;
                 break;
             case 0x12:
@@ -596,23 +596,24 @@ static bool evaluate(struct bytes b, const struct fv_stack *stack, const struct 
     return true;
 }
 
-static bool apply(const struct rule *rule, uintptr_t cfa, const struct fv_stack *stack, const struct fv_registers *r,
-                  uintptr_t *value)
+static bool apply(const struct rule *rule, uintptr_t cfa, const struct fv_stack_range *stack,
+                  const struct fv_registers *r, uintptr_t *value)
 {
     uintptr_t at;
 
     switch (rule->kind) {
     case SAME:
     case UNDEFINED: return true;
-    case AT_OFFSET: return fv_stack_read(stack, cfa + (uintptr_t)rule->offset, value);
+    case AT_OFFSET: return fv_stack_range_read(stack, cfa + (uintptr_t)rule->offset, value);
     case IS_OFFSET: *value = cfa + (uintptr_t)rule->offset; return true;
-    case AT_EXPRESSION: return evaluate(rule->expression, stack, r, true, cfa, &at) && fv_stack_read(stack, at, value);
+    case AT_EXPRESSION:
+        return evaluate(rule->expression, stack, r, true, cfa, &at) && fv_stack_range_read(stack, at, value);
     case IS_EXPRESSION: return evaluate(rule->expression, stack, r, true, cfa, value);
     }
     return false;
 }
 
-static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack *stack, struct fv_registers *r)
+static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack_range *stack, struct fv_registers *r)
 {
     struct fv_registers next = *r;
     struct entry e;
@@ -639,8 +640,8 @@ static bool step_complex(struct machine *m, uintptr_t pc, const struct fv_stack 
     return true;
 }
 
-bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc, const struct fv_stack *stack,
-                 struct fv_registers *r)
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
+                 const struct fv_stack_range *stack, struct fv_registers *r)
 {
     uintptr_t before = r->r[FV_REG_SP];
 
@@ -650,10 +651,12 @@ bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintp
         return step_complex((struct machine *)cache->scratch, pc, stack, r) && is_outside(r->r[FV_REG_SP], before) &&
                r->r[FV_REG_PC];
     uintptr_t cfa = r->r[row->cfa_register] + (uintptr_t)(intptr_t)row->cfa_offset;
-    if (!is_outside(cfa, before) || (FV_RETURN_ON_STACK && !fv_stack_read(stack, cfa - ENTRY_CFA, &r->r[FV_REG_PC])))
+    if (!is_outside(cfa, before) ||
+        (FV_RETURN_ON_STACK && !fv_stack_range_read(stack, cfa - ENTRY_CFA, &r->r[FV_REG_PC])))
         return false;
     for (unsigned i = 0; i < FV_SAVED; i++)
-        if (row->saved[i] && !fv_stack_read(stack, cfa + (uintptr_t)(intptr_t)row->saved[i], &r->r[callee_saved[i]]))
+        if (row->saved[i] &&
+            !fv_stack_range_read(stack, cfa + (uintptr_t)(intptr_t)row->saved[i], &r->r[callee_saved[i]]))
             return false;
     r->r[FV_REG_SP] = cfa;
     return_to_caller(r);
@@ -674,8 +677,8 @@ const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc)
     return &cache->row[0];
 }
 
-bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc, const struct fv_stack *stack,
-                 struct fv_registers *r)
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
+                 const struct fv_stack_range *stack, struct fv_registers *r)
 {
     (void)cache, (void)row, (void)pc, (void)stack, (void)r;
     return false;

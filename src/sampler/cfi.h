@@ -26,17 +26,17 @@ struct fv_registers {
 };
 
 /* Stack that may be read, [low, high). What is in the watched slot is known: to read it would trap. */
-struct fv_stack {
+struct fv_stack_range {
     uintptr_t low, high;
     uintptr_t watched, watched_value; /* watched 0: none */
 };
-bool fv_stack_read(const struct fv_stack *stack, uintptr_t address, uintptr_t *out);
+bool fv_stack_range_read(const struct fv_stack_range *stack, uintptr_t address, uintptr_t *out);
 
 /* What the tables say of one address; as kept in a cache. */
 struct fv_cfi_row {
     uintptr_t pc;       /* 0: empty */
     uintptr_t begin;    /* of the function's piece of code; 0: nobody knows the address */
-    const void *object; /* that it is in: struct fv_loaded's */
+    const void *object; /* that it is in: struct fv_loaded_object's */
     int32_t cfa_offset;
     int16_t saved[FV_SAVED]; /* rbx, rbp, r12..r15, or x19..x30: where, from the CFA; 0: not saved */
     uint8_t cfa_register;
@@ -61,7 +61,7 @@ void fv_registers_take(struct fv_registers *r, const ucontext_t *context);
 const struct fv_cfi_row *fv_cfi_find(struct fv_cfi_cache *cache, uintptr_t pc);
 /* From a frame to its caller's, by the frame's row for `pc` (a return address less one, but of the innermost
  * frame). False: there is no caller, or it cannot be told. */
-bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc, const struct fv_stack *stack,
-                 struct fv_registers *r);
+bool fv_cfi_step(struct fv_cfi_cache *cache, const struct fv_cfi_row *row, uintptr_t pc,
+                 const struct fv_stack_range *stack, struct fv_registers *r);
 
 #endif

@@ -17,17 +17,18 @@
 
 static bool init_instances(struct fv_sampler *s, uint32_t thread)
 {
-    return fv_table_init(&s->instances, FV_CHUNK_INSTANCES, thread, sizeof(struct fv_instances), FV_SAMPLE_CONTEXTS) &&
-           fv_table_init(&s->computing, FV_CHUNK_INSTANCE_COMPUTING, thread, sizeof(struct fv_instance_computing),
-                         FV_SAMPLE_CONTEXTS) &&
-           fv_table_init(&s->long_calls, FV_CHUNK_LONG_CALLS, thread, sizeof(struct fv_long_calls),
-                         FV_SAMPLE_CONTEXTS) &&
-           fv_table_init(&s->recent, FV_CHUNK_RECENT_INSTANCES, thread, sizeof(struct fv_recent_instances),
-                         FV_SAMPLE_CONTEXTS) &&
-           (!fv_pmu_wanted() || (fv_table_init(&s->event_counts, FV_CHUNK_EVENT_COUNTS, thread,
-                                               sizeof(struct fv_event_counts), FV_SAMPLE_CONTEXTS) &&
-                                 fv_table_init(&s->events, FV_CHUNK_INSTANCE_EVENTS, thread,
-                                               sizeof(struct fv_instance_events), FV_SAMPLE_CONTEXTS)));
+    return fv_record_table_init(&s->instances, FV_CHUNK_INSTANCES, thread, sizeof(struct fv_instances),
+                                FV_SAMPLE_CONTEXTS) &&
+           fv_record_table_init(&s->computing, FV_CHUNK_INSTANCE_COMPUTING, thread,
+                                sizeof(struct fv_instance_computing), FV_SAMPLE_CONTEXTS) &&
+           fv_record_table_init(&s->long_calls, FV_CHUNK_LONG_CALLS, thread, sizeof(struct fv_long_calls),
+                                FV_SAMPLE_CONTEXTS) &&
+           fv_record_table_init(&s->recent, FV_CHUNK_RECENT_INSTANCES, thread, sizeof(struct fv_recent_instances),
+                                FV_SAMPLE_CONTEXTS) &&
+           (!fv_pmu_wanted() || (fv_record_table_init(&s->event_counts, FV_CHUNK_EVENT_COUNTS, thread,
+                                                      sizeof(struct fv_event_counts), FV_SAMPLE_CONTEXTS) &&
+                                 fv_record_table_init(&s->events, FV_CHUNK_INSTANCE_EVENTS, thread,
+                                                      sizeof(struct fv_instance_events), FV_SAMPLE_CONTEXTS)));
 }
 
 bool fv_tables_init(struct fv_sampler *s)
@@ -36,10 +37,11 @@ bool fv_tables_init(struct fv_sampler *s)
     struct fv_chunk_header *chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SAMPLER, thread, 0, sizeof(*s->record));
 
     if (!chunk ||
-        !fv_table_init(&s->nodes, FV_CHUNK_SAMPLE_PATHS, thread, sizeof(struct fv_path_record), FV_SAMPLE_NODES) ||
-        !fv_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost), FV_SAMPLE_COSTS) ||
-        !fv_table_init(&s->cost_regions, FV_CHUNK_COST_REGIONS, thread, sizeof(struct fv_cost_region),
-                       FV_SAMPLE_COSTS) ||
+        !fv_record_table_init(&s->nodes, FV_CHUNK_SAMPLE_PATHS, thread, sizeof(struct fv_path_record),
+                              FV_SAMPLE_NODES) ||
+        !fv_record_table_init(&s->costs, FV_CHUNK_COSTS, thread, sizeof(struct fv_cost), FV_SAMPLE_COSTS) ||
+        !fv_record_table_init(&s->cost_regions, FV_CHUNK_COST_REGIONS, thread, sizeof(struct fv_cost_region),
+                              FV_SAMPLE_COSTS) ||
         (!fv_clock_alone() && !init_instances(s, thread)))
         return false;
     s->record = fv_chunk_records(chunk);
@@ -55,7 +57,7 @@ static uintptr_t excluded_function[9];
 
 static const void *object_of(uintptr_t address)
 {
-    struct fv_loaded found;
+    struct fv_loaded_object found;
 
     return address && fv_loaded_find(address, &found) ? found.object : NULL;
 }
@@ -111,10 +113,10 @@ void fv_walk(struct fv_sampler *s, const struct fv_registers *registers)
     uintptr_t sp = r.r[FV_REG_SP], pc = r.r[FV_REG_PC], last = 0;
     bool own = sp >= s->thread->stack_low && sp < s->thread->stack_end;
 
-    s->stack = (struct fv_stack){ .low = own ? sp - 128 : 0,
-                                  .high = own ? s->thread->stack_end : 0,
-                                  .watched = s->thread->watched,
-                                  .watched_value = s->thread->watched_value };
+    s->stack = (struct fv_stack_range){ .low = own ? sp - 128 : 0,
+                                        .high = own ? s->thread->stack_end : 0,
+                                        .watched = s->thread->watched,
+                                        .watched_value = s->thread->watched_value };
     w->count = 0;
     w->cut = false;
     for (unsigned steps = 0;; steps++) {
@@ -161,7 +163,7 @@ static uint64_t node_hash(uint32_t parent, uintptr_t address)
 
 static uint32_t append_node(struct fv_sampler *s, uint32_t parent, uintptr_t address)
 {
-    struct fv_path_record *node = fv_table_next(&s->nodes);
+    struct fv_path_record *node = fv_record_table_next(&s->nodes);
 
     if (!node)
         return 0;
@@ -178,7 +180,7 @@ static uint32_t append_node(struct fv_sampler *s, uint32_t parent, uintptr_t add
         node->offset = 0;
     }
     s->node_address[s->nodes.count] = address;
-    fv_table_commit(&s->nodes);
+    fv_record_table_commit(&s->nodes);
     return s->nodes.count;
 }
 
@@ -191,7 +193,7 @@ uint32_t fv_walk_child(struct fv_sampler *s, uint32_t parent, uintptr_t address)
 
         if (!*id)
             return *id = append_node(s, parent, address);
-        const struct fv_path_record *node = fv_table_at(&s->nodes, *id - 1);
+        const struct fv_path_record *node = fv_record_table_at(&s->nodes, *id - 1);
         if (s->node_address[*id - 1] == address && node->parent == parent)
             return *id;
     }
@@ -257,69 +259,70 @@ uint32_t fv_context_find(struct fv_sampler *s, uint32_t node, uint32_t known)
 
     if (s->node_context[node - 1])
         return s->node_context[node - 1] - 1u;
-    struct fv_instances *record = fv_table_next(&s->instances);
-    if (!record || !fv_table_next(&s->computing) || !fv_table_next(&s->recent) || !fv_table_next(&s->long_calls) ||
-        (has_events(s) && (!fv_table_next(&s->event_counts) || !fv_table_next(&s->events))))
+    struct fv_instances *record = fv_record_table_next(&s->instances);
+    if (!record || !fv_record_table_next(&s->computing) || !fv_record_table_next(&s->recent) ||
+        !fv_record_table_next(&s->long_calls) ||
+        (has_events(s) && (!fv_record_table_next(&s->event_counts) || !fv_record_table_next(&s->events))))
         return FV_SAMPLE_CONTEXTS;
     record->path = node;
     record->time_min = UINT64_MAX;
-    fv_table_commit(&s->computing);
-    fv_table_commit(&s->long_calls);
-    fv_table_commit(&s->instances);
-    fv_table_commit(&s->recent);
+    fv_record_table_commit(&s->computing);
+    fv_record_table_commit(&s->long_calls);
+    fv_record_table_commit(&s->instances);
+    fv_record_table_commit(&s->recent);
     if (has_events(s)) {
-        fv_table_commit(&s->event_counts);
-        fv_table_commit(&s->events);
+        fv_record_table_commit(&s->event_counts);
+        fv_record_table_commit(&s->events);
     }
     s->node_context[node - 1] = (uint16_t)(count + 1);
-    s->context[count] = (struct fv_context){ .known = known };
+    s->context[count] = (struct fv_sampler_context){ .known = known };
     s->known[known].contexts++;
     return count;
 }
 
 struct fv_instances *fv_context_record(struct fv_sampler *s, uint32_t context)
 {
-    return fv_table_at(&s->instances, context);
+    return fv_record_table_at(&s->instances, context);
 }
 
 struct fv_instance_computing *fv_context_computing(struct fv_sampler *s, uint32_t context)
 {
-    return fv_table_at(&s->computing, context);
+    return fv_record_table_at(&s->computing, context);
 }
 
 struct fv_long_calls *fv_context_long(struct fv_sampler *s, uint32_t context)
 {
-    return fv_table_at(&s->long_calls, context);
+    return fv_record_table_at(&s->long_calls, context);
 }
 
 struct fv_event_counts *fv_context_events(struct fv_sampler *s, uint32_t context)
 {
-    return has_events(s) ? fv_table_at(&s->event_counts, context) : NULL;
+    return has_events(s) ? fv_record_table_at(&s->event_counts, context) : NULL;
 }
 
 struct fv_instance_events *fv_context_event_values(struct fv_sampler *s, uint32_t context)
 {
-    return has_events(s) ? fv_table_at(&s->events, context) : NULL;
+    return has_events(s) ? fv_record_table_at(&s->events, context) : NULL;
 }
 
 struct fv_recent_instances *fv_context_recent(struct fv_sampler *s, uint32_t context)
 {
-    return fv_table_at(&s->recent, context);
+    return fv_record_table_at(&s->recent, context);
 }
 
 /* NULL: no room. */
 static struct fv_cost *new_cost(struct fv_sampler *s, uint32_t node, uint32_t section, uint32_t from)
 {
-    struct fv_cost *cost = fv_table_next(&s->costs);
-    struct fv_cost_region *region = fv_table_next(&s->cost_regions);
+    struct fv_cost *cost = fv_record_table_next(&s->costs);
+    struct fv_cost_region *region = fv_record_table_next(&s->cost_regions);
 
     if (!cost || !region)
         return NULL;
     cost->path = node;
     cost->section = section;
     region->from = from;
-    fv_table_commit(&s->cost_regions);
-    fv_table_commit(&s->costs);
+    fv_record_table_commit(&s->cost_regions);
+    fv_record_table_commit(&s->costs);
     return cost;
 }
 
@@ -327,8 +330,8 @@ static struct fv_cost *new_cost(struct fv_sampler *s, uint32_t node, uint32_t se
 static struct fv_cost *share_cost(struct fv_sampler *s, uint32_t node, uint32_t section)
 {
     for (uint16_t at = s->node_cost[node - 1]; at; at = s->cost_next[at - 1]) {
-        struct fv_cost *cost = fv_table_at(&s->costs, at - 1u);
-        struct fv_cost_region *region = fv_table_at(&s->cost_regions, at - 1u);
+        struct fv_cost *cost = fv_record_table_at(&s->costs, at - 1u);
+        struct fv_cost_region *region = fv_record_table_at(&s->cost_regions, at - 1u);
 
         if (cost->section != section)
             continue;
@@ -346,9 +349,9 @@ static struct fv_cost *find_cost(struct fv_sampler *s, uint32_t node, uint32_t s
 
     for (; *at; at = &s->cost_next[*at - 1]) {
         uint16_t found = *at;
-        const struct fv_cost_region *region = fv_table_at(&s->cost_regions, found - 1u);
+        const struct fv_cost_region *region = fv_record_table_at(&s->cost_regions, found - 1u);
 
-        cost = fv_table_at(&s->costs, found - 1u);
+        cost = fv_record_table_at(&s->costs, found - 1u);
         if (cost->section != section || region->from != from)
             continue;
         *at = s->cost_next[found - 1];

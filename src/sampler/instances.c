@@ -20,7 +20,7 @@
 
 /* ---- by what it waits for the return ---- */
 
-static bool is_by_return(struct fv_sampler *s, const struct fv_live *live)
+static bool is_by_return(struct fv_sampler *s, const struct fv_live_instance *live)
 {
     if (!s->watches)
         return live->ret != s->passing;
@@ -29,14 +29,14 @@ static bool is_by_return(struct fv_sampler *s, const struct fv_live *live)
     return live->lasts && !live->near && !s->leaves && !k->recursive && fv_may_wait_at(s, live->ret);
 }
 
-static void set_armed(struct fv_sampler *s, const struct fv_live *live)
+static void set_armed(struct fv_sampler *s, const struct fv_live_instance *live)
 {
     s->armed = live ? live->slot : 0;
     s->thread->watched = live && !live->by_return ? live->slot : 0;
     s->thread->watched_value = live ? live->ret : 0;
 }
 
-static bool arm(struct fv_sampler *s, struct fv_live *top, bool by_return)
+static bool arm(struct fv_sampler *s, struct fv_live_instance *top, bool by_return)
 {
     top->by_return = by_return && fv_perf_arm_return(&s->rw, top->ret);
     top->near |= by_return && !top->by_return;
@@ -46,7 +46,7 @@ static bool arm(struct fv_sampler *s, struct fv_live *top, bool by_return)
 /* Is the innermost one called again? One that calls itself all the time is not asked. */
 static void watch_entry(struct fv_sampler *s)
 {
-    const struct fv_live *top = s->depth && !s->watches && !s->calibration ? &s->live[s->depth - 1] : NULL;
+    const struct fv_live_instance *top = s->depth && !s->watches && !s->calibration ? &s->live[s->depth - 1] : NULL;
     uintptr_t entry = top && top->again < TRAPS_MOST && top->function != s->passing ? top->function : 0;
 
     if (entry == s->again_at)
@@ -62,7 +62,7 @@ static void watch_entry(struct fv_sampler *s)
 /* The watchpoint belongs to the innermost. */
 void fv_live_watch(struct fv_sampler *s)
 {
-    struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+    struct fv_live_instance *top = s->depth ? &s->live[s->depth - 1] : NULL;
     bool by_return = top && is_by_return(s, top);
 
     watch_entry(s);
@@ -78,7 +78,7 @@ void fv_live_watch(struct fv_sampler *s)
 
 void fv_live_abandon(struct fv_sampler *s)
 {
-    const struct fv_live *top = &s->live[--s->depth];
+    const struct fv_live_instance *top = &s->live[--s->depth];
 
     if (s->armed == top->slot) /* another may come to stand in the slot */
         s->armed = 1;
@@ -95,7 +95,7 @@ static void give_up(struct fv_sampler *s, bool for_good)
     uintptr_t slot = s->live[s->depth - 1].slot;
 
     while (s->depth && s->live[s->depth - 1].slot == slot) {
-        const struct fv_live *top = &s->live[s->depth - 1];
+        const struct fv_live_instance *top = &s->live[s->depth - 1];
 
         if (for_good && !s->watches && !top->joined)
             s->context[top->context].hides = true;
@@ -126,7 +126,7 @@ void fv_live_pop_gone(struct fv_sampler *s, uintptr_t sp)
 
 static void returned(struct fv_sampler *s, const struct fv_registers *r, struct fv_readings *end)
 {
-    const struct fv_live *top = &s->live[s->depth - 1];
+    const struct fv_live_instance *top = &s->live[s->depth - 1];
 
     if (s->calibration) {
         if (s->calibrated + 2 <= s->calibration_room) {
@@ -152,7 +152,7 @@ static void returned(struct fv_sampler *s, const struct fv_registers *r, struct 
 
 /* Is somebody there who was called since the instance's frame was left? The call wrote the same return
  * address. */
-static bool called_anew(struct fv_sampler *s, const struct fv_live *top, uintptr_t pc, uintptr_t sp)
+static bool called_anew(struct fv_sampler *s, const struct fv_live_instance *top, uintptr_t pc, uintptr_t sp)
 {
     const struct fv_cfi_row *row;
 
@@ -166,7 +166,7 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
                                                            struct fv_readings *now)
 {
     uintptr_t pc = r->r[FV_REG_PC], sp = r->r[FV_REG_SP], value;
-    struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+    struct fv_live_instance *top = s->depth ? &s->live[s->depth - 1] : NULL;
 
     if (!top || top->slot != s->armed)
         return;
@@ -196,7 +196,7 @@ __attribute__((no_sanitize("address"))) void fv_live_on_rw(struct fv_sampler *s,
 
 void fv_live_on_late(struct fv_sampler *s)
 {
-    struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+    struct fv_live_instance *top = s->depth ? &s->live[s->depth - 1] : NULL;
 
     if (!top || top->slot != s->armed || !top->by_return)
         return;
@@ -215,7 +215,7 @@ void fv_live_on_late_again(struct fv_sampler *s)
 
 bool fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r)
 {
-    struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+    struct fv_live_instance *top = s->depth ? &s->live[s->depth - 1] : NULL;
     bool is_left = top && r->r[FV_REG_SP] == top->slot;
 
     if (is_left)
@@ -228,14 +228,14 @@ bool fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r)
 }
 
 /* Of it, or of what it has become by a jump at its end. */
-static bool is_frame_of(const struct fv_sampler *s, unsigned frame, const struct fv_live *live)
+static bool is_frame_of(const struct fv_sampler *s, unsigned frame, const struct fv_live_instance *live)
 {
     if (s->walk.slot[frame] == live->slot)
         return s->walk.ret[frame] == live->ret;
     return s->walk.function[frame] == live->function && s->walk.recursive[frame];
 }
 
-static bool is_on_stack(const struct fv_sampler *s, const struct fv_live *live)
+static bool is_on_stack(const struct fv_sampler *s, const struct fv_live_instance *live)
 {
     for (unsigned i = 0; i < s->walk.count; i++)
         if (is_frame_of(s, i, live))
@@ -270,7 +270,7 @@ void fv_live_tick(struct fv_sampler *s, uintptr_t pc, uintptr_t sp)
 static bool return_address(const struct fv_sampler *s, const struct fv_registers *entry, uintptr_t *out)
 {
 #if FV_RETURN_ON_STACK
-    return fv_stack_read(&s->stack, entry->r[FV_REG_SP], out);
+    return fv_stack_range_read(&s->stack, entry->r[FV_REG_SP], out);
 #else
     (void)s;
     *out = entry->r[FV_REG_LR];
@@ -280,15 +280,16 @@ static bool return_address(const struct fv_sampler *s, const struct fv_registers
 
 /* Left by longjmp(), and it is called again, or another one from elsewhere; what it became by a jump returns to the
  * same place. */
-static bool was_in_its_place(const struct fv_live *live, uintptr_t function, uintptr_t slot, uintptr_t ret)
+static bool was_in_its_place(const struct fv_live_instance *live, uintptr_t function, uintptr_t slot, uintptr_t ret)
 {
     return live->slot == slot && (live->function == function || live->ret != ret);
 }
 
-struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known, const struct fv_registers *entry)
+struct fv_live_instance *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
+                                      const struct fv_registers *entry)
 {
     uintptr_t slot = entry->r[FV_REG_SP], ret;
-    struct fv_live *live;
+    struct fv_live_instance *live;
     uint32_t node, context = 0;
 
     if (s->depth == FV_LIVE || !on_own_stack(s, slot)) {
@@ -318,12 +319,12 @@ struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t 
         s->record->entries++;
         s->record->open++;
     }
-    *live = (struct fv_live){ .slot = slot, .ret = ret, .function = function, .context = context };
+    *live = (struct fv_live_instance){ .slot = slot, .ret = ret, .function = function, .context = context };
     s->depth++;
     return live;
 }
 
-static void begin(struct fv_sampler *s, const struct fv_x_slot *x, struct fv_live *live, uint64_t now_ns)
+static void begin(struct fv_sampler *s, const struct fv_x_slot *x, struct fv_live_instance *live, uint64_t now_ns)
 {
     if (s->calibration)
         return;
@@ -331,10 +332,11 @@ static void begin(struct fv_sampler *s, const struct fv_x_slot *x, struct fv_liv
     live->lasts = fv_long_is_usual(&s->known[x->known]);
 }
 
-struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r, uint64_t now_ns)
+struct fv_live_instance *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
+                                      uint64_t now_ns)
 {
     struct fv_x_slot *x = &s->x[slot];
-    struct fv_live *live;
+    struct fv_live_instance *live;
 
     if (r->r[FV_REG_PC] != x->entry)
         return NULL;

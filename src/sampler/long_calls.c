@@ -100,23 +100,23 @@ void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const str
         return;
     memmove(&s->live[at + 1], &s->live[at], (s->depth - at) * sizeof(s->live[0]));
     s->depth++;
-    s->live[at] = (struct fv_live){ .slot = slot,
-                                    .ret = s->walk.ret[frame],
-                                    .function = s->known[known].entry,
-                                    .begin = *now,
-                                    .tool_ticks = s->tool_ticks,
-                                    .tool_ns = s->tool_ns,
-                                    .known = known,
-                                    .ticks = 1,
-                                    .before_ns = since_tick_ns,
-                                    .joined = true };
+    s->live[at] = (struct fv_live_instance){ .slot = slot,
+                                             .ret = s->walk.ret[frame],
+                                             .function = s->known[known].entry,
+                                             .begin = *now,
+                                             .tool_ticks = s->tool_ticks,
+                                             .tool_ns = s->tool_ns,
+                                             .known = known,
+                                             .ticks = 1,
+                                             .before_ns = since_tick_ns,
+                                             .joined = true };
     fv_readings_take_mpi(s, &s->live[at].begin);
 }
 
 void fv_long_tick(struct fv_sampler *s)
 {
     for (unsigned i = s->depth; i-- > 0;) {
-        struct fv_live *live = &s->live[i];
+        struct fv_live_instance *live = &s->live[i];
         struct fv_known *k = &s->known[live->known];
 
         if (!live->joined)
@@ -141,14 +141,14 @@ static bool is_long(const struct fv_sampler *s, const struct fv_known *k, uint64
 
 /* How long it was, on average: it began at some time between two samples. One that a single sample found may be shorter
  * than the time between these, and stands for others that none found. */
-static uint64_t estimate(const struct fv_live *live, uint64_t ns)
+static uint64_t estimate(const struct fv_live_instance *live, uint64_t ns)
 {
     if (live->ticks > 1)
         return ns + live->before_ns / 2;
     return ns > live->before_ns ? ns : live->before_ns;
 }
 
-void fv_long_returned(struct fv_sampler *s, const struct fv_live *live, const struct fv_registers *r,
+void fv_long_returned(struct fv_sampler *s, const struct fv_live_instance *live, const struct fv_registers *r,
                       const struct fv_readings *end)
 {
     struct fv_known *k = &s->known[live->known];

@@ -16,7 +16,7 @@ static void forget(uint64_t value[FV_METRIC_EVENTS])
 }
 
 /* By counts of their own: of some instances they are not known, of which `value` says so. */
-static void add_events(struct fv_sampler *s, const struct fv_live *live, struct fv_instances *r,
+static void add_events(struct fv_sampler *s, const struct fv_live_instance *live, struct fv_instances *r,
                        struct fv_event_counts *counts, uint64_t value[FV_METRIC_EVENTS])
 {
     enum fv_pmu_quality quality = fv_pmu_since(&s->pmu, &live->pmu, value);
@@ -49,7 +49,7 @@ static uint64_t outside_of_mpi_ns(const struct fv_sampler *s, const uint64_t *va
                                                                              : value[FV_METRIC_CPU];
 }
 
-static void add_computing(struct fv_sampler *s, const struct fv_live *live, const struct fv_instances *r,
+static void add_computing(struct fv_sampler *s, const struct fv_live_instance *live, const struct fv_instances *r,
                           const uint64_t *value)
 {
     struct fv_instance_computing *c = fv_context_computing(s, live->context);
@@ -78,7 +78,7 @@ static void keep(struct fv_sampler *s, uint32_t context, struct fv_instances *r,
 }
 
 /* Of those that are there always; as of the clocks, but for what the sampler took. */
-static void take_values(const struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end,
+static void take_values(const struct fv_sampler *s, const struct fv_live_instance *live, const struct fv_readings *end,
                         uint64_t *value)
 {
     const struct fv_readings *begin = &live->begin;
@@ -97,7 +97,8 @@ static void take_values(const struct fv_sampler *s, const struct fv_live *live, 
         value[FV_METRIC_MPI] = value[FV_METRIC_TIME];
 }
 
-uint64_t fv_live_computing_ns(const struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end)
+uint64_t fv_live_computing_ns(const struct fv_sampler *s, const struct fv_live_instance *live,
+                              const struct fv_readings *end)
 {
     uint64_t value[FV_METRIC_EVENT_0];
 
@@ -105,7 +106,7 @@ uint64_t fv_live_computing_ns(const struct fv_sampler *s, const struct fv_live *
     return outside_of_mpi_ns(s, value);
 }
 
-uint64_t fv_context_add(struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end)
+uint64_t fv_context_add(struct fv_sampler *s, const struct fv_live_instance *live, const struct fv_readings *end)
 {
     struct fv_instances *r = fv_context_record(s, live->context);
     struct fv_event_counts *events = fv_context_events(s, live->context);

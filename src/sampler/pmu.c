@@ -3,7 +3,7 @@
 #include "base/experiment.h"
 #include "base/perf_events.h"
 #include "rt/thread.h"
-#include "sampler/table.h"
+#include "sampler/record_table.h"
 
 #include <errno.h>
 #include <string.h>

@@ -96,7 +96,7 @@ static void on_late_trap(struct fv_sampler *s, const struct fv_trap_source *from
 }
 
 /* By the address: several breakpoints may stand there, and of their signals but one comes. */
-static struct fv_live *at_entry(struct fv_sampler *s, const struct fv_registers *r, uint64_t now_ns)
+static struct fv_live_instance *at_entry(struct fv_sampler *s, const struct fv_registers *r, uint64_t now_ns)
 {
     uintptr_t pc = r->r[FV_REG_PC];
     bool was_left = pc == s->again_at && fv_live_on_again(s, r);
@@ -107,8 +107,8 @@ static struct fv_live *at_entry(struct fv_sampler *s, const struct fv_registers 
     return NULL;
 }
 
-static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source *from, const struct fv_registers *r,
-                               struct fv_readings *now)
+static struct fv_live_instance *on_trap(struct fv_sampler *s, const struct fv_trap_source *from,
+                                        const struct fv_registers *r, struct fv_readings *now)
 {
     s->record->traps++;
     if (from->late || is_elsewhere(s, from, r->r[FV_REG_PC])) {
@@ -130,7 +130,7 @@ static struct fv_live *on_trap(struct fv_sampler *s, const struct fv_trap_source
 static __attribute__((noinline)) void work(struct fv_sampler *s, const struct fv_trap_source *from,
                                            const ucontext_t *context, struct fv_readings *now)
 {
-    struct fv_live *entered = NULL;
+    struct fv_live_instance *entered = NULL;
     struct fv_registers r;
 
     now->cpu_ns = fv_cpu_ns();
@@ -594,7 +594,7 @@ static void forget_ticks(struct fv_thread *thread)
         return;
     bool was = __atomic_exchange_n(&s->on, false, __ATOMIC_SEQ_CST);
     for (uint32_t i = 0; i < s->costs.count; i++) {
-        struct fv_cost *cost = fv_table_at(&s->costs, i);
+        struct fv_cost *cost = fv_record_table_at(&s->costs, i);
         cost->ticks = cost->in_mpi = 0;
     }
     s->tick_cpu_ns += s->tool_ns; /* both are differences from it */

@@ -24,7 +24,7 @@
 #include "sampler/perf.h"
 #include "sampler/pmu.h"
 #include "sampler/step.h"
-#include "sampler/table.h"
+#include "sampler/record_table.h"
 #include "sampler/timer.h"
 
 /* Records of a thread in the rank file, at most; they begin with a page. */
@@ -50,7 +50,7 @@ struct fv_readings {
 };
 
 /* An instance being measured; or a call that was joined on its way, by a sample: see long_calls.c. */
-struct fv_live {
+struct fv_live_instance {
     uintptr_t slot; /* the stack pointer where it was entered: of the return address, where a call pushes that */
     uintptr_t ret;  /* the return address */
     uintptr_t function;
@@ -91,7 +91,7 @@ struct fv_known {
 struct fv_walk {
     uintptr_t address[FV_SAMPLE_DEPTH];  /* one past what is meant: return addresses, and the innermost plus one */
     uintptr_t function[FV_SAMPLE_DEPTH]; /* entry of what it is in; 0: it may not be measured */
-    uintptr_t slot[FV_SAMPLE_DEPTH];     /* as in struct fv_live; 0: not known */
+    uintptr_t slot[FV_SAMPLE_DEPTH];     /* as in struct fv_live_instance; 0: not known */
     uintptr_t ret[FV_SAMPLE_DEPTH];      /* where it returns to */
     bool recursive[FV_SAMPLE_DEPTH];     /* it stands for several frames of one function */
     unsigned count;
@@ -112,7 +112,7 @@ struct fv_x_slot {
     uint64_t armed_cpu_ns, armed_tool_ns;
 };
 
-struct fv_context {
+struct fv_sampler_context {
     uint64_t window_ns;  /* see window.c; 0: too few instances */
     uint64_t refresh_at; /* returns */
     uint32_t known;
@@ -131,11 +131,11 @@ struct fv_trace_log {
 struct fv_sampler {
     struct fv_thread *thread;
     struct fv_sampler_record *record; /* this and these in the file */
-    struct fv_table nodes, instances, costs, cost_regions;
-    struct fv_table computing, long_calls; /* like instances */
-    struct fv_table recent;                /* likewise */
-    struct fv_table event_counts;          /* likewise, where events are counted */
-    struct fv_table events;                /* likewise: of single instances */
+    struct fv_record_table nodes, instances, costs, cost_regions;
+    struct fv_record_table computing, long_calls; /* like instances */
+    struct fv_record_table recent;                /* likewise */
+    struct fv_record_table event_counts;          /* likewise, where events are counted */
+    struct fv_record_table events;                /* likewise: of single instances */
     struct fv_trace_log log[FV_TRACE_LOGS];
     uint64_t tick_cpu_ns; /* at the last tick: of the thread, but for ours */
     bool on;              /* events are open */
@@ -148,7 +148,7 @@ struct fv_sampler {
     uint64_t tool_ticks, tool_ns;           /* to be subtracted from all that is open */
     uint64_t budget_cpu_ns, budget_tool_ns; /* what they were when the present thread began */
     uint64_t tool_mpi_ticks;                /* of tool_ticks, while the thread was in MPI */
-    struct fv_stack stack;
+    struct fv_stack_range stack;
     struct fv_event_fd tick, rw;
     bool watches;                         /* the stack can be watched; else there are breakpoints alone: */
     struct fv_event_fd again;             /* where the innermost instance was entered */
@@ -164,7 +164,7 @@ struct fv_sampler {
     int cpu;                              /* met last; -1: none yet */
     uint64_t migrations;
     struct fv_x_slot x[FV_X_SLOTS];
-    struct fv_live live[FV_LIVE];
+    struct fv_live_instance live[FV_LIVE];
     unsigned depth;
     uintptr_t armed; /* the slot of the instance that the watchpoint, or the breakpoint in its place, waits for; 1: of
                       * none any more; 0: it is not armed */
@@ -182,7 +182,7 @@ struct fv_sampler {
     uint16_t node_context[FV_SAMPLE_NODES], node_cost[FV_SAMPLE_NODES]; /* index + 1 */
     uint16_t cost_next[FV_SAMPLE_COSTS]; /* index + 1: the same node within other sections, behind other calls; 0: no
                                           * more */
-    struct fv_context context[FV_SAMPLE_CONTEXTS];
+    struct fv_sampler_context context[FV_SAMPLE_CONTEXTS];
     struct fv_known known[FV_KNOWN];
     uint16_t long_known[FV_LONG_KNOWN];
     uint32_t long_count;
@@ -236,8 +236,8 @@ void fv_readings_take_mpi(const struct fv_sampler *s, struct fv_readings *out);
 /* Begins one: `entry` are the registers at the first instruction of a function, `known` is its index. The
  * caller fills in what it begins with, and whether it is in the window. It is measured from the next
  * fv_live_watch() on. NULL: it cannot be followed, and is counted. */
-struct fv_live *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
-                             const struct fv_registers *entry);
+struct fv_live_instance *fv_live_push(struct fv_sampler *s, uintptr_t function, uint32_t known,
+                                      const struct fv_registers *entry);
 /* The watchpoint, or the breakpoint in its place, goes to the innermost. */
 void fv_live_watch(struct fv_sampler *s);
 /* The innermost will not return, or cannot be followed any more. */
@@ -255,7 +255,8 @@ void fv_live_on_rw(struct fv_sampler *s, const struct fv_registers *r, struct fv
 /* The innermost one's function is entered again. True: because it was left. */
 bool fv_live_on_again(struct fv_sampler *s, const struct fv_registers *r);
 /* A trap of a breakpoint at an entry. The instance that begins; NULL: none. */
-struct fv_live *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r, uint64_t now_ns);
+struct fv_live_instance *fv_live_on_x(struct fv_sampler *s, unsigned slot, const struct fv_registers *r,
+                                      uint64_t now_ns);
 
 /* ---- slots.c: execution breakpoints ---- */
 
@@ -327,7 +328,7 @@ void fv_long_tick(struct fv_sampler *s);
 void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const struct fv_readings *now,
                  uint64_t since_tick_ns, bool in_budget);
 /* A call that was joined. */
-void fv_long_returned(struct fv_sampler *s, const struct fv_live *live, const struct fv_registers *r,
+void fv_long_returned(struct fv_sampler *s, const struct fv_live_instance *live, const struct fv_registers *r,
                       const struct fv_readings *end);
 /* At a tick, when breakpoints are armed: entries are counted, of one that has long calls. And an entry, so long after
  * it. */
@@ -358,7 +359,7 @@ void fv_gap_end(struct fv_sampler *s, struct fv_x_slot *x, const struct fv_regis
 /* Room for what the trace gets first. Not from a signal handler. */
 void fv_trace_log_prepare(struct fv_sampler *s);
 /* An instance that has ended: into the trace, if there is one. */
-void fv_instance_log_add(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns,
+void fv_instance_log_add(struct fv_sampler *s, const struct fv_live_instance *live, uint64_t end, uint64_t cpu_ns,
                          const uint64_t counts[FV_METRIC_EVENTS]);
 /* A tick, likewise: the node of its call path, and CPU time since the one before. */
 void fv_sample_log_add(struct fv_sampler *s, uint32_t path, uint64_t ticks, uint64_t cpu_ns);
@@ -406,9 +407,10 @@ void fv_cost_add(struct fv_sampler *s, uint32_t node, bool in_mpi);
 /* Index of a function that may be chosen; FV_KNOWN: no room. */
 uint32_t fv_known_find(struct fv_sampler *s, uintptr_t entry);
 /* CPU time outside of MPI from begin to end of what was measured. */
-uint64_t fv_live_computing_ns(const struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end);
+uint64_t fv_live_computing_ns(const struct fv_sampler *s, const struct fv_live_instance *live,
+                              const struct fv_readings *end);
 /* A measured instance. Returns its CPU time, ns. */
-uint64_t fv_context_add(struct fv_sampler *s, const struct fv_live *live, const struct fv_readings *end);
+uint64_t fv_context_add(struct fv_sampler *s, const struct fv_live_instance *live, const struct fv_readings *end);
 /* May the handler trap there? Not in what it uses itself. */
 bool fv_exclude_init(void); /* false: we are linked into the program, and cannot tell ourselves from it */
 bool fv_excluded(const struct fv_cfi_row *row);

@@ -40,7 +40,7 @@ void fv_x_wait(struct fv_sampler *s, struct fv_x_slot *x, uint32_t known)
 
 /* Of a call that was joined it is its own entry that matters: it may last for long, and what it calls would never be
  * measured. */
-static bool is_in_line_of(const struct fv_x_slot *x, const struct fv_live *live)
+static bool is_in_line_of(const struct fv_x_slot *x, const struct fv_live_instance *live)
 {
     if (live->joined)
         return x->entry == live->function;

@@ -49,7 +49,7 @@ bool fv_step_is_missing(const struct fv_sampler *s)
 /* Is there a breakpoint, or one that rests? */
 static bool stands_at(const struct fv_sampler *s, uintptr_t pc)
 {
-    const struct fv_live *top = s->depth ? &s->live[s->depth - 1] : NULL;
+    const struct fv_live_instance *top = s->depth ? &s->live[s->depth - 1] : NULL;
 
     for (unsigned i = 0; i < FV_X_SLOTS; i++)
         if (s->x[i].entry == pc)

@@ -74,7 +74,7 @@ static bool add(struct fv_sampler *s, enum fv_log which, const void *record)
     return true;
 }
 
-void fv_instance_log_add(struct fv_sampler *s, const struct fv_live *live, uint64_t end, uint64_t cpu_ns,
+void fv_instance_log_add(struct fv_sampler *s, const struct fv_live_instance *live, uint64_t end, uint64_t cpu_ns,
                          const uint64_t counts[FV_METRIC_EVENTS])
 {
     const struct fv_logged_instance record = {

@@ -55,7 +55,7 @@ bool fv_gap_begin(struct fv_sampler *s, struct fv_x_slot *x, uint32_t context)
     return true;
 }
 
-static void add_gap(struct fv_sampler *s, struct fv_context *c, uint64_t gap_ns)
+static void add_gap(struct fv_sampler *s, struct fv_sampler_context *c, uint64_t gap_ns)
 {
     uint64_t place = c->gap_count < FV_GAPS ? c->gap_count : fv_sampler_random(s) % (c->gap_count + 1u);
 
@@ -133,7 +133,7 @@ static void thin_all(struct fv_sampler *s, uint32_t context, double part)
 
 static void set_window(struct fv_sampler *s, uint32_t context, uint64_t window_ns)
 {
-    struct fv_context *c = &s->context[context];
+    struct fv_sampler_context *c = &s->context[context];
     double part = c->window_ns ? (double)window_ns / (double)c->window_ns : 1;
 
     if (part < 1 && s->record->mode == FV_SAMPLER_BREAKPOINTS) /* else they were not chosen by a window */
@@ -145,7 +145,7 @@ static void set_window(struct fv_sampler *s, uint32_t context, uint64_t window_n
 
 void fv_window_refresh(struct fv_sampler *s, uint32_t context)
 {
-    struct fv_context *c = &s->context[context];
+    struct fv_sampler_context *c = &s->context[context];
     struct fv_instances *r = fv_context_record(s, context);
     unsigned count = r->returns < FV_RESERVOIR ? (unsigned)r->returns : FV_RESERVOIR;
     unsigned gaps = c->gap_count < FV_GAPS ? c->gap_count : FV_GAPS;

@@ -235,7 +235,7 @@ static void read_paths(struct fv_forks *f, const struct fv_reader *reader, enum 
                        const struct fv_numbers *modules)
 {
     struct fv_cursor c = fv_cursor(reader, type);
-    struct fv_loaded loaded = { 0 };
+    struct fv_loaded_modules loaded = { 0 };
     struct fv_path_record r;
 
     for (const void *data; (data = fv_cursor_next(&c));) {
@@ -246,7 +246,7 @@ static void read_paths(struct fv_forks *f, const struct fv_reader *reader, enum 
             continue;
         memcpy(&r, data, sizeof(r));
         if (type == FV_CHUNK_SAMPLE_PATHS && r.module == FV_MODULE_UNKNOWN)
-            fv_loaded_place(&loaded, reader, &r);
+            fv_loaded_modules_place(&loaded, reader, &r);
         FV_GROW(p->frames, p->room, p->count + 1);
         uint32_t parent = r.parent <= p->count ? r.parent : 0, depth = parent ? frame_of(p, parent)->depth + 1 : 0;
         p->frames[p->count++] = (struct frame){ .parent = depth < DEPTH_MAX ? parent : 0,
@@ -254,7 +254,7 @@ static void read_paths(struct fv_forks *f, const struct fv_reader *reader, enum 
                                                 .offset = r.offset,
                                                 .depth = depth < DEPTH_MAX ? depth : 0 };
     }
-    fv_loaded_release(&loaded);
+    fv_loaded_modules_release(&loaded);
 }
 
 static void find_forks(struct fv_forks *f, uint32_t paths)

@@ -35,7 +35,7 @@ struct fv_lines *fv_lines_open(const char *path, const char *program)
     return lines;
 }
 
-size_t fv_lines_find(struct fv_lines *l, uint64_t address, struct fv_line *out, size_t room)
+size_t fv_lines_find(struct fv_lines *l, uint64_t address, struct fv_code_line *out, size_t room)
 {
     return l->reader->find(l->object, address, out, room);
 }

@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 struct fv_lines;
-struct fv_line {
+struct fv_code_line {
     const char *function, *file; /* NULL: not known; owned by the reader until fv_lines_close() */
     unsigned line;
 };
@@ -17,7 +17,7 @@ struct fv_line {
 struct fv_lines *fv_lines_open(const char *path, const char *program);
 /* Frames at an address, innermost first: where the code was inlined, and at last the function itself.
  * Returns their number, at most `room`; 0: nothing is known. */
-size_t fv_lines_find(struct fv_lines *lines, uint64_t address, struct fv_line *out, size_t room);
+size_t fv_lines_find(struct fv_lines *lines, uint64_t address, struct fv_code_line *out, size_t room);
 /* Is debug information of addresses that were looked up not readable? Then what it is, and what to do about it, for a
  * note. */
 bool fv_lines_unread(const struct fv_lines *lines, char *out, size_t bytes);

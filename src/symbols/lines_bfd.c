@@ -72,7 +72,7 @@ static asection *section_of(bfd *b, bfd_vma address)
 }
 
 /* -flto compiles in units that have no file. */
-static void clean_place(struct object *o, struct fv_line *l)
+static void clean_place(struct object *o, struct fv_code_line *l)
 {
     bool is_artificial = l->file && !strcmp(fv_base_name(l->file), "<artificial>");
 
@@ -83,12 +83,12 @@ static void clean_place(struct object *o, struct fv_line *l)
         l->line = 0;
 }
 
-static size_t find(void *object, uint64_t address, struct fv_line *out, size_t room)
+static size_t find(void *object, uint64_t address, struct fv_code_line *out, size_t room)
 {
     struct object *o = object;
     asection *s = section_of(o->bfd, address);
     size_t count = 0;
-    struct fv_line l = { 0 };
+    struct fv_code_line l = { 0 };
 
     if (!s || !bfd_find_nearest_line(o->bfd, s, o->symbols, address - s->vma, &l.file, &l.function, &l.line)) {
         o->is_lost |= o->is_shared;
@@ -99,7 +99,7 @@ static size_t find(void *object, uint64_t address, struct fv_line *out, size_t r
         clean_place(o, &l);
         if (count < room)
             out[count++] = l;
-        l = (struct fv_line){ 0 };
+        l = (struct fv_code_line){ 0 };
     } while (count < room && bfd_find_inliner_info(o->bfd, &l.file, &l.function, &l.line));
     return count;
 }

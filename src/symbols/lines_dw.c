@@ -210,7 +210,7 @@ static uint64_t number_of(Dwarf_Die *die, unsigned attribute)
 }
 
 /* Of what stands in an inlined function's caller: where that is called. */
-static void set_call(struct fv_line *out, struct unit *u, Dwarf_Die *inlined)
+static void set_call(struct fv_code_line *out, struct unit *u, Dwarf_Die *inlined)
 {
     Dwarf_Files *files;
     size_t count, file = number_of(inlined, DW_AT_call_file);
@@ -221,7 +221,7 @@ static void set_call(struct fv_line *out, struct unit *u, Dwarf_Die *inlined)
         out->file = known(dwarf_filesrc(files, file, NULL, NULL));
 }
 
-static void set_line(struct fv_line *out, struct unit *u, uint64_t address)
+static void set_line(struct fv_code_line *out, struct unit *u, uint64_t address)
 {
     Dwarf_Line *line = dwarf_getsrc_die(&u->die, address);
     int number;
@@ -234,10 +234,10 @@ static void set_line(struct fv_line *out, struct unit *u, uint64_t address)
 }
 
 /* Innermost first. */
-static size_t add_chain(struct object *o, struct unit *u, Dwarf_Die *function, uint64_t address, struct fv_line *out,
-                        size_t room)
+static size_t add_chain(struct object *o, struct unit *u, Dwarf_Die *function, uint64_t address,
+                        struct fv_code_line *out, size_t room)
 {
-    struct fv_line place = { 0 };
+    struct fv_code_line place = { 0 };
     size_t count = 0;
 
     set_line(&place, u, address);
@@ -249,7 +249,7 @@ static size_t add_chain(struct object *o, struct unit *u, Dwarf_Die *function, u
             continue;
         place.function = name_of(&in->die);
         out[count++] = place;
-        place = (struct fv_line){ 0 };
+        place = (struct fv_code_line){ 0 };
         set_call(&place, u, &in->die);
     }
     place.function = name_of(function);
@@ -257,7 +257,7 @@ static size_t add_chain(struct object *o, struct unit *u, Dwarf_Die *function, u
     return count;
 }
 
-static size_t find(void *object, uint64_t address, struct fv_line *out, size_t room)
+static size_t find(void *object, uint64_t address, struct fv_code_line *out, size_t room)
 {
     struct object *o = object;
     const struct fv_dw_range *of_unit = find_range(&o->ranges, address);
@@ -269,7 +269,7 @@ static size_t find(void *object, uint64_t address, struct fv_line *out, size_t r
     const struct fv_dw_range *of_function = find_range(&u->ranges, address);
     if (of_function)
         return add_chain(o, u, &u->functions[of_function->owner], address, out, room);
-    *out = (struct fv_line){ 0 };
+    *out = (struct fv_code_line){ 0 };
     set_line(out, u, address);
     return out->file || out->line;
 }

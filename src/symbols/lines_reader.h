@@ -6,7 +6,7 @@
 
 struct fv_lines_reader {
     void *(*open)(const char *path, const char *program);
-    size_t (*find)(void *object, uint64_t address, struct fv_line *out, size_t room);
+    size_t (*find)(void *object, uint64_t address, struct fv_code_line *out, size_t room);
     bool (*unread)(const void *object, char *out, size_t bytes);
     void (*close)(void *object);
 };

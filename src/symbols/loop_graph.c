@@ -32,7 +32,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static uint32_t block_at(const struct fv_graph *g, uint64_t address)
+static uint32_t block_at(const struct fv_loop_graph *g, uint64_t address)
 {
     size_t before = FV_COUNT_BEFORE(i, g->count, g->blocks[i].begin <= address);
 
@@ -68,7 +68,7 @@ static uint64_t *find_leaders(const struct fv_instruction *list, size_t count, s
     return leaders;
 }
 
-static void make_blocks(struct fv_graph *g, const struct fv_instruction *list, size_t count)
+static void make_blocks(struct fv_loop_graph *g, const struct fv_instruction *list, size_t count)
 {
     size_t leader_count, next = 0;
     uint64_t *leaders = find_leaders(list, count, &leader_count);
@@ -89,7 +89,7 @@ static void make_blocks(struct fv_graph *g, const struct fv_instruction *list, s
     free(leaders);
 }
 
-static void link_blocks(struct fv_graph *g, const struct fv_instruction *list, size_t count)
+static void link_blocks(struct fv_loop_graph *g, const struct fv_instruction *list, size_t count)
 {
     uint32_t block = 0;
 
@@ -117,7 +117,7 @@ static void add_edge(struct edges *e, uint32_t from, uint32_t to)
     e->to[e->count++] = to;
 }
 
-static void mark_entered(const struct fv_graph *g, const bool *left_out, bool *entered)
+static void mark_entered(const struct fv_loop_graph *g, const bool *left_out, bool *entered)
 {
     memset(entered, 0, g->count * sizeof(*entered));
     entered[0] = true;
@@ -130,7 +130,7 @@ static void mark_entered(const struct fv_graph *g, const bool *left_out, bool *e
 /* What nothing leads to is where the jump by a table before it may lead. Padding behind a jump leads nowhere,
  * though it seems to run into what follows; and without such jumps it is entered from outside (exceptions):
  * not looked at. */
-static void add_edges(struct edges *e, const struct fv_graph *g)
+static void add_edges(struct edges *e, const struct fv_loop_graph *g)
 {
     bool *entered = fv_xcalloc(g->count, sizeof(*entered)), *left_out = fv_xcalloc(g->count, sizeof(*left_out));
     uint32_t table = 0; /* a node; 0: none */
@@ -246,7 +246,7 @@ static bool dominates(const struct flow *f, uint32_t above, uint32_t node)
 
 /* ---- loops ---- */
 
-static struct fv_graph_loop *loop_of(struct fv_graph *g, uint32_t header)
+static struct fv_graph_loop *loop_of(struct fv_loop_graph *g, uint32_t header)
 {
     for (size_t i = 0; i < g->loop_count; i++)
         if (g->loops[i].header == header)
@@ -284,7 +284,7 @@ static void flood(const struct flow *f, struct fv_graph_loop *l, uint32_t source
     }
 }
 
-static void find_loops(struct fv_graph *g, const struct flow *f)
+static void find_loops(struct fv_loop_graph *g, const struct flow *f)
 {
     uint32_t *stack = fv_xcalloc(f->nodes, sizeof(*stack));
 
@@ -311,7 +311,7 @@ static int by_blocks(const void *a, const void *b)
 }
 
 /* Natural loops of different headers are nested or apart. */
-static void nest(struct fv_graph *g)
+static void nest(struct fv_loop_graph *g)
 {
     if (g->loop_count)
         qsort(g->loops, g->loop_count, sizeof(*g->loops), by_blocks);
@@ -323,7 +323,7 @@ static void nest(struct fv_graph *g)
     }
 }
 
-uint32_t fv_graph_loop_at(const struct fv_graph *g, uint64_t address)
+uint32_t fv_loop_graph_loop_at(const struct fv_loop_graph *g, uint64_t address)
 {
     uint32_t block = block_at(g, address);
 
@@ -333,27 +333,27 @@ uint32_t fv_graph_loop_at(const struct fv_graph *g, uint64_t address)
     return FV_NONE;
 }
 
-static void mark_packed(struct fv_graph *g)
+static void mark_packed(struct fv_loop_graph *g)
 {
     for (size_t i = 0; i < g->count; i++) {
-        uint32_t loop = g->blocks[i].packed ? fv_graph_loop_at(g, g->blocks[i].begin) : FV_NONE;
+        uint32_t loop = g->blocks[i].packed ? fv_loop_graph_loop_at(g, g->blocks[i].begin) : FV_NONE;
 
         if (loop != FV_NONE)
             g->loops[loop].packed = true;
     }
 }
 
-int fv_graph_build(struct fv_graph *g, const struct fv_instruction *list, size_t count)
+int fv_loop_graph_build(struct fv_loop_graph *g, const struct fv_instruction *list, size_t count)
 {
     struct edges edges = { 0 };
     struct flow f = { 0 };
 
-    *g = (struct fv_graph){ 0 };
+    *g = (struct fv_loop_graph){ 0 };
     if (!count)
         return -FV_EFORMAT;
     make_blocks(g, list, count);
     if (g->count > BLOCKS_MAX) {
-        fv_graph_release(g);
+        fv_loop_graph_release(g);
         return -FV_EFORMAT;
     }
     link_blocks(g, list, count);
@@ -383,21 +383,21 @@ int fv_graph_build(struct fv_graph *g, const struct fv_instruction *list, size_t
     return 0;
 }
 
-int fv_graph_init(struct fv_graph *g, const uint8_t *code, uint64_t address, size_t bytes)
+int fv_loop_graph_init(struct fv_loop_graph *g, const uint8_t *code, uint64_t address, size_t bytes)
 {
     struct fv_instruction *list;
     size_t count = fv_machine_code_decode(code, address, bytes, &list);
-    int err = fv_graph_build(g, list, count);
+    int err = fv_loop_graph_build(g, list, count);
 
     free(list);
     return err;
 }
 
-void fv_graph_release(struct fv_graph *g)
+void fv_loop_graph_release(struct fv_loop_graph *g)
 {
     for (size_t i = 0; i < g->loop_count; i++)
         free(g->loops[i].holds);
     free(g->loops);
     free(g->blocks);
-    *g = (struct fv_graph){ 0 };
+    *g = (struct fv_loop_graph){ 0 };
 }

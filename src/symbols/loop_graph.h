@@ -19,7 +19,7 @@ struct fv_graph_loop {
     bool packed;             /* it has packed arithmetic that is in no loop within it */
     uint8_t *holds;          /* by block */
 };
-struct fv_graph {
+struct fv_loop_graph {
     struct fv_block *blocks; /* by address */
     size_t count, room;
     struct fv_graph_loop *loops; /* by blocks, most first: a parent before its children */
@@ -27,16 +27,16 @@ struct fv_graph {
 };
 
 /* -FV_EFORMAT: it cannot be decoded, or is too large a graph. */
-int fv_graph_init(struct fv_graph *graph, const uint8_t *code, uint64_t address, size_t bytes);
+int fv_loop_graph_init(struct fv_loop_graph *graph, const uint8_t *code, uint64_t address, size_t bytes);
 /* The same of decoded instructions. */
-int fv_graph_build(struct fv_graph *graph, const struct fv_instruction *list, size_t count);
-void fv_graph_release(struct fv_graph *graph);
+int fv_loop_graph_build(struct fv_loop_graph *graph, const struct fv_instruction *list, size_t count);
+void fv_loop_graph_release(struct fv_loop_graph *graph);
 
-static inline bool fv_graph_holds(const struct fv_graph *graph, uint32_t loop, size_t block)
+static inline bool fv_loop_graph_holds(const struct fv_loop_graph *graph, uint32_t loop, size_t block)
 {
     return graph->loops[loop].holds[block];
 }
 /* The innermost loop that the address is in; FV_NONE. */
-uint32_t fv_graph_loop_at(const struct fv_graph *graph, uint64_t address);
+uint32_t fv_loop_graph_loop_at(const struct fv_loop_graph *graph, uint64_t address);
 
 #endif

@@ -15,12 +15,12 @@
 /* ---- lines ---- */
 
 /* The frames at an address, outermost first. */
-static size_t chain_at(struct fv_lines *lines, uint64_t address, struct fv_line *chain)
+static size_t chain_at(struct fv_lines *lines, uint64_t address, struct fv_code_line *chain)
 {
     size_t count = fv_lines_find(lines, address, chain, CHAIN_MAX);
 
     for (size_t i = 0; i < count / 2; i++) {
-        struct fv_line swapped = chain[i];
+        struct fv_code_line swapped = chain[i];
 
         chain[i] = chain[count - 1 - i];
         chain[count - 1 - i] = swapped;
@@ -30,15 +30,15 @@ static size_t chain_at(struct fv_lines *lines, uint64_t address, struct fv_line 
 
 /* A loop is of the innermost function that all of its code was written in or inlined to: of that the first
  * and the last line. */
-static void find_lines(struct fv_arena *arena, struct fv_loop *l, struct fv_lines *lines, const struct fv_graph *g,
+static void find_lines(struct fv_arena *arena, struct fv_loop *l, struct fv_lines *lines, const struct fv_loop_graph *g,
                        uint32_t loop)
 {
-    struct fv_line first[CHAIN_MAX], chain[CHAIN_MAX];
+    struct fv_code_line first[CHAIN_MAX], chain[CHAIN_MAX];
     size_t level = 0;
 
     for (size_t pass = 0; pass < 2; pass++) /* how far in all agree; then the lines at that level */
         for (size_t i = 0; i < g->count; i++) {
-            if (!fv_graph_holds(g, loop, i))
+            if (!fv_loop_graph_holds(g, loop, i))
                 continue;
             for (unsigned end = 0; end < 2; end++) {
                 size_t count = chain_at(lines, end ? g->blocks[i].last : g->blocks[i].begin, chain), k = 0;
@@ -71,12 +71,12 @@ static void find_lines(struct fv_arena *arena, struct fv_loop *l, struct fv_line
 
 /* The lines of a function's own code, without what was inlined into it: where blocks begin and end. */
 static void find_own_lines(struct fv_arena *arena, struct fv_loop_function *f, struct fv_lines *lines,
-                           const struct fv_graph *g)
+                           const struct fv_loop_graph *g)
 {
-    struct fv_line chain[CHAIN_MAX];
+    struct fv_code_line chain[CHAIN_MAX];
 
     for (size_t i = 0; i < 2 * g->count; i++) {
-        const struct fv_line *own = chain;
+        const struct fv_code_line *own = chain;
 
         if (!chain_at(lines, i % 2 ? g->blocks[i / 2].last : g->blocks[i / 2].begin, chain) || !own->line || !own->file)
             continue;
@@ -93,7 +93,7 @@ static void find_own_lines(struct fv_arena *arena, struct fv_loop_function *f, s
 
 /* ---- one function ---- */
 
-static void take_graph(struct fv_loops *out, uint32_t function, const struct fv_graph *g, struct fv_lines *lines)
+static void take_graph(struct fv_loops *out, uint32_t function, const struct fv_loop_graph *g, struct fv_lines *lines)
 {
     uint32_t first = (uint32_t)out->count;
 
@@ -117,19 +117,19 @@ static void take_function(struct fv_loops *out, struct fv_loop_function *f, uint
 {
     const uint8_t *code = fv_elf_code(&files->object, f->begin, f->size);
     uint32_t first = (uint32_t)out->count;
-    struct fv_graph graph;
+    struct fv_loop_graph graph;
 
-    if (!code || fv_graph_init(&graph, code, f->begin, f->size))
+    if (!code || fv_loop_graph_init(&graph, code, f->begin, f->size))
         return;
     take_graph(out, number, &graph, files->lines);
     if (files->lines)
         find_own_lines(&out->arena, f, files->lines, &graph);
     for (size_t i = 0; i < f->address_count; i++) {
-        uint32_t loop = fv_graph_loop_at(&graph, f->addresses[i] - 1); /* the call, not where it returns to */
+        uint32_t loop = fv_loop_graph_loop_at(&graph, f->addresses[i] - 1); /* the call, not where it returns to */
 
         f->innermost[i] = loop == FV_NONE ? FV_NONE : first + loop;
     }
-    fv_graph_release(&graph);
+    fv_loop_graph_release(&graph);
 }
 
 bool fv_loops_available(void)

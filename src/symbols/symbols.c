@@ -64,7 +64,7 @@ static bool is_mark(const char *function)
 
 /* What is inlined of fvmpi.h is its caller's; compilers count the call that follows it among it, too, whose line that
  * is. Returns how many frames are left. */
-static size_t without_marks(struct fv_line *lines, size_t count)
+static size_t without_marks(struct fv_code_line *lines, size_t count)
 {
     size_t left = 0;
 
@@ -83,7 +83,7 @@ static size_t without_marks(struct fv_line *lines, size_t count)
 
 static void add_frames(struct look_up *l, uint32_t module, uint64_t offset, struct fv_symbol *item)
 {
-    struct fv_line lines[INLINED_MAX];
+    struct fv_code_line lines[INLINED_MAX];
     uint64_t address = offset - 1; /* of the call, not of where it returns to */
     size_t count =
         l->files.lines ? without_marks(lines, fv_lines_find(l->files.lines, address, lines, INLINED_MAX)) : 0;
@@ -99,7 +99,7 @@ static void add_frames(struct look_up *l, uint32_t module, uint64_t offset, stru
         frame.inlined = true;
         add_frame(l->symbols, &frame);
     }
-    const struct fv_line *last = count ? &lines[count - 1] : NULL;
+    const struct fv_code_line *last = count ? &lines[count - 1] : NULL;
     const char *name = symbol ? symbol->name : last ? last->function : NULL;
     if (symbol) {
         item->begin = symbol->begin;

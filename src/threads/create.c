@@ -146,7 +146,8 @@ static bool is_wanted(void)
            !in_mpi;
 }
 
-static struct fv_thread_origin prepare(struct start *start, start_routine *routine, void *arg, struct fv_site site)
+static struct fv_thread_origin prepare(struct start *start, start_routine *routine, void *arg,
+                                       struct fv_call_place site)
 {
     *start = (struct start){
         .routine = routine, .arg = arg, .creator = fv_self, .creator_life = fv_self ? fv_self->lives : 0

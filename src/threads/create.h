@@ -19,7 +19,7 @@ struct fv_thread_origin {
 struct fv_lives {
     bool (*early)(void); /* before recording: is the thread that is being made the application's? */
     void (*mine)(const struct fv_thread_origin *origin); /* then, and where it is not recorded, by the new thread */
-    void (*create)(struct fv_thread_origin *origin, struct fv_site site, uintptr_t routine);
+    void (*create)(struct fv_thread_origin *origin, struct fv_call_place site, uintptr_t routine);
     void (*created)(pthread_t thread, const struct fv_thread_origin *origin);
     void (*failed)(const struct fv_thread_origin *origin);                          /* instead of created */
     void (*begin)(struct fv_thread *thread, const struct fv_thread_origin *origin); /* by the new thread */

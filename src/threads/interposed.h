@@ -41,7 +41,7 @@ static inline bool fv_is_held(unsigned kind)
 }
 
 static inline void fv_sync_got(struct fv_sync *s, const volatile void *object, unsigned kind, unsigned operation,
-                               struct fv_site site)
+                               struct fv_call_place site)
 {
     if (fv_is_held(kind))
         fv_sync_acquired(s, object, kind, operation, site);
@@ -56,9 +56,10 @@ static inline enum fv_sync_end fv_how_ended(int err, unsigned kind)
 
 /* ---- mutexes (locks.c) ---- */
 
-int fv_mutex_wait(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until, struct fv_site site);
+int fv_mutex_wait(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
+                  struct fv_call_place site);
 int fv_mutex_lock_robust(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
-                         struct fv_site site);
+                         struct fv_call_place site);
 
 static inline bool fv_mutex_is_robust(const pthread_mutex_t *mutex)
 {
@@ -75,7 +76,7 @@ static inline unsigned fv_mutex_operation(fv_limit *until)
 }
 
 static inline int fv_mutex_lock(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
-                                struct fv_site site)
+                                struct fv_call_place site)
 {
     if (FV_UNLIKELY(fv_mutex_is_robust(mutex)))
         return fv_mutex_lock_robust(s, mutex, clock, until, site);
@@ -106,7 +107,7 @@ struct fv_sync_cond_wait {
     struct fv_traced_hold traced;
 };
 struct fv_sync_cond_wait fv_sync_cond_begin(struct fv_sync *s, const void *cond, const void *mutex, unsigned operation,
-                                            struct fv_site site);
+                                            struct fv_call_place site);
 void fv_sync_cond_end(const struct fv_sync_cond_wait *w, int err);
 
 struct fv_sync_barrier_wait {
@@ -114,7 +115,7 @@ struct fv_sync_barrier_wait {
     bool is_noted; /* as the one that comes last */
 };
 struct fv_sync_barrier_wait fv_sync_barrier_begin(struct fv_sync *s, const pthread_barrier_t *barrier,
-                                                  struct fv_site site);
+                                                  struct fv_call_place site);
 void fv_sync_barrier_end(const struct fv_sync_barrier_wait *w, int err);
 
 /* ---- lives.c ---- */
@@ -126,11 +127,11 @@ struct fv_sync_join_wait {
     pthread_t thread;
     uint64_t created; /* of the thread, as lives.c knows it */
     uintptr_t routine;
-    struct fv_site site;
+    struct fv_call_place site;
     unsigned operation;
 };
 struct fv_sync_join_wait fv_sync_join_begin(struct fv_sync *s, pthread_t thread, unsigned operation,
-                                            struct fv_site site);
+                                            struct fv_call_place site);
 void fv_sync_join_end(const struct fv_sync_join_wait *j, int err);
 
 #endif

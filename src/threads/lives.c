@@ -90,7 +90,7 @@ static void mine(const struct fv_thread_origin *origin)
         fv_solo_not_made(origin->phase, origin->seat);
 }
 
-static void create(struct fv_thread_origin *origin, struct fv_site site, uintptr_t routine)
+static void create(struct fv_thread_origin *origin, struct fv_call_place site, uintptr_t routine)
 {
     if (!fv_rt.options.threads)
         return;
@@ -217,7 +217,8 @@ const char fv_library_suffix[] = "-threads";
 
 /* ---- joins: what is waited for are the threads of a function ---- */
 
-static struct fv_sync_join_wait join_of(struct fv_sync *s, pthread_t thread, unsigned operation, struct fv_site site)
+static struct fv_sync_join_wait join_of(struct fv_sync *s, pthread_t thread, unsigned operation,
+                                        struct fv_call_place site)
 {
     struct fv_sync_join_wait j = {
         .s = s, .thread = thread, .operation = operation, .site = site, .routine = FV_SYNC_NOBODY
@@ -289,7 +290,7 @@ static bool try_join(struct fv_sync_join_wait *j, void **result, int *err)
 }
 
 struct fv_sync_join_wait fv_sync_join_begin(struct fv_sync *s, pthread_t thread, unsigned operation,
-                                            struct fv_site site)
+                                            struct fv_call_place site)
 {
     struct fv_sync_join_wait j = join_of(s, thread, operation, site);
 

@@ -14,7 +14,7 @@ static int ask(pthread_mutex_t *mutex, clockid_t clock, fv_limit *until)
 }
 
 FV_COLD int fv_mutex_wait(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
-                          struct fv_site site)
+                          struct fv_call_place site)
 {
     struct fv_sync_wait w = fv_sync_wait_begin(s, mutex, FV_SYNC_MUTEX, fv_mutex_operation(until), site);
     int err = ask(mutex, clock, until);
@@ -26,7 +26,7 @@ FV_COLD int fv_mutex_wait(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t c
 /* glibc's try (2.36) leaves a robust mutex that nobody can recover locked for ever. So these are not tried,
  * but looked at; who comes in between is waited for unseen. */
 FV_COLD int fv_mutex_lock_robust(struct fv_sync *s, pthread_mutex_t *mutex, clockid_t clock, fv_limit *until,
-                                 struct fv_site site)
+                                 struct fv_call_place site)
 {
 #if defined(__GLIBC__)
     const unsigned mask = 0x3fffffff; /* FUTEX_TID_MASK: 0 when it is free, or its owner has died */

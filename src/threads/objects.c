@@ -132,7 +132,7 @@ uint32_t fv_sync_site_path(uintptr_t return_address)
     return id;
 }
 
-uint32_t fv_sync_whole_path(struct fv_thread *outside, struct fv_site site)
+uint32_t fv_sync_whole_path(struct fv_thread *outside, struct fv_call_place site)
 {
     if (outside)
         return fv_path_lookup(outside, site)->path;
@@ -333,7 +333,7 @@ static struct fv_sync_thing *make_thing(const struct first_use *first)
 }
 
 struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outside, uintptr_t address, unsigned kind,
-                                       struct fv_site site)
+                                       struct fv_call_place site)
 {
     struct first_use use = { .address = address, .kind = kind, .ticks = fv_ticks(), .thread = s->thread->id };
 

@@ -9,12 +9,12 @@ extern uint64_t fv_sync_retirements; /* of objects, so far */
 /* The object at an address, made when new; NULL: no room. `outside`: the thread, unless it is inside an MPI
  * call. */
 struct fv_sync_thing *fv_sync_thing_at(struct fv_sync *s, struct fv_thread *outside, uintptr_t address, unsigned kind,
-                                       struct fv_site site);
+                                       struct fv_call_place site);
 bool fv_sync_thing_is_at(const struct fv_sync_thing *thing, uintptr_t address);
 /* A call site alone, and its whole path: not inside an MPI call, where the path cache's entries are in use.
  * 0: no room. */
 uint32_t fv_sync_site_path(uintptr_t return_address);
-uint32_t fv_sync_whole_path(struct fv_thread *outside, struct fv_site site);
+uint32_t fv_sync_whole_path(struct fv_thread *outside, struct fv_call_place site);
 /* What fvmpi and libunwind lock is not the application's; nor how a run-time library of OpenMP waits that tells us of
  * it (ompt.c). `code`: an address in it. */
 void fv_sync_ignore_tools(void);

@@ -24,7 +24,7 @@ struct call {
     fv_omp_body *body;
     void *data;
     struct fv_omp_team *team; /* NULL: as the program did */
-    struct fv_site site;
+    struct fv_call_place site;
 };
 
 /* ---- in a region ---- */
@@ -195,7 +195,7 @@ struct sums {
     uint32_t last; /* thread + 1; 0: not known */
 };
 
-static struct sums add_members(struct fv_omp_team *team, uint32_t size, struct fv_site site)
+static struct sums add_members(struct fv_omp_team *team, uint32_t size, struct fv_call_place site)
 {
     struct sums sums = { .all_came = 0 };
     struct fv_omp_part *part = NULL;
@@ -268,7 +268,7 @@ static struct fv_omp_team *take_team(struct fv_sync *s)
     return team;
 }
 
-struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned threads, struct fv_site site)
+struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned threads, struct fv_call_place site)
 {
     struct fv_omp_entry *entry = fv_omp_entry_of(s, body, site);
     struct fv_omp_team *team = entry ? take_team(s) : NULL;
@@ -291,7 +291,7 @@ struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned t
     return team;
 }
 
-void fv_omp_join(struct fv_omp_team *team, struct fv_site site)
+void fv_omp_join(struct fv_omp_team *team, struct fv_call_place site)
 {
     uint64_t now = fv_ticks();
 
@@ -313,7 +313,7 @@ void fv_omp_join(struct fv_omp_team *team, struct fv_site site)
 /* ---- around libgomp's call ---- */
 
 static struct call begin_region(const struct fv_omp_next *next, fv_omp_body *body, void *data, unsigned threads,
-                                unsigned work, struct fv_site site)
+                                unsigned work, struct fv_call_place site)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_omp_team *team = s ? fv_omp_fork(s, body, threads, site) : NULL;

@@ -62,8 +62,8 @@ extern FV_TLS bool fv_omp_forks;
 /* ---- regions; for ompt.c, too ---- */
 
 /* By the thread that forks: a region begins, of a function (or whatever else names it). NULL: no room for it. */
-struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned threads, struct fv_site site);
-void fv_omp_join(struct fv_omp_team *team, struct fv_site site);
+struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned threads, struct fv_call_place site);
+void fv_omp_join(struct fv_omp_team *team, struct fv_call_place site);
 /* By a thread of the team, which has `size`: it begins its part. NULL: its number is too large. */
 struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned number, unsigned size);
 /* It came to the region's end. */
@@ -82,7 +82,7 @@ struct fv_omp_scope {
     uint64_t worked;
     bool is_last;
 };
-struct fv_omp_scope fv_omp_scope_begin(struct fv_site site, bool is_barrier);
+struct fv_omp_scope fv_omp_scope_begin(struct fv_call_place site, bool is_barrier);
 void fv_omp_scope_end(struct fv_omp_scope *scope);
 /* It may not have waited. */
 void fv_omp_scope_end_perhaps(struct fv_omp_scope *scope);
@@ -112,6 +112,6 @@ void fv_omp_task_end(const struct fv_omp_task *task);
 uint64_t fv_omp_waited(const struct fv_omp_member *m);
 /* The thread has waited inside of a region since `begin`, but for fv_omp_worked, without saying so before.
  * Waits below a microsecond are none. */
-void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site);
+void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_call_place site);
 
 #endif

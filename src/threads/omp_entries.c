@@ -89,7 +89,7 @@ static FV_COLD struct fv_omp_entry *make_entry(struct fv_sync *s, fv_omp_body *b
     return entry;
 }
 
-uint32_t fv_omp_path(struct fv_sync *s, struct fv_site site)
+uint32_t fv_omp_path(struct fv_sync *s, struct fv_call_place site)
 {
     struct fv_thread *current = fv_current;
 
@@ -101,7 +101,7 @@ uint32_t fv_omp_path(struct fv_sync *s, struct fv_site site)
     return FV_LIKELY(known != NULL) ? known->path : fv_sync_path(s, site);
 }
 
-struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_site site)
+struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_call_place site)
 {
     uint32_t path = fv_omp_path(s, site);
 
@@ -127,7 +127,7 @@ static struct fv_omp_part *new_part(struct fv_sync *s, struct fv_omp_entry *entr
 }
 
 struct fv_omp_part *fv_omp_part_of(struct fv_sync *s, struct fv_omp_entry *entry, struct fv_omp_part *before,
-                                   uint32_t number, uint32_t thread, struct fv_site site)
+                                   uint32_t number, uint32_t thread, struct fv_call_place site)
 {
     struct fv_omp_part **link = before ? &before->next : &entry->parts;
 

@@ -36,14 +36,14 @@ struct fv_omp {
 
 /* The region's entry, made when new, or the one of all that there is no room for. NULL: not even that, which
  * is counted. */
-struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_site site);
+struct fv_omp_entry *fv_omp_entry_of(struct fv_sync *s, fv_omp_body *body, struct fv_call_place site);
 
 /* The call path of a construct: of most it is known, without a lock or a system call. */
-uint32_t fv_omp_path(struct fv_sync *s, struct fv_site site);
+uint32_t fv_omp_path(struct fv_sync *s, struct fv_call_place site);
 
 /* A thread's part by its number in the team; s is the forking thread's. `before`: of the number before, where
  * it most likely follows; NULL: the list's begin. `thread` may be FV_NO_THREAD. NULL: no room. */
 struct fv_omp_part *fv_omp_part_of(struct fv_sync *s, struct fv_omp_entry *entry, struct fv_omp_part *before,
-                                   uint32_t number, uint32_t thread, struct fv_site site);
+                                   uint32_t number, uint32_t thread, struct fv_call_place site);
 
 #endif

@@ -37,7 +37,7 @@ struct source {
     size_t bytes, distance;
     struct fv_sync *s; /* who makes the task; NULL: its waiting is not asked for */
     uint64_t begin;    /* that waits since then */
-    struct fv_site site;
+    struct fv_call_place site;
 };
 
 static struct fv_omp_wait stop_waiting(void)

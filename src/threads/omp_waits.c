@@ -44,7 +44,7 @@ static uint64_t arrive(struct fv_omp_team *team)
     return __atomic_add_fetch(&team->arrivals, 1, __ATOMIC_RELAXED);
 }
 
-static struct fv_sync_wait wait_begin(struct fv_sync *s, const struct fv_omp_member *m, struct fv_site site)
+static struct fv_sync_wait wait_begin(struct fv_sync *s, const struct fv_omp_member *m, struct fv_call_place site)
 {
     const void *object = m ? (const void *)(uintptr_t)m->team->body : (const void *)FV_SYNC_NOBODY;
 
@@ -55,7 +55,7 @@ extern const char __start_fv_unseen[] __attribute__((visibility("hidden")));
 extern const char __stop_fv_unseen[] __attribute__((visibility("hidden")));
 
 /* What ends a region's function, by a jump, returns to us: then the function is the call site. */
-static struct fv_site site_in(const struct fv_omp_member *m, struct fv_site site)
+static struct fv_call_place site_in(const struct fv_omp_member *m, struct fv_call_place site)
 {
     const char *at = site.return_address;
 
@@ -64,7 +64,7 @@ static struct fv_site site_in(const struct fv_omp_member *m, struct fv_site site
     return site;
 }
 
-struct fv_omp_scope fv_omp_scope_begin(struct fv_site site, bool is_barrier)
+struct fv_omp_scope fv_omp_scope_begin(struct fv_call_place site, bool is_barrier)
 {
     struct fv_omp_scope scope = { .is_last = false };
     struct fv_sync *s = fv_sync_enter();
@@ -110,7 +110,7 @@ void fv_omp_scope_end_perhaps(struct fv_omp_scope *scope)
     }
 }
 
-void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_site site)
+void fv_omp_has_waited(struct fv_sync *s, uint64_t begin, struct fv_call_place site)
 {
     if (fv_ticks() < begin + fv_omp_worked + fv_omp_microsecond())
         return;
@@ -217,7 +217,7 @@ DOACROSS_WAIT(GOMP_doacross_ull_wait, unsigned long long)
 /* Who is told to do the single does not wait here, but in GOMP_single_copy_end(), at the same barrier. */
 FV_PUBLIC void *GOMP_single_copy_start(void)
 {
-    struct fv_site site = FV_CALL_SITE();
+    struct fv_call_place site = FV_CALL_SITE();
     uint64_t before = fv_ticks(), worked = fv_omp_worked, tasks;
     const struct fv_omp_member *m = fv_omp_member();
     const struct fv_sync *s = fv_sync_enter();
@@ -286,12 +286,12 @@ struct entry {
     struct fv_sync *s;
     struct fv_sync_wait wait;
     const void *critical;
-    struct fv_site site;
+    struct fv_call_place site;
     uint64_t begin;
     bool waits;
 };
 
-static struct entry critical_begin(const void *critical, struct fv_site site)
+static struct entry critical_begin(const void *critical, struct fv_call_place site)
 {
     struct entry e = { .s = fv_sync_enter(), .critical = critical, .site = site };
     struct inside *in = inside_of(critical);
@@ -417,7 +417,7 @@ FV_PUBLIC void __kmpc_end_critical(void *place, int thread, void *name)
 typedef void lock_function(void *);
 typedef int test_function(void *);
 
-static inline void set(lock_function *next_set, test_function *next_test, void *lock, struct fv_site site)
+static inline void set(lock_function *next_set, test_function *next_test, void *lock, struct fv_call_place site)
 {
     struct fv_sync *s = fv_sync_enter();
 
@@ -433,7 +433,7 @@ static inline void set(lock_function *next_set, test_function *next_test, void *
     }
 }
 
-static inline int test(test_function *next_test, void *lock, struct fv_site site)
+static inline int test(test_function *next_test, void *lock, struct fv_call_place site)
 {
     struct fv_sync *s = fv_sync_enter();
     int answer = next_test(lock);

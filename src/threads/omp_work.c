@@ -131,7 +131,7 @@ static bool begin(struct fv_sync *s, const struct fv_omp_member *m, unsigned kin
     return true;
 }
 
-void fv_omp_work_begin(enum fv_omp_work_kind kind, struct fv_site site)
+void fv_omp_work_begin(enum fv_omp_work_kind kind, struct fv_call_place site)
 {
     struct fv_sync *s = fv_sync_enter();
     const struct fv_omp_member *m = fv_omp_member();
@@ -180,7 +180,7 @@ void fv_omp_work_left(const struct fv_omp_member *m)
         end_of(m->s, m, true);
 }
 
-void fv_omp_work_met(enum fv_omp_work_kind kind, bool executes, struct fv_site site)
+void fv_omp_work_met(enum fv_omp_work_kind kind, bool executes, struct fv_call_place site)
 {
     struct fv_sync *s = fv_sync_enter();
     struct fv_omp_work *record = s ? record_of(s, fv_omp_member(), kind, fv_omp_path(s, site)) : NULL;

@@ -6,7 +6,7 @@
 #include "threads/omp.h"
 
 /* It begins its part; an open one of the same team ends. */
-void fv_omp_work_begin(enum fv_omp_work_kind kind, struct fv_site site);
+void fv_omp_work_begin(enum fv_omp_work_kind kind, struct fv_call_place site);
 /* The same, of a construct that is the region itself: its place is the fork's. */
 void fv_omp_work_of_member(struct fv_omp_member *m, enum fv_omp_work_kind kind);
 /* It ends its part, before the barrier; nothing if it is in none. */
@@ -18,6 +18,6 @@ void fv_omp_work_task_end(void);
 /* The thread comes to its team's end. */
 void fv_omp_work_left(const struct fv_omp_member *m);
 /* It came to a construct whose end is not told, or which is another thread's to do. */
-void fv_omp_work_met(enum fv_omp_work_kind kind, bool executes, struct fv_site site);
+void fv_omp_work_met(enum fv_omp_work_kind kind, bool executes, struct fv_call_place site);
 
 #endif

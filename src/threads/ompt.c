@@ -65,8 +65,9 @@ static bool is_ours(const void *from)
 }
 
 /* The program's call: the stack leads from the callback to it, through the runtime. In a callback only. */
-#define SITE(from) \
-    ((struct fv_site){ (from) ? (from) : __builtin_return_address(0), (const uintptr_t *)__builtin_frame_address(0) })
+#define SITE(from)                                                          \
+    ((struct fv_call_place){ (from) ? (from) : __builtin_return_address(0), \
+                             (const uintptr_t *)__builtin_frame_address(0) })
 
 /* What names a region: its call; of a call that ends a region's function by a jump, that region's. */
 static fv_omp_body *body_of(const void *from)
@@ -209,7 +210,7 @@ static bool is_barrier(int kind)
     return kind <= FV_OMPT_BARRIER_IMPLEMENTATION || kind >= FV_OMPT_BARRIER_WORKSHARE;
 }
 
-static void begin_wait(bool is_barrier, const union fv_ompt_data *task, const void *from, struct fv_site site)
+static void begin_wait(bool is_barrier, const union fv_ompt_data *task, const void *from, struct fv_call_place site)
 {
     struct fv_sync *s = is_ours(from) ? NULL : fv_sync_enter();
     struct open *open = s ? push(s, WAITS, (uintptr_t)task) : NULL;
@@ -419,7 +420,7 @@ static void on_masked(int endpoint, union fv_ompt_data *parallel, union fv_ompt_
 
 /* ---- devices ---- */
 
-static void meet_target(int kind, int endpoint, const void *from, struct fv_site site)
+static void meet_target(int kind, int endpoint, const void *from, struct fv_call_place site)
 {
     bool is_region = kind == FV_OMPT_TARGET || kind == FV_OMPT_TARGET_NOWAIT;
     enum fv_omp_work_kind work = is_region ? FV_OMP_WORK_TARGET : FV_OMP_WORK_TARGET_DATA;

@@ -59,7 +59,7 @@ struct fv_traced_hold {
 };
 
 /* What the trace needs of a thread. */
-struct fv_traced {
+struct fv_sync_trace {
     uint64_t sequence; /* of its creation; 0: that is not in the trace */
     uint64_t got;      /* when it got the lock that it waited for; 0: it did not wait */
     unsigned holds;
@@ -79,7 +79,7 @@ struct fv_sync {
     struct fv_sync_hold hold[FV_SYNC_HOLDS];
     struct fv_sync_record *rest[FV_SYNC_KINDS]; /* with object 0 */
     struct fv_sync_record ignored;              /* of locks that are not the application's */
-    struct fv_traced traced;
+    struct fv_sync_trace traced;
     struct fv_omp *omp;         /* its parallel regions (omp.c); NULL: none yet */
     struct fv_omp_works *works; /* its parts in worksharing (omp_work.c); NULL: none yet */
     struct fv_ompt *ompt;       /* what it is in, by OMPT (ompt.c); NULL: nothing yet */
@@ -93,7 +93,7 @@ struct fv_sync_wait {
     struct fv_sync_record *holder; /* when it began, with owner */
     uintptr_t address;
     uint64_t begin;
-    struct fv_site site;
+    struct fv_call_place site;
     uint32_t owner; /* fv_thread.id + 1 of who had the lock last when it began, or is joined; 0: unknown */
     uint8_t kind, operation;
 };

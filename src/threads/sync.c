@@ -19,7 +19,7 @@ static FV_TLS struct fv_sync *mine; /* also while busy */
 
 static uint64_t long_wait; /* ticks */
 
-uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site)
+uint32_t fv_sync_path(struct fv_sync *s, struct fv_call_place site)
 {
     struct fv_sync_rarely r = fv_sync_rare_begin(s);
     uint32_t path = fv_sync_whole_path(r.outside, site);
@@ -168,7 +168,7 @@ static struct fv_sync_entry *rest_entry(struct fv_sync *s, unsigned kind)
 }
 
 /* What an entry that is new, or whose object is another's now, leads to. False: there is no room. */
-static bool fill(const struct fv_sync_rarely *r, struct fv_sync_entry *e, unsigned kind, struct fv_site site)
+static bool fill(const struct fv_sync_rarely *r, struct fv_sync_entry *e, unsigned kind, struct fv_call_place site)
 {
     uintptr_t return_address = (uintptr_t)site.return_address;
     struct fv_sync *s = r->s;
@@ -202,7 +202,7 @@ static uint32_t without_room(uint32_t generation)
 }
 
 FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t address, unsigned kind, uint64_t key,
-                                                  struct fv_site site)
+                                                  struct fv_call_place site)
 {
     /* before the object is looked for: what changes meanwhile is seen next time */
     uint32_t generation = __atomic_load_n(fv_sync_generation(address), __ATOMIC_ACQUIRE);
@@ -235,7 +235,7 @@ FV_COLD struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t a
 }
 
 struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind, unsigned operation,
-                                         struct fv_site site, uint32_t path, uint32_t thread)
+                                         struct fv_call_place site, uint32_t path, uint32_t thread)
 {
     struct fv_sync_rarely r = fv_sync_rare_begin(s);
     const struct fv_sync_thing *thing = fv_sync_thing_at(s, r.outside, address, kind, site);
@@ -381,13 +381,13 @@ uint64_t fv_sync_wait_ticks(const struct fv_sync *s)
 /* ---- waiting ---- */
 
 FV_COLD void fv_sync_refused(struct fv_sync *s, const volatile void *object, unsigned kind, unsigned operation,
-                             struct fv_site site)
+                             struct fv_call_place site)
 {
     fv_sync_find(s, (uintptr_t)object, kind, operation, site)->record->failed++;
 }
 
 FV_COLD struct fv_sync_wait fv_sync_wait_begin(struct fv_sync *s, const volatile void *object, unsigned kind,
-                                               unsigned operation, struct fv_site site)
+                                               unsigned operation, struct fv_call_place site)
 {
     const struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)object, kind, operation, site);
     struct fv_sync_wait w = { .s = s,

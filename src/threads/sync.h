@@ -50,11 +50,11 @@ static inline struct fv_sync_entry *fv_sync_table(const struct fv_sync *s, uint3
 }
 
 struct fv_sync_entry *fv_sync_find_slowly(struct fv_sync *s, uintptr_t address, unsigned kind, uint64_t key,
-                                          struct fv_site site);
+                                          struct fv_call_place site);
 
 /* The entry of an operation; never NULL. Valid until the next one is looked for. */
 static inline struct fv_sync_entry *fv_sync_find(struct fv_sync *s, uintptr_t address, unsigned kind,
-                                                 unsigned operation, struct fv_site site)
+                                                 unsigned operation, struct fv_call_place site)
 {
     uint64_t key = fv_sync_key(operation, site.return_address);
     uint32_t mask;
@@ -68,7 +68,7 @@ static inline struct fv_sync_entry *fv_sync_find(struct fv_sync *s, uintptr_t ad
 
 /* It was acquired at once. */
 static inline void fv_sync_acquired(struct fv_sync *s, const volatile void *lock, unsigned kind, unsigned operation,
-                                    struct fv_site site)
+                                    struct fv_call_place site)
 {
     struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)lock, kind, operation, site);
 
@@ -79,7 +79,7 @@ static inline void fv_sync_acquired(struct fv_sync *s, const volatile void *lock
 
 /* Something that is no lock: a post, a signal. */
 static inline void fv_sync_counted(struct fv_sync *s, const volatile void *object, unsigned kind, unsigned operation,
-                                   struct fv_site site)
+                                   struct fv_call_place site)
 {
     struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)object, kind, operation, site);
     bool lets_go = operation == FV_SYNC_SIGNAL || operation == FV_SYNC_BROADCAST || operation == FV_SYNC_POST;
@@ -93,13 +93,13 @@ static inline void fv_sync_counted(struct fv_sync *s, const volatile void *objec
 void fv_sync_missed(void);
 /* It was not acquired, and not waited for. */
 void fv_sync_refused(struct fv_sync *s, const volatile void *object, unsigned kind, unsigned operation,
-                     struct fv_site site);
+                     struct fv_call_place site);
 
 /* ---- waiting ---- */
 
 /* From here on the thread waits. */
 struct fv_sync_wait fv_sync_wait_begin(struct fv_sync *s, const volatile void *object, unsigned kind,
-                                       unsigned operation, struct fv_site site);
+                                       unsigned operation, struct fv_call_place site);
 enum fv_sync_end {
     FV_SYNC_GOT,      /* it was waited for, and got */
     FV_SYNC_GOT_LOCK, /* a lock, likewise */
@@ -114,7 +114,7 @@ void fv_sync_waited_for(struct fv_sync *of, unsigned kind, uint64_t ticks);
 void fv_sync_add_wait(struct fv_sync_record *record, uint64_t ticks);
 /* A record with a whole call path that the caller writes for `thread`. NULL: no room; that is counted. */
 struct fv_sync_record *fv_sync_record_of(struct fv_sync *s, uintptr_t address, unsigned kind, unsigned operation,
-                                         struct fv_site site, uint32_t path, uint32_t thread);
+                                         struct fv_call_place site, uint32_t path, uint32_t thread);
 
 /* ---- for lives.c ---- */
 
@@ -125,6 +125,6 @@ void fv_sync_forget(struct fv_thread *self);                    /* in the child 
 extern FV_TLS bool fv_sync_application; /* the thread is the application's, though it is not recorded yet */
 uint64_t fv_sync_wait_ticks(const struct fv_sync *s); /* ticks in all */
 /* The whole call path of an operation, where that may be asked for: not inside an MPI call. 0: unknown. */
-uint32_t fv_sync_path(struct fv_sync *s, struct fv_site site);
+uint32_t fv_sync_path(struct fv_sync *s, struct fv_call_place site);
 
 #endif

@@ -54,7 +54,7 @@ bool fv_traced_end(struct fv_sync *s)
 {
     uint64_t sequence = s->traced.sequence;
 
-    s->traced = (struct fv_traced){ 0 };
+    s->traced = (struct fv_sync_trace){ 0 };
     return sequence && put(s, FV_EV_THREAD_END, fv_ticks(), sequence, 0);
 }
 
@@ -107,7 +107,7 @@ void fv_traced_work_end(struct fv_sync *s, unsigned kind, uint64_t now)
 
 /* ---- locks ---- */
 
-static inline struct fv_traced_hold *find(struct fv_traced *t, uintptr_t address)
+static inline struct fv_traced_hold *find(struct fv_sync_trace *t, uintptr_t address)
 {
     for (unsigned i = t->holds; i-- > 0;)
         if (t->hold[i].address == address)
@@ -117,7 +117,7 @@ static inline struct fv_traced_hold *find(struct fv_traced *t, uintptr_t address
 
 static void acquire(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *thing, unsigned depth, uint64_t now)
 {
-    struct fv_traced *t = &s->traced;
+    struct fv_sync_trace *t = &s->traced;
 
     if (FV_UNLIKELY(t->holds == FV_TRACED_HOLDS)) {
         s->state->trace_lost++;
@@ -130,7 +130,7 @@ static void acquire(struct fv_sync *s, uintptr_t address, struct fv_sync_thing *
 
 static void release(struct fv_sync *s, struct fv_traced_hold *h, uint64_t now)
 {
-    struct fv_traced *t = &s->traced;
+    struct fv_sync_trace *t = &s->traced;
     const struct fv_traced_hold was = *h;
 
     *h = t->hold[--t->holds];
@@ -141,7 +141,7 @@ static void release(struct fv_sync *s, struct fv_traced_hold *h, uint64_t now)
 void fv_traced_acquired(struct fv_sync *s, uintptr_t address, const struct fv_sync_record *record,
                         struct fv_sync_thing *thing)
 {
-    struct fv_traced *t = &s->traced;
+    struct fv_sync_trace *t = &s->traced;
     struct fv_traced_hold *h = find(t, address);
     uint64_t now = t->got ? t->got : fv_ticks();
 

@@ -6,7 +6,7 @@
 /* ---- conditions: every wait waits ---- */
 
 struct fv_sync_cond_wait fv_sync_cond_begin(struct fv_sync *s, const void *cond, const void *mutex, unsigned operation,
-                                            struct fv_site site)
+                                            struct fv_call_place site)
 {
     struct fv_sync_cond_wait w = { .wait = fv_sync_wait_begin(s, cond, FV_SYNC_COND, operation, site) };
 
@@ -54,7 +54,7 @@ static void note_last(struct fv_sync *s, struct fv_sync_thing *thing)
 }
 
 /* 0: unknown. */
-static uint32_t parties_of(struct fv_sync *s, const pthread_barrier_t *barrier, struct fv_site site)
+static uint32_t parties_of(struct fv_sync *s, const pthread_barrier_t *barrier, struct fv_call_place site)
 {
     const struct fv_sync_entry *e = fv_sync_find(s, (uintptr_t)barrier, FV_SYNC_BARRIER, FV_SYNC_WAIT, site);
 
@@ -62,7 +62,7 @@ static uint32_t parties_of(struct fv_sync *s, const pthread_barrier_t *barrier, 
 }
 
 struct fv_sync_barrier_wait fv_sync_barrier_begin(struct fv_sync *s, const pthread_barrier_t *barrier,
-                                                  struct fv_site site)
+                                                  struct fv_call_place site)
 {
     if (fv_solo_is_on())
         fv_gate_arrive(parties_of(s, barrier, site));
@@ -128,7 +128,7 @@ struct once {
     void (*outer)(void);
 };
 
-static struct once once_begin(struct fv_sync *s, const void *control, void (*routine)(void), struct fv_site site)
+static struct once once_begin(struct fv_sync *s, const void *control, void (*routine)(void), struct fv_call_place site)
 {
     struct once o = { fv_sync_wait_begin(s, control, FV_SYNC_ONCE, FV_SYNC_WAIT, site), once_routine };
 

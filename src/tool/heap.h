@@ -8,24 +8,24 @@
 
 #include <stdlib.h>
 
-struct fv_next {
+struct fv_heap_item {
     uint64_t time;
     uint32_t phase, number;
 };
 
 struct fv_heap {
-    struct fv_next *items; /* items[0] is the first, where count > 0 */
+    struct fv_heap_item *items; /* items[0] is the first, where count > 0 */
     size_t count, room;
 };
 
-static inline bool fv_next_is_before(const struct fv_next *a, const struct fv_next *b)
+static inline bool fv_next_is_before(const struct fv_heap_item *a, const struct fv_heap_item *b)
 {
     if (a->time != b->time)
         return a->time < b->time;
     return a->phase != b->phase ? a->phase < b->phase : a->number < b->number;
 }
 
-static inline void fv_heap_push(struct fv_heap *h, struct fv_next item)
+static inline void fv_heap_push(struct fv_heap *h, struct fv_heap_item item)
 {
     FV_GROW(h->items, h->room, h->count + 1);
     size_t i = h->count++;
@@ -36,7 +36,7 @@ static inline void fv_heap_push(struct fv_heap *h, struct fv_next item)
 }
 
 /* Puts another in the place of the first. */
-static inline void fv_heap_replace(struct fv_heap *h, struct fv_next item)
+static inline void fv_heap_replace(struct fv_heap *h, struct fv_heap_item item)
 {
     size_t i = 0;
 

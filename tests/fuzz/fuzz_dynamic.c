@@ -9,15 +9,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void try_cache(const uint8_t *data, size_t size)
 {
-    struct fv_cache cache = { .bytes = malloc(size + 1), .size = size };
+    struct fv_loader_cache cache = { .bytes = malloc(size + 1), .size = size };
 
     if (!cache.bytes)
         return;
     memcpy(cache.bytes, data, size);
     cache.bytes[size] = '\0';
-    if (fv_cache_check(&cache))
+    if (fv_loader_cache_check(&cache))
         for (unsigned i = 0; i < 3; i++)
-            fv_cache_find(&cache, "libmpi.so.40", i);
+            fv_loader_cache_find(&cache, "libmpi.so.40", i);
     free(cache.bytes);
 }
 

@@ -125,7 +125,7 @@ static void damaged_paths(void **state)
 
 static void addresses(void **state)
 {
-    struct fv_loaded loaded = { 0 };
+    struct fv_loaded_modules loaded = { 0 };
     struct fv_experiment e = { 0 };
     struct fvr f;
     (void)state;
@@ -133,13 +133,13 @@ static void addresses(void **state)
     make_file(&f, false);
     fvr_join(&f, &e);
     struct fv_path_record in = { .module = FV_MODULE_UNKNOWN, .offset = (1 << 25) + 0x30 }, out = in;
-    fv_loaded_place(&loaded, e.files[0].reader, &in);
+    fv_loaded_modules_place(&loaded, e.files[0].reader, &in);
     assert_int_equal(in.module, 2);
     assert_int_equal(in.offset, 0x30);
     out.offset = 0x10;
-    fv_loaded_place(&loaded, e.files[0].reader, &out);
+    fv_loaded_modules_place(&loaded, e.files[0].reader, &out);
     assert_int_equal(out.module, FV_MODULE_UNKNOWN);
-    fv_loaded_release(&loaded);
+    fv_loaded_modules_release(&loaded);
     fv_experiment_release(&e);
     fvr_release(&f);
 }

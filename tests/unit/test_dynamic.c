@@ -155,7 +155,7 @@ static void cache(void **state)
 {
     /* header: magic, 2 entries; entries: flags, name, path, os, capabilities; strings from 48 + 2 * 24 */
     unsigned char bytes[160] = "glibc-ld.so.cache1.1";
-    struct fv_cache c = { .bytes = bytes, .size = 128 };
+    struct fv_loader_cache c = { .bytes = bytes, .size = 128 };
     uint32_t two = 2, name = 96, path = 102, beyond = 4000;
 
     (void)state;
@@ -164,17 +164,17 @@ static void cache(void **state)
     memcpy(bytes + 48 + 8, &path, 4);
     memcpy(bytes + 72 + 4, &beyond, 4);
     memcpy(bytes + 96, "a.so\0\0/lib/a.so", 16);
-    assert_true(fv_cache_check(&c));
-    assert_string_equal(fv_cache_find(&c, "a.so", 0), "/lib/a.so");
-    assert_null(fv_cache_find(&c, "a.so", 1));
-    assert_null(fv_cache_find(&c, "b.so", 0));
+    assert_true(fv_loader_cache_check(&c));
+    assert_string_equal(fv_loader_cache_find(&c, "a.so", 0), "/lib/a.so");
+    assert_null(fv_loader_cache_find(&c, "a.so", 1));
+    assert_null(fv_loader_cache_find(&c, "b.so", 0));
     c.size = 80; /* fewer entries than it says */
-    assert_true(fv_cache_check(&c));
-    assert_null(fv_cache_find(&c, "a.so", 0));
+    assert_true(fv_loader_cache_check(&c));
+    assert_null(fv_loader_cache_find(&c, "a.so", 0));
     c.size = 40;
-    assert_false(fv_cache_check(&c));
+    assert_false(fv_loader_cache_check(&c));
     c.bytes = NULL;
-    assert_null(fv_cache_find(&c, "a.so", 0));
+    assert_null(fv_loader_cache_find(&c, "a.so", 0));
 }
 
 static void real(void **state)
@@ -199,7 +199,7 @@ static void foreign(void **state)
     char root[] = "/tmp/fvmpi-test-XXXXXX", path[64];
     char *alone[] = { path, NULL }, *behind[] = { (char *)"env", (char *)"A=1", path, NULL };
     struct image i = image();
-    struct fv_finding found;
+    struct fv_flavour_result found;
 
     (void)state;
     i.header.e_machine = OTHER_MACHINE;

@@ -27,7 +27,7 @@ static uintptr_t somewhere_in(void *handle)
 static int check_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
     unsigned *checked = arg;
-    struct fv_loaded found;
+    struct fv_loaded_object found;
     (void)size;
 
     for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -52,7 +52,7 @@ static int check_object(struct dl_phdr_info *info, size_t size, void *arg)
 
 static void all_objects(void **state)
 {
-    struct fv_loaded found;
+    struct fv_loaded_object found;
     unsigned checked = 0;
     int local;
     (void)state;
@@ -69,7 +69,7 @@ static void all_objects(void **state)
 
 static void come_and_go(void **state)
 {
-    struct fv_loaded found;
+    struct fv_loaded_object found;
     uint32_t generation = fv_loaded_generation();
     void *handle = open_one(0);
     (void)state;
@@ -111,7 +111,7 @@ static void *write_always(void *arg)
 static void while_it_is_written(void **state)
 {
     pthread_t writer;
-    struct fv_loaded own, found;
+    struct fv_loaded_object own, found;
     unsigned missed = 0;
     uint32_t before = fv_loaded_generation();
     (void)state;

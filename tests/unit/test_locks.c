@@ -281,7 +281,7 @@ static void unifies_static_locks(void **state)
     contended_lock();
     build(2);
     assert_int_equal(fv_model_locks(&model)->count, 2);
-    const struct fv_lock *k = &fv_model_locks(&model)->items[0];
+    const struct fv_lock_view *k = &fv_model_locks(&model)->items[0];
     assert_int_equal(k->n.acquired, 4 * 101);
     assert_int_equal(k->n.contended, 40);
     assert_int_equal(k->n.failed, 16);
@@ -674,7 +674,7 @@ static void makes_a_stack_with_t1(void **state)
     one_phase(0, 10);
     one_phase(1, 10);
     build(2);
-    struct fv_stack s = fv_phase_stack(&fv_model_phases(&model)->items[0], 0.2);
+    struct fv_speedup_stack s = fv_phase_stack(&fv_model_phases(&model)->items[0], 0.2);
     assert_near(s.measured, 2, 1e-9);
     assert_near(s.waitless, 2.5, 1e-9);
     assert_near(s.synchronisation, 0.5, 1e-9);

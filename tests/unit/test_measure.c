@@ -282,8 +282,8 @@ static void levels(void **state)
 
     (void)state;
     FV_GROW(m.caches, m.cache_room, 2);
-    m.caches[m.cache_count++] = (struct fv_cache){ "L1", 32 << 10 };
-    m.caches[m.cache_count++] = (struct fv_cache){ "L2", 1 << 20 };
+    m.caches[m.cache_count++] = (struct fv_cpu_cache){ "L1", 32 << 10 };
+    m.caches[m.cache_count++] = (struct fv_cpu_cache){ "L2", 1 << 20 };
     for (uint64_t bytes = 4096; bytes <= UINT64_C(64) << 20; bytes *= 2)
         add_set(&m, bytes, bytes <= 32 << 10 ? 1 : bytes <= 1 << 20 ? 4 : 90);
     fv_memory_find_levels(&m);

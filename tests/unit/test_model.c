@@ -119,15 +119,15 @@ static void statistics(void **state)
     fvr_cell(&file[2], 0, 2, 1, F_SEND, b + 3, 1, 0, 0);
     build(4);
     const struct fv_site *s = site("MPI_Send");
-    assert_int_equal(s->time.calls, 8);
-    assert_near(s->time.sum, 0.040, 1e-12);
-    assert_near(s->time.min, 0.002, 1e-12);
-    assert_near(s->time.max, 0.009, 1e-12);
-    assert_near(fv_stat_mean(&s->time), 0.005, 1e-12);
-    assert_near(fv_stat_stddev(&s->time), 0.002, 1e-12); /* of 2 4 4 4 5 5 7 9 */
-    assert_int_equal(s->time.bytes_sent, 76000);
+    assert_int_equal(s->stat.calls, 8);
+    assert_near(s->stat.sum_s, 0.040, 1e-12);
+    assert_near(s->stat.min_s, 0.002, 1e-12);
+    assert_near(s->stat.max_s, 0.009, 1e-12);
+    assert_near(fv_call_stat_mean(&s->stat), 0.005, 1e-12);
+    assert_near(fv_call_stat_stddev(&s->stat), 0.002, 1e-12); /* of 2 4 4 4 5 5 7 9 */
+    assert_int_equal(s->stat.bytes_sent, 76000);
     assert_int_equal(s->ranks, 2);
-    assert_near(on_rank(s, 0)->time.sum, 0.031, 1e-12);
+    assert_near(on_rank(s, 0)->stat.sum_s, 0.031, 1e-12);
     assert_near(s->rank_mean, 0.020, 1e-12);
     assert_near(s->cov, 0.011 / 0.020, 1e-9);
     const struct fv_func *f = function("MPI_Send");
@@ -136,7 +136,7 @@ static void statistics(void **state)
     assert_near(f->sent[10].seconds, 0.024, 1e-12);
     assert_int_equal(f->sent[17].count, 1);
     assert_int_equal(f->ranks, 2);
-    assert_near(model.comms[0].time.sum, 0.040, 1e-12);
+    assert_near(model.comms[0].stat.sum_s, 0.040, 1e-12);
     assert_true(model.complete);
 }
 
@@ -148,7 +148,7 @@ static void deviations_of_long_calls(void **state)
 
     fvr_cell(&file[0], 0, 2, 1, F_SEND, ticks, 4, 0, 0);
     build(4);
-    assert_near(fv_stat_stddev(&site("MPI_Send")->time) * 1e9, 1.0, 1e-3);
+    assert_near(fv_call_stat_stddev(&site("MPI_Send")->stat) * 1e9, 1.0, 1e-3);
 }
 
 /* ---- call paths ---- */
@@ -178,7 +178,7 @@ static void unification(void **state)
     build(4);
     assert_int_equal(model.site_count, 3);
     assert_int_equal(site("MPI_Send")->ranks, 4);
-    assert_int_equal(site("MPI_Send")->time.calls, 4);
+    assert_int_equal(site("MPI_Send")->stat.calls, 4);
     assert_int_equal(site("MPI_Recv")->ranks, 1);
     const struct fv_node *n = &model.tree.nodes[site("MPI_Send")->node];
     assert_int_equal(n->offset, 0x200);
@@ -399,7 +399,7 @@ static void short_run_has_its_rate(void **state)
         fvr_cell(&file[i], 0, 2, 1, F_BARRIER, &took, 1, 0, 0);
     }
     build(2);
-    assert_near(on_rank(site("MPI_Barrier"), 0)->time.sum, 0.0008, 1e-9);
+    assert_near(on_rank(site("MPI_Barrier"), 0)->stat.sum_s, 0.0008, 1e-9);
     assert_false(has_problem(FV_PROBLEM_NOTE, "frequency"));
 }
 
@@ -437,7 +437,7 @@ static void waits_between_hosts(void **state)
     }
     build(4);
     expect_waits("MPI_Barrier", (const int[4]){ 30, 30, 30, 0 }, FV_WAIT_ESTIMATE);
-    assert_near(on_rank(site("MPI_Barrier"), 3)->time.sum, 0.040, 1e-9);
+    assert_near(on_rank(site("MPI_Barrier"), 3)->stat.sum_s, 0.040, 1e-9);
     assert_false(model.same_clock);
     assert_true(has_problem(FV_PROBLEM_NOTE, "different clocks"));
 }
@@ -843,7 +843,7 @@ static void one_run(bool other, uint64_t keys[3])
     fv_experiment_choose(&experiment);
     fv_model_build(&model, NULL, &experiment, false);
     for (size_t i = 0; i < model.site_count; i++)
-        keys[model.sites[i].time.calls - 1] = model.sites[i].key;
+        keys[model.sites[i].stat.calls - 1] = model.sites[i].key;
     fv_model_release(&model);
     fv_experiment_release(&experiment);
     experiment = (struct fv_experiment){ 0 };

@@ -691,8 +691,8 @@ static void paths_are_told_apart(void **state)
     }
     build(NULL);
     for (uint32_t i = 0; i < model.site_count; i++)
-        if (model.sites[i].time.bytes_sent >= 1000)
-            site[model.sites[i].time.bytes_sent - 1000] = i;
+        if (model.sites[i].stat.bytes_sent >= 1000)
+            site[model.sites[i].stat.bytes_sent - 1000] = i;
     struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     struct fv_places places = { .view = &view };
     assert_string_equal(fv_place_inner(&view, site[0], text, sizeof(text)), "wrap+0x101");

@@ -27,10 +27,10 @@ static int their_count, our_count;
 static volatile int compared;
 static volatile bool in_handler; /* the kernel's frame ends our walk: what it interrupted was not called */
 
-static struct fv_stack whole_stack(void)
+static struct fv_stack_range whole_stack(void)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    struct fv_stack stack = { .low = here & ~(uintptr_t)4095 };
+    struct fv_stack_range stack = { .low = here & ~(uintptr_t)4095 };
 
     fv_stack_bounds(true, &stack.low, &stack.high);
     return stack;
@@ -38,7 +38,7 @@ static struct fv_stack whole_stack(void)
 
 static void walk_ours(struct fv_registers r)
 {
-    struct fv_stack stack = whole_stack();
+    struct fv_stack_range stack = whole_stack();
     uintptr_t pc = r.r[FV_REG_PC];
 
     for (our_count = 0; our_count < FRAMES; pc = r.r[FV_REG_PC] - 1) {
@@ -333,16 +333,16 @@ static void functions_that_came(void **state)
 static void stack_reads(void **state)
 {
     uintptr_t word[4] = { 1, 2, 3, 4 }, at = (uintptr_t)word, value = 0;
-    struct fv_stack stack = { at, at + 24, at + 8, 77 };
+    struct fv_stack_range stack = { at, at + 24, at + 8, 77 };
     (void)state;
 
-    assert_true(fv_stack_read(&stack, at, &value));
+    assert_true(fv_stack_range_read(&stack, at, &value));
     assert_int_equal(value, 1);
-    assert_true(fv_stack_read(&stack, at + 8, &value)); /* watched: must not be read */
+    assert_true(fv_stack_range_read(&stack, at + 8, &value)); /* watched: must not be read */
     assert_int_equal(value, 77);
-    assert_false(fv_stack_read(&stack, at + 24, &value));
-    assert_false(fv_stack_read(&stack, at - 8, &value));
-    assert_false(fv_stack_read(&stack, at + 4, &value));
+    assert_false(fv_stack_range_read(&stack, at + 24, &value));
+    assert_false(fv_stack_range_read(&stack, at - 8, &value));
+    assert_false(fv_stack_range_read(&stack, at + 4, &value));
 }
 
 /* ---- statistics ---- */
@@ -377,7 +377,7 @@ static uint32_t node_of(uintptr_t address)
 /* An instance of so many ticks and ns, of which ten and five are the trap's. */
 static void add(uint32_t context, uint64_t ticks, uint64_t cpu_ns, bool in_window)
 {
-    struct fv_live live = { .context = context, .in_window = in_window, .begin = { .ticks = 1000 } };
+    struct fv_live_instance live = { .context = context, .in_window = in_window, .begin = { .ticks = 1000 } };
     struct fv_readings end = { .ticks = 1000 + ticks + 10, .cpu_ns = cpu_ns + 5 };
 
     end.mpi_calls = 3;
@@ -387,7 +387,7 @@ static void add(uint32_t context, uint64_t ticks, uint64_t cpu_ns, bool in_windo
 }
 
 /* A call at that place of the stack, which returns to `ret`. */
-static struct fv_live *enter(uintptr_t *place, uintptr_t function, uintptr_t ret)
+static struct fv_live_instance *enter(uintptr_t *place, uintptr_t function, uintptr_t ret)
 {
     struct fv_registers entry = { .r = { [FV_REG_SP] = (uintptr_t)place, [FV_REG_PC] = function } };
 
@@ -452,7 +452,7 @@ static void inside_of_mpi(void **state)
     uint32_t context = fv_context_find(s, node_of(0x4001), 0);
     struct fv_thread_record *t = s->thread->record, saved = *t;
     struct fv_readings at = { .ticks = 5000 };
-    struct fv_live live = { .context = context, .begin = { .ticks = 5000 } };
+    struct fv_live_instance live = { .context = context, .begin = { .ticks = 5000 } };
     (void)state;
 
     t->mpi_ticks = 700;
@@ -490,7 +490,7 @@ static void computing(void **state)
     s->ns_per_tick = 2;
     for (unsigned i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
         uint32_t context = fv_context_find(s, node_of(0x5001 + i), 0);
-        struct fv_live live = { .context = context, .in_window = true, .begin = { .ticks = 1000 } };
+        struct fv_live_instance live = { .context = context, .in_window = true, .begin = { .ticks = 1000 } };
         struct fv_readings end = { .ticks = 1110, .cpu_ns = calls[i].cpu_ns + 5, .mpi_ticks = calls[i].mpi_ticks };
 
         fv_context_add(s, &live, &end);
@@ -548,7 +548,7 @@ static void windows(void **state)
     assert_int_equal(fv_context_record(s, fast)->flags & FV_INSTANCES_FAST, FV_INSTANCES_FAST);
     assert_true(s->known[1].fast);
     /* what took less than fvmpi itself counts as nothing, not as a huge number */
-    struct fv_live live = { .context = fast, .begin = { .ticks = 1000 } };
+    struct fv_live_instance live = { .context = fast, .begin = { .ticks = 1000 } };
     struct fv_readings end = { .ticks = 1003 };
     fv_context_add(s, &live, &end);
     assert_int_equal(fv_context_record(s, fast)->time_min, 0);
@@ -574,7 +574,7 @@ static void tables_grow(void **state)
     }
     assert_int_equal(made + count, FV_SAMPLE_CONTEXTS);
     assert_int_equal(s->costs.count, 2 * FV_SAMPLE_CONTEXTS);
-    assert_int_equal(((const struct fv_cost *)fv_table_at(&s->costs, 1999))->ticks, 1);
+    assert_int_equal(((const struct fv_cost *)fv_record_table_at(&s->costs, 1999))->ticks, 1);
     assert_int_equal(s->record->lost_paths, 0);
 }
 
@@ -591,7 +591,7 @@ static void costs_by_section(void **state)
     }
     s->thread->section_set = 0;
     for (uint32_t i = before; i < s->costs.count; i++) {
-        const struct fv_cost *cost = fv_table_at(&s->costs, i);
+        const struct fv_cost *cost = fv_record_table_at(&s->costs, i);
 
         assert_int_equal(cost->path, node);
         assert_int_equal(ticks[cost->section], 0);
@@ -619,8 +619,8 @@ static void costs_without_room(void **state)
     assert_int_equal(s->costs.count, FV_SAMPLE_COSTS);
     assert_int_equal(s->record->lost_paths, 0);
     for (uint32_t i = before; i < s->costs.count; i++) {
-        const struct fv_cost *cost = fv_table_at(&s->costs, i);
-        const struct fv_cost_region *region = fv_table_at(&s->cost_regions, i);
+        const struct fv_cost *cost = fv_record_table_at(&s->costs, i);
+        const struct fv_cost_region *region = fv_record_table_at(&s->cost_regions, i);
 
         ticks += cost->ticks;
         shared += region->from ? 0 : cost->ticks;

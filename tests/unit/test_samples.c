@@ -1314,16 +1314,16 @@ static void nested_loops(void **state)
         at(5, FV_FLOW_BRANCH, 4), at(6, FV_FLOW_ON, 0),   at(7, FV_FLOW_BRANCH, 3),  at(8, FV_FLOW_BRANCH, 4),
         at(9, FV_FLOW_END, 0),
     };
-    struct fv_graph g;
+    struct fv_loop_graph g;
 
-    assert_int_equal(fv_graph_build(&g, list, 10), 0);
+    assert_int_equal(fv_loop_graph_build(&g, list, 10), 0);
     assert_int_equal(g.loop_count, 1); /* 3 does not dominate 7: all is one loop at 4 */
     assert_int_equal(g.blocks[g.loops[0].header].begin, 4);
-    assert_int_equal(fv_graph_loop_at(&g, 0), FV_NONE);
-    assert_int_equal(fv_graph_loop_at(&g, 6), 0);
-    assert_int_equal(fv_graph_loop_at(&g, 3), 0);
-    assert_int_equal(fv_graph_loop_at(&g, 9), FV_NONE);
-    fv_graph_release(&g);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 0), FV_NONE);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 6), 0);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 3), 0);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 9), FV_NONE);
+    fv_loop_graph_release(&g);
 }
 
 static void loop_depths(void **state)
@@ -1334,17 +1334,17 @@ static void loop_depths(void **state)
         at(4, FV_FLOW_BRANCH, 8), at(5, FV_FLOW_BRANCH, 1), at(6, FV_FLOW_END, 0), at(7, FV_FLOW_NOTHING, 0),
         at(8, FV_FLOW_JUMP, 5), /* of the outer loop, behind the end */
     };
-    struct fv_graph g;
+    struct fv_loop_graph g;
 
-    assert_int_equal(fv_graph_build(&g, list, 9), 0);
+    assert_int_equal(fv_loop_graph_build(&g, list, 9), 0);
     assert_int_equal(g.loop_count, 2);
     assert_int_equal(g.loops[0].depth, 1);
     assert_int_equal(g.loops[1].depth, 2);
     assert_int_equal(g.loops[1].parent, 0);
-    assert_int_equal(fv_graph_loop_at(&g, 2), 1);
-    assert_int_equal(fv_graph_loop_at(&g, 8), 0);
-    assert_int_equal(fv_graph_loop_at(&g, 6), FV_NONE);
-    fv_graph_release(&g);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 2), 1);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 8), 0);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 6), FV_NONE);
+    fv_loop_graph_release(&g);
 }
 
 /* Packed arithmetic is told of the innermost loop that it is in. */
@@ -1362,15 +1362,15 @@ static void packed_loops(void **state)
     } want[] = { { 2, false, true }, { 4, true, false }, { 6, false, false } };
 
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
-        struct fv_graph g;
+        struct fv_loop_graph g;
 
         list[want[i].where].packed = true;
-        assert_int_equal(fv_graph_build(&g, list, 8), 0);
+        assert_int_equal(fv_loop_graph_build(&g, list, 8), 0);
         list[want[i].where].packed = false;
         assert_int_equal(g.loop_count, 2);
         assert_int_equal(g.loops[0].packed, want[i].outer);
         assert_int_equal(g.loops[1].packed, want[i].inner);
-        fv_graph_release(&g);
+        fv_loop_graph_release(&g);
     }
 }
 
@@ -1421,22 +1421,22 @@ static void tables_and_tangles(void **state)
     };
     const struct fv_instruction tangle[] = { at(0, FV_FLOW_BRANCH, 2), at(1, FV_FLOW_ON, 0), at(2, FV_FLOW_BRANCH, 1),
                                              at(3, FV_FLOW_END, 0) };
-    struct fv_graph g;
+    struct fv_loop_graph g;
 
-    assert_int_equal(fv_graph_build(&g, table, 7), 0);
+    assert_int_equal(fv_loop_graph_build(&g, table, 7), 0);
     assert_int_equal(g.loop_count, 1);
-    assert_int_equal(fv_graph_loop_at(&g, 3), 0);
-    assert_int_equal(fv_graph_loop_at(&g, 4), 0);
-    fv_graph_release(&g);
-    assert_int_equal(fv_graph_build(&g, padded, 8), 0);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 3), 0);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 4), 0);
+    fv_loop_graph_release(&g);
+    assert_int_equal(fv_loop_graph_build(&g, padded, 8), 0);
     assert_int_equal(g.loop_count, 1);
     assert_int_equal(g.blocks[g.loops[0].header].begin, 4);
-    assert_int_equal(fv_graph_loop_at(&g, 3), 0);
-    fv_graph_release(&g);
-    assert_int_equal(fv_graph_build(&g, tangle, 4), 0);
+    assert_int_equal(fv_loop_graph_loop_at(&g, 3), 0);
+    fv_loop_graph_release(&g);
+    assert_int_equal(fv_loop_graph_build(&g, tangle, 4), 0);
     assert_int_equal(g.loop_count, 0);
-    fv_graph_release(&g);
-    assert_int_equal(fv_graph_build(&g, tangle, 0), -FV_EFORMAT);
+    fv_loop_graph_release(&g);
+    assert_int_equal(fv_loop_graph_build(&g, tangle, 0), -FV_EFORMAT);
 }
 
 /* Any instructions make some graph. */
@@ -1445,7 +1445,7 @@ static void any_graph(void **state)
     (void)state;
     struct fv_instruction list[200];
     uint64_t x = 88172645463325252u;
-    struct fv_graph g;
+    struct fv_loop_graph g;
 
     for (int round = 0; round < 2000; round++) {
         size_t count = 1 + (size_t)round % 200;
@@ -1456,10 +1456,10 @@ static void any_graph(void **state)
             list[i] = at(i, (enum fv_flow)(x >> 8 & 7) > FV_FLOW_END ? FV_FLOW_ON : (enum fv_flow)(x >> 8 & 7),
                          (x >> 20) % (count + 5));
         }
-        assert_int_equal(fv_graph_build(&g, list, count), 0);
+        assert_int_equal(fv_loop_graph_build(&g, list, count), 0);
         for (size_t i = 0; i < g.loop_count; i++)
             assert_true(g.loops[i].parent == FV_NONE || g.loops[i].parent < i);
-        fv_graph_release(&g);
+        fv_loop_graph_release(&g);
     }
 }
 

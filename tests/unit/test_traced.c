@@ -87,7 +87,7 @@ static void calls_and_messages(void **state)
         uint64_t bytes;
         double sent, received;
     } wanted[] = { { 100, 1, 8 }, { 200, 3, 6 }, { 300, 5, 16 } };
-    const struct fv_traced *t = &model.traced;
+    const struct fv_trace_excerpt *t = &model.traced;
     double first;
 
     (void)state;
@@ -123,7 +123,7 @@ static void calls_and_messages(void **state)
 /* Of each rank the longest, and the largest messages of all. */
 static void no_more_than_asked(void **state)
 {
-    const struct fv_traced *t = &model.traced;
+    const struct fv_trace_excerpt *t = &model.traced;
 
     (void)state;
     talk();
@@ -350,7 +350,7 @@ static void sample_rank(int rank)
 
 static void samples(void **state)
 {
-    const struct fv_traced *t = &model.traced;
+    const struct fv_trace_excerpt *t = &model.traced;
 
     (void)state;
     talk();
@@ -372,7 +372,7 @@ static void samples(void **state)
 /* Those that are left stand for all, of each thread its own. */
 static void samples_thinned(void **state)
 {
-    const struct fv_traced *t = &model.traced;
+    const struct fv_trace_excerpt *t = &model.traced;
     uint32_t ticks[2] = { 0 };
 
     (void)state;

@@ -600,10 +600,10 @@ static void expect_all_of_function(const struct fv_site *s)
     uint64_t calls = 0, of_function = 0;
 
     for (size_t i = 0; i < model.site_count; i++) {
-        calls += model.sites[i].function == s->function ? model.sites[i].time.calls : 0;
+        calls += model.sites[i].function == s->function ? model.sites[i].stat.calls : 0;
         of_function += model.sites[i].function == s->function;
     }
-    assert_int_equal(calls, model.functions[s->function].time.calls);
+    assert_int_equal(calls, model.functions[s->function].stat.calls);
     assert_int_equal(of_function, model.functions[s->function].sites);
 }
 
@@ -648,14 +648,14 @@ static void same_line_is_one_site(void **state)
     assert_int_equal(sites_of(copy, &first_of_copy), 1);
     const struct fv_site *s = &model.sites[first];
     assert_string_equal(model.functions[s->function].name, "MPI_Send");
-    assert_int_equal(s->time.calls, 4);
-    assert_int_equal(s->time.bytes_sent, 164);
+    assert_int_equal(s->stat.calls, 4);
+    assert_int_equal(s->stat.bytes_sent, 164);
     assert_int_equal(s->ranks, 2);
-    assert_true(fabs(s->time.sum - 0.080) < 1e-9 && fabs(s->time.max - 0.030) < 1e-9);
+    assert_true(fabs(s->stat.sum_s - 0.080) < 1e-9 && fabs(s->stat.max_s - 0.030) < 1e-9);
     assert_true(fabs(s->rank_mean - 0.040) < 1e-9 && fabs(s->cov) < 1e-9); /* 10 + 30 and 10 + 30 */
     assert_int_equal(model.site_ranks[s->first].rank, 0);
-    assert_int_equal(model.site_ranks[s->first].time.calls, 2);
-    assert_int_equal(model.site_ranks[s->first + 1].time.bytes_sent, 14);
+    assert_int_equal(model.site_ranks[s->first].stat.calls, 2);
+    assert_int_equal(model.site_ranks[s->first + 1].stat.bytes_sent, 14);
     assert_int_equal(model.threads[model.thread_count - 1].in_call.node, s->node);
     expect_all_of_function(s);
 }

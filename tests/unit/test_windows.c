@@ -28,7 +28,7 @@
 #define RETURN          0x4242u
 
 struct fv_calibration fv_sampler_calibration;
-static struct fv_here here = { .state = FV_RT_ON, .recording = FV_RECORDING };
+static struct fv_process_state here = { .state = FV_RT_ON, .recording = FV_RECORDING };
 struct fv_runtime fv_rt = { .here = &here };
 
 static struct fv_sampler *s;
@@ -70,7 +70,7 @@ struct fv_long_calls *fv_context_long(struct fv_sampler *sampler, uint32_t numbe
     (void)sampler;
     return &long_calls[number];
 }
-uint64_t fv_live_computing_ns(const struct fv_sampler *sampler, const struct fv_live *live,
+uint64_t fv_live_computing_ns(const struct fv_sampler *sampler, const struct fv_live_instance *live,
                               const struct fv_readings *end)
 {
     return fv_minus(end->cpu_ns - live->begin.cpu_ns,
@@ -126,7 +126,7 @@ uint32_t fv_known_find(struct fv_sampler *sampler, uintptr_t entry)
     sampler->known[sampler->known_count] = (struct fv_known){ .entry = entry };
     return sampler->known_count++;
 }
-uint64_t fv_context_add(struct fv_sampler *sampler, const struct fv_live *live, const struct fv_readings *end)
+uint64_t fv_context_add(struct fv_sampler *sampler, const struct fv_live_instance *live, const struct fv_readings *end)
 {
     struct fv_instances *r = &context[live->context];
     struct fv_moments *m = &r->in_window[FV_METRIC_CPU];
@@ -223,7 +223,7 @@ void fv_sample_log_add(struct fv_sampler *sampler, uint32_t path, uint64_t ticks
 {
     (void)sampler, (void)path, (void)ticks, (void)cpu_ns;
 }
-bool fv_stack_read(const struct fv_stack *stack, uintptr_t address, uintptr_t *value)
+bool fv_stack_range_read(const struct fv_stack_range *stack, uintptr_t address, uintptr_t *value)
 {
     (void)stack, (void)address;
     *value = RETURN;

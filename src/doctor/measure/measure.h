@@ -55,7 +55,7 @@ struct fv_detours {
     uint32_t first_period, period_count;
 };
 
-struct fv_cache {
+struct fv_cpu_cache {
     const char *name; /* "L1" */
     uint64_t bytes;
 };
@@ -110,7 +110,7 @@ struct fv_measured {
     size_t gap_count, gap_room;
     struct fv_period_row *periods;
     size_t period_count, period_room;
-    struct fv_cache *caches; /* smallest first */
+    struct fv_cpu_cache *caches; /* smallest first */
     size_t cache_count, cache_room;
     struct fv_latency *latencies;
     size_t latency_count, latency_room;

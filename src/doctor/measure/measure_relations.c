@@ -345,8 +345,8 @@ const struct fv_relation fv_measure_detours = {
 /* ---- memory ---- */
 
 static const struct fv_column_def cache_columns[] = {
-    { "level", "cache", "", "Its name.", FV_FIELD(struct fv_cache, name) },
-    { "bytes", "size", "bytes", "Its size.", FV_FIELD(struct fv_cache, bytes) },
+    { "level", "cache", "", "Its name.", FV_FIELD(struct fv_cpu_cache, name) },
+    { "bytes", "size", "bytes", "Its size.", FV_FIELD(struct fv_cpu_cache, bytes) },
 };
 const struct fv_relation fv_measure_caches = {
     .name = "caches",

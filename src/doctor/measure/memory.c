@@ -33,7 +33,7 @@ static void add_cache(struct fv_doctor *d, struct fv_measured *m, unsigned long 
     if (!bytes || !level || (m->cache_count && bytes <= m->caches[m->cache_count - 1].bytes))
         return;
     FV_GROW(m->caches, m->cache_room, m->cache_count + 1);
-    m->caches[m->cache_count++] = (struct fv_cache){ fv_arena_printf(&d->arena, "L%lu", level), bytes };
+    m->caches[m->cache_count++] = (struct fv_cpu_cache){ fv_arena_printf(&d->arena, "L%lu", level), bytes };
 }
 
 void fv_memory_find_caches(struct fv_doctor *d, struct fv_measured *m)

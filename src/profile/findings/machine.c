@@ -351,10 +351,10 @@ FV_FINDING(no_symbols)
     for (size_t i = 0; v->symbols->looked_up && i < m->site_count; i++) {
         struct fv_path path = { 0 };
 
-        all += m->sites[i].time.sum;
+        all += m->sites[i].stat.sum_s;
         fv_path_of(&path, v->symbols, m->sites[i].node);
         if (path.count && !path.frames[0].function && is_module(path.frames[0].module)) {
-            nameless += m->sites[i].time.sum;
+            nameless += m->sites[i].stat.sum_s;
             module = module ? module : v->symbols->modules[path.frames[0].module].path;
         }
         fv_path_release(&path);

@@ -36,7 +36,7 @@ static struct messages small_messages(const struct fv_model *m)
     for (size_t i = 0; i < m->function_count; i++) {
         const struct fv_func *f = &m->functions[i];
 
-        waits_s += f->class == FV_CLASS_COMPLETION ? f->time.sum : 0;
+        waits_s += f->class == FV_CLASS_COMPLETION ? f->stat.sum_s : 0;
         if (f->class != FV_CLASS_P2P)
             continue;
         all_s += seconds_in(f, FV_SIZE_BUCKETS);
@@ -62,7 +62,7 @@ static uint32_t main_site(const struct fv_model *m)
 {
     for (uint32_t i = 0; i < m->site_count; i++) {
         const struct fv_site *s = &m->sites[i];
-        bool is_small = s->time.bytes_sent + s->time.bytes_received <= s->time.calls * fv_size_bucket_high(SMALL);
+        bool is_small = s->stat.bytes_sent + s->stat.bytes_received <= s->stat.calls * fv_size_bucket_high(SMALL);
 
         if (is_of_messages(m, s) && is_small)
             return i;

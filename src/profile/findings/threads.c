@@ -31,8 +31,8 @@ static void set_function(const struct fv_profile *v, struct fv_finding *finding,
 }
 
 /* Where a lock is waited for most: the function, and in words the call path. "": not known. */
-static const char *place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_lock *k, char *out,
-                         size_t bytes)
+static const char *place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_lock_view *k,
+                         char *out, size_t bytes)
 {
     const struct fv_lock_site *most = NULL;
 
@@ -51,12 +51,12 @@ static const char *place(const struct fv_profile *v, struct fv_finding *finding,
 /* ---- contention ---- */
 
 /* Of OpenMP also the ends of regions have their record, where threads wait for each other and nothing is locked. */
-static bool is_region_end(const struct fv_locks *locks, const struct fv_lock *k)
+static bool is_region_end(const struct fv_locks *locks, const struct fv_lock_view *k)
 {
     return k->kind == FV_SYNC_OMP && k->sites && locks->sites[k->first_site].operation == FV_SYNC_WAIT;
 }
 
-static bool is_lock(const struct fv_locks *locks, const struct fv_lock *k)
+static bool is_lock(const struct fv_locks *locks, const struct fv_lock_view *k)
 {
     return !k->rest && !k->inside_mpi && k->n.contended && !is_region_end(locks, k) &&
            (k->kind == FV_SYNC_MUTEX || k->kind == FV_SYNC_RWLOCK || k->kind == FV_SYNC_SPIN || k->kind == FV_SYNC_OMP);
@@ -65,7 +65,7 @@ static bool is_lock(const struct fv_locks *locks, const struct fv_lock *k)
 FV_FINDING(contended_lock)
 {
     const struct fv_locks *locks = fv_model_locks(v->model);
-    const struct fv_lock *most = NULL;
+    const struct fv_lock_view *most = NULL;
     char name[600], where[1600], waited[FV_WORD], part[FV_WORD], held[FV_WORD], count[FV_WORD], by[100] = "";
 
     for (size_t i = 0; i < locks->count; i++)
@@ -101,7 +101,7 @@ static uint32_t largest_pool(const struct fv_model *m)
 FV_FINDING(idle_workers)
 {
     const struct fv_locks *locks = fv_model_locks(v->model);
-    const struct fv_lock *most = NULL;
+    const struct fv_lock_view *most = NULL;
     uint32_t workers = largest_pool(v->model);
     char where[1600], idle[FV_WORD], part[FV_WORD];
 

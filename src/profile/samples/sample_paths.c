@@ -31,7 +31,7 @@ static void add(struct fv_sample_tree *t, struct fv_build *b, const struct fv_bu
 void fv_sample_trees_read(struct fv_sample_trees *trees, struct fv_build *b, struct fv_build_file *f)
 {
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SAMPLE_PATHS);
-    struct fv_loaded loaded = { 0 };
+    struct fv_loaded_modules loaded = { 0 };
     struct fv_path_record r;
 
     for (const void *p; (p = fv_cursor_next(&c));) {
@@ -41,10 +41,10 @@ void fv_sample_trees_read(struct fv_sample_trees *trees, struct fv_build *b, str
             continue; /* damage before it: its id is not known */
         memcpy(&r, p, sizeof(r));
         if (r.module == FV_MODULE_UNKNOWN)
-            fv_loaded_place(&loaded, f->reader, &r);
+            fv_loaded_modules_place(&loaded, f->reader, &r);
         add(t, b, f, &r);
     }
-    fv_loaded_release(&loaded);
+    fv_loaded_modules_release(&loaded);
 }
 
 uint32_t fv_sample_trees_node(const struct fv_sample_trees *trees, uint32_t thread, uint32_t id)

@@ -15,7 +15,7 @@ static int by_time(const void *a, const void *b)
 
 /* Of the samples of a rank, from `first` on, one of so many that `most` are left; it stands for those of its thread
  * before it. */
-static void thin(struct fv_traced *t, size_t first, size_t most)
+static void thin(struct fv_trace_excerpt *t, size_t first, size_t most)
 {
     size_t count = t->sample_count - first, kept = first, every = (count + most - 1) / most, skipped = 0;
     uint32_t ticks = 0;
@@ -39,7 +39,7 @@ static void read_traced_samples(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_build_file *f = &b->files[rank];
     struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SAMPLE_LOG);
-    struct fv_traced *t = &b->model->traced;
+    struct fv_trace_excerpt *t = &b->model->traced;
     struct fv_sample_trees trees = { 0 };
     size_t first = t->sample_count;
     struct fv_logged_sample r;

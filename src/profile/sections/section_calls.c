@@ -138,7 +138,7 @@ static void judge_part(const struct fv_model *m, struct fv_section_part *p)
 
     p->sums.calls = p->calls;
     p->sums.time_s = p->time_s;
-    if (p->calls == s->time.calls || s->wait_kind == FV_WAIT_UNKNOWN) {
+    if (p->calls == s->stat.calls || s->wait_kind == FV_WAIT_UNKNOWN) {
         p->sums.wait_s = s->wait_kind == FV_WAIT_UNKNOWN ? 0 : s->wait_s;
         p->sums.wait_kind = s->wait_kind;
     } else if (own && (f->wait == FV_RULE_P2P || p->wait.logged || !calls)) {
@@ -149,7 +149,7 @@ static void judge_part(const struct fv_model *m, struct fv_section_part *p)
                                 ? FV_WAIT_ESTIMATE
                                 : FV_WAIT_EXACT;
     } else {
-        p->sums.wait_s = s->time.sum > 0 ? s->wait_s * p->time_s / s->time.sum : 0;
+        p->sums.wait_s = s->stat.sum_s > 0 ? s->wait_s * p->time_s / s->stat.sum_s : 0;
         p->sums.wait_kind = FV_WAIT_ESTIMATE;
     }
     p->sums.wait_s = fmin(p->sums.wait_s, p->time_s);
@@ -224,7 +224,7 @@ void fv_section_add_all_sites(struct fv_section_gather *g)
     for (size_t i = 0; i < m->site_rank_count; i++) {
         const struct fv_site_rank *s = &m->site_ranks[i];
         struct fv_section_calls sums = {
-            .calls = s->time.calls, .time_s = s->time.sum, .wait_s = s->wait_s, .wait_kind = s->wait_kind
+            .calls = s->stat.calls, .time_s = s->stat.sum_s, .wait_s = s->wait_s, .wait_kind = s->wait_kind
         };
 
         add_to_function(g, all, m->sites[s->site].function, s->rank, &sums);

@@ -26,7 +26,7 @@ static double *in_regions(const struct fv_model *m)
         for (uint32_t k = 0; is_in_region(m, m->sites[i].node) && k < m->sites[i].ranks; k++) {
             const struct fv_site_rank *part = &m->site_ranks[m->sites[i].first + k];
 
-            sums[part->rank] += part->time.sum;
+            sums[part->rank] += part->stat.sum_s;
         }
     return sums;
 }

@@ -7,7 +7,7 @@
 
 #define OWN 0.1 /* of the signals: from then on those that wait there also let others go on */
 
-static bool is_awaited(const struct fv_lock *k)
+static bool is_awaited(const struct fv_lock_view *k)
 {
     return (k->kind == FV_SYNC_COND || k->kind == FV_SYNC_SEM) && !k->rest && !k->inside_mpi;
 }
@@ -20,7 +20,7 @@ static bool is_main(const struct fv_model *m, const struct fv_lock_part *part)
 }
 
 /* Notes what main threads waited. */
-static bool is_for_work(const struct fv_model *m, struct fv_lock *k)
+static bool is_for_work(const struct fv_model *m, struct fv_lock_view *k)
 {
     uint64_t signals = 0, own = 0;
 
@@ -40,7 +40,7 @@ void fv_locks_find_idle(struct fv_model *m)
     bool *seen = fv_xcalloc(m->thread_count, sizeof(*seen));
 
     for (size_t i = 0; i < l->count; i++) {
-        struct fv_lock *k = &l->items[i];
+        struct fv_lock_view *k = &l->items[i];
         bool for_work = is_awaited(k) && is_for_work(m, k);
 
         for (uint32_t n = 0; for_work && n < k->parts; n++) {
@@ -59,7 +59,7 @@ void fv_locks_find_idle(struct fv_model *m)
     free(seen);
 }
 
-double fv_lock_contention_s(const struct fv_lock *k)
+double fv_lock_contention_s(const struct fv_lock_view *k)
 {
     if (k->rest || k->kind == FV_SYNC_JOIN)
         return 0;

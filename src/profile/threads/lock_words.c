@@ -10,7 +10,7 @@ char *fv_view_routine(const struct fv_profile *v, uint32_t routine, char *out, s
     return fv_routine_words(routine == FV_NONE ? NULL : &v->model->addresses[routine], v->symbols, out, bytes);
 }
 
-char *fv_view_lock_name(const struct fv_profile *v, const struct fv_lock *k, char *out, size_t bytes)
+char *fv_view_lock_name(const struct fv_profile *v, const struct fv_lock_view *k, char *out, size_t bytes)
 {
     const struct fv_lock_place place = {
         .kind = k->kind,
@@ -26,7 +26,7 @@ char *fv_view_lock_name(const struct fv_profile *v, const struct fv_lock *k, cha
 
 /* A region that OMPT told of is known by its place in the function that forks it. Locks within a struct have such
  * names, too. */
-static char *find_place(const struct fv_profile *v, const struct fv_lock *k, char *name)
+static char *find_place(const struct fv_profile *v, const struct fv_lock_view *k, char *name)
 {
     const struct fv_locks *l = fv_model_locks(v->model);
     char *plus = strrchr(name, '+');
@@ -36,7 +36,7 @@ static char *find_place(const struct fv_profile *v, const struct fv_lock *k, cha
     return l->sites[k->first_site].operation == FV_SYNC_WAIT && plus && !strncmp(plus, "+0x", 3) ? plus : NULL;
 }
 
-char *fv_view_lock_words(const struct fv_profile *v, const struct fv_lock *k, char *out, size_t bytes)
+char *fv_view_lock_words(const struct fv_profile *v, const struct fv_lock_view *k, char *out, size_t bytes)
 {
     static const char critical[] = ".gomp_critical_user_", variable[] = ".var", region[] = "._omp_fn.";
     char name[1200], of[700], *end, *place;
@@ -66,7 +66,7 @@ char *fv_view_lock_words(const struct fv_profile *v, const struct fv_lock *k, ch
     return out;
 }
 
-char *fv_view_lock_label(const struct fv_profile *v, const struct fv_lock *k, char *out, size_t bytes)
+char *fv_view_lock_label(const struct fv_profile *v, const struct fv_lock_view *k, char *out, size_t bytes)
 {
     char place[1200];
 

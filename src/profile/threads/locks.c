@@ -98,14 +98,14 @@ static uint32_t lock_of(struct gather *g, uint8_t kind, uint32_t address, uint32
     struct fv_index_probe p = fv_index_probe(&g->locks, hash);
 
     for (uint32_t i; (i = fv_index_next(&p)) != FV_NONE;) {
-        const struct fv_lock *k = &l->items[i];
+        const struct fv_lock_view *k = &l->items[i];
 
         if (k->kind == kind && k->address == address && k->rest == rest && (address != FV_NONE || k->node == node))
             return i;
     }
     FV_GROW(l->items, l->room, l->count + 1);
     l->items[l->count] =
-        (struct fv_lock){ .kind = kind, .address = address, .node = node, .rest = rest, .worst.rank = FV_NONE };
+        (struct fv_lock_view){ .kind = kind, .address = address, .node = node, .rest = rest, .worst.rank = FV_NONE };
     fv_index_add(&g->locks, hash, (uint32_t)l->count);
     return (uint32_t)l->count++;
 }
@@ -130,7 +130,7 @@ static uint32_t lock_of_object(struct gather *g, const struct fv_sync_object *o)
 static void add_object(struct gather *g, const struct fv_sync_object *o)
 {
     uint32_t lock = lock_of_object(g, o);
-    struct fv_lock *k = &g->out->items[lock];
+    struct fv_lock_view *k = &g->out->items[lock];
 
     FV_GROW(g->objects, g->object_room, (size_t)o->id + 1);
     for (; g->object_count <= o->id; g->object_count++)
@@ -205,7 +205,7 @@ static void read_records(struct gather *g)
         add_record(g, &r);
     }
     for (size_t i = 0; i < g->object_count; i++) {
-        struct fv_lock *k = g->objects[i].lock != FV_NONE ? &g->out->items[g->objects[i].lock] : NULL;
+        struct fv_lock_view *k = g->objects[i].lock != FV_NONE ? &g->out->items[g->objects[i].lock] : NULL;
 
         if (k && (k->worst.rank == FV_NONE || g->objects[i].wait_s > k->worst.wait_s)) {
             k->worst.rank = g->rank;
@@ -397,7 +397,7 @@ static void sum_own_waits(struct fv_model *m)
     sum_lives(m, &w);
     for (size_t i = 0; i < l->part_count; i++) {
         const struct fv_lock_part *p = &l->parts[i];
-        const struct fv_lock *k = &l->items[p->lock];
+        const struct fv_lock_view *k = &l->items[p->lock];
 
         if (k->inside_mpi || waiter_of(&w, p->rank, p->thread)->of_mpi)
             continue;
@@ -456,7 +456,7 @@ static void order_locks(struct fv_locks *l)
 {
     struct numbered *order = fv_xcalloc(l->count, sizeof(*order));
     uint32_t *renumbered = fv_xcalloc(l->count, sizeof(*renumbered));
-    struct fv_lock *sorted = fv_xcalloc(l->count, sizeof(*sorted));
+    struct fv_lock_view *sorted = fv_xcalloc(l->count, sizeof(*sorted));
 
     for (uint32_t i = 0; i < l->count; i++)
         order[i] = (struct numbered){ i, l->items[i].inside_mpi, l->items[i].n.wait_s, l->items[i].n.acquired };
@@ -498,7 +498,7 @@ static void order_parts(struct fv_locks *l)
         qsort(l->parts, l->part_count, sizeof(*l->parts), by_lock_and_thread);
     for (size_t i = l->part_count; i-- > 0;) {
         const struct fv_lock_part *p = &l->parts[i];
-        struct fv_lock *k = &l->items[p->lock];
+        struct fv_lock_view *k = &l->items[p->lock];
         bool new_rank = i + 1 == l->part_count || p[1].lock != p->lock || p[1].rank != p->rank;
 
         k->first_part = (uint32_t)i;

@@ -43,7 +43,7 @@ struct fv_lock_part {
     struct fv_lock_numbers n;
 };
 
-struct fv_lock {
+struct fv_lock_view {
     uint8_t kind;     /* enum fv_sync_kind */
     bool rest;        /* stands for those that there was no room for, or whose description is damaged */
     bool inside_mpi;  /* used in MPI's own libraries only */
@@ -90,8 +90,8 @@ struct fv_lock_rank {
 
 struct fv_locks {
     bool recorded;
-    uint32_t modes;        /* of any rank */
-    struct fv_lock *items; /* by waiting time, longest first; those inside MPI last */
+    uint32_t modes;             /* of any rank */
+    struct fv_lock_view *items; /* by waiting time, longest first; those inside MPI last */
     size_t count, room;
     struct fv_lock_site *sites;
     size_t site_count, site_room;
@@ -117,10 +117,10 @@ struct fv_locks {
 void fv_locks_find_idle(struct fv_model *model);
 /* What threads waited for a lock because others were in their way: neither for work, nor, on a condition or a
  * semaphore, as a main thread. */
-double fv_lock_contention_s(const struct fv_lock *lock);
+double fv_lock_contention_s(const struct fv_lock_view *lock);
 
 /* The part of the time that it was held; NAN: there was no time. Of a rank's locks that are one here, their mean. */
-static inline double fv_lock_hold_share(const struct fv_lock *lock)
+static inline double fv_lock_hold_share(const struct fv_lock_view *lock)
 {
     return lock->elapsed_s > 0 ? lock->n.hold_s / lock->elapsed_s : NAN;
 }

@@ -59,7 +59,7 @@ static void get_name(void *subject, const void *row, const struct fv_column_def 
 
 static const struct fv_column_def lock_outer[] = {
     FV_DATA_ID_COLUMN(locks, struct fv_locks, "lock_id", items, "Index in locks, from 0."),
-    KIND_COLUMN(struct fv_lock, kind),
+    KIND_COLUMN(struct fv_lock_view, kind),
     { "name", "name", "", "As in locks.", FV_GET(FV_TYPE_TEXT, get_name) },
 };
 
@@ -100,13 +100,13 @@ static void fill_holds(struct site_row *row, const struct fv_lock_numbers *n, ui
 
 static size_t site_count(void *subject, const void *parent)
 {
-    return 2 * (size_t)((const struct fv_lock *)parent)->sites;
+    return 2 * (size_t)((const struct fv_lock_view *)parent)->sites;
 }
 
 static const void *site_at(void *subject, const void *parent, size_t i)
 {
     const struct fv_locks *l = locks_of(subject);
-    const struct fv_lock_site *s = &l->sites[((const struct fv_lock *)parent)->first_site + i / 2];
+    const struct fv_lock_site *s = &l->sites[((const struct fv_lock_view *)parent)->first_site + i / 2];
     const struct fv_lock_numbers *n = &s->n;
     struct site_row *row = (void *)((struct fv_tables *)subject)->inner;
 
@@ -184,7 +184,7 @@ struct part_row {
     uint32_t rank, thread, threads;
 };
 
-static const struct fv_lock_part *parts_of(const void *subject, const struct fv_lock *k)
+static const struct fv_lock_part *parts_of(const void *subject, const struct fv_lock_view *k)
 {
     return k->parts ? &locks_of(subject)->parts[k->first_part] : NULL;
 }
@@ -206,13 +206,13 @@ static const void *sum_of_parts(struct fv_tables *t, const struct fv_lock_part *
 
 static size_t rank_count(void *subject, const void *parent)
 {
-    return ((const struct fv_lock *)parent)->parts;
+    return ((const struct fv_lock_view *)parent)->parts;
 }
 
 /* A rank's row is that of its first part. */
 static const void *rank_at(void *subject, const void *parent, size_t i)
 {
-    const struct fv_lock *k = parent;
+    const struct fv_lock_view *k = parent;
     const struct fv_lock_part *parts = parts_of(subject, k);
     size_t end = i + 1;
 
@@ -226,7 +226,7 @@ static const void *rank_at(void *subject, const void *parent, size_t i)
 /* Of others than barriers there may be many. */
 static size_t thread_count(void *subject, const void *parent)
 {
-    const struct fv_lock *k = parent;
+    const struct fv_lock_view *k = parent;
 
     return k->kind == FV_SYNC_BARRIER ? k->parts : 0;
 }
@@ -300,7 +300,7 @@ enum { PLACE_SYMBOL, PLACE_MODULE, PLACE_OFFSET };
 static void get_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_model *m = fv_tables_model(subject);
-    const struct fv_lock *k = row;
+    const struct fv_lock_view *k = row;
     const struct fv_address *a = k->address == FV_NONE ? NULL : &m->addresses[k->address];
 
     v->null = !a;
@@ -316,7 +316,7 @@ static void get_place(void *subject, const void *row, const struct fv_column_def
 enum { WORST_RANK, WORST_ADDRESS, WORST_WAIT };
 static void get_worst(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_lock *k = row;
+    const struct fv_lock_view *k = row;
 
     v->null = k->worst.rank == FV_NONE;
     if (v->null)
@@ -332,7 +332,7 @@ static void get_worst(void *subject, const void *row, const struct fv_column_def
 static void get_lock_key(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_model *m = fv_tables_model(subject);
-    const struct fv_lock *k = row;
+    const struct fv_lock_view *k = row;
     const struct fv_address *a = k->address == FV_NONE ? NULL : &m->addresses[k->address];
 
     v->whole = fv_mix2(k->kind, a ? fv_key_frame(FV_KEY_ROOT, m->tree.modules[a->module].key, a->offset)
@@ -355,7 +355,7 @@ static const struct fv_column_def lock_columns[] = {
     FV_DATA_ID_COLUMN(locks, struct fv_locks, "id", items, "Index in this list, from 0."),
     { "key", "key", "", "Its number in each report of the same program, on any run.",
       FV_GET(FV_TYPE_HEX, get_lock_key) },
-    KIND_COLUMN(struct fv_lock, kind),
+    KIND_COLUMN(struct fv_lock_view, kind),
     { "name", "name", "",
       "The variable (state+0x28: in it), else module+0xoffset. Of a lock on a heap or a stack its "
       "address, or how many there are, and where it was first used. Of a join, threads of f().",
@@ -366,27 +366,28 @@ static const struct fv_column_def lock_columns[] = {
       "name by where it was first used.",
       FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
     { "wait_s", "waited", "s", "Waiting, over all threads; that of failed operations included.",
-      FV_FIELD(struct fv_lock, n.wait_s) },
-    FV_SHARE_COLUMN("wait_share", "of time", struct fv_lock, n.wait_s, FV_OF_THREAD_LIVES, FV_FLAT,
+      FV_FIELD(struct fv_lock_view, n.wait_s) },
+    FV_SHARE_COLUMN("wait_share", "of time", struct fv_lock_view, n.wait_s, FV_OF_THREAD_LIVES, FV_FLAT,
                     "wait_s of the lifetimes of all threads."),
     { "idle_s", "idle", "s",
       "The part of wait_s in which workers waited for work: threads that the program made, on a condition or a "
       "semaphore that "
       "others signal.",
-      FV_FIELD(struct fv_lock, idle_s), .flags = FV_BLANK },
-    { "wait_max_s", "longest", "s", "The longest wait.", FV_FIELD(struct fv_lock, n.wait_max_s) },
-    { "count", "acquired", "", "Operations that succeeded.", FV_FIELD(struct fv_lock, n.acquired) },
+      FV_FIELD(struct fv_lock_view, idle_s), .flags = FV_BLANK },
+    { "wait_max_s", "longest", "s", "The longest wait.", FV_FIELD(struct fv_lock_view, n.wait_max_s) },
+    { "count", "acquired", "", "Operations that succeeded.", FV_FIELD(struct fv_lock_view, n.acquired) },
     { "contended_count", "contended", "",
       "Those that had to wait: of a barrier, that did not come last; of conditions and joins all.",
-      FV_FIELD(struct fv_lock, n.contended) },
-    FV_QUOTIENT_COLUMN("contended_share", "contended", "share", struct fv_lock, n.contended, n.acquired, FV_FLAT,
+      FV_FIELD(struct fv_lock_view, n.contended) },
+    FV_QUOTIENT_COLUMN("contended_share", "contended", "share", struct fv_lock_view, n.contended, n.acquired, FV_FLAT,
                        "contended_count of count."),
     { "failed_count", "failed", "", "Operations that failed: timed out, tried in vain, refused.",
-      FV_FIELD(struct fv_lock, n.failed), .flags = FV_BLANK },
-    { "signal_count", "signals", "", "Signals, broadcasts and posts.", FV_FIELD(struct fv_lock, n.signals) },
-    { "last_count", "last", "", "Rounds of a barrier that a thread came last to.", FV_FIELD(struct fv_lock, n.last) },
+      FV_FIELD(struct fv_lock_view, n.failed), .flags = FV_BLANK },
+    { "signal_count", "signals", "", "Signals, broadcasts and posts.", FV_FIELD(struct fv_lock_view, n.signals) },
+    { "last_count", "last", "", "Rounds of a barrier that a thread came last to.",
+      FV_FIELD(struct fv_lock_view, n.last) },
     { "hold_s", "held", "s", "From acquisition to release by the same thread, summed; null without --threads=hold.",
-      FV_FIELD(struct fv_lock, n.hold_s), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode,
+      FV_FIELD(struct fv_lock_view, n.hold_s), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode,
       .argument = FV_THREADS_HOLD },
     { "hold_share", "of elapsed", "share",
       "hold_s over the time that it could have been held: that of the ranks, each as often as it has such locks side "
@@ -395,11 +396,11 @@ static const struct fv_column_def lock_columns[] = {
       FV_GET(FV_TYPE_REAL, get_hold_share), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode,
       .argument = FV_THREADS_HOLD },
     { "hold_max_s", "longest hold", "s", "The longest of these times; null likewise.",
-      OF_MODE(struct fv_lock, n.hold_max_s, FV_THREADS_HOLD) },
+      OF_MODE(struct fv_lock_view, n.hold_max_s, FV_THREADS_HOLD) },
     { "held_at_end_count", "held at end", "", "Times that it was held when its thread ended.",
-      FV_FIELD(struct fv_lock, n.held_at_end) },
+      FV_FIELD(struct fv_lock_view, n.held_at_end) },
     { "owner_change_count", "owner changes", "", "Acquisitions after another thread's; null without --threads=owner.",
-      OF_MODE(struct fv_lock, n.owner_changes, FV_THREADS_OWNER) },
+      OF_MODE(struct fv_lock_view, n.owner_changes, FV_THREADS_OWNER) },
     { "worst.rank", "worst rank", "",
       "Of the locks that it stands for, the one that was waited for longest: its rank; null: there is none.",
       FV_GET(FV_TYPE_NUMBER, get_worst), .flags = FV_NULLABLE, .argument = WORST_RANK },
@@ -407,28 +408,29 @@ static const struct fv_column_def lock_columns[] = {
       FV_GET(FV_TYPE_HEX, get_worst), .flags = FV_NULLABLE, .argument = WORST_ADDRESS },
     { "worst.wait_s", "worst wait", "s", "The waiting for it.", FV_GET(FV_TYPE_REAL, get_worst), .flags = FV_NULLABLE,
       .argument = WORST_WAIT },
-    { "object_count", "objects", "", "Locks that this entry stands for.", FV_FIELD(struct fv_lock, objects) },
-    { "inside_mpi", "in MPI", "", "Is it used in MPI's own libraries only?", FV_FIELD(struct fv_lock, inside_mpi) },
+    { "object_count", "objects", "", "Locks that this entry stands for.", FV_FIELD(struct fv_lock_view, objects) },
+    { "inside_mpi", "in MPI", "", "Is it used in MPI's own libraries only?",
+      FV_FIELD(struct fv_lock_view, inside_mpi) },
     { "rest", "rest", "",
       "Does it stand for those of its kind of which nothing else is known: a table was full, or the file "
       "is damaged?",
-      FV_FIELD(struct fv_lock, rest) },
+      FV_FIELD(struct fv_lock_view, rest) },
     { "process_shared", "shared", "", "Do other processes use it, too, which are not seen?",
-      FV_FIELD(struct fv_lock, shared) },
+      FV_FIELD(struct fv_lock_view, shared) },
     { "party_count", "parties", "", "Threads that a barrier waits for; null: unknown, or they differ.",
-      FV_FIELD(struct fv_lock, parties), .flags = FV_UNLESS_0 },
-    { "rank_count", "ranks", "", "Ranks that used it.", FV_FIELD(struct fv_lock, ranks) },
+      FV_FIELD(struct fv_lock_view, parties), .flags = FV_UNLESS_0 },
+    { "rank_count", "ranks", "", "Ranks that used it.", FV_FIELD(struct fv_lock_view, ranks) },
     { "thread_count", "threads", "",
       "Threads that used it; those that took over an ended one's place count as that one.",
-      FV_FIELD(struct fv_lock, threads) },
+      FV_FIELD(struct fv_lock_view, threads) },
     { "symbol", "symbol", "", "The variable; of a join the function; null: none is known.",
       FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_NULLABLE, .argument = PLACE_SYMBOL },
     { "module", "module", "", "Path of the executable or library that it is in; null: it is in none.",
       FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_NULLABLE, .argument = PLACE_MODULE },
     { "offset", "offset", "", "Its place in the module; null: it is in none.", FV_GET(FV_TYPE_WHOLE, get_place),
       .flags = FV_NULLABLE, .argument = PLACE_OFFSET },
-    FV_PATH_COLUMNS(struct fv_lock, node),
-    { "wait_durations", "waits", "", "", FV_NEST_IN(lock_waits, struct fv_lock, histogram) },
+    FV_PATH_COLUMNS(struct fv_lock_view, node),
+    { "wait_durations", "waits", "", "", FV_NEST_IN(lock_waits, struct fv_lock_view, histogram) },
     { "sites", "sites", "", "", FV_NEST(lock_sites) },
     { "per_rank", "by rank", "", "", FV_NEST(lock_ranks) },
     { "per_thread", "by thread", "", "", FV_NEST(lock_threads) },

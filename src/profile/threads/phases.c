@@ -675,11 +675,11 @@ struct fv_phase_bound fv_phase_bound(const struct fv_phase_sums *s)
 }
 
 /* The mean of the ranks stands for a rank. */
-struct fv_stack fv_phase_stack(const struct fv_phase *phase, double t1_s)
+struct fv_speedup_stack fv_phase_stack(const struct fv_phase *phase, double t1_s)
 {
     const struct fv_phase_sums *s = &phase->sums;
     double ranks = phase->ranks, threads = ratio(s->weighted_s, s->longest_s);
-    struct fv_stack out = {
+    struct fv_speedup_stack out = {
         .measured = ratio(t1_s * ranks, s->longest_s),
         .waitless = ratio(t1_s * ranks, s->useful_least_s),
     };

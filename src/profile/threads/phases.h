@@ -192,11 +192,11 @@ struct fv_phase_bound fv_phase_bound(const struct fv_phase_sums *sums);
 /* With T1, which is that of all instances on a rank. */
 #define FV_STACK_ZERO  0.05 /* of N: a smaller component counts as none (the largest error in the paper) */
 #define FV_STACK_GUARD 1.05 /* times N: a larger speedup is none */
-struct fv_stack {
+struct fv_speedup_stack {
     double measured, waitless, synchronisation, rest; /* S_m, S_w, their difference, N - S_w */
     bool rejected;                                    /* S_m or S_w is beyond the guard: T1 is not this phase's */
 };
-struct fv_stack fv_phase_stack(const struct fv_phase *phase, double t1_s);
+struct fv_speedup_stack fv_phase_stack(const struct fv_phase *phase, double t1_s);
 
 /* Phases that have become equal: the busiest of their threads. */
 void fv_busiest_add(struct fv_busiest *to, const struct fv_busiest *from);

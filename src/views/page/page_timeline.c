@@ -124,7 +124,7 @@ static bool is_before(uint32_t rank, uint32_t thread, const struct row *row)
 }
 
 /* The next one, behind `calls` and `samples` of the trace. False: there is none. */
-static bool next_row(const struct fv_traced *t, size_t calls, size_t samples, struct row *row)
+static bool next_row(const struct fv_trace_excerpt *t, size_t calls, size_t samples, struct row *row)
 {
     const struct fv_traced_call *c = calls < t->call_count ? &t->calls[calls] : NULL;
     const struct fv_traced_sample *s = samples < t->sample_count ? &t->samples[samples] : NULL;
@@ -279,7 +279,7 @@ static int64_t message_bytes(const void *message)
     return (int64_t)m->bytes;
 }
 
-static void put_messages(const struct fv_traced *t, struct fv_json *out)
+static void put_messages(const struct fv_trace_excerpt *t, struct fv_json *out)
 {
     static const struct {
         const char *key;
@@ -298,7 +298,7 @@ static void put_messages(const struct fv_traced *t, struct fv_json *out)
 
 bool fv_page_timeline_put(const struct fv_profile *profile, FILE *stream)
 {
-    const struct fv_traced *t = &profile->model->traced;
+    const struct fv_trace_excerpt *t = &profile->model->traced;
     struct fv_json json = { .out = stream }, *out = &json;
     struct paths paths;
 

@@ -36,15 +36,15 @@ static void put_over_ranks(const struct fv_page *p, const struct fv_model *m, co
     char mean[FV_WORD], low[FV_WORD], high[FV_WORD];
 
     for (uint32_t i = 0; i < s->ranks; i++) {
-        if (!parts[i].time.calls)
+        if (!parts[i].stat.calls)
             continue;
-        least = !least || parts[i].time.sum < least->time.sum ? &parts[i] : least;
-        most = !most || parts[i].time.sum > most->time.sum ? &parts[i] : most;
+        least = !least || parts[i].stat.sum_s < least->stat.sum_s ? &parts[i] : least;
+        most = !most || parts[i].stat.sum_s > most->stat.sum_s ? &parts[i] : most;
     }
     if (least != most)
         fv_page_item(p, s->cov >= 0.25 ? FV_YELLOW : FV_PLAIN, 6, "a rank %s, %s (rank %d) to %s (rank %d), cov %.2f",
-                     fv_words_seconds(s->rank_mean, mean), fv_words_seconds(least->time.sum, low),
-                     m->ranks[least->rank].world_rank, fv_words_seconds(most->time.sum, high),
+                     fv_words_seconds(s->rank_mean, mean), fv_words_seconds(least->stat.sum_s, low),
+                     m->ranks[least->rank].world_rank, fv_words_seconds(most->stat.sum_s, high),
                      m->ranks[most->rank].world_rank, s->cov);
 }
 
@@ -71,20 +71,20 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
 
     fprintf(p->out, "\n%s%4zu  %s%s", fv_page_on(p, FV_BOLD), i + 1,
             fv_words_clean(m->functions[s->function].name, clean, sizeof(clean)), fv_page_off(p));
-    fprintf(p->out, "  %s, %s%s%s of all\n", fv_words_seconds(s->time.sum, a), fv_page_on(p, FV_CYAN),
-            fv_words_percent(s->time.sum, m->efficiency.thread_s, b), fv_page_off(p));
-    fv_page_item(p, FV_PLAIN, 6, "%s call%s on %u of %zu rank%s%s; each %s, %s to %s", fv_words_count(s->time.calls, a),
-                 fv_words_s(s->time.calls), s->ranks, m->rank_count, fv_words_s(m->rank_count),
-                 program_of(m, s, program, sizeof(program)), fv_words_seconds(fv_stat_mean(&s->time), b),
-                 fv_words_seconds(s->time.min, c), fv_words_seconds(s->time.max, d));
+    fprintf(p->out, "  %s, %s%s%s of all\n", fv_words_seconds(s->stat.sum_s, a), fv_page_on(p, FV_CYAN),
+            fv_words_percent(s->stat.sum_s, m->efficiency.thread_s, b), fv_page_off(p));
+    fv_page_item(p, FV_PLAIN, 6, "%s call%s on %u of %zu rank%s%s; each %s, %s to %s", fv_words_count(s->stat.calls, a),
+                 fv_words_s(s->stat.calls), s->ranks, m->rank_count, fv_words_s(m->rank_count),
+                 program_of(m, s, program, sizeof(program)), fv_words_seconds(fv_call_stat_mean(&s->stat), b),
+                 fv_words_seconds(s->stat.min_s, c), fv_words_seconds(s->stat.max_s, d));
     put_over_ranks(p, m, s);
     if (s->wait_kind != FV_WAIT_UNKNOWN && s->wait_s > 0)
         fprintf(p->out, "      waiting %s, %s of it (%s)%s\n", fv_words_seconds(s->wait_s, a),
-                fv_words_percent(s->wait_s, s->time.sum, b), fv_wait_kind_name(s->wait_kind),
+                fv_words_percent(s->wait_s, s->stat.sum_s, b), fv_wait_kind_name(s->wait_kind),
                 s->barriers ? ", inserted barriers included" : "");
-    if (s->time.bytes_sent || s->time.bytes_received)
-        fprintf(p->out, "      sent %s, received %s\n", fv_words_bytes(s->time.bytes_sent, a),
-                fv_words_bytes(s->time.bytes_received, b));
+    if (s->stat.bytes_sent || s->stat.bytes_received)
+        fprintf(p->out, "      sent %s, received %s\n", fv_words_bytes(s->stat.bytes_sent, a),
+                fv_words_bytes(s->stat.bytes_received, b));
 }
 
 FV_TEXT_SECTION(sites)
@@ -108,7 +108,7 @@ FV_TEXT_SECTION(sites)
     }
     for (size_t i = 0; i < m->site_count; i++) {
         if (!fv_sheet_choose(&t.sheet, NULL, &m->sites[i])) {
-            rest += m->sites[i].time.sum;
+            rest += m->sites[i].stat.sum_s;
             continue;
         }
         put_site_head(p, m, i);

@@ -61,12 +61,12 @@ static void put_totals(const struct fv_page *p, const struct fv_profile *v)
 }
 
 /* The lock that threads are most in each other's way at; NULL: none. Those inside MPI are last. */
-static const struct fv_lock *most_contended(const struct fv_locks *l)
+static const struct fv_lock_view *most_contended(const struct fv_locks *l)
 {
-    const struct fv_lock *most = NULL;
+    const struct fv_lock_view *most = NULL;
 
     for (size_t i = 0; i < l->count; i++) {
-        const struct fv_lock *k = &l->items[i];
+        const struct fv_lock_view *k = &l->items[i];
 
         if (k->inside_mpi && most)
             break;
@@ -96,7 +96,7 @@ static void add_main(const struct fv_model *m, char *out, size_t bytes)
 char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_locks *l = fv_model_locks(v->model);
-    const struct fv_lock *most = most_contended(l);
+    const struct fv_lock_view *most = most_contended(l);
     char seconds[FV_WORD], part[FV_WORD], name[NAME_BYTES];
 
     snprintf(out, bytes, "threads waited %s for each other, %s of their time", fv_words_seconds(l->own_wait_s, seconds),
@@ -113,7 +113,7 @@ char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes
 /* ---- the table ---- */
 
 /* Where threads take turns, none needs to wait yet, but no more of them can work; unless several hold it at a time. */
-static bool is_held(const struct fv_lock *k)
+static bool is_held(const struct fv_lock_view *k)
 {
     return k->kind != FV_SYNC_RWLOCK && k->threads > k->ranks && fv_lock_hold_share(k) >= HELD;
 }
@@ -127,7 +127,7 @@ static void put_table(const struct fv_page *p, const struct fv_profile *v, bool 
 
     fv_text_table_begin(&t, p, v, "locks");
     for (size_t i = 0; i < l->count; i++) {
-        const struct fv_lock *k = &l->items[i];
+        const struct fv_lock_view *k = &l->items[i];
         bool join = k->kind == FV_SYNC_JOIN;
 
         if (!p->brief || (!join && (!t.sheet.shown_rows || k->n.wait_s > 0 || is_held(k))))
@@ -206,7 +206,7 @@ static double weight_of(const struct fv_lock_site *s, enum role role, bool owner
 
 /* Where a program takes its locks in a function of its own, that one alone says nothing: then with callers,
  * as far as the paths are known. Those of an OpenMP region are the library's. */
-static void find_places(struct places *g, const struct fv_profile *v, const struct fv_lock *k, enum role role)
+static void find_places(struct places *g, const struct fv_profile *v, const struct fv_lock_view *k, enum role role)
 {
     const struct fv_locks *l = fv_model_locks(v->model);
     bool owners = l->modes & FV_THREADS_OWNER;
@@ -229,7 +229,7 @@ static void find_places(struct places *g, const struct fv_profile *v, const stru
     }
 }
 
-static void put_sites(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock *k)
+static void put_sites(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock_view *k)
 {
     static const char *const names[ROLES] = { "waits", "holds", "signals" };
     struct places *g = fv_xcalloc(1, sizeof(*g));
@@ -251,7 +251,7 @@ static char *name_thread(const struct fv_model *m, const struct fv_lock_part *pa
 }
 
 /* The thread that is last most often, of those of its rank, keeps the others waiting. */
-static void put_last(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock *k)
+static void put_last(const struct fv_page *p, const struct fv_profile *v, const struct fv_lock_view *k)
 {
     const struct fv_lock_part *part = k->parts ? &fv_model_locks(v->model)->parts[k->first_part] : NULL, *last = part,
                               *least = part, *most = part;
@@ -275,7 +275,7 @@ static void put_last(const struct fv_page *p, const struct fv_profile *v, const 
 }
 
 /* How much of the time it was held, and that those who wait there have nothing to do. */
-static void put_shares(const struct fv_page *p, const struct fv_lock *k)
+static void put_shares(const struct fv_page *p, const struct fv_lock_view *k)
 {
     char text[300], part[FV_WORD], seconds[FV_WORD];
 
@@ -300,7 +300,7 @@ static void put_worst(const struct fv_page *p, const struct fv_profile *v, const
     char name[NAME_BYTES];
 
     for (size_t i = 0; i < l->count && shown < most; i++) {
-        const struct fv_lock *k = &l->items[i];
+        const struct fv_lock_view *k = &l->items[i];
         bool waited = k->n.wait_s > 0 && (!p->brief || !shown || k->n.wait_s >= WORTH * l->wait_s);
 
         if (!in_table[i] || !(waited || is_held(k)))

@@ -173,7 +173,7 @@ static void put_bound(const struct fv_page *p, const struct fv_phase *phase)
 
 static void put_stack(const struct fv_page *p, const struct fv_phase *phase, double t1_s, bool *rejected)
 {
-    struct fv_stack s = fv_phase_stack(phase, t1_s);
+    struct fv_speedup_stack s = fv_phase_stack(phase, t1_s);
     double threads = fv_phase_bound(&phase->sums).threads;
 
     *rejected = s.rejected;

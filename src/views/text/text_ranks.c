@@ -44,7 +44,7 @@ FV_TEXT_SECTION(comms)
     struct fv_text_table t;
 
     for (size_t i = 0; i < v->model->comm_count; i++)
-        used += v->model->comms[i].time.calls > 0;
+        used += v->model->comms[i].stat.calls > 0;
     if (used < 2) /* with MPI_COMM_WORLD alone the table says nothing new */
         return;
     fv_page_heading(
@@ -54,7 +54,7 @@ FV_TEXT_SECTION(comms)
     fv_text_table_begin(&t, p, v, "communicators");
     const void **comms = fv_text_table_sorted(&t, "time_s", &count);
     for (size_t i = 0; i < count; i++)
-        if (((const struct fv_comm_view *)comms[i])->time.calls)
+        if (((const struct fv_comm_view *)comms[i])->stat.calls)
             fv_text_table_add(&t, comms[i], FV_PLAIN);
     fv_text_table_end(&t, "communicator", "");
     free(comms);
