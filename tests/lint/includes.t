@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Folders depend one way, downwards: each includes what src/layers.txt lets it include. Each header stands alone.
+# Folders depend one way, downwards: each includes what src/layers.txt lets it include. Each header stands alone. A name
+# of a struct has one meaning.
 . "$(dirname "$0")/../lib.sh"
 
 PYTHONDONTWRITEBYTECODE=1 python3 "$here/lint/layers.py" > "$work/layers"
@@ -21,4 +22,7 @@ for header in "$source"/src/fvmpi.h $(find "$source/src" -mindepth 2 -name "*.h"
 done
 out=$(echo '#include "fvmpi.h"' | c++ -fsyntax-only -I"$source/src" -x c++ - 2>&1)
 check 'fvmpi.h is C++ as well' test -z "$out"
+names=$(cd "$source" && grep -rhoE '^(struct|union|enum) fv_\w+ \{' src mpi-wrappers otf2 --include='*.[ch]' | sort)
+check 'there are structs' test "$(wc -l <<< "$names")" -gt 500
+check 'no two have one name' test -z "$(uniq -d <<< "$names")"
 finish
