@@ -84,7 +84,7 @@ MPI_Status *fv_completion_keep(struct fv_completion *c, bool waits, int count, c
 #define LOOKED_AT 256 /* requests of a call: a program may wait for one of thousands, again and again */
 
 /* Request k, if anything is known of it. */
-static bool waited(const struct fv_completion *c, int k, MPI_Request request, struct fv_waited *out)
+static bool waited(const struct fv_completion *c, int k, MPI_Request request, struct fv_wait_target *out)
 {
     if (!c->count || !c->known || !c->known[k].kind) /* not followed; it may be noted */
         return fv_request_waited(fv_handle(request), out);

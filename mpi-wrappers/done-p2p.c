@@ -88,7 +88,9 @@ uint64_t fv_done_follow(struct fv_call *call, struct fv_request request, MPI_Req
 
 void fv_done_note(struct fv_call *call, unsigned kind, struct fv_comm *comm, int peer, int tag, MPI_Request handle)
 {
-    const struct fv_waited what = { .comm = fv_comm_number(comm), .peer = peer, .tag = tag, .kind = (uint8_t)kind };
+    const struct fv_wait_target what = {
+        .comm = fv_comm_number(comm), .peer = peer, .tag = tag, .kind = (uint8_t)kind
+    };
 
     if (handle != MPI_REQUEST_NULL)
         fv_request_note(call, fv_handle(handle), &what);

@@ -4,7 +4,7 @@
 #include "done.h"
 
 /* `known` from before the call: by now the handle may be another thread's new object. */
-static void gone(struct fv_call *call, int result, enum fv_owned kind, struct fv_owner known)
+static void gone(struct fv_call *call, int result, enum fv_owner_kind kind, struct fv_owner known)
 {
     if (result == MPI_SUCCESS)
         fv_owner_remove(kind, &known);

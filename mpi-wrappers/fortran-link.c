@@ -7,7 +7,7 @@
 #include "resolve.h"
 
 #include "base/experiment.h"
-#include "base/linked.h"
+#include "base/linked_objects.h"
 
 #include <dlfcn.h>
 #include <errno.h>

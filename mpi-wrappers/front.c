@@ -13,7 +13,7 @@
 #include "resolve.h"
 
 #include "base/experiment.h"
-#include "base/linked.h"
+#include "base/linked_objects.h"
 #include "base/mpi_library.h"
 
 #include <dlfcn.h>

@@ -3,7 +3,7 @@
 
 #include "base/lock.h"
 #include "next.h"
-#include "rt/unseen.h"
+#include "rt/unseen_mpi.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include "next.h"
 
 #include "base/experiment.h"
-#include "base/linked.h"
+#include "base/linked_objects.h"
 
 #include <dlfcn.h>
 #include <errno.h>

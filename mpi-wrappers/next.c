@@ -6,7 +6,7 @@
 #include "lookup.h"
 
 #include "base/experiment.h"
-#include "base/linked.h"
+#include "base/linked_objects.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "base/experiment.h"
 #include "rt/rt.h"
-#include "rt/unseen.h"
+#include "rt/unseen_mpi.h"
 
 #include <stdlib.h>
 #include <unistd.h>

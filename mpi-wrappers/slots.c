@@ -6,7 +6,7 @@
 #include "lookup.h"
 #include "next.h"
 
-#include "base/linked.h"
+#include "base/linked_objects.h"
 #include "base/lock.h"
 
 #include <dlfcn.h>

@@ -210,7 +210,7 @@ static bool collect(struct collecting *c)
     good = !fv_transport_any(t, !replay_end(c) || !good);
     if (good)
         settle(c, true);
-    struct fv_unmatched u = fv_match_rest(c->match);
+    struct fv_unmatched_counts u = fv_match_rest(c->match);
     u.unknown = c->collect.unknown;
     fv_transport_sum(t, (uint64_t *)&u, sizeof(u) / sizeof(uint64_t));
     c->a->unmatched = u;

@@ -569,9 +569,9 @@ void fv_match_end(struct fv_match *m, struct fv_bytes *answers)
     match_locks(m);
 }
 
-struct fv_unmatched fv_match_rest(const struct fv_match *m)
+struct fv_unmatched_counts fv_match_rest(const struct fv_match *m)
 {
-    struct fv_unmatched u = { 0 };
+    struct fv_unmatched_counts u = { 0 };
 
     for (uint32_t i = 0; i <= m->mask; i++)
         for (uint32_t k = m->buckets[i]; k; k = m->keys[k].next) {

@@ -5,7 +5,7 @@
 
 #include "analysis/collect.h"
 
-struct fv_unmatched {
+struct fv_unmatched_counts {
     uint64_t sends, receives, groups;
     uint64_t unknown; /* messages whose other rank is not known, or has no trace; not counted here */
 };
@@ -21,6 +21,6 @@ void fv_match_items(struct fv_match *match, const struct fv_item *items, size_t 
  * order in which items come. */
 void fv_match_end(struct fv_match *match, struct fv_bytes *answers);
 /* What is still there. */
-struct fv_unmatched fv_match_rest(const struct fv_match *match);
+struct fv_unmatched_counts fv_match_rest(const struct fv_match *match);
 
 #endif

@@ -2,7 +2,7 @@
  * do. A region begins behind theirs and ends before, so that it is without their own work. Of Caliper what has a name:
  * regions, phases, functions, scopes, loops; not its values. */
 #include "annotations/annotations.h"
-#include "base/linked.h"
+#include "base/linked_objects.h"
 
 #include <dlfcn.h>
 

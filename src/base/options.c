@@ -527,8 +527,8 @@ const struct fv_option fv_option_table[] = {
       .help = "below which /proc and /sys are, for sensors: a tree that was copied from another machine",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_WITHOUT", .argument = "NAMES", .value = "",
-      .help = "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, clock_event, breakpoints, "
-              "watchpoints, wipe, libdw; for tests and to look into troubles",
+      .help = "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, clock_event, "
+              "breakpoints, watchpoints, wipe, libdw; for tests and to look into troubles",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_DEBUG_PATH", .argument = "DIRS", .value = "",
       .help = "directories with debug files, DIR:DIR..., for `fvmpi report`",

@@ -1,5 +1,5 @@
 /* What the system has and is to be taken as missing, for tests and to look into troubles: FVMPI_WITHOUT=NAME,NAME...
- *     find_object   the C library's _dl_find_object() (rt/loaded.h)
+ *     find_object   the C library's _dl_find_object() (rt/loaded_objects.h)
  *     sigtrap       events that signal as SIGTRAP by themselves (sampler/perf.h)
  *     clock_event   an event of the CPU time as the clock of samples (sampler/clock.c)
  *     breakpoints   debug registers

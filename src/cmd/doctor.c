@@ -234,7 +234,7 @@ static void stop(int signal)
 }
 
 /* FV_GO_ON, or the exit status. */
-static int measure(struct fv_doctor *d, const struct options *o, struct fv_measured *measured)
+static int measure(struct fv_doctor *d, const struct options *o, struct fv_measurement *measured)
 {
     /* a second one does what it always does */
     const struct sigaction once = { .sa_handler = stop, .sa_flags = (int)SA_RESETHAND };
@@ -272,13 +272,13 @@ static int show(struct fv_doctor *d, const struct options *o)
 
 static int measure_and_show(struct fv_doctor *d, const struct options *o)
 {
-    struct fv_measured measured;
+    struct fv_measurement measured;
     int status = measure(d, o, &measured);
 
     if (status != FV_GO_ON)
         return status;
     status = show(d, o);
-    fv_measured_release(&measured);
+    fv_measurement_release(&measured);
     return status;
 }
 

@@ -58,7 +58,7 @@ static void put_rows(const struct fv_page *p, struct fv_doctor *d, const struct 
 }
 
 /* How, and what makes the numbers say less. */
-static void put_conditions(const struct fv_page *p, const struct fv_measured *m)
+static void put_conditions(const struct fv_page *p, const struct fv_measurement *m)
 {
     static const char *const files[] = { [FV_GAP_PREEMPTED] = "/proc/thread-self/schedstat",
                                          [FV_GAP_TICK] = "/proc/interrupts",
@@ -89,7 +89,7 @@ static void put_conditions(const struct fv_page *p, const struct fv_measured *m)
                      m->others_processors);
 }
 
-static void put_periods(const struct fv_page *p, struct fv_doctor *d, const struct fv_measured *m)
+static void put_periods(const struct fv_page *p, struct fv_doctor *d, const struct fv_measurement *m)
 {
     struct fv_sheet sheet;
 
@@ -107,16 +107,16 @@ static void put_periods(const struct fv_page *p, struct fv_doctor *d, const stru
     fv_sheet_release(&sheet);
 }
 
-static void put_left_out(const struct fv_page *p, const struct fv_measured *m)
+static void put_left_out(const struct fv_page *p, const struct fv_measurement *m)
 {
     const char *what = m->bandwidth_count ? "on all processors together" : "at all", *why = m->bandwidth_left_out;
 
-    if (fv_same_text(why, fv_left_out[FV_LEFT_OUT_TIME]))
+    if (fv_same_text(why, fv_omissions[FV_OMISSION_TIME]))
         fv_page_item(
             p, FV_YELLOW, 0,
             "bandwidth was not measured %s: no time was left; measure when no other task runs, or with --seconds %.0f",
             what, ceil(2 * m->seconds));
-    else if (fv_same_text(why, fv_left_out[FV_LEFT_OUT_MEMORY]))
+    else if (fv_same_text(why, fv_omissions[FV_OMISSION_MEMORY]))
         fv_page_item(p, FV_YELLOW, 0,
                      "bandwidth was not measured %s: not enough memory is free; measure when it is, or on fewer "
                      "processors (--cpus)",
@@ -127,7 +127,7 @@ static void put_left_out(const struct fv_page *p, const struct fv_measured *m)
                      what);
 }
 
-static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struct fv_measured *m)
+static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struct fv_measurement *m)
 {
     char largest[FV_WORD], huge[FV_WORD], reach[FV_WORD];
 
@@ -156,9 +156,9 @@ static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struc
     }
 }
 
-void fv_doctor_print_measured(const struct fv_page *p, struct fv_doctor *d)
+void fv_doctor_print_measurement(const struct fv_page *p, struct fv_doctor *d)
 {
-    const struct fv_measured *m = d->measured;
+    const struct fv_measurement *m = d->measured;
 
     if (!m)
         return;

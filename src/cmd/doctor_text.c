@@ -102,7 +102,7 @@ int fv_doctor_print(struct fv_doctor *d, bool all, const struct fv_text_options 
     const struct fv_page page = fv_text_page(options, out);
 
     if (!d->result_count && d->measured) { /* --measure=only */
-        fv_doctor_print_measured(&page, d);
+        fv_doctor_print_measurement(&page, d);
         return fflush(out) || ferror(out) ? -FV_EIO : 0;
     }
     put_heading(&page, d);
@@ -113,6 +113,6 @@ int fv_doctor_print(struct fv_doctor *d, bool all, const struct fv_text_options 
         put_names(&page, d, FV_DOCTOR_GOOD);
     }
     put_processes(&page, d);
-    fv_doctor_print_measured(&page, d);
+    fv_doctor_print_measurement(&page, d);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;
 }

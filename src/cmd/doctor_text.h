@@ -9,6 +9,6 @@
 /* What is bad or unknown; `all`: every check; then what was measured. -FV_EIO: errno tells. */
 int fv_doctor_print(struct fv_doctor *doctor, bool all, const struct fv_text_options *options, FILE *out);
 /* doctor_measure_text.c; nothing, if nothing was measured. */
-void fv_doctor_print_measured(const struct fv_page *page, struct fv_doctor *doctor);
+void fv_doctor_print_measurement(const struct fv_page *page, struct fv_doctor *doctor);
 
 #endif

@@ -34,7 +34,7 @@ static void print_record(const struct fv_cursor *c, const struct fv_chunk_kind *
 
 static void print_events(const struct fv_reader *reader, const struct fv_chunk *chunk)
 {
-    struct fv_unpacked unpacked = { 0 };
+    struct fv_unpacked_events unpacked = { 0 };
     struct fv_event_cursor c = fv_reader_events(reader, chunk, &unpacked);
     struct fv_event e;
 
@@ -52,7 +52,7 @@ static void print_events(const struct fv_reader *reader, const struct fv_chunk *
     }
     if (c.damaged)
         puts("damage why=\"event chunk: bytes that are no event, the rest of the chunk is lost\"");
-    fv_unpacked_release(&unpacked);
+    fv_unpacked_events_release(&unpacked);
 }
 
 static void print_file(const char *name, const struct fv_reader *reader)

@@ -1,6 +1,6 @@
 /* Filter files for --functions, as Score-P has them (Score-P User Manual, "Filtering"): which of a program's functions
  * are left out. Names are the tools' business, so `fvmpi run` finds out what that means for this program; the library
- * gets addresses (src/functions/left_out.h). */
+ * gets addresses (src/functions/exclusions.h). */
 #ifndef FV_CMD_FILTER_H
 #define FV_CMD_FILTER_H
 

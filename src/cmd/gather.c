@@ -51,7 +51,7 @@ static bool is_local(const char *path)
 static bool gather(const char *path, bool quiet)
 {
     const struct fv_stage_wish wish = { 0 };
-    struct fv_staged staged = { 0 };
+    struct fv_stage_counts staged = { 0 };
     struct stat st;
 
     if (stat(path, &st) || !S_ISDIR(st.st_mode)) {

@@ -107,7 +107,8 @@ bool fv_output_is_recorded(const char *path)
     if (fd >= 0)
         close(fd);
     snprintf(claim, sizeof(claim), "%.*s.job", (int)(name - path), path);
-    bool is_description = !strncmp(name, "run.json", 8) && (!name[8] || name[8] == '.'); /* run.json.1: rt/replaced.h */
+    /* run.json.1: rt/predecessor.h */
+    bool is_description = !strncmp(name, "run.json", 8) && (!name[8] || name[8] == '.');
     return is_rank_file || ((is_description || !strcmp(name, ".job")) && !lstat(claim, &st));
 }
 

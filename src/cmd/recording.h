@@ -1,5 +1,5 @@
 /* A recording of sensors: JSON, one object a line (share/doc/sensors.md has the keys). Written here, read by
- * recorded.h.
+ * recording_reader.h.
  *
  * Lines are kept in memory for a second at most, and go to the file whole, many by one write(), so that what is killed
  * leaves a file that can be read: what a kill costs is at most FV_RECORDING_HELD_S of data and a torn last line. A file

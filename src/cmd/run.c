@@ -21,7 +21,7 @@
 #include "cmd/run_throughput.h"
 #include "cmd/sigtrap.h"
 #include "cmd/stage.h"
-#include "cmd/written.h"
+#include "cmd/new_experiments.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -590,10 +590,10 @@ static int64_t monotonic_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-static struct fv_staged gather(const struct run *run, int64_t since_ns)
+static struct fv_stage_counts gather(const struct run *run, int64_t since_ns)
 {
     const struct fv_stage_wish wish = { .since_ns = since_ns, .for_node = true };
-    struct fv_staged staged = { 0 };
+    struct fv_stage_counts staged = { 0 };
 
     fv_stage_all(fv_config_get(&run->config, "--local"), &wish, &staged);
     return staged;
@@ -677,7 +677,7 @@ static void say_disabled(const struct run *run)
 static int start(struct run *run)
 {
     bool is_serial = is_alone(run);
-    struct fv_written written = { .names = NULL };
+    struct fv_new_experiments written = { .names = NULL };
     char why[PATH_MAX + 512];
 
     for (size_t i = 0; i < run->count; i++)
@@ -700,14 +700,14 @@ static int start(struct run *run)
             watch_process();
         return fv_exec(run->argv);
     }
-    fv_written_init(&written, run->config.output);
+    fv_new_experiments_init(&written, run->config.output);
     int64_t begin_ns = monotonic_ns();
     int signal_number = 0, status = fv_spawn(run->argv, is_serial ? name_process : NULL, &signal_number);
     if (is_local(run))
         gather_all(run, begin_ns);
     if (!fv_config_is(&run->config, "--quiet") && !fv_config_is(&run->config, "--disable") && !run->has_rights)
-        fv_written_report(&written, why_nothing(run, status, signal_number, why, sizeof(why)));
-    fv_written_release(&written);
+        fv_new_experiments_report(&written, why_nothing(run, status, signal_number, why, sizeof(why)));
+    fv_new_experiments_release(&written);
     return status;
 }
 

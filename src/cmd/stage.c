@@ -285,7 +285,8 @@ static ssize_t read_experiment(int local, char *out, size_t size)
     return n;
 }
 
-bool fv_stage(const char *local, const char *experiment, const struct fv_stage_wish *wish, struct fv_staged *staged)
+bool fv_stage(const char *local, const char *experiment, const struct fv_stage_wish *wish,
+              struct fv_stage_counts *staged)
 {
     struct stage s = { .wish = wish, .local = fv_local_open_own(local) };
     char text[PATH_MAX];
@@ -318,7 +319,7 @@ bool fv_stage(const char *local, const char *experiment, const struct fv_stage_w
     return n >= 0 && !s.failed;
 }
 
-bool fv_stage_all(const char *local, const struct fv_stage_wish *wish, struct fv_staged *staged)
+bool fv_stage_all(const char *local, const struct fv_stage_wish *wish, struct fv_stage_counts *staged)
 {
     char prefix[64], path[PATH_MAX];
     DIR *dir = opendir(local);
@@ -338,7 +339,7 @@ bool fv_stage_all(const char *local, const struct fv_stage_wish *wish, struct fv
 
 struct noted {
     const char *experiment;
-    struct fv_staged *staged;
+    struct fv_stage_counts *staged;
     bool good;
 };
 
@@ -392,7 +393,7 @@ static void stage_if_here(const char *host, const char *directory, void *arg)
     n->good = fv_stage(directory, n->experiment, &(struct fv_stage_wish){ 0 }, n->staged) && n->good;
 }
 
-bool fv_stage_noted(const char *experiment, struct fv_staged *staged)
+bool fv_stage_noted(const char *experiment, struct fv_stage_counts *staged)
 {
     struct noted noted = { experiment, staged, true };
 

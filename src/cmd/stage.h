@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-struct fv_staged {
+struct fv_stage_counts {
     size_t moved, running, failed; /* rank files */
 };
 
@@ -18,12 +18,13 @@ struct fv_stage_wish {
 
 /* Of one local directory, to `experiment`; NULL: where it belongs. Adds up what was done. False: something failed,
  * which was said. */
-bool fv_stage(const char *local, const char *experiment, const struct fv_stage_wish *wish, struct fv_staged *staged);
+bool fv_stage(const char *local, const char *experiment, const struct fv_stage_wish *wish,
+              struct fv_stage_counts *staged);
 
 /* Of all local directories of this user in LOCAL, where FVMPI_LOCAL leads. */
-bool fv_stage_all(const char *local, const struct fv_stage_wish *wish, struct fv_staged *staged);
+bool fv_stage_all(const char *local, const struct fv_stage_wish *wish, struct fv_stage_counts *staged);
 
 /* Of those that an experiment's notes name on this host. */
-bool fv_stage_noted(const char *experiment, struct fv_staged *staged);
+bool fv_stage_noted(const char *experiment, struct fv_stage_counts *staged);
 
 #endif

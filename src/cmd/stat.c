@@ -3,7 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/columns.h"
 #include "cmd/output.h"
-#include "cmd/stat_recorded.h"
+#include "cmd/stat_recording.h"
 #include "cmd/watching.h"
 #include "sensors/watch.h"
 #include "tool/vec.h"
@@ -210,7 +210,7 @@ static int print_recorded(const struct stat_run *s)
     if (s->has_interval || s->per_source || s->share || s->list)
         return wrong("--from",
                      "a recording has its interval and its series: not with --interval, --per-source, --share, --list");
-    return fv_stat_recorded(&(struct fv_stat_recorded){ s->from, s->operands, s->count, s->csv, s->summary });
+    return fv_stat_recording(&(struct fv_stat_recording){ s->from, s->operands, s->count, s->csv, s->summary });
 }
 
 int fv_cmd_stat(int argc, char **argv)

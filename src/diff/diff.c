@@ -1,7 +1,7 @@
 /* See diff.h. A run is reduced to its sums by call path as soon as it is read: many runs cost no more memory
  * than one and the names of the paths. */
 #include "diff/diff.h"
-#include "profile/counters/counted.h"
+#include "profile/counters/counters.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static double counted_in_all(const struct fv_model *m, const char *quantity)
     double sum = 0;
 
     for (uint32_t i = 0; i < m->rank_count; i++)
-        sum += fv_counted_of(fv_model_counted(m), 0, i, quantity, true);
+        sum += fv_counts_of(fv_model_counts(m), 0, i, quantity, true);
     return sum;
 }
 

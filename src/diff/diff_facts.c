@@ -39,7 +39,7 @@ static const struct {
 
 static int by_name(const void *a, const void *b)
 {
-    const struct fv_diff_seen *x = a, *y = b;
+    const struct fv_diff_fact_value *x = a, *y = b;
     int order = x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : strcmp(x->name, y->name);
 
     if (order || !x->value || !y->value)
@@ -51,7 +51,7 @@ static void add(struct fv_diff_facts *f, struct fv_arena *arena, unsigned kind, 
 {
     FV_GROW(f->seen, f->room, f->count + 1);
     f->seen[f->count++] =
-        (struct fv_diff_seen){ kind, fv_arena_string(arena, name), value ? fv_arena_string(arena, value) : NULL };
+        (struct fv_diff_fact_value){ kind, fv_arena_string(arena, name), value ? fv_arena_string(arena, value) : NULL };
 }
 
 /* "L1 Data 32K 0; ..." without the processors that share each: a rank tells of the one that it is on. */
@@ -138,7 +138,7 @@ void fv_diff_facts_take(struct fv_diff_facts *f, struct fv_arena *arena, const s
 /* ---- both sides ---- */
 
 /* The values of a name, which stand together from *at on, "2 | 4"; NULL: there is none. */
-static const char *join(const struct fv_diff_facts *f, size_t *at, const struct fv_diff_seen *name,
+static const char *join(const struct fv_diff_facts *f, size_t *at, const struct fv_diff_fact_value *name,
                         struct fv_arena *arena)
 {
     struct fv_string text = { 0 };
@@ -157,9 +157,10 @@ static const char *join(const struct fv_diff_facts *f, size_t *at, const struct 
     return out;
 }
 
-static int by_key(const struct fv_diff_seen *a, const struct fv_diff_seen *b)
+static int by_key(const struct fv_diff_fact_value *a, const struct fv_diff_fact_value *b)
 {
-    return by_name(&(struct fv_diff_seen){ a->kind, a->name, NULL }, &(struct fv_diff_seen){ b->kind, b->name, NULL });
+    return by_name(&(struct fv_diff_fact_value){ a->kind, a->name, NULL },
+                   &(struct fv_diff_fact_value){ b->kind, b->name, NULL });
 }
 
 struct fv_diff_fact *fv_diff_facts_compare(struct fv_diff_facts sides[2], struct fv_arena *arena, size_t *count)
@@ -170,7 +171,7 @@ struct fv_diff_fact *fv_diff_facts_compare(struct fv_diff_facts sides[2], struct
     *count = 0;
     for (size_t i = 0, k = 0; !a->unknown && !b->unknown && (i < a->count || k < b->count);) {
         bool is_of_a = k == b->count || (i < a->count && by_key(&a->seen[i], &b->seen[k]) <= 0);
-        const struct fv_diff_seen name = is_of_a ? a->seen[i] : b->seen[k];
+        const struct fv_diff_fact_value name = is_of_a ? a->seen[i] : b->seen[k];
         const char *of_a = join(a, &i, &name, arena), *of_b = join(b, &k, &name, arena);
 
         if (!fv_same_text(of_a, of_b))

@@ -11,7 +11,7 @@ extern const char *const fv_diff_fact_kinds[]; /* NULL behind the last */
 enum { FV_DIFF_MACHINE, FV_DIFF_PLACEMENT, FV_DIFF_ENVIRONMENT };
 
 /* A value that a side has. */
-struct fv_diff_seen {
+struct fv_diff_fact_value {
     unsigned kind;
     const char *name, *value; /* value NULL: a rank has no such variable */
 };
@@ -24,7 +24,7 @@ struct fv_diff_fact {
 
 /* Of a side; zeros at first. */
 struct fv_diff_facts {
-    struct fv_diff_seen *seen;
+    struct fv_diff_fact_value *seen;
     size_t count, room;
     size_t unknown; /* runs that did not record any */
 };

@@ -67,7 +67,7 @@ struct fv_doctor_process {
     struct fv_cpus cpus; /* of its threads that count */
 };
 
-struct fv_measured; /* measure/measure.h */
+struct fv_measurement; /* measure/measure.h */
 struct fv_doctor {
     const char *host, *kernel, *processors; /* kernel, processors: NULL: not known */
     struct fv_cpus online;
@@ -83,9 +83,9 @@ struct fv_doctor {
     size_t thread_count, thread_room;
     size_t not_seen; /* ranks of this node that the launcher tells of, but which could not be found */
     struct fv_arena arena;
-    struct fv_string text;        /* of the file that was read last */
-    char *config;                 /* of the kernel; NULL: not read yet */
-    struct fv_measured *measured; /* the caller's; NULL: nothing was measured */
+    struct fv_string text;           /* of the file that was read last */
+    char *config;                    /* of the kernel; NULL: not read yet */
+    struct fv_measurement *measured; /* the caller's; NULL: nothing was measured */
 };
 
 void fv_doctor_init(struct fv_doctor *doctor);

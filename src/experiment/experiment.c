@@ -197,7 +197,7 @@ static bool ends_with(const char *name, size_t length, const char *end)
     return length > n && !strncmp(name + length - n, end, n);
 }
 
-/* rank-000001.fvr.3: rt/replaced.h */
+/* rank-000001.fvr.3: rt/predecessor.h */
 static bool is_backup(const char *name)
 {
     size_t length = strlen(name), digits = 0;

@@ -38,7 +38,7 @@ void fv_problem_add(struct fv_problems *problems, enum fv_problem_kind kind, con
 void fv_problems_take(struct fv_problems *problems, struct fv_problems *others);
 void fv_problems_release(struct fv_problems *problems);
 
-struct fv_analysed;
+struct fv_analysis_result;
 struct fv_model;
 struct fv_experiment_file {
     char *path;
@@ -53,12 +53,12 @@ struct fv_experiment {
     size_t directories;
     struct fv_experiment_file *files; /* of the reported run, by world rank */
     size_t count, room;
-    size_t backups;  /* files *.fvr.N: what their process was before exec(), rt/replaced.h */
+    size_t backups;  /* files *.fvr.N: what their process was before exec(), rt/predecessor.h */
     char *elsewhere; /* fv_experiment_elsewhere() */
     struct fv_problems problems;
-    const struct fv_analysed *analysed; /* of its traces; NULL: none. The caller's */
-    size_t traced_calls;                /* of its traces, that are wanted one by one at most; the caller's */
-    const struct fv_model *passes;      /* other runs of the program, whose counters are joined; the caller's */
+    const struct fv_analysis_result *analysed; /* of its traces; NULL: none. The caller's */
+    size_t traced_calls;                       /* of its traces, that are wanted one by one at most; the caller's */
+    const struct fv_model *passes;             /* other runs of the program, whose counters are joined; the caller's */
     size_t pass_count;
 };
 
@@ -82,7 +82,7 @@ struct fv_rank_files {
     struct fv_arena arena;
     char **paths;
     size_t count, room;
-    size_t backups; /* files *.fvr.N: what their process was before exec(), rt/replaced.h */
+    size_t backups; /* files *.fvr.N: what their process was before exec(), rt/predecessor.h */
 };
 int fv_rank_files_list(struct fv_rank_files *out, const char *directory);
 

@@ -3,7 +3,7 @@
  * frame is above another's has left that one. Nothing here waits, or takes memory or a lock, but where a function is
  * called from a new place. */
 #include "functions/functions.h"
-#include "functions/left_out.h"
+#include "functions/exclusions.h"
 #include "rt/events.h"
 #include "rt/layers.h"
 
@@ -16,8 +16,8 @@ enum {
 };
 
 struct frame {
-    struct fv_called *called; /* NULL: not measured */
-    struct fv_called *inner;  /* the innermost that is, up to here */
+    struct fv_called_function *called; /* NULL: not measured */
+    struct fv_called_function *inner;  /* the innermost that is, up to here */
     const void *function, *site;
     uintptr_t at, from;            /* the stack where it called the hook, and from where */
     uint64_t begin, paused, mpi;   /* ticks, as in struct fv_function_calls */
@@ -44,7 +44,7 @@ static FV_COLD bool is_wanted(void)
     if (wish == UNKNOWN) {
         wish = fv_option_is_on("FVMPI_FUNCTIONS") && !fv_option_is_on("FVMPI_DISABLE") ? WANTED : UNWANTED;
         if (wish == WANTED)
-            fv_left_out_init();
+            fv_exclusions_init();
     }
     return wish == WANTED;
 }
@@ -86,7 +86,7 @@ static inline bool is_on_own_stack(const struct fv_thread *t, uintptr_t at)
 static inline __attribute__((always_inline)) void pop_now(struct stack *s, uint64_t now)
 {
     struct frame *top = &s->frames[s->depth--];
-    struct fv_called *c = top->called;
+    struct fv_called_function *c = top->called;
 
     if (FV_UNLIKELY(!c)) {
         top[-1].callees += top->callees;
@@ -134,7 +134,7 @@ static FV_COLD void pop_left(struct stack *s, uint64_t now)
 }
 
 /* The call of the top frame begins. */
-static inline void count_begin(struct stack *s, struct frame *top, struct fv_called *c, uint64_t begin)
+static inline void count_begin(struct stack *s, struct frame *top, struct fv_called_function *c, uint64_t begin)
 {
     struct fv_function_calls *calls = c->calls;
     uint64_t mpi = s->thread->record->mpi_ticks,
@@ -160,7 +160,7 @@ static inline void count_begin(struct stack *s, struct frame *top, struct fv_cal
 }
 
 /* Begins the call of the top frame, which is not measured yet. `begin` 0: now. */
-static inline void measure(struct stack *s, struct frame *top, struct fv_called *c, uint64_t begin)
+static inline void measure(struct stack *s, struct frame *top, struct fv_called_function *c, uint64_t begin)
 {
     count_begin(s, top, c, begin);
     if (FV_LIKELY(!__atomic_load_n(&fv_rt.tracing, __ATOMIC_RELAXED)))
@@ -176,7 +176,7 @@ static FV_COLD uint64_t batch_ticks(struct stack *s)
     enum { BATCH = 256, BATCHES = 8 };
     static uint64_t known;
     struct fv_function_calls calls = { .ticks_min = UINT64_MAX };
-    struct fv_called called = { .calls = &calls };
+    struct fv_called_function called = { .calls = &calls };
     struct frame *top = &s->frames[s->depth], before = *top;
     uint64_t best = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
@@ -241,8 +241,9 @@ static void measure_open(struct stack *s)
     s->frames[0].inner = &s->thread->functions->root;
     for (uint32_t i = 1; i <= s->depth; i++) {
         struct frame *f = &s->frames[i];
-        struct fv_called *c = fv_called_find(s->thread, f[-1].inner, f->function, f->site,
-                                             f[-1].called && is_inlined(&f[-1], f->function, f->site, f->at, f->from));
+        struct fv_called_function *c =
+            fv_called_find(s->thread, f[-1].inner, f->function, f->site,
+                           f[-1].called && is_inlined(&f[-1], f->function, f->site, f->at, f->from));
 
         f->inner = f[-1].inner;
         if (c && c->is_counted) { /* left out: such are never on the stack */
@@ -419,7 +420,7 @@ static inline void push(struct stack *s, struct frame *top, const void *function
 }
 
 /* c NULL: not known. */
-static FV_COLD void begin_beyond(struct stack *s, struct fv_called *c)
+static FV_COLD void begin_beyond(struct stack *s, struct fv_called_function *c)
 {
     s->beyond++;
     if (s->thread)
@@ -445,7 +446,7 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
                                             uintptr_t from)
 {
     struct frame *top = &s->frames[s->depth];
-    struct fv_called *c = NULL;
+    struct fv_called_function *c = NULL;
 
     if (is_child(s) || (FV_UNLIKELY(s->busy) && !was_left(s, at)))
         return;
@@ -480,7 +481,7 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
 FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site);
 FV_PUBLIC void __cyg_profile_func_exit(void *function, void *site);
 
-static inline bool is_call(const struct fv_called *c, const void *function, const void *site)
+static inline bool is_call(const struct fv_called_function *c, const void *function, const void *site)
 {
     return c && c->function == function && c->site == site;
 }
@@ -499,7 +500,7 @@ FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
         begin(s, function, site, at, from);
         return;
     }
-    struct fv_called *c = top->inner->recent;
+    struct fv_called_function *c = top->inner->recent;
     if (!is_call(c, function, site)) {
         /* what is recursive has one for all its callers */
         c = c && is_call(c->after, function, site) && c->after->parent == top->inner ? c->after : NULL;

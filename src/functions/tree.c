@@ -1,7 +1,7 @@
 /* See functions.h. Rejected: a tree of functions alone, without the places of calls (a function that is called from two
  * lines is what people look for); a table of the process (a lock, and a cache line that all threads write). */
 #include "functions/functions.h"
-#include "functions/left_out.h"
+#include "functions/exclusions.h"
 #include "rt/path.h"
 #include "rt/process.h"
 #include "rt/tail.h"
@@ -16,7 +16,7 @@ enum {
 
 struct place {
     uint64_t key;
-    struct fv_called *called;
+    struct fv_called_function *called;
 };
 struct short_function {
     uint64_t address;
@@ -25,13 +25,13 @@ struct short_function {
 struct fv_functions *fv_functions_new(struct fv_thread *thread)
 {
     struct fv_functions *f = fv_memory_new(sizeof(*f));
-    struct fv_called **blocks = f ? fv_memory_new(BLOCKS * sizeof(struct fv_called *)) : NULL;
+    struct fv_called_function **blocks = f ? fv_memory_new(BLOCKS * sizeof(struct fv_called_function *)) : NULL;
     struct fv_chunk_header *chunk =
         blocks ? fv_writer_chunk(&fv_rt.writer, FV_CHUNK_FUNCTION_LOSSES, thread->id, 0, sizeof(*f->losses)) : NULL;
 
     if (!chunk) {
         if (blocks)
-            fv_memory_free(blocks, BLOCKS * sizeof(struct fv_called *));
+            fv_memory_free(blocks, BLOCKS * sizeof(struct fv_called_function *));
         if (f)
             fv_memory_free(f, sizeof(*f));
         return NULL;
@@ -44,7 +44,7 @@ struct fv_functions *fv_functions_new(struct fv_thread *thread)
 
 /* ---- places ---- */
 
-static uint64_t key_of(const struct fv_called *caller, const void *function, const void *site)
+static uint64_t key_of(const struct fv_called_function *caller, const void *function, const void *site)
 {
     /* 0 is none; callers differ above that bit */
     return (((uintptr_t)site * UINT64_C(0xbf58476d1ce4e5b9) + (uintptr_t)function) * UINT64_C(0x94d049bb133111eb) +
@@ -52,22 +52,22 @@ static uint64_t key_of(const struct fv_called *caller, const void *function, con
            1;
 }
 
-static struct fv_called *called_at(const struct fv_functions *f, uint32_t index)
+static struct fv_called_function *called_at(const struct fv_functions *f, uint32_t index)
 {
     return &f->blocks[index / BLOCK][index % BLOCK];
 }
 
-static struct fv_called *new_called(struct fv_functions *f)
+static struct fv_called_function *new_called(struct fv_functions *f)
 {
     if (f->count == PLACES)
         return NULL;
     if (!f->blocks[f->count / BLOCK])
-        f->blocks[f->count / BLOCK] = fv_memory_new(BLOCK * sizeof(struct fv_called));
+        f->blocks[f->count / BLOCK] = fv_memory_new(BLOCK * sizeof(struct fv_called_function));
     return f->blocks[f->count / BLOCK] ? called_at(f, f->count) : NULL;
 }
 
 /* Among the callers: the outermost call of a recursion is measured. */
-static struct fv_called *find_outer(struct fv_called *caller, const void *function, const void *site)
+static struct fv_called_function *find_outer(struct fv_called_function *caller, const void *function, const void *site)
 {
     while (caller && !(caller->function == function && caller->site == site))
         caller = caller->parent;
@@ -75,7 +75,7 @@ static struct fv_called *find_outer(struct fv_called *caller, const void *functi
 }
 
 /* Where the function is called, by where its caller was; what is inlined has no place of its own. 0: no room. */
-static uint32_t path_of(const struct fv_called *caller, const void *site, bool inlined)
+static uint32_t path_of(const struct fv_called_function *caller, const void *site, bool inlined)
 {
     uint64_t removals = fv_module_removals(), offset;
 
@@ -98,28 +98,28 @@ static uint32_t child_of(uint32_t node, uint32_t module, uint64_t offset)
 }
 
 /* As what is counted alone, but nowhere. */
-static struct fv_called *leave_out(struct fv_functions *f, struct fv_called *c, struct fv_called *caller,
-                                   const void *function, const void *site)
+static struct fv_called_function *leave_out(struct fv_functions *f, struct fv_called_function *c,
+                                            struct fv_called_function *caller, const void *function, const void *site)
 {
     if (!fv_map_add(&f->shorts, sizeof(struct short_function), (uintptr_t)function, 4 * PLACES))
         return NULL;
     f->count++;
-    *c = (struct fv_called){
+    *c = (struct fv_called_function){
         .calls = &f->nowhere, .parent = caller, .function = function, .site = site, .is_counted = true
     };
     return c;
 }
 
-static struct fv_called *make(struct fv_thread *t, struct fv_called *caller, const void *function, const void *site,
-                              bool inlined)
+static struct fv_called_function *make(struct fv_thread *t, struct fv_called_function *caller, const void *function,
+                                       const void *site, bool inlined)
 {
     static const struct fv_tail_kind kind = { .type = FV_CHUNK_FUNCTION_CALLS, .first_pages = 1, .most_pages = 16 };
     struct fv_functions *f = t->functions;
-    struct fv_called *c = new_called(f);
+    struct fv_called_function *c = new_called(f);
     uint64_t offset;
     uint32_t module = fv_module_of((uintptr_t)function, &offset);
 
-    if (c && fv_left_out(function, offset))
+    if (c && fv_exclusions_have(function, offset))
         return leave_out(f, c, caller, function, site);
     struct fv_function_calls *calls = c ? fv_tail_next(&f->tail, &kind, t->id, sizeof(*calls), false) : NULL;
 
@@ -132,12 +132,12 @@ static struct fv_called *make(struct fv_thread *t, struct fv_called *caller, con
     calls->node = child_of(inlined ? caller->calls->node : path, module, offset + 1);
     fv_tail_commit(&f->tail, sizeof(*calls));
     f->count++;
-    *c = (struct fv_called){ .calls = calls,
-                             .parent = caller,
-                             .function = function,
-                             .site = site,
-                             .path = path,
-                             .number = (uint32_t)f->tail.count };
+    *c = (struct fv_called_function){ .calls = calls,
+                                      .parent = caller,
+                                      .function = function,
+                                      .site = site,
+                                      .path = path,
+                                      .number = (uint32_t)f->tail.count };
     if ((c->is_counted = fv_called_is_short(f, function)))
         calls->flags |= FV_CALLS_COUNTED;
     return c;
@@ -149,8 +149,8 @@ static bool may_make(void)
     return fv_lock_is_free(&fv_tree_lock) && fv_lock_is_free(&fv_rt.writer.lock);
 }
 
-struct fv_called *fv_called_find(struct fv_thread *t, struct fv_called *caller, const void *function, const void *site,
-                                 bool inlined)
+struct fv_called_function *fv_called_find(struct fv_thread *t, struct fv_called_function *caller, const void *function,
+                                          const void *site, bool inlined)
 {
     struct fv_functions *f = t->functions;
     uint64_t key = key_of(caller, function, site);
@@ -165,7 +165,7 @@ struct fv_called *fv_called_find(struct fv_thread *t, struct fv_called *caller, 
         return is_it ? known->called : NULL;
     }
     struct fv_scope scope = fv_scope_enter();
-    struct fv_called *made = find_outer(caller, function, site);
+    struct fv_called_function *made = find_outer(caller, function, site);
     if (!made && may_make())
         made = make(t, caller, function, site, inlined);
     struct place *place = made ? fv_map_add(&f->places, sizeof(*place), key, 4 * PLACES) : NULL;
@@ -195,14 +195,14 @@ static double nanoseconds(uint64_t ticks)
                : 0;
 }
 
-FV_COLD void fv_called_judge(struct fv_functions *f, const struct fv_called *called)
+FV_COLD void fv_called_judge(struct fv_functions *f, const struct fv_called_function *called)
 {
     uint64_t calls = 0, ended = 0, ticks = 0;
 
     if (fv_rt.options.functions == FV_FUNCTIONS_ALL)
         return;
     for (uint32_t i = 0; i < f->count; i++) {
-        const struct fv_called *c = called_at(f, i);
+        const struct fv_called_function *c = called_at(f, i);
 
         if (c->function != called->function)
             continue;
@@ -237,7 +237,7 @@ void fv_functions_clear(struct fv_thread *t)
     uint64_t now = fv_ticks();
 
     for (uint32_t i = 0; t->functions && i < t->functions->count; i++) {
-        const struct fv_called *c = called_at(t->functions, i);
+        const struct fv_called_function *c = called_at(t->functions, i);
         struct fv_function_calls *calls = c->calls;
 
         *calls = (struct fv_function_calls){ .parent = calls->parent,

@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "live/follower.h"
 #include "profile/hang/hang.h"
-#include "profile/machine/machine.h"
+#include "profile/machine/sensors.h"
 #include "profile/profile.h"
 #include "profile/verdict.h"
 #include "tool/vec.h"
@@ -192,7 +192,7 @@ static void put_hosts(struct fv_jsonl *out, const struct fv_model *m)
  * and time. */
 static void put_sensors(struct fv_jsonl *out, const struct fv_model *m)
 {
-    const struct fv_machine *machine = fv_model_machine(m);
+    const struct fv_machine *machine = fv_model_sensors(m);
     size_t last = 0;
 
     fv_jsonl_text(out, ",\"sensors\":[");

@@ -122,7 +122,7 @@ void fv_jsonl_series_list(struct fv_jsonl *l, const struct fv_watch *watch, size
 {
     fv_jsonl_text(l, "[");
     for (size_t i = first; i < watch->count; i++) {
-        const struct fv_watched *one = &watch->series[i];
+        const struct fv_watched_series *one = &watch->series[i];
         const struct fv_sensor *sensor = fv_watch_sensor(watch, i);
         const struct fv_sensor_event *event = fv_watch_event(watch, i);
 

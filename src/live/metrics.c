@@ -102,7 +102,7 @@ static void put_source(struct fv_jsonl *out, const struct fv_watched_sensor *of,
 static bool is_watched(const struct fv_watch *watch, size_t sensor, size_t event, size_t source)
 {
     for (size_t i = 0; i < watch->count; i++) {
-        const struct fv_watched *one = &watch->series[i];
+        const struct fv_watched_series *one = &watch->series[i];
 
         if (one->sensor == sensor && one->event == event &&
             (one->source == source || one->source == FV_WATCH_ALL || source == FV_WATCH_ALL))

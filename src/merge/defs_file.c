@@ -286,7 +286,7 @@ static void scan_event(struct scan *s, const struct fv_event *e)
 static void scan_events(struct fv_defs *d, const struct fv_reader *reader, uint32_t rank, struct fv_def_map *map)
 {
     struct scan s = { .defs = d, .map = map, .rank = rank };
-    struct fv_unpacked unpacked = { 0 };
+    struct fv_unpacked_events unpacked = { 0 };
     size_t count;
     const struct fv_chunk *chunks = fv_reader_chunks(reader, &count);
     struct fv_event e;
@@ -301,7 +301,7 @@ static void scan_events(struct fv_defs *d, const struct fv_reader *reader, uint3
         end_group(&s);
         fv_reader_forget(reader, &chunks[i]);
     }
-    fv_unpacked_release(&unpacked);
+    fv_unpacked_events_release(&unpacked);
     free(s.created);
     free(s.members);
 }

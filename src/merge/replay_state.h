@@ -37,7 +37,7 @@ struct fv_stream {
     struct fv_call_site *sites;
     size_t site_count;
     struct fv_in_call in_call;
-    struct fv_unpacked unpacked;
+    struct fv_unpacked_events unpacked;
     struct fv_event_cursor cursor;
     bool has_ahead, loaded;
     uint64_t calls;         /* taken, and what stood between calls */

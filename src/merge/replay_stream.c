@@ -147,7 +147,7 @@ uint64_t fv_stream_missing_at_end(const struct fv_rank_replay *r, const struct f
 void fv_stream_release(struct fv_stream *s)
 {
     free(s->chunks);
-    fv_unpacked_release(&s->unpacked);
+    fv_unpacked_events_release(&s->unpacked);
     free(s->sites);
     free(s->details);
 }

@@ -19,7 +19,7 @@ struct share {
 };
 struct join {
     struct fv_model *model;
-    const struct fv_analysed *a;
+    const struct fv_analysis_result *a;
     bool exact; /* one clock, and nothing is missing */
     struct share *shares;
     size_t share_count, share_room;
@@ -69,7 +69,7 @@ static void add_part(struct fv_analysed_part *to, const struct fv_analysed_part 
 /* Every rank that it speaks of is there: same_files(). */
 static void add_shares(struct join *j)
 {
-    const struct fv_analysed *a = j->a;
+    const struct fv_analysis_result *a = j->a;
 
     for (uint32_t i = 0; i < a->site_count; i++)
         for (uint32_t k = 0; k < a->sites[i].parts; k++) {
@@ -91,7 +91,7 @@ static void add_shares(struct join *j)
 static bool same_files(struct join *j)
 {
     const struct fv_model *m = j->model;
-    const struct fv_analysed *a = j->a;
+    const struct fv_analysis_result *a = j->a;
     bool *listed = fv_xcalloc(m->rank_count, sizeof(*listed));
     bool same = a->world_size == (uint32_t)m->world_size;
 
@@ -250,13 +250,13 @@ static void take_computed(struct join *j)
         return;
     FV_GROW(c->computed, c->computed_room, j->a->computed_count);
     for (size_t i = 0; i < j->a->computed_count; i++) {
-        const struct fv_analysed_computed *p = &j->a->computed[i];
+        const struct fv_analysed_computing *p = &j->a->computed[i];
         uint32_t from = site_of(j, p->from), site = site_of(j, p->site);
 
         if (from != FV_NONE && site != FV_NONE)
-            c->computed[c->computed_count++] =
-                (struct fv_computed){ from,     site,    rank_of(j, p->rank), own(m, p->function), own(m, p->file),
-                                      p->count, p->cpu_s };
+            c->computed[c->computed_count++] = (struct fv_computing_part){
+                from, site, rank_of(j, p->rank), own(m, p->function), own(m, p->file), p->count, p->cpu_s
+            };
     }
 }
 
@@ -269,7 +269,7 @@ static bool is_completion(const char *kind)
 
 static void take_totals(struct join *j)
 {
-    const struct fv_analysed *a = j->a;
+    const struct fv_analysis_result *a = j->a;
     struct fv_model *m = j->model;
     struct fv_causes *c = &m->causes;
 
@@ -342,7 +342,7 @@ static void take_over(struct join *j)
     take_totals(j);
 }
 
-void fv_build_analysed(struct fv_build *b, const struct fv_analysed *a)
+void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
 {
     struct fv_model *m = b->model;
     struct join j = { .model = m, .a = a };

@@ -103,7 +103,7 @@ double fv_build_seconds(const struct fv_model *model, uint32_t rank, uint64_t ti
 uint32_t fv_build_thread(const struct fv_model *model, uint32_t rank, uint32_t id);
 
 /* Takes over what the trace tells, if it is the trace of these rank files; else a note says why not. */
-void fv_build_analysed(struct fv_build *build, const struct fv_analysed *analysed);
+void fv_build_analysed(struct fv_build *build, const struct fv_analysis_result *analysed);
 void fv_build_program_times(struct fv_model *model); /* last */
 
 /* Who is to blame, from the parts of call sites. */
@@ -145,7 +145,7 @@ struct fv_site_more *fv_build_more(struct fv_model *model, struct fv_site_rank *
 void fv_build_alikes(struct fv_model *model, struct fv_symbols *symbols, bool look_up, uint32_t *sites);
 
 /* A thing and its time. For qsort(): longest first, else by number. */
-struct fv_timed {
+struct fv_timed_item {
     uint32_t id;
     double sum;
 };

@@ -610,14 +610,14 @@ static const struct fv_relation efficiency_relation = {
 /* ---- the subject ---- */
 
 extern const struct fv_track fv_track_calls, fv_track_in_calls, fv_track_bounds, fv_track_notes, fv_track_charges,
-    fv_track_timeline, fv_track_traced, fv_track_regions;
+    fv_track_timeline, fv_track_trace_excerpt, fv_track_regions;
 extern const struct fv_relation fv_ranks_relation, fv_hybrid_efficiency_relation, fv_waiting_relation,
     fv_timeline_relation;
 
 const struct fv_subject fv_calls_subject = {
     .name = "calls",
     .tracks = { &fv_track_calls, &fv_track_in_calls, &fv_track_bounds, &fv_track_notes, &fv_track_charges,
-                &fv_track_timeline, &fv_track_traced, &fv_track_regions },
+                &fv_track_timeline, &fv_track_trace_excerpt, &fv_track_regions },
     .relations = { &fv_ranks_relation, &callsites_relation, &mpi_functions_relation, &histograms_relation,
                    &message_sizes_relation, &size_classes_relation, &matrix_relation, &communicators_relation,
                    &efficiency_relation, &fv_hybrid_efficiency_relation, &fv_waiting_relation, &fv_timeline_relation },

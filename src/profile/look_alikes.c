@@ -87,9 +87,9 @@ uint32_t fv_alike(struct fv_alikes *f, uint32_t node)
 /* ---- call sites ---- */
 
 /* Longest first. */
-static struct fv_timed *in_order(const struct fv_model *m)
+static struct fv_timed_item *in_order(const struct fv_model *m)
 {
-    struct fv_timed *order = fv_xcalloc(m->site_count, sizeof(*order));
+    struct fv_timed_item *order = fv_xcalloc(m->site_count, sizeof(*order));
 
     for (uint32_t i = 0; i < m->site_count; i++)
         order[i].id = i;
@@ -107,7 +107,7 @@ static void add_own_wait(struct fv_site *to, const struct fv_site *from)
 }
 
 /* Of those that look the same, that with the longest calls stays. `now` is the number of each in that order. */
-static void merge_sites(struct fv_alikes *f, const struct fv_timed *order, uint32_t *now)
+static void merge_sites(struct fv_alikes *f, const struct fv_timed_item *order, uint32_t *now)
 {
     struct fv_model *m = f->model;
     struct fv_site *sites = fv_xcalloc(m->site_count, sizeof(*sites));
@@ -201,7 +201,7 @@ static void merge(struct fv_alikes *f, uint32_t *number)
 {
     struct fv_model *m = f->model;
     size_t recorded = m->site_count;
-    struct fv_timed *order = in_order(m);
+    struct fv_timed_item *order = in_order(m);
     uint32_t *now = fv_xcalloc(recorded, sizeof(*now));
 
     for (uint32_t i = 0; i < recorded; i++)

@@ -165,12 +165,12 @@ static int by_size_class(const void *a, const void *b)
 /* Longest first, and those that were never called are left out unless a rank is in them. */
 static void order_functions(struct fv_model *m)
 {
-    struct fv_timed *order = fv_xcalloc(m->function_count, sizeof(*order));
+    struct fv_timed_item *order = fv_xcalloc(m->function_count, sizeof(*order));
     uint32_t *renumbered = fv_xcalloc(m->function_count, sizeof(*renumbered));
     struct fv_func *sorted = fv_xcalloc(m->function_count, sizeof(*sorted));
 
     for (uint32_t i = 0; i < m->function_count; i++)
-        order[i] = (struct fv_timed){ i, m->functions[i].stat.sum_s };
+        order[i] = (struct fv_timed_item){ i, m->functions[i].stat.sum_s };
     if (m->function_count)
         qsort(order, m->function_count, sizeof(*order), fv_timed_longer);
     for (uint32_t i = 0; i < m->function_count; i++) {
@@ -606,9 +606,9 @@ void fv_model_release(struct fv_model *m)
     free(m->causes.regions);
     free(m->addresses);
     free(m->timeline.share);
-    free(m->traced.calls);
-    free(m->traced.messages);
-    free(m->traced.samples);
+    free(m->excerpt.calls);
+    free(m->excerpt.messages);
+    free(m->excerpt.samples);
     fv_problems_release(&m->problems);
     fv_problems_release(&m->module_problems);
     fv_arena_release(&m->arena);

@@ -11,7 +11,7 @@
 #include "profile/subject.h"
 #include "experiment/definitions.h"
 #include "experiment/keys.h"
-#include "profile/traced.h"
+#include "profile/trace_excerpt.h"
 #include "symbols/symbols.h"
 #include "tool/pop.h"
 
@@ -120,7 +120,7 @@ struct fv_site_more {
 struct fv_wait_item {
     uint8_t kind;  /* enum fv_waited_kind */
     uint32_t comm; /* in fv_model.comms; FV_NONE: unknown */
-    int peer, tag; /* as in struct fv_waited */
+    int peer, tag; /* as in struct fv_wait_target */
 };
 
 struct fv_in_call_view {
@@ -333,7 +333,7 @@ struct fv_late_procedure {
     double cpu_s, delay_s, critical_s; /* delay_s: waiting of others that it made; critical_s: on the critical path */
 };
 /* By samples of the trace: a procedure itself in the computing between two calls, sites. */
-struct fv_computed {
+struct fv_computing_part {
     uint32_t from, site, rank;
     const char *function, *file;
     uint64_t count;
@@ -395,7 +395,7 @@ struct fv_causes {
     size_t culprit_count, culprit_room;
     struct fv_late_procedure *late; /* by delay, largest first */
     size_t late_count, late_room;
-    struct fv_computed *computed; /* of the whole run; empty: nothing is known of that */
+    struct fv_computing_part *computed; /* of the whole run; empty: nothing is known of that */
     size_t computed_count, computed_room;
     struct fv_region *regions; /* by max_s, largest first */
     size_t region_count, region_room;
@@ -473,12 +473,12 @@ struct fv_model {
     struct fv_address *addresses; /* that are to be named: of locks, of the functions of threads */
     size_t address_count, address_room;
     struct fv_hybrid hybrid;
-    struct fv_trace_excerpt traced; /* calls 0: none, or not asked for */
-    void *data[FV_SUBJECT_COUNT];   /* of its subjects; NULL: all zeros */
+    struct fv_trace_excerpt excerpt; /* calls 0: none, or not asked for */
+    void *data[FV_SUBJECT_COUNT];    /* of its subjects; NULL: all zeros */
 };
 
-/* A subject's data in the model, by a function of the type: FV_SUBJECT_DATA(struct fv_works, works, worksharing)
- * declares fv_model_works(model), of the subject worksharing. Never NULL. */
+/* A subject's data in the model, by a function of the type: FV_SUBJECT_DATA(struct fv_works, worksharing, worksharing)
+ * declares fv_model_worksharing(model), of the subject worksharing. Never NULL. */
 #define FV_SUBJECT_NO_DATA 2048
 extern const uint64_t fv_subject_no_data[FV_SUBJECT_NO_DATA / 8];
 #define FV_SUBJECT_DATA(T, name, subject)                                                       \

@@ -1,9 +1,9 @@
 /* See profile.h: the order in which a profile is finished. */
 #include "profile/profile.h"
-#include "profile/counters/counted.h"
+#include "profile/counters/counters.h"
 #include "profile/machine/facts.h"
 #include "profile/samples/costs.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 #include "tool/words.h"
 
 #include <string.h>
@@ -70,8 +70,8 @@ static void set_memory_peak(struct fv_model *m, double of_node)
 
     if (!(of_node > 0))
         return;
-    fv_counted_set_peak(fv_model_counted(m), "memory_read_rate", nodes * of_node);
-    fv_counted_set_peak(fv_model_phase_counted(m), "memory_read_rate", nodes * of_node);
+    fv_counts_set_peak(fv_model_counts(m), "memory_read_rate", nodes * of_node);
+    fv_counts_set_peak(fv_model_phase_counts(m), "memory_read_rate", nodes * of_node);
 }
 
 struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct fv_profile_options *options)
@@ -84,7 +84,7 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
         say_pass(&f->model, &experiment->passes[i]);
     f->profile = (struct fv_profile){ &f->model, &f->symbols, &f->costs, &f->findings, f->model.problems.count };
     fv_problems_take(&f->model.problems, &f->model.module_problems);
-    fv_counted_phases(&f->model);
+    fv_counts_phases(&f->model);
     set_memory_peak(&f->model, options->memory_peak);
     if (fv_model_costs(&f->model)->ticks)
         fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
@@ -104,13 +104,13 @@ const struct fv_region_procedure *fv_region_procedures(const struct fv_profile *
     return slice ? p->costs->region_procedures + slice->first : NULL;
 }
 
-static void read_analysis(struct fv_experiment *experiment, struct fv_analysed *analysed)
+static void read_analysis(struct fv_experiment *experiment, struct fv_analysis_result *analysed)
 {
     struct fv_string name = { 0 };
     char why[FV_ANALYSIS_WHY];
 
     fv_string_add(&name, "%s/" FV_ANALYSIS_FILE, experiment->first);
-    int err = fv_analysed_read(analysed, name.text, why);
+    int err = fv_analysis_result_read(analysed, name.text, why);
     if (!err)
         experiment->analysed = analysed;
     else if (err != -FV_ENOENT)
@@ -201,7 +201,7 @@ static int open_profile(char *const *paths, size_t count, const struct fv_model 
                         const struct fv_profile_options *options, struct fv_profile **out)
 {
     struct fv_experiment experiment;
-    struct fv_analysed analysed = { 0 };
+    struct fv_analysis_result analysed = { 0 };
     int err = fv_experiment_open(&experiment, paths, count);
 
     if (err)
@@ -210,7 +210,7 @@ static int open_profile(char *const *paths, size_t count, const struct fv_model 
     experiment.pass_count = opened ? opened - 1 : 0;
     read_analysis(&experiment, &analysed);
     *out = fv_profile_new(&experiment, options);
-    fv_analysed_release(&analysed);
+    fv_analysis_result_release(&analysed);
     fv_experiment_release(&experiment);
     return 0;
 }

@@ -552,7 +552,7 @@ static void add_wait_items(struct fv_build *b, const struct fv_build_file *file,
     out->waits_untold = w->count > kept ? w->count - kept : 0;
     FV_GROW(m->wait_items, m->wait_item_room, m->wait_item_count + kept);
     for (uint32_t i = 0; i < kept; i++) {
-        const struct fv_waited *r = &w->item[i];
+        const struct fv_wait_target *r = &w->item[i];
 
         m->wait_items[m->wait_item_count++] = (struct fv_wait_item){
             .kind = r->kind, .comm = fv_numbers_get(&file->comms, r->comm), .peer = r->peer, .tag = r->tag

@@ -13,7 +13,7 @@
 
 struct source {
     FILE *file;
-    struct fv_analysed *to;
+    struct fv_analysis_result *to;
     uint64_t *delay_sites, *procedure_sites; /* ids, until all sites are known */
     size_t delay_room, procedure_room;
     uint64_t (*computed_sites)[2]; /* from, and the next */
@@ -131,7 +131,7 @@ static double estimated(struct source *s, const json_t *kinds)
 
 static void take_rank(struct source *s, const json_t *row)
 {
-    struct fv_analysed *a = s->to;
+    struct fv_analysis_result *a = s->to;
 
     FV_GROW(a->ranks, a->rank_room, a->rank_count + 1);
     a->ranks[a->rank_count++] =
@@ -144,7 +144,7 @@ static void take_rank(struct source *s, const json_t *row)
 
 static void take_kind(struct source *s, const json_t *row)
 {
-    struct fv_analysed *a = s->to;
+    struct fv_analysis_result *a = s->to;
     const char *kind = string(s, row, "kind");
 
     FV_GROW(a->kinds, a->kind_room, a->kind_count + 1);
@@ -154,7 +154,7 @@ static void take_kind(struct source *s, const json_t *row)
 
 static void take_part(struct source *s, const json_t *row)
 {
-    struct fv_analysed *a = s->to;
+    struct fv_analysis_result *a = s->to;
     struct fv_analysed_part p = { .rank = small(s, row, "rank"),
                                   .count = count(s, row, "count"),
                                   .time_s = number(s, row, "time_s"),
@@ -171,7 +171,7 @@ static void take_part(struct source *s, const json_t *row)
 
 static void take_site(struct source *s, const json_t *row)
 {
-    struct fv_analysed *a = s->to;
+    struct fv_analysis_result *a = s->to;
     const json_t *parts = json_object_get(row, "per_rank");
     struct fv_analysed_site site = { .id = count(s, row, "id"),
                                      .key = key(s, row, "key"),
@@ -188,7 +188,7 @@ static void take_site(struct source *s, const json_t *row)
 
 static void take_delay(struct source *s, const json_t *row)
 {
-    struct fv_analysed *a = s->to;
+    struct fv_analysis_result *a = s->to;
     const char *where = json_string_value(json_object_get(row, "where"));
     struct fv_analysed_delay d = { .rank = small(s, row, "rank"),
                                    .cost_s = number(s, row, "cost_s"),
@@ -208,7 +208,7 @@ static void take_delay(struct source *s, const json_t *row)
 
 static void take_procedure(struct source *s, const json_t *row)
 {
-    struct fv_analysed *a = s->to;
+    struct fv_analysis_result *a = s->to;
     const json_t *total = json_object_get(row, "total");
     struct fv_analysed_procedure p = { .rank = small(s, row, "rank"),
                                        .function = string(s, row, "function"),
@@ -226,13 +226,13 @@ static void take_procedure(struct source *s, const json_t *row)
 /* Returns how many samples it has. */
 static uint64_t take_computed(struct source *s, const json_t *row)
 {
-    struct fv_analysed *a = s->to;
+    struct fv_analysis_result *a = s->to;
     const uint64_t from = count(s, row, "from_callsite"), site = count(s, row, "callsite");
-    struct fv_analysed_computed c = { .rank = small(s, row, "rank"),
-                                      .function = string(s, row, "function"),
-                                      .file = string(s, row, "file"),
-                                      .count = count(s, row, "count"),
-                                      .cpu_s = number(s, row, "cpu_s") };
+    struct fv_analysed_computing c = { .rank = small(s, row, "rank"),
+                                       .function = string(s, row, "function"),
+                                       .file = string(s, row, "file"),
+                                       .count = count(s, row, "count"),
+                                       .cpu_s = number(s, row, "cpu_s") };
 
     if (!from || !site)
         return c.count;
@@ -449,7 +449,7 @@ static void take_all(struct source *s)
 
 static void check_ranks(struct source *s)
 {
-    const struct fv_analysed *a = s->to;
+    const struct fv_analysis_result *a = s->to;
 
     for (size_t i = 0; i < a->rank_count; i++)
         if (a->ranks[i].rank >= a->world_size)
@@ -482,7 +482,7 @@ static uint32_t find_site(struct source *s, const struct fv_index *index, uint64
 
 static void find_sites(struct source *s)
 {
-    struct fv_analysed *a = s->to;
+    struct fv_analysis_result *a = s->to;
     struct fv_index index = { 0 };
 
     for (uint32_t i = 0; i < a->site_count; i++)
@@ -498,12 +498,12 @@ static void find_sites(struct source *s)
     fv_index_release(&index);
 }
 
-int fv_analysed_read(struct fv_analysed *out, const char *path, char why[FV_ANALYSIS_WHY])
+int fv_analysis_result_read(struct fv_analysis_result *out, const char *path, char why[FV_ANALYSIS_WHY])
 {
     struct source s = { .to = out, .why = why };
     struct stat st;
 
-    *out = (struct fv_analysed){ .ideal_s = NAN };
+    *out = (struct fv_analysis_result){ .ideal_s = NAN };
     *why = '\0';
     if (stat(path, &st))
         return -FV_ENOENT;
@@ -525,7 +525,7 @@ int fv_analysed_read(struct fv_analysed *out, const char *path, char why[FV_ANAL
     return *why ? -FV_EFORMAT : 0;
 }
 
-void fv_analysed_release(struct fv_analysed *a)
+void fv_analysis_result_release(struct fv_analysis_result *a)
 {
     free(a->ranks);
     free(a->kinds);
@@ -535,5 +535,5 @@ void fv_analysed_release(struct fv_analysed *a)
     free(a->procedures);
     free(a->computed);
     fv_arena_release(&a->arena);
-    *a = (struct fv_analysed){ 0 };
+    *a = (struct fv_analysis_result){ 0 };
 }

@@ -40,7 +40,7 @@ struct fv_analysed_kind {
     double wait_s;
 };
 struct fv_analysed_delay {
-    uint32_t rank, site; /* world rank; in fv_analysed.sites */
+    uint32_t rank, site; /* world rank; in fv_analysis_result.sites */
     enum fv_place where;
     double cost_s, direct_s;
 };
@@ -53,14 +53,14 @@ struct fv_analysed_procedure {
 };
 
 /* Time of a procedure itself between two calls, by samples. */
-struct fv_analysed_computed {
+struct fv_analysed_computing {
     uint32_t rank, from, site;   /* call sites: as of a delay */
     const char *function, *file; /* NULL: not known */
     uint64_t count;
     double cpu_s;
 };
 
-struct fv_analysed {
+struct fv_analysis_result {
     struct fv_arena arena;
     uint32_t world_size;
     bool one_clock;
@@ -82,7 +82,7 @@ struct fv_analysed {
     size_t delay_count, delay_room;
     struct fv_analysed_procedure *procedures; /* by delay, largest first */
     size_t procedure_count, procedure_room;
-    struct fv_analysed_computed *computed; /* largest first; those behind the first call and before the last alone */
+    struct fv_analysed_computing *computed; /* largest first; those behind the first call and before the last alone */
     size_t computed_count, computed_room;
     bool computed_whole; /* no sample between calls is missing from the rank files, nor from the list */
 };
@@ -91,7 +91,7 @@ struct fv_analysed {
  * believed. Release it in any case. */
 #define FV_ANALYSIS_WHY  200
 #define FV_ANALYSIS_FILE "analysis.json" /* in the directory of the experiment */
-int fv_analysed_read(struct fv_analysed *out, const char *path, char why[FV_ANALYSIS_WHY]);
-void fv_analysed_release(struct fv_analysed *analysed);
+int fv_analysis_result_read(struct fv_analysis_result *out, const char *path, char why[FV_ANALYSIS_WHY]);
+void fv_analysis_result_release(struct fv_analysis_result *analysed);
 
 #endif

@@ -1,7 +1,7 @@
 /* Computing between calls: how long each rank was outside of MPI, and of that without a processor, by the call before
  * and the call behind. Rank files have it exactly, as ticks of pairs of a call path and a cell. */
 #include "profile/build.h"
-#include "profile/io/files.h"
+#include "profile/io/io.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -216,8 +216,8 @@ void fv_build_renumber_sites(struct fv_model *m, const uint32_t *sites)
 
         late->site = late->site == FV_NONE ? FV_NONE : sites[late->site];
     }
-    for (size_t i = 0; i < m->traced.call_count; i++) {
-        struct fv_traced_call *call = &m->traced.calls[i];
+    for (size_t i = 0; i < m->excerpt.call_count; i++) {
+        struct fv_trace_call *call = &m->excerpt.calls[i];
 
         call->site = call->site == FV_NONE ? FV_NONE : sites[call->site];
     }

@@ -4,13 +4,13 @@
 #define FV_PROFILE_RELATIONS_H
 
 #include "profile/profile.h"
-#include "profile/counters/counted.h"
-#include "profile/functions/instrumented.h"
-#include "profile/io/files.h"
+#include "profile/counters/counters.h"
+#include "profile/functions/instrumentation.h"
+#include "profile/io/io.h"
 #include "profile/labels.h"
 #include "profile/machine/facts.h"
-#include "profile/machine/machine.h"
-#include "profile/memory/allocated.h"
+#include "profile/machine/sensors.h"
+#include "profile/memory/memory.h"
 #include "profile/noise/noise.h"
 #include "profile/samples/costs.h"
 #include "profile/sections/sections.h"
@@ -209,7 +209,7 @@ extern const struct fv_column_def fv_problem_columns[FV_PROBLEM_COLUMNS];
 
 /* The base of relations of the whole profile: the model. */
 const void *fv_tables_base(void *subject, const void *parent);
-/* The base of a subject's: its data. FV_DATA_BASE(works) declares works_base(). */
+/* The base of a subject's: its data. FV_DATA_BASE(worksharing) declares worksharing_base(). */
 #define FV_DATA_BASE(name)                                            \
     static const void *name##_base(void *subject, const void *parent) \
     {                                                                 \

@@ -19,8 +19,8 @@
     X(samples)         \
     X(costs)           \
     X(sections)        \
-    X(instrumented)    \
-    X(locks) X(phases) X(worksharing) X(files) X(memory) X(counters) X(labels) X(sensors) X(noise) X(unfinished)
+    X(instrumentation) \
+    X(locks) X(phases) X(worksharing) X(io) X(memory) X(counters) X(labels) X(sensors) X(noise) X(unfinished)
 
 #define FV_SUBJECT_ID(name) FV_SUBJECT_##name,
 enum fv_subject_id { FV_SUBJECTS(FV_SUBJECT_ID) FV_SUBJECT_COUNT };

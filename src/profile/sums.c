@@ -73,7 +73,7 @@ void fv_call_stat_add(struct fv_call_stat *to, const struct fv_call_stat *from)
 
 int fv_timed_longer(const void *a, const void *b)
 {
-    const struct fv_timed *x = a, *y = b;
+    const struct fv_timed_item *x = a, *y = b;
 
     if (x->sum != y->sum)
         return x->sum > y->sum ? -1 : 1;

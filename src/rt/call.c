@@ -211,8 +211,8 @@ void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, in
     fv_call_peer(call, comm, from, tag);
     if (FV_UNLIKELY(!w))
         return;
-    w->item[0] = (struct fv_waited){ id, to, send_tag, function, FV_WAITED_SEND, 0 };
-    w->item[1] = (struct fv_waited){ id, from, tag, function, FV_WAITED_RECEIVE, 0 };
+    w->item[0] = (struct fv_wait_target){ id, to, send_tag, function, FV_WAITED_SEND, 0 };
+    w->item[1] = (struct fv_wait_target){ id, from, tag, function, FV_WAITED_RECEIVE, 0 };
     w->kept = w->count = 2;
     fv_call_described(call, w);
 }

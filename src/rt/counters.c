@@ -44,7 +44,7 @@ struct fv_thread_counters {
     struct fv_map regions; /* struct region */
 };
 
-struct fv_counted {
+struct fv_counter_span {
     struct fv_counter_values *sum; /* in the file */
     struct fv_counter_reading since;
     uint64_t in_mpi_since[FV_COUNTERS];
@@ -54,7 +54,7 @@ struct fv_counted {
 struct region {
     uint64_t id;
     struct fv_counter_phase *record; /* in the file; NULL: no room */
-    struct fv_counted counted;
+    struct fv_counter_span counted;
     unsigned depth; /* a region may stand in itself: then it is counted once */
 };
 #define REGIONS_MOST 8192
@@ -365,10 +365,10 @@ unsigned fv_counters_last(const struct fv_thread *t, uint8_t numbers[FV_COUNTERS
 
 /* ---- sections ---- */
 
-static FV_COLD struct fv_counted *make_counted(struct fv_thread *t, uint32_t section)
+static FV_COLD struct fv_counter_span *make_counted(struct fv_thread *t, uint32_t section)
 {
     struct fv_scope scope = fv_scope_enter();
-    struct fv_counted *made = fv_memory_new(sizeof(*made));
+    struct fv_counter_span *made = fv_memory_new(sizeof(*made));
 
     if (made && !(fv_lock_is_free(&fv_rt.writer.lock) &&
                   (made->sum = fv_tail_next(&t->counters->tail, &values_kind, t->id, sizeof(*made->sum), false)))) {
@@ -383,14 +383,14 @@ static FV_COLD struct fv_counted *make_counted(struct fv_thread *t, uint32_t sec
     return made;
 }
 
-static void begin_counted(struct fv_thread_counters *c, struct fv_counted *of)
+static void begin_counted(struct fv_thread_counters *c, struct fv_counter_span *of)
 {
     take(c);
     of->since = c->now;
     memcpy(of->in_mpi_since, c->in_mpi, sizeof(of->in_mpi_since));
 }
 
-static void end_counted(struct fv_thread_counters *c, struct fv_counted *of, uint64_t ticks)
+static void end_counted(struct fv_thread_counters *c, struct fv_counter_span *of, uint64_t ticks)
 {
     take(c);
     add_difference(of->sum, &c->now, &of->since, wanted_count);
@@ -402,7 +402,7 @@ static void end_counted(struct fv_thread_counters *c, struct fv_counted *of, uin
     put_whole(c, &c->now);
 }
 
-void fv_counters_begin(struct fv_thread *t, uint32_t section, struct fv_counted **of)
+void fv_counters_begin(struct fv_thread *t, uint32_t section, struct fv_counter_span **of)
 {
     int saved = errno;
 
@@ -413,7 +413,7 @@ void fv_counters_begin(struct fv_thread *t, uint32_t section, struct fv_counted 
     errno = saved;
 }
 
-void fv_counters_end(struct fv_thread *t, struct fv_counted *of, uint64_t ticks)
+void fv_counters_end(struct fv_thread *t, struct fv_counter_span *of, uint64_t ticks)
 {
     int saved = errno;
 
@@ -423,7 +423,7 @@ void fv_counters_end(struct fv_thread *t, struct fv_counted *of, uint64_t ticks)
     errno = saved;
 }
 
-void fv_counters_clear(struct fv_thread *t, struct fv_counted *of)
+void fv_counters_clear(struct fv_thread *t, struct fv_counter_span *of)
 {
     if (!of)
         return;

@@ -17,7 +17,7 @@
 
 struct fv_thread;
 struct fv_thread_counters;
-struct fv_counted; /* of a section of the thread */
+struct fv_counter_span; /* of a section of the thread */
 
 /* Around MPI's calls, of a thread that has counters: what is counted between the two is MPI's. The second may be left
  * out, or come again. */
@@ -27,9 +27,9 @@ void fv_counters_leave(struct fv_thread *thread);
 /* The thread has counters: an instance of the section begins, ends after so many ticks (pauses included, as in what is
  * counted), or is to be forgotten, and goes on if it is open. *of is made by the first begin; NULL: there was no
  * room. */
-void fv_counters_begin(struct fv_thread *thread, uint32_t section, struct fv_counted **of);
-void fv_counters_end(struct fv_thread *thread, struct fv_counted *of, uint64_t ticks);
-void fv_counters_clear(struct fv_thread *thread, struct fv_counted *of);
+void fv_counters_begin(struct fv_thread *thread, uint32_t section, struct fv_counter_span **of);
+void fv_counters_end(struct fv_thread *thread, struct fv_counter_span *of, uint64_t ticks);
+void fv_counters_clear(struct fv_thread *thread, struct fv_counter_span *of);
 
 /* The thread has counters: what it counts until its end is of the phase that its life is in (fv_thread_life.id), too.
  * Once, when it begins. */

@@ -25,8 +25,8 @@ bool fv_events_rehearse(struct fv_thread *thread, bool begin);
 /* Compression (pack.c). */
 void fv_pack_init(void);
 bool fv_pack_wanted(void);
-/* The events of a chunk as struct fv_packed and its frame, in *out, which grows. Its bytes; 0: no memory. */
-size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed **out, size_t *room);
+/* The events of a chunk as struct fv_packed_events and its frame, in *out, which grows. Its bytes; 0: no memory. */
+size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed_events **out, size_t *room);
 
 void fv_events_switched(bool on); /* pause, resume: by the calling thread */
 

@@ -5,7 +5,7 @@
 #include "rt/next.h"
 #include "rt/thread.h"
 #include "rt/turns.h"
-#include "rt/unseen.h"
+#include "rt/unseen_mpi.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  * The loader's lock is never waited for while the tree's is held, where the C library allows that
  * (glibc 2.35): a thread in a callback of dl_iterate_phdr() has it, and may use a lock of its own
  * (--threads), which leads here. */
-#include "rt/loaded.h"
+#include "rt/loaded_objects.h"
 #include "rt/map.h"
 #include "rt/path.h"
 #include "rt/tail.h"

@@ -1,6 +1,6 @@
 /* See next.h. */
 #include "rt/next.h"
-#include "base/linked.h"
+#include "base/linked_objects.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -46,9 +46,10 @@ int fv_comm_rank(const struct fv_comm *comm) { return (void)comm, 0; }
 int fv_comm_remote_size(const struct fv_comm *comm) { return (void)comm, 0; }
 unsigned fv_comm_flags(const struct fv_comm *comm) { return (void)comm, 0; }
 
-void fv_owner_add(enum fv_owned k, uint64_t handle, struct fv_owner owner) { (void)k, (void)handle, (void)owner; }
-struct fv_owner fv_owner_of(enum fv_owned k, uint64_t handle) { return (void)k, (void)handle, (struct fv_owner){ 0 }; }
-bool fv_owner_remove(enum fv_owned k, const struct fv_owner *known)
+void fv_owner_add(enum fv_owner_kind k, uint64_t handle, struct fv_owner owner) { (void)k, (void)handle, (void)owner; }
+struct fv_owner fv_owner_of(enum fv_owner_kind k, uint64_t handle)
+{ return (void)k, (void)handle, (struct fv_owner){ 0 }; }
+bool fv_owner_remove(enum fv_owner_kind k, const struct fv_owner *known)
 {
     return (void)k, (void)known, false;
 }
@@ -93,13 +94,13 @@ bool fv_request_completed(struct fv_call *call, const struct fv_request *known, 
 {
     return (void)call, (void)known, (void)message, (void)bytes, false;
 }
-void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_waited *what)
+void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_wait_target *what)
 {
     (void)call, (void)handle, (void)what;
 }
 bool fv_requests_told(void) { return false; }
-bool fv_request_waited(uint64_t handle, struct fv_waited *out) { return (void)handle, (void)out, false; }
-struct fv_waited fv_request_as_waited(const struct fv_request *r) { return (void)r, (struct fv_waited){ 0 }; }
+bool fv_request_waited(uint64_t handle, struct fv_wait_target *out) { return (void)handle, (void)out, false; }
+struct fv_wait_target fv_request_as_waited(const struct fv_request *r) { return (void)r, (struct fv_wait_target){ 0 }; }
 struct fv_waiting *fv_call_describe(struct fv_call *call) { return (void)call, NULL; }
 void fv_call_peers(struct fv_call *call, uint64_t comm, int to, int send_tag, int from, int tag)
 {

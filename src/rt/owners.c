@@ -75,7 +75,7 @@ static bool grow(struct owners *o)
     return true;
 }
 
-void fv_owner_add(enum fv_owned kind, uint64_t handle, struct fv_owner owner)
+void fv_owner_add(enum fv_owner_kind kind, uint64_t handle, struct fv_owner owner)
 {
     struct owners *o = &all[kind];
     uint64_t signals = fv_lock_sigsave(&o->lock);
@@ -95,7 +95,7 @@ void fv_owner_add(enum fv_owned kind, uint64_t handle, struct fv_owner owner)
     fv_unlock_sigrestore(&o->lock, signals);
 }
 
-struct fv_owner fv_owner_of(enum fv_owned kind, uint64_t handle)
+struct fv_owner fv_owner_of(enum fv_owner_kind kind, uint64_t handle)
 {
     struct owners *o = &all[kind];
 
@@ -127,7 +127,7 @@ static void erase(struct table *t, struct fv_owner *e)
     put(&t->entry[hole], (struct fv_owner){ 0 });
 }
 
-bool fv_owner_remove(enum fv_owned kind, const struct fv_owner *known)
+bool fv_owner_remove(enum fv_owner_kind kind, const struct fv_owner *known)
 {
     struct owners *o = &all[kind];
 

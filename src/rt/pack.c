@@ -36,7 +36,7 @@ bool fv_pack_wanted(void)
     return zstd.compress != NULL;
 }
 
-size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed **out, size_t *room)
+size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed_events **out, size_t *room)
 {
     size_t need = sizeof(**out) + zstd.bound(chunk->used);
 
@@ -51,6 +51,6 @@ size_t fv_pack_events(const struct fv_chunk_header *chunk, struct fv_packed **ou
     size_t bytes = zstd.compress(*out + 1, need - sizeof(**out), chunk + 1, chunk->used, (int)fv_rt.options.trace_zstd);
     if (zstd.is_error(bytes) || bytes < chunk->used / FV_PACKED_MOST + 1)
         return 0;
-    **out = (struct fv_packed){ .used = chunk->used, .bytes = bytes };
+    **out = (struct fv_packed_events){ .used = chunk->used, .bytes = bytes };
     return sizeof(**out) + bytes;
 }

@@ -30,7 +30,7 @@ union fv_requests_known fv_requests_known;
  * MPI_Comm_idup and generalized requests). Each place under a shard's lock. */
 static struct note {
     uint64_t handle; /* 0: empty */
-    struct fv_waited what;
+    struct fv_wait_target what;
 } notes[1u << NOTE_BITS];
 static bool noted; /* any, ever */
 
@@ -130,15 +130,15 @@ void fv_request_post_recv(struct fv_call *call, uint64_t handle, uint64_t number
     charge_and_unlock(call, s, r);
 }
 
-struct fv_waited fv_request_as_waited(const struct fv_request *r)
+struct fv_wait_target fv_request_as_waited(const struct fv_request *r)
 {
-    return (struct fv_waited){ .comm = r->comm_id,
-                               .peer = r->peer,
-                               .tag = r->kind != FV_REQUEST_COLLECTIVE ? r->tag
-                                      : r->persistent                  ? -1
-                                                                       : (int32_t)r->sequence,
-                               .function = r->made_by,
-                               .kind = r->kind };
+    return (struct fv_wait_target){ .comm = r->comm_id,
+                                    .peer = r->peer,
+                                    .tag = r->kind != FV_REQUEST_COLLECTIVE ? r->tag
+                                           : r->persistent                  ? -1
+                                                                            : (int32_t)r->sequence,
+                                    .function = r->made_by,
+                                    .kind = r->kind };
 }
 
 void fv_request_waits(struct fv_call *call, const struct fv_request *r, int peer)
@@ -161,7 +161,7 @@ static uint32_t note_of(uint64_t handle)
     return (uint32_t)(handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - NOTE_BITS));
 }
 
-void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_waited *what)
+void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_wait_target *what)
 {
     uint32_t at = note_of(handle);
     struct shard *s = lock_shard(&shards[at % FV_REQUEST_SHARDS]);
@@ -179,7 +179,7 @@ bool fv_requests_told(void)
     return __atomic_load_n(&noted, __ATOMIC_RELAXED) || fv_requests_any();
 }
 
-static bool is_noted(uint64_t handle, struct fv_waited *out)
+static bool is_noted(uint64_t handle, struct fv_wait_target *out)
 {
     uint32_t at = note_of(handle);
     struct shard *s = lock_shard(&shards[at % FV_REQUEST_SHARDS]);
@@ -191,7 +191,7 @@ static bool is_noted(uint64_t handle, struct fv_waited *out)
     return is;
 }
 
-bool fv_request_waited(uint64_t handle, struct fv_waited *out)
+bool fv_request_waited(uint64_t handle, struct fv_wait_target *out)
 {
     struct fv_request r;
 

@@ -1,6 +1,6 @@
 /* See return_address.h. Code is read through the kernel, because nothing may be there. */
 #include "rt/return_address.h"
-#include "rt/loaded.h"
+#include "rt/loaded_objects.h"
 #include "rt/process.h"
 
 #include <fcntl.h>

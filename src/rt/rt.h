@@ -186,19 +186,19 @@ uint32_t fv_comm_number(const struct fv_comm *comm); /* in the file and in event
 
 /* ---- windows and files (owners.c): they were made from a communicator, and do not tell it cheaply ---- */
 
-enum fv_owned { FV_OWNED_WINDOW, FV_OWNED_FILE, FV_OWNED_KINDS };
+enum fv_owner_kind { FV_OWNED_WINDOW, FV_OWNED_FILE, FV_OWNED_KINDS };
 struct fv_owner {
     struct fv_comm *comm;
     uint64_t number;         /* in the trace; 0: none */
     uint64_t handle, serial; /* set by fv_owner_add() */
 };
 /* Remembers, in place of what is known under the handle. Without a communicator, or memory: counted. */
-void fv_owner_add(enum fv_owned kind, uint64_t handle, struct fv_owner owner);
+void fv_owner_add(enum fv_owner_kind kind, uint64_t handle, struct fv_owner owner);
 /* comm NULL, number 0: unknown. */
-struct fv_owner fv_owner_of(enum fv_owned kind, uint64_t handle);
+struct fv_owner fv_owner_of(enum fv_owner_kind kind, uint64_t handle);
 /* After the call that freed it: `known`, from before that call, is no more. By now its handle may be another thread's
  * new object, which stays: then false. */
-bool fv_owner_remove(enum fv_owned kind, const struct fv_owner *known);
+bool fv_owner_remove(enum fv_owner_kind kind, const struct fv_owner *known);
 
 /* ---- requests (request.c): non-blocking and persistent operations until they complete ---- */
 
@@ -239,15 +239,15 @@ void fv_request_post_recv(struct fv_call *call, uint64_t handle, uint64_t number
                           int tag);
 /* Remembers what a request is that is not followed, as long as no other one needs the place: for reports of hung
  * programs. The peer as passed. */
-void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_waited *what);
+void fv_request_note(struct fv_call *call, uint64_t handle, const struct fv_wait_target *what);
 /* Was any request followed or noted? Cheap. */
 bool fv_requests_told(void);
 /* What is waited for when a request is, from what was followed or noted. False: unknown, or inactive. */
-bool fv_request_waited(uint64_t handle, struct fv_waited *out);
+bool fv_request_waited(uint64_t handle, struct fv_wait_target *out);
 /* The call waits for one that fv_request_get() gave; its peer as all MPIs would write it. */
 void fv_request_waits(struct fv_call *call, const struct fv_request *request, int peer);
 /* What is waited for then. */
-struct fv_waited fv_request_as_waited(const struct fv_request *request);
+struct fv_wait_target fv_request_as_waited(const struct fv_request *request);
 /* Copies a known request to *out; false: unknown. */
 bool fv_request_get(uint64_t handle, struct fv_request *out);
 /* Any receive or persistent request known in this process? Cheap; lets Wait and Test skip all work. */

@@ -30,7 +30,7 @@ struct slot {
     struct fv_section_times *times;     /* in the file */
     struct fv_section_process *process; /* likewise, with the same index */
     struct fv_octave *octave;           /* likewise: of the last instance */
-    struct fv_counted *counted;         /* NULL: nothing is counted in it */
+    struct fv_counter_span *counted;    /* NULL: nothing is counted in it */
     uint32_t id;
     int32_t number;
     uint32_t depth;                /* begins without end; 0: closed */

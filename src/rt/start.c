@@ -10,9 +10,9 @@
 #include "base/shell.h"
 #include "rt/identity.h"
 #include "rt/layers.h"
-#include "rt/loaded.h"
+#include "rt/loaded_objects.h"
 #include "rt/remarks.h"
-#include "rt/replaced.h"
+#include "rt/predecessor.h"
 #include "rt/turns.h"
 #include "rt/usage.h"
 
@@ -185,7 +185,7 @@ static int open_rank_file(int folder, const char *directory, const struct fv_sta
     int err = open_shared_file(folder, directory, file, info), why = errno;
     if (err && why == ENODEV && !fv_rt.options.local && open_in_tmp(folder, directory, fv_base_name(file)))
         return 0;
-    if (err && why == EEXIST && is_without_others(info) && fv_replaced_steps_aside(folder, file)) {
+    if (err && why == EEXIST && is_without_others(info) && fv_predecessor_steps_aside(folder, file)) {
         err = open_shared_file(folder, directory, file, info);
         why = errno;
     }

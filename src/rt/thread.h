@@ -69,11 +69,11 @@ struct fv_recent_site {
 struct fv_events {
     struct fv_chunk_header *chunk, *site_chunk; /* being filled; NULL: none yet */
     uint8_t *at, *stop;
-    uint64_t last;            /* end of the last call, ticks */
-    uint64_t calls;           /* written */
-    uint32_t sites;           /* written */
-    uint32_t section_set;     /* written last */
-    struct fv_packed *packed; /* room for a compressed chunk */
+    uint64_t last;                   /* end of the last call, ticks */
+    uint64_t calls;                  /* written */
+    uint32_t sites;                  /* written */
+    uint32_t section_set;            /* written last */
+    struct fv_packed_events *packed; /* room for a compressed chunk */
     size_t packed_room;
     uint8_t *details; /* of the call that is being recorded */
     size_t details_used, details_size;

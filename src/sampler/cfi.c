@@ -1,7 +1,7 @@
 /* See cfi.h. The rows of a table are run as DWARF 5, section 6.4 says, of the parts that compilers and the C
  * library's assembler code use; the encodings are those of the LSB, chapter 10.6. */
 #include "sampler/cfi.h"
-#include "rt/loaded.h"
+#include "rt/loaded_objects.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Frames from .eh_frame, inside a signal handler: which function an address is in, where it begins, and the
  * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found without a
- * lock, too (rt/loaded.h).
+ * lock, too (rt/loaded_objects.h).
  *
  * Memory that is read: tables of loaded objects, and the thread's own stack between given bounds. A table
  * that is not as expected ends the walk, a wrong one gives a wrong path, never a fault. */

@@ -1,7 +1,7 @@
 /* See sampler.h: the tables of a thread that is sampled. Its own call tree, in the rank file, because the
  * tree of the process is behind a lock; contexts and costs are found through the tree's nodes. */
 #define UNW_LOCAL_ONLY
-#include "rt/loaded.h"
+#include "rt/loaded_objects.h"
 #include "rt/sections.h"
 #include "sampler/sampler.h"
 
@@ -235,7 +235,7 @@ uint32_t fv_known_find(struct fv_sampler *s, uintptr_t entry)
             continue;
         if (s->known_count == FV_KNOWN)
             return FV_KNOWN;
-        s->known[s->known_count] = (struct fv_known){ .entry = entry };
+        s->known[s->known_count] = (struct fv_known_function){ .entry = entry };
         *slot = (uint16_t)++s->known_count;
         return s->known_count - 1;
     }

@@ -24,7 +24,7 @@ static bool is_by_return(struct fv_sampler *s, const struct fv_live_instance *li
 {
     if (!s->watches)
         return live->ret != s->passing;
-    const struct fv_known *k = &s->known[live->joined ? live->known : s->context[live->context].known];
+    const struct fv_known_function *k = &s->known[live->joined ? live->known : s->context[live->context].known];
 
     return live->lasts && !live->near && !s->leaves && !k->recursive && fv_may_wait_at(s, live->ret);
 }

@@ -27,7 +27,7 @@
 
 void fv_long_learn(struct fv_sampler *s, uint32_t known, uint64_t cpu_ns)
 {
-    struct fv_known *k = &s->known[known];
+    struct fv_known_function *k = &s->known[known];
 
     k->measured++;
     if (cpu_ns < fv_tick_period(s) / QUICK_OF) {
@@ -42,18 +42,18 @@ static bool in_mpi(const struct fv_sampler *s)
     return s->thread->record->in_call.begin != 0;
 }
 
-static bool is_quick(const struct fv_known *k)
+static bool is_quick(const struct fv_known_function *k)
 {
     return k->quick >= k->measured - k->measured / 4;
 }
 
-bool fv_long_is_usual(const struct fv_known *known)
+bool fv_long_is_usual(const struct fv_known_function *known)
 {
     return known->measured >= ENOUGH && !is_quick(known);
 }
 
 /* Of those that have long calls every sample counts, whatever the budget is. */
-static bool is_suspect(struct fv_sampler *s, const struct fv_known *k, unsigned frame, bool in_budget)
+static bool is_suspect(struct fv_sampler *s, const struct fv_known_function *k, unsigned frame, bool in_budget)
 {
     if (k->measured < ENOUGH)
         return !k->given_up && frame < FRAMES && in_budget;
@@ -62,7 +62,7 @@ static bool is_suspect(struct fv_sampler *s, const struct fv_known *k, unsigned 
 }
 
 /* A breakpoint waits for its next call, and would slow down this one meanwhile: see fv_x_settle(). */
-static bool is_in_the_way(const struct fv_sampler *s, const struct fv_known *k)
+static bool is_in_the_way(const struct fv_sampler *s, const struct fv_known_function *k)
 {
     for (unsigned i = 0; i < FV_X_SLOTS && k->hot && !k->recursive; i++)
         if (s->x[i].entry == k->entry)
@@ -89,7 +89,7 @@ void fv_long_see(struct fv_sampler *s, unsigned frame, uint32_t known, const str
                  uint64_t since_tick_ns, bool in_budget)
 {
     uintptr_t slot = s->walk.slot[frame];
-    struct fv_known *k = &s->known[known];
+    struct fv_known_function *k = &s->known[known];
     unsigned at;
 
     k->hot |= FV_LINE(k->entry) == FV_LINE(s->walk.address[0] - 1);
@@ -117,7 +117,7 @@ void fv_long_tick(struct fv_sampler *s)
 {
     for (unsigned i = s->depth; i-- > 0;) {
         struct fv_live_instance *live = &s->live[i];
-        struct fv_known *k = &s->known[live->known];
+        struct fv_known_function *k = &s->known[live->known];
 
         if (!live->joined)
             continue;
@@ -131,7 +131,7 @@ void fv_long_tick(struct fv_sampler *s)
     }
 }
 
-static bool is_long(const struct fv_sampler *s, const struct fv_known *k, uint64_t ns)
+static bool is_long(const struct fv_sampler *s, const struct fv_known_function *k, uint64_t ns)
 {
     uint64_t least =
         k->measured < ENOUGH ? fv_tick_period(s) / QUICK_OF : k->quick_ns / (k->quick ? k->quick : 1) * TIMES_LONGER;
@@ -151,7 +151,7 @@ static uint64_t estimate(const struct fv_live_instance *live, uint64_t ns)
 void fv_long_returned(struct fv_sampler *s, const struct fv_live_instance *live, const struct fv_registers *r,
                       const struct fv_readings *end)
 {
-    struct fv_known *k = &s->known[live->known];
+    struct fv_known_function *k = &s->known[live->known];
     uint64_t ns = fv_live_computing_ns(s, live, end);
     uint32_t node, context = FV_SAMPLE_CONTEXTS;
     struct fv_long_calls *record;
@@ -185,7 +185,7 @@ void fv_long_returned(struct fv_sampler *s, const struct fv_live_instance *live,
 static uint32_t choose_long(struct fv_sampler *s)
 {
     uint32_t at = s->long_count ? (uint32_t)(fv_sampler_random(s) % s->long_count) : 0;
-    const struct fv_known *k = &s->known[s->long_known[at]];
+    const struct fv_known_function *k = &s->known[s->long_known[at]];
 
     if (s->long_count && k->measured >= ENOUGH && !is_quick(k))
         s->long_known[at] = s->long_known[--s->long_count];
@@ -216,7 +216,7 @@ void fv_look_begin(struct fv_sampler *s, uint64_t cpu_ns)
 
 void fv_look_entry(struct fv_sampler *s, struct fv_x_slot *x, uint64_t since_ns)
 {
-    struct fv_known *k = &s->known[x->known];
+    struct fv_known_function *k = &s->known[x->known];
     struct fv_long_calls *record = fv_context_long(s, k->long_context - 1);
 
     if (since_ns > k->look_ns) {

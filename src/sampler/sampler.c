@@ -3,7 +3,7 @@
 #include "base/experiment.h"
 #include "base/without.h"
 #include "rt/layers.h"
-#include "rt/loaded.h"
+#include "rt/loaded_objects.h"
 #include "rt/remarks.h"
 #include "rt/signals.h"
 #include "rt/thread.h"

@@ -70,7 +70,7 @@ struct fv_live_instance {
     uint64_t before_ns;    /* CPU time before the first of these, since the sample before */
 };
 
-struct fv_known {
+struct fv_known_function {
     uintptr_t entry;
     uint32_t armed, entered;
     bool fast; /* returns sooner than the window can tell */
@@ -183,7 +183,7 @@ struct fv_sampler {
     uint16_t cost_next[FV_SAMPLE_COSTS]; /* index + 1: the same node within other sections, behind other calls; 0: no
                                           * more */
     struct fv_sampler_context context[FV_SAMPLE_CONTEXTS];
-    struct fv_known known[FV_KNOWN];
+    struct fv_known_function known[FV_KNOWN];
     uint16_t long_known[FV_LONG_KNOWN];
     uint32_t long_count;
     uint16_t known_table[2 * FV_KNOWN]; /* index + 1 */
@@ -321,7 +321,7 @@ size_t fv_signal_stack_least(void);
 /* An instance took so long. */
 void fv_long_learn(struct fv_sampler *s, uint32_t known, uint64_t cpu_ns);
 /* Do most calls last for a good part of the time between two ticks? */
-bool fv_long_is_usual(const struct fv_known *known);
+bool fv_long_is_usual(const struct fv_known_function *known);
 /* At a tick: of calls that were joined before. */
 void fv_long_tick(struct fv_sampler *s);
 /* Of each frame of a function that may be chosen, innermost first; so much CPU time after the tick before. */

@@ -7,7 +7,7 @@
 /* The call that comes next after a tick is mostly one behind a long call: of a function that several places call by
  * turns, those behind short ones would hardly be measured. So entries are passed over, of functions that are called
  * often, every other time (the window needs the others: window.c). */
-static uint32_t entries_to_skip(struct fv_sampler *s, const struct fv_known *k)
+static uint32_t entries_to_skip(struct fv_sampler *s, const struct fv_known_function *k)
 {
     bool skips = k->fast || (k->contexts > 1 && k->prompt >= PROMPT && fv_sampler_random(s) & 1);
 
@@ -16,7 +16,7 @@ static uint32_t entries_to_skip(struct fv_sampler *s, const struct fv_known *k)
 
 void fv_x_see_entry(struct fv_sampler *s, struct fv_x_slot *x)
 {
-    struct fv_known *k = &s->known[x->known];
+    struct fv_known_function *k = &s->known[x->known];
 
     if (x->entries++)
         return;

@@ -13,7 +13,7 @@ static uint32_t choose(struct fv_sampler *s)
         uint64_t random = fv_sampler_random(s);
         uint64_t count = s->frames_seen < FV_SEEN ? s->frames_seen : FV_SEEN;
         uint32_t known = random & 1 && count ? s->seen[(random >> 8) % count] : (random >> 8) % s->known_count;
-        const struct fv_known *k = &s->known[known];
+        const struct fv_known_function *k = &s->known[known];
         /* a fast one costs several traps, and tells little */
         bool armed = (k->armed >= CHANCES_FIRST && k->entered * 16 < k->armed && (random >> 1 & 15)) ||
                      (k->fast && random >> 5 & 3);

@@ -94,10 +94,10 @@ static const struct fv_rank_turns *turns_of(const struct fv_model *m, size_t ran
 /* Of all ranks; of those with MPI outside of it. */
 static double counted(const struct fv_model *m, const char *quantity, enum fv_throughput_kind kind)
 {
-    double sum = fv_model_counted(m)->event_count ? 0 : NAN;
+    double sum = fv_model_counts(m)->event_count ? 0 : NAN;
 
     for (uint32_t i = 0; i < m->rank_count && isfinite(sum); i++)
-        sum += fv_counted_of(fv_model_counted(m), 0, i, quantity, kind == FV_THROUGHPUT_RANKS);
+        sum += fv_counts_of(fv_model_counts(m), 0, i, quantity, kind == FV_THROUGHPUT_RANKS);
     return sum;
 }
 

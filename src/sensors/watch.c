@@ -79,7 +79,7 @@ static void add_series(struct fv_watch *w, size_t sensor, size_t event, size_t s
     const struct fv_sensor *of = &w->sensors[sensor].sensor;
     const char *name = of->events[event].name, *at = source == FV_WATCH_ALL ? "" : of->sources[source];
     size_t bytes = strlen(of->kind->name) + strlen(name) + strlen(at) + 3;
-    struct fv_watched *series;
+    struct fv_watched_series *series;
     char *label;
 
     if (w->count == FV_WATCH_MOST || !use(w, &w->sensors[sensor])) {
@@ -93,7 +93,7 @@ static void add_series(struct fv_watch *w, size_t sensor, size_t event, size_t s
     }
     snprintf(label, bytes, "%s.%s%s%s", of->kind->name, name, *at ? "@" : "", at);
     w->series = series;
-    w->series[w->count++] = (struct fv_watched){ sensor, event, source, label };
+    w->series[w->count++] = (struct fv_watched_series){ sensor, event, source, label };
 }
 
 /* A pattern's parts: SENSOR[.NAME][@SOURCE]. */
@@ -359,7 +359,7 @@ static double change_of(const struct fv_watched_sensor *s, size_t event, size_t 
 
 double fv_watch_change(const struct fv_watch *w, size_t series)
 {
-    const struct fv_watched *one = &w->series[series];
+    const struct fv_watched_series *one = &w->series[series];
     const struct fv_watched_sensor *s = &w->sensors[one->sensor];
     double sum = 0;
     size_t known = 0;
@@ -387,7 +387,7 @@ double fv_watch_rate(const struct fv_watch *w, size_t series)
 
 double fv_watch_maximum(const struct fv_watch *w, size_t series)
 {
-    const struct fv_watched *one = &w->series[series];
+    const struct fv_watched_series *one = &w->series[series];
     const struct fv_sensor *sensor = fv_watch_sensor(w, series);
     double sum = 0;
 

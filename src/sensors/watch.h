@@ -25,7 +25,7 @@ struct fv_watched_sensor {
 };
 
 /* One event of one source, or of all: a column, a line of a chart. */
-struct fv_watched {
+struct fv_watched_series {
     size_t sensor, event;
     size_t source;     /* FV_WATCH_ALL */
     const char *label; /* "net.rx_bytes@eth0" */
@@ -34,7 +34,7 @@ struct fv_watched {
 struct fv_watch {
     struct fv_watched_sensor *sensors;
     size_t sensor_count, sensor_room;
-    struct fv_watched *series;
+    struct fv_watched_series *series;
     size_t count, room;
     size_t left_out; /* series beyond FV_WATCH_MOST */
     uint64_t samples;

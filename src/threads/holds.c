@@ -1,7 +1,7 @@
 /* See holds.h. */
 #include "threads/holds.h"
 #include "threads/objects.h"
-#include "threads/traced.h"
+#include "threads/sync_trace.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ static void note_owner(struct fv_sync_thing *thing, struct fv_sync_record *recor
 void fv_sync_held(struct fv_sync *s, uintptr_t address, struct fv_sync_record *record, struct fv_sync_thing *thing)
 {
     if (fv_sync_wants(FV_SYNC_TRACED) && record != &s->ignored)
-        fv_traced_acquired(s, address, record, thing);
+        fv_sync_trace_acquired(s, address, record, thing);
     if (thing && fv_sync_wants(FV_THREADS_OWNER))
         note_owner(thing, record);
     if (!fv_sync_wants(FV_THREADS_HOLD))
@@ -62,7 +62,7 @@ void fv_sync_released(const volatile void *lock, uint64_t now)
     struct fv_sync_hold *h = s && now ? find_hold(s, (uintptr_t)lock) : NULL;
 
     if (s && fv_sync_wants(FV_SYNC_TRACED))
-        fv_traced_released(s, (uintptr_t)lock, now);
+        fv_sync_trace_released(s, (uintptr_t)lock, now);
     if (h && !--h->depth)
         hold_ended(s, (unsigned)(h - s->hold), now);
 }

@@ -104,7 +104,7 @@ static inline int fv_semaphore_try(sem_t *semaphore)
 struct fv_sync_cond_wait {
     struct fv_sync_wait wait;
     struct fv_sync_hold hold; /* of the mutex */
-    struct fv_traced_hold traced;
+    struct fv_sync_trace_hold traced;
 };
 struct fv_sync_cond_wait fv_sync_cond_begin(struct fv_sync *s, const void *cond, const void *mutex, unsigned operation,
                                             struct fv_call_place site);

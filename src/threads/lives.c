@@ -101,7 +101,7 @@ static void create(struct fv_thread_origin *origin, struct fv_call_place site, u
         origin->creator = s->thread->id;
         origin->path = fv_sync_path(s, site);
         if (fv_sync_wants(FV_SYNC_TRACED))
-            origin->sequence = fv_traced_create(s);
+            origin->sequence = fv_sync_trace_create(s);
         if (fv_solo_is_on())
             origin->phase = fv_solo_create(s, routine, origin->path, &origin->seat);
     }
@@ -129,7 +129,7 @@ static void failed(const struct fv_thread_origin *origin)
     if (origin->phase)
         fv_solo_not_made(origin->phase, origin->seat);
     if (origin->sequence && fv_self && fv_self->sync)
-        fv_traced_failed(fv_self->sync, origin->sequence);
+        fv_sync_trace_failed(fv_self->sync, origin->sequence);
 }
 
 static void begin(struct fv_thread *thread, const struct fv_thread_origin *origin)
@@ -138,7 +138,7 @@ static void begin(struct fv_thread *thread, const struct fv_thread_origin *origi
 
     if (!s)
         return;
-    fv_traced_begin(s, origin->sequence);
+    fv_sync_trace_begin(s, origin->sequence);
     struct fv_thread_life life = { .thread = thread->id,
                                    .tid = thread->record->tid,
                                    .creator = origin->creator,
@@ -179,7 +179,7 @@ static void end(struct fv_thread *thread)
     struct timespec cpu;
 
     fv_solo_exit();
-    bool traced = s && fv_traced_end(s);
+    bool traced = s && fv_sync_trace_end(s);
 
     if (s && s->life) {
         s->life->sequence = traced ? s->life->sequence : 0;
@@ -267,7 +267,7 @@ static void joined(const struct fv_sync_join_wait *j, struct fv_thread_life *lif
     life->joiner = j->s->thread->id;
     life->join_path = fv_sync_path(j->s, j->site);
     life->join_begin = begin;
-    fv_traced_join(j->s, life->sequence, end);
+    fv_sync_trace_join(j->s, life->sequence, end);
     __atomic_store_n(&life->join_end, end, __ATOMIC_RELEASE);
 }
 

@@ -71,7 +71,7 @@ static void enter(struct fv_omp_member *m, struct fv_omp_team *team)
     fv_omp_count_begin(m);
     m->begin = fv_ticks();
     if (FV_UNLIKELY(team->traced) && m->s)
-        fv_traced_team_begin(m->s, team->traced, m->begin);
+        fv_sync_trace_team_begin(m->s, team->traced, m->begin);
 }
 
 /* For reports of a process that is killed now. */
@@ -102,7 +102,7 @@ void fv_omp_member_end(struct fv_omp_member *m)
     fv_omp_count_end(m, m->end - m->begin, 1);
     waits_now(m);
     if (FV_UNLIKELY(m->team->traced))
-        fv_traced_team_end(m->s, m->team->traced, m->end);
+        fv_sync_trace_team_end(m->s, m->team->traced, m->end);
 }
 
 struct fv_omp_member *fv_omp_member_begin(struct fv_omp_team *team, unsigned number, unsigned size)
@@ -286,7 +286,7 @@ struct fv_omp_team *fv_omp_fork(struct fv_sync *s, fv_omp_body *body, unsigned t
     team->open_before = entry->record->open;
     entry->record->open = team->call;
     __atomic_store_n(&team->runs, true, __ATOMIC_RELAXED);
-    team->traced = fv_sync_mode & FV_SYNC_TRACED ? fv_traced_fork(s, team->call, threads, entry->record->path) : 0;
+    team->traced = fv_sync_mode & FV_SYNC_TRACED ? fv_sync_trace_fork(s, team->call, threads, entry->record->path) : 0;
     team->solo = fv_solo_is_on() ? fv_solo_fork(s, entry->record) : 0;
     return team;
 }
@@ -305,7 +305,7 @@ void fv_omp_join(struct fv_omp_team *team, struct fv_call_place site)
     struct sums sums = add_members(team, size, site);
     add_region(team, &sums, now);
     if (FV_UNLIKELY(team->traced))
-        fv_traced_omp_join(team->s, team->traced, now, now - sums.all_came, sums.last, team->entry->record);
+        fv_sync_trace_omp_join(team->s, team->traced, now, now - sums.all_came, sums.last, team->entry->record);
     team->unused = team->s->omp->unused;
     team->s->omp->unused = team;
 }

@@ -92,7 +92,7 @@ void fv_omp_task_end(const struct fv_omp_task *task)
         if (task->is_at_end)
             fv_omp_count_end(m, end - task->begin, 0);
         if (FV_UNLIKELY(m->team->traced) && m->s)
-            fv_traced_team_end(m->s, m->team->traced, m->came);
+            fv_sync_trace_team_end(m->s, m->team->traced, m->came);
     }
 }
 

@@ -100,7 +100,7 @@ static void close_open(struct fv_sync *s, struct open *open)
     r->time_max = time > r->time_max ? time : r->time_max;
     r->wait += fv_sync_wait_ticks(s) - open->waited;
     if (FV_UNLIKELY(open->traced))
-        fv_traced_work_end(s, r->kind, now);
+        fv_sync_trace_work_end(s, r->kind, now);
 }
 
 /* What of the team is inside of the task that the thread runs, if it runs one; `all`: and that, too. */
@@ -127,7 +127,7 @@ static bool begin(struct fv_sync *s, const struct fv_omp_member *m, unsigned kin
     struct open *open = &s->works->open[s->works->depth++];
     *open = (struct open){ .record = record, .member = m, .waited = fv_sync_wait_ticks(s), .begin = fv_ticks() };
     open->traced =
-        FV_UNLIKELY(fv_sync_wants(FV_SYNC_TRACED)) && fv_traced_work_begin(s, kind, record->path, open->begin);
+        FV_UNLIKELY(fv_sync_wants(FV_SYNC_TRACED)) && fv_sync_trace_work_begin(s, kind, record->path, open->begin);
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* What is known of threads and of what they wait for: the structs of the files of this folder, which are layers
- * upwards: state.c, objects.c, traced.c, holds.c, sync.c, and the interposers (interposed.h) and OpenMP (omp.h).
+ * upwards: state.c, objects.c, sync_trace.c, holds.c, sync.c, and the interposers (interposed.h) and OpenMP (omp.h).
  *
  * A thread's own is written by it alone, and never while fv_sync_current is set to somebody who might come in
  * between: a signal handler's sem_post() and what fvmpi itself locks only forward then.
@@ -14,7 +14,7 @@
 #define FV_SYNC_HOLDS       64
 #define FV_SYNC_NOBODY      ((uintptr_t)1)      /* the address of what has none; in the file 0 */
 #define FV_SYNC_TRACED      (UINT32_C(1) << 31) /* in fv_sync_mode, beside enum fv_threads_mode */
-#define FV_TRACED_HOLDS     64
+#define FV_SYNC_TRACE_HOLDS 64
 
 /* An object as the process knows it, or a series of them, one after the other (objects.c). Its memory stays
  * until the process ends. */
@@ -51,7 +51,7 @@ struct fv_sync_hold {
 };
 
 /* A lock whose acquisition is in the trace, and its release not yet. */
-struct fv_traced_hold {
+struct fv_sync_trace_hold {
     uintptr_t address;
     struct fv_sync_thing *thing;
     uint64_t order;
@@ -63,7 +63,7 @@ struct fv_sync_trace {
     uint64_t sequence; /* of its creation; 0: that is not in the trace */
     uint64_t got;      /* when it got the lock that it waited for; 0: it did not wait */
     unsigned holds;
-    struct fv_traced_hold hold[FV_TRACED_HOLDS];
+    struct fv_sync_trace_hold hold[FV_SYNC_TRACE_HOLDS];
 };
 
 /* A thread's own. */

@@ -459,7 +459,7 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
         record->acquired++;
         record->last++;
         if (fv_sync_wants(FV_SYNC_TRACED))
-            fv_traced_waited(w, record, now, FV_WAITED_FOR_NONE);
+            fv_sync_trace_waited(w, record, now, FV_WAITED_FOR_NONE);
         return;
     }
     fv_sync_waited_for(w->s, w->kind, ticks);
@@ -473,7 +473,7 @@ FV_COLD void fv_sync_wait_end(const struct fv_sync_wait *w, enum fv_sync_end how
         __atomic_fetch_add(&w->holder->blocked_ticks, ticks, __ATOMIC_RELAXED);
     }
     if (fv_sync_wants(FV_SYNC_TRACED))
-        fv_traced_waited(w, record, now, how == FV_SYNC_FAILED ? FV_WAITED_IN_VAIN : FV_WAITED);
+        fv_sync_trace_waited(w, record, now, how == FV_SYNC_FAILED ? FV_WAITED_IN_VAIN : FV_WAITED);
     if (how == FV_SYNC_FAILED) {
         record->failed++;
         return;

@@ -12,7 +12,7 @@
 
 #include "threads/holds.h"
 #include "threads/objects.h"
-#include "threads/traced.h"
+#include "threads/sync_trace.h"
 
 struct fv_sync *fv_sync_enter_slowly(void);
 struct fv_sync *fv_sync_pauses(void); /* NULL; in a child, the thread forgets */

@@ -11,7 +11,7 @@ struct fv_sync_cond_wait fv_sync_cond_begin(struct fv_sync *s, const void *cond,
     struct fv_sync_cond_wait w = { .wait = fv_sync_wait_begin(s, cond, FV_SYNC_COND, operation, site) };
 
     fv_sync_hold_pause(s, mutex, &w.hold);
-    fv_traced_pause(s, mutex, w.wait.begin, &w.traced);
+    fv_sync_trace_pause(s, mutex, w.wait.begin, &w.traced);
     return w;
 }
 
@@ -19,7 +19,7 @@ void fv_sync_cond_end(const struct fv_sync_cond_wait *w, int err)
 {
     fv_sync_hold_again(w->wait.s, &w->hold); /* the mutex is taken back whatever happened */
     fv_sync_wait_end(&w->wait, err ? FV_SYNC_FAILED : FV_SYNC_GOT);
-    fv_traced_again(w->wait.s, &w->traced);
+    fv_sync_trace_again(w->wait.s, &w->traced);
 }
 
 /* ---- barriers ---- */

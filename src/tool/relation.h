@@ -67,7 +67,7 @@ enum fv_column_flags {
 };
 
 /* How the field at `offset` is stored; FV_COMPUTED: `get` gives the value. */
-enum fv_stored {
+enum fv_storage {
     FV_COMPUTED,
     FV_U8,
     FV_U32,
@@ -87,7 +87,7 @@ struct fv_column_def {
                         * or a word */
     const char *doc;   /* one or two sentences */
     uint8_t type;      /* enum fv_type */
-    uint8_t stored;    /* enum fv_stored */
+    uint8_t stored;    /* enum fv_storage */
     uint16_t flags;    /* enum fv_column_flags */
     uint32_t offset;   /* of the field; of a relation: what is added to the row to make its parent */
     void (*get)(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);

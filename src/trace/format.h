@@ -214,8 +214,8 @@ enum fv_chunk_type {
     FV_CHUNK_EVENTS = 12,         /* [bytes, thread] events of a trace (events.h); `first` counts the calls before */
     FV_CHUNK_FILES = 13,          /* [fv_file_record, process] files opened with MPI_File_open */
     FV_CHUNK_WINDOWS = 14,        /* [fv_window_record, process] windows of one-sided communication */
-    FV_CHUNK_PACKED = 15,         /* [bytes, thread] a chunk of events, compressed: struct fv_packed, and the frame
-                                   * behind it */
+    FV_CHUNK_PACKED = 15,         /* [bytes, thread] a chunk of events, compressed: struct fv_packed_events, and the
+                                   * frame behind it */
     FV_CHUNK_WAITING = 16,        /* [fv_waiting, thread, one] what the call waits for that the thread is in */
     FV_CHUNK_NEIGHBOURS = 17,     /* [fv_neighbours, process] neighbours in communicators with a topology, in a trace */
     FV_CHUNK_SAMPLER = 18,        /* [fv_sampler_record, thread, one, forgotten] what the sampler did (--sample) */
@@ -433,7 +433,7 @@ enum fv_waited_kind {
 };
 
 /* One of several things that a call waits for. */
-struct fv_waited {
+struct fv_wait_target {
     uint32_t comm;     /* fv_comm_record.id; 0: unknown */
     int32_t peer;      /* rank in comm, or FV_ANY_PEER, FV_NO_PEER */
     int32_t tag;       /* negative: any. Of a collective its sequence number on comm, or -1 */
@@ -441,16 +441,16 @@ struct fv_waited {
     uint8_t kind;      /* [enum fv_waited_kind] */
     uint8_t pad;
 };
-_Static_assert(sizeof(struct fv_waited) == 16, "on-disk size");
+_Static_assert(sizeof(struct fv_wait_target) == 16, "on-disk size");
 
 /* What the call waits for that a thread is in: the requests of MPI_Wait and its kin, as they were when it
  * began, or the two halves of an MPI_Sendrecv. Of an earlier call unless `begin` is that of fv_in_call. */
 #define FV_WAITED_MOST 32
 struct fv_waiting {
-    uint64_t begin;                        /* [ticks] fv_in_call.begin of that call */
-    uint32_t count;                        /* all of them; more than `kept`: the others are unknown, or too many */
-    uint32_t kept;                         /* that are here */
-    struct fv_waited item[FV_WAITED_MOST]; /* [count kept] */
+    uint64_t begin;                             /* [ticks] fv_in_call.begin of that call */
+    uint32_t count;                             /* all of them; more than `kept`: the others are unknown, or too many */
+    uint32_t kept;                              /* that are here */
+    struct fv_wait_target item[FV_WAITED_MOST]; /* [count kept] */
 };
 _Static_assert(sizeof(struct fv_waiting) == 528, "on-disk size");
 
@@ -559,11 +559,11 @@ _Static_assert(sizeof(struct fv_site_record) == 8, "on-disk size");
 
 /* The payload of a full chunk of events as a frame of Zstandard. Its thread goes on in the chunk that it was
  * taken from: where a process dies in between, both hold the same calls, and `first` of both is equal. */
-struct fv_packed {
+struct fv_packed_events {
     uint64_t used;  /* bytes of the payload */
     uint64_t bytes; /* of the frame behind this */
 };
-_Static_assert(sizeof(struct fv_packed) == 16, "on-disk size");
+_Static_assert(sizeof(struct fv_packed_events) == 16, "on-disk size");
 /* A payload is at most so many times as long as its frame: writers leave others as they are, so that readers
  * need not do work without bounds for a small file. */
 #define FV_PACKED_MOST 256

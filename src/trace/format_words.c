@@ -2,7 +2,6 @@
 #include "trace/format_words.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "trace/format-table.h"

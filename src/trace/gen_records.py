@@ -357,6 +357,7 @@ def main():
     write(
         os.path.join(out, 'trace/format-table.h'),
         WARNING
+        + '#include "trace/format_words.h"\n\n#include <stddef.h>\n\n'
         + '#define MEMBER(type, member) ((struct type *)0)->member\n#define COUNT(array) (sizeof(array) / sizeof(*(array)))\n\n'
         + '\n'.join(
             [words_of(name, enum) for name, enum in headers.enums.items()]

@@ -596,15 +596,15 @@ const struct fv_chunk *fv_reader_chunks(const struct fv_reader *r, size_t *count
     return r->chunks;
 }
 
-void fv_unpacked_release(struct fv_unpacked *u)
+void fv_unpacked_events_release(struct fv_unpacked_events *u)
 {
     free(u->bytes);
-    *u = (struct fv_unpacked){ 0 };
+    *u = (struct fv_unpacked_events){ 0 };
 }
 
-static bool unpack(const uint8_t *payload, uint64_t used, struct fv_unpacked *u, uint64_t *out)
+static bool unpack(const uint8_t *payload, uint64_t used, struct fv_unpacked_events *u, uint64_t *out)
 {
-    struct fv_packed packed;
+    struct fv_packed_events packed;
 
     if (used < sizeof(packed))
         return false;
@@ -624,7 +624,7 @@ static bool unpack(const uint8_t *payload, uint64_t used, struct fv_unpacked *u,
 }
 
 struct fv_event_cursor fv_reader_events(const struct fv_reader *r, const struct fv_chunk *chunk,
-                                        struct fv_unpacked *unpacked)
+                                        struct fv_unpacked_events *unpacked)
 {
     const uint8_t *payload = r->data + chunk->offset + sizeof(struct fv_chunk_header);
     uint64_t used;

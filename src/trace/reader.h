@@ -73,17 +73,17 @@ static inline bool fv_chunk_has_events(const struct fv_chunk *chunk)
     return chunk->type == FV_CHUNK_EVENTS || chunk->type == FV_CHUNK_PACKED;
 }
 
-/* Memory for what was compressed: zeroed at first, used again and again, released by fv_unpacked_release(). */
-struct fv_unpacked {
+/* Memory for what was compressed: zeroed at first, used again and again, released by fv_unpacked_events_release(). */
+struct fv_unpacked_events {
     void *bytes;
     size_t room;
 };
-void fv_unpacked_release(struct fv_unpacked *unpacked);
+void fv_unpacked_events_release(struct fv_unpacked_events *unpacked);
 
 /* The events of such a chunk, valid until `unpacked` is used again. `damaged` in the cursor: they could not be
  * decompressed, or there is no memory. */
 struct fv_event_cursor fv_reader_events(const struct fv_reader *reader, const struct fv_chunk *chunk,
-                                        struct fv_unpacked *unpacked);
+                                        struct fv_unpacked_events *unpacked);
 
 /* The chunk will not be looked at soon: its memory is given back, and read again from the file if needed. */
 void fv_reader_forget(const struct fv_reader *reader, const struct fv_chunk *chunk);

@@ -19,7 +19,7 @@ static void read_events(const struct fv_experiment *experiment)
 {
     for (size_t i = 0; i < experiment->count; i++) {
         const struct fv_reader *reader = experiment->files[i].reader;
-        struct fv_unpacked unpacked = { 0 };
+        struct fv_unpacked_events unpacked = { 0 };
         size_t count;
         const struct fv_chunk *chunk = fv_reader_chunks(reader, &count);
 
@@ -30,7 +30,7 @@ static void read_events(const struct fv_experiment *experiment)
             while (fv_event_next(&c, &e))
                 ;
         }
-        fv_unpacked_release(&unpacked);
+        fv_unpacked_events_release(&unpacked);
     }
 }
 

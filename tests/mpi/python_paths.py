@@ -3,6 +3,8 @@
 
     python_paths.py LIBRARY [mpi4py]      LIBRARY: of python_library.c, by which MPI is called where mpi4py is not
 """
+# A call and seen() beside it are in one line:
+# fmt: off
 import ctypes
 import json
 import os
@@ -12,7 +14,6 @@ import threading
 library = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
 if sys.argv[2:] == ['mpi4py']:
     from mpi4py import MPI
-
     barrier, stop, rank = MPI.COMM_WORLD.Barrier, MPI.Finalize, MPI.COMM_WORLD.Get_rank()
 else:
     barrier, stop, rank = library.barrier, library.stop, library.start()
@@ -31,8 +32,7 @@ def seen():
 
 
 def step():
-    barrier()
-    seen()
+    barrier(); seen()
 
 
 def first():
@@ -47,16 +47,14 @@ def second():
 
 def recursion(depth):
     if depth % 2:
-        barrier()
-        seen()
+        barrier(); seen()
     if depth:
         recursion(depth - 1)
 
 
 def generator():
     for _ in range(2):
-        barrier()
-        seen()
+        barrier(); seen()
         yield 1
 
 
@@ -73,48 +71,40 @@ def exceptions():
         try:
             raise ValueError
         except ValueError:
-            barrier()
-            seen()
+            barrier(); seen()
             raise KeyError
         finally:
-            barrier()
-            seen()
+            barrier(); seen()
     except KeyError:
         step()
 
 
 class Solver:
     def __init__(self):
-        barrier()
-        seen()
+        barrier(); seen()
 
     def __enter__(self):
-        barrier()
-        seen()
+        barrier(); seen()
         return self
 
     def __exit__(self, *_):
-        barrier()
-        seen()
+        barrier(); seen()
 
     def __call__(self):
         step()
 
     def __del__(self):
-        barrier()
-        seen()
+        barrier(); seen()
 
     @property
     def value(self):
-        barrier()
-        seen()
+        barrier(); seen()
         return 1
 
     class Inner:
         @staticmethod
         def run():
-            barrier()
-            seen()
+            barrier(); seen()
 
 
 def classes():
@@ -126,18 +116,14 @@ def classes():
 
 def callbacks():
     """C between frames of Python."""
-
     def called():
-        barrier()
-        seen()
-
+        barrier(); seen()
     library.through(ctypes.CFUNCTYPE(None)(called))
 
 
 class Quick:
     def __init__(self):
-        barrier()
-        seen()
+        barrier(); seen()
 
 
 def many():
@@ -150,8 +136,7 @@ def many():
 
 
 async def coroutine(depth):
-    barrier()
-    seen()
+    barrier(); seen()
     if depth:
         await coroutine(depth - 1)
 
@@ -166,14 +151,9 @@ def coroutines():
 def made():
     """Code that is freed leaves its place to the next."""
     for i in range(20):
-        exec(
-            compile('\n' * i + 'barrier(); seen()', 'made{}.py'.format(i % 3), 'exec'),
-            {'barrier': barrier, 'seen': seen},
-        )
+        exec(compile('\n' * i + 'barrier(); seen()', 'made{}.py'.format(i % 3), 'exec'), {'barrier': barrier, 'seen': seen})
     for i in range(20):
-        eval(
-            compile('\n' * i + '(lambda: (barrier(), seen()))()', 'made.py', 'eval'), {'barrier': barrier, 'seen': seen}
-        )
+        eval(compile('\n' * i + '(lambda: (barrier(), seen()))()', 'made.py', 'eval'), {'barrier': barrier, 'seen': seen})
 
 
 def in_thread():
@@ -183,16 +163,16 @@ def in_thread():
 
 
 def longer(numbers=range(400)):
-    total = sum(n for n in numbers)
-    for _ in range(300):
-        barrier()
-        seen()
+    total = sum(
+        n
+        for n in numbers
+    )
+    for _ in range(300): barrier(); seen()
     return total
 
 
 def größe_日本():
-    barrier()
-    seen()
+    barrier(); seen()
 
 
 def main():
@@ -213,8 +193,7 @@ def main():
 main()
 many()
 longer()
-barrier()
-seen()
+barrier(); seen()
 stop()
 if rank == 0:
     print(json.dumps(sorted(([count, path] for path, count in expected.items()), key=str)))

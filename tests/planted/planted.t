@@ -19,7 +19,7 @@ from report import check, close, equal, plain
 
 WORTH = 0.02  # of the ranks' time: findings.h
 REACT_S = 0.5 * 60 * 0.010  # CPU time that rank 1 has more in react(), or touch(), but for what samples may miss
-BETWEEN = 0.10  # variation between threads: sampled.h
+BETWEEN = 0.10  # variation between threads: samples.h
 DISK_TIMES = 3  # that a page of a rank file may wait for a busy disk; the problem is hundreds of writes
 TIMES = 10 if os.environ.get('FVMPI_TEST_LONG') == '1' else 1  # ./dev statistics
 
@@ -358,7 +358,7 @@ def friends(tap, mpi):
             'finding', [f for f in found(run) if f['name'] == 'varying_function' and f['function'] not in excused], []
         )
         many = [f for f in report['functions'] if f['function'] == 'many_tiny']
-        # by chance, and too few to judge two ranks (sampled_variation.h)
+        # by chance, and too few to judge two ranks (samples_variation.h)
         few = sum(f['return_count'] for f in many) < 11
         measured = [f for f in many if f['judged']]
         # one call that the machine made long, and the report says so

@@ -5,7 +5,7 @@
 #include "rt/comm.h"
 #include "rt/events.h"
 #include "rt/statistics.h"
-#include "rt/unseen.h"
+#include "rt/unseen_mpi.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/perf_fd.h"
 #include "counters/counters.h"
 #include "fvr_builder.h"
-#include "profile/counters/counted.h"
+#include "profile/counters/counters.h"
 #include "profile/model.h"
 #include "profile/threads/phases.h"
 #include "scaling/scaling.h"
@@ -436,12 +436,12 @@ static void add_thread(struct fvr *f, uint32_t thread, uint32_t flags, uint64_t 
     fvr_add(f, FV_CHUNK_COUNTER_VALUES, thread, &v, sizeof(v));
 }
 
-static const struct fv_counted_value *value_of(const struct fv_model *m, uint32_t event, uint32_t rank)
+static const struct fv_counts_value *value_of(const struct fv_model *m, uint32_t event, uint32_t rank)
 {
-    for (size_t i = 0; i < fv_model_counted(m)->value_count; i++)
-        if (!fv_model_counted(m)->values[i].scope && fv_model_counted(m)->values[i].event == event &&
-            fv_model_counted(m)->values[i].rank == rank)
-            return &fv_model_counted(m)->values[i];
+    for (size_t i = 0; i < fv_model_counts(m)->value_count; i++)
+        if (!fv_model_counts(m)->values[i].scope && fv_model_counts(m)->values[i].event == event &&
+            fv_model_counts(m)->values[i].rank == rank)
+            return &fv_model_counts(m)->values[i];
     fail();
     return NULL;
 }
@@ -454,15 +454,15 @@ static bool is(double a, double b)
 static const struct {
     double value;
     uint32_t threads, missing;
-    enum fv_counted_kind kind;
-} wanted_parts[2][4] = { { { 1000, 1, 1, FV_COUNTED_PART },
-                           { 1000, 1, 1, FV_COUNTED_PART },
-                           { 1300, 2, 1, FV_COUNTED_PART },
-                           { 1400, 2, 0, FV_COUNTED_EXACT } },
-                         { { 15, 2, 0, FV_COUNTED_EXACT },
-                           { 10, 1, 1, FV_COUNTED_PART },
-                           { 13, 2, 1, FV_COUNTED_PART },
-                           { 14, 2, 0, FV_COUNTED_EXACT } } };
+    enum fv_counts_kind kind;
+} wanted_parts[2][4] = { { { 1000, 1, 1, FV_COUNTS_PART },
+                           { 1000, 1, 1, FV_COUNTS_PART },
+                           { 1300, 2, 1, FV_COUNTS_PART },
+                           { 1400, 2, 0, FV_COUNTS_EXACT } },
+                         { { 15, 2, 0, FV_COUNTS_EXACT },
+                           { 10, 1, 1, FV_COUNTS_PART },
+                           { 13, 2, 1, FV_COUNTS_PART },
+                           { 14, 2, 0, FV_COUNTS_EXACT } } };
 
 /* Rank 0: a thread that could not be opened; rank 1: one that never told; rank 2: one whose record is of the thread
  * before; rank 3: all known. */
@@ -489,20 +489,20 @@ static void parts(void **state)
     fv_model_build(&m, NULL, &experiment, false);
     for (uint32_t event = 0; event < 2; event++)
         for (uint32_t rank = 0; rank < 4; rank++) {
-            const struct fv_counted_value *v = value_of(&m, event, rank);
+            const struct fv_counts_value *v = value_of(&m, event, rank);
 
             if (!is(v->value, wanted_parts[event][rank].value) || v->threads != wanted_parts[event][rank].threads ||
                 v->missing != wanted_parts[event][rank].missing || v->kind != wanted_parts[event][rank].kind)
                 fail_msg("event %u of rank %u: %g of %u threads, without %u, kind %u", event, rank, v->value,
                          v->threads, v->missing, v->kind);
         }
-    const struct fv_counted_sum *sum = &fv_model_counted(&m)->sums[0];
+    const struct fv_counts_sum *sum = &fv_model_counts(&m)->sums[0];
     assert_true(is(sum->sum, 4700));
     assert_int_equal(sum->missing, 3);
-    assert_int_equal(sum->kind, FV_COUNTED_PART);
+    assert_int_equal(sum->kind, FV_COUNTS_PART);
     assert_int_equal(sum->of.min_rank, 3);
-    assert_true(isnan(fv_counted_of(fv_model_counted(&m), 0, 0, "instructions", false)));
-    assert_true(is(fv_counted_of(fv_model_counted(&m), 0, 3, "instructions", false), 1400));
+    assert_true(isnan(fv_counts_of(fv_model_counts(&m), 0, 0, "instructions", false)));
+    assert_true(is(fv_counts_of(fv_model_counts(&m), 0, 3, "instructions", false), 1400));
     fv_model_release(&m);
     fv_experiment_release(&experiment);
     for (int rank = 0; rank < 4; rank++)
@@ -528,15 +528,15 @@ static void add_phase(struct fvr *f, uint32_t thread, uint32_t kind, uint32_t of
 static void expect_phase(const struct fv_model *m, enum fv_phase_kind kind, double value, uint32_t threads,
                          uint32_t missing)
 {
-    for (size_t i = 0; i < fv_model_phase_counted(m)->value_count; i++) {
-        const struct fv_counted_value *v = &fv_model_phase_counted(m)->values[i];
+    for (size_t i = 0; i < fv_model_phase_counts(m)->value_count; i++) {
+        const struct fv_counts_value *v = &fv_model_phase_counts(m)->values[i];
 
         if (fv_model_phases(m)->items[v->scope - 1].kind != kind)
             continue;
         assert_true(is(v->value, value) && is(v->in_mpi, value / 10));
         assert_int_equal(v->threads, threads);
         assert_int_equal(v->missing, missing);
-        assert_int_equal(v->kind, missing ? FV_COUNTED_PART : FV_COUNTED_EXACT);
+        assert_int_equal(v->kind, missing ? FV_COUNTS_PART : FV_COUNTS_EXACT);
         return;
     }
     fail();
@@ -589,11 +589,11 @@ static void of_phases(void **state)
     add_phase(&f, 2, 3, 4, 1, 0, 9000);
     fvr_join(&f, &experiment);
     fv_model_build(&m, NULL, &experiment, false);
-    fv_counted_phases(&m);
+    fv_counts_phases(&m);
     assert_int_equal(fv_model_phases(&m)->count, 2);
     expect_phase(&m, FV_PHASE_THREADS, 300, 2, 1);
     expect_phase(&m, FV_PHASE_OMP, 120, 4, 1);
-    fv_counted_phases(&m); /* the same again */
+    fv_counts_phases(&m); /* the same again */
     expect_phase(&m, FV_PHASE_OMP, 120, 4, 1);
     fv_model_release(&m);
     fv_experiment_release(&experiment);
@@ -646,9 +646,9 @@ static void of_passes(void **state)
     experiments[0].passes = &pass;
     experiments[0].pass_count = 1;
     fv_model_build(&m, &symbols, &experiments[0], false);
-    fv_counted_phases(&m);
+    fv_counts_phases(&m);
     assert_int_equal(fv_model_phases(&m)->count, 1);
-    const struct fv_counted_view *v = fv_model_phase_counted(&m);
+    const struct fv_counts *v = fv_model_phase_counts(&m);
     assert_int_equal(v->value_count, 2);
     for (size_t i = 0; i < 2; i++) {
         bool is_own = !strcmp(v->events[v->values[i].event].name, "INSTRUCTIONS");
@@ -667,35 +667,35 @@ static void of_passes(void **state)
 
 /* ---- ranks that know different things ---- */
 
-static struct fv_counted_value *add_value(struct fv_counted_view *v, uint32_t scope, uint32_t event, uint32_t rank,
-                                          double value)
+static struct fv_counts_value *add_value(struct fv_counts *v, uint32_t scope, uint32_t event, uint32_t rank,
+                                         double value)
 {
     FV_GROW(v->values, v->value_room, v->value_count + 1);
-    v->values[v->value_count] = (struct fv_counted_value){ .scope = scope,
-                                                           .event = event,
-                                                           .rank = rank,
-                                                           .threads = 1,
-                                                           .value = value,
-                                                           .in_mpi = 0,
-                                                           .time_s = 2,
-                                                           .thread_time_s = 2 };
+    v->values[v->value_count] = (struct fv_counts_value){ .scope = scope,
+                                                          .event = event,
+                                                          .rank = rank,
+                                                          .threads = 1,
+                                                          .value = value,
+                                                          .in_mpi = 0,
+                                                          .time_s = 2,
+                                                          .thread_time_s = 2 };
     return &v->values[v->value_count++];
 }
 
-static void name_things(struct fv_counted_view *v, uint32_t scopes, const char *const *of_events, uint32_t number)
+static void name_things(struct fv_counts *v, uint32_t scopes, const char *const *of_events, uint32_t number)
 {
     v->scopes = fv_xcalloc(scopes, sizeof(*v->scopes));
     v->scope_count = v->scope_room = scopes;
     for (uint32_t i = 0; i < scopes; i++)
-        v->scopes[i] = (struct fv_counted_scope){ "a", (int32_t)i };
+        v->scopes[i] = (struct fv_counts_scope){ "a", (int32_t)i };
     v->events = fv_xcalloc(number, sizeof(*v->events));
     v->event_count = v->event_room = number;
     for (uint32_t i = 0; i < number; i++)
-        v->events[i] = (struct fv_counted_event){ .name = of_events[i],
-                                                  .quantity = fv_quantity_named(of_events[i], strlen(of_events[i])) };
+        v->events[i] = (struct fv_counts_event){ .name = of_events[i],
+                                                 .quantity = fv_quantity_named(of_events[i], strlen(of_events[i])) };
 }
 
-static const struct fv_counted_metric *metric_of(const struct fv_counted_view *v, const char *name)
+static const struct fv_counts_metric *metric_of(const struct fv_counts *v, const char *name)
 {
     for (size_t i = 0; i < v->metric_count; i++)
         if (!v->metrics[i].scope && !strcmp(v->metrics[i].row->name, name))
@@ -706,7 +706,7 @@ static const struct fv_counted_metric *metric_of(const struct fv_counted_view *v
 static void different(void **state)
 {
     static const char *const names_of[] = { "instructions", "cycles" };
-    struct fv_counted_view v = { 0 };
+    struct fv_counts v = { 0 };
 
     (void)state;
     name_things(&v, 1, names_of, 2);
@@ -717,30 +717,29 @@ static void different(void **state)
     add_value(&v, 0, 1, 2, 500);
     add_value(&v, 0, 0, 3, 7000)->missing = 1;
     add_value(&v, 0, 1, 3, 500);
-    fv_counted_finish(&v, 4);
-    const struct fv_counted_metric *ipc = metric_of(&v, "ipc"), *rate = metric_of(&v, "instruction_rate");
+    fv_counts_finish(&v, 4);
+    const struct fv_counts_metric *ipc = metric_of(&v, "ipc"), *rate = metric_of(&v, "instruction_rate");
     assert_true(is(ipc->value, 3));
     assert_int_equal(ipc->ranks, 2);
-    assert_int_equal(ipc->kind, FV_COUNTED_PART);
+    assert_int_equal(ipc->kind, FV_COUNTS_PART);
     assert_true(is(ipc->of.mean, 3) && is(ipc->of.min, 2) && is(ipc->of.max, 4));
     assert_int_equal(ipc->of.max_rank, 2);
     assert_true(is(rate->value, 6000));
     assert_int_equal(rate->ranks, 3);
-    fv_counted_release(&v);
+    fv_counts_release(&v);
 }
 
-static void add_counted_thread(struct fv_counted_view *v, uint32_t event, uint32_t rank, uint32_t thread, double value)
+static void add_counted_thread(struct fv_counts *v, uint32_t event, uint32_t rank, uint32_t thread, double value)
 {
     FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
-    v->threads[v->thread_count++] =
-        (struct fv_counted_thread){ rank, event, thread, value, 0, false, FV_COUNTED_EXACT };
+    v->threads[v->thread_count++] = (struct fv_counts_thread){ rank, event, thread, value, 0, false, FV_COUNTS_EXACT };
 }
 
 /* Of each thread that counted both; not what is by time. */
 static void of_threads(void **state)
 {
     static const char *const names_of[] = { "instructions", "cycles" };
-    struct fv_counted_view v = { 0 };
+    struct fv_counts v = { 0 };
 
     (void)state;
     name_things(&v, 1, names_of, 2);
@@ -755,9 +754,9 @@ static void of_threads(void **state)
     add_counted_thread(&v, 0, 1, 3, 200);
     add_counted_thread(&v, 0, 1, 0, 700);
     add_counted_thread(&v, 0, 1, 7, 50); /* without cycles */
-    fv_counted_finish(&v, 2);
-    const struct fv_counted_metric *ipc = metric_of(&v, "ipc");
-    const struct fv_counted_thread_metric *of = v.thread_metrics + ipc->first_thread;
+    fv_counts_finish(&v, 2);
+    const struct fv_counts_metric *ipc = metric_of(&v, "ipc");
+    const struct fv_counts_thread_metric *of = v.thread_metrics + ipc->first_thread;
     assert_int_equal(ipc->threads, 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_true(is(of[i].value, 2));
@@ -765,27 +764,27 @@ static void of_threads(void **state)
         assert_int_equal(of[i].thread, i == 2 ? 3 : 0);
     }
     assert_int_equal(metric_of(&v, "instruction_rate")->threads, 0);
-    fv_counted_release(&v);
+    fv_counts_release(&v);
 }
 
 /* What a processor can do: of floating point at the clock that it had, so many cycles in the time of add_value(). */
 static void peaks(void **state)
 {
     static const char *const names_of[] = { "instructions", "cycles", "fp_ops" };
-    struct fv_counted_view v = { .processor = FV_ZEN3 };
+    struct fv_counts v = { .processor = FV_ZEN3 };
 
     (void)state;
     name_things(&v, 1, names_of, 3);
     double time_s = add_value(&v, 0, 0, 0, 3000)->time_s;
     add_value(&v, 0, 1, 0, 1000);
     add_value(&v, 0, 2, 0, 4000);
-    fv_counted_finish(&v, 1);
+    fv_counts_finish(&v, 1);
     assert_true(is(metric_of(&v, "ipc")->peak, 6));
     assert_true(is(metric_of(&v, "flops_per_cycle")->peak, 16));
     assert_true(is(metric_of(&v, "flop_rate")->peak, 16 * 1000 / time_s) &&
                 is(metric_of(&v, "flop_rate")->value, 4000 / time_s));
     assert_true(isnan(metric_of(&v, "instruction_rate")->peak));
-    fv_counted_release(&v);
+    fv_counts_release(&v);
 }
 
 /* A part is marked where the whole may be a bottleneck. Of 1000 slots so many wait for loads and stores, and for
@@ -794,16 +793,16 @@ static bool memory_is_marked(uint64_t memory, uint64_t all)
 {
     static const char *const names_of[] = { "cycles", "slots", "slots_backend", "slots_memory" };
     const uint64_t values[] = { 170, 1000, all, memory };
-    struct fv_counted_view v = { .processor = FV_SPR };
+    struct fv_counts v = { .processor = FV_SPR };
 
     name_things(&v, 1, names_of, 4);
     for (uint32_t i = 0; i < 4; i++)
         add_value(&v, 0, i, 0, values[i]);
-    fv_counted_finish(&v, 1);
+    fv_counts_finish(&v, 1);
     bool is_marked = metric_of(&v, "memory_bound")->mark;
     assert_true(!!metric_of(&v, "backend_bound")->mark == (all > 500));
     assert_true(!!metric_of(&v, "core_bound")->mark == (all > 500 && all - memory > 200));
-    fv_counted_release(&v);
+    fv_counts_release(&v);
     return is_marked;
 }
 
@@ -882,17 +881,17 @@ static void sum_ranks(uint32_t ranks)
     static const char *const names_of[EVENTS] = { "instructions", "cycles",     "cpu_ns",        "loads",
                                                   "stores",       "branches",   "branch_misses", "l1d_misses",
                                                   "l2_misses",    "page_faults" };
-    struct fv_counted_view v = { 0 };
+    struct fv_counts v = { 0 };
 
     name_things(&v, SECTIONS, names_of, EVENTS);
     for (uint32_t rank = ranks; rank--;)
         for (uint32_t i = 0; i < SECTIONS * EVENTS; i++)
             add_value(&v, i % SECTIONS, i / SECTIONS, rank, 1 + rank % 7);
-    fv_counted_finish(&v, ranks);
+    fv_counts_finish(&v, ranks);
     assert_int_equal(v.sum_count, SECTIONS * EVENTS);
     assert_int_equal(metric_of(&v, "ipc")->ranks, ranks);
     assert_true(is(metric_of(&v, "ipc")->value, 1));
-    fv_counted_release(&v);
+    fv_counts_release(&v);
 }
 
 /* As many sections, each with a record of each event. */
@@ -917,7 +916,7 @@ static void read_sections(uint32_t sections)
     }
     fvr_join(&f, &experiment);
     fv_model_build(&m, NULL, &experiment, false);
-    assert_int_equal(fv_model_counted(&m)->value_count, sections);
+    assert_int_equal(fv_model_counts(&m)->value_count, sections);
     fv_model_release(&m);
     fv_experiment_release(&experiment);
     fvr_release(&f);

@@ -235,7 +235,7 @@ static void join_unknown(void **state)
 
 static struct fv_diff diff;
 
-static const struct fv_analysed *analysed;                          /* of the next run */
+static const struct fv_analysis_result *analysed;                   /* of the next run */
 static const struct fv_findings no_findings, *found = &no_findings; /* likewise */
 static bool logged; /* its calls are barriers, of which the log has those of `first` */
 
@@ -554,15 +554,15 @@ static void analysed_run(unsigned side, const unsigned ms[2], double wait_s, uin
     struct fv_analysed_rank ranks[] = { { .rank = 0 }, { .rank = 1 } };
     struct fv_analysed_site sites[] = { { .id = 1, .first_part = 0, .parts = 2 },
                                         { .id = 2, .key = 1, .first_part = 2, .parts = 1 } };
-    struct fv_analysed a = { .world_size = 2,
-                             .one_clock = true,
-                             .ideal_s = 0.95, /* rank 0 computes longest, 0.9 s of 1 s */
-                             .ranks = ranks,
-                             .rank_count = 2,
-                             .sites = sites,
-                             .site_count = 2,
-                             .parts = parts,
-                             .part_count = 3 };
+    struct fv_analysis_result a = { .world_size = 2,
+                                    .one_clock = true,
+                                    .ideal_s = 0.95, /* rank 0 computes longest, 0.9 s of 1 s */
+                                    .ranks = ranks,
+                                    .rank_count = 2,
+                                    .sites = sites,
+                                    .site_count = 2,
+                                    .parts = parts,
+                                    .part_count = 3 };
 
     path = fv_key_frame(path, fv_key_module((const uint8_t *)"0123456789abcdef0123", 20, "/b/app"), 10);
     sites[0].key = fv_key_call(path, fv_key_function("MPI_Send"));

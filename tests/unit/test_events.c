@@ -125,7 +125,7 @@ static struct seen read_back(void)
     char why[256];
     struct fv_reader *reader;
     struct seen s = { .ordered = true };
-    struct fv_unpacked unpacked = { 0 };
+    struct fv_unpacked_events unpacked = { 0 };
     size_t count;
 
     assert_int_equal(fv_reader_open(fv_rt.writer.path, &reader, why, sizeof(why)), 0);
@@ -152,7 +152,7 @@ static struct seen read_back(void)
         }
         s.damaged = s.damaged || c.damaged;
     }
-    fv_unpacked_release(&unpacked);
+    fv_unpacked_events_release(&unpacked);
     fv_reader_free(reader);
     return s;
 }

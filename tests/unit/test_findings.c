@@ -3,10 +3,10 @@
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
 #include "profile/machine/facts.h"
-#include "profile/memory/allocated.h"
+#include "profile/memory/memory.h"
 #include "profile/profile.h"
 #include "profile/samples/costs.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 #include "profile/threads/phases.h"
 #include "unit.h"
 
@@ -792,67 +792,80 @@ static void who_is_slow_elsewhere(void **state)
 
 /* Rank 1 computes 40 s longer than the other in react(), or in the kernel. The trace puts all of the waiting down to it
  * at one call, or a part that is worth a finding, because it ended early, or a little at each of many calls. */
+struct left_out {
+    double charged_s;
+    bool in_kernel;
+    const char *late, *imbalance;
+};
+
+static void assert_said(const struct left_out *c, const struct fv_findings *findings)
+{
+    const char *wanted[] = { c->late, c->imbalance }, *names[] = { "late_rank", "load_imbalance" };
+
+    for (int k = 0; k < 2; k++) {
+        const struct fv_finding *f = fv_findings_named(findings, names[k]);
+
+        if (!wanted[k] != !f || (f && !strstr(f->text, wanted[k])))
+            fail_msg("%s, %g s: '%s': wanted '%s'", names[k], c->charged_s, f ? f->text : "-",
+                     wanted[k] ? wanted[k] : "-");
+    }
+}
+
+static void judge_left_out(const struct left_out *c, struct fv_cost_profile *sampled, struct fv_cost_part *part)
+{
+    uint64_t ticks = c->in_kernel ? 10 : 4000;
+    struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
+    struct fv_site site = { .function = 0 };
+    struct fv_cost_thread threads[] = { { .rank = 0, .tick_s = 0.01, .cpu_tick_s = 0.01 },
+                                        { .rank = 1, .ticks = ticks, .tick_s = 0.01, .cpu_tick_s = 0.01 } };
+    struct fv_rank ranks[2];
+    struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = c->charged_s };
+    struct fv_costs costs = { .threads = threads, .thread_count = 2, .ticks = ticks };
+    struct fv_model model = { .directory = "run",
+                              .ranks = ranks,
+                              .rank_count = 2,
+                              .functions = &function,
+                              .function_count = 1,
+                              .sites = &site,
+                              .site_count = 1,
+                              .data[FV_SUBJECT_costs] = &costs,
+                              .efficiency = { .total_s = 2 * RUN_S },
+                              .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1 } };
+    const struct fv_profile profile = { &model, &no_symbols, sampled, &none, 0 };
+    struct fv_findings findings;
+
+    part->sum.total.ticks = ticks;
+    for (int r = 0; r < 2; r++)
+        ranks[r] = (struct fv_rank){ .host = "host",
+                                     .world_rank = r,
+                                     .threads = 1,
+                                     .app_time_s = RUN_S,
+                                     .end_s = RUN_S,
+                                     .mpi_time_s = r ? 50 : 90,
+                                     .cpu_s = RUN_S,
+                                     .system_s = 1 + (r && c->in_kernel ? 40 : 0) };
+    fv_findings_make(&findings, &profile);
+    assert_said(c, &findings);
+    fv_findings_release(&findings);
+}
+
 static void what_a_trace_leaves_out(void **state)
 {
-    static const struct {
-        double charged_s;
-        bool in_kernel;
-        const char *late, *imbalance;
-    } cases[] = {
+    static const struct left_out cases[] = {
         { 40, false, "slow in react() in a.c, where rank 1 takes 49.0 s", NULL },
         { 10, false, "slow in react() in a.c, where rank 1 takes 49.0 s", "most of it in react() in a.c" },
         { 1, false, NULL, "most of it in react() in a.c" },
         { 40, true, "slow in the kernel, where rank 1 takes 41.0 s of system time, else 1.00 s", NULL },
         { 1, true, NULL, "most of it in the kernel: 41.0 s of system time, else 1.00 s" },
     };
-    struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
-    struct fv_site site = { .function = 0 };
     struct fv_cost_procedure react = { .name = "react", .file = "a.c", .of_program = true, .parts = 1 };
     struct fv_cost_part part = { .owner = 1 };
     struct fv_cost_profile sampled = { .procedures = &react, .procedure_count = 1, .parts = &part };
     (void)state;
 
     fv_index_add(&sampled.names, fv_hash_text(react.name), 0);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        uint64_t ticks = cases[i].in_kernel ? 10 : 4000;
-        struct fv_cost_thread threads[] = { { .rank = 0, .tick_s = 0.01, .cpu_tick_s = 0.01 },
-                                            { .rank = 1, .ticks = ticks, .tick_s = 0.01, .cpu_tick_s = 0.01 } };
-        struct fv_rank ranks[2];
-        struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = cases[i].charged_s };
-        struct fv_model model = { .directory = "run",
-                                  .ranks = ranks,
-                                  .rank_count = 2,
-                                  .functions = &function,
-                                  .function_count = 1,
-                                  .sites = &site,
-                                  .site_count = 1,
-                                  .data[FV_SUBJECT_costs] =
-                                      &(struct fv_costs){ .threads = threads, .thread_count = 2, .ticks = ticks },
-                                  .efficiency = { .total_s = 2 * RUN_S },
-                                  .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1 } };
-        const struct fv_profile profile = { &model, &no_symbols, &sampled, &none, 0 };
-        struct fv_findings findings;
-
-        part.sum.total.ticks = ticks;
-        for (int r = 0; r < 2; r++)
-            ranks[r] = (struct fv_rank){ .host = "host",
-                                         .world_rank = r,
-                                         .threads = 1,
-                                         .app_time_s = RUN_S,
-                                         .end_s = RUN_S,
-                                         .mpi_time_s = r ? 50 : 90,
-                                         .cpu_s = RUN_S,
-                                         .system_s = 1 + (r && cases[i].in_kernel ? 40 : 0) };
-        fv_findings_make(&findings, &profile);
-        const char *wanted[] = { cases[i].late, cases[i].imbalance }, *names[] = { "late_rank", "load_imbalance" };
-        for (int k = 0; k < 2; k++) {
-            const struct fv_finding *f = fv_findings_named(&findings, names[k]);
-
-            if (!wanted[k] != !f || (f && !strstr(f->text, wanted[k])))
-                fail_msg("%zu: %s: '%s': wanted '%s'", i, names[k], f ? f->text : "-", wanted[k] ? wanted[k] : "-");
-        }
-        fv_findings_release(&findings);
-    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        judge_left_out(&cases[i], &sampled, &part);
     fv_index_release(&sampled.names);
 }
 
@@ -890,8 +903,8 @@ static uint64_t eighth_mib; /* 0: not known */
 static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, double quarter_s, const uint64_t mib[3],
                           char text[300])
 {
-    struct fv_allocated_rank recorded = { .mode = mode };
-    struct fv_allocated_part part = { .sum.allocated = { 1, allocated_bytes, 0 } };
+    struct fv_allocation_rank recorded = { .mode = mode };
+    struct fv_allocation_part part = { .sum.allocated = { 1, allocated_bytes, 0 } };
     struct fv_clock clock = { .hz = 1e9 };
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .cpu_s = RUN_S };
     struct fv_model model = {
@@ -902,7 +915,7 @@ static bool is_growing_as(enum fv_memory_mode mode, double allocated_bytes, doub
 
     for (unsigned i = 0; i < FV_MEMORY_OCTAVES; i++)
         part.at[i] = NAN; /* all of it came since */
-    struct fv_allocated allocated = { .ranks = &recorded, .rank_count = 1, .parts = &part, .part_count = 1 };
+    struct fv_allocations allocated = { .ranks = &recorded, .rank_count = 1, .parts = &part, .part_count = 1 };
     if (mode) {
         model.clocks = &clock;
         model.data[FV_SUBJECT_memory] = &allocated;
@@ -960,7 +973,7 @@ static struct fv_finding rare_calls(const double seconds[4], char text[300])
     };
     struct fv_sampled_part parts[4];
     const double rank_s[2] = { seconds[0] + seconds[1], seconds[2] + seconds[3] }, all_s = rank_s[0] + rank_s[1];
-    struct fv_sampled function = { .parts = 4, .threads = 4, .contexts = 1, .calls = 1000 };
+    struct fv_sampled_function function = { .parts = 4, .threads = 4, .contexts = 1, .calls = 1000 };
     struct fv_model model = {
         .directory = "run", .operands = "run", .ranks = ranks, .rank_count = 2, .efficiency = { .total_s = 2 * RUN_S }
     };
@@ -1017,16 +1030,16 @@ static double varying_s(double rare_s)
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .mpi_time_s = 0 };
     struct fv_sampled_instance instances[8] = { { 0 } };
     struct fv_sampled_part part = { .all = { .count = 8, .mean[FV_METRIC_CPU] = 2 } };
-    struct fv_sampled function = { .parts = 1,
-                                   .threads = 1,
-                                   .contexts = 1,
-                                   .share = 1,
-                                   .varies = FV_VARIES_WITHIN,
-                                   .instances = 8,
-                                   .judged = true,
-                                   .all = part.all,
-                                   .rare = { .count = rare_s > 0, .time_s = rare_s, .is_callees = true } };
-    struct fv_sampled context = function;
+    struct fv_sampled_function function = { .parts = 1,
+                                            .threads = 1,
+                                            .contexts = 1,
+                                            .share = 1,
+                                            .varies = FV_VARIES_WITHIN,
+                                            .instances = 8,
+                                            .judged = true,
+                                            .all = part.all,
+                                            .rare = { .count = rare_s > 0, .time_s = rare_s, .is_callees = true } };
+    struct fv_sampled_function context = function;
     struct fv_model model = {
         .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
     };
@@ -1066,7 +1079,7 @@ static double varying_by_chance_s(double by_caller)
     struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S, .mpi_time_s = 0 };
     struct fv_sampled_instance instances[16] = { { 0 } };
     struct fv_sampled_part part = { .all = { .count = 16, .mean[FV_METRIC_CPU] = 4.5 } };
-    struct fv_sampled contexts[2] = {
+    struct fv_sampled_function contexts[2] = {
         { .share = 0.5, .instances = 8, .judged = true, .all = { .count = 8, .mean[FV_METRIC_CPU] = 3 } },
         { .share = 0.5,
           .first_instance = 8,
@@ -1074,15 +1087,15 @@ static double varying_by_chance_s(double by_caller)
           .judged = true,
           .all = { .count = 8, .mean[FV_METRIC_CPU] = 6 } }
     };
-    struct fv_sampled function = { .parts = 1,
-                                   .threads = 1,
-                                   .contexts = 2,
-                                   .share = 1,
-                                   .varies = FV_VARIES_WITHIN,
-                                   .instances = 16,
-                                   .judged = true,
-                                   .by_caller = by_caller,
-                                   .all = part.all };
+    struct fv_sampled_function function = { .parts = 1,
+                                            .threads = 1,
+                                            .contexts = 2,
+                                            .share = 1,
+                                            .varies = FV_VARIES_WITHIN,
+                                            .instances = 16,
+                                            .judged = true,
+                                            .by_caller = by_caller,
+                                            .all = part.all };
     struct fv_model model = {
         .directory = "run", .operands = "run", .ranks = &rank, .rank_count = 1, .efficiency = { .total_s = RUN_S }
     };

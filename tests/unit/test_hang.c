@@ -95,7 +95,7 @@ static void outside(void)
     fvr_thread(&file[ranks - 1], 0, true, 1, MS, NULL);
 }
 
-static void waits(uint64_t begin, uint32_t count, uint32_t kept, const struct fv_waited *items)
+static void waits(uint64_t begin, uint32_t count, uint32_t kept, const struct fv_wait_target *items)
 {
     struct fv_waiting w = { .begin = begin, .count = count, .kept = kept };
 
@@ -393,8 +393,8 @@ static void nobody_is_left_to_serve(void **state)
 
 static void requests(void **state)
 {
-    const struct fv_waited two[] = { { 1, 1, 4, F_RECV, FV_WAITED_RECEIVE, 0 },
-                                     { 1, 2, 4, F_RECV, FV_WAITED_SEND, 0 } };
+    const struct fv_wait_target two[] = { { 1, 1, 4, F_RECV, FV_WAITED_RECEIVE, 0 },
+                                          { 1, 2, 4, F_RECV, FV_WAITED_SEND, 0 } };
     (void)state;
 
     rank(0, 0), in(F_WAITALL, 0, FV_NO_PEER, 0);
@@ -419,7 +419,7 @@ static void hostile_requests(void **state)
     (void)state;
 
     for (uint32_t i = 0; i < FV_WAITED_MOST; i++)
-        w.item[i] = (struct fv_waited){ 1000 + i, -5, 1 << 30, 9999, 200, 1 };
+        w.item[i] = (struct fv_wait_target){ 1000 + i, -5, 1 << 30, 9999, 200, 1 };
     rank(0, 0), in(F_WAITALL, 99, 4711, -3);
     fvr_add(&file[0], FV_CHUNK_WAITING, 0, &w, sizeof(w));
     rank(UINT32_MAX, 0), in(F_BCAST, 1, 1 << 30, 0);

@@ -265,7 +265,7 @@ static void plateaus(void **state)
     assert_int_equal(fv_plateaus_of(slope, 9, 0.1, found, 8), 0);
 }
 
-static void add_set(struct fv_measured *m, uint64_t bytes, double ns)
+static void add_set(struct fv_measurement *m, uint64_t bytes, double ns)
 {
     FV_GROW(m->latencies, m->latency_room, m->latency_count + 1);
     FV_GROW(m->values, m->value_room, m->value_count + 2);
@@ -278,7 +278,7 @@ static void add_set(struct fv_measured *m, uint64_t bytes, double ns)
 
 static void levels(void **state)
 {
-    struct fv_measured m = { 0 };
+    struct fv_measurement m = { 0 };
 
     (void)state;
     FV_GROW(m.caches, m.cache_room, 2);
@@ -297,7 +297,7 @@ static void levels(void **state)
     NEAR(m.levels[0].above.most, 0.1, 1e-12);
     m.cache_count = 0;
     assert_null(fv_measure_level_name(&m, 4096));
-    fv_measured_release(&m);
+    fv_measurement_release(&m);
 }
 
 /* ---- the kernel's files ---- */
@@ -333,7 +333,7 @@ static void interrupts(void **state)
 static struct fv_shared_cache shared(const double *ns, size_t count, uint64_t private_mib)
 {
     struct fv_latency latencies[16] = { { 0 } };
-    struct fv_measured m = { .latencies = latencies, .latency_count = count };
+    struct fv_measurement m = { .latencies = latencies, .latency_count = count };
     struct fv_shared_cache c = { .bytes = 1, .private_bytes = private_mib << 20 };
 
     for (size_t i = 0; i < count; i++) {
@@ -366,7 +366,7 @@ static void shared_cache(void **state)
 static void no_time_left(void **state)
 {
     struct fv_doctor d = { 0 };
-    struct fv_measured m = { .alone = "0" };
+    struct fv_measurement m = { .alone = "0" };
 
     (void)state;
     fv_doctor_init(&d);
@@ -376,7 +376,7 @@ static void no_time_left(void **state)
     fv_memory_measure(&d, &m, 0);
     assert_int_equal(m.bandwidth_count, 0);
     assert_string_equal(m.bandwidth_left_out, "time");
-    fv_measured_release(&m);
+    fv_measurement_release(&m);
     fv_doctor_release(&d);
 }
 

@@ -363,8 +363,8 @@ static void definitions_have_one_order(void **state)
 
 static void pack_chunk(struct fvr *f, uint64_t first, const struct events *e, size_t cut)
 {
-    uint8_t bytes[sizeof(struct fv_packed) + sizeof(e->bytes) + 100];
-    struct fv_packed packed = { .used = e->count };
+    uint8_t bytes[sizeof(struct fv_packed_events) + sizeof(e->bytes) + 100];
+    struct fv_packed_events packed = { .used = e->count };
 
     packed.bytes = ZSTD_compress(bytes + sizeof(packed), sizeof(bytes) - sizeof(packed), e->bytes, e->count, 1);
     assert_false(ZSTD_isError(packed.bytes));

@@ -538,8 +538,8 @@ static void packed_to_no_end(void **state)
 {
     enum { PAYLOAD = 64 << 20 };
     uint8_t *zeros = calloc(1, PAYLOAD), frame[32 << 10];
-    struct fv_packed packed = { .used = PAYLOAD };
-    struct fv_unpacked unpacked = { 0 };
+    struct fv_packed_events packed = { .used = PAYLOAD };
+    struct fv_unpacked_events unpacked = { 0 };
     struct fv_reader *r;
     char why[200];
     size_t chunks;
@@ -556,7 +556,7 @@ static void packed_to_no_end(void **state)
         chunk++;
     assert_true(fv_reader_events(r, chunk, &unpacked).damaged);
     assert_int_equal(unpacked.room, 0);
-    fv_unpacked_release(&unpacked);
+    fv_unpacked_events_release(&unpacked);
     fv_reader_free(r);
     free(zeros);
 }

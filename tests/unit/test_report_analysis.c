@@ -132,7 +132,7 @@ static int tear_down(void **state)
 }
 
 /* What reading it says; NULL: it was taken. */
-static const char *read_text(const char *text, size_t bytes, struct fv_analysed *out)
+static const char *read_text(const char *text, size_t bytes, struct fv_analysis_result *out)
 {
     static char why[FV_ANALYSIS_WHY];
     char name[100];
@@ -142,7 +142,7 @@ static const char *read_text(const char *text, size_t bytes, struct fv_analysed 
     assert_non_null(f);
     fwrite(text, 1, bytes, f);
     fclose(f);
-    int err = fv_analysed_read(out, name, why);
+    int err = fv_analysis_result_read(out, name, why);
     assert_true(err == 0 || err == -FV_EFORMAT);
     assert_int_equal(err != 0, why[0] != '\0');
     return err ? why : NULL;
@@ -161,19 +161,19 @@ static char *changed(const char *from, const char *to)
 
 static void expect_refused(const char *from, const char *to, const char *why)
 {
-    struct fv_analysed a;
+    struct fv_analysis_result a;
     char *text = changed(from, to);
     const char *said = read_text(text, strlen(text), &a);
 
     if (!said || !strstr(said, why))
         fail_msg("%s -> %s: %s", from, to, said ? said : "taken");
-    fv_analysed_release(&a);
+    fv_analysis_result_release(&a);
     free(text);
 }
 
 static void reads_all(void **state)
 {
-    struct fv_analysed a;
+    struct fv_analysis_result a;
     (void)state;
 
     assert_null(read_text(good, strlen(good), &a));
@@ -204,12 +204,12 @@ static void reads_all(void **state)
     assert_true(a.computed_whole);
     assert_true(a.procedures[0].cpu_s == 0.03 && a.procedures[0].delay_s == 0.027 &&
                 a.procedures[0].critical_s == 0.01);
-    fv_analysed_release(&a);
+    fv_analysis_result_release(&a);
 }
 
 static void refuses(void **state)
 {
-    struct fv_analysed a;
+    struct fv_analysis_result a;
     (void)state;
 
     expect_refused("fvmpi-analysis-1", "fvmpi-analysis-2", "schema");
@@ -238,9 +238,9 @@ static void refuses(void **state)
     expect_refused("\"traced_calls\":3", "\"traced_calls\":-3", "traced_calls");
     expect_refused("0.9,", "1e999,", "");
     assert_string_equal(read_text("", 0, &a), "it is no JSON object");
-    fv_analysed_release(&a);
+    fv_analysis_result_release(&a);
     assert_string_equal(read_text("[]", 2, &a), "it is no JSON object");
-    fv_analysed_release(&a);
+    fv_analysis_result_release(&a);
 }
 
 /* Cut anywhere, or with any byte gone wrong, it is refused, or read as something that is whole. */
@@ -248,13 +248,13 @@ static void survives_damage(void **state)
 {
     char text[sizeof(good)];
     size_t length = strlen(good);
-    struct fv_analysed a;
+    struct fv_analysis_result a;
     unsigned taken = 0;
     (void)state;
 
     for (size_t i = 0; i + 2 < length; i++) {
         assert_non_null(read_text(good, i, &a));
-        fv_analysed_release(&a);
+        fv_analysis_result_release(&a);
     }
     for (size_t i = 0; i < length; i++) {
         static const char wrong[] = "\0\"[]{},:9-x\xff";
@@ -262,7 +262,7 @@ static void survives_damage(void **state)
         memcpy(text, good, sizeof(good));
         text[i] = wrong[i % (sizeof(wrong) - 1)];
         taken += !read_text(text, strlen(good), &a);
-        fv_analysed_release(&a);
+        fv_analysis_result_release(&a);
     }
     assert_that(taken, <, length / 2);
 }
@@ -270,15 +270,15 @@ static void survives_damage(void **state)
 static void absent_or_no_file(void **state)
 {
     char name[100], why[FV_ANALYSIS_WHY];
-    struct fv_analysed a;
+    struct fv_analysis_result a;
     (void)state;
 
     snprintf(name, sizeof(name), "%s/analysis.json", directory);
-    assert_int_equal(fv_analysed_read(&a, name, why), -FV_ENOENT);
-    fv_analysed_release(&a);
+    assert_int_equal(fv_analysis_result_read(&a, name, why), -FV_ENOENT);
+    fv_analysis_result_release(&a);
     assert_int_equal(mkdir(name, 0700), 0);
-    assert_int_equal(fv_analysed_read(&a, name, why), -FV_EFORMAT);
-    fv_analysed_release(&a);
+    assert_int_equal(fv_analysis_result_read(&a, name, why), -FV_EFORMAT);
+    fv_analysis_result_release(&a);
 }
 
 /* ---- in the model ---- */
@@ -286,7 +286,7 @@ static void absent_or_no_file(void **state)
 static void build(const char *text)
 {
     struct fv_experiment experiment = { 0 };
-    struct fv_analysed a = { 0 };
+    struct fv_analysis_result a = { 0 };
 
     if (text)
         assert_null(read_text(text, strlen(text), &a));
@@ -296,7 +296,7 @@ static void build(const char *text)
     experiment.analysed = text ? &a : NULL;
     fv_model_build(&model, &symbols, &experiment, false);
     fv_experiment_release(&experiment);
-    fv_analysed_release(&a);
+    fv_analysis_result_release(&a);
 }
 
 static void release(void)
@@ -563,7 +563,7 @@ static void regions_of_whole_traces(void **state)
     (void)state;
     build(good);
     assert_int_equal(model.causes.computed_count, 1);
-    const struct fv_computed *c = &model.causes.computed[0];
+    const struct fv_computing_part *c = &model.causes.computed[0];
     assert_ptr_equal(&model.sites[c->from], site_of("MPI_Send"));
     assert_ptr_equal(&model.sites[c->site], site_of("MPI_Send"));
     assert_string_equal(c->function, "react");

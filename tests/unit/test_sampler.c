@@ -4,7 +4,7 @@
 #define UNW_LOCAL_ONLY
 #include "rt_stub.h"
 #include "rt/layers.h"
-#include "rt/loaded.h"
+#include "rt/loaded_objects.h"
 #include "rt/stack.h"
 #include "sampler/sampler.h"
 #include "unit.h"

@@ -4,7 +4,7 @@
 #include "json_rows.h"
 #include "profile/samples/cost_profile.h"
 #include "profile/samples/costs.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 #include "symbols/loop_graph.h"
 #include "views/views.h"
 #include "unit.h"
@@ -691,9 +691,9 @@ static void source_errors(void **state)
 
 /* ---- functions ---- */
 
-static const struct fv_sampled *sampled(uint64_t offset, uint32_t parent_offset)
+static const struct fv_sampled_function *sampled(uint64_t offset, uint32_t parent_offset)
 {
-    const struct fv_sampled *found = NULL;
+    const struct fv_sampled_function *found = NULL;
 
     for (size_t i = 0; i < fv_model_samples(&model)->count; i++) {
         const struct fv_node *n = &model.tree.nodes[fv_model_samples(&model)->items[i].node];
@@ -724,7 +724,7 @@ static void merged(void **state)
     }
     build(2);
     assert_int_equal(fv_model_samples(&model)->count, 2);
-    const struct fv_sampled *s = sampled(0x201, CALLS_F);
+    const struct fv_sampled_function *s = sampled(0x201, CALLS_F);
     assert_int_equal(s->all.count, 8);
     assert_int_equal(s->ranks, 2);
     assert_int_equal(s->entries, 8);
@@ -783,7 +783,7 @@ static void pooled(void **state)
         fvr_cost(&file[0], i, fvr_sample_path(&file[0], i, 0, 1, IN_F), 10, 0);
     }
     build(1);
-    const struct fv_sampled *s = &fv_model_samples(&model)->items[0];
+    const struct fv_sampled_function *s = &fv_model_samples(&model)->items[0];
     assert_true(s->judged);
     assert_true(s->pooled);
     assert_near(s->within, 0.5, 1e-9);
@@ -840,8 +840,8 @@ static void guidance(void **state)
         fvr_cost(&file[i], 0, fvr_sample_path(&file[i], 0, mpi, app(i), IN_G), 30, 30);
     }
     build(2);
-    const struct fv_sampled *s = &fv_model_samples(&model)->items[0], *main_ = sampled(0x101, 0),
-                            *in_mpi = sampled(0x301, CALLS_G);
+    const struct fv_sampled_function *s = &fv_model_samples(&model)->items[0], *main_ = sampled(0x101, 0),
+                                     *in_mpi = sampled(0x301, CALLS_G);
     assert_ptr_equal(s, sampled(0x201, CALLS_F)); /* though the other has more ticks */
     assert_near(s->share, 1, 1e-12);              /* of what is outside of MPI */
     assert_near(in_mpi->share, 0, 1e-12);
@@ -991,7 +991,7 @@ static void spinning(void **state)
     fvr_cost(&file[0], 0, calls, 20, 0);
     fvr_cost(&file[0], 0, fvr_sample_path(&file[0], 0, calls, omp, 0x410), 120, 0);
     build(1);
-    const struct fv_sampled *f = sampled(0x201, CALLS_F), *spins = sampled(0x401, CALLS_F);
+    const struct fv_sampled_function *f = sampled(0x201, CALLS_F), *spins = sampled(0x401, CALLS_F);
     assert_near(f->share, 0.75, 1e-12);
     assert_int_equal(f->varies, FV_VARIES_NOT);
     assert_true(spins->waits);

@@ -1,7 +1,7 @@
 /* Functions that several places call: each is judged over all its contexts, of files with known instances. */
 #include "fvr_builder.h"
 #include "profile/profile.h"
-#include "profile/samples/sampled_shape.h"
+#include "profile/samples/samples_shape.h"
 #include "unit.h"
 
 #define ID    "0123456789abcdef0123"
@@ -76,7 +76,7 @@ static uint32_t place(int rank, unsigned number)
     return fvr_sample_path(&file[rank], 0, 0, 1, PLACE + 0x10 * number);
 }
 
-static const struct fv_sampled *function_of(uint64_t offset)
+static const struct fv_sampled_function *function_of(uint64_t offset)
 {
     for (size_t i = 0; i < fv_model_samples(&model)->function_count; i++)
         if (model.tree.nodes[fv_model_samples(&model)->functions[i].node].offset == offset)
@@ -106,7 +106,7 @@ static void off_the_processor(void **state)
         fvr_add(&file[0], FV_CHUNK_INSTANCES, 0, &r, sizeof(r));
     }
     build(1);
-    const struct fv_sampled *f = function_of(F);
+    const struct fv_sampled_function *f = function_of(F);
     assert_int_equal(f->instances, 2 * FV_RESERVOIR);
     assert_near(f->off.share, 0.8, 1e-9);
     assert_true(f->off.low > 0.6 && f->off.low < 0.8 && f->off.high > 0.8 && f->off.high < 0.95);
@@ -121,7 +121,7 @@ static void six_places(void **state)
         called(0, place(0, i), F, (const uint64_t[]){ 100 << i, 300 << i }, 6);
     called(0, place(0, 6), G, (const uint64_t[]){ 200, 200 }, 64);
     build(1);
-    const struct fv_sampled *f = function_of(F);
+    const struct fv_sampled_function *f = function_of(F);
     assert_int_equal(fv_model_samples(&model)->function_count, 2);
     assert_ptr_equal(f, &fv_model_samples(&model)->functions[0]);
     assert_int_equal(f->contexts, 6);
@@ -132,7 +132,7 @@ static void six_places(void **state)
     assert_near(f->within, cov_of(100, 300), 1e-9); /* of each, whatever its mean */
     assert_int_equal(f->varies, FV_VARIES_WITHIN);
     for (size_t i = 0; i < 6; i++) {
-        const struct fv_sampled *c = &fv_model_samples(&model)->items[f->first_context + i];
+        const struct fv_sampled_function *c = &fv_model_samples(&model)->items[f->first_context + i];
 
         assert_int_equal(c->function, 0);
         assert_near(c->share, 0.06, 1e-12);
@@ -151,7 +151,7 @@ static void by_caller(void **state)
     called(0, place(0, 0), F, (const uint64_t[]){ 100, 100 }, 50);
     called(0, place(0, 1), F, (const uint64_t[]){ 900, 900 }, 50);
     build(1);
-    const struct fv_sampled *f = function_of(F);
+    const struct fv_sampled_function *f = function_of(F);
     assert_near(f->within, 0, 1e-12);
     assert_near(f->by_caller, 240 / 180.0, 1e-9);
     assert_int_equal(f->varies, FV_VARIES_NOT);
@@ -168,7 +168,7 @@ static void one_place_of_several(void **state)
     called(0, place(0, 1), F, (const uint64_t[]){ 150, 250 }, 15);
     called(0, place(0, 2), G, (const uint64_t[]){ 200, 200 }, 10);
     build(1);
-    const struct fv_sampled *f = function_of(F);
+    const struct fv_sampled_function *f = function_of(F);
     assert_int_equal(f->varies, FV_VARIES_WITHIN);
     assert_near(f->within, cov_of(150, 250), 1e-9);
 }
@@ -194,7 +194,7 @@ static void short_and_long(void **state)
     build(1);
     assert_near(fv_model_samples(&model)->resolution_s, 10e-6, 1e-12);
     assert_near(fv_model_samples(&model)->long_s, 60e-6, 1e-12);
-    const struct fv_sampled *f = function_of(F);
+    const struct fv_sampled_function *f = function_of(F);
     assert_int_equal(f->varies, FV_VARIES_WITHIN);
     assert_near(f->within, cov_of(3, 100), 1e-9);
     assert_true(fv_sampled_is_brief(function_of(G), FV_METRIC_CPU));
@@ -229,7 +229,7 @@ static void between_ranks(void **state)
             called(rank, place(rank, i), F, (const uint64_t[]){ us, us }, 25u << rank);
         }
     build(2);
-    const struct fv_sampled *f = function_of(F);
+    const struct fv_sampled_function *f = function_of(F);
     assert_int_equal(f->ranks, 2);
     assert_int_equal(f->parts, 2);
     assert_int_equal(f->varies, FV_VARIES_BETWEEN);
@@ -263,7 +263,7 @@ static void event(void **state)
     for (unsigned i = 0; i < 5; i++)
         called(0, place(0, i), F, (const uint64_t[]){ 100, 100 }, 8);
     build(1);
-    const struct fv_sampled *f = function_of(F);
+    const struct fv_sampled_function *f = function_of(F);
     assert_ptr_equal(f, &fv_model_samples(&model)->functions[0]);
     assert_int_equal(f->varies, FV_VARIES_NOT);
     assert_true(f->event_varies);
@@ -370,7 +370,7 @@ static void recent(void **state)
     fvr_add(&file[0], FV_CHUNK_RECENT_INSTANCES, 0, &ring, sizeof(ring));
     fvr_add(&file[0], FV_CHUNK_INSTANCE_EVENTS, 0, &counts, sizeof(counts));
     build(1);
-    const struct fv_sampled *c = &fv_model_samples(&model)->items[function_of(F)->first_context];
+    const struct fv_sampled_function *c = &fv_model_samples(&model)->items[function_of(F)->first_context];
     assert_int_equal(c->recents, CALLS);
     for (unsigned i = 0; i < CALLS; i++) {
         const struct fv_sampled_instance *r = &fv_model_samples(&model)->recent[c->first_recent + i];
@@ -403,7 +403,7 @@ static void finding(void **state)
     }
     called(0, main_, G, (const uint64_t[]){ 500, 900 }, 60);
     build(1);
-    const struct fv_sampled *f = function_of(F);
+    const struct fv_sampled_function *f = function_of(F);
     assert_int_equal(function_of(G)->varies, FV_VARIES_WITHIN);
     assert_int_equal(f->inherited, 1);
     fv_findings_make(&findings, &v);

@@ -123,7 +123,7 @@ uint32_t fv_known_find(struct fv_sampler *sampler, uintptr_t entry)
     for (uint32_t i = 0; i < sampler->known_count; i++)
         if (sampler->known[i].entry == entry)
             return i;
-    sampler->known[sampler->known_count] = (struct fv_known){ .entry = entry };
+    sampler->known[sampler->known_count] = (struct fv_known_function){ .entry = entry };
     return sampler->known_count++;
 }
 uint64_t fv_context_add(struct fv_sampler *sampler, const struct fv_live_instance *live, const struct fv_readings *end)

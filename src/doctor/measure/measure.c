@@ -56,7 +56,7 @@ static double own_cpu_ns(void)
            ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec) * 1e3;
 }
 
-static void find_facts(struct fv_doctor *d, struct fv_measured *m)
+static void find_facts(struct fv_doctor *d, struct fv_measurement *m)
 {
     const char *hz = fv_doctor_config(d, "CONFIG_HZ");
 
@@ -66,7 +66,7 @@ static void find_facts(struct fv_doctor *d, struct fv_measured *m)
     fv_memory_find_caches(d, m);
 }
 
-static void measure_noise(struct fv_doctor *d, struct fv_measured *m)
+static void measure_noise(struct fv_doctor *d, struct fv_measurement *m)
 {
     size_t count = fv_cpus_count(&m->alone_cpus);
 
@@ -82,13 +82,13 @@ static void measure_noise(struct fv_doctor *d, struct fv_measured *m)
         fv_noise_measure(m, &d->arena, &m->cpus, true, PART_TOGETHER * m->seconds);
 }
 
-int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, struct fv_measured *m)
+int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, struct fv_measurement *m)
 {
     uint64_t busy_ns, busy_end_ns, begin_ns = fv_monotonic_ns();
     double own_ns = own_cpu_ns();
     bool is_busy_known = fv_kernel_busy_ns(&busy_ns);
 
-    *m = (struct fv_measured){ .seconds = seconds, .cpus = allowed(), .others_processors = NAN };
+    *m = (struct fv_measurement){ .seconds = seconds, .cpus = allowed(), .others_processors = NAN };
     for (size_t i = 0; only && i < FV_CPUS_WORDS; i++)
         m->cpus.bits[i] &= only->bits[i];
     size_t count = fv_cpus_count(&m->cpus), alone = (size_t)fmax(1, PART_ALONE * seconds / ALONE_LEAST_S);

@@ -1,6 +1,6 @@
 /* fvmpi doctor --measure: this machine's noise and memory, by fixed work, fixed time and a selfish detour on each
  * processor, and by chases of pointers and copies. What is bound by time tells what it left out. All memory belongs to
- * struct fv_measured; one thread calls, the measuring ones have ended when it returns. */
+ * struct fv_measurement; one thread calls, the measuring ones have ended when it returns. */
 #ifndef FV_MEASURE_H
 #define FV_MEASURE_H
 
@@ -13,10 +13,10 @@
 #define FV_NOISE_TESTS(X)         X(WORK, "fixed work") X(TIME, "fixed time")
 #define FV_NOISE_TEST(name, word) FV_NOISE_##name,
 enum fv_noise_test { FV_NOISE_TESTS(FV_NOISE_TEST) };
-#define FV_LEFT_OUTS(X)         X(TIME, "time") X(MEMORY, "memory") X(PROCESSOR, "processor")
-#define FV_LEFT_OUT(name, word) FV_LEFT_OUT_##name,
-enum fv_left_out { FV_LEFT_OUTS(FV_LEFT_OUT) };
-extern const char *const fv_left_out[]; /* names; NULL behind the last */
+#define FV_OMISSIONS(X)         X(TIME, "time") X(MEMORY, "memory") X(PROCESSOR, "processor")
+#define FV_OMISSION(name, word) FV_OMISSION_##name,
+enum fv_omission { FV_OMISSIONS(FV_OMISSION) };
+extern const char *const fv_omissions[]; /* names; NULL behind the last */
 /* names; NULL behind the last */
 extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_noise_among[];
 
@@ -84,7 +84,7 @@ struct fv_bandwidth {
     struct fv_spread above; /* repetitions of all, as shares above the mode of their processor */
 };
 
-struct fv_measured {
+struct fv_measurement {
     double seconds, elapsed_s; /* asked for; taken */
     struct fv_measure_clock clock;
     uint64_t steps;                        /* of fixed work */
@@ -122,7 +122,7 @@ struct fv_measured {
     size_t tlb_count, tlb_room;
     struct fv_bandwidth *bandwidths;
     size_t bandwidth_count, bandwidth_room;
-    const char *bandwidth_left_out; /* of fv_left_out: why some of it was not measured; NULL: it was, or was
+    const char *bandwidth_left_out; /* of fv_omissions: why some of it was not measured; NULL: it was, or was
                                      * interrupted */
 };
 
@@ -135,12 +135,12 @@ extern volatile sig_atomic_t fv_measure_stop;
 
 /* Measures for so many seconds on processors that this process may use, all of them if `only` is NULL, and leaves it as
  * doctor->measured, which fv_doctor_release() does not release. -FV_ENOENT: of `only` it may use none. */
-int fv_measure(struct fv_doctor *doctor, double seconds, const struct fv_cpus *only, struct fv_measured *out);
-void fv_measured_release(struct fv_measured *measured);
+int fv_measure(struct fv_doctor *doctor, double seconds, const struct fv_cpus *only, struct fv_measurement *out);
+void fv_measurement_release(struct fv_measurement *measured);
 
 /* Of a period: "tick (CONFIG_HZ 250)", "2 ticks"; in the arena. NULL: none fits within 1 %. For tests. */
 const char *fv_measure_period_name(struct fv_arena *arena, double period_ns, uint64_t hz);
 /* The smallest cache that holds a working set, else "DRAM"; NULL: no size is known. */
-const char *fv_measure_level_name(const struct fv_measured *measured, uint64_t bytes);
+const char *fv_measure_level_name(const struct fv_measurement *measured, uint64_t bytes);
 
 #endif

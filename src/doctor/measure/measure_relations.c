@@ -24,12 +24,12 @@ static void get_s(void *subject, const void *row, const struct fv_column_def *c,
 
 static void get_clock(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->text = ((const struct fv_measured *)row)->clock.is_tsc ? "tsc" : "monotonic";
+    v->text = ((const struct fv_measurement *)row)->clock.is_tsc ? "tsc" : "monotonic";
 }
 
 static void get_guest(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    int is_guest = ((const struct fv_measured *)row)->is_guest;
+    int is_guest = ((const struct fv_measurement *)row)->is_guest;
 
     v->truth = is_guest > 0;
     v->null = is_guest < 0;
@@ -38,10 +38,10 @@ static void get_guest(void *subject, const void *row, const struct fv_column_def
 static const char *const clocks[] = { "tsc", "monotonic", NULL }, *const sources[] = { "/sys", "CPUID", NULL };
 
 static const struct fv_column_def measurement_columns[] = {
-    { "seconds", "asked for", "s", "How long it was to take (--seconds).", FV_FIELD(struct fv_measured, seconds) },
-    { "elapsed_s", "taken", "s", "How long it took.", FV_FIELD(struct fv_measured, elapsed_s) },
+    { "seconds", "asked for", "s", "How long it was to take (--seconds).", FV_FIELD(struct fv_measurement, seconds) },
+    { "elapsed_s", "taken", "s", "How long it took.", FV_FIELD(struct fv_measurement, elapsed_s) },
     { "interrupted", "interrupted", "", "SIGINT or SIGTERM ended it: some rows are missing, others have few samples.",
-      FV_FIELD(struct fv_measured, interrupted) },
+      FV_FIELD(struct fv_measurement, interrupted) },
     { "clock", "clock", "",
       "The processor's counter where the kernel trusts it and it never changes its pace, else CLOCK_MONOTONIC.",
       FV_GET(FV_TYPE_TEXT, get_clock), .words = clocks },
@@ -49,34 +49,35 @@ static const struct fv_column_def measurement_columns[] = {
       "There is a hypervisor: results are of the guest, with what the host does; null: not known.",
       FV_GET(FV_TYPE_TRUTH, get_guest), .flags = FV_NULLABLE },
     { "cpus", "processors", "", "Those that were measured, a list such as 0-3.",
-      FV_FIELD(struct fv_measured, processors) },
+      FV_FIELD(struct fv_measurement, processors) },
     { "alone", "alone", "", "Those of them that were also measured one at a time: fewer where time was short.",
-      FV_FIELD(struct fv_measured, alone) },
+      FV_FIELD(struct fv_measurement, alone) },
     { "others_processors", "others", "count",
       "Mean number of processors that other tasks used meanwhile, by /proc/stat; null: not known.",
-      FV_FIELD(struct fv_measured, others_processors), .flags = FV_NULLABLE },
-    { "work_s", "fixed work", "s", "The shortest time of the fixed work.", SECONDS(struct fv_measured, work) },
-    { "quantum_s", "fixed time", "s", "The fixed time.", SECONDS(struct fv_measured, quantum) },
-    { "turn_s", "turn", "s", "The shortest turn of the loop that looks for gaps.", SECONDS(struct fv_measured, turn) },
+      FV_FIELD(struct fv_measurement, others_processors), .flags = FV_NULLABLE },
+    { "work_s", "fixed work", "s", "The shortest time of the fixed work.", SECONDS(struct fv_measurement, work) },
+    { "quantum_s", "fixed time", "s", "The fixed time.", SECONDS(struct fv_measurement, quantum) },
+    { "turn_s", "turn", "s", "The shortest turn of the loop that looks for gaps.",
+      SECONDS(struct fv_measurement, turn) },
     { "threshold_s", "threshold", "s", "What takes at least as long is a gap: nine turns, and 300 ns at least.",
-      SECONDS(struct fv_measured, threshold) },
-    { "hz", "CONFIG_HZ", "", "Ticks a second; null: not known.", FV_FIELD(struct fv_measured, hz),
+      SECONDS(struct fv_measurement, threshold) },
+    { "hz", "CONFIG_HZ", "", "Ticks a second; null: not known.", FV_FIELD(struct fv_measurement, hz),
       .flags = FV_UNLESS_0 },
     { "sizes_from", "sizes", "",
       "Who says how large caches are: the kernel, or CPUID, which in a virtual machine may be wrong; null: nobody.",
-      FV_FIELD(struct fv_measured, sizes_from), .flags = FV_NULLABLE, .words = sources },
-    { "largest_bytes", "largest", "bytes", "The largest working set.", FV_FIELD(struct fv_measured, largest_bytes) },
+      FV_FIELD(struct fv_measurement, sizes_from), .flags = FV_NULLABLE, .words = sources },
+    { "largest_bytes", "largest", "bytes", "The largest working set.", FV_FIELD(struct fv_measurement, largest_bytes) },
     { "huge_bytes", "huge pages", "bytes", "Of the memory for working sets: in huge pages.",
-      FV_FIELD(struct fv_measured, huge_bytes) },
-    { "page_bytes", "page", "bytes", "A page.", FV_FIELD(struct fv_measured, page_bytes) },
+      FV_FIELD(struct fv_measurement, huge_bytes) },
+    { "page_bytes", "page", "bytes", "A page.", FV_FIELD(struct fv_measurement, page_bytes) },
     { "tlb_pages", "TLB reach", "",
       "Pages that a chase through one line of each reaches without taking a fifth longer than through as many lines "
       "side by side; null: not found.",
-      FV_FIELD(struct fv_measured, tlb_pages), .flags = FV_UNLESS_0 },
+      FV_FIELD(struct fv_measurement, tlb_pages), .flags = FV_UNLESS_0 },
     { "bandwidth_left_out", "bandwidth left out", "",
       "Why bandwidth was not measured, or not on all processors together: no time was left, no memory was free, or a "
       "processor could not be used; null: nothing was left out.",
-      FV_FIELD(struct fv_measured, bandwidth_left_out), .flags = FV_NULLABLE, .words = fv_left_out },
+      FV_FIELD(struct fv_measurement, bandwidth_left_out), .flags = FV_NULLABLE, .words = fv_omissions },
 };
 const struct fv_relation fv_measure_measurement = {
     .name = "measurement",
@@ -148,7 +149,7 @@ static const struct fv_relation curve = {
     .shape = FV_ROWS,
     FV_COLUMNS(curve_columns),
     .base = the_measured,
-    FV_SLICE(struct fv_measured, points, struct fv_noise_row, first_point, point_count),
+    FV_SLICE(struct fv_measurement, points, struct fv_noise_row, first_point, point_count),
 };
 
 static const struct fv_column_def noise_columns[] = {
@@ -186,7 +187,7 @@ const struct fv_relation fv_measure_noise = {
     .shown = "test phase cpu samples/1 mode_s p50_percent/4 p90_percent p99_percent p999_percent/3 max_percent max_s",
     FV_COLUMNS(noise_columns),
     .base = the_measured,
-    FV_ITEMS(struct fv_measured, noise, noise_count),
+    FV_ITEMS(struct fv_measurement, noise, noise_count),
 };
 
 /* ---- detours ---- */
@@ -205,7 +206,7 @@ static const struct fv_relation gaps = {
     .shape = FV_ROWS,
     FV_COLUMNS(gap_columns),
     .base = the_measured,
-    FV_SLICE(struct fv_measured, gaps, struct fv_detours, first_gap, gap_count),
+    FV_SLICE(struct fv_measurement, gaps, struct fv_detours, first_gap, gap_count),
 };
 
 static const struct fv_column_def detour_outer[] = {
@@ -243,7 +244,7 @@ const struct fv_relation fv_measure_periods = {
     FV_COLUMNS(period_columns),
     FV_OUTER(detour_outer),
     .base = the_measured,
-    FV_SLICE(struct fv_measured, periods, struct fv_detours, first_period, period_count),
+    FV_SLICE(struct fv_measurement, periods, struct fv_detours, first_period, period_count),
 };
 
 static void get_per_second(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -339,7 +340,7 @@ const struct fv_relation fv_measure_detours = {
              "steal_share unexplained_share",
     FV_COLUMNS(detour_columns),
     .base = the_measured,
-    FV_ITEMS(struct fv_measured, detours, detour_count),
+    FV_ITEMS(struct fv_measurement, detours, detour_count),
 };
 
 /* ---- memory ---- */
@@ -355,7 +356,7 @@ const struct fv_relation fv_measure_caches = {
     .doc = "Of the first processor, smallest first, instructions left out.",
     FV_COLUMNS(cache_columns),
     .base = the_measured,
-    FV_ITEMS(struct fv_measured, caches, cache_count),
+    FV_ITEMS(struct fv_measurement, caches, cache_count),
 };
 
 #define LATENCY(get, part) OF_SPREAD(get, struct fv_latency, spread, part)
@@ -381,7 +382,7 @@ const struct fv_relation fv_measure_latency = {
     .doc = "A pointer chase on the first processor, by working set.",
     FV_COLUMNS(latency_columns),
     .base = the_measured,
-    FV_ITEMS(struct fv_measured, latencies, latency_count),
+    FV_ITEMS(struct fv_measurement, latencies, latency_count),
 };
 
 #define LEVEL(part) OF_SPREAD(get_above, struct fv_memory_level, above, part)
@@ -409,7 +410,7 @@ const struct fv_relation fv_measure_levels = {
     .doc = "Plateaus of the latency, smallest working sets first.",
     FV_COLUMNS(level_columns),
     .base = the_measured,
-    FV_ITEMS(struct fv_measured, levels, level_count),
+    FV_ITEMS(struct fv_measurement, levels, level_count),
 };
 
 static const struct fv_column_def tlb_columns[] = {
@@ -426,7 +427,7 @@ const struct fv_relation fv_measure_tlb = {
     .doc = "What page tables cost: by number of pages.",
     FV_COLUMNS(tlb_columns),
     .base = the_measured,
-    FV_ITEMS(struct fv_measured, tlb, tlb_count),
+    FV_ITEMS(struct fv_measurement, tlb, tlb_count),
 };
 
 #define BANDWIDTH(part) OF_SPREAD(get_above, struct fv_bandwidth, above, part)
@@ -453,5 +454,5 @@ const struct fv_relation fv_measure_bandwidth = {
     .doc = "Of the first processor, then of all at once.",
     FV_COLUMNS(bandwidth_columns),
     .base = the_measured,
-    FV_ITEMS(struct fv_measured, bandwidths, bandwidth_count),
+    FV_ITEMS(struct fv_measurement, bandwidths, bandwidth_count),
 };

@@ -28,7 +28,7 @@ static uint64_t bytes_of(const char *text)
     return !text ? 0 : *end == 'K' ? value << 10 : *end == 'M' ? value << 20 : *end == 'G' ? value << 30 : value;
 }
 
-static void add_cache(struct fv_doctor *d, struct fv_measured *m, unsigned long level, uint64_t bytes)
+static void add_cache(struct fv_doctor *d, struct fv_measurement *m, unsigned long level, uint64_t bytes)
 {
     if (!bytes || !level || (m->cache_count && bytes <= m->caches[m->cache_count - 1].bytes))
         return;
@@ -36,7 +36,7 @@ static void add_cache(struct fv_doctor *d, struct fv_measured *m, unsigned long 
     m->caches[m->cache_count++] = (struct fv_cpu_cache){ fv_arena_printf(&d->arena, "L%lu", level), bytes };
 }
 
-void fv_memory_find_caches(struct fv_doctor *d, struct fv_measured *m)
+void fv_memory_find_caches(struct fv_doctor *d, struct fv_measurement *m)
 {
     static const int names[] = { _SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
                                  _SC_LEVEL4_CACHE_SIZE };
@@ -96,7 +96,7 @@ static uint64_t free_bytes(struct fv_doctor *d)
     return free;
 }
 
-static uint64_t last_cache(const struct fv_measured *m)
+static uint64_t last_cache(const struct fv_measurement *m)
 {
     return m->cache_count ? m->caches[m->cache_count - 1].bytes : UINT64_C(32) << 20;
 }
@@ -181,7 +181,7 @@ static size_t measure_ring(const struct fv_measure_clock *clock, void **at, size
 }
 
 struct memory_job {
-    struct fv_measured *m;
+    struct fv_measurement *m;
     uint64_t room;
     double until_s;
 };
@@ -196,7 +196,7 @@ static void *map(uint64_t bytes, int advice)
     return memory;
 }
 
-static void add_latency(struct fv_measured *m, uint64_t bytes, double *values, size_t count)
+static void add_latency(struct fv_measurement *m, uint64_t bytes, double *values, size_t count)
 {
     struct fv_latency l = { .bytes = bytes, .first_value = (uint32_t)m->value_count };
 
@@ -239,10 +239,10 @@ static uint64_t huge_bytes(void)
     return kib << 10;
 }
 
-static void measure_latency(struct fv_pinned *p)
+static void measure_latency(struct fv_pinned_thread *p)
 {
     struct memory_job *job = p->data;
-    struct fv_measured *m = job->m;
+    struct fv_measurement *m = job->m;
     double values[REPEATS_MOST], per_byte = 0;
     char *memory = map(job->room, MADV_HUGEPAGE);
     size_t left = sizes_to(SMALLEST, job->room);
@@ -263,7 +263,7 @@ static void measure_latency(struct fv_pinned *p)
         munmap(memory, job->room);
 }
 
-static double median_of_ring(const struct fv_measured *m, void **ring, size_t nodes, double until_s)
+static double median_of_ring(const struct fv_measurement *m, void **ring, size_t nodes, double until_s)
 {
     double values[REPEATS_MOST];
     struct fv_spread spread;
@@ -272,10 +272,10 @@ static double median_of_ring(const struct fv_measured *m, void **ring, size_t no
     return spread.p50;
 }
 
-static void measure_tlb(struct fv_pinned *p)
+static void measure_tlb(struct fv_pinned_thread *p)
 {
     struct memory_job *job = p->data;
-    struct fv_measured *m = job->m;
+    struct fv_measurement *m = job->m;
     uint64_t most = job->room / m->page_bytes < TLB_PAGES ? job->room / m->page_bytes : TLB_PAGES;
     char *memory = most ? map(most * m->page_bytes, MADV_NOHUGEPAGE) : NULL;
     size_t left = sizes_to(16, most);
@@ -297,7 +297,7 @@ static void measure_tlb(struct fv_pinned *p)
 }
 
 /* The last number of pages before the first that takes a fifth longer than side by side, and stays so. */
-static void find_reach(struct fv_measured *m)
+static void find_reach(struct fv_measurement *m)
 {
     size_t i = m->tlb_count;
 
@@ -308,7 +308,7 @@ static void find_reach(struct fv_measured *m)
 
 /* ---- levels ---- */
 
-const char *fv_measure_level_name(const struct fv_measured *m, uint64_t bytes)
+const char *fv_measure_level_name(const struct fv_measurement *m, uint64_t bytes)
 {
     for (size_t i = 0; i < m->cache_count; i++)
         if (bytes <= m->caches[i].bytes)
@@ -316,7 +316,7 @@ const char *fv_measure_level_name(const struct fv_measured *m, uint64_t bytes)
     return m->cache_count ? "DRAM" : NULL;
 }
 
-void fv_memory_find_levels(struct fv_measured *m)
+void fv_memory_find_levels(struct fv_measurement *m)
 {
     struct fv_plateau found[FLAT_LEVELS];
     double *modes = fv_xcalloc(m->latency_count + 1, sizeof(*modes));
@@ -360,7 +360,7 @@ static uint64_t private_bytes_of(struct fv_doctor *d, uint32_t cpu)
     return most;
 }
 
-void fv_memory_find_shared(const struct fv_measured *m, struct fv_shared_cache *c)
+void fv_memory_find_shared(const struct fv_measurement *m, struct fv_shared_cache *c)
 {
     size_t first = 0;
 
@@ -380,9 +380,9 @@ void fv_memory_find_shared(const struct fv_measured *m, struct fv_shared_cache *
 
 void fv_memory_shared_cache(struct fv_doctor *d, uint32_t cpu, double seconds, struct fv_shared_cache *out)
 {
-    struct fv_measured m = { .seconds = seconds };
+    struct fv_measurement m = { .seconds = seconds };
     struct memory_job job = { &m, 0, now_s() + seconds };
-    struct fv_pinned first = { cpu, &job, false };
+    struct fv_pinned_thread first = { cpu, &job, false };
 
     *out = (struct fv_shared_cache){ .private_bytes = private_bytes_of(d, cpu), .cache_ns = NAN, .memory_ns = NAN };
     fv_cpus_set(&m.cpus, cpu);
@@ -392,10 +392,10 @@ void fv_memory_shared_cache(struct fv_doctor *d, uint32_t cpu, double seconds, s
     wanted = wanted > LARGEST ? LARGEST : wanted;
     job.room = (room < wanted ? room : wanted) / SMALLEST * SMALLEST;
     if (job.room && out->private_bytes)
-        fv_run_pinned(&first, 1, measure_latency);
+        fv_run_pinned_threads(&first, 1, measure_latency);
     if (m.largest_bytes >= last_cache(&m)) /* else nothing is known of memory */
         fv_memory_find_shared(&m, out);
-    fv_measured_release(&m);
+    fv_measurement_release(&m);
 }
 
 struct chase_job {
@@ -404,7 +404,7 @@ struct chase_job {
     double seconds, value;
 };
 
-static void measure_chase(struct fv_pinned *p)
+static void measure_chase(struct fv_pinned_thread *p)
 {
     struct chase_job *job = p->data;
     double values[REPEATS_MOST];
@@ -425,11 +425,11 @@ static void measure_chase(struct fv_pinned *p)
 double fv_memory_chase(struct fv_doctor *d, uint32_t cpu, uint64_t bytes, double seconds)
 {
     struct chase_job job = { .bytes = bytes / SMALLEST * SMALLEST, .seconds = seconds, .value = NAN };
-    struct fv_pinned pinned = { cpu, &job, false };
+    struct fv_pinned_thread pinned = { cpu, &job, false };
 
     fv_measure_clock_init(d, &job.clock);
     if (job.bytes)
-        fv_run_pinned(&pinned, 1, measure_chase);
+        fv_run_pinned_threads(&pinned, 1, measure_chase);
     return job.value;
 }
 
@@ -438,11 +438,11 @@ double fv_memory_chase(struct fv_doctor *d, uint32_t cpu, uint64_t bytes, double
 typedef double lane __attribute__((vector_size(64))); /* a line */
 enum { COPY, TRIAD, KERNELS };
 static const char *const kernels[] = { "copy", "triad" };
-const char *const fv_left_out[] = { FV_LEFT_OUTS(FV_LIST_WORD) NULL };
+const char *const fv_omissions[] = { FV_OMISSIONS(FV_LIST_WORD) NULL };
 static const double arrays_moved[] = { 2, 3 }; /* read and written; what a write reads before is not counted */
 
 struct bandwidth_job {
-    const struct fv_measured *m;
+    const struct fv_measurement *m;
     uint64_t bytes; /* of an array */
     double seconds; /* of all kernels, and to make the arrays */
     double *values[KERNELS];
@@ -466,7 +466,7 @@ static __attribute__((noinline)) void triad(lane *a, const lane *b, const lane *
     }
 }
 
-static void measure_bandwidth(struct fv_pinned *p)
+static void measure_bandwidth(struct fv_pinned_thread *p)
 {
     enum { ROOM = 1000 };
     struct bandwidth_job *j = p->data;
@@ -496,7 +496,7 @@ static void measure_bandwidth(struct fv_pinned *p)
     munmap(memory, 3 * j->bytes);
 }
 
-static void add_bandwidth(struct fv_measured *m, struct bandwidth_job *jobs, size_t count, int kernel)
+static void add_bandwidth(struct fv_measurement *m, struct bandwidth_job *jobs, size_t count, int kernel)
 {
     struct fv_bandwidth row = { .kernel = kernels[kernel], .bytes = 3 * jobs[0].bytes };
     double *above = NULL;
@@ -523,27 +523,27 @@ static void add_bandwidth(struct fv_measured *m, struct bandwidth_job *jobs, siz
 }
 
 /* The first reason stands. */
-static void say_left_out(struct fv_measured *m, const struct fv_pinned *pinned, size_t count, bool in_time)
+static void say_left_out(struct fv_measurement *m, const struct fv_pinned_thread *pinned, size_t count, bool in_time)
 {
-    const char *why = in_time ? NULL : fv_left_out[FV_LEFT_OUT_TIME];
+    const char *why = in_time ? NULL : fv_omissions[FV_OMISSION_TIME];
 
     for (size_t i = 0; !why && i < count; i++) {
         const struct bandwidth_job *job = pinned[i].data;
 
         if (!job->count[KERNELS - 1])
-            why = fv_left_out[job->bytes && !pinned[i].ran ? FV_LEFT_OUT_PROCESSOR : FV_LEFT_OUT_MEMORY];
+            why = fv_omissions[job->bytes && !pinned[i].ran ? FV_OMISSION_PROCESSOR : FV_OMISSION_MEMORY];
     }
     if (why && !fv_measure_stop && !m->bandwidth_left_out)
         m->bandwidth_left_out = why;
 }
 
 /* Arrays of all together are four times the last cache, if there is memory for it. */
-static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, double seconds)
+static void bandwidth_of(struct fv_measurement *m, size_t count, uint64_t room, double seconds)
 {
     uint64_t bytes = last_cache(m) * 4 / 3 / count, most = room / 3 / count,
              in_time = (uint64_t)(seconds * (double)ARRAY_A_S);
     struct bandwidth_job *jobs = fv_xcalloc(count, sizeof(*jobs));
-    struct fv_pinned *pinned = fv_xcalloc(count, sizeof(*pinned));
+    struct fv_pinned_thread *pinned = fv_xcalloc(count, sizeof(*pinned));
     size_t used = 0;
 
     most = in_time < most ? in_time : most;
@@ -552,11 +552,11 @@ static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, dou
     for (unsigned cpu = 0; cpu < FV_CPUS_MOST && used < count; cpu++)
         if (fv_cpus_has(&m->cpus, cpu)) {
             jobs[used] = (struct bandwidth_job){ .m = m, .bytes = bytes, .seconds = seconds };
-            pinned[used] = (struct fv_pinned){ cpu, &jobs[used], false };
+            pinned[used] = (struct fv_pinned_thread){ cpu, &jobs[used], false };
             used++;
         }
     if (bytes)
-        fv_run_pinned(pinned, used, measure_bandwidth);
+        fv_run_pinned_threads(pinned, used, measure_bandwidth);
     say_left_out(m, pinned, used, in_time >= sizeof(lane));
     for (int kernel = 0; kernel < KERNELS; kernel++)
         add_bandwidth(m, jobs, used, kernel);
@@ -567,22 +567,22 @@ static void bandwidth_of(struct fv_measured *m, size_t count, uint64_t room, dou
     free(pinned);
 }
 
-void fv_memory_measure(struct fv_doctor *d, struct fv_measured *m, double seconds)
+void fv_memory_measure(struct fv_doctor *d, struct fv_measurement *m, double seconds)
 {
     uint64_t room = free_bytes(d) / 4, wanted = last_cache(m) * 4;
     double end = now_s() + seconds;
     struct memory_job job = { m, 0, end - (1 - PART_LATENCY) * seconds };
-    struct fv_pinned first = { (unsigned)fv_cpus_first(&m->cpus), &job, false };
+    struct fv_pinned_thread first = { (unsigned)fv_cpus_first(&m->cpus), &job, false };
     size_t count = fv_cpus_count(&m->cpus);
 
     wanted = wanted < UINT64_C(64) << 20 ? UINT64_C(64) << 20 : wanted > LARGEST ? LARGEST : wanted;
     job.room = (room < wanted ? room : wanted) / SMALLEST * SMALLEST;
     m->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     if (job.room)
-        fv_run_pinned(&first, 1, measure_latency);
+        fv_run_pinned_threads(&first, 1, measure_latency);
     job.until_s = end - (1 - PART_LATENCY - PART_TLB) * seconds;
     if (!fv_measure_stop)
-        fv_run_pinned(&first, 1, measure_tlb);
+        fv_run_pinned_threads(&first, 1, measure_tlb);
     find_reach(m);
     fv_memory_find_levels(m);
     if (!fv_measure_stop)

@@ -27,7 +27,7 @@ static __attribute__((noinline)) void work(uint64_t steps)
     }
 }
 
-void fv_noise_calibrate(struct fv_measured *m)
+void fv_noise_calibrate(struct fv_measurement *m)
 {
     enum { TRY = 20000, TRIES = 50, LOOP = 200000 };
     uint64_t shortest = UINT64_MAX, turn = UINT64_MAX;
@@ -57,7 +57,7 @@ void fv_noise_calibrate(struct fv_measured *m)
 /* ---- on a processor ---- */
 
 struct job {
-    const struct fv_measured *m;
+    const struct fv_measurement *m;
     double seconds;    /* of each test */
     double *values[2]; /* by test */
     size_t value_count[2], value_room;
@@ -189,7 +189,7 @@ static void detours(struct job *j)
     j->of.stolen = (double)(fv_kernel_stolen_ns(&j->view) - stolen);
 }
 
-static void all_tests(struct fv_pinned *p)
+static void all_tests(struct fv_pinned_thread *p)
 {
     struct job *j = p->data;
 
@@ -208,7 +208,7 @@ static void all_tests(struct fv_pinned *p)
 /* ---- what came of it ---- */
 
 /* Parts 0, and so on to 1 - 1 / count by steps of a tenth of a decade: the tail is what counts. */
-static void add_curve(struct fv_measured *m, const double *sorted, struct fv_noise_row *row)
+static void add_curve(struct fv_measurement *m, const double *sorted, struct fv_noise_row *row)
 {
     row->first_point = (uint32_t)m->point_count;
     for (int i = 0; pow(10, -i / 10.0) * (double)row->spread.count >= 1; i++) {
@@ -222,7 +222,7 @@ static void add_curve(struct fv_measured *m, const double *sorted, struct fv_noi
     row->point_count = (uint32_t)m->point_count - row->first_point;
 }
 
-static void add_noise(struct fv_measured *m, struct job *j, enum fv_noise_test test)
+static void add_noise(struct fv_measurement *m, struct job *j, enum fv_noise_test test)
 {
     struct fv_noise_row row = { .cpu = j->of.cpu, .together = j->of.together, .test = test };
 
@@ -237,7 +237,7 @@ static void add_noise(struct fv_measured *m, struct job *j, enum fv_noise_test t
 }
 
 /* The longest, in order of time. `sorted`: all lengths. */
-static void keep_gaps(struct fv_measured *m, const struct job *j, const double *sorted, struct fv_detours *of)
+static void keep_gaps(struct fv_measurement *m, const struct job *j, const double *sorted, struct fv_detours *of)
 {
     double least = j->gap_count > GAPS_KEPT ? sorted[j->gap_count - GAPS_KEPT] : 0;
 
@@ -253,7 +253,7 @@ static void keep_gaps(struct fv_measured *m, const struct job *j, const double *
     of->gap_count = (uint32_t)m->gap_count - of->first_gap;
 }
 
-static bool has_period(const struct fv_measured *m, const struct fv_detours *of, double period)
+static bool has_period(const struct fv_measurement *m, const struct fv_detours *of, double period)
 {
     for (size_t i = of->first_period; i < m->period_count; i++)
         if (fabs(m->periods[i].of.period - period) < 0.01 * period)
@@ -262,7 +262,7 @@ static bool has_period(const struct fv_measured *m, const struct fv_detours *of,
 }
 
 /* Of gaps that are longer: an interrupt that was held up comes at their end. */
-static void find_periods(struct fv_measured *m, struct fv_arena *arena, const struct job *j, double longer,
+static void find_periods(struct fv_measurement *m, struct fv_arena *arena, const struct job *j, double longer,
                          struct fv_detours *of)
 {
     double *ends = fv_xcalloc(j->gap_count + 1, sizeof(*ends));
@@ -282,7 +282,7 @@ static void find_periods(struct fv_measured *m, struct fv_arena *arena, const st
     free(ends);
 }
 
-static void add_detours(struct fv_measured *m, struct fv_arena *arena, struct job *j)
+static void add_detours(struct fv_measurement *m, struct fv_arena *arena, struct job *j)
 {
     double *lengths = fv_xcalloc(j->gap_count + 1, sizeof(*lengths));
     struct fv_detours *of = &j->of;
@@ -301,7 +301,7 @@ static void add_detours(struct fv_measured *m, struct fv_arena *arena, struct jo
     m->detours[m->detour_count++] = *of;
 }
 
-static void init_job(struct job *j, const struct fv_measured *m, unsigned cpu, bool together, double seconds)
+static void init_job(struct job *j, const struct fv_measurement *m, unsigned cpu, bool together, double seconds)
 {
     *j = (struct job){ .m = m, .seconds = seconds / 4, .of = { .cpu = cpu, .together = together } };
     j->value_room = (size_t)fmin(j->seconds * 1e9 / WORK_NS * 2 + 100, VALUES_MOST);
@@ -320,20 +320,20 @@ static void release_job(struct job *j)
     free(j->groups);
 }
 
-void fv_noise_measure(struct fv_measured *m, struct fv_arena *arena, const struct fv_cpus *cpus, bool together,
+void fv_noise_measure(struct fv_measurement *m, struct fv_arena *arena, const struct fv_cpus *cpus, bool together,
                       double seconds)
 {
     size_t count = fv_cpus_count(cpus), used = 0;
     struct job *jobs = fv_xcalloc(count + 1, sizeof(*jobs));
-    struct fv_pinned *pinned = fv_xcalloc(count + 1, sizeof(*pinned));
+    struct fv_pinned_thread *pinned = fv_xcalloc(count + 1, sizeof(*pinned));
 
     for (unsigned cpu = 0; cpu < FV_CPUS_MOST; cpu++)
         if (fv_cpus_has(cpus, cpu)) {
             init_job(&jobs[used], m, cpu, together, seconds);
-            pinned[used] = (struct fv_pinned){ cpu, &jobs[used], false };
+            pinned[used] = (struct fv_pinned_thread){ cpu, &jobs[used], false };
             used++;
         }
-    fv_run_pinned(pinned, count, all_tests);
+    fv_run_pinned_threads(pinned, count, all_tests);
     for (size_t i = 0; i < count; i++) {
         if (pinned[i].ran) {
             add_noise(m, &jobs[i], FV_NOISE_WORK);

@@ -1,5 +1,5 @@
-/* See counted.h: sums over ranks, and metrics of them. */
-#include "profile/counters/counted.h"
+/* See counters.h: sums over ranks, and metrics of them. */
+#include "profile/counters/counters.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 static int by_place(const void *a, const void *b)
 {
-    const struct fv_counted_value *x = a, *y = b;
+    const struct fv_counts_value *x = a, *y = b;
 
     if (x->scope != y->scope)
         return x->scope < y->scope ? -1 : 1;
@@ -20,7 +20,7 @@ static int by_place(const void *a, const void *b)
 
 static int by_thread(const void *a, const void *b)
 {
-    const struct fv_counted_thread *x = a, *y = b;
+    const struct fv_counts_thread *x = a, *y = b;
 
     if (x->event != y->event)
         return x->event < y->event ? -1 : 1;
@@ -29,7 +29,7 @@ static int by_thread(const void *a, const void *b)
     return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-static void add_to_spread(struct fv_counted_spread *s, double value, uint32_t rank)
+static void add_to_spread(struct fv_counts_spread *s, double value, uint32_t rank)
 {
     if (isnan(value))
         return;
@@ -43,10 +43,10 @@ static void add_to_spread(struct fv_counted_spread *s, double value, uint32_t ra
     }
 }
 
-static const struct fv_counted_spread no_spread = { NAN, NAN, NAN, FV_NONE, FV_NONE };
+static const struct fv_counts_spread no_spread = { NAN, NAN, NAN, FV_NONE, FV_NONE };
 
 /* Sums are of the ranks that know, the spread of those that know all of their threads. */
-static void sum_up(struct fv_counted_view *v, struct fv_counted_sum *s)
+static void sum_up(struct fv_counts *v, struct fv_counts_sum *s)
 {
     double longest_s = 0, whole_sum = 0;
     size_t known = 0, whole = 0;
@@ -54,7 +54,7 @@ static void sum_up(struct fv_counted_view *v, struct fv_counted_sum *s)
     s->of = no_spread;
     s->sum = s->in_mpi = 0;
     for (uint32_t i = 0; i < s->ranks; i++) {
-        const struct fv_counted_value *of = &v->values[s->first + i];
+        const struct fv_counts_value *of = &v->values[s->first + i];
 
         s->missing += of->missing;
         s->is_scaled = s->is_scaled || of->is_scaled;
@@ -70,7 +70,7 @@ static void sum_up(struct fv_counted_view *v, struct fv_counted_sum *s)
         whole_sum += of->value;
         add_to_spread(&s->of, of->value, of->rank);
     }
-    s->kind = fv_counted_kind_of(s->is_scaled, s->missing || known < s->ranks);
+    s->kind = fv_counts_kind_of(s->is_scaled, s->missing || known < s->ranks);
     if (!known)
         s->sum = s->in_mpi = NAN;
     s->of.mean = whole ? whole_sum / (double)whole : NAN;
@@ -78,13 +78,13 @@ static void sum_up(struct fv_counted_view *v, struct fv_counted_sum *s)
 }
 
 /* Of the whole program each event has one, if nobody counted it, too. */
-static void make_sums(struct fv_counted_view *v)
+static void make_sums(struct fv_counts *v)
 {
     size_t at = 0, thread = 0;
 
     for (uint32_t event = 0; at < v->value_count || event < v->event_count; event++) {
         bool is_whole = event < v->event_count;
-        struct fv_counted_sum s = { .event = event, .first = (uint32_t)at, .first_thread = (uint32_t)thread };
+        struct fv_counts_sum s = { .event = event, .first = (uint32_t)at, .first_thread = (uint32_t)thread };
 
         if (!is_whole) {
             s.scope = v->values[at].scope;
@@ -103,13 +103,13 @@ static void make_sums(struct fv_counted_view *v)
 
 /* ---- metrics ---- */
 
-/* A part of fv_counted_view.sums: those of a scope, by event. */
+/* A part of fv_counts.sums: those of a scope, by event. */
 struct sums {
-    const struct fv_counted_sum *items;
+    const struct fv_counts_sum *items;
     size_t count;
 };
 
-static struct sums sums_of(const struct fv_counted_view *v, uint32_t scope)
+static struct sums sums_of(const struct fv_counts *v, uint32_t scope)
 {
     size_t first = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope < scope),
            end = FV_COUNT_BEFORE(i, v->sum_count, v->sums[i].scope <= scope);
@@ -117,8 +117,8 @@ static struct sums sums_of(const struct fv_counted_view *v, uint32_t scope)
     return first < end ? (struct sums){ v->sums + first, end - first } : (struct sums){ 0 };
 }
 
-static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, const struct sums *in,
-                                           const struct fv_quantity *quantity)
+static const struct fv_counts_sum *sum_of(const struct fv_counts *v, const struct sums *in,
+                                          const struct fv_quantity *quantity)
 {
     for (size_t i = 0; quantity && i < in->count; i++)
         if (v->events[in->items[i].event].quantity == quantity)
@@ -127,10 +127,9 @@ static const struct fv_counted_sum *sum_of(const struct fv_counted_view *v, cons
 }
 
 /* Where all ranks counted, a rank's place is its number. */
-static const struct fv_counted_value *value_in(const struct fv_counted_view *v, const struct fv_counted_sum *s,
-                                               uint32_t rank)
+static const struct fv_counts_value *value_in(const struct fv_counts *v, const struct fv_counts_sum *s, uint32_t rank)
 {
-    const struct fv_counted_value *values = s->ranks ? v->values + s->first : NULL;
+    const struct fv_counts_value *values = s->ranks ? v->values + s->first : NULL;
 
     if (rank < s->ranks && values[rank].rank == rank)
         return &values[rank];
@@ -139,17 +138,17 @@ static const struct fv_counted_value *value_in(const struct fv_counted_view *v, 
 }
 
 /* NAN: it is not known of all of its threads. */
-static double known_in(const struct fv_counted_view *v, const struct fv_counted_sum *s, uint32_t rank, bool is_outside)
+static double known_in(const struct fv_counts *v, const struct fv_counts_sum *s, uint32_t rank, bool is_outside)
 {
-    const struct fv_counted_value *of = s ? value_in(v, s, rank) : NULL;
+    const struct fv_counts_value *of = s ? value_in(v, s, rank) : NULL;
 
     return !of || of->missing ? NAN : is_outside ? of->value - of->in_mpi : of->value;
 }
 
 /* By the first event that the rank counted. */
-static double time_in(const struct fv_counted_view *v, const struct sums *in, uint32_t rank, bool of_threads)
+static double time_in(const struct fv_counts *v, const struct sums *in, uint32_t rank, bool of_threads)
 {
-    const struct fv_counted_value *of = NULL;
+    const struct fv_counts_value *of = NULL;
 
     for (size_t i = 0; i < in->count && !of; i++)
         of = value_in(v, &in->items[i], rank);
@@ -160,7 +159,7 @@ static double time_in(const struct fv_counted_view *v, const struct sums *in, ui
 /* Where names of a formula are looked up: a rank's values, with `thread` one thread's, or those of the ranks that know
  * all of the formula; FV_NONE: not of one. */
 struct place {
-    const struct fv_counted_view *view;
+    const struct fv_counts *view;
     struct sums sums;
     uint32_t rank, thread;
     bool is_outside;
@@ -171,7 +170,7 @@ struct place {
 /* What a name is. */
 struct name {
     bool is_time, of_threads;
-    const struct fv_counted_sum *sum; /* NULL: it is time, or there is none */
+    const struct fv_counts_sum *sum; /* NULL: it is time, or there is none */
 };
 
 static bool is_name(const char *name, size_t length, const char *word)
@@ -214,15 +213,14 @@ static double of_rank(const struct place *p, const struct name *n, uint32_t rank
 }
 
 /* Is it before that thread of that rank? */
-static bool is_before(const struct fv_counted_thread *t, uint32_t rank, uint32_t thread)
+static bool is_before(const struct fv_counts_thread *t, uint32_t rank, uint32_t thread)
 {
     return t->rank != rank ? t->rank < rank : t->thread < thread;
 }
 
 static double of_thread(const struct place *p, const struct name *n)
 {
-    const struct fv_counted_thread *threads =
-        n->sum && n->sum->threads ? p->view->threads + n->sum->first_thread : NULL;
+    const struct fv_counts_thread *threads = n->sum && n->sum->threads ? p->view->threads + n->sum->first_thread : NULL;
     size_t count = threads ? n->sum->threads : 0,
            at = FV_COUNT_BEFORE(i, count, is_before(&threads[i], p->rank, p->thread));
 
@@ -283,7 +281,7 @@ static const char *find_formula(const struct place *p, const char *formulas, dou
 }
 
 /* Ranks that know all of the formula. */
-static void spread_metric(struct place *p, struct fv_counted_metric *m, const char *formula)
+static void spread_metric(struct place *p, struct fv_counts_metric *m, const char *formula)
 {
     double sum = 0;
     size_t count = 0;
@@ -304,15 +302,15 @@ static void spread_metric(struct place *p, struct fv_counted_metric *m, const ch
 }
 
 /* Threads that counted the event which most counted. */
-static void add_threads(struct fv_counted_view *v, struct place *p, struct fv_counted_metric *m, const char *formula)
+static void add_threads(struct fv_counts *v, struct place *p, struct fv_counts_metric *m, const char *formula)
 {
-    const struct fv_counted_sum *most = p->sums.items; /* a formula has one at least */
+    const struct fv_counts_sum *most = p->sums.items; /* a formula has one at least */
 
     for (size_t i = 1; i < p->sums.count; i++)
         most = p->sums.items[i].threads > most->threads ? &p->sums.items[i] : most;
     m->first_thread = (uint32_t)v->thread_metric_count;
     for (size_t i = 0; i < most->threads; i++) {
-        const struct fv_counted_thread *t = &v->threads[most->first_thread + i];
+        const struct fv_counts_thread *t = &v->threads[most->first_thread + i];
 
         p->rank = t->rank;
         p->thread = t->thread;
@@ -321,7 +319,7 @@ static void add_threads(struct fv_counted_view *v, struct place *p, struct fv_co
             continue;
         FV_GROW(v->thread_metrics, v->thread_metric_room, v->thread_metric_count + 1);
         v->thread_metrics[v->thread_metric_count++] =
-            (struct fv_counted_thread_metric){ t->rank, t->thread, value, m->is_scaled };
+            (struct fv_counts_thread_metric){ t->rank, t->thread, value, m->is_scaled };
     }
     m->threads = (uint32_t)(v->thread_metric_count - m->first_thread);
     p->rank = p->thread = FV_NONE;
@@ -354,7 +352,7 @@ static double part(double value)
     return value <= 1 ? value : value <= 1 + rounding ? 1 : NAN;
 }
 
-static void end_at_1(struct fv_counted_view *v, struct fv_counted_metric *m)
+static void end_at_1(struct fv_counts *v, struct fv_counts_metric *m)
 {
     m->value = part(m->value);
     m->outside_mpi = part(m->outside_mpi);
@@ -365,9 +363,9 @@ static void end_at_1(struct fv_counted_view *v, struct fv_counted_metric *m)
         v->thread_metrics[i].value = part(v->thread_metrics[i].value);
 }
 
-static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t scope, const struct fv_metric_row *row)
+static void make_metric(struct fv_counts *v, struct place *p, uint32_t scope, const struct fv_metric_row *row)
 {
-    struct fv_counted_metric m = { .scope = scope, .row = row };
+    struct fv_counts_metric m = { .scope = scope, .row = row };
     const char *formula = find_formula(p, row->formulas, &m.value);
 
     if (!formula)
@@ -381,14 +379,14 @@ static void make_metric(struct fv_counted_view *v, struct place *p, uint32_t sco
     p->is_outside = true;
     m.outside_mpi = together(p, formula);
     p->is_outside = false;
-    m.kind = fv_counted_kind_of(m.is_scaled, m.ranks < ranks_in(&p->sums));
+    m.kind = fv_counts_kind_of(m.is_scaled, m.ranks < ranks_in(&p->sums));
     if (fv_metric_is_part(row))
         end_at_1(v, &m);
     FV_GROW(v->metrics, v->metric_room, v->metric_count + 1);
     v->metrics[v->metric_count++] = m;
 }
 
-static void make_metrics(struct fv_counted_view *v, size_t rank_count)
+static void make_metrics(struct fv_counts *v, size_t rank_count)
 {
     struct place p = { .view = v,
                        .rank = FV_NONE,
@@ -405,12 +403,12 @@ static void make_metrics(struct fv_counted_view *v, size_t rank_count)
 }
 
 /* Outside of MPI where that is known: what waits there spins. */
-static double shown_value(const struct fv_counted_metric *m)
+static double shown_value(const struct fv_counts_metric *m)
 {
     return isnan(m->outside_mpi) ? m->value : m->outside_mpi;
 }
 
-static const struct fv_counted_metric *metric_named(const struct fv_counted_view *v, uint32_t scope, const char *name)
+static const struct fv_counts_metric *metric_named(const struct fv_counts *v, uint32_t scope, const char *name)
 {
     size_t first = FV_COUNT_BEFORE(i, v->metric_count, v->metrics[i].scope < scope);
 
@@ -420,11 +418,11 @@ static const struct fv_counted_metric *metric_named(const struct fv_counted_view
     return NULL;
 }
 
-static void mark(const struct fv_counted_view *v, struct fv_counted_metric *m)
+static void mark(const struct fv_counts *v, struct fv_counts_metric *m)
 {
     for (size_t i = 0; i < fv_mark_row_count && !m->mark; i++) {
         const struct fv_mark_row *row = &fv_mark_rows[i];
-        const struct fv_counted_metric *with = row->with ? metric_named(v, m->scope, row->with) : NULL;
+        const struct fv_counts_metric *with = row->with ? metric_named(v, m->scope, row->with) : NULL;
         bool is_beyond = row->below ? shown_value(m) < row->limit : shown_value(m) > row->limit;
 
         if (!strcmp(row->metric, m->row->name) && is_beyond &&
@@ -433,7 +431,7 @@ static void mark(const struct fv_counted_view *v, struct fv_counted_metric *m)
     }
 }
 
-void fv_counted_finish(struct fv_counted_view *v, size_t rank_count)
+void fv_counts_finish(struct fv_counts *v, size_t rank_count)
 {
     v->sum_count = v->whole_count = v->metric_count = v->thread_metric_count = 0;
     if (v->value_count)
@@ -446,15 +444,14 @@ void fv_counted_finish(struct fv_counted_view *v, size_t rank_count)
         mark(v, &v->metrics[i]);
 }
 
-double fv_counted_of(const struct fv_counted_view *v, uint32_t scope, uint32_t rank, const char *quantity,
-                     bool outside_mpi)
+double fv_counts_of(const struct fv_counts *v, uint32_t scope, uint32_t rank, const char *quantity, bool outside_mpi)
 {
     const struct sums in = sums_of(v, scope);
 
     return known_in(v, sum_of(v, &in, fv_quantity_named(quantity, strlen(quantity))), rank, outside_mpi);
 }
 
-void fv_counted_set_peak(struct fv_counted_view *v, const char *metric, double peak)
+void fv_counts_set_peak(struct fv_counts *v, const char *metric, double peak)
 {
     for (size_t i = 0; i < v->metric_count; i++)
         if (!strcmp(v->metrics[i].row->name, metric))

@@ -1,9 +1,9 @@
 /* See excess.h. */
 #include "profile/findings/excess.h"
 
-#include "profile/functions/instrumented.h"
+#include "profile/functions/instrumentation.h"
 #include "profile/samples/costs.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 #include "profile/threads/locks.h"
 #include "tool/words.h"
 
@@ -449,7 +449,7 @@ struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
 {
     if (isfinite(fv_excess_missed_by_ticks(v->model, rank))) /* the few that there are stand for nothing else */
         return (struct fv_excess){ 0 };
-    double whole = fv_model_instrumented(v->model)->function_count && fv_samples_are_ours(v)
+    double whole = fv_model_instrumentation(v->model)->function_count && fv_samples_are_ours(v)
                        ? 0
                        : excess_of(v->model, rank, in_functions_s);
 
@@ -480,7 +480,7 @@ static struct times calls_of(const struct fv_model *m, const struct fv_instrumen
     struct times t = { .all_s = f->mean_s * (double)m->rank_count };
 
     for (uint32_t i = 0; i < f->ranks; i++) {
-        const struct fv_instrumented_rank *r = &fv_model_instrumented(m)->ranks[f->first + i];
+        const struct fv_function_rank *r = &fv_model_instrumentation(m)->ranks[f->first + i];
 
         if (r->rank == rank)
             t.rank_s = fmax(r->sum.self_s - r->sum.mpi_self_s, 0);
@@ -502,12 +502,12 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     struct fv_path path = { 0 };
     char name[300], mine[FV_WORD], others[FV_WORD];
 
-    for (size_t i = 0; i < fv_model_instrumented(m)->function_count; i++) {
-        struct times t = calls_of(m, &fv_model_instrumented(m)->functions[i], rank);
+    for (size_t i = 0; i < fv_model_instrumentation(m)->function_count; i++) {
+        struct times t = calls_of(m, &fv_model_instrumentation(m)->functions[i], rank);
 
         if (found && more_of(m, &t) <= more_of(m, &best))
             continue;
-        found = &fv_model_instrumented(m)->functions[i];
+        found = &fv_model_instrumentation(m)->functions[i];
         best = t;
     }
     if (!found || !(more_of(m, &best) > MOST * excess_of(m, rank, fv_outside_s)))

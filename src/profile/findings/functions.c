@@ -1,7 +1,7 @@
 /* Findings of sampled functions (fvmpi run --sample): rare long calls among short ones; calls of different times. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 #include "tool/words.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static double measured_of(const struct fv_sampled_part *part)
 
 /* Threads compute side by side: a rank is spared the seconds of its thread that has most of them. That part of the
  * function's seconds on all threads; seconds_of: those of a thread. */
-static double part_of_ranks(const struct fv_profile *v, const struct fv_sampled *f,
+static double part_of_ranks(const struct fv_profile *v, const struct fv_sampled_function *f,
                             double (*seconds_of)(const struct fv_sampled_part *))
 {
     const struct fv_sampled_part *parts = fv_model_samples(v->model)->parts + f->first_part;
@@ -41,8 +41,8 @@ static double part_of_ranks(const struct fv_profile *v, const struct fv_sampled 
 }
 
 /* Makes the function the finding's place; where: words for it. */
-static void place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_sampled *f, char *where,
-                  size_t bytes)
+static void place(const struct fv_profile *v, struct fv_finding *finding, const struct fv_sampled_function *f,
+                  char *where, size_t bytes)
 {
     struct fv_path path = { 0 };
     size_t own = fv_sampled_path(&path, v->symbols, f);
@@ -66,7 +66,7 @@ static double two_digits(double value)
     return round(value / unit) * unit;
 }
 
-static void say_rare(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled *f,
+static void say_rare(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled_function *f,
                      double lost_s)
 {
     const struct fv_model *m = v->model;
@@ -91,7 +91,7 @@ static void say_rare(const struct fv_profile *v, struct fv_findings *findings, c
         fv_finding_next(findings, finding, "its lines: %s", FV_FINDING_COMMAND(m, "report", "--source", finding->file));
 }
 
-static double lost_by_rare(const struct fv_profile *v, const struct fv_sampled *f)
+static double lost_by_rare(const struct fv_profile *v, const struct fv_sampled_function *f)
 {
     const struct fv_rare_calls *rare = &f->rare;
 
@@ -115,27 +115,28 @@ FV_FINDING(rare_slow_calls)
 /* ---- calls of different times ---- */
 
 /* Those of equal chance where there are enough. */
-static const struct fv_sampled_stat *calls_of(const struct fv_sampled *k)
+static const struct fv_sampled_stat *calls_of(const struct fv_sampled_function *k)
 {
     return k->window.count >= FV_SAMPLED_ENOUGH ? &k->window : &k->all;
 }
 
 /* What a context's calls take where nothing makes them longer. Half of a few calls may be long: only where callers ask
  * for different work does a context's own median say more than that of all. */
-static double typical_of(const struct fv_samples *s, const struct fv_sampled *f, const struct fv_sampled *context)
+static double typical_of(const struct fv_samples *s, const struct fv_sampled_function *f,
+                         const struct fv_sampled_function *context)
 {
     return fv_sampled_median(s, f->by_caller > 0 ? context : f);
 }
 
 /* Seconds of the ranks that calls take longer than is typical: of all contexts together, since the mean of a few calls
  * is off by much. Contexts with too few calls for a median count as the others do. */
-static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
+static double lost_of(const struct fv_profile *v, const struct fv_sampled_function *f)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
     double longer_s = 0, all_s = 0;
 
     for (size_t i = 0; i < f->contexts; i++) {
-        const struct fv_sampled *k = &s->items[f->first_context + i];
+        const struct fv_sampled_function *k = &s->items[f->first_context + i];
         const struct fv_sampled_stat *calls = calls_of(k);
 
         if (k->loops || fv_sampled_is_brief(k, FV_METRIC_CPU) || k->instances < FV_SAMPLED_ENOUGH)
@@ -149,7 +150,8 @@ static double lost_of(const struct fv_profile *v, const struct fv_sampled *f)
                      : 0;
 }
 
-static void say(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled *f, double lost_s)
+static void say(const struct fv_profile *v, struct fv_findings *findings, const struct fv_sampled_function *f,
+                double lost_s)
 {
     const struct fv_samples *s = fv_model_samples(v->model);
     struct fv_finding *finding = fv_finding_add(findings, lost_s, FV_EVIDENCE_SAMPLES);
@@ -173,7 +175,7 @@ FV_FINDING(varying_function)
     const struct fv_samples *s = fv_model_samples(v->model);
 
     for (size_t i = 0; i < s->function_count; i++) {
-        const struct fv_sampled *sampled = &s->functions[i];
+        const struct fv_sampled_function *sampled = &s->functions[i];
         double lost_s = sampled->varies & FV_VARIES_WITHIN ? lost_of(v, sampled) : 0;
 
         if (fv_finding_worth_cpu(v, f, lost_by_rare(v, sampled))) /* told already */

@@ -1,7 +1,7 @@
 /* Findings of the run rather than of the program: processors, start and end, names. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
-#include "profile/functions/instrumented.h"
+#include "profile/functions/instrumentation.h"
 #include "profile/hang/hang.h"
 #include "profile/machine/facts.h"
 #include "profile/noise/noise.h"
@@ -230,7 +230,7 @@ FV_FINDING(no_processor)
  * called most often, if its calls take a tenth of what fvmpi took by that; NULL: there is none. What measuring takes is
  * that of a loop that does nothing else: it is more among other code. */
 #define OF_A_CALL 0.1
-static const struct fv_instrumented_function *most_called(const struct fv_instrumented *of, double own_s)
+static const struct fv_instrumented_function *most_called(const struct fv_instrumentation *of, double own_s)
 {
     const struct fv_instrumented_function *most = NULL;
 
@@ -283,7 +283,7 @@ FV_FINDING(own_cost)
 
     if (!is_costly(v, &own_s, &all_s))
         return;
-    const struct fv_instrumented_function *most = most_called(fv_model_instrumented(v->model), own_s);
+    const struct fv_instrumented_function *most = most_called(fv_model_instrumentation(v->model), own_s);
     struct fv_finding *finding =
         fv_finding_add(f, own_s, fv_samples_are_ours(v) ? FV_EVIDENCE_SAMPLES : FV_EVIDENCE_ESTIMATE);
     if (most)

@@ -1,6 +1,6 @@
 /* Findings of memory: whose grows, and time in the allocator. */
 #include "profile/findings/findings.h"
-#include "profile/memory/allocated.h"
+#include "profile/memory/memory.h"
 #include "profile/profile.h"
 #include "tool/words.h"
 
@@ -37,9 +37,9 @@ static struct middle middle_of(const struct fv_rank *r)
 }
 
 /* What a call path of the rank has had more of since then. */
-static double growth_since(const struct fv_allocated_part *part, unsigned log2_ticks)
+static double growth_since(const struct fv_allocation_part *part, unsigned log2_ticks)
 {
-    return fv_allocated_live(&part->sum) - fv_allocated_live_at(part, log2_ticks);
+    return fv_allocation_live(&part->sum) - fv_allocation_live_at(part, log2_ticks);
 }
 
 static unsigned mark_of(const struct fv_model *m, const struct fv_rank *r)
@@ -54,8 +54,8 @@ static double *allocated_since(const struct fv_model *m)
 {
     double *sums = fv_xcalloc(m->rank_count + 1, sizeof(*sums));
 
-    for (size_t i = 0; i < fv_model_allocated(m)->part_count; i++) {
-        const struct fv_allocated_part *part = &fv_model_allocated(m)->parts[i];
+    for (size_t i = 0; i < fv_model_memory(m)->part_count; i++) {
+        const struct fv_allocation_part *part = &fv_model_memory(m)->parts[i];
         sums[part->rank] += fmax(growth_since(part, mark_of(m, &m->ranks[part->rank])), 0);
     }
     return sums;
@@ -73,8 +73,8 @@ static uint64_t *growths_of(const struct fv_model *m)
 
         growths[i] = before && peak > before ? peak - before : 0;
     }
-    for (size_t i = 0; i < fv_model_allocated(m)->rank_count; i++) {
-        const struct fv_allocated_rank *a = &fv_model_allocated(m)->ranks[i];
+    for (size_t i = 0; i < fv_model_memory(m)->rank_count; i++) {
+        const struct fv_allocation_rank *a = &fv_model_memory(m)->ranks[i];
 
         if (a->mode == FV_MEMORY_EXACT)
             growths[a->rank] = (uint64_t)fmin((double)growths[a->rank], allocated[a->rank]);
@@ -99,11 +99,11 @@ static bool is_growing(const struct fv_rank *r, uint64_t growth)
 }
 
 /* The call path that most of the growth is of, and its bytes; NULL: it is of none, or that is not known well enough. */
-static const struct fv_allocated_part *grower(const struct fv_model *m, const struct fv_rank *r, uint64_t all_growth,
-                                              double *bytes)
+static const struct fv_allocation_part *grower(const struct fv_model *m, const struct fv_rank *r, uint64_t all_growth,
+                                               double *bytes)
 {
-    const struct fv_allocated *all = fv_model_allocated(m);
-    const struct fv_allocated_part *most = NULL;
+    const struct fv_allocations *all = fv_model_memory(m);
+    const struct fv_allocation_part *most = NULL;
     unsigned mark = mark_of(m, r);
     double sum = 0;
 
@@ -118,7 +118,7 @@ static const struct fv_allocated_part *grower(const struct fv_model *m, const st
         most = &all->parts[i];
     }
     return most && *bytes > 0.5 * sum && *bytes > 0.25 * (double)all_growth &&
-                   *bytes > 2 * fv_allocated_error(&most->sum)
+                   *bytes > 2 * fv_allocation_error(&most->sum)
                ? most
                : NULL;
 }
@@ -133,19 +133,19 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
     double growth;
 
     who[0] = '\0';
-    if (!fv_model_allocated(m)->rank_count) {
+    if (!fv_model_memory(m)->rank_count) {
         fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
         return;
     }
     fv_finding_next(f, finding, "what is never freed: %s",
                     FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-live_bytes"));
-    const struct fv_allocated_part *part = grower(m, r, all_growth, &growth);
+    const struct fv_allocation_part *part = grower(m, r, all_growth, &growth);
     if (!part || !fv_path_first(v->symbols, part->node, &frame))
         return;
     finding->function = frame.function;
     finding->file = frame.file;
     finding->line = frame.line;
-    snprintf(who, room, "; %s%s of that by %s", fv_allocated_is_exact(&part->sum) ? "" : "about ",
+    snprintf(who, room, "; %s%s of that by %s", fv_allocation_is_exact(&part->sum) ? "" : "about ",
              fv_words_bytes((uint64_t)growth, bytes), fv_frame_words(&frame, v->symbols, where, sizeof(where)));
 }
 
@@ -191,7 +191,7 @@ FV_FINDING(memory)
 /* ---- time in the allocator ---- */
 
 /* Of the rank's time, an estimate: of several threads their part of it. */
-static double allocator_s(const struct fv_model *m, const struct fv_allocated_rank *a, double seconds)
+static double allocator_s(const struct fv_model *m, const struct fv_allocation_rank *a, double seconds)
 {
     const struct fv_rank *r = &m->ranks[a->rank];
     double threads = isfinite(r->cpu_s) && r->app_time_s > 0 ? fmax(r->cpu_s / r->app_time_s, 1) : 1;
@@ -199,7 +199,7 @@ static double allocator_s(const struct fv_model *m, const struct fv_allocated_ra
     return fmin(seconds / threads, r->app_time_s);
 }
 
-static double allocations_of(const struct fv_allocated *all)
+static double allocations_of(const struct fv_allocations *all)
 {
     double calls = 0;
 
@@ -210,16 +210,16 @@ static double allocations_of(const struct fv_allocated *all)
 }
 
 /* Who allocates most often, if its number is known well; NULL: nobody does much more than others. */
-static const struct fv_allocated_place *most_often(const struct fv_allocated *all)
+static const struct fv_allocation_place *most_often(const struct fv_allocations *all)
 {
-    const struct fv_allocated_place *most = NULL;
+    const struct fv_allocation_place *most = NULL;
 
     for (size_t i = 0; i < all->place_count; i++)
         if (!most || all->places[i].sum.allocated.count > most->sum.allocated.count)
             most = &all->places[i];
     if (!most || most->sum.allocated.count < OFTEN * allocations_of(all))
         return NULL;
-    return fv_allocated_is_exact(&most->sum) || most->sum.allocated.samples >= SAMPLES ? most : NULL;
+    return fv_allocation_is_exact(&most->sum) || most->sum.allocated.samples >= SAMPLES ? most : NULL;
 }
 
 FV_FINDING(allocator)
@@ -229,24 +229,24 @@ FV_FINDING(allocator)
     char part[FV_WORD], count[FV_WORD], where[300], who[400] = "";
     struct fv_frame frame;
 
-    for (size_t i = 0; i < fv_model_allocated(m)->rank_count; i++) {
-        const struct fv_allocated_rank *a = &fv_model_allocated(m)->ranks[i];
+    for (size_t i = 0; i < fv_model_memory(m)->rank_count; i++) {
+        const struct fv_allocation_rank *a = &fv_model_memory(m)->ranks[i];
         double error = allocator_s(m, a, a->allocator_error_s);
 
         sum += allocator_s(m, a, a->allocator_s);
         variance += error * error;
     }
-    if (allocations_of(fv_model_allocated(m)) < REPEATED || !fv_finding_worth(v, sum - 2 * sqrt(variance)))
+    if (allocations_of(fv_model_memory(m)) < REPEATED || !fv_finding_worth(v, sum - 2 * sqrt(variance)))
         return;
     struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_ESTIMATE);
-    const struct fv_allocated_place *most = most_often(fv_model_allocated(m));
+    const struct fv_allocation_place *most = most_often(fv_model_memory(m));
     if (most && fv_path_first(v->symbols, most->node, &frame)) {
         finding->function = frame.function;
         finding->file = frame.file;
         finding->line = frame.line;
         snprintf(who, sizeof(who), "; most often called by %s, %s%s times",
                  fv_frame_words(&frame, v->symbols, where, sizeof(where)),
-                 fv_allocated_is_exact(&most->sum) ? "" : "about ",
+                 fv_allocation_is_exact(&most->sum) ? "" : "about ",
                  fv_words_count((uint64_t)most->sum.allocated.count, count));
     }
     fv_finding_say(f, finding, "malloc(), free() and the like take about %s of the time%s",

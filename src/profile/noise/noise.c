@@ -1,7 +1,7 @@
 /* See noise.h: what rank files tell. */
 #include "profile/noise/noise.h"
 #include "profile/build.h"
-#include "profile/machine/machine.h"
+#include "profile/machine/sensors.h"
 #include "profile/noise/noise_log.h"
 
 #include <math.h>
@@ -183,7 +183,7 @@ static int by_host_and_most(const void *a, const void *b)
 /* Of the node's control group: a counter of microseconds, summed up while its sensors were read. */
 static double throttled_of(const struct fv_model *m, const char *host)
 {
-    const struct fv_machine *machine = fv_model_machine(m);
+    const struct fv_machine *machine = fv_model_sensors(m);
 
     for (size_t i = 0; i < machine->series_count; i++) {
         const struct fv_machine_series *s = &machine->series[i];

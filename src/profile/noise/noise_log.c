@@ -6,7 +6,7 @@
 
 static int by_call(const void *a, const void *b)
 {
-    const struct fv_noise_logged *x = a, *y = b;
+    const struct fv_noise_log_item *x = a, *y = b;
 
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
@@ -21,7 +21,7 @@ void fv_noise_log_read(struct fv_noise_log *log, const struct fv_reader *reader)
     log->recorded = false;
     log->whole = true;
     for (const void *p; (p = fv_cursor_next(&c));) {
-        struct fv_noise_logged item = { .thread = c.thread };
+        struct fv_noise_log_item item = { .thread = c.thread };
 
         memcpy(&item.record, p, sizeof(item.record));
         log->recorded = true;
@@ -38,7 +38,7 @@ void fv_noise_log_read(struct fv_noise_log *log, const struct fv_reader *reader)
 
 const struct fv_noise_record *fv_noise_log_at(const struct fv_noise_log *log, uint32_t thread, uint64_t begin)
 {
-    const struct fv_noise_logged key = { .thread = thread, .record = { .begin = begin } };
+    const struct fv_noise_log_item key = { .thread = thread, .record = { .begin = begin } };
     size_t at = FV_COUNT_BEFORE(i, log->count, by_call(&log->items[i], &key) < 0);
 
     return at < log->count && !by_call(&log->items[at], &key) ? &log->items[at].record : NULL;

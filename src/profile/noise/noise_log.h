@@ -4,13 +4,13 @@
 
 #include "trace/reader.h"
 
-struct fv_noise_logged {
+struct fv_noise_log_item {
     uint32_t thread;
     struct fv_noise_record record;
 };
 /* Of a rank, by thread and begin. Begins as zeros. */
 struct fv_noise_log {
-    struct fv_noise_logged *items;
+    struct fv_noise_log_item *items;
     size_t count, room;
     bool recorded; /* there is a log: before calls that it has not, nothing was */
     bool whole;    /* all had room in it */

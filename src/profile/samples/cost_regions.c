@@ -47,7 +47,7 @@ static void take_traced(struct fv_cost_profile *c, const struct fv_causes *cause
     size_t count = 0;
 
     for (size_t i = 0; i < causes->computed_count; i++) {
-        const struct fv_computed *of = &causes->computed[i];
+        const struct fv_computing_part *of = &causes->computed[i];
         const struct fv_cost_procedure *p = of->function ? fv_cost_procedure_named(c, of->function, of->file) : NULL;
 
         all += of->count;

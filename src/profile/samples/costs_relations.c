@@ -422,7 +422,7 @@ static const struct fv_relation costs_relation = {
 
 /* ---- the subject ---- */
 
-extern const struct fv_track fv_track_traced_samples;
+extern const struct fv_track fv_track_trace_samples;
 
 static void renumber_costs(struct fv_model *m, const uint32_t *sites)
 {
@@ -438,7 +438,7 @@ static void renumber_costs(struct fv_model *m, const uint32_t *sites)
 const struct fv_subject fv_costs_subject = {
     .name = "costs",
     .bytes = sizeof(struct fv_costs),
-    .tracks = { &fv_track_traced_samples },
+    .tracks = { &fv_track_trace_samples },
     .relations = { &costs_relation },
     .renumber = renumber_costs,
     .release = fv_costs_release,

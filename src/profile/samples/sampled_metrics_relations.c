@@ -1,5 +1,5 @@
 /* What was measured in calls of sampled functions: metrics, their histograms and parts by thread, and single calls. */
-#include "profile/samples/sampled_shape.h"
+#include "profile/samples/samples_shape.h"
 #include "profile/samples/samples_relations.h"
 
 #include <math.h>
@@ -9,19 +9,19 @@ FV_DATA_BASE(samples)
 /* ---- the function ---- */
 
 /* The row's function: the row itself, or, with an `argument`, what it begins with a pointer to. */
-static const struct fv_sampled *function_at(const void *row, const struct fv_column_def *c)
+static const struct fv_sampled_function *function_at(const void *row, const struct fv_column_def *c)
 {
-    return c->argument ? *(const struct fv_sampled *const *)row : row;
+    return c->argument ? *(const struct fv_sampled_function *const *)row : row;
 }
 
 void fv_get_sampled_id(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_sampled *s = function_at(row, c);
+    const struct fv_sampled_function *s = function_at(row, c);
 
     v->whole = (uint64_t)(s - (s->contexts ? fv_samples_of(subject)->functions : fv_samples_of(subject)->items));
 }
 
-bool fv_sampled_frame(struct fv_tables *t, const struct fv_sampled *s, size_t i, struct fv_frame *out)
+bool fv_sampled_frame(struct fv_tables *t, const struct fv_sampled_function *s, size_t i, struct fv_frame *out)
 {
     const struct fv_path *p = fv_tables_path(t, s->node);
     size_t at = fv_sampled_own_frame(p) + i;
@@ -47,14 +47,14 @@ void fv_get_sampled_function(void *subject, const void *row, const struct fv_col
 
 /* A metric of a function; and of one thread. */
 struct metric_row {
-    const struct fv_sampled *s;
+    const struct fv_sampled_function *s;
     double quantiles[3]; /* NAN: not known */
     struct fv_trend trend;
     size_t kept;
     enum fv_metric metric;
 };
 struct part_row {
-    const struct fv_sampled *s;
+    const struct fv_sampled_function *s;
     const struct fv_sampled_part *part;
     enum fv_metric metric;
 };
@@ -80,7 +80,7 @@ static size_t metric_count(void *subject, const void *parent)
 static const void *metric_at(void *subject, const void *parent, size_t i)
 {
     struct fv_tables *t = subject;
-    const struct fv_sampled *s = parent;
+    const struct fv_sampled_function *s = parent;
     struct metric_row *row = (void *)t->row;
 
     if (!fv_sampled_metric(fv_samples_of(t), (enum fv_metric)i) || (i > FV_METRIC_CPU && !(s->all.mean[i] > 0)))
@@ -133,7 +133,7 @@ static void put_brief(const struct fv_samples *samples, double mean, struct fv_v
 }
 
 /* `which`: of `window` where it has FV_STAT_WINDOW. */
-void fv_put_sampled_stat(const struct fv_samples *samples, const struct fv_sampled *of,
+void fv_put_sampled_stat(const struct fv_samples *samples, const struct fv_sampled_function *of,
                          const struct fv_sampled_stat *all, const struct fv_sampled_stat *window, enum fv_metric m,
                          intptr_t which, struct fv_value *v)
 {
@@ -202,7 +202,7 @@ static void get_trend_significant(void *subject, const void *row, const struct f
 /* ---- histograms ---- */
 
 struct bucket_row {
-    const struct fv_sampled *s;
+    const struct fv_sampled_function *s;
     enum fv_metric metric;
     double begin, end;
     uint64_t count;
@@ -454,7 +454,7 @@ const struct fv_relation fv_sampled_instances_relation = {
     FV_COLUMNS(instance_columns),
     FV_OUTER(function_outer),
     .base = samples_base,
-    FV_SLICE(struct fv_samples, instances, struct fv_sampled, first_instance, instances),
+    FV_SLICE(struct fv_samples, instances, struct fv_sampled_function, first_instance, instances),
 };
 const struct fv_relation fv_sampled_recent_relation = {
     .of_ranks = true,
@@ -468,5 +468,5 @@ const struct fv_relation fv_sampled_recent_relation = {
     FV_COLUMNS(instance_columns),
     FV_OUTER(function_outer),
     .base = samples_base,
-    FV_SLICE(struct fv_samples, recent, struct fv_sampled, first_recent, recents),
+    FV_SLICE(struct fv_samples, recent, struct fv_sampled_function, first_recent, recents),
 };

@@ -14,7 +14,7 @@ FV_DATA_BASE(samples)
 
 static size_t frame_count(void *subject, const void *parent)
 {
-    const struct fv_path *path = fv_tables_path(subject, ((const struct fv_sampled *)parent)->node);
+    const struct fv_path *path = fv_tables_path(subject, ((const struct fv_sampled_function *)parent)->node);
 
     return path->count - fv_sampled_own_frame(path);
 }
@@ -43,7 +43,7 @@ static void get_line(void *subject, const void *row, const struct fv_column_def 
 
 static void get_path(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_path *path = fv_tables_path(subject, ((const struct fv_sampled *)row)->node);
+    const struct fv_path *path = fv_tables_path(subject, ((const struct fv_sampled_function *)row)->node);
 
     v->text = fv_path_text(subject, path, fv_sampled_own_frame(path));
 }
@@ -60,13 +60,13 @@ static const struct fv_relation path = {
 
 static void get_varies(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->truth = ((const struct fv_sampled *)row)->varies != FV_VARIES_NOT;
+    v->truth = ((const struct fv_sampled_function *)row)->varies != FV_VARIES_NOT;
 }
 
 static const char *const varies_words[] = { "within", "between", "both", NULL };
 static void get_varies_by(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    enum fv_varies by = ((const struct fv_sampled *)row)->varies;
+    enum fv_varies by = ((const struct fv_sampled_function *)row)->varies;
 
     v->text = by == FV_VARIES_NOT ? NULL : varies_words[by - 1];
 }
@@ -83,7 +83,7 @@ static void get_advice(void *subject, const void *row, const struct fv_column_de
 static void get_caller(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     struct fv_tables *t = subject;
-    const struct fv_sampled *s = row;
+    const struct fv_sampled_function *s = row;
 
     if (s->contexts > 1) {
         snprintf(t->text, sizeof(t->text), "%zu call paths", s->contexts);
@@ -116,7 +116,7 @@ enum { VERDICTS(VERDICT) };
 static const char *const verdict_words[] = { VERDICTS(FV_LIST_WORD) NULL };
 static void get_verdict(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_sampled *s = row;
+    const struct fv_sampled_function *s = row;
 
     bool differs = s->within > FV_SAMPLED_WITHIN || s->between > FV_SAMPLED_BETWEEN;
 
@@ -138,7 +138,7 @@ static void get_verdict(void *subject, const void *row, const struct fv_column_d
 #define OF_METRIC(m, which) ((intptr_t)(m) << 8 | (which))
 static void get_of_metric(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_sampled *s = row;
+    const struct fv_sampled_function *s = row;
 
     fv_put_sampled_stat(fv_samples_of(subject), s, &s->all, &s->window, (enum fv_metric)(c->argument >> 8),
                         c->argument & 255, v);
@@ -150,7 +150,7 @@ static void get_of_metric(void *subject, const void *row, const struct fv_column
 
 static void get_mpi_share(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    const struct fv_sampled_stat *all = &((const struct fv_sampled *)row)->all;
+    const struct fv_sampled_stat *all = &((const struct fv_sampled_function *)row)->all;
 
     v->real = all->count >= MEAN_OF && !fv_sampled_is_brief(row, FV_METRIC_TIME)
                   ? all->mean[FV_METRIC_MPI] / all->mean[FV_METRIC_TIME]
@@ -164,19 +164,19 @@ static void get_mpi_share(void *subject, const void *row, const struct fv_column
 /* In text, contexts stand below their function. */
 static void get_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    if (((const struct fv_sampled *)row)->contexts)
+    if (((const struct fv_sampled_function *)row)->contexts)
         fv_get_sampled_function(subject, row, c, v);
     else
         v->text = "";
 }
 
-#define OF_FUNCTION(k, t, u, m, d, ...)                                    \
-    {                                                                      \
-        k, t, u, d, FV_FIELD(struct fv_sampled, m), .flags = 0 __VA_ARGS__ \
+#define OF_FUNCTION(k, t, u, m, d, ...)                                             \
+    {                                                                               \
+        k, t, u, d, FV_FIELD(struct fv_sampled_function, m), .flags = 0 __VA_ARGS__ \
     }
 static void get_key(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    v->whole = fv_tables_model(subject)->tree.nodes[((const struct fv_sampled *)row)->node].key;
+    v->whole = fv_tables_model(subject)->tree.nodes[((const struct fv_sampled_function *)row)->node].key;
 }
 
 /* What functions in a context, and over all contexts, have in common. */

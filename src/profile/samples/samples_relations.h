@@ -3,7 +3,7 @@
 #define FV_SAMPLES_RELATIONS_H
 
 #include "profile/relations.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 
 static inline const struct fv_samples *fv_samples_of(const void *subject)
 {
@@ -11,7 +11,7 @@ static inline const struct fv_samples *fv_samples_of(const void *subject)
 }
 
 /* A frame of the function's path, from itself on. False: there is none. The function's own has its entry. */
-bool fv_sampled_frame(struct fv_tables *tables, const struct fv_sampled *of, size_t i, struct fv_frame *out);
+bool fv_sampled_frame(struct fv_tables *tables, const struct fv_sampled_function *of, size_t i, struct fv_frame *out);
 
 /* Of the row's function: the row itself, or, `indirect`, what it begins with a pointer to. */
 void fv_get_sampled_id(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
@@ -35,7 +35,7 @@ enum {
     FV_STAT_WINDOW = 4,
     FV_STAT_BIAS = 8,
 };
-void fv_put_sampled_stat(const struct fv_samples *samples, const struct fv_sampled *of,
+void fv_put_sampled_stat(const struct fv_samples *samples, const struct fv_sampled_function *of,
                          const struct fv_sampled_stat *all, const struct fv_sampled_stat *window, enum fv_metric metric,
                          intptr_t which, struct fv_value *out);
 

@@ -1,7 +1,7 @@
 /* How samples were taken: relation sampling. */
 #include "base/perf_events.h"
 #include "profile/relations.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* See sections.h. Names, times and counters of sections, and their sums over ranks. Calls inside are in
  * section_calls.c, clock samples in section_costs.c. */
 #include "profile/sections/section_gather.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -59,7 +59,7 @@
 #ifndef FV_PROFILE_PHASES_H
 #define FV_PROFILE_PHASES_H
 
-#include "profile/counters/counted.h"
+#include "profile/counters/counters.h"
 #include "profile/model.h"
 #include "tool/pop.h"
 
@@ -166,9 +166,9 @@ struct fv_phases {
     size_t part_count, part_room;
     struct fv_life *lives; /* by rank, phase, instance */
     size_t life_count, life_room;
-    struct fv_rank_regions *regions;  /* by rank */
-    struct fv_counted_value *counted; /* events that threads counted, with --counters; scope: the phase. In no order,
-                                       * and some places may occur more than once */
+    struct fv_rank_regions *regions; /* by rank */
+    struct fv_counts_value *counted; /* events that threads counted, with --counters; scope: the phase. In no order,
+                                      * and some places may occur more than once */
     size_t counted_count, counted_room;
     struct fv_alone_run alone;
     struct fv_rank_turns *turns; /* by rank; those that took turns */

@@ -480,7 +480,7 @@ static int put_blocks(const struct page *page, FILE *out)
     fv_relations_visit(page->relations, take_table, &first);
     fv_relations_visit(page->relations, take_table, &rest);
     int err = squeeze(&first, page, "first data", &a);
-    if (!err && page->traced && (page->traced->model->traced.call_count || page->traced->model->traced.sample_count))
+    if (!err && page->traced && (page->traced->model->excerpt.call_count || page->traced->model->excerpt.sample_count))
         err = squeeze(NULL, page, "timeline", &timeline);
     own += a.bytes + timeline.bytes;
     if (!err)

@@ -113,8 +113,8 @@ static void put_paths(struct paths *p, struct fv_json *out)
 /* What one thread did. */
 struct row {
     uint32_t rank, thread;
-    const struct fv_traced_call *calls;
-    const struct fv_traced_sample *samples;
+    const struct fv_trace_call *calls;
+    const struct fv_trace_sample *samples;
     size_t call_count, sample_count;
 };
 
@@ -126,8 +126,8 @@ static bool is_before(uint32_t rank, uint32_t thread, const struct row *row)
 /* The next one, behind `calls` and `samples` of the trace. False: there is none. */
 static bool next_row(const struct fv_trace_excerpt *t, size_t calls, size_t samples, struct row *row)
 {
-    const struct fv_traced_call *c = calls < t->call_count ? &t->calls[calls] : NULL;
-    const struct fv_traced_sample *s = samples < t->sample_count ? &t->samples[samples] : NULL;
+    const struct fv_trace_call *c = calls < t->call_count ? &t->calls[calls] : NULL;
+    const struct fv_trace_sample *s = samples < t->sample_count ? &t->samples[samples] : NULL;
 
     if (!c && !s)
         return false;
@@ -158,16 +158,16 @@ static void put_numbers(struct fv_json *out, const char *key, const void *items,
 
 static int64_t call_duration(const void *call)
 {
-    return ns(((const struct fv_traced_call *)call)->duration_s);
+    return ns(((const struct fv_trace_call *)call)->duration_s);
 }
 static int64_t call_bytes(const void *call)
 {
-    return (int64_t)((const struct fv_traced_call *)call)->bytes;
+    return (int64_t)((const struct fv_trace_call *)call)->bytes;
 }
 
 static void put_calls(const struct row *row, struct fv_json *out)
 {
-    const struct fv_traced_call *of = row->calls;
+    const struct fv_trace_call *of = row->calls;
     int64_t last = 0;
 
     fv_json_array(out, "sites");
@@ -198,7 +198,7 @@ static void put_calls(const struct row *row, struct fv_json *out)
 
 static int64_t sample_ticks(const void *sample)
 {
-    return ((const struct fv_traced_sample *)sample)->ticks;
+    return ((const struct fv_trace_sample *)sample)->ticks;
 }
 
 /* CPU time that a tick of the thread stands for; 0: it has none. */
@@ -212,7 +212,7 @@ static double tick_of(const struct fv_model *m, const struct row *row)
 
 static void put_samples(struct paths *p, const struct row *row, struct fv_json *out)
 {
-    const struct fv_traced_sample *of = row->samples;
+    const struct fv_trace_sample *of = row->samples;
     int64_t last = 0;
 
     fv_json_object(out, "samples");
@@ -236,7 +236,7 @@ static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_js
     struct row row = { 0 };
 
     fv_json_array(out, "rows");
-    for (size_t calls = 0, samples = 0; next_row(&m->traced, calls, samples, &row);
+    for (size_t calls = 0, samples = 0; next_row(&m->excerpt, calls, samples, &row);
          calls += row.call_count, samples += row.sample_count) {
         fv_json_object(out, NULL);
         fv_json_signed(out, "rank", m->ranks[row.rank].world_rank);
@@ -250,31 +250,31 @@ static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_js
 
 static int64_t message_from(const void *message)
 {
-    const struct fv_traced_message *m = message;
+    const struct fv_trace_message *m = message;
 
     return (int64_t)m->from;
 }
 static int64_t message_to(const void *message)
 {
-    const struct fv_traced_message *m = message;
+    const struct fv_trace_message *m = message;
 
     return (int64_t)m->to;
 }
 static int64_t message_sent(const void *message)
 {
-    const struct fv_traced_message *m = message;
+    const struct fv_trace_message *m = message;
 
     return ns(m->sent_s);
 }
 static int64_t message_flight(const void *message)
 {
-    const struct fv_traced_message *m = message;
+    const struct fv_trace_message *m = message;
 
     return ns(m->received_s) - ns(m->sent_s);
 }
 static int64_t message_bytes(const void *message)
 {
-    const struct fv_traced_message *m = message;
+    const struct fv_trace_message *m = message;
 
     return (int64_t)m->bytes;
 }
@@ -298,7 +298,7 @@ static void put_messages(const struct fv_trace_excerpt *t, struct fv_json *out)
 
 bool fv_page_timeline_put(const struct fv_profile *profile, FILE *stream)
 {
-    const struct fv_trace_excerpt *t = &profile->model->traced;
+    const struct fv_trace_excerpt *t = &profile->model->excerpt;
     struct fv_json json = { .out = stream }, *out = &json;
     struct paths paths;
 

@@ -60,21 +60,21 @@ FV_TEXT_SECTION(efficiency)
 /* ---- the order ---- */
 
 /* Behind what is to be read first. */
-#define SECTIONS(X) \
-    X(identity)     \
-    X(notes)        \
-    X(unfinished)   \
-    X(hang)         \
-    X(thread_waits) \
-    X(efficiency)   \
-    X(waiting)      \
-    X(samples)      \
-    X(costs)        \
-    X(instrumented) \
-    X(io)           \
-    X(counters)     \
-    X(memory)       \
-    X(machine)      \
+#define SECTIONS(X)    \
+    X(identity)        \
+    X(notes)           \
+    X(unfinished)      \
+    X(hang)            \
+    X(thread_waits)    \
+    X(efficiency)      \
+    X(waiting)         \
+    X(samples)         \
+    X(costs)           \
+    X(instrumentation) \
+    X(io)              \
+    X(counters)        \
+    X(memory)          \
+    X(machine)         \
     X(noise) X(sections) X(locks) X(phases) X(worksharing) X(functions) X(sites) X(sizes) X(peers) X(comms) X(ranks)
 
 #define DECLARE(name) extern fv_text_section fv_text_##name;

@@ -2,10 +2,10 @@
 #include "views/text/text.h"
 
 #include "base/perf_events.h"
-#include "profile/counters/counted.h"
+#include "profile/counters/counters.h"
 #include "tool/words.h"
 
-static void put_too_short(const struct fv_page *p, const struct fv_counted_view *all)
+static void put_too_short(const struct fv_page *p, const struct fv_counts *all)
 {
     for (size_t i = 0; i < all->metric_count; i++)
         if (all->metrics[i].value != all->metrics[i].value) {
@@ -19,7 +19,7 @@ static void put_too_short(const struct fv_page *p, const struct fv_counted_view 
 
 static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_counted_view *all = fv_model_counted(v->model);
+    const struct fv_counts *all = fv_model_counts(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_metrics");
@@ -33,7 +33,7 @@ static void put_metrics(const struct fv_page *p, const struct fv_profile *v)
 
 static void put_events(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_counted_view *all = fv_model_counted(v->model);
+    const struct fv_counts *all = fv_model_counts(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counters");
@@ -45,7 +45,7 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v)
 
 static void put_sections(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_counted_view *all = fv_model_counted(v->model);
+    const struct fv_counts *all = fv_model_counts(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_sections");
@@ -60,7 +60,7 @@ static void put_sections(const struct fv_page *p, const struct fv_profile *v)
 /* Of parallel threads. */
 static void put_phases(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_counted_view *all = fv_model_phase_counted(v->model);
+    const struct fv_counts *all = fv_model_phase_counts(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_phase_metrics");
@@ -79,10 +79,10 @@ static void put_phases(const struct fv_page *p, const struct fv_profile *v)
 }
 
 /* Once for each reason. */
-static void put_refusals(const struct fv_page *p, const struct fv_counted_view *all)
+static void put_refusals(const struct fv_page *p, const struct fv_counts *all)
 {
     for (size_t i = 0; i < all->event_count; i++) {
-        const struct fv_counted_event *e = &all->events[i];
+        const struct fv_counts_event *e = &all->events[i];
         char names[600] = "";
         size_t used = 0;
         bool is_told = false;
@@ -99,7 +99,7 @@ static void put_refusals(const struct fv_page *p, const struct fv_counted_view *
     }
 }
 
-static void put_never_ran(const struct fv_page *p, const struct fv_counted_view *all)
+static void put_never_ran(const struct fv_page *p, const struct fv_counts *all)
 {
     for (size_t i = 0; i < all->value_count; i++)
         if (!all->values[i].scope && all->values[i].threads && all->values[i].value != all->values[i].value) {
@@ -111,7 +111,7 @@ static void put_never_ran(const struct fv_page *p, const struct fv_counted_view 
         }
 }
 
-static void put_missing(const struct fv_page *p, const struct fv_counted_view *all)
+static void put_missing(const struct fv_page *p, const struct fv_counts *all)
 {
     for (size_t i = 0; i < all->whole_count; i++)
         if (all->sums[i].missing) {
@@ -128,7 +128,7 @@ static void put_missing(const struct fv_page *p, const struct fv_counted_view *a
 
 FV_TEXT_SECTION(counters)
 {
-    const struct fv_counted_view *all = fv_model_counted(v->model);
+    const struct fv_counts *all = fv_model_counts(v->model);
 
     if (!all->event_count)
         return;

@@ -2,7 +2,7 @@
 #include "views/text/text.h"
 #include "base/shell.h"
 #include "profile/machine/facts.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 
 #include <math.h>
 #include <stdlib.h>

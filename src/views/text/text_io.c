@@ -1,6 +1,6 @@
 /* Files: which, from where, by which rank. */
 #include "views/text/text.h"
-#include "profile/io/files.h"
+#include "profile/io/io.h"
 
 FV_TEXT_SECTION(io)
 {

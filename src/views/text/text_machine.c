@@ -1,6 +1,6 @@
 /* What the machine did meanwhile, and moments that were marked. */
 #include "views/text/text.h"
-#include "profile/machine/machine.h"
+#include "profile/machine/sensors.h"
 
 /* What was read badly. */
 static void put_losses(const struct fv_page *p, const struct fv_machine *m)
@@ -34,7 +34,7 @@ static void put_labels(const struct fv_page *p, const struct fv_profile *v)
 
 FV_TEXT_SECTION(machine)
 {
-    const struct fv_machine *m = fv_model_machine(v->model);
+    const struct fv_machine *m = fv_model_sensors(v->model);
     struct fv_text_table t;
 
     put_labels(p, v);

@@ -1,13 +1,13 @@
 /* Memory that the program allocates: what makes the peak, what is live at the end, and what each rank had. */
 #include "views/text/text.h"
-#include "profile/memory/allocated.h"
+#include "profile/memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static void put_peak(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_allocated *all = fv_model_allocated(v->model);
+    const struct fv_allocations *all = fv_model_memory(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "memory");
@@ -28,7 +28,7 @@ static void put_live(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_begin(&t, p, v, "memory");
     const void **rows = fv_text_table_sorted(&t, "live_bytes", &count);
     for (size_t i = 0; i < count; i++)
-        if (fv_allocated_live(&((const struct fv_allocated_place *)rows[i])->sum) > 0)
+        if (fv_allocation_live(&((const struct fv_allocation_place *)rows[i])->sum) > 0)
             fv_text_table_add(&t, rows[i], FV_PLAIN);
     free(rows);
     if (t.sheet.table.rows)
@@ -40,7 +40,7 @@ static void put_live(const struct fv_page *p, const struct fv_profile *v)
 
 static void put_ranks(const struct fv_page *p, const struct fv_profile *v)
 {
-    const struct fv_allocated *all = fv_model_allocated(v->model);
+    const struct fv_allocations *all = fv_model_memory(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "memory_ranks");
@@ -49,9 +49,9 @@ static void put_ranks(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, "rank", "");
 }
 
-static void put_losses(const struct fv_page *p, const struct fv_allocated *all)
+static void put_losses(const struct fv_page *p, const struct fv_allocations *all)
 {
-    struct fv_allocated_rank sum = { 0 };
+    struct fv_allocation_rank sum = { 0 };
 
     for (size_t i = 0; i < all->rank_count; i++) {
         sum.failed += all->ranks[i].failed;
@@ -67,7 +67,7 @@ static void put_losses(const struct fv_page *p, const struct fv_allocated *all)
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
 
-static bool is_sampled(const struct fv_allocated *all)
+static bool is_sampled(const struct fv_allocations *all)
 {
     for (size_t i = 0; i < all->rank_count; i++)
         if (all->ranks[i].mode != FV_MEMORY_EXACT)
@@ -76,9 +76,9 @@ static bool is_sampled(const struct fv_allocated *all)
 }
 
 /* What is not seen of an allocator that is none of the C library's. */
-static void put_allocators(const struct fv_page *p, const struct fv_allocated *all)
+static void put_allocators(const struct fv_page *p, const struct fv_allocations *all)
 {
-    const struct fv_allocated_rank *other = NULL;
+    const struct fv_allocation_rank *other = NULL;
 
     for (size_t i = 0; i < all->rank_count && !other; i++)
         other = all->ranks[i].flags ? &all->ranks[i] : NULL;
@@ -98,7 +98,7 @@ static void put_allocators(const struct fv_page *p, const struct fv_allocated *a
 
 FV_TEXT_SECTION(memory)
 {
-    const struct fv_allocated *all = fv_model_allocated(v->model);
+    const struct fv_allocations *all = fv_model_memory(v->model);
 
     if (!all->rank_count)
         return;

@@ -1,6 +1,6 @@
 /* Sampled functions: which vary, and what part of the time is theirs. */
 #include "base/perf_events.h"
-#include "profile/samples/sampled_shape.h"
+#include "profile/samples/samples_shape.h"
 #include "views/text/text.h"
 
 #include <inttypes.h>
@@ -138,7 +138,7 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
                   s->functions[i].share > FV_SAMPLED_SHARE;
     }
     for (size_t i = 0; i < count && (said < ADVICE_MAX || fv_page_all(p)); i++) {
-        const struct fv_sampled *one = &s->functions[i];
+        const struct fv_sampled_function *one = &s->functions[i];
 
         fv_sampled_advice(s, one, advice, sizeof(advice));
         fv_sampled_event_advice(s, one, events, sizeof(events));
@@ -172,7 +172,7 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v, stru
     bool said = false;
 
     for (size_t i = 0; i < s->function_count; i++) {
-        const struct fv_sampled *one = &s->functions[i];
+        const struct fv_sampled_function *one = &s->functions[i];
         size_t own = fv_sampled_path(path, v->symbols, one);
 
         text[0] = '\0';
@@ -243,7 +243,7 @@ static void put_distributions(const struct fv_page *p, const struct fv_profile *
     bool said = false;
 
     for (size_t i = 0; i < s->function_count; i++) {
-        const struct fv_sampled *one = &s->functions[i];
+        const struct fv_sampled_function *one = &s->functions[i];
         size_t count = shown[i] && !fv_sampled_is_brief(one, FV_METRIC_CPU)
                            ? fv_sampled_values(s, one, FV_METRIC_CPU, &values, &room)
                            : 0;
@@ -268,12 +268,12 @@ static void put_distributions(const struct fv_page *p, const struct fv_profile *
 }
 
 /* Below their function, which they are part of: they are no rows of their own. */
-static void put_contexts(struct fv_text_table *t, const struct fv_samples *s, const struct fv_sampled *f)
+static void put_contexts(struct fv_text_table *t, const struct fv_samples *s, const struct fv_sampled_function *f)
 {
     size_t most = fv_page_all(t->sheet.page) ? SIZE_MAX : CONTEXTS_MAX;
 
     for (size_t i = 0; f->contexts > 1 && i < f->contexts && i < most; i++) {
-        const struct fv_sampled *context = &s->items[f->first_context + i];
+        const struct fv_sampled_function *context = &s->items[f->first_context + i];
 
         if (context->share >= t->sheet.least)
             fv_sheet_put(&t->sheet, NULL, context, FV_PLAIN);
@@ -324,7 +324,7 @@ FV_TEXT_SECTION(samples)
     put_advice(p, v, &path, count);
     fv_text_table_begin(&t, p, v, "sampled_totals");
     for (size_t i = 0; i < (p->top == SIZE_MAX ? s->function_count : count); i++) {
-        const struct fv_sampled *one = &s->functions[i];
+        const struct fv_sampled_function *one = &s->functions[i];
 
         shown[i] = fv_text_table_add(&t, one, (one->varies || one->event_varies) && !one->waits ? FV_YELLOW : FV_PLAIN);
         if (shown[i])

@@ -1,7 +1,7 @@
 /* The verdict: how the run ended, where its time went, and whether it had its processors. */
 #include "views/text/verdict.h"
 #include "profile/fatal.h"
-#include "profile/samples/sampled.h"
+#include "profile/samples/samples.h"
 
 #include <math.h>
 #include <string.h>

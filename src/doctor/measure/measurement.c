@@ -1,0 +1,27 @@
+/* What tests of noise and memory share; see measure.h. */
+#include "doctor/measure/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+volatile sig_atomic_t fv_measure_stop;
+
+const char *fv_measure_period_name(struct fv_arena *arena, double period_ns, uint64_t hz)
+{
+    double ticks = period_ns * (double)hz * 1e-9, whole = round(ticks);
+
+    if (!hz || whole < 1 || fabs(ticks - whole) > 0.01 * whole || whole > 100)
+        return NULL;
+    return whole > 1 ? fv_arena_printf(arena, "%.0f ticks (CONFIG_HZ %llu)", whole, (unsigned long long)hz)
+                     : fv_arena_printf(arena, "tick (CONFIG_HZ %llu)", (unsigned long long)hz);
+}
+
+void fv_measurement_release(struct fv_measurement *m)
+{
+    void *const arrays[] = { m->noise,     m->points, m->detours, m->gaps, m->periods,   m->caches,
+                             m->latencies, m->values, m->levels,  m->tlb,  m->bandwidths };
+
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+        free(arrays[i]);
+    *m = (struct fv_measurement){ 0 };
+}

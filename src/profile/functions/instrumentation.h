@@ -1,0 +1,72 @@
+/* Functions that the compiler instrumented (--functions): how often they were called, how long they took, by call path,
+ * over the ranks. Exact, but that each call holds what measuring those that it calls costs; and of what is counted
+ * alone the caller has the time. */
+#ifndef FV_INSTRUMENTATION_H
+#define FV_INSTRUMENTATION_H
+
+#include "profile/model.h"
+#include "tool/vec.h"
+#include "trace/format.h"
+
+/* Calls of a function, of whatever is told below. Seconds are of all ranks and threads, pauses left out. */
+struct fv_calls_sum {
+    uint64_t calls, nested, counted; /* as in struct fv_function_calls */
+    uint64_t ended, open;            /* measured; of which all but `open` have ended, which are in no min and max */
+    double seconds, self_s;          /* with what it calls; without */
+    double mpi_s, mpi_self_s;        /* of these: in MPI */
+    double min_s, max_s;             /* of a call; INFINITY and 0: none has ended */
+};
+
+/* A function at a place of the tree of calls. */
+struct fv_function_place {
+    uint32_t parent, node; /* the caller's place, smaller, or FV_NONE; the function's frame behind its call path, in
+                            * fv_model.tree */
+    uint32_t function;     /* in fv_instrumentation.functions */
+    uint32_t depth;
+    struct fv_calls_sum sum;
+    uint32_t ranks, max_rank; /* max_rank: with the largest seconds: */
+    double rank_max_s;
+};
+
+/* A function, wherever it was called. Of calls within others of itself the outermost alone are in its seconds. */
+struct fv_instrumented_function {
+    uint32_t node;         /* its frame, without a path */
+    uint32_t first, ranks; /* its part of fv_instrumentation.ranks, by rank */
+    struct fv_calls_sum sum;
+    double mean_s;     /* its own computing, self_s - mpi_self_s, over all ranks: the mean, ... */
+    double rank_max_s; /* ... that of max_rank, which has most */
+    uint32_t max_rank;
+    double imbalance_s; /* what all ranks would save if each took the mean: (max - mean) * ranks */
+};
+
+struct fv_function_rank {
+    uint32_t function, rank; /* rank: in fv_model.ranks */
+    struct fv_calls_sum sum;
+};
+
+/* time of a place on a rank. */
+struct fv_function_part {
+    uint32_t place, rank;
+    double seconds;
+};
+
+struct fv_instrumentation {
+    struct fv_function_place *places; /* callers before what they call; each one's by seconds, longest first */
+    size_t place_count, place_room;
+    struct fv_instrumented_function *functions; /* by self_s, longest first */
+    size_t function_count, function_room;
+    struct fv_function_rank *ranks;
+    size_t rank_count, rank_room;
+    struct fv_function_part *parts; /* by place and rank */
+    size_t part_count, part_room;
+    double call_s; /* what measuring a call takes, on the rank where it takes longest; 0: not known */
+    struct fv_function_losses losses; /* of all ranks */
+};
+/* When nodes of paths have changed: places that have become equal are added up. */
+void fv_instrumentation_fold(struct fv_instrumentation *instrumented);
+void fv_instrumentation_release(void *data); /* struct fv_instrumentation */
+
+/* functions 0: none. */
+FV_SUBJECT_DATA(struct fv_instrumentation, instrumentation, instrumentation)
+
+#endif

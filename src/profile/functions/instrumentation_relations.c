@@ -1,0 +1,265 @@
+/* What the functions did that the compiler instrumented: relations instrumented, instrumented_paths,
+ * instrumented_lost. */
+#include "profile/build.h"
+#include "profile/functions/instrumentation.h"
+#include "profile/relations.h"
+
+#include <math.h>
+#include <stdio.h>
+
+FV_DATA_BASE(instrumentation)
+
+static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_path *path = fv_tables_path(t, *(const uint32_t *)(const void *)((const char *)row + c->argument));
+
+    v->text = path->count ? fv_frame_label(&path->frames[0], t->profile->symbols, t->text, sizeof(t->text)) : NULL;
+}
+#define FUNCTION_COLUMN(S)                                                                                    \
+    {                                                                                                         \
+        "function", "function", "", "Its name, demangled; where no symbol is known module+0xoffset.",         \
+            FV_GET(FV_TYPE_TEXT, get_function), .flags = FV_NULLABLE | FV_NAME, .argument = offsetof(S, node) \
+    }
+#define FILE_COLUMNS(S)                                                                                            \
+    { "file",                                                                                                      \
+      "file",                                                                                                      \
+      "",                                                                                                          \
+      "Its source file; null: not known.",                                                                         \
+      FV_GET(FV_TYPE_TEXT, fv_get_path_file),                                                                      \
+      .flags = FV_NULLABLE,                                                                                        \
+      .argument = offsetof(S, node) },                                                                             \
+    {                                                                                                              \
+        "line", "line", "", "The line where it begins; null: not known.", FV_GET(FV_TYPE_WHOLE, fv_get_path_line), \
+            .flags = FV_NULLABLE, .argument = offsetof(S, node)                                                    \
+    }
+
+static void get_own(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_calls_sum *sum = (const void *)((const char *)row + c->offset);
+
+    v->real = fmax(sum->self_s - sum->mpi_self_s, 0);
+}
+
+/* Of the calls that are measured. */
+static void get_mean(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_calls_sum *sum = (const void *)((const char *)row + c->offset);
+
+    v->real = sum->ended ? sum->seconds / (double)sum->ended : NAN;
+}
+
+static bool has_ended(void *subject, const void *row, const struct fv_column_def *c)
+{
+    const struct fv_calls_sum *sum = (const void *)((const char *)row + c->argument);
+
+    return sum->ended > sum->open;
+}
+
+/* clang-format off */
+#define SUM_COLUMNS(S, m) \
+    { "calls", "calls", "", "Calls of all ranks and threads: exact.", FV_FIELD(S, m.calls) }, \
+    { "nested", "nested", "", "Of them, within another call of it, which is measured alone.", FV_FIELD(S, m.nested), \
+      .flags = FV_BLANK }, \
+    { "counted", "counted", "", \
+      "Of them, not measured: it is shorter than 1 us, and was called 100,000 times before. Their time is their " \
+      "callers'.", FV_FIELD(S, m.counted), .flags = FV_BLANK }, \
+    { "open_count", "open", "", "Threads that were still in it at the end of their rank, until which it counts.", \
+      FV_FIELD(S, m.open), .flags = FV_BLANK }, \
+    { "time_s", "time", "s", \
+      "In it and in what it calls. Time that many calls take in being measured is their caller's.", \
+      FV_FIELD(S, m.seconds) }, \
+    { "self_s", "self", "s", "Outside of instrumented functions that it calls, in MPI, too.", FV_FIELD(S, m.self_s) }, \
+    { "computing_s", "computing", "s", "self_s outside of MPI; waiting for threads or I/O, too.", \
+      FV_GET(FV_TYPE_REAL, get_own), .offset = offsetof(S, m) }, \
+    { "mpi_s", "MPI", "s", "Of time_s, in MPI calls of the thread itself.", FV_FIELD(S, m.mpi_s), .flags = FV_BLANK }, \
+    { "mean_s", "a call", "s", "time_s over the calls that are measured.", FV_GET(FV_TYPE_REAL, get_mean), \
+      .flags = FV_NULLABLE, .offset = offsetof(S, m) }, \
+    { "min_s", "min", "s", "The shortest one that ended.", FV_FIELD(S, m.min_s), .flags = FV_NULLABLE, \
+      .known = has_ended, .argument = offsetof(S, m) }, \
+    { "max_s", "max", "s", "The longest one that ended.", FV_FIELD(S, m.max_s), .flags = FV_NULLABLE, \
+      .known = has_ended, .argument = offsetof(S, m) }
+/* clang-format on */
+#define RECORDED_BY "fvmpi run --functions, of a program compiled with -finstrument-functions"
+
+/* ---- by rank ---- */
+
+static const struct fv_column_def function_outer[] = {
+    FV_DATA_ID_COLUMN(instrumentation, struct fv_instrumentation, "function_id", functions,
+                      "Index in instrumented, from 0."),
+    FUNCTION_COLUMN(struct fv_instrumented_function),
+};
+static const struct fv_column_def rank_columns[] = {
+    FV_RANK_COLUMN(struct fv_function_rank, rank, "rank", "rank", "The rank."),
+    SUM_COLUMNS(struct fv_function_rank, sum),
+};
+static const struct fv_relation ranks = {
+    .name = "instrumented_ranks",
+    .key = "per_rank",
+    .title = "Instrumented functions by rank",
+    .doc = "What each rank did in the function, by rank.",
+    .shown = "function rank calls time_s self_s computing_s mpi_s/2 mean_s/3 max_s/1",
+    .recorded_by = RECORDED_BY,
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(rank_columns),
+    FV_OUTER(function_outer),
+    .base = instrumentation_base,
+    FV_SLICE(struct fv_instrumentation, ranks, struct fv_instrumented_function, first, ranks),
+};
+
+/* ---- functions ---- */
+
+static const struct fv_column_def function_columns[] = {
+    FV_DATA_ID_COLUMN(instrumentation, struct fv_instrumentation, "id", functions, "Index in this list, from 0."),
+    FUNCTION_COLUMN(struct fv_instrumented_function),
+    FILE_COLUMNS(struct fv_instrumented_function),
+    FV_SHARE_COLUMN("share", "of all", struct fv_instrumented_function, sum.self_s, FV_OF_RANKS, 0,
+                    "self_s of the time of all ranks; of several threads more than 1."),
+    SUM_COLUMNS(struct fv_instrumented_function, sum),
+    { "rank_count", "ranks", "", "Ranks that called it.", FV_FIELD(struct fv_instrumented_function, ranks) },
+    { "rank_mean_s", "mean rank", "s", "computing_s of a rank: the mean over all ranks.",
+      FV_FIELD(struct fv_instrumented_function, mean_s) },
+    { "rank_max_s", "max rank", "s", "That of the rank with most.",
+      FV_FIELD(struct fv_instrumented_function, rank_max_s) },
+    FV_RANK_OR_NULL_COLUMN(struct fv_instrumented_function, max_rank, "max_rank", "rank",
+                           "That rank; null: none is known, of damaged files."),
+    { "imbalance_s", "imbalance", "s",
+      "What all ranks would save if each took the mean: (rank_max_s - rank_mean_s) * ranks of the run.",
+      FV_FIELD(struct fv_instrumented_function, imbalance_s) },
+    { "per_rank", "by rank", "", "", FV_NEST(ranks) },
+};
+static const struct fv_relation instrumented_relation = {
+    .name = "instrumented",
+    .key = "instrumented",
+    .title = "Instrumented functions",
+    .doc = "Functions that the compiler instrumented, wherever they were called, over all ranks and threads; by "
+           "self_s, longest first. Exact; of calls within "
+           "others of the same function the outermost alone are in time_s.",
+    .shown = "function self_s share computing_s/6 mpi_s/4 time_s calls mean_s/5 max_s/1 rank_max_s/3 max_rank/3 "
+             "imbalance_s/2",
+    .share = "share",
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(function_columns),
+    .base = instrumentation_base,
+    FV_ITEMS(struct fv_instrumentation, functions, function_count),
+};
+
+/* ---- call paths ---- */
+
+static void get_tree(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_function_place *p = row;
+    int indent = p->depth < 40 ? 2 * (int)p->depth : 80;
+    const struct fv_path *path = fv_tables_path(t, p->node);
+    char label[512];
+
+    snprintf(t->text, sizeof(t->text), "%*s%s", indent, "",
+             path->count ? fv_frame_label(&path->frames[0], t->profile->symbols, label, sizeof(label)) : "?");
+    v->text = t->text;
+}
+
+/* Where it is called: of the frame behind its own. */
+static void get_call(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_path *path = fv_tables_path(t, ((const struct fv_function_place *)row)->node);
+
+    v->null = path->count < 2 || !path->frames[1].file || !path->frames[1].line;
+    if (v->null)
+        return;
+    snprintf(t->text, sizeof(t->text), "%s:%u", fv_base_name(path->frames[1].file), path->frames[1].line);
+    v->text = t->text;
+}
+
+static const struct fv_column_def place_columns[] = {
+    FV_DATA_ID_COLUMN(instrumentation, struct fv_instrumentation, "id", places, "Index in this list, from 0."),
+    { "parent_id", "parent", "id", "The caller's, which is smaller; null: nobody that is instrumented.",
+      FV_FIELD(struct fv_function_place, parent), .flags = FV_UNLESS_NONE },
+    { "function_id", "function", "id", "Index in instrumented.", FV_FIELD(struct fv_function_place, function) },
+    { "tree", "function", "", "Its name, indented below its caller's.", FV_GET(FV_TYPE_TEXT, get_tree),
+      .flags = FV_FLAT },
+    { "called_at", "called at", "", "File and line of the call, without directories; null: not known.",
+      FV_GET(FV_TYPE_TEXT, get_call), .flags = FV_FLAT | FV_NULLABLE },
+    FV_PATH_COLUMNS(struct fv_function_place, node),
+    FV_SHARE_COLUMN("share", "of all", struct fv_function_place, sum.seconds, FV_OF_RANKS, 0,
+                    "time_s of the time of all ranks; of several threads more than 1."),
+    SUM_COLUMNS(struct fv_function_place, sum),
+    { "rank_count", "ranks", "", "Ranks that called it there.", FV_FIELD(struct fv_function_place, ranks) },
+    { "rank_max_s", "max rank", "s", "time_s of the rank with most.", FV_FIELD(struct fv_function_place, rank_max_s) },
+    FV_RANK_OR_NULL_COLUMN(struct fv_function_place, max_rank, "max_rank", "rank",
+                           "That rank; null: none is known, of damaged files."),
+};
+static const struct fv_relation instrumented_paths_relation = {
+    .name = "instrumented_paths",
+    .key = "instrumented_paths",
+    .title = "Instrumented functions by call path",
+    .doc = "The same by call path: a tree, what a function calls behind it, by time_s, longest first. Of a path, the "
+           "frames are those of the instrumented "
+           "functions that called each other.",
+    .shown = "tree called_at/5 time_s share self_s mpi_s/3 calls mean_s/4 max_s/1 rank_max_s/2 max_rank/2",
+    .share = "share",
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(place_columns),
+    .base = instrumentation_base,
+    FV_ITEMS(struct fv_instrumentation, places, place_count),
+};
+
+/* ---- losses ---- */
+
+static const void *the_losses(void *subject, const void *parent)
+{
+    const struct fv_instrumentation *i = fv_model_instrumentation(fv_tables_model(subject));
+
+    return i->function_count ? &i->losses : NULL;
+}
+static const struct fv_column_def lost_columns[] = {
+    { "too_deep", "too deep", "", "Calls in a stack of more than 8,192: their time is their callers'.",
+      FV_FIELD(struct fv_function_losses, too_deep) },
+    { "no_room", "no room", "", "Likewise, for want of memory or disk, or at more than 65,536 call paths of a thread.",
+      FV_FIELD(struct fv_function_losses, no_room) },
+    { "left", "left", "",
+      "Calls that were left without an end, by exceptions, longjmp() or the thread's end: they count until that was "
+      "seen.",
+      FV_FIELD(struct fv_function_losses, left) },
+    { "unbegun", "unbegun", "", "Ends without a begin.", FV_FIELD(struct fv_function_losses, unbegun) },
+    { "interrupted", "interrupted", "",
+      "Begins and ends in signal handlers that came while another was recorded: not measured.",
+      FV_FIELD(struct fv_function_losses, interrupted) },
+    { "untraced", "untraced", "", "Begins and ends that are not in the trace.",
+      FV_FIELD(struct fv_function_losses, untraced) },
+};
+static const struct fv_relation instrumented_lost_relation = {
+    .name = "instrumented_lost",
+    .key = "instrumented_lost",
+    .title = "Losses of instrumented functions",
+    .doc = "What could not be measured of instrumented functions; null without any.",
+    .shape = FV_ONE,
+    .nullable = true,
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(lost_columns),
+    .base = the_losses,
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_instrumentation;
+
+static void fold_instrumented(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_instrumentation *instrumented = fv_model_instrumentation(m);
+
+    for (size_t i = 0; i < instrumented->place_count; i++)
+        instrumented->places[i].node = fv_alike(alikes, instrumented->places[i].node);
+    fv_instrumentation_fold(instrumented);
+}
+
+const struct fv_subject fv_instrumentation_subject = {
+    .name = "instrumented",
+    .bytes = sizeof(struct fv_instrumentation),
+    .tracks = { &fv_track_instrumentation },
+    .relations = { &instrumented_relation, &instrumented_paths_relation, &instrumented_lost_relation },
+    .fold = fold_instrumented,
+    .release = fv_instrumentation_release,
+};

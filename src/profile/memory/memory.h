@@ -1,0 +1,99 @@
+/* Memory that the program allocates (--memory), by call path, over the ranks. What was drawn stands for others like it:
+ * a path has a known part, exact, and a part that is an estimate, whose standard error is known. */
+#ifndef FV_PROFILE_MEMORY_H
+#define FV_PROFILE_MEMORY_H
+
+#include "profile/model.h"
+#include "tool/vec.h"
+#include "trace/format.h"
+
+/* Allocations, or frees: of known and drawn ones together. */
+struct fv_allocation_amount {
+    double count, bytes;
+    uint64_t samples; /* that are in it */
+};
+struct fv_allocation_sum {
+    struct fv_allocation_amount allocated, freed, foreign; /* foreign: of what was freed, by another thread than had
+                                                            * allocated it */
+    double peak;                                           /* the most bytes of it that were live at a time */
+    double at_peak;                                        /* bytes that were live when the process had most */
+};
+
+/* A call path of a rank. */
+struct fv_allocation_part {
+    uint32_t node, rank; /* in fv_model.tree; in fv_model.ranks */
+    struct fv_allocation_sum sum;
+    double at[FV_MEMORY_OCTAVES]; /* live bytes as in struct fv_memory_path; NAN: no change in that octave */
+};
+
+/* A call path, over the ranks. */
+struct fv_allocation_place {
+    uint32_t node;
+    uint32_t first, ranks; /* its part of fv_allocations.parts, by rank */
+    struct fv_allocation_sum sum;
+    uint32_t max_rank; /* with most live bytes: */
+    uint64_t rank_max;
+};
+
+/* A rank, as its process counted: exact, in the allocator's bytes but for `bytes`. */
+struct fv_allocation_rank {
+    uint32_t rank;
+    uint32_t mode, flags;
+    uint64_t calls[FV_MEMORY_CALLS];
+    uint64_t bytes, failed, frees, unseen;
+    uint64_t timed;                        /* calls whose time was taken */
+    double allocator_s, allocator_error_s; /* in the allocator: an estimate, and its standard error */
+    int64_t before, live, peak;
+    double peak_s;
+    uint64_t objects_lost, paths_lost;
+    struct fv_memory_pages pages;
+    const char *allocator; /* NULL: not known */
+};
+
+struct fv_allocation_bin {
+    uint32_t rank;
+    double begin_s, end_s;
+    int64_t most, last;
+};
+
+struct fv_allocations {
+    struct fv_allocation_place *places; /* by at_peak, largest first */
+    size_t place_count, place_room;
+    struct fv_allocation_part *parts; /* by node and rank */
+    size_t part_count, part_room;
+    struct fv_allocation_rank *ranks; /* that recorded it */
+    size_t rank_count, rank_room;
+    struct fv_allocation_bin *bins; /* by rank and time */
+    size_t bin_count, bin_room;
+};
+
+/* What is live at the end; below 0 by what threads counted at the same time, at most. */
+static inline double fv_allocation_live(const struct fv_allocation_sum *s)
+{
+    double live = s->allocated.bytes - s->freed.bytes;
+
+    return live > 0 ? live : 0;
+}
+static inline double fv_allocation_live_count(const struct fv_allocation_sum *s)
+{
+    double live = s->allocated.count - s->freed.count;
+
+    return live > 0 ? live : 0;
+}
+/* What was live when the rank was 2^log2_ticks ticks of its clock old. */
+double fv_allocation_live_at(const struct fv_allocation_part *part, unsigned log2_ticks);
+/* Its standard error, bytes: each sample that is live stands for FV_MEMORY_MEAN. */
+double fv_allocation_error(const struct fv_allocation_sum *sum);
+static inline bool fv_allocation_is_exact(const struct fv_allocation_sum *s)
+{
+    return !s->allocated.samples && !s->freed.samples;
+}
+
+/* When nodes of paths have changed: parts that have become equal are added up. */
+void fv_allocations_fold(struct fv_allocations *allocated);
+void fv_allocations_release(void *data); /* struct fv_allocations */
+
+/* ranks 0: none recorded it. */
+FV_SUBJECT_DATA(struct fv_allocations, memory, memory)
+
+#endif

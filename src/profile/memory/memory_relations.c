@@ -1,0 +1,343 @@
+/* What the program allocates: relations memory, memory_ranks, memory_series. */
+#include "profile/build.h"
+#include "profile/memory/memory.h"
+#include "profile/relations.h"
+#include "tool/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+FV_DATA_BASE(memory)
+
+#define RECORDED_BY "fvmpi run --memory"
+
+static const char *const kinds[] = { "exact", "estimate", NULL };
+
+static const struct fv_allocation_sum *sum_at(const void *row, const struct fv_column_def *c)
+{
+    return (const void *)((const char *)row + c->offset);
+}
+
+static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = kinds[!fv_allocation_is_exact(sum_at(row, c))];
+}
+
+/* argument: the place of a double in the sum. */
+static void get_amount(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_allocation_sum *s = sum_at(row, c);
+    double value = *(const double *)(const void *)((const char *)s + c->argument);
+
+    v->whole = value > 0 ? (uint64_t)llround(value) : 0;
+    v->estimate = !fv_allocation_is_exact(s);
+}
+
+enum { LIVE, LIVE_COUNT, ERROR };
+static void get_live(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_allocation_sum *s = sum_at(row, c);
+
+    v->whole = (uint64_t)llround(c->argument == LIVE         ? fv_allocation_live(s)
+                                 : c->argument == LIVE_COUNT ? fv_allocation_live_count(s)
+                                                             : fv_allocation_error(s));
+    v->estimate = !fv_allocation_is_exact(s);
+}
+
+#define AMOUNT(k, t, u, S, m, f, d)                                                                      \
+    {                                                                                                    \
+        k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_amount), .flags = (f), .offset = offsetof(S, sum),         \
+                                                       .argument = offsetof(struct fv_allocation_sum, m) \
+    }
+#define LIVING(k, t, u, S, what, f, d)                                                                            \
+    {                                                                                                             \
+        k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_live), .flags = (f), .offset = offsetof(S, sum), .argument = (what) \
+    }
+#define SUM_COLUMNS(S)                                                                                               \
+    { "kind",                                                                                                        \
+      "kind",                                                                                                        \
+      "",                                                                                                            \
+      "exact; or estimate: allocations of less than 4 KiB are among them, of which samples are known.",              \
+      FV_GET(FV_TYPE_TEXT, get_kind),                                                                                \
+      .offset = offsetof(S, sum),                                                                                    \
+      .words = kinds },                                                                                              \
+        AMOUNT("at_peak_bytes", "at the peak", "bytes", S, at_peak, FV_BLANK,                                        \
+               "Of it, live when its process had most memory allocated."),                                           \
+        LIVING("live_bytes", "live at end", "bytes", S, LIVE, FV_BLANK,                                              \
+               "Not freed at the end of the recording. Not all of it need be a leak: much is kept on purpose until " \
+               "the process ends."),                                                                                 \
+        LIVING("live_count", "objects", "", S, LIVE_COUNT, FV_BLANK, "The objects that these are."),                 \
+        LIVING("live_error_bytes", "+-", "bytes", S, ERROR, FV_BLANK,                                                \
+               "Standard error of live_bytes; 0: it is exact."),                                                     \
+        AMOUNT("peak_bytes", "own peak", "bytes", S, peak, FV_BLANK,                                                 \
+               "The most of it that was live at a time; of several ranks the sum."),                                 \
+        AMOUNT("bytes", "allocated", "bytes", S, allocated.bytes, 0,                                                 \
+               "Allocated in all. realloc() counts as a free and an allocation."),                                   \
+        AMOUNT("allocations", "allocations", "", S, allocated.count, 0, "Calls that allocated it."),                 \
+        AMOUNT("freed_bytes", "freed", "bytes", S, freed.bytes, FV_BLANK, "Freed of it, by whomever."),              \
+        AMOUNT("frees", "frees", "", S, freed.count, FV_BLANK, "Calls that freed it."),                              \
+        AMOUNT("foreign_bytes", "by others", "bytes", S, foreign.bytes, FV_BLANK,                                    \
+               "Of freed_bytes, by other threads than those that had allocated it."),                                \
+        AMOUNT("foreign_frees", "frees by others", "", S, foreign.count, FV_BLANK, "Calls that freed these.")
+
+/* ---- call paths ---- */
+
+static const struct fv_frame *frame_of(struct fv_tables *t, uint32_t node)
+{
+    const struct fv_path *path = fv_tables_path(t, node);
+
+    return path->count ? &path->frames[fv_path_program(path)] : NULL;
+}
+
+static void get_function(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_frame *frame = frame_of(t, ((const struct fv_allocation_place *)row)->node);
+
+    v->text = frame ? fv_frame_label(frame, t->profile->symbols, t->text, sizeof(t->text)) : NULL;
+}
+
+/* Memory::smalloc() says less than who calls it. */
+#define CALLERS 2
+static void get_callers(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    struct fv_tables *t = subject;
+    const struct fv_path *path = fv_tables_path(t, ((const struct fv_allocation_place *)row)->node);
+    size_t first = path->count ? fv_path_program(path) + 1 : 0;
+    char name[256];
+
+    t->text[0] = '\0';
+    for (size_t i = first; i < path->count && i < first + CALLERS; i++)
+        fv_words_add(t->text, sizeof(t->text), "%s%s", i > first ? " <- " : "",
+                     fv_frame_brief(&path->frames[i], t->profile->symbols, name, sizeof(name)));
+    v->text = t->text[0] ? t->text : NULL;
+}
+
+static void get_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    fv_put_place(subject, frame_of(subject, ((const struct fv_allocation_place *)row)->node), v);
+}
+
+static const struct fv_column_def place_outer[] = {
+    FV_DATA_ID_COLUMN(memory, struct fv_allocations, "memory_id", places, "Index in memory, from 0."),
+};
+static const struct fv_column_def part_columns[] = {
+    FV_RANK_COLUMN(struct fv_allocation_part, rank, "rank", "rank", "The rank."),
+    SUM_COLUMNS(struct fv_allocation_part),
+};
+static const struct fv_relation parts = {
+    .name = "memory_path_ranks",
+    .key = "per_rank",
+    .title = "Memory by call path and rank",
+    .doc = "What each rank allocated at the call path, by rank.",
+    .shown = "memory_id rank at_peak_bytes live_bytes bytes allocations/1 peak_bytes/2 kind",
+    .recorded_by = RECORDED_BY,
+    .shape = FV_ROWS,
+    .by_rank = true,
+    FV_COLUMNS(part_columns),
+    FV_OUTER(place_outer),
+    .base = memory_base,
+    FV_SLICE(struct fv_allocations, parts, struct fv_allocation_place, first, ranks),
+};
+
+static double at_peak_of_all(const struct fv_model *m)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < fv_model_memory(m)->rank_count; i++)
+        sum += fv_model_memory(m)->ranks[i].peak > 0 ? (double)fv_model_memory(m)->ranks[i].peak : 0;
+    return sum;
+}
+
+static void get_share_of_peak(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_allocation_place *p = row;
+
+    v->real = p->sum.at_peak / at_peak_of_all(fv_tables_model(subject));
+    v->estimate = true;
+}
+
+static const struct fv_column_def place_columns[] = {
+    FV_DATA_ID_COLUMN(memory, struct fv_allocations, "id", places, "Index in this list, from 0."),
+    { "function", "allocated in", "",
+      "The function that allocates: the innermost of the call path that is not of C++'s library.",
+      FV_GET(FV_TYPE_TEXT, get_function), .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
+    { "called_by", "called by", "", "The two functions that called it, the nearest first; null: none is known.",
+      FV_GET(FV_TYPE_TEXT, get_callers), .flags = FV_FLAT | FV_NULLABLE },
+    { "place", "at", "", "File and line of its call, without directories; null: not known.",
+      FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_FLAT | FV_NULLABLE },
+    FV_PATH_COLUMNS(struct fv_allocation_place, node),
+    SUM_COLUMNS(struct fv_allocation_place),
+    { "share", "of peak", "share",
+      "at_peak_bytes of the peak_bytes of all ranks in memory_ranks, which are the allocator's: a little less of a "
+      "whole that is a little more.",
+      FV_GET(FV_TYPE_REAL, get_share_of_peak), .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "rank_count", "ranks", "", "Ranks that allocated there.", FV_FIELD(struct fv_allocation_place, ranks) },
+    { "rank_max_live_bytes", "max rank", "bytes", "live_bytes of the rank with most.",
+      FV_FIELD(struct fv_allocation_place, rank_max) },
+    FV_RANK_COLUMN(struct fv_allocation_place, max_rank, "max_rank", "rank", "That rank."),
+    { "per_rank", "by rank", "", "", FV_NEST(parts) },
+};
+static const struct fv_relation memory_relation = {
+    .name = "memory",
+    .key = "memory",
+    .title = "Memory by call path",
+    .doc = "What the program allocated, by the call path of the call, over all ranks and threads; by at_peak_bytes, "
+           "largest first. In MPI the path is that of the MPI "
+           "call, and where the allocator was called. Bytes are those that were asked for. Allocations of 4 KiB and "
+           "more are exact, smaller ones estimated of "
+           "samples, one in 512 KiB, unless all were recorded (--memory=exact).",
+    .shown = "function called_by/6 place/5 at_peak_bytes share/4 live_bytes live_error_bytes/2 bytes/3 allocations/3 "
+             "rank_count/1",
+    .share = "share",
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(place_columns),
+    .base = memory_base,
+    FV_ITEMS(struct fv_allocations, places, place_count),
+};
+
+/* ---- ranks ---- */
+
+static const char *const modes[] = { "sampled", "exact", NULL };
+
+static void get_mode(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = modes[((const struct fv_allocation_rank *)row)->mode == FV_MEMORY_EXACT];
+}
+
+static void get_bytes(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    int64_t bytes = *(const int64_t *)(const void *)((const char *)row + c->offset);
+
+    v->whole = bytes > 0 ? (uint64_t)bytes : 0;
+}
+
+static void get_pages(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_memory_pages *p = &((const struct fv_allocation_rank *)row)->pages;
+    bool is_placed = c->offset == offsetof(struct fv_allocation_rank, pages.near) ||
+                     c->offset == offsetof(struct fv_allocation_rank, pages.far);
+
+    v->whole = *(const uint64_t *)(const void *)((const char *)row + c->offset);
+    v->null = is_placed ? !p->near && !p->far : !p->ticks;
+}
+
+#define PAGES(k, t, m, d)                                                                                           \
+    {                                                                                                               \
+        k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_pages), .offset = offsetof(struct fv_allocation_rank, pages.m), \
+                                                            .flags = FV_NULLABLE                                    \
+    }
+#define RANK(k, t, u, m, f, d)                                           \
+    {                                                                    \
+        k, t, u, d, FV_FIELD(struct fv_allocation_rank, m), .flags = (f) \
+    }
+#define SIGNED_BYTES(k, t, m, d)                                                                             \
+    {                                                                                                        \
+        k, t, "bytes", d, FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocation_rank, m) \
+    }
+static const struct fv_column_def rank_columns[] = {
+    FV_RANK_COLUMN(struct fv_allocation_rank, rank, "rank", "rank", "The rank."),
+    { "mode", "mode", "",
+      "exact: each allocation is in a call path; sampled: those of 4 KiB and more, and samples of others.",
+      FV_GET(FV_TYPE_TEXT, get_mode), .words = modes },
+    SIGNED_BYTES("peak_bytes", "peak", peak,
+                 "The most that was allocated at a time, in the allocator's bytes, which are what was asked for, "
+                 "rounded up; to within 64 KiB a thread."),
+    { "peak_s", "at", "s", "When, from the begin of the run.", FV_FIELD(struct fv_allocation_rank, peak_s) },
+    SIGNED_BYTES("live_bytes", "live at end", live, "Allocated at the end of the recording, in the allocator's bytes."),
+    SIGNED_BYTES("before_bytes", "before", before,
+                 "Of what was allocated before recording began, which is in no call path: live then."),
+    RANK("bytes", "allocated", "bytes", bytes, 0, "Allocated in all, as it was asked for: exact."),
+    RANK("malloc_calls", "malloc", "", calls[FV_MEMORY_MALLOC], 0,
+         "Calls of malloc(), also C++'s new and Fortran's allocate."),
+    RANK("calloc_calls", "calloc", "", calls[FV_MEMORY_CALLOC], FV_BLANK, "Calls of calloc()."),
+    RANK("realloc_calls", "realloc", "", calls[FV_MEMORY_REALLOC], FV_BLANK,
+         "Calls of realloc(), which count as a free, too, where there was something."),
+    RANK("aligned_calls", "aligned", "", calls[FV_MEMORY_ALIGNED], FV_BLANK,
+         "Calls of memalign(), aligned_alloc(), posix_memalign(), valloc() and pvalloc()."),
+    RANK("free_calls", "free", "", frees, 0, "Frees, those of realloc(), too."),
+    { "allocator_s", "in them", "s",
+      "Time in the allocator, of all threads together: an estimate, by the time of all calls for 128 KiB and more, and "
+      "of one in 128 of the others.",
+      FV_FIELD(struct fv_allocation_rank, allocator_s), .flags = FV_ESTIMATE },
+    { "allocator_error_s", "+-", "s", "Standard error of allocator_s.",
+      FV_FIELD(struct fv_allocation_rank, allocator_error_s) },
+    RANK("timed_calls", "timed", "", timed, 0, "The calls whose time was taken."),
+    RANK("failed_calls", "failed", "", failed, FV_BLANK, "Calls that got no memory."),
+    RANK("unseen", "unseen", "", unseen, FV_BLANK,
+         "Allocations of signal handlers that interrupted another one, and of fvmpi itself: they are in no call path."),
+    RANK("objects_lost", "lost", "", objects_lost, FV_BLANK,
+         "Allocations that there was no room for: they are in no call path."),
+    RANK("paths_lost", "no path", "", paths_lost, FV_BLANK,
+         "Allocations and frees that are counted without their call path: raise FVMPI_PROFILE_MAX."),
+    PAGES("resident_bytes", "in memory", resident,
+          "Of the process, in memory, when it entered MPI_Finalize or exited, whichever was more: as the kernel tells; "
+          "null: it does not."),
+    PAGES("huge_bytes", "large pages", huge,
+          "Of that, in large pages: by the kernel's own choice, of shared memory, and hugetlbfs."),
+    PAGES("near_bytes", "near", near,
+          "Of that, on the NUMA node of the processor that the main thread had then; null: there is one node."),
+    PAGES("far_bytes", "far", far, "Of that, on other nodes; null: there is one node."),
+    { "allocator", "allocator", "", "The file that has the allocator; null: not known.",
+      FV_FIELD(struct fv_allocation_rank, allocator), .flags = FV_NULLABLE },
+};
+static const struct fv_relation memory_ranks_relation = {
+    .name = "memory_ranks",
+    .key = "memory_ranks",
+    .title = "Memory by rank",
+    .doc = "What each rank allocated, by rank.",
+    .shown = "rank peak_bytes peak_s/4 live_bytes bytes malloc_calls/2 calloc_calls/1 realloc_calls/1 aligned_calls/1 "
+             "free_calls/2 allocator_s/2 allocator_error_s/4 mode/3",
+    .recorded_by = RECORDED_BY,
+    .of_ranks = true,
+    FV_COLUMNS(rank_columns),
+    .base = memory_base,
+    FV_ITEMS(struct fv_allocations, ranks, rank_count),
+};
+
+/* ---- the series ---- */
+
+static const struct fv_column_def bin_columns[] = {
+    FV_RANK_COLUMN(struct fv_allocation_bin, rank, "rank", "rank", "The rank."),
+    { "begin_s", "begin", "s", "Begin of the interval.", FV_FIELD(struct fv_allocation_bin, begin_s) },
+    { "end_s", "end", "s", "Its end.", FV_FIELD(struct fv_allocation_bin, end_s) },
+    { "most_bytes", "most", "bytes", "The most that was live in it, in the allocator's bytes.",
+      FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocation_bin, most) },
+    { "last_bytes", "last", "bytes", "What was live last in it.", FV_GET(FV_TYPE_WHOLE, get_bytes),
+      .offset = offsetof(struct fv_allocation_bin, last) },
+};
+static const struct fv_relation memory_series_relation = {
+    .name = "memory_series",
+    .key = "memory_series",
+    .title = "Memory along time",
+    .doc = "How much each rank had allocated along the run, by rank and time. Each thread may hold back 64 KiB.",
+    .recorded_by = RECORDED_BY,
+    .shape = FV_ROWS,
+    .of_ranks = true,
+    FV_COLUMNS(bin_columns),
+    .base = memory_base,
+    FV_ITEMS(struct fv_allocations, bins, bin_count),
+};
+
+/* ---- the subject ---- */
+
+extern const struct fv_track fv_track_memory;
+
+static void fold_memory(struct fv_model *m, struct fv_alikes *alikes)
+{
+    struct fv_allocations *allocated = fv_model_memory(m);
+
+    for (size_t i = 0; i < allocated->part_count; i++)
+        allocated->parts[i].node = fv_alike(alikes, allocated->parts[i].node);
+    fv_allocations_fold(allocated);
+}
+
+const struct fv_subject fv_memory_subject = {
+    .name = "memory",
+    .bytes = sizeof(struct fv_allocations),
+    .tracks = { &fv_track_memory },
+    .relations = { &memory_relation, &memory_ranks_relation, &memory_series_relation },
+    .fold = fold_memory,
+    .release = fv_allocations_release,
+};
