@@ -33,7 +33,6 @@ NOT_YET = {
     'share/doc/page.md',
     'share/doc/report.md',
     'share/doc/running.md',
-    'share/doc/sampling.md',
     'share/doc/sections.md',
     'share/doc/sensors.md',
     'share/doc/threads.md',
