@@ -35,7 +35,6 @@ NOT_YET = {
     'share/doc/running.md',
     'share/doc/sections.md',
     'share/doc/sensors.md',
-    'share/doc/threads.md',
     'share/doc/traces.md',
     'share/doc/transparency.md',
     'share/format.md',
