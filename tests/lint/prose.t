@@ -21,7 +21,6 @@ NOT_YET = {
     'share/doc/ci.md',
     'share/doc/compare.md',
     'share/doc/costs.md',
-    'share/doc/counters.md',
     'share/doc/decisions.md',
     'share/doc/doctor.md',
     'share/doc/functions.md',
