@@ -32,7 +32,6 @@ NOT_YET = {
     'share/doc/page.md',
     'share/doc/report.md',
     'share/doc/running.md',
-    'share/doc/sensors.md',
     'share/doc/traces.md',
     'share/doc/transparency.md',
     'share/format.md',
