@@ -24,7 +24,6 @@ NOT_YET = {
     'share/doc/decisions.md',
     'share/doc/doctor.md',
     'share/doc/glossary.md',
-    'share/doc/io.md',
     'share/doc/limits.md',
     'share/doc/machine.md',
     'share/doc/memory.md',
