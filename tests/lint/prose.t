@@ -37,7 +37,6 @@ NOT_YET = {
     'share/doc/sensors.md',
     'share/doc/threads.md',
     'share/doc/traces.md',
-    'share/doc/transparency.md',
     'share/format.md',
     'share/fvmpi-diff-2.md',
     'share/fvmpi-doctor-1.md',
