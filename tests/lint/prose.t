@@ -22,7 +22,6 @@ NOT_YET = {
     'share/doc/costs.md',
     'share/doc/counters.md',
     'share/doc/decisions.md',
-    'share/doc/doctor.md',
     'share/doc/functions.md',
     'share/doc/glossary.md',
     'share/doc/io.md',
