@@ -35,7 +35,6 @@ NOT_YET = {
     'share/doc/sections.md',
     'share/doc/sensors.md',
     'share/doc/threads.md',
-    'share/doc/traces.md',
     'share/format.md',
     'share/fvmpi-diff-2.md',
     'share/fvmpi-doctor-1.md',
