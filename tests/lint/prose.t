@@ -27,7 +27,6 @@ NOT_YET = {
     'share/doc/limits.md',
     'share/doc/machine.md',
     'share/doc/memory.md',
-    'share/doc/running.md',
     'share/doc/sampling.md',
     'share/doc/sections.md',
     'share/doc/sensors.md',
