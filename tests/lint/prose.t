@@ -25,7 +25,6 @@ NOT_YET = {
     'share/doc/glossary.md',
     'share/doc/io.md',
     'share/doc/limits.md',
-    'share/doc/machine.md',
     'share/doc/memory.md',
     'share/doc/sampling.md',
     'share/doc/sections.md',
