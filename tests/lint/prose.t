@@ -18,7 +18,6 @@ NOT_YET = {
     'CHANGES.md',
     'share/analysis.md',
     'share/archive.md',
-    'share/doc/costs.md',
     'share/doc/counters.md',
     'share/doc/decisions.md',
     'share/doc/functions.md',
