@@ -23,7 +23,6 @@ NOT_YET = {
     'share/doc/functions.md',
     'share/doc/glossary.md',
     'share/doc/io.md',
-    'share/doc/limits.md',
     'share/doc/memory.md',
     'share/doc/sampling.md',
     'share/doc/sections.md',
