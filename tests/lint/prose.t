@@ -51,7 +51,6 @@ NOT_YET = {
     'share/man/fvmpi-gather.1',
     'share/man/fvmpi-live.1',
     'share/man/fvmpi-record.1',
-    'share/man/fvmpi-run.1',
     'share/man/fvmpi-scaling.1',
     'share/man/fvmpi-stacks.1',
     'share/man/fvmpi-stat.1',
