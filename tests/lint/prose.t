@@ -52,7 +52,6 @@ NOT_YET = {
     'share/man/fvmpi-live.1',
     'share/man/fvmpi-record.1',
     'share/man/fvmpi-scaling.1',
-    'share/man/fvmpi-stacks.1',
     'share/man/fvmpi-stat.1',
     'share/man/fvmpi.1',
     'share/man/fvunify.1',
