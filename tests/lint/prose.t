@@ -48,7 +48,6 @@ NOT_YET = {
     'share/man/fvmpi-check.1',
     'share/man/fvmpi-gather.1',
     'share/man/fvmpi-live.1',
-    'share/man/fvmpi-record.1',
     'share/man/fvmpi-scaling.1',
     'share/man/fvmpi-stat.1',
     'share/man/fvmpi.1',
