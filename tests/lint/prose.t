@@ -45,7 +45,6 @@ NOT_YET = {
     'share/fvmpi-profile-2.md',
     'share/fvmpi-scaling-1.md',
     'share/fvmpi-stacks-1.md',
-    'share/man/fvmpi-check.1',
     'share/man/fvmpi-gather.1',
     'share/man/fvmpi-live.1',
     'share/man/fvmpi-scaling.1',
