@@ -46,7 +46,6 @@ NOT_YET = {
     'share/fvmpi-scaling-1.md',
     'share/fvmpi-stacks-1.md',
     'share/man/fvmpi-gather.1',
-    'share/man/fvmpi.1',
 }
 EXAMPLES = {'share/doc/style.md'}  # it quotes what is wrong
 
