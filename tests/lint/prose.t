@@ -45,7 +45,6 @@ NOT_YET = {
     'share/fvmpi-profile-2.md',
     'share/fvmpi-scaling-1.md',
     'share/fvmpi-stacks-1.md',
-    'share/man/fvmpi-gather.1',
 }
 EXAMPLES = {'share/doc/style.md'}  # it quotes what is wrong
 
