@@ -24,19 +24,6 @@ NOT_YET = {
     'share/fvmpi-profile-2.md',
     'share/fvmpi-scaling-1.md',
     'share/fvmpi-stacks-1.md',
-    'share/man/fvmpi-check.1',
-    'share/man/fvmpi-diff.1',
-    'share/man/fvmpi-doctor.1',
-    'share/man/fvmpi-gather.1',
-    'share/man/fvmpi-live.1',
-    'share/man/fvmpi-record.1',
-    'share/man/fvmpi-report.1',
-    'share/man/fvmpi-run.1',
-    'share/man/fvmpi-scaling.1',
-    'share/man/fvmpi-stacks.1',
-    'share/man/fvmpi-stat.1',
-    'share/man/fvmpi.1',
-    'share/man/fvunify.1',
 }
 EXAMPLES = {'share/doc/style.md'}  # it quotes what is wrong
 
