@@ -194,7 +194,7 @@ static void handle(int signal, siginfo_t *info, void *context)
 
     bool is_ours = fv_perf_source(info, &from) || fv_timer_is_source(info);
 
-    if (!is_ours && s && signal == SIGPROF && (s->rehearses || (s->tick.fd >= 0 && fv_perf_is_nameless(info))))
+    if (!is_ours && s && s->rehearses && signal == SIGPROF)
         is_ours = true; /* the kernel had no room to say where it comes from (ulimit -i) */
     if (!is_ours)
         fv_signals_pass_on(signal, info, context);
@@ -557,8 +557,11 @@ static void catch_up(struct fv_thread *thread)
 
     if (s && fv_clock_is_paused(s) && is_usable(SIGPROF))
         fv_clock_resume(s); /* unblocked by siglongjmp(), say */
-    if (s && s->on && s->record->by_event)
+    if (s && s->on && s->record->by_event && wanted) {
         fv_clock_renew(s);
+        if (!wanted) /* SIGPROF became the program's meanwhile */
+            fv_clock_stop(s, FV_SAMPLER_SIGPROF_USED);
+    }
     if (s)
         fv_loaded_refresh();
     if (!s || !s->unknown_count)
@@ -576,6 +579,7 @@ static void thread_end(struct fv_thread *thread)
     if (!s || !s->on)
         return;
     s->on = false;
+    fv_perf_disarm(&s->tick); /* as fv_clock_stop() does */
     close_events(s);
     mine = NULL; /* not before: a breakpoint may be met in close() */
     drop_signal_stack(s);

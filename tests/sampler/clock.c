@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -71,8 +72,44 @@ static void closes(void)
     }
     MPI_Finalize();
 }
+
+static void count_one(int signal)
+{
+    (void)signal;
+    foreign++;
+}
+
+static void *computes(void *unused)
+{
+    MPI_Barrier(MPI_COMM_SELF);
+    busy(0.8);
+    return unused;
+}
+
+/* SIGPROF becomes the program's while a child, made unseen, has copies of all descriptors: no tick comes any more. */
+static void taken(void)
+{
+    pthread_t thread;
+    int provided;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    pthread_create(&thread, NULL, computes, NULL);
+    busy(0.2);
+    long child = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (!child)
+        for (;;)
+            pause();
+    signal(SIGPROF, count_one);
+    busy(0.3);
+    pthread_join(thread, NULL);
+    kill((pid_t)child, SIGKILL);
+    waitpid((pid_t)child, NULL, 0);
+    printf("foreign %d\n", foreign);
+    MPI_Finalize();
+}
 #else
 static void closes(void) {}
+static void taken(void) {}
 #endif
 
 static void on_prof(int signal, siginfo_t *info, void *context)
@@ -290,6 +327,8 @@ int main(int argc, char **argv)
         plain();
     else if (!strcmp(way, "closes"))
         closes();
+    else if (!strcmp(way, "taken"))
+        taken();
     else if (!strcmp(way, "profiler"))
         profiler();
     else if (!strcmp(way, "blocked"))

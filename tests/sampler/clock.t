@@ -101,6 +101,8 @@ def closed(tap):
             run = mpi.profile(program, 1, ['closes']).ended(0)
             (sampler,) = samples.read(run.directory)[0].samplers
             check(sampler['ticks'] > 0.8 * 0.4 * sampler['rate'], '{}', sampler)
+        with tap.test('{}: SIGPROF becomes the program\'s while a child has copies of the descriptors'.format(mpi)):
+            equal('ticks that came to it', mpi.profile(program, 1, ['taken']).ended(0).out.strip(), 'foreign 0')
 
 
 def elsewhere(tap, clock):

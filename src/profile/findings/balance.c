@@ -204,7 +204,7 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
         else if (isfinite(fv_excess_missed_by_ticks(v->model, finding->rank)))
             fv_finding_next(f, finding,
                             "the kernel's ticks sampled %s of that, unevenly on a busy machine; run it where it is "
-                            "alone, or allow performance events (kernel.perf_event_paranoid of 2 or less)",
+                            "alone, or where perf_event_open is permitted and descriptors are free (ulimit -n)",
                             fv_words_seconds(fv_excess_missed_by_ticks(v->model, finding->rank), mine));
         else
             fv_finding_next(f, finding, "%s",

@@ -144,7 +144,7 @@ double fv_excess_missed_by_ticks(const struct fv_model *m, uint32_t rank)
     const struct fv_samples *s = fv_model_samples(m);
     double sampled = samples_of(m, rank).period_s;
 
-    if (!s->modes[FV_SAMPLER_CLOCK] || s->modes[FV_SAMPLER_CLOCK] < s->threads || s->by_event ||
+    if (!s->modes[FV_SAMPLER_CLOCK] || s->modes[FV_SAMPLER_CLOCK] < s->threads || s->by_event >= s->threads ||
         !is_measured(&m->ranks[rank]))
         return NAN;
     return sampled < MISSED * measured_s(m, rank) || is_any_preempted(m) ? sampled : NAN;
@@ -177,7 +177,9 @@ static double in_kernel_s(const struct fv_model *m, uint32_t rank)
 
 double fv_excess_in_kernel(const struct fv_model *m, uint32_t rank)
 {
-    return excess_of(m, rank, in_kernel_s);
+    double in_mpi_s = fmax(m->ranks[rank].cpu_s - fv_computing_s(m, rank), 0); /* may all have been in the kernel */
+
+    return excess_of(m, rank, in_kernel_s) - in_mpi_s;
 }
 
 /* So long at least the rank was outside of MPI without a processor: its CPU time may be in MPI. NAN: not known. */

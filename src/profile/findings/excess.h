@@ -37,7 +37,8 @@ double fv_computing_s(const struct fv_model *model, uint32_t rank);
 double fv_computing_error(const struct fv_profile *profile, uint32_t rank);
 /* What the rank has more of it than the mean of the others. */
 double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
-/* What the rank has more of the kernel's CPU time (system time, in MPI as well). NAN: not known. */
+/* What the rank has more of the kernel's CPU time outside of MPI, at least: its CPU time in MPI may be the kernel's,
+ * and counts as such. NAN: not known. */
 double fv_excess_in_kernel(const struct fv_model *model, uint32_t rank);
 /* Is that of all ranks? */
 bool fv_excess_is_measured(const struct fv_model *model);

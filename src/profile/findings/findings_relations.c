@@ -73,7 +73,7 @@ static const struct fv_column_def columns[] = {
     { "lost_s", "lost", "s",
       "Time of the ranks that it costs, added up over them; findings may overlap. Null: none by itself, or not known.",
       FV_FIELD(struct fv_finding, lost_s), .flags = FV_NULLABLE },
-    FV_SHARE_COLUMN("lost_share", "share", struct fv_finding, lost_s, FV_OF_RANKS, FV_FLAT,
+    FV_SHARE_COLUMN("lost_share", "share", struct fv_finding, lost_s, FV_OF_RANKS, 0,
                     "lost_s of the time of all ranks."),
     { "evidence", "by", "",
       "What it rests on. exact: measured; estimate: by a rule that need not hold for each call; samples: the place "

@@ -78,7 +78,8 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
     if (r->cpus && host && r->cpus < host->processors)
         return "the rank is bound already: keep other programs off its processors, or use a quieter machine; fvmpi "
                "doctor shows what disturbs";
-    return "what else disturbs: fvmpi doctor; keep ranks on processors of their own: fvmpi run --pin cores";
+    return "what else disturbs: fvmpi doctor; keep ranks on processors of their own: "
+           "fvmpi run --pin cores -- mpiexec ...";
 }
 
 /* Where ranks share processors they preempt each other, which is no noise, and is told (machine.c). */
