@@ -184,16 +184,10 @@ static void measure_rate(struct fv_sampler *s)
  * no edge. */
 void fv_clock_on_tick(struct fv_sampler *s)
 {
-    uint64_t jiffy_ns = 1000000000u / fv_timer_rate_max(), period = every * jiffy_ns;
-
-    if (s->record->by_event) {
-        fv_perf_set_period(&s->tick, period / 2 + fv_sampler_random(s) % (period + 1));
-        return;
-    }
     measure_rate(s);
     if (every == 1)
         return; /* it repeats by itself */
-    uint64_t ticks = 1 + fv_sampler_random(s) % (2 * every - 1);
+    uint64_t jiffy_ns = 1000000000u / fv_timer_rate_max(), ticks = 1 + fv_sampler_random(s) % (2 * every - 1);
 
     fv_timer_set(&s->timer, ticks * jiffy_ns - jiffy_ns / 2, every * jiffy_ns);
 }

@@ -76,10 +76,9 @@ static bool is_of_descriptor(const siginfo_t *info)
            ((info->si_code == POLL_IN || info->si_code == POLL_HUP) && info->si_band > 0 && info->si_band < 4096);
 }
 
-bool fv_perf_is_nameless(const void *siginfo)
+/* No room to say where it comes from (ulimit -i): the kernel names itself, as the process of number 0. */
+static bool is_nameless(const siginfo_t *info)
 {
-    const siginfo_t *info = siginfo;
-
     return info->si_code == SI_USER && !info->si_pid;
 }
 
@@ -103,7 +102,7 @@ bool fv_perf_source(const void *siginfo, struct fv_trap_source *out)
         return of_descriptor(info, out) && out->kind == FV_TRAP_TICK;
     if (info->si_signo != SIGTRAP || __atomic_load_n(&way, __ATOMIC_RELAXED) != BY_DESCRIPTOR)
         return false;
-    if (!fv_perf_is_nameless(info))
+    if (!is_nameless(info))
         return of_descriptor(info, out);
     *out = (struct fv_trap_source){ .late = true, .any_generation = true };
     return true;

@@ -41,8 +41,6 @@ static inline bool fv_perf_is_of(const struct fv_trap_source *from, const struct
 bool fv_perf_open_tick(struct fv_event_fd *event, uint64_t period_ns);
 /* The same, signalled as SIGPROF by its descriptor. */
 bool fv_perf_open_clock(struct fv_event_fd *event, uint64_t period_ns);
-/* The kernel had no room to say where a signal comes from (ulimit -i): it names itself, as the process of number 0. */
-bool fv_perf_is_nameless(const void *siginfo);
 bool fv_perf_open_breakpoint(struct fv_event_fd *event, enum fv_trap kind, unsigned slot);
 /* A breakpoint for fv_perf_arm_return() alone, where a watchpoint is of no use. */
 bool fv_perf_open_return(struct fv_event_fd *event);

@@ -300,7 +300,7 @@ static inline bool fv_clock_alone(void)
 enum fv_sampler_stop fv_clock_refusal(void);
 /* By the thread itself, when its handler is set: chooses the rate, and begins. False: no timer could be had. */
 bool fv_clock_open(struct fv_sampler *s);
-/* In the handler: the time to the next tick, if that is not the same always. */
+/* In the handler, of the timer: the time to the next tick, if that is not the same always. */
 void fv_clock_on_tick(struct fv_sampler *s);
 /* By the thread itself: no signal until it goes on. Either twice is once. */
 void fv_clock_pause(struct fv_sampler *s);

@@ -61,12 +61,11 @@ static void remember_functions(struct fv_sampler *s, const struct fv_readings *n
 
 static void set_period(struct fv_sampler *s)
 {
-    uint64_t mean = fv_tick_period(s);
-
-    if (s->record->mode == FV_SAMPLER_CLOCK) {
+    if (s->record->mode == FV_SAMPLER_CLOCK && !s->record->by_event) {
         fv_clock_on_tick(s);
         return;
     }
+    uint64_t mean = fv_tick_period(s);
     uint64_t period = mean / 2 + fv_sampler_random(s) % (mean + 1); /* so as to fall into no step with a loop */
 
     if (s->timer.open)

@@ -155,14 +155,19 @@ double fv_computing_s(const struct fv_model *m, uint32_t rank)
     return is_measured(&m->ranks[rank]) ? measured_s(m, rank) : samples_of(m, rank).cpu_s;
 }
 
-/* What the rank has more than the mean of the others. */
-static double excess_of(const struct fv_model *m, uint32_t rank, double (*seconds)(const struct fv_model *, uint32_t))
+static double of_others(const struct fv_model *m, uint32_t rank, double (*seconds)(const struct fv_model *, uint32_t))
 {
     double others = 0;
 
     for (uint32_t i = 0; i < m->rank_count; i++)
         others += i == rank ? 0 : seconds(m, i);
-    return m->rank_count > 1 ? seconds(m, rank) - others / (double)(m->rank_count - 1) : NAN;
+    return m->rank_count > 1 ? others / (double)(m->rank_count - 1) : NAN;
+}
+
+/* What the rank has more than the mean of the others. */
+static double excess_of(const struct fv_model *m, uint32_t rank, double (*seconds)(const struct fv_model *, uint32_t))
+{
+    return seconds(m, rank) - of_others(m, rank, seconds);
 }
 
 double fv_excess_computing(const struct fv_profile *v, uint32_t rank)
@@ -173,6 +178,11 @@ double fv_excess_computing(const struct fv_profile *v, uint32_t rank)
 static double in_kernel_s(const struct fv_model *m, uint32_t rank)
 {
     return m->ranks[rank].system_s;
+}
+
+double fv_others_in_kernel(const struct fv_model *m, uint32_t rank)
+{
+    return of_others(m, rank, in_kernel_s);
 }
 
 double fv_excess_in_kernel(const struct fv_model *m, uint32_t rank)

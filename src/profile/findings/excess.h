@@ -40,6 +40,8 @@ double fv_excess_computing(const struct fv_profile *profile, uint32_t rank);
 /* What the rank has more of the kernel's CPU time outside of MPI, at least: its CPU time in MPI may be the kernel's,
  * and counts as such. NAN: not known. */
 double fv_excess_in_kernel(const struct fv_model *model, uint32_t rank);
+/* The mean of the others' system time. */
+double fv_others_in_kernel(const struct fv_model *model, uint32_t rank);
 /* Is that of all ranks? */
 bool fv_excess_is_measured(const struct fv_model *model);
 /* What the clock samples of a rank stand for, in seconds, where they do not tell which function takes it: they come

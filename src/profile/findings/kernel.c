@@ -3,19 +3,9 @@
 #include "profile/findings/excess.h"
 #include "tool/words.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define MOST 0.5
-
-static double others_system_s(const struct fv_model *m, uint32_t rank)
-{
-    double sum = 0;
-
-    for (uint32_t i = 0; i < m->rank_count; i++)
-        sum += i == rank ? 0 : m->ranks[i].system_s;
-    return m->rank_count > 1 ? sum / (double)(m->rank_count - 1) : NAN;
-}
 
 bool fv_kernel_words(const struct fv_profile *v, uint32_t rank, double longer_s, char out[FV_KERNEL_WORDS])
 {
@@ -26,6 +16,6 @@ bool fv_kernel_words(const struct fv_profile *v, uint32_t rank, double longer_s,
     if (!(more > MOST * fv_excess_computing(v, rank)) || !(more > MOST * longer_s) || fv_excess_of(v, rank).procedure)
         return false;
     snprintf(out, FV_KERNEL_WORDS, "%s of system time, else %s", fv_words_seconds(mine, mine_words),
-             fv_words_seconds(others_system_s(m, rank), others));
+             fv_words_seconds(fv_others_in_kernel(m, rank), others));
     return true;
 }
