@@ -127,6 +127,7 @@ typedef unsigned long long fv_ull;
     X(GOMP_atomic_end, void, (void))                                                                                \
     X(__kmpc_critical, void, (void *, int, void *))                                                                 \
     X(__kmpc_critical_with_hint, void, (void *, int, void *, uint32_t))                                             \
+    X(__kmpc_doacross_wait, void, (void *, int, const int64_t *))                                                   \
     X(__kmpc_end_critical, void, (void *, int, void *))                                                             \
     X(omp_set_lock, void, (void *))                                                                                 \
     X(omp_set_lock_, void, (void *))                                                                                \

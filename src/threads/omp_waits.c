@@ -17,6 +17,9 @@ uint64_t fv_omp_microsecond(void)
     return (hz ? hz : 2500000000u) >> 20;
 }
 
+/* The thread is in one of GCC's functions, which LLVM's runtime makes of its own. */
+static FV_TLS bool in_gccs;
+
 /* ---- barriers and the like ---- */
 
 /* The forking thread, which notes it in the team, may not have begun yet. */
@@ -205,12 +208,26 @@ ORDERED_NEXT(GOMP_loop_ull_ordered_runtime_next, unsigned long long)
         for (unsigned i = 0; i < sizeof(rest) / sizeof(*rest); i++)            \
             rest[i] = va_arg(list, type);                                      \
         va_end(list);                                                          \
+        in_gccs = true;                                                        \
         FV_OMP_NEXT()->function(first, LOOPS_24(rest));                        \
+        in_gccs = false;                                                       \
         fv_omp_scope_end_perhaps(&scope);                                      \
     }
 
 DOACROSS_WAIT(GOMP_doacross_wait, long)
 DOACROSS_WAIT(GOMP_doacross_ull_wait, unsigned long long)
+
+/* Of LLVM's, which tells OMPT of no such wait. */
+FV_PUBLIC void __kmpc_doacross_wait(void *place, int thread, const int64_t *turn)
+{
+    struct fv_omp_scope scope = { 0 };
+
+    if (!in_gccs)
+        scope = fv_omp_scope_begin(FV_CALL_SITE(), false);
+    FV_OMP_NEXT()->__kmpc_doacross_wait(place, thread, turn);
+    if (!in_gccs)
+        fv_omp_scope_end_perhaps(&scope);
+}
 
 /* ---- singles whose result all get, reductions over tasks ---- */
 
@@ -333,9 +350,6 @@ static uint64_t critical_leaving(const void *critical)
     __atomic_fetch_sub(&inside_of(critical)->count, 1, __ATOMIC_RELAXED);
     return fv_sync_releasing();
 }
-
-/* The thread is in one of GCC's functions, which LLVM's runtime makes of its own. */
-static FV_TLS bool in_gccs;
 
 #define CRITICAL(start, stop)                                                                  \
     FV_PUBLIC void start(void)                                                                 \

@@ -8,13 +8,29 @@
  *     MPI_Recv in prompt     rank 1 waits about 0 (as long as it is in the call)
  *     MPI_Send everywhere    rank 0 waits about 0
  *
- * Prints `truth FUNCTION CASE seconds`: the time rank 1 was in those calls.
+ * Prints `truth FUNCTION CASE seconds`: the time rank 1 was in those calls; and `lost CASE rank0 rank1`: seconds
+ * that each rank lost its processor in and around its calls (lost.h).
  */
+#define _GNU_SOURCE
 #include "known.h"
+#include "lost.h"
 
 #define MESSAGES 40
 static int data[4];
-static double inside;
+static double inside, begin;
+static int64_t lost;
+
+static void enter(void)
+{
+    lost -= lost_ns();
+    begin = now();
+}
+
+static void leave(void)
+{
+    inside += now() - begin;
+    lost += lost_ns();
+}
 
 static void synchronise(void)
 {
@@ -23,12 +39,13 @@ static void synchronise(void)
 
 static void tell(const char *function, const char *name)
 {
-    double seconds;
+    double mine[2] = { inside, 1e-9 * (double)lost }, all[2][2];
 
-    PMPI_Reduce(&inside, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0, WORLD);
+    PMPI_Gather(mine, 2, MPI_DOUBLE, all, 2, MPI_DOUBLE, 0, WORLD);
     if (me == 0)
-        printf("truth %s %s %.6f\n", function, name, seconds);
+        printf("truth %s %s %.6f\nlost %s %.6f %.6f\n", function, name, all[1][0], name, all[0][1], all[1][1]);
     inside = 0;
+    lost = 0;
 }
 
 static void drowsy(int i)
@@ -43,12 +60,14 @@ OP late(void)
     TIMES(MESSAGES) {
         if (me == 0) {
             drowsy(i);
+            enter();
             OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
+            leave();
         } else {
             synchronise();
-            double begin = now();
+            enter();
             OK(MPI_Recv(data, 1, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE));
-            inside += now() - begin;
+            leave();
         }
     }
     tell("MPI_Recv", "late");
@@ -61,13 +80,15 @@ OP late_wait(void)
     TIMES(MESSAGES) {
         if (me == 0) {
             drowsy(i);
+            enter();
             OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
+            leave();
         } else {
             OK(MPI_Irecv(data, 1, MPI_INT, 0, 1, WORLD, &request));
             synchronise();
-            double begin = now();
+            enter();
             OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
-            inside += now() - begin;
+            leave();
         }
     }
     tell("MPI_Wait", "late_wait");
@@ -77,13 +98,15 @@ OP prompt(void)
 {
     TIMES(MESSAGES) {
         if (me == 0) {
+            enter();
             OK(MPI_Send(data, 1, MPI_INT, 1, 1, WORLD));
+            leave();
             synchronise();
         } else {
             synchronise();
-            double begin = now();
+            enter();
             OK(MPI_Recv(data, 1, MPI_INT, 0, 1, WORLD, MPI_STATUS_IGNORE));
-            inside += now() - begin;
+            leave();
         }
     }
     tell("MPI_Recv", "prompt");

@@ -27,7 +27,7 @@ def cases(tap):
             equal('losses', (t.overflow, t.missed, t.wait_begin, t.trace_lost), (0, 0, 0, 0))
         return waits
 
-    for name, waits in (('doacross', 20), ('turns', 4), ('taskloop', 1), ('depend', 1), ('shared', 9)):
+    for name, waits in (('doacross', 4), ('turns', 4), ('taskloop', 1), ('depend', 1), ('shared', 9)):
         with tap.test('waiting in a region: {}'.format(name)):
 
             def make(name=name):

@@ -149,7 +149,7 @@ def cases(tap):
         return threads.record([program, name] + list(more), *OPTIONS, env=PASSIVE)
 
     # Of a turn in an iteration that has none ("turns") the runtime tells nothing.
-    for name, waits in (('doacross', 20), ('taskloop', 1), ('depend', 1), ('shared', 9)):
+    for name, waits in (('doacross', 4), ('taskloop', 1), ('depend', 1), ('shared', 4)):
         with tap.test('waiting in a region: {}'.format(name)):
 
             def make(name=name):
@@ -207,6 +207,17 @@ def gcc(tap):
         said_by(run.directory, 'OpenMP barriers() at ompt.c')
     program = threads.build('omp.c', '-fopenmp', output='omp.gcc')
     known(tap, "GCC's program on libomp", lambda: threads.record([program, '4'], *OPTIONS, env=env), 4)
+    program = threads.build('omp_cases.c', '-fopenmp', '-DNO_TEAMS', output='omp_cases.gcc')
+    with tap.test("GCC's program on libomp: waiting in a region: doacross"):
+
+        def make():
+            done = threads.record([program, 'doacross'], *OPTIONS, env=env).ended(0)
+            return done.out, whole(threads.Waits(done.directory))
+
+        def judge(found, truth):
+            near(truth, 'doacross', total(region(found, 'doacross'), 'wait'), waits=4)
+
+        Measured(make).test(judge)
     with tap.test("GCC's and clang's code in one program"):
         object_ = threads.build('omp_same.cpp', '-fopenmp', '-c', output='omp_same.o')
         program = os.path.join(harness.scratch('llvm'), 'mixed')

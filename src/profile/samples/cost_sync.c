@@ -52,6 +52,8 @@ static const char *const sync_names[] = {
     "omp_set_nest_lock",
     "__kmpc_barrier",
     "__kmpc_critical",
+    "__kmpc_doacross_wait",
+    "GOMP_doacross_",
     "__kmp_barrier",
     "__kmp_fork_barrier",
     "__kmp_join_barrier",
