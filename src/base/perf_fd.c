@@ -41,11 +41,13 @@ bool fv_perf_is_ours(const struct fv_event_fd *event)
     return event->fd >= 0 && !ioctl(event->fd, PERF_EVENT_IOC_ID, &id) && id == event->id;
 }
 
+/* Two threads may close it: the second could close what the program has opened by its number since. */
 void fv_perf_close(struct fv_event_fd *event)
 {
-    if (fv_perf_is_ours(event))
-        close(event->fd);
-    event->fd = -1;
+    struct fv_event_fd mine = { .fd = __atomic_exchange_n(&event->fd, -1, __ATOMIC_ACQ_REL), .id = event->id };
+
+    if (fv_perf_is_ours(&mine))
+        close(mine.fd);
 }
 
 /* By system call: read() is a place where threads are cancelled. */

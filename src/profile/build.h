@@ -99,6 +99,12 @@ struct fv_numbers *fv_build_numbers(struct fv_build_file *file, uint32_t chunk);
 double fv_build_time(const struct fv_model *model, uint32_t rank, uint64_t ticks);
 double fv_build_seconds(const struct fv_model *model, uint32_t rank, uint64_t ticks);
 
+/* The process's usage was read as it ended, or was replaced; a killed one's was read some time before. */
+static inline bool fv_build_has_usage(const struct fv_file_header *h)
+{
+    return h->usage_ticks && h->end_ticks;
+}
+
 /* A thread of a rank by its fv_thread_view.id: its index in fv_model.threads; FV_NONE: it is not known. */
 uint32_t fv_build_thread(const struct fv_model *model, uint32_t rank, uint32_t id);
 

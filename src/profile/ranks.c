@@ -262,13 +262,13 @@ static uint64_t last_instance(const struct fv_build_file *f, uint64_t life)
     return life;
 }
 
-/* CPU time of the process. It is looked at last when it exits. */
+/* CPU time of the process. */
 static void set_cpu_time(struct fv_rank *r, const struct fv_file_header *h)
 {
     const struct fv_usage *first = &h->usage_first, *last = &h->usage_last;
 
     r->cpu_s = r->user_s = r->system_s = NAN;
-    if (!h->usage_ticks || !h->end_ticks || h->usage_ticks < h->end_ticks - (h->end_ticks - h->begin_ticks) / 100)
+    if (!fv_build_has_usage(h))
         return;
     if (last->user_ns < first->user_ns || last->system_ns < first->system_ns)
         return;

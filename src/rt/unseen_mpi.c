@@ -254,14 +254,20 @@ static void close_kept(void)
 extern int on_exit(void (*function)(int, void *), void *arg) __attribute__((weak));
 static bool is_nothing; /* to be told where the status is known */
 
+static void tell_late(int status)
+{
+    if (is_nothing && !is_forked())
+        tell_nothing(status);
+    is_nothing = false;
+}
+
 /* Registered by a constructor, it runs behind all destructors. */
 static void tell_with_status(int status, void *unused)
 {
     int saved = errno;
 
     (void)unused;
-    if (is_nothing && !is_forked())
-        tell_nothing(status & 0xff);
+    tell_late(status & 0xff);
     errno = saved;
 }
 
@@ -289,6 +295,8 @@ void fv_unseen_end(bool may_ask, int status)
 {
     static bool is_over;
 
+    if (is_over && status >= 0) /* a destructor behind ours leaves by _exit() */
+        tell_late(status);
     if (is_forked() || is_over)
         return;
     is_over = true;

@@ -4,9 +4,11 @@
 is not there (fake_pmu.c) and by page faults: of created threads, also where later ones have their predecessors' places,
 of regions of OpenMP, by libgomp and by OMPT, with tasks at their ends and regions in them; after _exit(), a kill and
 MPI_Pcontrol(2), without descriptors, and what that costs; with events that take turns, and of runs that are joined."""
+import math
 import os
 import re
 import sys
+import timeit
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -210,11 +212,23 @@ def regions(tap, compiler, who, env):
 
 def costs(tap, env):
     with tap.test('what reading at regions costs is in the own overhead'):
-        program, found = build('cc', '-fopenmp'), []
-        for options in ([], ['--counters', 'PAGE-FAULTS:u,PAGE-FAULTS,CONTEXT-SWITCHES']):
-            runs = [profile([program, 'regions', 'many'], options, {}).ended(0).report() for _ in range(3)]
-            found.append(min(run.data['run']['overhead']['time_s'] for run in runs))
-        check(found[1] > 2 * found[0], 'three system calls and more, six times in each of 1,000 regions: {}', found)
+        program, found = build('cc', '-fopenmp'), [math.inf, math.inf]
+        read = min(timeit.repeat(os.getppid, number=1000, repeat=20)) / 1000  # the least that a system call takes here
+        for _ in range(6):  # the least of each: others may make any of them longer
+            for i, options in enumerate(([], ['--counters', 'PAGE-FAULTS:u,PAGE-FAULTS,CONTEXT-SWITCHES'])):
+                report = profile([program, 'regions', 'many'], options, {}).ended(0).report()
+                if report.rank(0)['ready_s'] < 0.02 * report.rank(0)['app_time_s']:
+                    found[i] = min(found[i], report.data['run']['overhead']['time_s'])
+            if found[1] > found[0] + 18000 * read:
+                break
+        if math.inf in found:
+            raise harness.Skip('others had the processor in each run')
+        check(
+            found[1] > found[0] + 18000 * read,
+            'three system calls, six times in each of 1,000 regions: {}; one takes {}',
+            found,
+            read,
+        )
 
 
 def passes(tap, program, env):

@@ -45,6 +45,21 @@ def said(mpi, command, ranks, text, options=(), recorded=False):
     return run
 
 
+def leaves_late():
+    """A program with a library whose destructor, behind fvmpi's, leaves by _exit()."""
+    folder = harness.scratch('late')
+    library, program = os.path.join(folder, 'liblate.so'), os.path.join(folder, 'late')
+    for name, text in (
+        ('lib', '#include <unistd.h>\n__attribute__((destructor)) static void leave(void) { _exit(3); }\nint here;\n'),
+        ('main', 'extern int here;\nint main(void) { return here; }\n'),
+    ):
+        with open(os.path.join(folder, name + '.c'), 'w') as f:
+            f.write(text)
+    harness.run(['cc', '-shared', '-fPIC', os.path.join(folder, 'lib.c'), '-o', library]).ended(0)
+    harness.run(['cc', os.path.join(folder, 'main.c'), library, '-Wl,-rpath,' + folder, '-o', program]).ended(0)
+    return program
+
+
 def no_mpi(tap, mpi):
     with tap.test('{}: a program without MPI'.format(mpi)):
         said(
@@ -59,6 +74,7 @@ def no_mpi(tap, mpi):
         for fails in 'import sys; sys.exit(3)', 'import os; os._exit(3)':
             command = ['/usr/bin/python3', '-c', fails]
             said(mpi, command, 1, ': nothing was recorded: {}it ended with exit status 3; '.format(text))
+        said(mpi, [leaves_late()], 1, ': nothing was recorded: {}it ended with exit status 3; '.format(text))
         options = ['run', '--mpi', str(mpi), '-o', 'e']
         run = harness.run([harness.FVMPI, *options, *mpi.command(1, command)]).ended(3)
         check(text + mpi.exec + ' ended with exit status 3. ' in run.err, 'around the launcher: {}', run.err)

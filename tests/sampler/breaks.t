@@ -86,7 +86,8 @@ def stacks(tap, breaks):
     with tap.test('what lasts: no watchpoint on its slot, which slows down all who copy'):
         lasting = named(run([breaks, 'lasting'], 'done\n'), 'looks_back')
         returns, abandoned = (sum(getattr(c, key) for c in lasting) for key in ('returns', 'abandoned'))
-        check(returns > 5 and not abandoned, '{} returned, {} were given up', returns, abandoned)
+        # one whose next tick comes late, on a busy machine, is still watched by its slot when it reads that
+        check(returns > 5 and abandoned <= returns / 20, '{} returned, {} were given up', returns, abandoned)
     with tap.test('more contexts than a chunk of records, and than there may be'):
         rank = run([breaks, 'contexts'], 'done\n', 3000)
         check(len(rank.contexts) > 100, '{} contexts', len(rank.contexts))

@@ -54,7 +54,7 @@ done
 for level in -O0 -O1; do
     rm -f instrumented
     capture "${CXX:-g++}" -g "$level" -finstrument-functions -fopenmp -I"$source/src" "$here/instrumented.cpp" -o instrumented
-    record --mpi serial --threads --functions ./instrumented
+    record --mpi serial --threads --functions --sample=off ./instrumented
     err=$(python3 - 2>&1 <<'end'
 import json
 text = open('profile.json').read()

@@ -200,8 +200,7 @@ static void read_times(struct fv_section_gather *g, const struct fv_build_file *
     }
 }
 
-/* The whole program on a rank. Its usage is known until the last look at it: NAN where that was long before
- * its end. */
+/* The whole program on a rank. */
 static void add_whole(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank)
 {
     const struct fv_model *m = g->build->model;
@@ -215,8 +214,7 @@ static void add_whole(struct fv_section_gather *g, const struct fv_build_file *f
     r->count = 1;
     r->threads = k->threads;
     r->value[FV_SECTION_ELAPSED] = k->app_time_s;
-    if (!h->usage_ticks || h->usage_ticks < h->end_ticks - (h->end_ticks ? h->end_ticks - h->begin_ticks : 0) / 100 ||
-        !h->end_ticks)
+    if (!fv_build_has_usage(h))
         no_usage(r);
     else
         add_usage(r, difference(h->usage_last.user_ns, h->usage_first.user_ns),
