@@ -139,8 +139,8 @@ async function sides(page, { run_changes: changes, runs_a: [a], runs_b: [b], ent
     wrong.push(same("finding", words.includes(finding.text), true));
   wrong.push(
     same(
-      "not quiet",
-      (await page.locator("#completeness").innerText()).includes("not quiet"),
+      "noisy",
+      (await page.locator("#completeness").innerText()).includes("noisy"),
       a.no_processor_s + b.no_processor_s > 0,
     ),
   );
