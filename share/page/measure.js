@@ -313,7 +313,8 @@ function latency(data) {
   return section(
     "latency",
     "Latency by working set",
-    "a pointer chase on the first processor; marks: sizes of caches, by " + (data.measurement.sizes_from || "nobody"),
+    "a pointer chase on the first processor; marks: sizes of caches, source: " +
+      (data.measurement.sizes_from || "not known"),
     keys([
       ["median", "compute"],
       ["largest of the repeated measurements", "wait"],

@@ -60,7 +60,7 @@ static void get_culprit_place(void *subject, const void *row, const struct fv_co
     const struct fv_culprit *k = row;
     struct fv_tables *t = subject;
 
-    v->text = k->rank == FV_NONE   ? "nobody: no rank was slower before"
+    v->text = k->rank == FV_NONE   ? "no rank was slower before"
               : k->site == FV_NONE ? "behind the last call that ended"
                                    : fv_place_inner(t->profile, k->site, t->text, sizeof(t->text));
 }
@@ -142,7 +142,7 @@ static const struct fv_relation late_procedures = {
     .of_ranks = true,
     .name = "late_procedures",
     .key = "late_procedures",
-    .title = "Procedures of delays",
+    .title = "Functions that delay other ranks",
     .doc = "Functions of the program that made other ranks wait, from samples of the trace (--trace --sample, "
            "fvunify). Estimates, by delay, largest first. At most 1000.",
     .shown = "rank procedure callsite_number/2 delay_s cpu_s/3 critical_s/1",
