@@ -381,7 +381,7 @@ static const struct fv_column_def lock_columns[] = {
       FV_FIELD(struct fv_lock_view, n.contended) },
     FV_QUOTIENT_COLUMN("contended_share", "contended", "share", struct fv_lock_view, n.contended, n.acquired, FV_FLAT,
                        "contended_count as a share of count."),
-    { "failed_count", "failed", "", "Operations that failed: timed out, or the lock was busy.",
+    { "failed_count", "failed", "", "Operations that failed: timed out, refused, or the lock was busy.",
       FV_FIELD(struct fv_lock_view, n.failed), .flags = FV_BLANK },
     { "signal_count", "signals", "", "Number of signals, broadcasts and posts.",
       FV_FIELD(struct fv_lock_view, n.signals) },
