@@ -131,7 +131,7 @@ class Timeline {
           " the other end is not known. These messages, and waiting for them, are not shown."
         : "") +
       (unknown.waitsFromHere ? " There were too many messages: waiting for the last ones is not shown." : "") +
-      (unknown.waits ? " Of " + plural(unknown.waits, "collective call") + " their waiting is not known." : "")
+      (unknown.waits ? " The waiting of " + plural(unknown.waits, "collective call") + " is not known." : "")
     );
   }
 
@@ -539,7 +539,7 @@ class Timeline {
       " for rank " +
       rank +
       (thread ? ", thread " + thread : "") +
-      ", which spent it in " +
+      ", which in that time was in " +
       this.doing(rank, thread, call.begin, call.begin + call.wait, hops)
     );
   }

@@ -359,7 +359,9 @@ async function overSamples(page, report, { own, through, wait_s }) {
   wrong.push(
     same(
       "why it waited",
-      new RegExp("for rank 1, which spent it in (MPI_Sendrecv [^,]*, )?" + own).test(await text("p[role=status]")),
+      new RegExp("for rank 1, which in that time was in (MPI_Sendrecv [^,]*, )?" + own).test(
+        await text("p[role=status]"),
+      ),
       true,
     ),
   );
