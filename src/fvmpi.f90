@@ -1,19 +1,20 @@
-! fvmpi's sections and pauses for Fortran. A module file is read by the compiler that wrote it only, so this source is what is
-! installed: compile it with the compiler of the program (mpifort -c fvmpi.f90), whichever MPI that is of.
+! fvmpi's sections, labels and pauses for Fortran. Only the compiler that wrote a module file reads it, so this source is installed.
+! Compile it with the program's compiler (mpifort -c fvmpi.f90), of any MPI.
 !
 !     use fvmpi
 !     call fvmpi_section_begin("solve")
 !     ...
 !     call fvmpi_section_end("solve")
 !
-! See fvmpi.h for what a section is. `number` and `level` are 0 unless given. Blanks at a name's end do not count.
+! fvmpi.h says what a section is. `number` and `level` are default integers, 0 unless given. Trailing blanks of a name do not count.
+! All may be called from any thread, and report no errors.
 !
 !     call fvmpi_pause()
 !     ... ! nothing of this process is recorded
 !     call fvmpi_resume()
 !
-! Without fvmpi in the process all of them do nothing; no library is needed. (A program that is linked with the static libfvmpi.a must export
-! the library's functions: -rdynamic.)
+! Without fvmpi in the process they do nothing, and no library is needed. A program that is linked with the static libfvmpi.a must export
+! the library's functions (-rdynamic).
 module fvmpi
   use, intrinsic :: iso_c_binding
   implicit none
@@ -70,7 +71,7 @@ contains
     if (library == present_) call forward(section_end, name, number, level)
   end subroutine
 
-  ! Marks the present. Blanks at the end of the text are none of it.
+  ! Marks this moment. Trailing blanks of the text do not count.
   subroutine fvmpi_label(text)
     character(len=*), intent(in) :: text
 

@@ -1,10 +1,11 @@
-/* fvmpi's public functions. A program need not use any of them: it is profiled as it is. All may be called at
- * any time, from any thread, also before MPI_Init and after MPI_Finalize.
+/* fvmpi's public functions. All are optional: a program is profiled as it is.
  *
- * The functions of sections need no library: without fvmpi in the process they do nothing, at the cost of a
- * predicted branch. The others are in libfvmpi: link with -lfvmpi.
+ * Threads: each function may be called at any time from any thread, also before MPI_Init and after MPI_Finalize.
+ * Errors: none is returned. A call that cannot be recorded does nothing, and the report counts it.
+ * Linking: fvmpi_section_begin(), fvmpi_section_end() and fvmpi_label() need no library. Without fvmpi in the
+ * process they do nothing; a section then costs a predicted branch. The other functions need -lfvmpi.
  *
- * For C++ see fvmpi.hpp, for Fortran fvmpi.f90. */
+ * fvmpi.hpp is for C++, fvmpi.f90 for Fortran. */
 #ifndef FVMPI_H
 #define FVMPI_H
 
@@ -17,11 +18,13 @@
 extern "C" {
 #endif
 
-/* The version of the library that is loaded, "major.minor.patch"; FVMPI_VERSION is the header's. */
+/* Returns the version of the loaded library, "major.minor.patch", a static string. FVMPI_VERSION is that of this
+ * header. */
 const char *fvmpi_version(void);
 
-/* Stops recording in this process and starts it again, like MPI_Pcontrol(0) and MPI_Pcontrol(1). Repeated
- * calls count once. With --off-at-start recording begins at the first fvmpi_resume(). */
+/* Stop recording in all threads of this process, and start it again, like MPI_Pcontrol(0) and MPI_Pcontrol(1).
+ * Calls do not nest: one fvmpi_resume() ends any number of pauses. With --off-at-start, recording begins at the first
+ * fvmpi_resume(). */
 void fvmpi_pause(void);
 void fvmpi_resume(void);
 
@@ -29,41 +32,41 @@ void fvmpi_resume(void);
  *
  *     fvmpi_label("mesh refined");
  *
- * marks the present, for the report, its page and the archive (its first 4,000 bytes; copied). For rare moments: a lock
- * is taken. Without fvmpi in the process it does nothing; also before MPI_Init. See fvmpi_label() below. */
+ * marks this moment in the report, its page and the archive. `text` is copied, up to 4,000 bytes; NULL does nothing.
+ * Use it for rare moments, because it takes a lock. Before MPI_Init it does nothing. It is defined below. */
 
-/* ---- sections: parts of the program that are measured apart ----
+/* ---- sections: parts of the program that are measured separately ----
  *
  *     fvmpi_section_begin("solve", 0, 0);
  *     ...
  *     fvmpi_section_end("solve", 0, 0);
  *
- * A section is what has the same name (its first 63 bytes; copied) and number. Sections may nest and overlap,
- * and each thread has its own: a section is ended by the thread that began it. Within itself a section is
- * measured once. Sections whose level is above --section-level (FVMPI_SECTION_LEVEL, 0) are left out; pass
- * the same level to both. An end without a begin, and a begin without an end, are counted and told by the
- * report. Nothing is measured before MPI_Init, or in a forked child. */
+ * Name and number identify a section. `name` is copied, up to 63 bytes; NULL is "". Sections may nest and overlap.
+ * Each thread has its own sections, and must end those that it began. A section within itself is measured once.
+ * Sections with a level above --section-level (FVMPI_SECTION_LEVEL, default 0) are not measured; pass the same level
+ * to begin and end. The report counts ends without a begin, and begins without an end. Nothing is measured before
+ * MPI_Init, or in a forked child. Limits: 1023 sections in a process, 64 open ones in a thread. */
 #if defined(__GNUC__) && !defined(FVMPI_NO_SECTIONS) /* with -DFVMPI_NO_SECTIONS they compile to nothing */
 
-/* Of the library, by that name. Call the functions below. */
+/* The library's functions. Do not call them; call the functions below. */
 void fvmpi_section_begin_v1(const char *name, int number, int level) __attribute__((weak));
 void fvmpi_section_end_v1(const char *name, int number, int level) __attribute__((weak));
 void fvmpi_label_v1(const char *text) __attribute__((weak));
 
-/* A linker may settle for good that a weak function is not there, where the code is not position-independent;
- * the dynamic linker knows whether the library was preloaded. Where there is no dlsym() either, as in static
- * programs, nothing is. All of this is of one program or shared library: hidden. */
+/* If code is not position-independent, the linker may decide for good that a weak function is absent. dlsym() finds it
+ * if the library was preloaded. Static programs have no dlsym(), so there these functions do nothing. Each program and
+ * shared library has its own, hidden copy of this. */
 void *fvmpi_dlsym_(void *handle, const char *name) __asm__("dlsym") __attribute__((weak));
 typedef void fvmpi_section_function(const char *name, int number, int level);
 #define FVMPI_SHARED_   __attribute__((weak, visibility("hidden")))
 #define FVMPI_FUNCTION_ FVMPI_SHARED_ __attribute__((no_instrument_function))
-/* Of their callers, in debug information and to -finstrument-functions. */
+/* Debug information and -finstrument-functions show the callers of these functions. */
 #define FVMPI_INLINE_ static __inline__ __attribute__((always_inline, artificial, no_instrument_function))
 
 FVMPI_FUNCTION_ void fvmpi_section_find_(void);
 FVMPI_FUNCTION_ void fvmpi_section_find_begin_(const char *name, int number, int level);
 FVMPI_FUNCTION_ void fvmpi_section_find_end_(const char *name, int number, int level);
-/* What to call, NULL: nothing. At first the functions that find out. */
+/* The functions to call; NULL: none. At first, those that look for the library. */
 FVMPI_SHARED_ fvmpi_section_function *fvmpi_section_call_[2] = { fvmpi_section_find_begin_, fvmpi_section_find_end_ };
 
 FVMPI_FUNCTION_ void fvmpi_section_find_(void)

@@ -1,4 +1,4 @@
-// fvmpi's sections for C++: measured for as long as an object lives, also when an exception leaves its scope.
+// fvmpi's sections for C++. A section lasts as long as its object lives, also if an exception leaves the scope.
 //
 //     fvmpi::section timed("solve");
 #ifndef FVMPI_HPP
@@ -10,7 +10,8 @@
 
 namespace fvmpi {
 
-// See fvmpi_section_begin(). The name is copied, as far as it counts. Begun and ended by the same thread.
+// As fvmpi_section_begin() and fvmpi_section_end() of fvmpi.h. The name is copied, up to 63 bytes. The thread that
+// constructs the object must destroy it. Nothing is thrown.
 #ifdef FVMPI_NO_SECTIONS
 class section {
 public:

@@ -74,7 +74,7 @@ function waitKinds(tables) {
   );
 }
 
-/* Who makes others wait: directly, and through those who had to wait themselves. */
+/* Which ranks make others wait: directly, and through those who had to wait themselves. */
 function blame(tables) {
   const rows = tables
     .get("culprits")
@@ -83,7 +83,7 @@ function blame(tables) {
 
   return lying(
     "blame",
-    "Who makes others wait",
+    "Which ranks make others wait",
     rows.map(of => ({
       label:
         (of.rank === null ? "" : "rank " + of.rank + ", ") +
@@ -97,8 +97,8 @@ function blame(tables) {
       pick: of.rank === null ? null : () => selection.toggle("rank", of.rank),
     })),
     [
-      ["wait", "waited for it"],
-      ["threads", "passed on by those who waited"],
+      ["wait", "others waited for it"],
+      ["threads", "passed on by ranks that waited"],
     ],
     "time that others lost",
   );
@@ -128,7 +128,7 @@ function criticalPath(tables) {
       ["compute", "computing"],
       ["mpi", "the MPI call behind it"],
     ],
-    "what is longer here makes the run longer",
+    "each part that takes longer makes the run longer",
   );
 }
 
@@ -169,7 +169,7 @@ function cycleBars(tables) {
     "Where the processor's cycles went",
     rows,
     parts.map(([, colour, words]) => [colour, words]),
-    "by thread: of what the processor could have done (top-down), where slots are not counted of the cycles; IPC: instructions per cycle",
+    "for each thread: share of the processor's slots (top-down); if slots are not counted, of the cycles. IPC: instructions per cycle",
   );
 }
 
@@ -235,7 +235,7 @@ class Sizes {
 
     this.note.textContent =
       names.length > SIZE_ROWS
-        ? "the first " + SIZE_ROWS + " of " + count(names.length) + "; the table size_classes has all"
+        ? "the first " + SIZE_ROWS + " of " + count(names.length) + "; table size_classes has all"
         : "";
     this.tools.replaceChildren(
       chooser("value", this.values, this.key, key => {
@@ -299,12 +299,12 @@ function speedupStacks(tables) {
       parts: [[of.speedup_bound, "compute"], ...lost(of)],
     })),
     [
-      ["compute", "speedup at most"],
+      ["compute", "upper bound of the speedup"],
       ["wait", "lost to waiting"],
       ["threads", "to imbalance"],
       ["poor", "to few processors"],
     ],
-    "estimates from one run: fvmpi stacks tells more",
+    "estimates from one run; fvmpi stacks is more exact",
   );
 }
 
@@ -340,6 +340,6 @@ function sectionBars(tables) {
       ["mpi", "MPI"],
       ["wait", "waiting in MPI"],
     ],
-    "mean of a rank; sections hold others",
+    "mean of a rank; nested sections overlap",
   );
 }

@@ -116,7 +116,7 @@ class Distribution {
     const title = column.title || column.key;
 
     if (!values.length) {
-      this.picture.replaceChildren(make("p", null, "Not known of any of them."));
+      this.picture.replaceChildren(make("p", null, "Not known for any of them."));
       this.caption.textContent = column.doc;
       return;
     }
@@ -135,7 +135,7 @@ class Distribution {
         i => selection.toggle("rank", table.get("rank", rows[i])),
         i => selection.get("rank") !== null && table.get("rank", rows[i]) === selection.get("rank"),
       ),
-      upright("how many have so much: " + title, histogramOf(values, column), value => String(Math.round(value))),
+      upright("how many have each value: " + title, histogramOf(values, column), value => String(Math.round(value))),
     );
     this.caption.textContent =
       title +

@@ -83,14 +83,12 @@ function drawFindings(tables) {
       "p",
       { class: "note" },
       findings.some(finding => finding.name === "no_processor")
-        ? "what costs most in the program, of the time of all ranks; then what the machine did"
-        : "what costs most, of the time of all ranks",
+        ? "largest costs in the program, of the time of all ranks; then those of the machine"
+        : "largest costs, of the time of all ranks",
     ),
   );
   if (!findings.length)
-    place.append(
-      make("p", null, notJudged ? "None." : "None: nothing that fvmpi knows the cause of costs 2 % or more."),
-    );
+    place.append(make("p", null, notJudged ? "None." : "None: no cause that fvmpi knows costs 2 % or more."));
   else place.append(list(findings.slice(0, 3)));
   if (findings.length > 3)
     place.append(make("details", null, make("summary", null, findings.length - 3 + " more"), list(findings.slice(3))));

@@ -102,7 +102,7 @@ class Flame {
     const rows = Math.min(above.length + this.depth(node), DEEPEST);
     const told =
       this.tree.title +
-      ": callers above, callees below, as wide as their time; the table of the call tree has the numbers";
+      ": callers above, callees below; the width is the time. The table of the call tree has the numbers";
     const draw = (c, width) => {
       this.frames = [];
       c.textBaseline = "middle";

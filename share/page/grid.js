@@ -64,7 +64,7 @@ class GridView {
     this.layer = 0;
     this.layout = make(
       "select",
-      { "aria-label": "what the ranks stand on", onchange: () => this.change() },
+      { "aria-label": "arrangement of the ranks", onchange: () => this.change() },
       ...this.layouts.map((of, i) => make("option", { value: i }, of.name)),
       make("option", { value: "rows" }, "rows of ..."),
     );
@@ -78,7 +78,7 @@ class GridView {
     });
     this.value = make(
       "select",
-      { "aria-label": "what the colour says", onchange: () => this.change() },
+      { "aria-label": "value shown as colour", onchange: () => this.change() },
       ...numbers.map(column =>
         make("option", { value: column.key, selected: column.key === "compute_share" }, column.title || column.key),
       ),
@@ -138,7 +138,7 @@ class GridView {
 
     this.picture.replaceChildren(
       heat(
-        "ranks in " + rows + " rows of " + columns + ", by their place",
+        "ranks in " + rows + " rows of " + columns + ", by position",
         rows,
         columns,
         (row, place) => {

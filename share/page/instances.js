@@ -167,7 +167,7 @@ class Instances {
       this.picture.replaceChildren(
         this.strip(rows, bounds, {
           height: 240,
-          text: title + " of each measured call, from bottom to top, by when it began, from left to right",
+          text: title + " of each measured call (upwards) by its begin (to the right)",
         }),
         make(
           "p",
@@ -205,7 +205,7 @@ class Instances {
         : "; over the run it " +
           (of.trend_significant
             ? (of.trend_change > 0 ? "grows by " : "falls by ") + percent(Math.abs(of.trend_change))
-            : "neither grows nor falls for certain") +
+            : "shows no certain trend") +
           " (estimate)";
 
     return (
@@ -228,11 +228,11 @@ class Instances {
       ...(bars.length
         ? [
             upright(
-              "how many calls took how long, each bar from so long on",
+              "number of calls by duration; each bar begins at its duration",
               bars.map(of => ({ label: worded(unit, of.begin), value: of.count })),
               value => count(Math.round(value)),
             ),
-            make("figcaption", null, "how many of all its measured calls took so long and longer, up to the next bar"),
+            make("figcaption", null, "number of measured calls with at least this duration, up to the next bar"),
           ]
         : []),
     );

@@ -80,7 +80,7 @@ class JobView {
     this.where = make("p", { class: "note", role: "status" });
     this.picture = canvas(
       170,
-      "ranks from top to bottom, time from left to right: the darker, the more of its time a rank spent so",
+      "ranks from top to bottom, time from left to right; darker: a larger part of the rank's time",
       (c, width, height) => this.draw(c, width, height),
     );
     this.picture.addEventListener("pointermove", event => this.point(event.offsetX, event.offsetY));
@@ -92,7 +92,7 @@ class JobView {
     this.sensorsTable = make(
       "div",
       { id: "job-sensors", hidden: "" },
-      make("h3", null, "What the job's nodes count"),
+      make("h3", null, "Sensors of the job's nodes"),
       make(
         "div",
         { class: "scroll", tabindex: "0", role: "region", "aria-label": "sensors of the job's nodes" },
@@ -258,7 +258,7 @@ class JobView {
 
     this.redraw();
     if (!last) {
-      this.headline.textContent = "There is nothing of it yet.";
+      this.headline.textContent = "No data yet.";
       return;
     }
     const ended = last.state.filter(state => state === "ended").length,
@@ -280,15 +280,15 @@ class JobView {
       ? "Below: what " + host + " counts meanwhile."
       : "Below: what " +
         host +
-        " counts, where none of its ranks runs; start fvmpi live on one of their hosts to see what that counts.";
+        " counts, but no rank of the job runs there. Start fvmpi live on a host of the job to see its sensors.";
     this.showSensors(told);
     const hidden = told.waiting - told.waits.length;
-    this.list(this.now, told.is_lasting ? "Who waits for whom, for a second or more" : "Who waits for whom now", [
-      ...told.causes,
-      ...told.waits,
-      ...(hidden > 0 ? [plural(hidden, "more rank") + " wait"] : []),
-    ]);
-    this.list(this.findings, "What took time in the first " + seconds(told.elapsed_s), [
+    this.list(
+      this.now,
+      told.is_lasting ? "Which rank waits for which, for a second or more" : "Which rank waits for which now",
+      [...told.causes, ...told.waits, ...(hidden > 0 ? [plural(hidden, "more rank") + " wait"] : [])],
+    );
+    this.list(this.findings, "Largest costs in the first " + seconds(told.elapsed_s), [
       ...told.problems,
       ...told.findings.map(of => [
         (of.lost_s !== null ? seconds(of.lost_s) + " of the ranks' time: " : "") + of.text,

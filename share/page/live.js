@@ -39,7 +39,7 @@ async function control(command) {
     trouble(answer.ok ? "" : command.split(" ")[0] + ": " + (await answer.text()));
     return answer.ok;
   } catch (error) {
-    trouble("fvmpi live does not answer: " + error.message);
+    trouble("no answer from fvmpi live: " + error.message);
     return false;
   }
 }
@@ -554,7 +554,7 @@ function listen() {
   source.addEventListener("status", event => tellStatus(JSON.parse(event.data)));
   source.addEventListener("missed", event => {
     state.live.missed();
-    trouble("this page was too slow: " + plural(Number(event.data), "line") + " of samples are missing here");
+    trouble("this page was too slow: " + plural(Number(event.data), "line") + " of samples are missing");
   });
   source.addEventListener("message", event => {
     const changed = event.data
@@ -575,8 +575,8 @@ function listen() {
   source.addEventListener("error", () =>
     trouble(
       source.readyState === EventSource.CLOSED
-        ? "fvmpi live has refused, or ended"
-        : "the connection is gone; trying again",
+        ? "fvmpi live refused the connection, or has ended"
+        : "connection lost; trying again",
     ),
   );
 }
@@ -672,7 +672,7 @@ function makeTools() {
         ["60", "1 min"],
         ["300", "5 min"],
         ["1800", "30 min"],
-        ["1e9", "all that is here"],
+        ["1e9", "all samples"],
       ],
       "60",
       value => {
@@ -680,13 +680,13 @@ function makeTools() {
         setView(null);
       },
     ),
-    ask("set-interval", "interval in s, for all", interval, "set", () => control("interval " + interval.value)),
+    ask("set-interval", "interval in s, for all viewers", interval, "set", () => control("interval " + interval.value)),
     ask("set-label", "label", label, "mark", async () => {
       if (label.value.trim() && (await control("label " + label.value))) label.value = "";
     }),
-    button("save", "record: save what is kept", save),
+    button("save", "save the recording", save),
     make("label", null, "load a recording: ", file),
-    button("unload", "back to the present", unload),
+    button("unload", "back to live data", unload),
   );
   byId("back").disabled = true;
   byId("unload").hidden = true;

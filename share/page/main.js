@@ -59,7 +59,7 @@ const SUBJECTS = [
     opened_by: ["function"],
   },
   {
-    title: "Functions whose calls were measured",
+    title: "Functions with measured calls",
     tables: [
       "sampled_totals",
       "sampled_functions",
@@ -153,7 +153,7 @@ function describe(table) {
             count(table.rows) +
             " of " +
             plural(table.all_rows, "row") +
-            ": the page would be larger than --html-max; fvmpi report --csv has all",
+            ": --html-max limits the page; fvmpi report --csv DIR writes all",
         )
       : null,
   );
@@ -208,7 +208,7 @@ function drawSelection() {
 const KEYS = [
   ["?", "this help"],
   ["/", "search in the first open table"],
-  ["Esc", "nothing is selected"],
+  ["Esc", "clear the selection"],
   ["e", "unfold all subjects"],
   ["f", "fold all subjects"],
   [
@@ -271,6 +271,6 @@ async function start() {
 queueMicrotask(() =>
   start().catch(error => {
     document.getElementById("completeness").textContent =
-      "This browser could not show the page (" + error.message + "); the report's first lines are below as text.";
+      "This browser could not show the page (" + error.message + "). The first lines of the report are below as text.";
   }),
 );

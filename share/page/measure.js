@@ -103,7 +103,7 @@ function curves(rows) {
     null,
     lines.length <= LINES.length ? keys(lines.map((line, i) => ["processor " + line.cpu, LINES[i]])) : null,
     canvas(220, told, draw),
-    make("figcaption", null, "x: part of the samples that is not above y; y: percent above the mode"),
+    make("figcaption", null, "x: share of the samples that are not above y; y: percent above the mode"),
   );
 }
 
@@ -117,7 +117,7 @@ function noise(data) {
   return section(
     "noise",
     "Noise",
-    "fixed work: the time of the same work; fixed time: the work done in spells of the same length, told as time lost",
+    "fixed work: time of the same work; fixed time: work done in periods of equal length, shown as lost time",
     make(
       "p",
       { class: "tools" },
@@ -209,12 +209,8 @@ function periods(rows) {
   );
 
   return found.length
-    ? table(
-        "periods",
-        ["processor", "others", "among", "period", "of the gaps", "strength", "what has that period"],
-        found,
-      )
-    : make("p", { class: "note" }, "no period that is more than chance");
+    ? table("periods", ["processor", "others", "among", "period", "of the gaps", "strength", "cause"], found)
+    : make("p", { class: "note" }, "no significant period");
 }
 
 function detours(data) {
@@ -229,7 +225,7 @@ function detours(data) {
     "Detours",
     "gaps of at least " +
       seconds(data.measurement.threshold_s) +
-      " of a loop that only reads the clock: their lengths along the test",
+      " of a loop that only reads the clock: their lengths over time",
     keys([
       ["mostly preempted", "wait"],
       ["other", "compute"],
@@ -317,10 +313,11 @@ function latency(data) {
   return section(
     "latency",
     "Latency by working set",
-    "a pointer chase on the first processor; marks: sizes of caches, by " + (data.measurement.sizes_from || "nobody"),
+    "a pointer chase on the first processor; marks: sizes of caches, source: " +
+      (data.measurement.sizes_from || "not known"),
     keys([
       ["median", "compute"],
-      ["largest of the repeated measures", "wait"],
+      ["largest of the repeated measurements", "wait"],
     ]),
     logLines(
       "latency of a step by working set",
@@ -355,10 +352,10 @@ function pages(data) {
     ? section(
         "tlb",
         "Latency by pages",
-        "a chase through one line of each page, and through as many lines side by side",
+        "pointer chase through one line of each page, and through as many adjacent lines",
         keys([
           ["one line of each page", "compute"],
-          ["side by side", "quiet"],
+          ["adjacent lines", "quiet"],
         ]),
         logLines(
           "latency of a step by number of pages",
@@ -380,7 +377,7 @@ function bandwidth(data) {
     ? section(
         "bandwidth",
         "Bandwidth",
-        "what loops read and write; bytes that a write reads before are not counted",
+        "bytes that loops read and write; reads caused by writes are not counted",
         table(
           "bandwidths",
           ["loop", "processors", "arrays", "a second", "p90 %", "max %"],
@@ -412,11 +409,11 @@ function conditions(data) {
     ]
       .filter(Boolean)
       .join(", "),
-    m.interrupted && "interrupted: this is what there was until then",
-    m.guest && "a virtual machine: results are of the guest, with what the host does",
+    m.interrupted && "interrupted: results until then",
+    m.guest && "virtual machine: results show the guest, including what the host does",
     m.others_processors === null
-      ? "whether other tasks ran meanwhile is not known"
-      : "other tasks ran meanwhile on " + m.others_processors.toPrecision(2) + " processors in the mean",
+      ? "not known whether other tasks ran at the same time"
+      : "other tasks used " + m.others_processors.toPrecision(2) + " processors on average at the same time",
   ].filter(Boolean);
 }
 

@@ -29,12 +29,12 @@ function memoryLines(tables) {
 
   return make(
     "section",
-    { id: "memory-lines", "aria-label": "Memory along the run" },
-    make("h3", null, "Memory along the run"),
+    { id: "memory-lines", "aria-label": "Memory over time" },
+    make("h3", null, "Memory over time"),
     make(
       "p",
       { class: "note" },
-      "bytes that the program has allocated and not freed; behind the line the most in between; a drag selects a stretch of time",
+      "bytes allocated and not freed; the area behind the line is the maximum in between. Drag to select a stretch of time",
     ),
     ...shown
       .slice(0, MEMORY_LINES)
@@ -42,7 +42,11 @@ function memoryLines(tables) {
         sensorLine({ event: "rank " + of.rank, unit: "bytes", mean: mean(of) }, points.get(of.rank), span, labels),
       ),
     shown.length > MEMORY_LINES
-      ? make("p", { class: "note" }, count(shown.length - MEMORY_LINES) + " more ranks, with less, are in the tables")
+      ? make(
+          "p",
+          { class: "note" },
+          count(shown.length - MEMORY_LINES) + " more ranks with less memory are in the tables",
+        )
       : null,
   );
 }

@@ -156,7 +156,7 @@ function nodeView(tables) {
         null,
         "With another order of the ranks " +
           percent(then) +
-          " would (an estimate, by a simple heuristic; nothing is known here of the network between nodes):",
+          " would (estimate of a simple heuristic that does not know the network):",
       ),
       make(
         "ul",
@@ -175,7 +175,6 @@ function nodeView(tables) {
         ),
       ),
     );
-  else
-    view.append(make("p", { class: "note" }, "A simple heuristic finds no order of the ranks with which more would."));
+  else view.append(make("p", { class: "note" }, "A simple heuristic found no better order of the ranks."));
   return view;
 }

@@ -6,7 +6,7 @@ const KEPT_VALUES = 4e6; /* numbers in all; then the oldest samples go */
 class Recording {
   constructor(header) {
     if (!header || header.schema !== "fvmpi-record-1")
-      throw new Error("this is no recording: its first line has no schema fvmpi-record-1");
+      throw new Error("not a recording: its first line lacks the schema fvmpi-record-1");
     this.header = header;
     this.series = [];
     this.takeSeries(header);
@@ -148,10 +148,10 @@ function parseRecording(text) {
     }
     if (object === null || typeof object !== "object") wrong++;
     else if (!recording) recording = new Recording(object);
-    else if (object.schema) throw new Error("there is a second header in it: one file at a time");
+    else if (object.schema) throw new Error("it has a second header; load one file at a time");
     else recording.take(object);
   });
-  if (!recording) throw new Error("it is empty, or has no line of JSON");
+  if (!recording) throw new Error("it is empty or has no line of JSON");
   recording.wrong = wrong;
   return recording;
 }

@@ -38,7 +38,7 @@ function sensorLine(sensor, points, span, labels) {
     sensor.event +
     ", " +
     sensor.unit +
-    ", along the run of " +
+    ", over the run of " +
     seconds(span) +
     ": mean " +
     sensed(sensor.mean, sensor.unit) +
@@ -136,9 +136,9 @@ function sensorLines(tables) {
   show(hosts[0]);
   return make(
     "section",
-    { id: "sensor-lines", "aria-label": "Sensors along the run" },
-    make("h3", null, "Sensors along the run"),
-    make("p", { class: "note" }, "of the whole machine, not of this job alone; a drag selects a stretch of time"),
+    { id: "sensor-lines", "aria-label": "Sensors over time" },
+    make("h3", null, "Sensors over time"),
+    make("p", { class: "note" }, "of the whole machine, not of this job alone. Drag to select a stretch of time"),
     hosts.length > 1
       ? make(
           "p",

@@ -51,11 +51,7 @@ class SourceView {
       this.words,
       this.lines,
       sources.left_out
-        ? make(
-            "p",
-            { class: "note" },
-            sources.left_out + " more files are not shown to their ends: the page would be too large",
-          )
+        ? make("p", { class: "note" }, sources.left_out + " more files are cut: the page would be too large")
         : null,
     );
     selection.onChange(() => this.follow());
@@ -83,10 +79,10 @@ class SourceView {
       (file.why
         ? "The file could not be read (" +
           file.why +
-          "): lines by number; fvmpi report --source-path OLD=NEW says where it is. "
+          "): lines by number. fvmpi report --source-path OLD=NEW gives its new place. "
         : "") +
       (file.changed ? "The file changed after the run began: lines may be off. " : "") +
-      "CPU time of the line itself and with what it calls (estimates, by samples), and time in MPI calls that are made there, of all ranks.";
+      "CPU time of the line itself and with what it calls (sampled), and time in MPI calls made there, over all ranks.";
     this.lines.replaceChildren(
       make(
         "table",

@@ -1,5 +1,5 @@
 /* In page.html. */
-/* First screens of several runs: a study of scaling, and two sides compared. */
+/* First screens of several runs: a study of scaling, and two sides compared. stacks.js has speedup stacks. */
 
 /* ---- scaling ---- */
 
@@ -111,7 +111,7 @@ function speedupCurve(points) {
     return make(
       "p",
       { class: "note" },
-      "What speedup there is depends on whether the problem grew with the ranks: fvmpi scaling --strong or --weak.",
+      "The speedup depends on whether the problem grew with the ranks: give fvmpi scaling --strong or --weak.",
     );
   return curves(
     "speedup by times as many ranks, measured and ideal",
@@ -198,13 +198,13 @@ function drawScaling(tables) {
   document.title = "fvmpi scaling: " + command;
   document.getElementById("title").textContent = "Scaling of " + command;
   document.getElementById("identity").textContent = [
-    kind === "untold" ? "strong or weak: nobody told" : kind + " scaling",
+    kind === "untold" ? "strong or weak scaling: not given" : kind + " scaling",
     sizeOf(points, 0) + " to " + sizeOf(points, last) + " ranks",
     plural(runs.rows, "run"),
   ].join(" \u00b7 ");
   drawProblems(tables, runs);
   place.append(
-    make("h2", null, "What the runs say"),
+    make("h2", null, "Result"),
     make(
       "p",
       { class: "verdict" },
@@ -224,12 +224,12 @@ function drawScaling(tables) {
       ? make(
           "p",
           null,
-          "What fell most: ",
+          "Largest decrease: ",
           make("b", null, fell.title),
           ", " + percent(fell.values[0]) + " \u2192 " + percent(fell.values[last]) + ". " + fell.doc,
         )
-      : make("p", null, "No efficiency fell."),
-    lost.length ? make("h3", null, "What stops scaling") : null,
+      : make("p", null, "No efficiency decreased."),
+    lost.length ? make("h3", null, "What limits scaling") : null,
     lost.length
       ? make(
           "ol",
@@ -239,7 +239,7 @@ function drawScaling(tables) {
               "li",
               null,
               make("b", null, seconds(part.lost_s)),
-              " more than ideal, of a rank: " +
+              " of a rank more than ideal: " +
                 part.name +
                 (part.place ? " at " + part.place : "") +
                 " (" +
@@ -269,352 +269,6 @@ function drawScaling(tables) {
       ),
     );
   document.getElementById("strip").append(make("h2", null, "Speedup"), speedupCurve(points));
-}
-
-/* ---- threads ---- */
-
-const STACKED = [
-  ["speedup", "compute", "speedup"],
-  ["lost_to_serial", "mpi", "lost to serial time"],
-  ["lost_to_waiting", "wait", "to waiting"],
-  ["lost_to_imbalance", "threads", "to imbalance"],
-  ["lost_to_few_cpus", "poor", "to few processors"],
-  ["lost_to_work", "code2", "to slower work"],
-  ["lost_to_overhead", "code0", "to overhead"],
-  ["lost_to_cache", "code1", "to the shared cache"],
-  ["lost_to_memory", "code3", "to memory"],
-  ["lost_to_sharing", "code2", "to cache and memory"],
-];
-/* Slower work is one, or taken apart: into three, or, where cache and memory can't be told apart, into two. */
-function lostIn(of, key) {
-  const three = of.lost_to_cache !== null,
-    two = !three && of.lost_to_sharing !== null;
-
-  return { lost_to_work: three || two, lost_to_cache: !three, lost_to_memory: !three, lost_to_sharing: !two }[key]
-    ? 0
-    : of[key];
-}
-const REJECTED = {
-  no_t1: "no run with one thread has it",
-  t1_varies: "runs with one thread differ by more than 5 %",
-  off_cpu: "threads were off their processors for more than 2 % of their time",
-  too_large: "a speedup above 1.05 N",
-};
-
-const APART = ["lost_to_overhead", "lost_to_cache", "lost_to_memory", "lost_to_sharing"];
-const toldOf = rows => STACKED.filter(([key]) => !APART.includes(key) || rows.some(of => lostIn(of, key)));
-
-/* Stacks, one on top of the other: what is less than 0 has no width, and is in the table. */
-function stackBars(id, told, rows, labelOf) {
-  const known = rows.filter(of => of.verdict === "good"),
-    without = rows.filter(of => of.verdict !== "good");
-  const bars = known.map(of => ({
-    label: labelOf(of),
-    value: digits(of.speedup),
-    parts: STACKED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]),
-  }));
-
-  return make(
-    "div",
-    null,
-    bars.length
-      ? lying(
-          id,
-          told,
-          bars,
-          toldOf(known).map(([, colour, word]) => [colour, word]),
-          "the parts of a bar add up to N, the number of threads",
-        )
-      : null,
-    ...without.map(of => make("p", { class: "note" }, labelOf(of) + ": no stack: " + REJECTED[of.verdict])),
-  );
-}
-
-const threadsOf = of => plural(of.thread_count, "thread");
-
-function phaseStacks(tables) {
-  const rows = tables
-    .get("stacks")
-    .all()
-    .filter(of => of.name !== null && of.thread_count > 1);
-
-  return rows.length
-    ? stackBars("phase-stacks", "Stacks of the phases", rows, of => of.name + ", " + threadsOf(of))
-    : null;
-}
-
-/* Of the phase that has most points, with most threads. */
-function cacheCurves(tables) {
-  const rows = tables
-      .get("curves")
-      .all()
-      .filter(of => of.slowdown !== null),
-    names = [...new Set(rows.map(of => of.name))];
-  const most = Math.max(...rows.map(of => of.thread_count)),
-    at = rows.filter(of => of.thread_count === most),
-    parts = [...new Set(at.map(of => of.cache_share))].sort((a, b) => a - b);
-  const lines = names
-    .map((name, i) => ({
-      name: name === null ? "the whole program" : name,
-      colour: ["compute", "wait", "threads", "code1", "code2", "code3"][i % 6],
-      values: parts.map(
-        part => at.filter(of => of.name === name && of.cache_share === part).map(of => of.slowdown)[0] ?? null,
-      ),
-    }))
-    .filter(line => line.values.filter(value => value !== null).length > 1);
-
-  return parts.length > 1 && lines.length
-    ? curves(
-        "times as long as with all of the shared cache, by the percentage of it: one of " +
-          plural(most, "thread") +
-          " alone",
-        parts.map(part => Math.round(part * 100)),
-        lines,
-        {
-          least: 0,
-          most: Math.max(...lines.flatMap(line => line.values.filter(value => value !== null))),
-          column: { type: "real", unit: "ratio" },
-        },
-      )
-    : null;
-}
-
-/* ---- copies and ranks that share a node ---- */
-
-const SHARED = [
-  ["throughput", "compute", "as fast as alone"],
-  ["lost_to_waiting", "wait", "lost to waiting"],
-  ["lost_to_few_cpus", "poor", "to few processors"],
-  ["lost_to_cache", "code1", "to the shared cache"],
-  ["lost_to_memory", "code3", "to memory"],
-  ["lost_to_sharing", "code2", "to cache and memory"],
-];
-const UNTOLD = of =>
-  of.is_off_cpu
-    ? "off their processors for more than 2 % of the time"
-    : "what sharing takes is not known: " + of.separation.replaceAll("_", " ");
-
-function throughputBars(points) {
-  const known = points.filter(of => of.throughput !== null),
-    told = SHARED.filter(([key]) => known.some(of => lostIn(of, key)));
-  const bars = known.map(of => ({
-    label: of.count + " " + of.kind,
-    value: digits(of.throughput),
-    parts: SHARED.map(([key, colour]) => [Math.max(lostIn(of, key) || 0, 0), colour]),
-  }));
-
-  return make(
-    "div",
-    null,
-    bars.length
-      ? lying(
-          "throughput-stacks",
-          "Throughput by number",
-          bars,
-          told.map(([, colour, word]) => [colour, word]),
-          "the parts of a bar add up to N",
-        )
-      : null,
-    ...points
-      .filter(of => of.throughput === null)
-      .map(of => make("p", { class: "note" }, of.count + " " + of.kind + ": no stack: " + UNTOLD(of))),
-  );
-}
-
-/* Of the largest number: what each takes alone, and what sharing adds. */
-function shareBars(tables) {
-  const points = tables.get("throughputs").all(),
-    last = points[points.length - 1];
-  const rows = last
-    ? tables
-        .get("shares")
-        .all()
-        .filter(of => of.kind === last.kind && of.count === last.count && of.alone_s !== null)
-    : [];
-  const parts = of =>
-    of.part_s === null
-      ? [
-          [of.alone_s, "compute"],
-          [Math.max(of.sharing_s, 0), "code2"],
-        ]
-      : [
-          [of.alone_s, "compute"],
-          [Math.max(of.cache_s, 0), "code1"],
-          [Math.max(of.memory_s, 0), "code3"],
-        ];
-
-  return rows.length
-    ? lying(
-        "shares",
-        "What sharing takes from each",
-        rows.map(of => ({
-          label: (of.kind === "ranks" ? "rank " : "copy ") + of.rank,
-          value: seconds(of.together_s),
-          parts: parts(of),
-        })),
-        [
-          ["compute", "alone"],
-          ...(rows[0].part_s === null
-            ? [["code2", "cache and memory"]]
-            : [
-                ["code1", "the shared cache"],
-                ["code3", "memory"],
-              ]),
-        ],
-        "outside of MPI, without waiting for a processor",
-      )
-    : null;
-}
-
-function drawThroughput(tables, points) {
-  const last = points[points.length - 1],
-    runs = tables.get("runs"),
-    command = runs.get("command", 0),
-    place = document.getElementById("findings");
-  const losses = SHARED.slice(1)
-    .map(([key, , word]) => [lostIn(last, key), word])
-    .filter(([lost]) => lost !== null && lost >= 0.05 * last.count)
-    .sort((a, b) => b[0] - a[0]);
-
-  document.title = "fvmpi stacks: " + command;
-  document.getElementById("title").textContent = "Throughput of " + command;
-  document.getElementById("identity").textContent = [
-    points.map(of => of.count).join(", ") + " " + last.kind + " of a node",
-    plural(runs.rows, "run"),
-  ].join(" \u00b7 ");
-  place.append(
-    ...[
-      make("h2", null, "What the runs say"),
-      make(
-        "p",
-        { class: "verdict" },
-        last.throughput === null
-          ? last.count + " " + last.kind + ": " + UNTOLD(last)
-          : last.count + " " + last.kind + " do as much as " + last.throughput.toFixed(2) + " alone",
-      ),
-      losses.length
-        ? make(
-            "ol",
-            null,
-            ...losses.map(([lost, word]) =>
-              make(
-                "li",
-                null,
-                make("b", null, lost.toFixed(2)),
-                " of " + last.count + " " + (word.startsWith("lost") ? word : "lost " + word),
-              ),
-            ),
-          )
-        : null,
-      last.is_least && last.lost_to_sharing !== null
-        ? make(
-            "p",
-            { class: "note" },
-            "What sharing takes is at least that: a rank works for " +
-              seconds(last.turn_s) +
-              " at a time, and filling the cache takes up to " +
-              seconds(last.fill_s) +
-              ".",
-          )
-        : null,
-    ].filter(Boolean),
-  );
-  document.getElementById("efficiency").append(make("h2", null, "Throughput by number"), throughputBars(points));
-  drawThroughputCurve(points.filter(of => of.throughput !== null));
-}
-
-/* One alone is one. */
-function drawThroughputCurve(points) {
-  const numbers = [1, ...points.map(of => of.count)];
-
-  if (points.length > 1)
-    document.getElementById("strip").append(
-      make("h2", null, "Throughput"),
-      curves(
-        "throughput by number: measured, if only caches were shared, and ideal",
-        numbers,
-        [
-          { name: "measured", colour: "compute", values: [1, ...points.map(of => of.throughput)] },
-          {
-            name: "if only caches were shared",
-            colour: "wait",
-            values: [1, ...points.map(of => (of.lost_to_cache === null ? null : of.count - of.lost_to_cache))],
-          },
-          { name: "ideal", colour: "quiet", values: numbers, dashed: true },
-        ],
-        { least: 0, most: Math.max(...numbers), column: { type: "real", unit: "ratio" } },
-      ),
-    );
-}
-
-function drawStacks(tables) {
-  const throughputs = tables.get("throughputs").all();
-  if (throughputs.length) {
-    drawThroughput(tables, throughputs);
-    return;
-  }
-  const points = tables
-      .get("stacks")
-      .all()
-      .filter(of => of.name === null),
-    first = points[0],
-    last = points[points.length - 1],
-    runs = tables.get("runs"),
-    command = runs.get("command", 0);
-  const sizes = points.map(of => of.thread_count),
-    speedups = points.map(of => of.speedup),
-    place = document.getElementById("findings");
-  const losses = STACKED.slice(1)
-    .map(([key, , word]) => [lostIn(last, key), word])
-    .filter(([lost]) => lost !== null && lost >= 0.05 * last.thread_count)
-    .sort((a, b) => b[0] - a[0]);
-
-  document.title = "fvmpi stacks: " + command;
-  document.getElementById("title").textContent = "Threads of " + command;
-  document.getElementById("identity").textContent = [sizes.join(", ") + " threads", plural(runs.rows, "run")].join(
-    " \u00b7 ",
-  );
-  place.append(
-    make("h2", null, "What the runs say"),
-    make(
-      "p",
-      { class: "verdict" },
-      seconds(first.elapsed_s) +
-        " \u2192 " +
-        seconds(last.elapsed_s) +
-        (last.speedup === null ? "" : ": speedup " + last.speedup.toFixed(2) + " of " + last.thread_count),
-    ),
-    last.verdict === "good"
-      ? make(
-          "ol",
-          null,
-          ...losses.map(([lost, word]) =>
-            make("li", null, make("b", null, lost.toFixed(2)), " of " + last.thread_count + " lost " + word),
-          ),
-        )
-      : make("p", null, "No stack: " + REJECTED[last.verdict] + "."),
-  );
-  document
-    .getElementById("efficiency")
-    .append(
-      make("h2", null, "Stacks of the whole program"),
-      stackBars("program-stacks", "Stacks of the whole program", points, threadsOf),
-    );
-  document.getElementById("strip").append(
-    make("h2", null, "Speedup"),
-    speedups.every(value => value === null)
-      ? make("p", { class: "note" }, "There is no run with one thread.")
-      : curves(
-          "speedup by number of threads: of the whole program, of its phases if nobody waited, and ideal",
-          sizes,
-          [
-            { name: "measured", colour: "compute", values: speedups },
-            { name: "its phases, if nobody waited", colour: "wait", values: points.map(of => of.speedup_waitless) },
-            { name: "ideal", colour: "quiet", values: sizes, dashed: true },
-          ],
-          { least: 0, most: Math.max(...sizes, ...speedups), column: { type: "real", unit: "ratio" } },
-        ),
-  );
 }
 
 /* ---- two sides ---- */
@@ -729,7 +383,11 @@ function drawDiff(tables) {
             " \u2192 " +
             elapsed.b_words +
             (ratio ? ": " + ratio : "") +
-            (elapsed.significant === false ? ", which may be noise" : elapsed.significant ? ", which is no noise" : "")
+            (elapsed.significant === false
+              ? ", which may be noise"
+              : elapsed.significant
+                ? ", which is significant"
+                : "")
         : "",
     ),
     found.length ? make("h3", null, "Findings") : null,
@@ -758,7 +416,7 @@ function drawDiff(tables) {
     .getElementById("efficiency")
     .append(
       make("h2", null, "The runs"),
-      make("p", { class: "note" }, "means of a rank, but elapsed"),
+      make("p", { class: "note" }, "means of a rank, except elapsed"),
       make(
         "table",
         { id: "run-changes" },
@@ -792,12 +450,8 @@ function drawDiff(tables) {
         ),
       ),
       tables.get("comparison").get("noise_known", 0)
-        ? make("p", { class: "note" }, "* more than the runs of a side differ by themselves (p < 0.05)")
-        : make(
-            "p",
-            { class: "note" },
-            "With one run a side nobody knows what is noise: fvmpi diff A1 A2 A3 -- B1 B2 B3",
-          ),
+        ? make("p", { class: "note" }, "* significant: more than the runs of one side differ (p < 0.05)")
+        : make("p", { class: "note" }, "With one run a side, noise is not known: use fvmpi diff A1 A2 A3 -- B1 B2 B3"),
     );
   document
     .getElementById("strip")
@@ -818,9 +472,9 @@ function drawProblems(tables, ...sides) {
 
   const noise = disturbed.length
     ? [
-        "\u26a0 not quiet: ranks were ready to run and had no processor, " +
+        "\u26a0 noisy: ranks were runnable but had no processor for " +
           disturbed.map(([name, lost]) => seconds(lost) + " of a rank of " + name).join(", ") +
-          ": times hold that",
+          ". Times include this",
       ]
     : [];
 

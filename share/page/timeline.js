@@ -37,7 +37,7 @@ class Timeline {
     this.height = Math.min(threads.length * (threads.length > 12 ? ROW : HIGH) * (this.hasSamples ? 1.4 : 1), TALLEST);
     this.canvas = canvas(
       this.height + 24,
-      "calls over time, a row for each thread that calls MPI or has samples; the table of call sites has their sums",
+      "calls over time: a row for each thread that calls MPI or has samples. The table of call sites has their sums",
       (c, width) => this.draw(c, width),
       (x, y, width) => this.pick(x, y, width),
     );
@@ -61,11 +61,11 @@ class Timeline {
         make(
           "figcaption",
           null,
-          "Calls of MPI from left to right, ranks from top to bottom; between them the program computes" +
+          "MPI calls from left to right, ranks from top to bottom; between calls the program computes" +
             (this.hasSamples
-              ? ": the strip below a rank's calls has the function of the program that samples of the CPU clock met. "
+              ? ". The strip below a rank's calls shows functions of the program, from samples of the CPU clock. "
               : ". ") +
-            "The pale part of a call is waiting for a rank that sent, received or came late: in receives, blocking sends and blocking collectives. Of other calls it is not known here; fvunify knows more. Keys: w and s zoom, a and d move; drag moves, a double click zooms in, dragging with Shift selects a stretch of time." +
+            "The pale part of a call is waiting for a late rank. It is shown for receives, blocking sends and blocking collectives; fvunify also finds it for other calls. Keys: w and s zoom, a and d move. Drag to move, double-click to zoom in, drag with Shift to select a stretch of time." +
             this.leftOut(),
         ),
       ),
@@ -99,7 +99,7 @@ class Timeline {
       );
 
     return [
-      list(this.order, KINDS, "other functions of MPI"),
+      list(this.order, KINDS, "other MPI functions"),
       ...(this.codes.length
         ? [
             list(
@@ -121,19 +121,17 @@ class Timeline {
       (leftOut.calls
         ? " The longest calls of each rank; " +
           count(leftOut.calls) +
-          " shorter ones are left out: fvunify and Vampir show all."
+          " shorter ones are left out; fvunify and Vampir show all."
         : "") +
       (leftOut.messages ? " The largest messages; " + count(leftOut.messages) + " others are left out." : "") +
-      (leftOut.samples ? " Of the samples " + count(leftOut.samples) + " are left out, for which others stand." : "") +
+      (leftOut.samples ? " Of the samples " + count(leftOut.samples) + " are left out; others represent them." : "") +
       (unknown.messages
         ? " Of " +
           plural(unknown.messages, "message end") +
-          " the other end is not known: these messages, and waiting for them, are not here."
+          " the other end is not known. These messages, and waiting for them, are not shown."
         : "") +
-      (unknown.waitsFromHere ? " There were too many messages to tell who waited for the last ones." : "") +
-      (unknown.waits
-        ? " Of " + plural(unknown.waits, "collective call") + " nobody knows here how long they waited."
-        : "")
+      (unknown.waitsFromHere ? " There were too many messages: waiting for the last ones is not shown." : "") +
+      (unknown.waits ? " The waiting of " + plural(unknown.waits, "collective call") + " is not known." : "")
     );
   }
 
@@ -524,7 +522,7 @@ class Timeline {
         seconds(rest * 1e-9) +
           " without a call" +
           (this.hasSamples ? " or a sample" : "") +
-          (this.trace.leftOut.calls ? " that is here" : ""),
+          (this.trace.leftOut.calls ? " that is shown" : ""),
       );
     return said.join(", ") + (waits && hops ? this.because(waits, hops - 1) : "");
   }
@@ -541,7 +539,7 @@ class Timeline {
       " for rank " +
       rank +
       (thread ? ", thread " + thread : "") +
-      ", which had " +
+      ", which in that time was in " +
       this.doing(rank, thread, call.begin, call.begin + call.wait, hops)
     );
   }

@@ -35,13 +35,12 @@ static void get_wait_source(void *subject, const void *row, const struct fv_colu
     }
 static const char *const wait_source_words[] = { "analysis", "profile", NULL };
 static const struct fv_column_def comparison_columns[] = {
-    { "noise_known", "noise known", "", "Does one side have two runs at least?", FV_FIELD(struct fv_diff, noise) },
+    { "noise_known", "noise known", "", "True: one side has at least two runs.", FV_FIELD(struct fv_diff, noise) },
     { "wait_source", "waiting from", "",
-      "Where waiting is from. analysis: analysis.json, beside every experiment; profile: the rank files "
-      "alone.",
+      "Source of waiting. analysis: every experiment has an analysis.json. profile: rank files alone.",
       FV_GET(FV_TYPE_TEXT, get_wait_source), .words = wait_source_words },
     JOINED("by_position_count", "by position", FV_JOIN_POSITION, "that were joined by position."),
-    JOINED("by_names_count", "by names", FV_JOIN_NAMES, "that were joined by names."),
+    JOINED("by_names_count", "by names", FV_JOIN_NAMES, "that were joined by function names."),
     JOINED("only_a_count", "only in A", FV_JOIN_ONLY_A, "that only A has."),
     JOINED("only_b_count", "only in B", FV_JOIN_ONLY_B, "that only B has."),
 };
@@ -59,7 +58,7 @@ static const struct fv_relation problems = {
     .name = "problems",
     .key = "problems",
     .title = "Problems",
-    .doc = "What the reader of the comparison must know.",
+    .doc = "Problems that the reader of the comparison must know.",
     .columns = fv_problem_columns,
     .column_count = FV_PROBLEM_COLUMNS,
     .base = the_diff,
@@ -79,35 +78,36 @@ static void get_run_wait_kind(void *subject, const void *row, const struct fv_co
     }
 static const struct fv_column_def run_columns[] = {
     { "directory", "directory", "", "The experiment.", FV_FIELD(struct fv_diff_run, directory) },
-    { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_diff_run, command) },
-    { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.", FV_FIELD(struct fv_diff_run, mpi) },
+    { "command", "command", "", "Command line of the first rank.", FV_FIELD(struct fv_diff_run, command) },
+    { "mpi", "MPI", "", "Name and version of the MPI library. Empty: no MPI.", FV_FIELD(struct fv_diff_run, mpi) },
     { "rank_count", "ranks", "", "Ranks that have a rank file.", FV_FIELD(struct fv_diff_run, ranks) },
-    { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
+    { "complete", "complete", "", "True: every rank has a complete file and finalized, and nothing was dropped.",
       FV_FIELD(struct fv_diff_run, complete) },
-    { "analysed", "analysed", "", "Is there an analysis.json that is of its rank files?",
+    { "analysed", "analysed", "", "True: it has an analysis.json that belongs to its rank files.",
       FV_FIELD(struct fv_diff_run, analysis) },
     { "no_processor_s", "no processor", "s",
-      "Time of a rank in which it was ready to run and had no processor; 0: less than what fvmpi report calls not a "
-      "quiet run.",
+      "Mean time that a rank was runnable without a processor. 0: less than fvmpi report calls a noisy run.",
       FV_FIELD(struct fv_diff_run, no_processor_s) },
-    VALUE("elapsed_s", "elapsed", "s", FV_RUN_ELAPSED, 0, "From the first begin to the last end."),
-    VALUE("compute_s", "compute", "s", FV_RUN_COMPUTE, 0, "Time outside of MPI, of a rank."),
-    VALUE("mpi_s", "MPI", "s", FV_RUN_MPI, 0, "Time in MPI, of a rank."),
-    VALUE("wait_s", "wait", "s", FV_RUN_WAIT, FV_AS_KIND, "The part of it spent waiting for other ranks."),
-    { "wait_kind", "kind", "", "How well wait_s is known; null: it is not, and wait_s is what is known of it.",
+    VALUE("elapsed_s", "elapsed", "s", FV_RUN_ELAPSED, 0, "Time from the first begin to the last end of a rank."),
+    VALUE("compute_s", "compute", "s", FV_RUN_COMPUTE, 0, "Mean time of a rank outside of MPI."),
+    VALUE("mpi_s", "MPI", "s", FV_RUN_MPI, 0, "Mean time of a rank in MPI."),
+    VALUE("wait_s", "wait", "s", FV_RUN_WAIT, FV_AS_KIND, "Mean time that a rank waited for other ranks."),
+    { "wait_kind", "kind", "",
+      "Whether wait_s is exact or an estimate. Null: part of the waiting is not known; wait_s is the known part.",
       FV_GET(FV_TYPE_TEXT, get_run_wait_kind), .flags = FV_NULLABLE, .words = fv_wait_kind_words },
-    VALUE("count", "calls", "", FV_RUN_CALLS, 0, "MPI calls, of a rank."),
-    VALUE("bytes", "bytes", "bytes", FV_RUN_BYTES, 0, "Bytes sent and received, of a rank."),
+    VALUE("count", "calls", "", FV_RUN_CALLS, 0, "MPI calls of a rank, mean."),
+    VALUE("bytes", "bytes", "bytes", FV_RUN_BYTES, 0, "Bytes sent and received by a rank, mean."),
     VALUE("parallel", "parallel", "share", FV_RUN_PARALLEL, FV_NULLABLE,
           "Parallel efficiency: load_balance x communication."),
     VALUE("load_balance", "load balance", "share", FV_RUN_LOAD_BALANCE, FV_NULLABLE,
-          "Mean over largest time of a rank outside of MPI."),
+          "Mean over maximum of the ranks' time outside of MPI."),
     VALUE("communication", "communication", "share", FV_RUN_COMMUNICATION, FV_NULLABLE,
-          "The largest time of a rank outside of MPI over the longest of a rank."),
+          "Longest time of a rank outside of MPI over the longest time of a rank."),
     VALUE("serialization", "serialization", "share", FV_RUN_SERIALIZATION, FV_NULLABLE,
-          "The part of communication that dependencies of ranks on each other leave; null without an "
-          "analysis.json, here and in transfer."),
-    VALUE("transfer", "transfer", "share", FV_RUN_TRANSFER, FV_NULLABLE, "The part that moving data leaves."),
+          "The part of communication left by dependencies between ranks. Null, here and in transfer, without an "
+          "analysis.json."),
+    VALUE("transfer", "transfer", "share", FV_RUN_TRANSFER, FV_NULLABLE,
+          "The part of communication left by data transfer."),
 };
 
 static const void *side_a(void *subject, const void *parent)
@@ -124,7 +124,7 @@ static const struct fv_relation runs_a = {
     .name = "runs_a",
     .key = "runs_a",
     .title = "Runs of A",
-    .doc = "The experiments of A, as they were given.",
+    .doc = "The experiments of A in the order given.",
     FV_COLUMNS(run_columns),
     .base = side_a,
     FV_ITEMS(struct fv_diff_side, runs, count),
@@ -133,7 +133,7 @@ static const struct fv_relation runs_b = {
     .name = "runs_b",
     .key = "runs_b",
     .title = "Runs of B",
-    .doc = "The experiments of B, as they were given.",
+    .doc = "The experiments of B in the order given.",
     FV_COLUMNS(run_columns),
     .base = side_b,
     FV_ITEMS(struct fv_diff_side, runs, count),
@@ -220,32 +220,33 @@ static const char *const unit_words[] = { FV_DIFF_UNITS(FV_LIST_WORD) NULL };
     {                                                        \
         k, k, "", d, FV_GET(FV_TYPE_TEXT, get), .words = (w) \
     }
-#define CHANGE_COLUMNS(names, more)                                                                      \
-    WORD("metric", get_metric, names, "What changed."),                                                  \
-        WORD("unit", get_unit, unit_words, "The unit of a, b, their deviations, change and interval."),  \
-        BY("a", "A", mean[0], "Mean of A's runs; null: not known."),                                     \
-        BY("a_stddev", "stddev", stddev[0],                                                              \
-           "Standard deviation of A's runs (divided by n - 1); null below two runs."),                   \
-        BY("b", "B", mean[1], "Mean of B's runs; null: not known."),                                     \
-        BY("b_stddev", "stddev", stddev[1], "Standard deviation of B's runs, likewise."),                \
-        BY("change", "change", change, "b - a."),                                                        \
-        GOT("ratio", "ratio", "ratio", FV_TYPE_REAL, get_ratio, "b / a; null where a is 0."),            \
-        BY("interval", "+-", half,                                                                       \
-           "change +- interval is the 95 % interval; null, as p and significant, with one run a side."), \
-        BY("p", "p", p, "Probability of such a change, or a larger one, if there were none."),           \
-        { "significant",                                                                                 \
-          "",                                                                                            \
-          "",                                                                                            \
-          "Is p < 0.05" more "?",                                                                        \
-          FV_GET(FV_TYPE_TRUTH, get_significant),                                                        \
-          .flags = FV_NULLABLE | FV_BLANK },                                                             \
-        { "name", "", "", "metric in words.", FV_GET(FV_TYPE_TEXT, get_name), .flags = FV_FLAT },        \
-        SAID("a_words", "A", get_word, WORD_A, "a with its unit."),                                      \
-        SAID("b_words", "B", get_word, WORD_B, "b with its unit."),                                      \
-        SAID("change_words", "change", get_word, WORD_CHANGE, "change with its unit."),                  \
-        SAID("percent_words", "of A", get_word, WORD_PERCENT, "change of a."),                           \
-        SAID("interval_words", "+-", get_word, WORD_HALF, "interval with its unit."),                    \
-        SAID("a_stddev_words", "spread A", get_word, WORD_STDDEV_A, "a_stddev with its unit."),          \
+#define CHANGE_COLUMNS(names, more)                                                                                   \
+    WORD("metric", get_metric, names, "What changed."),                                                               \
+        WORD("unit", get_unit, unit_words, "Unit of a, b, their standard deviations, change and interval."),          \
+        BY("a", "A", mean[0], "Mean of A's runs. Null: not known."),                                                  \
+        BY("a_stddev", "stddev", stddev[0],                                                                           \
+           "Standard deviation of A's runs (divided by n - 1). Null: fewer than two runs."),                          \
+        BY("b", "B", mean[1], "Mean of B's runs. Null: not known."),                                                  \
+        BY("b_stddev", "stddev", stddev[1],                                                                           \
+           "Standard deviation of B's runs (divided by n - 1). Null: fewer than two runs."),                          \
+        BY("change", "change", change, "b - a."),                                                                     \
+        GOT("ratio", "ratio", "ratio", FV_TYPE_REAL, get_ratio, "b / a. Null: a is 0."),                              \
+        BY("interval", "+-", half,                                                                                    \
+           "Half width of the 95 % confidence interval of change. Null, as p and significant, with one run a side."), \
+        BY("p", "p", p, "Probability of at least such a change if there were no difference."),                        \
+        { "significant",                                                                                              \
+          "",                                                                                                         \
+          "",                                                                                                         \
+          "Is p < 0.05" more "?",                                                                                     \
+          FV_GET(FV_TYPE_TRUTH, get_significant),                                                                     \
+          .flags = FV_NULLABLE | FV_BLANK },                                                                          \
+        { "name", "", "", "The metric in words.", FV_GET(FV_TYPE_TEXT, get_name), .flags = FV_FLAT },                 \
+        SAID("a_words", "A", get_word, WORD_A, "a with its unit."),                                                   \
+        SAID("b_words", "B", get_word, WORD_B, "b with its unit."),                                                   \
+        SAID("change_words", "change", get_word, WORD_CHANGE, "change with its unit."),                               \
+        SAID("percent_words", "of A", get_word, WORD_PERCENT, "change as a share of a."),                             \
+        SAID("interval_words", "+-", get_word, WORD_HALF, "interval with its unit."),                                 \
+        SAID("a_stddev_words", "spread A", get_word, WORD_STDDEV_A, "a_stddev with its unit."),                       \
         SAID("b_stddev_words", "spread B", get_word, WORD_STDDEV_B, "b_stddev with its unit.")
 
 static const char *const run_metric_words[] = { FV_RUN_METRIC_LIST(FV_LIST_WORD) NULL };
@@ -265,7 +266,7 @@ const struct fv_relation fv_diff_run_changes = {
     .name = "run_changes",
     .key = "run_changes",
     .title = "Changes of the run",
-    .doc = "What changed from A to B as a whole: an entry for each value of the runs.",
+    .doc = "Changes of the whole run from A to B: one row for each value.",
     .shown = "name a_words b_words change_words percent_words/5 interval_words/4 significant a_stddev_words/2 "
              "b_stddev_words/2",
     FV_COLUMNS(run_change_columns),
@@ -275,7 +276,7 @@ const struct fv_relation fv_diff_run_changes = {
 
 static const char *const metric_words[] = { FV_DIFF_METRIC_LIST(FV_LIST_WORD) NULL };
 static const struct fv_column_def change_columns[] = { CHANGE_COLUMNS(
-    metric_words, ", and is it one of those that Benjamini and Hochberg's procedure keeps in the list") };
+    metric_words, ", and is it kept by the procedure of Benjamini and Hochberg for this list") };
 
 static size_t change_count(void *subject, const void *parent)
 {
@@ -290,10 +291,9 @@ static const void *change_at(void *subject, const void *parent, size_t i)
 static const struct fv_relation changes = {
     .key = "changes",
     .title = "Changes",
-    .doc = "An entry for each metric: time_s, of it wait_s, count (calls), bytes (sent and received), "
-           "efficiency (the part of the time that is not waiting), balance (mean over longest time of a "
-           "rank; null of a function). A run that does not have the call path counts as 0 in times, calls "
-           "and bytes, and not at all in the two shares.",
+    .doc = "One entry for each metric: time_s, its part wait_s, count (calls), bytes (sent and received), efficiency "
+           "(share of the time without waiting), balance (mean over maximum of the ranks' time; null for a function). "
+           "A run without the call path counts as 0 in times, calls and bytes, and is left out of the two shares.",
     FV_COLUMNS(change_columns),
     .count = change_count,
     .row = change_at,
@@ -301,17 +301,17 @@ static const struct fv_relation changes = {
 
 /* ---- functions and call paths ---- */
 
-#define ROW_COLUMNS                                           \
-    { "wait_kind",                                            \
-      "kind",                                                 \
-      "",                                                     \
-      "How well wait_s is known; null: nothing waits.",       \
-      FV_GET(FV_TYPE_TEXT, fv_get_wait_kind),                 \
-      .flags = FV_NULLABLE,                                   \
-      .argument = FV_PLACE_OF(struct fv_diff_row, wait_kind), \
-      .words = fv_wait_kind_words },                          \
-    {                                                         \
-        "changes", "changes", "", "", FV_NEST(changes)        \
+#define ROW_COLUMNS                                                              \
+    { "wait_kind",                                                               \
+      "kind",                                                                    \
+      "",                                                                        \
+      "Whether the waiting is exact or an estimate. Null: there is no waiting.", \
+      FV_GET(FV_TYPE_TEXT, fv_get_wait_kind),                                    \
+      .flags = FV_NULLABLE,                                                      \
+      .argument = FV_PLACE_OF(struct fv_diff_row, wait_kind),                    \
+      .words = fv_wait_kind_words },                                             \
+    {                                                                            \
+        "changes", "changes", "", "", FV_NEST(changes)                           \
     }
 /* Of the change of seconds at `offset`. */
 static const struct fv_change *change_in(const void *row, const struct fv_column_def *c)
@@ -335,14 +335,15 @@ static void get_time_significant(void *subject, const void *row, const struct fv
                                                           .offset = offsetof(S, m), .argument = (which) \
     }
 /* What flat forms have of a change of seconds. */
-#define TIME_COLUMNS(S, m)                                                                                        \
-    SIDE("time_a_s", "time A", "s", S, m.mean[0], 0), SIDE("time_b_s", "time B", "s", S, m.mean[1], 0),           \
-        TIME_WORD("change_words", "change", WORD_CHANGE, "Of the time.", S, m),                                   \
-        TIME_WORD("percent_words", "of A", WORD_PERCENT, "The same, of that of A.", S, m),                        \
-        TIME_WORD("interval_words", "+-", WORD_HALF, "The 95 % interval of the change.", S, m),                   \
-    {                                                                                                             \
-        "significant", "", "", "Does the change of the time count?", FV_GET(FV_TYPE_TRUTH, get_time_significant), \
-            .flags = FV_FLAT | FV_BLANK, .offset = offsetof(S, m)                                                 \
+#define TIME_COLUMNS(S, m)                                                                                           \
+    SIDE("time_a_s", "time A", "s", S, m.mean[0], 0), SIDE("time_b_s", "time B", "s", S, m.mean[1], 0),              \
+        TIME_WORD("change_words", "change", WORD_CHANGE, "Change of the time.", S, m),                               \
+        TIME_WORD("percent_words", "of A", WORD_PERCENT, "Change of the time as a share of the time of A.", S, m),   \
+        TIME_WORD("interval_words", "+-", WORD_HALF, "Half width of the 95 % confidence interval of the change.", S, \
+                  m),                                                                                                \
+    {                                                                                                                \
+        "significant", "", "", "True: the change of the time is significant.",                                       \
+            FV_GET(FV_TYPE_TRUTH, get_time_significant), .flags = FV_FLAT | FV_BLANK, .offset = offsetof(S, m)       \
     }
 
 /* Bytes where there are none on either side are nothing to compare. */
@@ -378,7 +379,7 @@ const struct fv_relation fv_diff_functions = {
     .name = "mpi_functions",
     .key = "mpi_functions",
     .title = "MPI functions",
-    .doc = "MPI functions: changes of time that are significant first, and within these the largest first.",
+    .doc = "MPI functions. Significant changes of time come first, largest first.",
     .shown = "function time_a_s time_b_s change_words percent_words/6 interval_words/5 significant "
              "wait_a_s/4 wait_b_s/4 "
              "count_a/3 count_b/3 bytes_a/2 bytes_b/2",
@@ -395,16 +396,17 @@ static void get_module(void *subject, const void *row, const struct fv_column_de
 }
 
 static const struct fv_column_def frame_columns[] = {
-    { "function", "function", "", "Its name, demangled; null: not known.", FV_FIELD(struct fv_diff_frame, function),
+    { "function", "function", "", "The demangled name. Null: not known.", FV_FIELD(struct fv_diff_frame, function),
       .flags = FV_NULLABLE },
-    { "file", "file", "", "Base name of its source file; null: not known.", FV_FIELD(struct fv_diff_frame, file),
+    { "file", "file", "", "Base name of the source file. Null: not known.", FV_FIELD(struct fv_diff_frame, file),
       .flags = FV_NULLABLE },
-    { "line", "line", "", "The line that is called from; null: not known.", FV_FIELD(struct fv_diff_frame, line),
+    { "line", "line", "", "The line of the call. Null: not known.", FV_FIELD(struct fv_diff_frame, line),
       .flags = FV_UNLESS_0 },
-    { "module", "module", "", "Base name of its library, or (program); null: not known.",
+    { "module", "module", "", "Base name of the library, or (program). Null: not known.",
       FV_GET(FV_TYPE_TEXT, get_module), .flags = FV_NULLABLE },
     { "offset", "offset", "", "Return address in the module.", FV_FIELD(struct fv_diff_frame, offset) },
-    { "inlined", "inlined", "", "Was it inlined into the next frame?", FV_FIELD(struct fv_diff_frame, inlined) },
+    { "inlined", "inlined", "", "True: the compiler inlined the function into the next frame.",
+      FV_FIELD(struct fv_diff_frame, inlined) },
 };
 
 /* The parent is a member fv_diff_row.path[side]. */
@@ -428,7 +430,7 @@ static const void *frame_at(void *subject, const void *parent, size_t i)
 static const struct fv_relation frames = {
     .key = "path",
     .title = "Call path",
-    .doc = "The frames of the call path, innermost first; empty: not on this side, or not recorded.",
+    .doc = "Frames of the call path, innermost first. Empty: not on this side, or not recorded.",
     FV_COLUMNS(frame_columns),
     .count = frame_count,
     .row = frame_at,
@@ -460,14 +462,14 @@ static const struct fv_column_def callsite_columns[] = {
     { "id", "id", "", "Index in this list, from 0.", FV_GET(FV_TYPE_WHOLE, get_id) },
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_diff_row, function) },
     { "joined", "joined", "",
-      "position: same function, file and line in each frame (the offset, where no line is known). names: "
-      "same functions, in another build. only_a, only_b: the other side does not have it.",
+      "position: same function, file and line in each frame (or the offset, if no line is known). names: same "
+      "functions, in another build. only_a, only_b: the other side does not have it.",
       FV_GET(FV_TYPE_TEXT, get_joined), .words = fv_diff_join_names },
     { "uneven", "uneven", "",
-      "Was it joined by names, and A and B have different numbers of paths of these names? Then which "
-      "belongs to which is a guess.",
+      "True: it was joined by names, and A and B have different numbers of paths with these names. The assignment is "
+      "then a guess.",
       FV_FIELD(struct fv_diff_row, uneven) },
-    { "path", "path", "", "The names of the functions, innermost first, with < between them; of B, if B has it.",
+    { "path", "path", "", "Names of the functions, innermost first, separated by <; those of B, if B has it.",
       FV_GET(FV_TYPE_TEXT, get_path), .flags = FV_FLAT },
     CALL_COLUMNS,
     ROW_COLUMNS,
@@ -478,7 +480,7 @@ static const struct fv_relation callsites = {
     .name = "callsites",
     .key = "callsites",
     .title = "Call sites",
-    .doc = "Call paths that lead to MPI, ordered as mpi_functions.",
+    .doc = "Call paths that lead to MPI, in the order of mpi_functions.",
     FV_COLUMNS(callsite_columns),
     .base = the_diff,
     FV_ITEMS(struct fv_diff, paths, path_count),
@@ -488,7 +490,7 @@ static const struct fv_relation callsites = {
 
 static const char *const entry_metric_words[] = { FV_ENTRY_METRIC_LIST(FV_LIST_WORD) NULL };
 static const struct fv_column_def entry_change_columns[] = { CHANGE_COLUMNS(
-    entry_metric_words, ", and is it one of those that Benjamini and Hochberg's procedure keeps in the table") };
+    entry_metric_words, ", and is it kept by the procedure of Benjamini and Hochberg for this table") };
 
 static size_t entry_change_count(void *subject, const void *parent)
 {
@@ -503,9 +505,8 @@ static const void *entry_change_at(void *subject, const void *parent, size_t i)
 static const struct fv_relation entry_changes = {
     .key = "changes",
     .title = "Changes",
-    .doc = "An entry for each metric: time_s, the seconds that the table is ranked by, the mean of a rank; count, how "
-           "many "
-           "there were, of a rank; mean_s, how long one of them was. What the table does not have is null.",
+    .doc = "One entry for each metric. time_s: the seconds by which the table is sorted, mean of a rank. count: "
+           "number, mean of a rank. mean_s: mean duration of one. Null: the table does not have it.",
     FV_COLUMNS(entry_change_columns),
     .count = entry_change_count,
     .row = entry_change_at,
@@ -562,26 +563,26 @@ static void get_rank_word(void *subject, const void *row, const struct fv_column
     }
 #define ENTRY_SIDE(k, t, u, metric, side) SIDE(k, t, u, struct fv_diff_entry_row, change[metric].mean[side], FV_BLANK)
 static const struct fv_column_def entry_columns[] = {
-    { "table", "table", "", "The table of fvmpi report whose row it is.", FV_GET(FV_TYPE_TEXT, get_table),
+    { "table", "table", "", "The table of fvmpi report that contains the row.", FV_GET(FV_TYPE_TEXT, get_table),
       .words = table_words },
-    ENTRY("name", "name", "What it is called there.", name, 0),
-    { "label", "name", "", "The same in short.", FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
-    ENTRY("place", "where", "Its file and line, its place or kind; null: not known.", place, FV_NULLABLE),
+    ENTRY("name", "name", "Name of the row in that table.", name, 0),
+    { "label", "name", "", "Name in short.", FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
+    ENTRY("place", "where", "File and line, place or kind. Null: not known.", place, FV_NULLABLE),
     { "joined", "joined", "",
-      "position: same name, file and place. names: the same, but for lines. only_a, only_b: the other side does not "
+      "position: same name, file and place. names: the same, except for lines. only_a, only_b: the other side does not "
       "have it.",
       FV_GET(FV_TYPE_TEXT, get_entry_joined), .words = fv_diff_join_names },
     ENTRY("a_run_count", "runs of A", "Runs of A that have it.", runs[0], 0),
     ENTRY("b_run_count", "runs of B", "Runs of B that have it.", runs[1], 0),
     { "rank", "rank", "",
-      "The rank that it is about; of others the one whose seconds changed most. Null: neither is known, or numbers of "
-      "ranks differ.",
+      "The rank concerned: of a finding its own, otherwise the rank whose time changed most. Null: not known, or "
+      "numbers of ranks differ.",
       FV_GET(FV_TYPE_NUMBER, get_entry_rank), .flags = FV_NULLABLE },
-    { "rank_change_s", "of it", "s", "How much they changed; null: not known.",
+    { "rank_change_s", "rank change", "s", "How much the time of that rank changed. Null: not known.",
       FV_FIELD(struct fv_diff_entry_row, rank_change_s), .flags = FV_NULLABLE },
-    { "rank_change_words", "its change", "", "The same with its sign.", FV_GET(FV_TYPE_TEXT, get_rank_word),
-      .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT },
-    ENTRY("text", "text", "Of a finding, in words; null: of others.", text, FV_NULLABLE),
+    { "rank_change_words", "rank change", "", "Change of the rank's time with its sign.",
+      FV_GET(FV_TYPE_TEXT, get_rank_word), .flags = FV_FLAT | FV_NULLABLE | FV_AMOUNT },
+    ENTRY("text", "text", "A finding in words. Null: not a finding.", text, FV_NULLABLE),
     TIME_COLUMNS(struct fv_diff_entry_row, change[FV_ENTRY_TIME]),
     ENTRY_SIDE("count_a", "count A", "count", FV_ENTRY_COUNT, 0),
     ENTRY_SIDE("count_b", "count B", "count", FV_ENTRY_COUNT, 1),
@@ -593,10 +594,8 @@ const struct fv_relation fv_diff_entries = {
     .name = "entries",
     .key = "entries",
     .title = "Rows of tables",
-    .doc = "Findings, sampled functions, procedures, computing between calls, sections and locks of either side, those "
-           "of the "
-           "tables that every run recorded: changes of time that are significant first, and within these the largest "
-           "first.",
+    .doc = "Findings, sampled functions, procedures, computing between calls, sections and locks of either side, from "
+           "tables that every run recorded. Significant changes of time come first, largest first.",
     .shown = "label place/7 time_a_s/9 time_b_s/9 change_words percent_words/6 interval_words/5 significant rank/8 "
              "rank_change_words/8 count_a/3 count_b/3 mean_a_s/4 mean_b_s/4",
     FV_COLUMNS(entry_columns),
@@ -616,19 +615,19 @@ static void get_fact_kind(void *subject, const void *row, const struct fv_column
         k, t, "", d, FV_FIELD(struct fv_diff_fact, m), .flags = (f) \
     }
 static const struct fv_column_def difference_columns[] = {
-    { "kind", "kind", "", "Of what.", FV_GET(FV_TYPE_TEXT, get_fact_kind), .words = fv_diff_fact_kinds },
+    { "kind", "kind", "", "What differs.", FV_GET(FV_TYPE_TEXT, get_fact_kind), .words = fv_diff_fact_kinds },
     FACT("name", "name", name, 0, "The fact of the machine, or the variable."),
     FACT("a", "A", value[0], FV_NULLABLE,
-         "Its value in A, several with | between them, \"not set\" for ranks without it; null: not known, or no rank "
-         "has it."),
-    FACT("b", "B", value[1], FV_NULLABLE, "In B, likewise."),
+         "Value in A; several are separated by |, \"not set\" means ranks without it. Null: not known, or no rank has "
+         "it."),
+    FACT("b", "B", value[1], FV_NULLABLE, "Value in B, in the same form."),
 };
 static const struct fv_relation differences = {
     .name = "differences",
     .key = "differences",
     .title = "Machines and environments",
-    .doc = "What differs between the machines, the placement of ranks and the environments of A and B, by kind and "
-           "name. Empty where one of the runs did not record them.",
+    .doc = "Differences between machines, placement of ranks and environments of A and B, by kind and name. Empty: "
+           "none, or one of the runs did not record them.",
     FV_COLUMNS(difference_columns),
     .base = the_diff,
     FV_ITEMS(struct fv_diff, differing, differing_count),

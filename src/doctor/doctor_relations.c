@@ -22,25 +22,29 @@ static void get_count(void *subject, const void *row, const struct fv_column_def
 }
 
 static const struct fv_column_def machine_columns[] = {
-    { "host", "host", "", "Its name; null: not known.", FV_FIELD(struct fv_doctor, host), .flags = FV_NULLABLE },
-    { "kernel", "kernel", "", "Release of the kernel; null: not known.", FV_FIELD(struct fv_doctor, kernel),
+    { "host", "host", "", "Name of the host. Null: not known.", FV_FIELD(struct fv_doctor, host),
       .flags = FV_NULLABLE },
-    { "processors", "processors", "", "Those that are online, a list such as 0-63; null: not known.",
+    { "kernel", "kernel", "", "Kernel release. Null: not known.", FV_FIELD(struct fv_doctor, kernel),
+      .flags = FV_NULLABLE },
+    { "processors", "processors", "", "Online processors, a list such as 0-63. Null: not known.",
       FV_FIELD(struct fv_doctor, processors), .flags = FV_NULLABLE },
-    { "root", "root", "", "FVMPI_SENSORS_ROOT: below which /proc, /sys and /boot were read; null: the machine's own.",
+    { "root", "root", "",
+      "FVMPI_SENSORS_ROOT: the directory below which /proc, /sys and /boot were read. Null: the machine's own.",
       FV_GET(FV_TYPE_TEXT, get_root), .flags = FV_NULLABLE },
-    { "bad_count", "bad", "", "Checks that are bad.", FV_GET(FV_TYPE_WHOLE, get_count), .argument = FV_DOCTOR_BAD },
+    { "bad_count", "bad", "", "Checks with a bad result.", FV_GET(FV_TYPE_WHOLE, get_count),
+      .argument = FV_DOCTOR_BAD },
     { "unknown_count", "unknown", "", "Checks that could not be read.", FV_GET(FV_TYPE_WHOLE, get_count),
       .argument = FV_DOCTOR_UNKNOWN },
     { "note_count", "notes", "", "Checks that are neither good nor bad.", FV_GET(FV_TYPE_WHOLE, get_count),
       .argument = FV_DOCTOR_NOTE },
-    { "good_count", "good", "", "Checks that are good.", FV_GET(FV_TYPE_WHOLE, get_count), .argument = FV_DOCTOR_GOOD },
+    { "good_count", "good", "", "Checks with a good result.", FV_GET(FV_TYPE_WHOLE, get_count),
+      .argument = FV_DOCTOR_GOOD },
 };
 static const struct fv_relation machine = {
     .name = "machine",
     .key = "machine",
     .title = "Machine",
-    .doc = "What was looked at.",
+    .doc = "The machine that was checked.",
     .shape = FV_ONE,
     FV_COLUMNS(machine_columns),
     .base = the_doctor,
@@ -49,15 +53,15 @@ static const struct fv_relation machine = {
 /* ---- checks ---- */
 
 static const struct fv_column_def write_columns[] = {
-    { "path", "file", "", "Below the root.", FV_FIELD(struct fv_doctor_write, path) },
-    { "now", "now", "", "Its value.", FV_FIELD(struct fv_doctor_write, now) },
-    { "value", "to write", "", "The value that would be good.", FV_FIELD(struct fv_doctor_write, value) },
+    { "path", "file", "", "Path of the file, below the root.", FV_FIELD(struct fv_doctor_write, path) },
+    { "now", "now", "", "Value of the file.", FV_FIELD(struct fv_doctor_write, now) },
+    { "value", "good value", "", "The good value.", FV_FIELD(struct fv_doctor_write, value) },
 };
 static const struct fv_relation writes = {
     .name = "writes",
     .key = "writes",
     .title = "Files to write",
-    .doc = "What --apply would write; of notes only where they are named.",
+    .doc = "Files that --apply would write. For a note, only if the check is named.",
     FV_COLUMNS(write_columns),
     .base = the_doctor,
     FV_SLICE(struct fv_doctor, writes, struct fv_doctor_result, first_write, write_count),
@@ -74,18 +78,18 @@ static void get_state(void *subject, const void *row, const struct fv_column_def
 }
 
 static const struct fv_column_def result_columns[] = {
-    { "state", "state", "", "good, note (neither, or it depends), unknown (it could not be read), bad.",
+    { "state", "state", "", "good; note: neither good nor bad, or it depends; unknown: it could not be read; bad.",
       FV_GET(FV_TYPE_TEXT, get_state), .words = fv_doctor_states },
-    { "check", "check", "", "Its name, as the command takes it.", FV_GET(FV_TYPE_TEXT, get_text),
+    { "check", "check", "", "Name of the check, as the command accepts it.", FV_GET(FV_TYPE_TEXT, get_text),
       .argument = offsetof(struct fv_doctor_check, name) },
     { "found", "found", "", "What was found.", FV_FIELD(struct fv_doctor_result, found) },
-    { "good_is", "good is", "", "What is good.", FV_GET(FV_TYPE_TEXT, get_text),
+    { "good_is", "good is", "", "The good state.", FV_GET(FV_TYPE_TEXT, get_text),
       .argument = offsetof(struct fv_doctor_check, about) },
-    { "effect", "effect", "", "What it does to measurements where it is bad.", FV_GET(FV_TYPE_TEXT, get_text),
+    { "effect", "effect", "", "Effect on measurements if it is bad.", FV_GET(FV_TYPE_TEXT, get_text),
       .argument = offsetof(struct fv_doctor_check, effect) },
-    { "fix", "fix", "", "Shell commands, or what cannot be fixed; null: none is needed or known.",
+    { "fix", "fix", "", "Shell commands that fix it, or what cannot be fixed. Null: none is needed or known.",
       FV_FIELD(struct fv_doctor_result, fix), .flags = FV_NULLABLE },
-    { "boot", "at boot", "", "Parameters of the kernel that do the same; null: none are needed or known.",
+    { "boot", "at boot", "", "Kernel parameters with the same effect. Null: none is needed or known.",
       FV_FIELD(struct fv_doctor_result, boot), .flags = FV_NULLABLE },
     { "writes", "writes", "", "", FV_NEST(writes) },
 };
@@ -93,7 +97,7 @@ const struct fv_relation fv_doctor_results = {
     .name = "checks",
     .key = "checks",
     .title = "Checks",
-    .doc = "Those of processes, if there are any, then those of the machine in the order of fvmpi-doctor(1).",
+    .doc = "Checks of processes, if any, then checks of the machine in the order of fvmpi-doctor(1).",
     .shown = "state check found",
     FV_COLUMNS(result_columns),
     .base = the_doctor,
@@ -103,19 +107,20 @@ const struct fv_relation fv_doctor_results = {
 /* ---- processes ---- */
 
 static const struct fv_column_def thread_columns[] = {
-    { "tid", "thread", "id", "Its number.", FV_FIELD(struct fv_doctor_thread, tid) },
-    { "name", "name", "", "Its name; null: not known.", FV_FIELD(struct fv_doctor_thread, name), .flags = FV_NULLABLE },
-    { "processors", "processors", "", "Those that it may use, a list such as 0-3.",
+    { "tid", "thread", "id", "The thread id.", FV_FIELD(struct fv_doctor_thread, tid) },
+    { "name", "name", "", "Name of the thread. Null: not known.", FV_FIELD(struct fv_doctor_thread, name),
+      .flags = FV_NULLABLE },
+    { "processors", "processors", "", "Processors that the thread may use, a list such as 0-3.",
       FV_FIELD(struct fv_doctor_thread, processors) },
-    { "cpu_s", "CPU time", "s", "CPU time until now.", FV_FIELD(struct fv_doctor_thread, cpu_s) },
-    { "computes", "computes", "", "It has 1 % of its process's CPU time at least, and was judged.",
+    { "cpu_s", "CPU time", "s", "CPU time so far.", FV_FIELD(struct fv_doctor_thread, cpu_s) },
+    { "computes", "computes", "", "True: it has at least 1 % of its process's CPU time, and was judged.",
       FV_FIELD(struct fv_doctor_thread, counts) },
 };
 static const struct fv_relation threads = {
     .name = "threads",
     .key = "threads",
     .title = "Threads",
-    .doc = "All threads of the process whose masks could be read.",
+    .doc = "All threads of the process whose processors could be read.",
     FV_COLUMNS(thread_columns),
     .base = the_doctor,
     FV_SLICE(struct fv_doctor, threads, struct fv_doctor_process, first_thread, thread_count),
@@ -127,15 +132,15 @@ static bool has_rank(void *subject, const void *row, const struct fv_column_def 
 }
 
 static const struct fv_column_def process_columns[] = {
-    { "rank", "rank", "", "In MPI_COMM_WORLD, by the launcher's variable; null: not known.",
+    { "rank", "rank", "", "Rank in MPI_COMM_WORLD, from the launcher's variable. Null: not known.",
       FV_FIELD(struct fv_doctor_process, rank), .known = has_rank, .flags = FV_NULLABLE },
-    { "pid", "process", "id", "Its number.", FV_FIELD(struct fv_doctor_process, pid) },
-    { "name", "name", "", "Its name.", FV_FIELD(struct fv_doctor_process, name) },
+    { "pid", "process", "id", "The process id.", FV_FIELD(struct fv_doctor_process, pid) },
+    { "name", "name", "", "Name of the process.", FV_FIELD(struct fv_doctor_process, name) },
     { "thread_count", "threads", "", "Threads.", FV_FIELD(struct fv_doctor_process, thread_count) },
-    { "processors", "processors", "", "Those that threads that compute may use, a list such as 0-3.",
+    { "processors", "processors", "", "Processors that computing threads may use, a list such as 0-3.",
       FV_FIELD(struct fv_doctor_process, processors) },
     { "remote_share", "remote", "share",
-      "Of its memory: on NUMA nodes that its processors are not of; null: not known.",
+      "Share of its memory on other NUMA nodes than its processors. Null: not known.",
       FV_FIELD(struct fv_doctor_process, remote_share), .flags = FV_NULLABLE },
     { "threads", "threads", "", "", FV_NEST(threads) },
 };
@@ -143,7 +148,7 @@ const struct fv_relation fv_doctor_processes = {
     .name = "processes",
     .key = "processes",
     .title = "Processes",
-    .doc = "Those that were named by --pid, or the ranks of this node.",
+    .doc = "Processes given by --pid, or the ranks of this node.",
     .shown = "rank pid name thread_count processors remote_share",
     FV_COLUMNS(process_columns),
     .base = the_doctor,

@@ -31,17 +31,15 @@ static void get_barrier(void *subject, const void *row, const struct fv_column_d
     }
 }
 
-#define BARRIER_DOC                                                                                         \
-    "The part of the time in barriers that fvmpi inserted (--barrier); null: none. Before a collective it " \
-    "is wait_s, which the "                                                                                 \
-    "rank measured itself; after one it is waiting in addition to that for ranks that came late."
-#define SITE_WAIT_DOC                                                                                    \
-    "Waiting for other ranks. Exact: from the analysed trace, or from the entry times of all ranks. "    \
-    "Estimate: from a log or trace "                                                                     \
-    "that is not whole, or between clocks; of point-to-point calls without a trace, the time above the " \
-    "fastest call that moved as "                                                                        \
-    "much or more, and of those that complete others, above the fastest such call, transfers included. " \
-    "Null: there is no rule for the function, or its calls were not logged."
+#define BARRIER_DOC                                                                                                 \
+    "Time in barriers that fvmpi inserted (--barrier). Before a collective it equals wait_s, measured by the rank " \
+    "itself. After a collective it is further waiting for late ranks. Null: no barriers."
+#define SITE_WAIT_DOC                                                                                                  \
+    "Time spent waiting for other ranks. Exact: from an analysed trace, or from the entry times of all ranks. "        \
+    "Estimate: the log or trace is incomplete, or clocks differ. Without a trace, waiting in point-to-point calls is " \
+    "the time above the fastest call that moved at least as much. For calls that complete others it is the time "      \
+    "above the fastest such call, and includes transfers. Null: there is no rule for the function, or its calls were " \
+    "not logged."
 /* Of a rank's part; or of a site, with those of all its ranks together. */
 static void put_size(const struct fv_site_rank *part, bool largest, struct fv_value *v)
 {
@@ -65,22 +63,23 @@ static void get_site_size(void *subject, const void *row, const struct fv_column
         fv_site_sizes_add(&all, &fv_tables_model(subject)->site_ranks[site->first + i]);
     put_size(&all, c->argument, v);
 }
-#define SIZE_COLUMNS(get)                                                                                    \
-    { "message_min_bytes",                                                                                   \
-      "min message",                                                                                         \
-      "bytes",                                                                                               \
-      "The smallest message, or collective call, that moved anything has so many bytes at least: sizes are " \
-      "recorded by powers of two, of what was sent, else of what was received. Null: none, or lengths were " \
-      "lost (--profile-max).",                                                                               \
-      FV_GET(FV_TYPE_WHOLE, get),                                                                            \
-      .flags = FV_NULLABLE | FV_ESTIMATE },                                                                  \
-    {                                                                                                        \
-        "message_max_bytes", "max message", "bytes", "The largest has so many at most; likewise.",           \
-            FV_GET(FV_TYPE_WHOLE, get), .flags = FV_NULLABLE | FV_ESTIMATE, .argument = 1                    \
+#define SIZE_COLUMNS(get)                                                                                              \
+    { "message_min_bytes",                                                                                             \
+      "min message",                                                                                                   \
+      "bytes",                                                                                                         \
+      "Lower bound of the smallest message or collective call that moved data. Sizes are recorded in powers of two: "  \
+      "bytes sent, or else received. Null: none, or sizes were dropped (--profile-max).",                              \
+      FV_GET(FV_TYPE_WHOLE, get),                                                                                      \
+      .flags = FV_NULLABLE | FV_ESTIMATE },                                                                            \
+    {                                                                                                                  \
+        "message_max_bytes", "max message", "bytes",                                                                   \
+            "Upper bound of the largest message or collective call. Sizes are recorded in powers of two. Null: none, " \
+            "or sizes were dropped.",                                                                                  \
+            FV_GET(FV_TYPE_WHOLE, get), .flags = FV_NULLABLE | FV_ESTIMATE, .argument = 1                              \
     }
 
 static const struct fv_column_def site_rank_columns[] = {
-    FV_RANK_COLUMN(struct fv_site_rank, rank, "rank", "rank", "A rank that called here."),
+    FV_RANK_COLUMN(struct fv_site_rank, rank, "rank", "rank", "A rank that called this call site."),
     { "count", "calls", "", "Calls.", FV_FIELD(struct fv_site_rank, stat.calls) },
     FV_CALL_STAT_COLUMNS(struct fv_site_rank, stat),
     FV_WAIT_COLUMNS(struct fv_site_rank, SITE_WAIT_DOC),
@@ -96,7 +95,7 @@ static const struct fv_relation site_ranks = {
     .name = "callsites_by_rank",
     .key = "per_rank",
     .title = "Call sites by rank",
-    .doc = "The call site's numbers of each rank that called there, by rank.",
+    .doc = "The numbers of a call site on each rank that called it, by rank.",
     .shape = FV_ROWS,
     .by_rank = true,
     FV_COLUMNS(site_rank_columns),
@@ -117,28 +116,29 @@ static void get_site_key(void *subject, const void *row, const struct fv_column_
 
 static const struct fv_column_def site_columns[] = {
     FV_ID_COLUMN("id", sites, "Index in this list, from 0."),
-    { "number", "#", "id", "Its number in the text report, from 1.", FV_GET(FV_TYPE_WHOLE, get_number) },
-    { "key", "key", "", "Its number in each report of the same program, on any run.",
+    { "number", "#", "id", "Number of the call site in the text report, from 1.", FV_GET(FV_TYPE_WHOLE, get_number) },
+    { "key", "key", "", "Identifies the call site in all reports of the same program, on any run.",
       FV_GET(FV_TYPE_HEX, get_site_key) },
     FUNCTION_COLUMN(struct fv_site),
     FV_PATH_COLUMNS(struct fv_site, node),
     { "count", "calls", "", "Calls.", FV_FIELD(struct fv_site, stat.calls) },
     FV_CALL_STAT_COLUMNS(struct fv_site, stat),
     FV_SHARE_COLUMN("share", "of all", struct fv_site, stat.sum_s, FV_OF_THREADS, 0,
-                    "Time in the calls, of the time of all threads that call MPI."),
+                    "Time in these calls as a share of the time of all threads that call MPI."),
     FV_WAIT_COLUMNS(struct fv_site, SITE_WAIT_DOC),
     { "barrier_s", "barrier", "s", BARRIER_DOC, FV_GET(FV_TYPE_REAL, get_barrier), .flags = FV_NULLABLE,
       .argument = 1 },
     FV_BYTES_COLUMNS(struct fv_site, stat),
     SIZE_COLUMNS(get_site_size),
-    { "rank_count", "ranks", "", "Ranks that called here.", FV_FIELD(struct fv_site, ranks) },
-    { "over_ranks.min_s", "min rank", "s", "Time of the rank with least, of those that called here.",
+    { "rank_count", "ranks", "", "Number of ranks that called this call site.", FV_FIELD(struct fv_site, ranks) },
+    { "over_ranks.min_s", "min rank", "s", "Time of the rank with the least, among ranks that called it.",
       FV_FIELD(struct fv_site, rank_min), .flags = FV_NULLABLE },
     { "over_ranks.mean_s", "mean rank", "s", "Mean time of these ranks.", FV_FIELD(struct fv_site, rank_mean),
       .flags = FV_NULLABLE },
-    { "over_ranks.max_s", "max rank", "s", "Time of the rank with most.", FV_FIELD(struct fv_site, rank_max),
+    { "over_ranks.max_s", "max rank", "s", "Time of the rank with the most.", FV_FIELD(struct fv_site, rank_max),
       .flags = FV_NULLABLE },
-    { "cov", "cov", "ratio", "Standard deviation (of the population) of these ranks' times over their mean.",
+    { "cov", "cov", "ratio",
+      "Coefficient of variation of these ranks' times: standard deviation (of the population) over mean.",
       FV_FIELD(struct fv_site, cov), .flags = FV_NULLABLE },
     { "per_rank", "by rank", "", "", FV_NEST(site_ranks) },
 };
@@ -146,11 +146,9 @@ static const struct fv_relation callsites_relation = {
     .name = "callsites",
     .key = "callsites",
     .title = "Call sites",
-    .doc = "MPI functions with the call paths that lead to them, by time, longest first. Calls whose paths "
-           "look the same, with the same "
-           "module, function, file and line in each frame (as of a loop that the compiler unrolled), are "
-           "one; where a line is not "
-           "known the offset must be the same, too.",
+    .doc = "MPI functions with the call paths that lead to them, longest time first. Call paths that look the same are "
+           "merged: equal module, function, file and line in each frame. If a line is not known, the offset must be "
+           "equal too.",
     .shown = "number function time_sum_s share wait_s/9 count time_mean_s/5 time_max_s/3 bytes_sent/6 "
              "bytes_received/6 "
              "cov/4 rank_count/7 path/8 line/10",
@@ -181,20 +179,21 @@ static void get_class(void *subject, const void *row, const struct fv_column_def
 
 static const struct fv_column_def function_columns[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_func, name) },
-    { "class", "class", "", "What kind of function it is.", FV_GET(FV_TYPE_TEXT, get_class), .words = fv_class_words },
+    { "class", "class", "", "Class of the MPI function.", FV_GET(FV_TYPE_TEXT, get_class), .words = fv_class_words },
     { "count", "calls", "", "Calls.", FV_FIELD(struct fv_func, stat.calls) },
     FV_CALL_STAT_COLUMNS(struct fv_func, stat),
-    FV_SHARE_COLUMN("share", "of all", struct fv_func, stat.sum_s, FV_OF_THREADS, FV_FLAT, "As in callsites."),
-    FV_WAIT_COLUMNS(struct fv_func, "Waiting for other ranks, summed over the call sites."),
+    FV_SHARE_COLUMN("share", "of all", struct fv_func, stat.sum_s, FV_OF_THREADS, FV_FLAT,
+                    "Time in these calls as a share of the time of all threads that call MPI."),
+    FV_WAIT_COLUMNS(struct fv_func, "Time spent waiting for other ranks, over the call sites of the function."),
     FV_BYTES_COLUMNS(struct fv_func, stat),
-    { "callsite_count", "sites", "", "How many call sites it has.", FV_FIELD(struct fv_func, sites) },
-    { "rank_count", "ranks", "", "How many ranks called it.", FV_FIELD(struct fv_func, ranks) },
+    { "callsite_count", "sites", "", "Number of call sites of the function.", FV_FIELD(struct fv_func, sites) },
+    { "rank_count", "ranks", "", "Number of ranks that called the function.", FV_FIELD(struct fv_func, ranks) },
 };
 static const struct fv_relation mpi_functions_relation = {
     .name = "mpi_functions",
     .key = "mpi_functions",
     .title = "MPI functions",
-    .doc = "Call sites summed by MPI function, by time, longest first.",
+    .doc = "MPI functions, summed over their call sites, longest time first.",
     .shown = "function time_sum_s share wait_s/6 count time_mean_s/5 time_min_s/2 time_max_s/3 bytes_sent/4 "
              "bytes_received/4 callsite_count/2 rank_count/1",
     .share = "share",
@@ -232,12 +231,12 @@ static const void *size_bucket_at(void *subject, const void *parent, size_t i)
 
 static const struct fv_column_def size_columns[] = {
     { "low_bytes", "from", "bytes", "The smallest size of the bucket.", FV_FIELD(struct size_row, low) },
-    { "high_bytes", "to", "bytes", "The largest.", FV_FIELD(struct size_row, high) },
-    { "count", "count", "", "Calls or messages of so many bytes.", FV_FIELD(struct size_row, count) },
-    { "bytes", "bytes", "bytes", "Their bytes.", FV_FIELD(struct size_row, bytes) },
+    { "high_bytes", "to", "bytes", "The largest size of the bucket.", FV_FIELD(struct size_row, high) },
+    { "count", "count", "", "Calls or messages in the bucket.", FV_FIELD(struct size_row, count) },
+    { "bytes", "bytes", "bytes", "Sum of their bytes.", FV_FIELD(struct size_row, bytes) },
     { "time_s", "time", "s",
-      "Their time. A call that both sends and receives has it under sent; a non-blocking receive has it "
-      "elsewhere.",
+      "Total time of these calls. For a call that sends and receives, it is under `sent`. A non-blocking receive has "
+      "no time here.",
       FV_FIELD(struct size_row, seconds) },
 };
 static const struct fv_column_def function_outer[] = {
@@ -254,8 +253,9 @@ static const struct fv_column_def function_outer[] = {
         .count = size_bucket_count,              \
         .row = size_bucket_at,                   \
     }
-SIZES(sizes_sent, "sizes_sent", "sent", "Buckets of sizes that were sent, powers of two, that are not empty.");
-SIZES(sizes_received, "sizes_received", "received", "The same of what was received.");
+SIZES(sizes_sent, "sizes_sent", "sent", "Sizes that were sent, in powers of two. Empty buckets are left out.");
+SIZES(sizes_received, "sizes_received", "received",
+      "Sizes that were received, in powers of two. Empty buckets are left out.");
 
 /* The same of all functions, for which the rows are added up. */
 struct message_row {
@@ -303,27 +303,27 @@ static const void *message_at(void *subject, const void *parent, size_t i)
         k, t, u, d, FV_FIELD(S, m), .flags = FV_BLANK \
     }
 /* Of a struct with both buckets. */
-#define MOVED_COLUMNS(S)                                                                                        \
-    MOVED(S, "sent_count", "sent", "", sent.count, "Calls or messages that sent so many bytes."),               \
-        MOVED(S, "bytes_sent", "bytes", "bytes", sent.bytes, "Their bytes."),                                   \
-        MOVED(S, "received_count", "received", "", received.count, "Calls or messages that received so many."), \
-        MOVED(S, "bytes_received", "bytes", "bytes", received.bytes, "Their bytes.")
+#define MOVED_COLUMNS(S)                                                                              \
+    MOVED(S, "sent_count", "sent", "", sent.count, "Calls or messages that sent data of this size."), \
+        MOVED(S, "bytes_sent", "bytes", "bytes", sent.bytes, "Bytes that they sent."),                \
+        MOVED(S, "received_count", "received", "", received.count,                                    \
+              "Calls or messages that received data of this size."),                                  \
+        MOVED(S, "bytes_received", "bytes", "bytes", received.bytes, "Bytes that they received.")
 static const struct fv_column_def message_columns[] = {
     { "low_bytes", "from", "bytes", "The smallest size of the bucket.", FV_FIELD(struct message_row, low) },
-    { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.", FV_FIELD(struct message_row, below),
-      .flags = FV_UNLESS_0 },
+    { "below_bytes", "below", "bytes", "Sizes are below this. Null: no upper limit.",
+      FV_FIELD(struct message_row, below), .flags = FV_UNLESS_0 },
     MOVED_COLUMNS(struct message_row),
-    { "time_s", "time", "s", "Time of all of them, as in histograms.", FV_FIELD(struct message_row, seconds) },
-    { "function", "mostly", "", "The MPI function that took most of it; null: it took no time.",
+    { "time_s", "time", "s", "Total time of these calls, as in `histograms`.", FV_FIELD(struct message_row, seconds) },
+    { "function", "top function", "", "The MPI function with most of this time. Null: it took no time.",
       FV_FIELD(struct message_row, most), .flags = FV_NULLABLE },
 };
 static const struct fv_relation message_sizes_relation = {
     .name = "message_sizes",
     .key = "message_sizes",
     .title = "Message sizes",
-    .doc = "Buckets of message sizes, powers of two, that are not empty, over all MPI functions and ranks. The first "
-           "is of "
-           "messages of 0 bytes, point to point.",
+    .doc = "Message sizes in powers of two, over all MPI functions and ranks. Empty buckets are left out. The first "
+           "bucket is for 0 bytes, point to point.",
     .shown = "low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3 function/1",
     FV_COLUMNS(message_columns),
     .count = size_bucket_count,
@@ -347,23 +347,23 @@ static void get_class_time(void *subject, const void *row, const struct fv_colum
 
 static const struct fv_column_def class_columns[] = {
     FUNCTION_COLUMN(struct fv_size_class),
-    { "comm_size", "ranks", "", "Ranks of the communicator, of the local group; null: no communicator, or not known.",
+    { "comm_size", "ranks", "",
+      "Number of ranks in the communicator's local group. Null: no communicator, or not known.",
       FV_FIELD(struct fv_size_class, comm_size), .flags = FV_UNLESS_0 },
     { "low_bytes", "from", "bytes",
-      "The smallest size of the bucket; in that of 0 bytes are those of unknown size, too.",
+      "The smallest size of the bucket. The bucket of 0 bytes includes messages of unknown size.",
       FV_GET(FV_TYPE_WHOLE, get_class_bound) },
-    { "below_bytes", "below", "bytes", "Sizes are less than this; null: any.", FV_GET(FV_TYPE_WHOLE, get_class_bound),
-      .flags = FV_NULLABLE, .argument = 1 },
+    { "below_bytes", "below", "bytes", "Sizes are below this. Null: no upper limit.",
+      FV_GET(FV_TYPE_WHOLE, get_class_bound), .flags = FV_NULLABLE, .argument = 1 },
     MOVED_COLUMNS(struct fv_size_class),
-    { "time_s", "time", "s", "Time of all of them, as in histograms.", FV_GET(FV_TYPE_REAL, get_class_time) },
+    { "time_s", "time", "s", "Total time of these calls, as in `histograms`.", FV_GET(FV_TYPE_REAL, get_class_time) },
 };
 static const struct fv_relation size_classes_relation = {
     .name = "size_classes",
     .key = "size_classes",
     .title = "Message sizes by function and size of communicator",
-    .doc = "Calls and messages of an MPI function on communicators of so many ranks, of sizes from one power of two to "
-           "the next: by function, longest first, "
-           "then by these.",
+    .doc = "Calls and messages of an MPI function by size of the communicator and message size, in powers of two. "
+           "Sorted by function, longest time first, then by these sizes.",
     .shown =
         "function comm_size low_bytes below_bytes sent_count bytes_sent received_count/2 bytes_received/2 time_s/3",
     FV_COLUMNS(class_columns),
@@ -387,15 +387,16 @@ const void *fv_time_bucket_at(void *subject, const void *parent, size_t i)
 }
 
 const struct fv_column_def fv_time_bucket_columns[FV_TIME_BUCKET_COLUMNS] = {
-    { "low_s", "from", "s", "The shortest time of the bucket.", FV_FIELD(struct time_row, low_s) },
-    { "high_s", "to", "s", "The longest; null: any.", FV_FIELD(struct time_row, high_s), .flags = FV_NULLABLE },
-    { "count", "count", "", "How many took so long.", FV_FIELD(struct time_row, count) },
+    { "low_s", "from", "s", "The shortest duration of the bucket.", FV_FIELD(struct time_row, low_s) },
+    { "high_s", "to", "s", "The longest duration of the bucket. Null: no upper limit.",
+      FV_FIELD(struct time_row, high_s), .flags = FV_NULLABLE },
+    { "count", "count", "", "Number of calls with this duration.", FV_FIELD(struct time_row, count) },
 };
 static const struct fv_relation durations = {
     .name = "durations",
     .key = "durations",
     .title = "Durations",
-    .doc = "Buckets of the calls' times that are not empty; each is twice as long as the one before.",
+    .doc = "Durations of calls, in powers of two. Empty buckets are left out.",
     FV_COLUMNS(fv_time_bucket_columns),
     FV_OUTER(function_outer),
     .count = fv_time_bucket_count,
@@ -410,7 +411,7 @@ static const struct fv_column_def histogram_columns[] = {
 static const struct fv_relation histograms_relation = {
     .key = "histograms",
     .title = "Message sizes and durations",
-    .doc = "Sizes of messages and times of calls, of each MPI function that was called, by time, longest first.",
+    .doc = "Message sizes and durations of each MPI function that was called, longest time first.",
     FV_COLUMNS(histogram_columns),
     .count = function_count,
     .row = function_at,
@@ -419,23 +420,23 @@ static const struct fv_relation histograms_relation = {
 /* ---- communication ---- */
 
 static const struct fv_column_def matrix_columns[] = {
-    { "from", "from", "", "The rank that sent, in MPI_COMM_WORLD.", FV_FIELD(struct fv_edge, from),
-      .flags = FV_IS_RANK },
-    { "to", "to", "", "The rank that it sent to; -1: processes of another MPI_COMM_WORLD (spawned, connected).",
+    { "from", "from", "", "The sending rank in MPI_COMM_WORLD.", FV_FIELD(struct fv_edge, from), .flags = FV_IS_RANK },
+    { "to", "to", "", "The receiving rank. -1: a process of another MPI_COMM_WORLD (spawned, connected).",
       FV_FIELD(struct fv_edge, to), .flags = FV_IS_RANK },
-    { "messages", "messages", "", "Messages, point to point and by MPI_Put.", FV_FIELD(struct fv_edge, messages) },
-    { "bytes", "bytes", "bytes", "Their bytes.", FV_FIELD(struct fv_edge, bytes) },
+    { "messages", "messages", "", "Number of messages, point to point and by MPI_Put.",
+      FV_FIELD(struct fv_edge, messages) },
+    { "bytes", "bytes", "bytes", "Sum of their bytes.", FV_FIELD(struct fv_edge, bytes) },
     FV_SHARE_COLUMN("share", "of all", struct fv_edge, bytes, FV_OF_MESSAGE_BYTES, FV_FLAT,
-                    "Of all bytes that were sent."),
+                    "Share of all bytes that were sent."),
     FV_QUOTIENT_COLUMN("mean_bytes", "mean", "bytes", struct fv_edge, bytes, messages, FV_FLAT,
-                       "Mean of the messages."),
+                       "Mean size of a message."),
 };
 static const struct fv_relation matrix_relation = {
     .of_ranks = true,
     .name = "matrix",
     .key = "matrix",
     .title = "Communication matrix",
-    .doc = "Who sent how much to whom, by sender and receiver.",
+    .doc = "Messages and bytes between each pair of ranks, by sender and receiver.",
     .shown = "from to messages bytes share/1 mean_bytes/2",
     .shape = FV_ROWS,
     .share = "share",
@@ -502,21 +503,22 @@ static void get_members(void *subject, const void *row, const struct fv_column_d
 }
 
 static const struct fv_column_def grid_columns[] = {
-    { "size", "places", "", "Places in this dimension.", FV_FIELD(struct fv_grid_dimension, size) },
-    { "periodic", "periodic", "", "Is the last one beside the first?", FV_GET(FV_TYPE_TRUTH, get_periodic) },
+    { "size", "places", "", "Number of places in this dimension.", FV_FIELD(struct fv_grid_dimension, size) },
+    { "periodic", "periodic", "", "True: the last place is a neighbour of the first.",
+      FV_GET(FV_TYPE_TRUTH, get_periodic) },
 };
 /* Of struct fv_def_comm, with which a fv_comm_view begins. */
 static const struct fv_column_def comm_outer[] = {
-    { "uid", "uid", "", "Of the communicator.", FV_GET(FV_TYPE_HEX, get_uid), .argument = COMM_UID },
-    { "label", "communicator", "", "Its name, or part of uid where it has none.",
+    { "uid", "uid", "", "Identifies the communicator.", FV_GET(FV_TYPE_HEX, get_uid), .argument = COMM_UID },
+    { "label", "communicator", "", "Name of the communicator, or part of its uid if it has none.",
       FV_GET(FV_TYPE_TEXT, get_comm_label) },
 };
 static const struct fv_relation grid_relation = {
     .name = "grids",
     .key = "grid",
     .title = "Process grids",
-    .doc = "The dimensions of its Cartesian topology, of which the last counts fastest from rank to rank; none: it has "
-           "no such topology.",
+    .doc = "The dimensions of a communicator's Cartesian topology. The last dimension varies fastest with the rank. "
+           "Empty: no such topology.",
     .shape = FV_LIST,
     FV_COLUMNS(grid_columns),
     FV_OUTER(comm_outer),
@@ -525,33 +527,37 @@ static const struct fv_relation grid_relation = {
 };
 
 static const struct fv_column_def comm_columns[] = {
-    { "uid", "uid", "", "Its number, the same on all ranks.", FV_GET(FV_TYPE_HEX, get_uid), .argument = COMM_UID },
-    { "parent_uid", "parent", "", "That of the communicator it was made from; null: none.",
+    { "uid", "uid", "", "Identifies the communicator, equal on all ranks.", FV_GET(FV_TYPE_HEX, get_uid),
+      .argument = COMM_UID },
+    { "parent_uid", "parent", "", "uid of the communicator from which it was made. Null: none.",
       FV_GET(FV_TYPE_HEX, get_uid), .flags = FV_NULLABLE, .argument = COMM_PARENT },
-    { "name", "name", "", "As MPI_Comm_set_name says; null: it has none.", FV_GET(FV_TYPE_TEXT, get_comm_name),
+    { "name", "name", "", "Name given by MPI_Comm_set_name. Null: none.", FV_GET(FV_TYPE_TEXT, get_comm_name),
       .flags = FV_NULLABLE },
-    { "label", "communicator", "", "Its name, or part of uid where it has none.", FV_GET(FV_TYPE_TEXT, get_comm_label),
-      .flags = FV_FLAT },
-    { "size", "ranks", "", "Ranks in it.", FV_FIELD(struct fv_comm_view, def.size) },
-    { "remote_size", "remote", "", "Ranks in the remote group, of an intercommunicator.",
+    { "label", "communicator", "", "Name of the communicator, or part of its uid if it has none.",
+      FV_GET(FV_TYPE_TEXT, get_comm_label), .flags = FV_FLAT },
+    { "size", "ranks", "", "Number of ranks in the communicator.", FV_FIELD(struct fv_comm_view, def.size) },
+    { "remote_size", "remote", "", "Number of ranks in the remote group of an intercommunicator.",
       FV_FIELD(struct fv_comm_view, def.remote_size), .flags = FV_BLANK },
-    { "inferred", "inferred", "", "Was it met without having seen its creation?", FV_GET(FV_TYPE_TRUTH, get_comm_flag),
-      .argument = FV_COMM_INFERRED },
-    { "freed", "freed", "", "Was it freed?", FV_GET(FV_TYPE_TRUTH, get_comm_flag), .argument = FV_COMM_FREED },
-    { "rank_count", "told by", "", "Ranks that told of it.", FV_FIELD(struct fv_comm_view, ranks) },
+    { "inferred", "inferred", "", "True: fvmpi did not see how the communicator was created.",
+      FV_GET(FV_TYPE_TRUTH, get_comm_flag), .argument = FV_COMM_INFERRED },
+    { "freed", "freed", "", "True: the communicator was freed.", FV_GET(FV_TYPE_TRUTH, get_comm_flag),
+      .argument = FV_COMM_FREED },
+    { "rank_count", "recorded by", "", "Number of ranks that recorded it.", FV_FIELD(struct fv_comm_view, ranks) },
     { "members", "members", "",
-      "World ranks of the local group; -1: of another MPI_COMM_WORLD; null: not known, because the files of "
-      "the ranks that list them are missing.",
+      "World ranks of the local group. -1: a rank of another MPI_COMM_WORLD. Null: not known, because rank files are "
+      "missing.",
       FV_GET(FV_TYPE_RUNS, get_members), .flags = FV_NULLABLE },
-    { "remote_members", "remote", "", "Those of the remote group.", FV_GET(FV_TYPE_RUNS, get_members),
-      .flags = FV_NULLABLE, .argument = 1 },
-    { "grid", "grid", "", "Its Cartesian topology.", FV_NEST(grid_relation) },
-    { "collective_count", "collectives a rank", "", "Collective calls on it, the most of any rank.",
+    { "remote_members", "remote", "", "World ranks of the remote group. -1: a rank of another MPI_COMM_WORLD.",
+      FV_GET(FV_TYPE_RUNS, get_members), .flags = FV_NULLABLE, .argument = 1 },
+    { "grid", "grid", "", "The Cartesian topology of the communicator.", FV_NEST(grid_relation) },
+    { "collective_count", "collectives a rank", "", "Number of collective calls on it, of the rank with the most.",
       FV_FIELD(struct fv_comm_view, collectives) },
-    { "count", "calls", "", "All calls on it.", FV_FIELD(struct fv_comm_view, stat.calls) },
-    { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_comm_view, stat.sum_s) },
-    FV_SHARE_COLUMN("share", "of all", struct fv_comm_view, stat.sum_s, FV_OF_THREADS, FV_FLAT, "As in callsites."),
-    { "wait_s", "waiting, logged", "s", "Waiting in its logged collectives, not scaled.",
+    { "count", "calls", "", "Number of all MPI calls on it.", FV_FIELD(struct fv_comm_view, stat.calls) },
+    { "time_s", "time", "s", "Total time in these calls.", FV_FIELD(struct fv_comm_view, stat.sum_s) },
+    FV_SHARE_COLUMN("share", "of all", struct fv_comm_view, stat.sum_s, FV_OF_THREADS, FV_FLAT,
+                    "Time in these calls as a share of the time of all threads that call MPI."),
+    { "wait_s", "waiting, logged", "s",
+      "Time spent waiting in logged collectives of this communicator, not extrapolated to others.",
       FV_FIELD(struct fv_comm_view, wait_s), .flags = FV_ESTIMATE | FV_BLANK },
     FV_BYTES_COLUMNS(struct fv_comm_view, stat),
 };
@@ -559,7 +565,7 @@ static const struct fv_relation communicators_relation = {
     .name = "communicators",
     .key = "communicators",
     .title = "Communicators",
-    .doc = "The communicators; MPI_COMM_SELF of all ranks is one.",
+    .doc = "All communicators. MPI_COMM_SELF of all ranks is one of them.",
     .shown = "label size remote_size/4 time_s wait_s/1 count collective_count/2 bytes_sent/3",
     .share = "share",
     FV_COLUMNS(comm_columns),
@@ -581,27 +587,22 @@ static const void *the_efficiency(void *subject, const void *parent)
     }
 static const struct fv_column_def efficiency_columns[] = {
     SHARE(parallel, "parallel efficiency", 0,
-          "Part of the time that all ranks compute: load_balance x communication, sum U / (P T), with U the "
-          "time of a "
-          "rank outside of MPI, T the longest time of a rank, P ranks."),
-    SHARE(load_balance, "load balance", 0, "Mean over longest computing time of a rank: sum U / (P max U)."),
+          "Share of time in which all ranks compute: load_balance x communication = sum U / (P T). U: time of a rank "
+          "outside of MPI. T: longest time of a rank. P: number of ranks."),
+    SHARE(load_balance, "load balance", 0, "Mean over maximum of the ranks' computing time: sum U / (P max U)."),
     SHARE(communication, "communication", 0, "Longest computing time over the longest time of a rank: max U / T."),
     SHARE(serialization, "serialization", FV_ESTIMATE,
-          "Longest computing time over the time with instant messages: max U / T_ideal, with T_ideal the "
-          "time that the "
-          "run takes on a network without cost, by the analysis of the trace, what dependencies of ranks on "
-          "each other "
-          "leave. Null without a trace of 99 % of the MPI time."),
+          "Efficiency that dependencies between ranks leave: max U / T_ideal. T_ideal is the time of the run on an "
+          "ideal network, computed from the trace. Null without a trace of 99 % of the MPI time."),
     SHARE(transfer, "transfer", FV_ESTIMATE,
-          "The time with instant messages over the longest time of a rank: T_ideal / T, what moving data "
-          "leaves; "
-          "likewise. serialization x transfer = communication."),
+          "Efficiency that data transfer leaves: T_ideal / T. serialization x transfer = communication. Null without a "
+          "trace of 99 % of the MPI time."),
 };
 static const struct fv_relation efficiency_relation = {
     .name = "efficiency",
     .key = "efficiency",
     .title = "Efficiency",
-    .doc = "The metrics of the POP project.",
+    .doc = "The efficiency metrics of the POP project.",
     .shape = FV_ONE,
     FV_COLUMNS(efficiency_columns),
     .base = the_efficiency,

@@ -79,23 +79,23 @@ void fv_get_module(void *subject, const void *row, const struct fv_column_def *c
 }
 
 const struct fv_column_def fv_frame_columns[FV_FRAME_COLUMNS] = {
-    { "function", "function", "", "Its name, demangled; where no symbol is known module+0xoffset.",
+    { "function", "function", "", "The demangled name. Without a known symbol: module+0xoffset.",
       FV_GET(FV_TYPE_TEXT, get_label) },
-    { "file", "file", "", "Its source file; null: not known.", FV_FIELD(struct fv_frame, file), .flags = FV_NULLABLE },
-    { "line", "line", "", "The line that is called from; null: not known.", FV_FIELD(struct fv_frame, line),
+    { "file", "file", "", "The source file. Null: not known.", FV_FIELD(struct fv_frame, file), .flags = FV_NULLABLE },
+    { "line", "line", "", "The line of the call. Null: not known.", FV_FIELD(struct fv_frame, line),
       .flags = FV_UNLESS_0 },
-    { "module", "module", "",
-      "Path of the executable or library, of a function in Python FILE:FUNCTION; null: not known.",
+    { "module", "module", "", "Path of the executable or library; for Python FILE:FUNCTION. Null: not known.",
       FV_GET(FV_TYPE_TEXT, fv_get_module), .flags = FV_NULLABLE, .argument = offsetof(struct fv_frame, module) },
     { "offset", "offset", "",
-      "Return address in the module, in Python the line; of call paths that look the same, that of the one with the "
-      "longest calls.",
+      "Return address in the module; in Python the line. If several call paths look the same: that of the path with "
+      "the longest time.",
       FV_FIELD(struct fv_frame, offset) },
-    { "inlined", "inlined", "", "Was it inlined into the next frame?", FV_FIELD(struct fv_frame, inlined) },
+    { "inlined", "inlined", "", "True: the compiler inlined the function into the next frame.",
+      FV_FIELD(struct fv_frame, inlined) },
 };
 const struct fv_relation fv_path_relation = {
     .key = "path",
-    .doc = "The frames of a call path, innermost first.",
+    .doc = "Frames of a call path, innermost first.",
     FV_COLUMNS(fv_frame_columns),
     .count = frame_count,
     .row = frame_at,

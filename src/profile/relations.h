@@ -58,28 +58,28 @@ void fv_get_path_own(void *subject, const void *row, const struct fv_column_def 
  * function it is. */
 void fv_get_path_function(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *value);
 void fv_get_path_text(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
-#define FV_PATH_COLUMNS(S, m)                                                                    \
-    { "path", "path", "",                                                                        \
-      "The call path, innermost frame first, main last; without the start-up code outside of "   \
-      "main and the frames of MPI's Fortran binding. Empty: not recorded.",                      \
-      FV_NEST_IN(fv_path_relation, S, m) },                                                      \
-        { "file",                                                                                \
-          "file",                                                                                \
-          "",                                                                                    \
-          "Source file of the innermost frame.",                                                 \
-          FV_GET(FV_TYPE_TEXT, fv_get_path_file),                                                \
-          .flags = FV_FLAT | FV_NULLABLE,                                                        \
-          .argument = offsetof(S, m) },                                                          \
-        { "line",                                                                                \
-          "line",                                                                                \
-          "",                                                                                    \
-          "Source line of the innermost frame.",                                                 \
-          FV_GET(FV_TYPE_WHOLE, fv_get_path_line),                                               \
-          .flags = FV_FLAT | FV_NULLABLE,                                                        \
-          .argument = offsetof(S, m) },                                                          \
-    {                                                                                            \
-        "path", "path", "", "The names of the functions, innermost first, with < between them.", \
-            FV_GET(FV_TYPE_TEXT, fv_get_path_text), .flags = FV_FLAT, .argument = offsetof(S, m) \
+#define FV_PATH_COLUMNS(S, m)                                                                                       \
+    { "path", "path", "",                                                                                           \
+      "The call path, innermost frame first, main last. Frames outside of main and those of MPI's Fortran binding " \
+      "are left out. Empty: not recorded.",                                                                         \
+      FV_NEST_IN(fv_path_relation, S, m) },                                                                         \
+        { "file",                                                                                                   \
+          "file",                                                                                                   \
+          "",                                                                                                       \
+          "Source file of the innermost frame.",                                                                    \
+          FV_GET(FV_TYPE_TEXT, fv_get_path_file),                                                                   \
+          .flags = FV_FLAT | FV_NULLABLE,                                                                           \
+          .argument = offsetof(S, m) },                                                                             \
+        { "line",                                                                                                   \
+          "line",                                                                                                   \
+          "",                                                                                                       \
+          "Source line of the innermost frame.",                                                                    \
+          FV_GET(FV_TYPE_WHOLE, fv_get_path_line),                                                                  \
+          .flags = FV_FLAT | FV_NULLABLE,                                                                           \
+          .argument = offsetof(S, m) },                                                                             \
+    {                                                                                                               \
+        "path", "path", "", "Names of the functions on the call path, innermost first, separated by <.",            \
+            FV_GET(FV_TYPE_TEXT, fv_get_path_text), .flags = FV_FLAT, .argument = offsetof(S, m)                    \
     }
 
 /* A rank's number in MPI_COMM_WORLD, of an index among the model's ranks: uint32_t at offset `argument` of
@@ -130,50 +130,50 @@ void fv_get_wait_kind(void *subject, const void *row, const struct fv_column_def
 extern const char *const fv_wait_kind_words[];
 extern const char *const fv_class_words[]; /* of enum fv_function_class */
 #define FV_PLACE_OF(S, m) ((intptr_t)(offsetof(S, m) | sizeof(((const S *)0)->m) << 16))
-#define FV_WAIT_COLUMNS(S, d)                                                                                          \
-    { "wait_s",                                                                                                        \
-      "waiting",                                                                                                       \
-      "s",                                                                                                             \
-      d,                                                                                                               \
-      FV_GET(FV_TYPE_REAL, fv_get_wait),                                                                               \
-      .flags = FV_NULLABLE | FV_AS_KIND,                                                                               \
-      .offset = offsetof(S, wait_s),                                                                                   \
-      .argument = FV_PLACE_OF(S, wait_kind) },                                                                         \
-    {                                                                                                                  \
-        "wait_kind", "kind", "", "How well wait_s is known; null: it is not.", FV_GET(FV_TYPE_TEXT, fv_get_wait_kind), \
-            .flags = FV_NULLABLE, .argument = FV_PLACE_OF(S, wait_kind), .words = fv_wait_kind_words                   \
+#define FV_WAIT_COLUMNS(S, d)                                                                                    \
+    { "wait_s",                                                                                                  \
+      "waiting",                                                                                                 \
+      "s",                                                                                                       \
+      d,                                                                                                         \
+      FV_GET(FV_TYPE_REAL, fv_get_wait),                                                                         \
+      .flags = FV_NULLABLE | FV_AS_KIND,                                                                         \
+      .offset = offsetof(S, wait_s),                                                                             \
+      .argument = FV_PLACE_OF(S, wait_kind) },                                                                   \
+    {                                                                                                            \
+        "wait_kind", "kind", "", "Whether wait_s is exact or an estimate. Null: wait_s is not known.",           \
+            FV_GET(FV_TYPE_TEXT, fv_get_wait_kind), .flags = FV_NULLABLE, .argument = FV_PLACE_OF(S, wait_kind), \
+                                                    .words = fv_wait_kind_words                                  \
     }
 /* "exact" or "estimate", of a bool. */
 void fv_get_exact(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
-#define FV_EXACT_COLUMN(k, S, m)                                                                                    \
-    {                                                                                                               \
-        k, "kind", "", "How well wait_s is known.", FV_GET(FV_TYPE_TEXT, fv_get_exact), .argument = offsetof(S, m), \
-                                                                                        .words = fv_wait_kind_words \
+#define FV_EXACT_COLUMN(k, S, m)                                                                      \
+    {                                                                                                 \
+        k, "kind", "", "Whether wait_s is exact or an estimate.", FV_GET(FV_TYPE_TEXT, fv_get_exact), \
+            .argument = offsetof(S, m), .words = fv_wait_kind_words                                   \
     }
 
 /* struct fv_call_stat at `m`: {sum_s, min_s, max_s, mean_s, stddev_s} of the calls' times. */
 void fv_get_call_stat(void *subject, const void *row, const struct fv_column_def *column, struct fv_value *out);
-#define FV_CALL_STAT_COLUMNS(S, m)                                                                                \
-    { "time.sum_s", "time", "s", "Time in the calls, summed.", FV_FIELD(S, m.sum_s) },                            \
-        { "time.min_s", "min", "s", "The shortest call.", FV_FIELD(S, m.min_s), .flags = FV_NULLABLE },           \
-        { "time.max_s", "max", "s", "The longest call.", FV_FIELD(S, m.max_s), .flags = FV_NULLABLE },            \
-        { "time.mean_s",                                                                                          \
-          "mean",                                                                                                 \
-          "s",                                                                                                    \
-          "Mean of the calls.",                                                                                   \
-          FV_GET(FV_TYPE_REAL, fv_get_call_stat),                                                                 \
-          .flags = FV_NULLABLE,                                                                                   \
-          .offset = offsetof(S, m) },                                                                             \
-    {                                                                                                             \
-        "time.stddev_s", "stddev", "s", "Standard deviation of the calls' times (of the population).",            \
-            FV_GET(FV_TYPE_REAL, fv_get_call_stat), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = 1 \
+#define FV_CALL_STAT_COLUMNS(S, m)                                                                                  \
+    { "time.sum_s", "time", "s", "Total time in these calls.", FV_FIELD(S, m.sum_s) },                              \
+        { "time.min_s", "min", "s", "Duration of the shortest call.", FV_FIELD(S, m.min_s), .flags = FV_NULLABLE }, \
+        { "time.max_s", "max", "s", "Duration of the longest call.", FV_FIELD(S, m.max_s), .flags = FV_NULLABLE },  \
+        { "time.mean_s",                                                                                            \
+          "mean",                                                                                                   \
+          "s",                                                                                                      \
+          "Mean duration of the calls.",                                                                            \
+          FV_GET(FV_TYPE_REAL, fv_get_call_stat),                                                                   \
+          .flags = FV_NULLABLE,                                                                                     \
+          .offset = offsetof(S, m) },                                                                               \
+    {                                                                                                               \
+        "time.stddev_s", "stddev", "s", "Standard deviation of the durations (of the population).",                 \
+            FV_GET(FV_TYPE_REAL, fv_get_call_stat), .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = 1   \
     }
 #define FV_BYTES_COLUMNS(S, m)                                                                      \
     { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(S, m.bytes_sent), .flags = FV_BLANK }, \
     {                                                                                               \
         "bytes_received", "received", "bytes",                                                      \
-            "Bytes received; those of a non-blocking receive are charged to the "                   \
-            "call that posted it.",                                                                 \
+            "Bytes received. Those of a non-blocking receive count at the call that posted it.",    \
             FV_FIELD(S, m.bytes_received), .flags = FV_BLANK                                        \
     }
 

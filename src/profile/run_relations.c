@@ -40,18 +40,18 @@ static void get_barriers(void *subject, const void *row, const struct fv_column_
 
 static const char *const barrier_words[] = { "before", "after", NULL };
 static const struct fv_column_def barrier_columns[] = {
-    { "where", "where", "", "Before or after the collectives.", FV_GET(FV_TYPE_TEXT, get_barrier_where),
-      .words = barrier_words },
-    { "rank_count", "ranks", "", "Ranks that inserted barriers; 0: the ranks did not agree to.",
+    { "where", "where", "", "Whether the barriers stand before or after the collectives.",
+      FV_GET(FV_TYPE_TEXT, get_barrier_where), .words = barrier_words },
+    { "rank_count", "ranks", "", "Ranks that inserted barriers. 0: the ranks could not agree to do so.",
       FV_FIELD(struct fv_model, barrier_ranks) },
-    { "count", "barriers", "", "Barriers, over all ranks.", FV_GET(FV_TYPE_WHOLE, get_barriers),
+    { "count", "barriers", "", "Number of barriers, over all ranks.", FV_GET(FV_TYPE_WHOLE, get_barriers),
       .argument = BARRIER_COUNT },
-    { "time_s", "time", "s", "Time in them, over all ranks.", FV_GET(FV_TYPE_REAL, get_barriers),
+    { "time_s", "time", "s", "Time in these barriers, over all ranks.", FV_GET(FV_TYPE_REAL, get_barriers),
       .argument = BARRIER_TIME },
 };
 static const struct fv_relation barriers = {
     .key = "barriers",
-    .doc = "Barriers that fvmpi inserted (--barrier), which change the run; null: none were asked for.",
+    .doc = "Barriers that fvmpi inserted (--barrier). They change the run. Null: the option was not set.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(barrier_columns),
@@ -66,32 +66,30 @@ static const void *alignment_of(void *subject, const void *parent)
 }
 
 static const struct fv_column_def alignment_columns[] = {
-    { "error_s", "error", "s",
-      "By so much a clock may still be wrong against the first one of its group, the largest of them.",
+    { "error_s", "error", "s", "Largest error that a clock may still have, relative to the first clock of its group.",
       FV_FIELD(struct fv_model, alignment.error_s), .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "drift", "drift", "", "Did clocks run at different rates, so that one offset for the run was not enough?",
+    { "drift", "drift", "", "True: clocks ran at different rates, so one offset for the whole run was not enough.",
       FV_FIELD(struct fv_model, alignment.drift) },
     { "contradiction_s", "contradiction", "s",
-      "By so much a call still ends before it could; part of error_s. More than 0: the bounds contradict "
-      "each other.",
+      "How much earlier than possible a call still ends after the correction. It is part of error_s. Above 0: the "
+      "bounds contradict each other.",
       FV_FIELD(struct fv_model, alignment.contradiction_s) },
-    { "clock_count", "clocks", "", "Clocks that some operation connects with another one.",
+    { "clock_count", "clocks", "", "Clocks that a collective call connects with another clock.",
       FV_FIELD(struct fv_model, alignment.linked) },
-    { "group_count", "groups", "", "Groups of connected clocks; between groups nothing is known.",
+    { "group_count", "groups", "", "Groups of connected clocks. Clocks of different groups cannot be compared.",
       FV_FIELD(struct fv_model, alignment.groups) },
     { "doubt.count", "in doubt", "",
-      "Waits for ranks of other clocks that are shorter than the clocks' error, which count as 0.",
+      "Waits for ranks with another clock that are shorter than the error of the clocks. They count as 0.",
       FV_FIELD(struct fv_model, waits_in_doubt) },
-    { "doubt.wait_s", "in doubt", "s", "The sum of these waits.", FV_FIELD(struct fv_model, wait_in_doubt_s),
+    { "doubt.wait_s", "in doubt", "s", "Sum of these waits.", FV_FIELD(struct fv_model, wait_in_doubt_s),
       .flags = FV_ESTIMATE },
 };
 static const struct fv_relation alignment = {
     .name = "clock_alignment",
     .key = "alignment",
     .title = "Clock alignment",
-    .doc = "How clocks of several hosts were aligned, by the bounds that collective calls give; null: there "
-           "is one clock, "
-           "or no call connects them.",
+    .doc = "How the clocks of several hosts were aligned, from the bounds that collective calls give. Null: there is "
+           "one clock, or no call connects them.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(alignment_columns),
@@ -126,75 +124,76 @@ static void get_start(void *subject, const void *row, const struct fv_column_def
 /* Times of ranks that are added up; a member with those of struct fv_efficiency. */
 #define RANK_TIME_COLUMNS(S, m)                                                                                    \
     { "rank_time.total_s", "time", "s",                                                                            \
-      "From entering MPI_Init to leaving MPI_Finalize, less pauses, summed over "                                  \
-      "ranks.",                                                                                                    \
+      "Time from entering MPI_Init to leaving MPI_Finalize without pauses, summed over ranks.",                    \
       FV_FIELD(S, m total_s) },                                                                                    \
-        { "rank_time.compute_s", "compute", "s", "The part of it outside of MPI.", FV_FIELD(S, m compute_s) },     \
-        { "rank_time.mpi_s", "MPI", "s", "The part of it in MPI.", FV_FIELD(S, m mpi_s) },                         \
+        { "rank_time.compute_s", "compute", "s", "The part of rank_time.total_s outside of MPI.",                  \
+          FV_FIELD(S, m compute_s) },                                                                              \
+        { "rank_time.mpi_s", "MPI", "s", "The part of rank_time.total_s in MPI.", FV_FIELD(S, m mpi_s) },          \
         { "rank_time.wait_s",                                                                                      \
           "wait",                                                                                                  \
           "s",                                                                                                     \
-          "The part of it spent waiting for other ranks, of all threads.",                                         \
+          "Time that ranks waited for other ranks in MPI, over all threads.",                                      \
           FV_GET(FV_TYPE_REAL, fv_get_wait),                                                                       \
           .flags = FV_NULLABLE | FV_AS_KIND,                                                                       \
           .offset = offsetof(S, m wait_s),                                                                         \
           .argument = FV_PLACE_OF(S, m wait_kind) },                                                               \
     {                                                                                                              \
-        "rank_time.wait_kind", "kind", "", "How well wait_s is known; null: it is not.",                           \
+        "rank_time.wait_kind", "kind", "", "Whether wait_s is exact or an estimate. Null: wait_s is not known.",   \
             FV_GET(FV_TYPE_TEXT, fv_get_wait_kind), .flags = FV_NULLABLE, .argument = FV_PLACE_OF(S, m wait_kind), \
                                                     .words = fv_wait_kind_words                                    \
     }
 
 static const struct fv_column_def run_columns[] = {
-    { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_model, command) },
-    { "program", "program", "", "Path of its executable.", FV_FIELD(struct fv_model, program) },
+    { "command", "command", "", "Command line of the first rank.", FV_FIELD(struct fv_model, command) },
+    { "program", "program", "", "Path of the first rank's executable.", FV_FIELD(struct fv_model, program) },
     { "directory", "directory", "",
-      "The experiment, as it was named to the report; several directories have spaces between.",
+      "The experiment directory as given to the command; several are separated by spaces.",
       FV_FIELD(struct fv_model, directory) },
-    { "mpi", "MPI", "", "The MPI library's name and version; empty without MPI.", FV_FIELD(struct fv_model, mpi) },
-    { "fvmpi", "fvmpi", "", "Version of fvmpi that recorded.", FV_FIELD(struct fv_model, fvmpi) },
+    { "mpi", "MPI", "", "Name and version of the MPI library. Empty: no MPI.", FV_FIELD(struct fv_model, mpi) },
+    { "fvmpi", "fvmpi", "", "Version of fvmpi that recorded the run.", FV_FIELD(struct fv_model, fvmpi) },
     { "rank_count", "ranks", "", "Size of MPI_COMM_WORLD.", FV_FIELD(struct fv_model, world_size) },
     { "reported_count", "reported", "", "Ranks that have a rank file.", FV_FIELD(struct fv_model, rank_count) },
-    { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
+    { "complete", "complete", "", "True: every rank has a complete file and finalized, and nothing was dropped.",
       FV_FIELD(struct fv_model, complete) },
     { "ended", "ended", "",
-      "Of a run that did not end well, or still runs, the first lines of the text report; null: nothing is to be said.",
+      "How a run ended that did not end well, or that it still runs: the first lines of the text report. Null: there "
+      "is nothing to report.",
       FV_GET(FV_TYPE_TEXT, get_end), .flags = FV_NULLABLE },
-    { "not_judged", "not judged", "",
-      "What the findings say nothing of because it could not be judged, and why; null: all was judged.",
+    { "not_judged", "not judged", "", "What the findings could not judge, and why. Null: everything was judged.",
       FV_GET(FV_TYPE_TEXT, get_not_judged), .flags = FV_NULLABLE },
     { "not_recorded", "not recorded", "",
-      "What the program did that fvmpi records of no program, as work of child processes by fork(); null: nothing.",
+      "What the program did that fvmpi does not record, such as work in child processes after fork(). Null: nothing.",
       FV_FIELD(struct fv_model, not_recorded), .flags = FV_NULLABLE },
     { "start", "start", "",
-      "When the first rank began, UTC, as 2026-11-21T05:00:00Z. Other points in time count from it.",
+      "When the first rank began, in UTC, such as 2026-11-21T05:00:00Z. All other points in time are relative to it.",
       FV_GET(FV_TYPE_TEXT, get_start) },
-    { "elapsed_s", "elapsed", "s", "From the first begin to the last end.", FV_FIELD(struct fv_model, elapsed_s) },
-    { "clock_count", "clocks", "", "Groups of ranks that read the same clock.",
+    { "elapsed_s", "elapsed", "s", "Time from the first begin to the last end of a rank.",
+      FV_FIELD(struct fv_model, elapsed_s) },
+    { "clock_count", "clocks", "", "Number of different clocks: ranks of one host usually share one.",
       FV_FIELD(struct fv_model, clock_count) },
     { "alignment", "alignment", "", "", FV_NEST(alignment) },
     { "barriers", "barriers", "", "", FV_NEST(barriers) },
     RANK_TIME_COLUMNS(struct fv_model, efficiency.),
     { "overhead.time_s", "overhead", "s",
-      "fvmpi's own time, over all ranks and threads: calls times their calibrated cost, start, call paths, "
-      "sampling; where clock samples in fvmpi itself tell of more, the time that they stand for.",
+      "fvmpi's own time, over all ranks and threads: start, calls (number times calibrated cost), call paths and "
+      "sampling. If clock samples in fvmpi show more, their time is used.",
       FV_FIELD(struct fv_model, overhead.time_s), .flags = FV_ESTIMATE },
-    { "overhead.sampling_s", "sampling", "s", "The part of it that is sampling.",
+    { "overhead.sampling_s", "sampling", "s", "The part of the overhead that is sampling.",
       FV_FIELD(struct fv_model, overhead.sampling_s), .flags = FV_ESTIMATE },
-    { "overhead.share", "share", "share", "The whole, of the ranks' time.", FV_FIELD(struct fv_model, overhead.share),
-      .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "overhead.memory_bytes", "memory", "bytes", "fvmpi's memory in the application, over all ranks.",
+    { "overhead.share", "share", "share", "The overhead as a share of the ranks' time.",
+      FV_FIELD(struct fv_model, overhead.share), .flags = FV_NULLABLE | FV_ESTIMATE },
+    { "overhead.memory_bytes", "memory", "bytes", "Memory that fvmpi uses in the application, over all ranks.",
       FV_FIELD(struct fv_model, overhead.memory_bytes) },
-    { "overhead.rank_memory_bytes", "memory of a rank", "bytes", "The same, of the rank that has most.",
+    { "overhead.rank_memory_bytes", "memory of a rank", "bytes", "Memory that fvmpi uses in the rank with the most.",
       FV_FIELD(struct fv_model, overhead.rank_memory_bytes) },
-    { "overhead.file_bytes", "files", "bytes", "Size of the rank files.",
+    { "overhead.file_bytes", "files", "bytes", "Total size of the rank files.",
       FV_FIELD(struct fv_model, overhead.file_bytes) },
 };
 static const struct fv_relation run_relation = {
     .name = "run",
     .key = "run",
     .title = "Run",
-    .doc = "What ran.",
+    .doc = "The run as a whole.",
     .shape = FV_ONE,
     FV_COLUMNS(run_columns),
     .base = fv_tables_base,
@@ -211,22 +210,21 @@ static void get_program_runs(void *subject, const void *row, const struct fv_col
 }
 
 static const struct fv_column_def program_columns[] = {
-    { "program", "program", "", "Path of the executable, of the first rank that runs it.",
+    { "program", "program", "", "Path of the executable, as the first rank that runs it has it.",
       FV_FIELD(struct fv_program, path) },
-    { "command", "command", "", "The command line of that rank.", FV_FIELD(struct fv_program, command) },
-    { "command_count", "commands", "", "How many different command lines its ranks have.",
+    { "command", "command", "", "Command line of that rank.", FV_FIELD(struct fv_program, command) },
+    { "command_count", "commands", "", "Number of different command lines of its ranks.",
       FV_FIELD(struct fv_program, commands) },
-    { "rank_count", "ranks", "", "How many ranks run it.", FV_FIELD(struct fv_program, ranks) },
-    { "rank_runs", "ranks", "", "Which ranks.", FV_GET(FV_TYPE_RUNS, get_program_runs) },
+    { "rank_count", "ranks", "", "Number of ranks that run it.", FV_FIELD(struct fv_program, ranks) },
+    { "rank_runs", "ranks", "", "These ranks.", FV_GET(FV_TYPE_RUNS, get_program_runs) },
     RANK_TIME_COLUMNS(struct fv_program, ),
 };
 static const struct fv_relation programs_relation = {
     .name = "programs",
     .key = "programs",
     .title = "Programs",
-    .doc = "The executables of the launch, by their first rank. Ranks run the same program if their "
-           "executables have the same name "
-           "and build-id, or the same path where a build-id is not known.",
+    .doc = "The executables of the launch, by their first rank. Ranks run the same program if name and build-id of "
+           "their executables are equal. If a build-id is not known, the paths must be equal.",
     FV_COLUMNS(program_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, programs, program_count),
@@ -235,19 +233,18 @@ static const struct fv_relation programs_relation = {
 /* ---- options ---- */
 
 static const struct fv_column_def option_columns[] = {
-    { "option", "option", "", "The option of `fvmpi run`; null: this version has none of that name.",
+    { "option", "option", "", "The option of `fvmpi run`. Null: this version has no such option.",
       FV_FIELD(struct fv_option_view, flag), .flags = FV_NULLABLE },
-    { "variable", "variable", "", "The environment variable that sets it.", FV_FIELD(struct fv_option_view, variable) },
-    { "value", "value", "", "As it was set; of a switch, 1 is on.", FV_FIELD(struct fv_option_view, value) },
-    { "rank_count", "ranks", "", "Ranks that had it so.", FV_FIELD(struct fv_option_view, ranks) },
+    { "variable", "variable", "", "The environment variable of the option.",
+      FV_FIELD(struct fv_option_view, variable) },
+    { "value", "value", "", "The value that was set. For a switch, 1 is on.", FV_FIELD(struct fv_option_view, value) },
+    { "rank_count", "ranks", "", "Ranks with this setting.", FV_FIELD(struct fv_option_view, ranks) },
 };
 static const struct fv_relation options_relation = {
     .name = "options",
     .key = "options",
     .title = "Options",
-    .doc = "Options of the recording that were not at their defaults, but for the directory. Empty in "
-           "experiments of versions that "
-           "did not store them.",
+    .doc = "Options of the recording that differ from their defaults, without the directory.",
     FV_COLUMNS(option_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, options, option_count),
@@ -279,26 +276,24 @@ static void get_peer(void *subject, const void *row, const struct fv_column_def 
     v->null = in->peer == FV_NO_PEER || (tag ? in->tag < 0 : in->peer == FV_ANY_PEER);
 }
 
-#define CALL_COLUMNS(what)                                                                                       \
-    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_in_function) },                  \
-        { "path", "path", "", "", FV_NEST_IN(fv_path_relation, struct fv_in_call_view, node) },                  \
-    {                                                                                                            \
-        "for_s", "for", "s", what, FV_FIELD(struct fv_in_call_view, seconds), .flags = FV_NULLABLE | FV_ESTIMATE \
+#define CALL_COLUMNS(what)                                                                                            \
+    { "function", "function", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_in_function) },                       \
+        { "path", "path", "", "", FV_NEST_IN(fv_path_relation, struct fv_in_call_view, node) },                       \
+    {                                                                                                                 \
+        "for_s", "duration", "s", what, FV_FIELD(struct fv_in_call_view, seconds), .flags = FV_NULLABLE | FV_ESTIMATE \
     }
-#define SO_FAR                                                                                             \
-    "Time in it so far: until now if the rank runs; of one that was killed until the latest sign of life " \
-    "of "                                                                                                  \
-    "any rank, so at least that long."
+#define SO_FAR \
+    "Time in the call so far. For a killed rank: until the latest sign of life of any rank, so it is a lower bound."
 static const struct fv_column_def in_call_columns[] = {
     CALL_COLUMNS(SO_FAR),
-    { "peer", "peer", "", "The other rank, in the call's communicator; null: none, or any.",
+    { "peer", "peer", "", "The other rank, numbered in the call's communicator. Null: none, or any.",
       FV_GET(FV_TYPE_NUMBER, get_peer), .flags = FV_NULLABLE },
-    { "tag", "tag", "", "The message's tag; null: none, or any.", FV_GET(FV_TYPE_NUMBER, get_peer),
-      .flags = FV_NULLABLE, .argument = 1 },
+    { "tag", "tag", "", "The message tag. Null: none, or any.", FV_GET(FV_TYPE_NUMBER, get_peer), .flags = FV_NULLABLE,
+      .argument = 1 },
 };
 static const struct fv_relation in_call = {
     .key = "in_call",
-    .doc = "The MPI call that it is in; null: none.",
+    .doc = "The MPI call that the thread is in. Null: none.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(in_call_columns),
@@ -317,10 +312,11 @@ static const void *trace_of(void *subject, const void *parent)
     return ((const struct fv_rank *)parent)->traced ? parent : NULL;
 }
 
-static const struct fv_column_def last_call_columns[] = { CALL_COLUMNS("Time since it returned, likewise.") };
+static const struct fv_column_def last_call_columns[] = { CALL_COLUMNS(
+    "Time since the call returned. For a killed rank it is a lower bound.") };
 static const struct fv_relation last_call = {
     .key = "last_call",
-    .doc = "Of a rank outside of MPI that has not finalized, the MPI call it was in last; else null.",
+    .doc = "The last MPI call of a rank that is outside of MPI and has not finalized. Otherwise null.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(last_call_columns),
@@ -328,14 +324,14 @@ static const struct fv_relation last_call = {
 };
 
 static const struct fv_column_def trace_columns[] = {
-    { "count", "calls", "", "MPI calls in it.", FV_FIELD(struct fv_rank, trace_calls) },
-    { "bytes", "bytes", "bytes", "Its size.", FV_FIELD(struct fv_rank, trace_bytes) },
-    { "stop_s", "stop", "s", "When it ended because its budget was used up; null: it did not.",
+    { "count", "calls", "", "MPI calls in the trace.", FV_FIELD(struct fv_rank, trace_calls) },
+    { "bytes", "bytes", "bytes", "Size of the trace.", FV_FIELD(struct fv_rank, trace_bytes) },
+    { "stop_s", "stop", "s", "When the trace ended because its size limit was reached. Null: it did not.",
       FV_FIELD(struct fv_rank, trace_stop_s), .flags = FV_NULLABLE },
 };
 static const struct fv_relation trace = {
     .key = "trace",
-    .doc = "The rank's trace; null: none was recorded.",
+    .doc = "The rank's trace. Null: no trace was recorded.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(trace_columns),
@@ -343,22 +339,25 @@ static const struct fv_relation trace = {
 };
 
 static const struct fv_column_def thread_columns[] = {
-    { "thread", "thread", "", "Its number in the process; 0 is the first.", FV_FIELD(struct fv_thread_view, id),
-      .flags = FV_IS_THREAD },
-    { "tid", "tid", "id", "The kernel's number.", FV_FIELD(struct fv_thread_view, tid) },
-    { "main", "main", "", "Is it the process's first thread?", FV_FIELD(struct fv_thread_view, main) },
-    { "used_count", "used", "", "Threads that had this number one after the other.",
+    { "thread", "thread", "", "Number of the thread in its process; 0 is the first.",
+      FV_FIELD(struct fv_thread_view, id), .flags = FV_IS_THREAD },
+    { "tid", "tid", "id", "The kernel's thread id.", FV_FIELD(struct fv_thread_view, tid) },
+    { "main", "main", "", "True: the first thread of the process.", FV_FIELD(struct fv_thread_view, main) },
+    { "used_count", "used", "", "Threads that had this number, one after the other.",
       FV_FIELD(struct fv_thread_view, used) },
     { "count", "calls", "", "MPI calls.", FV_FIELD(struct fv_thread_view, calls) },
     { "elapsed_s", "elapsed", "s",
-      "From its begin, or when it was recorded first, to its end or its rank's; null: several had the number.",
+      "Lifetime of the thread: from its begin, or from the begin of recording, to its end or its rank's. Null: several "
+      "threads had this number.",
       FV_FIELD(struct fv_thread_view, elapsed_s), .flags = FV_NULLABLE },
-    { "user_s", "user", "s", "CPU time in user mode, up to its end or MPI_Finalize; null: not known to its end.",
+    { "user_s", "user", "s",
+      "CPU time in user mode, until the thread's end or MPI_Finalize. Null: not known until then.",
       FV_FIELD(struct fv_thread_view, user_s), .flags = FV_NULLABLE },
-    { "system_s", "system", "s", "CPU time in the kernel, likewise.", FV_FIELD(struct fv_thread_view, system_s),
-      .flags = FV_NULLABLE },
-    { "mpi_time_s", "MPI", "s", "Time in MPI.", FV_FIELD(struct fv_thread_view, mpi_time_s) },
-    { "overhead_s", "overhead", "s", "fvmpi's own time.", FV_FIELD(struct fv_thread_view, tool_s),
+    { "system_s", "system", "s",
+      "CPU time in the kernel, until the thread's end or MPI_Finalize. Null: not known until then.",
+      FV_FIELD(struct fv_thread_view, system_s), .flags = FV_NULLABLE },
+    { "mpi_time_s", "MPI", "s", "Time in MPI calls of the thread.", FV_FIELD(struct fv_thread_view, mpi_time_s) },
+    { "overhead_s", "overhead", "s", "fvmpi's own time in the thread.", FV_FIELD(struct fv_thread_view, tool_s),
       .flags = FV_ESTIMATE },
     { "in_call", "in call", "", "", FV_NEST_IN(in_call, struct fv_thread_view, in_call) },
 };
@@ -369,7 +368,7 @@ static const struct fv_relation threads = {
     .name = "threads",
     .key = "threads",
     .title = "Threads",
-    .doc = "Threads that were recorded: those that called MPI, and with --threads or --sample all.",
+    .doc = "Recorded threads: those that called MPI; with --threads or --sample all threads.",
     .shown = "rank thread tid/3 elapsed_s user_s system_s mpi_time_s count/4 used_count/2",
     FV_COLUMNS(thread_columns),
     FV_OUTER(rank_outer),
@@ -435,19 +434,19 @@ static void get_sender(void *subject, const void *row, const struct fv_column_de
 }
 
 static const struct fv_column_def signal_columns[] = {
-    { "name", "signal", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_signal_name) },
-    { "number", "number", "", "Its number on that machine.", FV_FIELD(struct fv_signal_view, number) },
-    { "address", "address", "", "Of a fault, what was touched; null: it was sent.",
+    { "name", "signal", "", "Name of the signal.", FV_GET(FV_TYPE_TEXT, get_signal_name) },
+    { "number", "number", "", "Signal number on that machine.", FV_FIELD(struct fv_signal_view, number) },
+    { "address", "address", "", "For a memory fault, the address that was accessed. Null: the signal was sent.",
       FV_GET(FV_TYPE_HEX, get_signal_address), .flags = FV_NULLABLE },
-    { "sender_pid", "sender", "id", "The process that sent it; null: the kernel.", FV_GET(FV_TYPE_NUMBER, get_sender),
-      .flags = FV_NULLABLE },
+    { "sender_pid", "sender", "id", "Process that sent the signal. Null: the kernel.",
+      FV_GET(FV_TYPE_NUMBER, get_sender), .flags = FV_NULLABLE },
     { "at_s", "at", "s", "When.", FV_FIELD(struct fv_signal_view, at_s) },
     { "path", "path", "", "", FV_NEST_IN(fv_path_relation, struct fv_signal_view, node) },
 };
 static const struct fv_relation ended_by = {
     .key = "signal",
-    .doc = "The signal that ended it; null: none, or none was seen: SIGKILL, one that the program handles, a "
-           "stack that was full.",
+    .doc = "The signal that ended the rank. Null: none, or none was seen. SIGKILL, a signal that the program handles "
+           "and a stack overflow cannot be seen.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(signal_columns),
@@ -551,114 +550,120 @@ static const char *const state_words[] = { FV_RANK_STATES(FV_LIST_WORD) NULL };
 static const struct fv_column_def rank_columns[] = {
     { "rank", "rank", "", "Its number in MPI_COMM_WORLD.", FV_FIELD(struct fv_rank, world_rank), .flags = FV_IS_RANK },
     { "host", "host", "", "Name of its host.", FV_FIELD(struct fv_rank, host) },
-    { "pid", "pid", "id", "The process.", FV_FIELD(struct fv_rank, pid) },
+    { "pid", "pid", "id", "Process id.", FV_FIELD(struct fv_rank, pid) },
     { "state", "state", "",
-      "finalized; exited: exit() without MPI_Finalize; replaced: became another program, by exec(), which is not in "
-      "this file; "
-      "killed: gone without any of these, or after MPI_Abort; "
-      "running: still runs on this host.",
+      "finalized; exited: exit() without MPI_Finalize; replaced: it became another program by exec(), which is not in "
+      "this file; killed: it ended in another way, or after MPI_Abort; running: it still runs on this host.",
       FV_GET(FV_TYPE_TEXT, get_state), .words = state_words },
     { "app_time_s", "time", "s",
-      "From entering MPI_Init to leaving MPI_Finalize or to the latest sign of life, less pauses.",
+      "Time from entering MPI_Init to leaving MPI_Finalize, or to the latest sign of life. Pauses are left out.",
       FV_FIELD(struct fv_rank, app_time_s) },
-    { "mpi_time_s", "MPI", "s", "In MPI, of the main thread; see threads for the others.",
+    { "mpi_time_s", "MPI", "s", "Time in MPI of the main thread. Table `threads` has the other threads.",
       FV_FIELD(struct fv_rank, mpi_time_s) },
-    { "wait_s", "wait", "s", "Waiting for other ranks, summed over its call sites and threads.",
+    { "wait_s", "wait", "s", "Time spent waiting for other ranks, over all call sites and threads.",
       FV_FIELD(struct fv_rank, wait_time_s), .flags = FV_AS_KIND },
-    { "wait_kind", "kind", "", "How well wait_s is known; null: it is not, and wait_s is what is known of it.",
+    { "wait_kind", "kind", "",
+      "Whether wait_s is exact or an estimate. Null: part of the waiting is not known; wait_s is the known part.",
       FV_GET(FV_TYPE_TEXT, get_rank_wait_kind), .flags = FV_NULLABLE, .words = fv_wait_kind_words },
-    RANK_PART("compute_share", "compute", PART_COMPUTE, 0, "Part of app_time_s outside of MPI."),
+    RANK_PART("compute_share", "compute", PART_COMPUTE, 0, "Share of app_time_s outside of MPI."),
     { "thread_wait_share", "for threads", "share",
-      "The part of compute_share in which the main thread waited for other threads; null without --threads.",
+      "Share of app_time_s in which the main thread waited for other threads outside of MPI; part of compute_share. "
+      "Null without --threads.",
       FV_GET(FV_TYPE_REAL, get_thread_wait), .flags = FV_NULLABLE | FV_BLANK, .known = has_locks },
-    RANK_PART("mpi_share", "MPI", PART_MPI, 0, "Part of it in MPI."),
+    RANK_PART("mpi_share", "MPI", PART_MPI, 0, "Share of app_time_s in MPI."),
     RANK_PART("wait_share", "waiting", PART_WAIT, FV_AS_KIND,
-              "Part of it spent waiting in MPI, if the main thread waits in its calls as all threads do in "
-              "theirs."),
-    { "mpi_shares", "MPI over time", "share", "Part of each bin of the timeline in MPI.",
+              "Share of app_time_s spent waiting in MPI. It assumes that the main thread waits as much in its calls as "
+              "all threads do."),
+    { "mpi_shares", "MPI over time", "share", "Share of MPI in each bin of the timeline.",
       FV_GET(FV_TYPE_REALS, get_mpi_shares), .flags = FV_FLAT },
-    { "others_waited_s", "others waited", "s", "As caused_s of waiting_by_rank, and as exact as that is.",
+    { "others_waited_s", "others waited", "s",
+      "Time that other ranks waited for this one: caused_s of waiting_by_rank. It is as exact as that table.",
       FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK },
-    { "others_waited_share", "of waiting", "share", "The same, of all waiting.", FV_GET(FV_TYPE_REAL, get_caused),
-      .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = 1 },
-    { "cpu_s", "CPU", "s", "CPU time of the process; null: not known to its end.", FV_FIELD(struct fv_rank, cpu_s),
+    { "others_waited_share", "of waiting", "share", "others_waited_s as a share of all waiting.",
+      FV_GET(FV_TYPE_REAL, get_caused), .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = 1 },
+    { "cpu_s", "CPU", "s", "CPU time of the process. Null: not known until its end.", FV_FIELD(struct fv_rank, cpu_s),
       .flags = FV_NULLABLE },
-    { "user_s", "user", "s", "The part of it in user mode.", FV_FIELD(struct fv_rank, user_s), .flags = FV_NULLABLE },
-    { "system_s", "system", "s", "The part of it in the kernel.", FV_FIELD(struct fv_rank, system_s),
+    { "user_s", "user", "s", "The part of cpu_s in user mode.", FV_FIELD(struct fv_rank, user_s),
+      .flags = FV_NULLABLE },
+    { "system_s", "system", "s", "The part of cpu_s in the kernel.", FV_FIELD(struct fv_rank, system_s),
       .flags = FV_NULLABLE },
     { "ready_s", "no processor", "s",
-      "Its main thread was ready to run and had no processor, in MPI and outside; null: not known.",
+      "Time that the main thread was runnable but had no processor, in MPI and outside. Null: not known.",
       FV_FIELD(struct fv_rank, ready_s), .flags = FV_NULLABLE },
     { "stolen_s", "stolen", "s",
-      "What a hypervisor took of a processor of the rank's host during the run, the mean of all its processors "
-      "(/proc/stat). It is part of CPU times. 0: "
-      "none, or not known.",
+      "Time that a hypervisor took from a processor of the host during the run (/proc/stat), mean of all its "
+      "processors. CPU times include it. 0: none, or not known.",
       FV_FIELD(struct fv_rank, stolen_s), .flags = FV_ESTIMATE },
     { "throttled_s", "throttled", "s",
-      "What the quotas of processor time of its control groups (cpu.max) kept all tasks in them, together, from "
-      "running during the run. Its part of it is in ready_s, too. Null: nothing, or not known.",
+      "Time that CPU quotas of the rank's control groups (cpu.max) stopped all their tasks together during the run. "
+      "The rank's part is also in ready_s. Null: none, or not known.",
       FV_FIELD(struct fv_rank, throttled_s), .flags = FV_UNLESS_0 },
-    { "preempted", "preempted", "", "Times that the kernel took a processor from the process; null: not known.",
+    { "preempted", "preempted", "", "How often the kernel preempted the process. Null: not known.",
       FV_FIELD(struct fv_rank, preempted), .flags = FV_NULLABLE, .known = has_usage },
-    { "resident_peak", "memory", "bytes", "Most memory of the process that was resident; null: not known.",
+    { "resident_peak", "memory", "bytes", "Peak resident memory of the process. Null: not known.",
       FV_FIELD(struct fv_rank, resident_peak), .flags = FV_UNLESS_0 },
-    { "resident_first", "at first", "bytes", "The same, when the recording began.",
+    { "resident_first", "at begin", "bytes", "Peak resident memory when recording began. Null: not known.",
       FV_FIELD(struct fv_rank, resident_first), .flags = FV_UNLESS_0 },
-    { "resident_half", "at half", "bytes", "The same, when the run was resident_half_s old; null: it was too short.",
+    { "resident_half", "midway", "bytes", "Peak resident memory at resident_half_s. Null: the run was too short.",
       FV_FIELD(struct fv_rank, resident_half), .flags = FV_UNLESS_0 },
-    { "resident_half_s", "half", "s", "A power of two of the clock's ticks: the last one in the run.",
+    { "resident_half_s", "midway at", "s",
+      "Time of the middle value of resident memory: the last power of two of clock ticks within the run.",
       FV_FIELD(struct fv_rank, half_s), .flags = FV_UNLESS_0 },
     { "in_call", "in call", "", "", FV_NEST_IN(in_call, struct fv_rank, in_call) },
-    { "in_call", "in", "", "The MPI function that it is in.", FV_GET(FV_TYPE_TEXT, get_in_call),
+    { "in_call", "in call", "", "The MPI function that the rank is in.", FV_GET(FV_TYPE_TEXT, get_in_call),
       .flags = FV_FLAT | FV_NULLABLE },
     { "in_call_s", "for", "s", SO_FAR, FV_GET(FV_TYPE_REAL, get_in_call),
       .flags = FV_FLAT | FV_NULLABLE | FV_ESTIMATE },
     { "last_call", "last call", "", "", FV_NEST(last_call) },
-    { "lost_count", "dropped", "", "Sum of what was dropped, without collectives.", FV_GET(FV_TYPE_WHOLE, get_lost),
-      .flags = FV_FLAT | FV_BLANK },
-    DROPPED("cells", FV_DROP_CELLS, "Calls of which detail was dropped, because --profile-max was used up."),
+    { "lost_count", "dropped", "", "Number of items that were dropped, without entry times of collectives.",
+      FV_GET(FV_TYPE_WHOLE, get_lost), .flags = FV_FLAT | FV_BLANK },
+    DROPPED("cells", FV_DROP_CELLS, "Calls recorded without detail, because --profile-max was reached."),
     DROPPED("paths", FV_DROP_PATHS, "Calls without their call path."),
-    DROPPED("collectives", FV_DROP_COLLECTIVES, "Collective calls whose times of entry were not kept."),
-    DROPPED("peers", FV_DROP_PEERS, "Messages that are not in the matrix."),
-    DROPPED("comms", FV_DROP_COMMS, "Communicators, windows and files that are not described."),
-    DROPPED("calls", FV_DROP_CALLS, "Calls that are nowhere counted."),
-    DROPPED("disk", FV_DROP_DISK, "Times that a file could not be made larger."),
-    DROPPED("requests", FV_DROP_REQUESTS, "Requests that were not followed."),
+    DROPPED("collectives", FV_DROP_COLLECTIVES, "Collective calls whose entry times were not kept."),
+    DROPPED("peers", FV_DROP_PEERS, "Messages that are missing in the matrix."),
+    DROPPED("comms", FV_DROP_COMMS, "Communicators, windows and files without a description."),
+    DROPPED("calls", FV_DROP_CALLS, "Calls that are not counted anywhere."),
+    DROPPED("disk", FV_DROP_DISK, "How often a file could not be enlarged."),
+    DROPPED("requests", FV_DROP_REQUESTS, "Requests that were not followed to their end."),
     DROPPED("events", FV_DROP_EVENTS, "Calls that are counted but not in the trace."),
-    DROPPED("marks", FV_DROP_MARKS, "Labels that there was no room for."),
+    DROPPED("marks", FV_DROP_MARKS, "Labels that were dropped because there was no room."),
     { "trace", "trace", "", "", FV_NEST(trace) },
-    { "aborted", "aborted", "", "Did it call MPI_Abort?", FV_FIELD(struct fv_rank, aborted) },
-    { "exit_code", "abort code", "", "What it gave MPI_Abort; null: it did not.",
+    { "aborted", "aborted", "", "True: the rank called MPI_Abort.", FV_FIELD(struct fv_rank, aborted) },
+    { "exit_code", "abort code", "", "The error code of MPI_Abort. Null: MPI_Abort was not called.",
       FV_GET(FV_TYPE_NUMBER, get_exit_status), .flags = FV_NULLABLE, .argument = 1 },
     { "exit_status", "exit status", "",
-      "What exit() was given or main returned; null: not seen (_exit(), a signal, still running).",
+      "The exit status that exit() or main() gave. Null: not seen (_exit(), a signal, or the rank still runs).",
       FV_GET(FV_TYPE_NUMBER, get_exit_status), .flags = FV_NULLABLE },
     { "signal", "signal", "", "", FV_NEST(ended_by) },
     { "signal", "signal", "", "Name of the signal that ended it.", FV_GET(FV_TYPE_TEXT, get_signal),
       .flags = FV_FLAT | FV_NULLABLE },
     { "delay_s", "delay", "s",
-      "How long other ranks waited for this one in collectives, by when each entered; of everything, see waiting.",
+      "Time that other ranks waited for this one in collectives, from the entry time of each rank. Table `waiting` "
+      "covers all MPI calls.",
       FV_FIELD(struct fv_rank, delay_s), .flags = FV_ESTIMATE },
     { "paused_s", "paused", "s", "Time that recording was paused.", FV_FIELD(struct fv_rank, paused_s) },
     { "recording_wait_s", "recording waited", "s",
-      "What recording the main thread's calls waited for pages of the rank file: in no time of the program.",
+      "Time that calls of the main thread were delayed while recording waited for pages of the rank file. Times of the "
+      "program do not include it.",
       FV_FIELD(struct fv_rank, waited_s) },
-    { "forgotten_s", "forgotten", "s", "Time before the measured interval whose profile MPI_Pcontrol(2) made forget.",
+    { "forgotten_s", "discarded", "s",
+      "Time before the measured interval whose profile was discarded by MPI_Pcontrol(2).",
       FV_FIELD(struct fv_rank, forgotten_s) },
-    { "init_s", "init", "s", "In MPI_Init.", FV_FIELD(struct fv_rank, init_s) },
-    { "finalize_s", "finalize", "s", "In MPI_Finalize.", FV_FIELD(struct fv_rank, finalize_s) },
-    { "begin_s", "begin", "s", "When it began.", FV_FIELD(struct fv_rank, begin_s) },
-    { "end_s", "end", "s", "When it ended, or its latest sign of life.", FV_FIELD(struct fv_rank, end_s) },
-    { "overhead_s", "overhead", "s", "fvmpi's own time.", FV_FIELD(struct fv_rank, tool_s), .flags = FV_ESTIMATE },
+    { "init_s", "init", "s", "Time in MPI_Init.", FV_FIELD(struct fv_rank, init_s) },
+    { "finalize_s", "finalize", "s", "Time in MPI_Finalize.", FV_FIELD(struct fv_rank, finalize_s) },
+    { "begin_s", "begin", "s", "When the rank began.", FV_FIELD(struct fv_rank, begin_s) },
+    { "end_s", "end", "s", "When the rank ended, or its latest sign of life.", FV_FIELD(struct fv_rank, end_s) },
+    { "overhead_s", "overhead", "s", "fvmpi's own time in the rank.", FV_FIELD(struct fv_rank, tool_s),
+      .flags = FV_ESTIMATE },
     { "memory_bytes", "memory", "bytes", "fvmpi's memory in the process.", FV_FIELD(struct fv_rank, memory_bytes) },
-    { "file_bytes", "file", "bytes", "Size of its rank file.", FV_FIELD(struct fv_rank, file_bytes) },
-    { "file", "file", "", "Name of its rank file.", FV_FIELD(struct fv_rank, file) },
-    { "thread_level", "thread level", "", "What MPI provides for threads.", FV_FIELD(struct fv_rank, thread_level),
-      .flags = FV_NULLABLE },
+    { "file_bytes", "file", "bytes", "Size of the rank file.", FV_FIELD(struct fv_rank, file_bytes) },
+    { "file", "file", "", "Name of the rank file.", FV_FIELD(struct fv_rank, file) },
+    { "thread_level", "thread level", "", "The thread support that MPI provides.",
+      FV_FIELD(struct fv_rank, thread_level), .flags = FV_NULLABLE },
     { "program_id", "program", "id", "Index in programs, from 0.", FV_FIELD(struct fv_rank, program) },
-    { "program", "program", "", "Its name; the path where two have the same name.", FV_GET(FV_TYPE_TEXT, get_program),
-      .flags = FV_FLAT },
-    { "thread_count", "threads", "", "Threads that were recorded.", FV_FIELD(struct fv_rank, threads),
+    { "program", "program", "", "Name of the program; the path if two programs have the same name.",
+      FV_GET(FV_TYPE_TEXT, get_program), .flags = FV_FLAT },
+    { "thread_count", "threads", "", "Number of recorded threads.", FV_FIELD(struct fv_rank, threads),
       .flags = FV_FLAT },
     { "threads", "threads", "", "", FV_NEST(threads) },
 };
@@ -689,19 +694,18 @@ static void get_problem_kind(void *subject, const void *row, const struct fv_col
 static const char *const problem_words[] = { FV_PROBLEM_KINDS(FV_LIST_WORD) NULL };
 const struct fv_column_def fv_problem_columns[FV_PROBLEM_COLUMNS] = {
     { "kind", "kind", "",
-      "unreadable; left_out: a file of another run; missing: a rank without a file; damaged; dropped; note. "
-      "All "
-      "but left_out and note make the report incomplete.",
+      "unreadable; left_out: a file of another run; missing: a rank without a file; damaged; dropped; note. All but "
+      "left_out and note make the report incomplete.",
       FV_GET(FV_TYPE_TEXT, get_problem_kind), .words = problem_words },
-    { "file", "file", "", "The file that it is about; null: the whole run.", FV_FIELD(struct fv_problem, file),
+    { "file", "file", "", "The file concerned. Null: the whole run.", FV_FIELD(struct fv_problem, file),
       .flags = FV_NULLABLE },
-    { "text", "text", "", "In words.", FV_FIELD(struct fv_problem, text) },
+    { "text", "text", "", "The problem in words.", FV_FIELD(struct fv_problem, text) },
 };
 static const struct fv_relation problems_relation = {
     .name = "problems",
     .key = "problems",
     .title = "Problems",
-    .doc = "What the reader of the report must know of its input.",
+    .doc = "Problems of the input that the reader of the report must know.",
     FV_COLUMNS(fv_problem_columns),
     .base = fv_tables_base,
     FV_ITEMS(struct fv_model, problems.items, problems.count),

@@ -126,14 +126,14 @@ static const void *bin_at(void *subject, const void *parent, size_t i)
 static const struct fv_column_def strip_columns[] = {
     STRIP_RANK,
     STRIP_CLASS,
-    { "shares", "shares", "share", "The part of each bin that the rank's main thread spent in them, 0 to 1.",
+    { "shares", "shares", "share",
+      "Share of each bin that the main thread of the rank spent in functions of this class, 0 to 1.",
       FV_GET(FV_TYPE_REALS, get_shares) },
 };
 static const struct fv_relation strips = {
     .key = "per_rank",
     .title = "Timeline by rank",
-    .doc = "The share of each class of MPI functions in each bin, by rank; classes that nobody called are "
-           "left out.",
+    .doc = "Share of time in each class of MPI functions, by rank and bin. Classes without calls are left out.",
     .shape = FV_ROWS,
     .by_rank = true,
     FV_COLUMNS(strip_columns),
@@ -142,12 +142,11 @@ static const struct fv_relation strips = {
 };
 static const struct fv_column_def mean_columns[] = {
     STRIP_CLASS,
-    { "shares", "shares", "share", "The mean of all ranks' shares of each bin.",
-      FV_GET(FV_TYPE_REALS, get_mean_shares) },
+    { "shares", "shares", "share", "Mean share of all ranks, for each bin.", FV_GET(FV_TYPE_REALS, get_mean_shares) },
 };
 static const struct fv_relation means = {
     .key = "over_ranks_mean",
-    .doc = "The means over all ranks.",
+    .doc = "Means over all ranks.",
     .shape = FV_ROWS,
     FV_COLUMNS(mean_columns),
     .count = class_count,
@@ -156,23 +155,23 @@ static const struct fv_relation means = {
 static const struct fv_column_def bin_columns[] = {
     STRIP_RANK,
     STRIP_CLASS,
-    { "begin_s", "begin", "s", "Where the bin begins.", FV_FIELD(struct strip, begin_s) },
-    { "end_s", "end", "s", "Where it ends.", FV_FIELD(struct strip, end_s) },
-    { "share", "share", "share", "The part of the bin that the rank's main thread spent in functions of the class.",
+    { "begin_s", "begin", "s", "Begin of the bin.", FV_FIELD(struct strip, begin_s) },
+    { "end_s", "end", "s", "End of the bin.", FV_FIELD(struct strip, end_s) },
+    { "share", "share", "share", "Share of the bin that the main thread of the rank spent in functions of this class.",
       FV_FIELD(struct strip, share) },
 };
 static const struct fv_relation bins = {
     .name = "timeline",
     .key = "bins",
     .title = "Timeline",
-    .doc = "MPI's share of the time, by rank, class of functions and bin.",
+    .doc = "Share of MPI in the time of each rank, by class of functions and bin.",
     FV_COLUMNS(bin_columns),
     .count = bin_count,
     .row = bin_at,
 };
 static const struct fv_column_def timeline_columns[] = {
-    { "bin_count", "bins", "", "How many bins the run's time is cut into.", FV_FIELD(struct fv_timeline, bins) },
-    { "bin_s", "bin", "s", "Length of a bin; the first begins at run.start.", FV_FIELD(struct fv_timeline, bin_s),
+    { "bin_count", "bins", "", "Number of bins of the run.", FV_FIELD(struct fv_timeline, bins) },
+    { "bin_s", "bin", "s", "Length of a bin. The first bin begins at run.start.", FV_FIELD(struct fv_timeline, bin_s),
       .flags = FV_NULLABLE },
     { "over_ranks_mean", "mean", "", "", FV_NEST(means) },
     { "per_rank", "by rank", "", "", FV_NEST(strips) },
@@ -182,9 +181,8 @@ extern const struct fv_relation fv_timeline_relation;
 const struct fv_relation fv_timeline_relation = {
     .key = "timeline",
     .title = "Timeline",
-    .doc = "MPI's share of the time, by rank and class of function. What was recorded has 256 bins over the "
-           "run's length, rounded up to a "
-           "power of two.",
+    .doc = "Share of MPI in the time of each rank, by class of functions. The recording has 256 bins; their length is "
+           "rounded up to a power of two.",
     .shape = FV_ONE,
     FV_COLUMNS(timeline_columns),
     .base = the_timeline,

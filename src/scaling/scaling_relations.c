@@ -31,16 +31,16 @@ static void get_worst(void *subject, const void *row, const struct fv_column_def
 
 static const struct fv_column_def scaling_columns[] = {
     { "kind", "kind", "",
-      "strong: the same problem on more ranks. weak: it grows with them. untold: nobody told; what depends on it is "
-      "null.",
+      "strong: the same problem on more ranks. weak: the problem grows with the ranks. untold: not given, so values "
+      "that depend on it are null.",
       FV_GET(FV_TYPE_TEXT, get_kind), .words = fv_scaling_kinds },
     { "by_threads", "by threads", "",
-      "Are sizes told by threads? Every run recorded its regions of OpenMP (--threads), and one has several threads on "
-      "a rank. Else by ranks.",
+      "True: sizes are numbers of threads. Every run recorded its OpenMP regions (--threads), and one has several "
+      "threads on a rank. False: sizes are numbers of ranks.",
       FV_FIELD(struct fv_scaling, threads) },
-    { "point_count", "sizes", "", "How many sizes there are.", FV_FIELD(struct fv_scaling, point_count) },
-    { "worst", "fell most", "",
-      "The efficiency that fell most from the smallest to the largest, a key of points; null: none did.",
+    { "point_count", "sizes", "", "Number of sizes.", FV_FIELD(struct fv_scaling, point_count) },
+    { "worst", "worst", "",
+      "The efficiency that decreases most from the smallest to the largest size, a key of points. Null: none.",
       FV_GET(FV_TYPE_TEXT, get_worst), .flags = FV_NULLABLE },
 };
 static const struct fv_relation scaling_relation = {
@@ -61,46 +61,48 @@ static const struct fv_relation scaling_relation = {
     }
 static const struct fv_column_def point_columns[] = {
     { "rank_count", "ranks", "", "Ranks.", FV_FIELD(struct fv_scaling_point, ranks) },
-    { "thread_count", "threads", "", "Threads of all ranks; null: not known.",
+    { "thread_count", "threads", "", "Threads of all ranks. Null: not known.",
       FV_FIELD(struct fv_scaling_point, threads), .flags = FV_UNLESS_0 },
-    { "run_count", "runs", "", "Runs of that size: values are their means.", FV_FIELD(struct fv_scaling_point, runs) },
-    { "factor", "times", "ratio", "The size over the smallest: r.", FV_FIELD(struct fv_scaling_point, factor) },
-    VALUE("elapsed_s", "elapsed", "s", FV_SCALES_ELAPSED, "The longest time of a rank: T."),
-    { "elapsed_min_s", "least", "s", "The shortest of the runs.", FV_FIELD(struct fv_scaling_point, least_s),
+    { "run_count", "runs", "", "Runs of this size. Values are their means.", FV_FIELD(struct fv_scaling_point, runs) },
+    { "factor", "times", "ratio", "r: this size over the smallest size.", FV_FIELD(struct fv_scaling_point, factor) },
+    VALUE("elapsed_s", "elapsed", "s", FV_SCALES_ELAPSED, "T: longest time of a rank."),
+    { "elapsed_min_s", "min", "s", "T of the fastest run.", FV_FIELD(struct fv_scaling_point, least_s),
       .flags = FV_NULLABLE },
-    { "elapsed_max_s", "most", "s", "The longest of the runs.", FV_FIELD(struct fv_scaling_point, most_s),
+    { "elapsed_max_s", "max", "s", "T of the slowest run.", FV_FIELD(struct fv_scaling_point, most_s),
       .flags = FV_NULLABLE },
-    { "useful_s", "computing", "s", "Time outside of MPI, of all ranks; by threads, computing of all of them: U.",
+    { "useful_s", "computing", "s",
+      "U: time of all ranks outside of MPI. If sizes are threads: computing time of all threads.",
       FV_FIELD(struct fv_scaling_point, useful_s), .flags = FV_NULLABLE },
-    VALUE("speedup", "speedup", "ratio", FV_SCALES_SPEEDUP, "T_ref / T, of a weak run times r."),
-    VALUE("of_ideal", "of ideal", "share", FV_SCALES_OF_IDEAL, "speedup / r."),
+    VALUE("speedup", "speedup", "ratio", FV_SCALES_SPEEDUP, "T_ref / T; for weak scaling, multiplied by r."),
+    VALUE("of_ideal", "of ideal", "share", FV_SCALES_OF_IDEAL, "Speedup as a share of the ideal one: speedup / r."),
     VALUE("global", "global", "share", FV_SCALES_GLOBAL, "Global efficiency: parallel x computation."),
     VALUE("parallel", "parallel", "share", FV_SCALES_PARALLEL, "Parallel efficiency: sum U / (P T)."),
-    VALUE("load_balance", "load balance", "share", FV_SCALES_LOAD_BALANCE, "Of the ranks."),
+    VALUE("load_balance", "load balance", "share", FV_SCALES_LOAD_BALANCE,
+          "Load balance of the ranks: mean over maximum of their computing time."),
     VALUE("communication", "communication", "share", FV_SCALES_COMMUNICATION,
           "Longest computing time of a rank over T."),
     VALUE("serialization", "serialization", "share", FV_SCALES_SERIALIZATION,
-          "What dependencies of ranks leave; null without an analysed trace, here and in transfer."),
-    VALUE("transfer", "transfer", "share", FV_SCALES_TRANSFER, "What moving data leaves."),
+          "Efficiency left by dependencies between ranks. Null, here and in transfer, without an analysed trace."),
+    VALUE("transfer", "transfer", "share", FV_SCALES_TRANSFER, "Efficiency left by data transfer."),
     VALUE("openmp", "OpenMP", "share", FV_SCALES_OPENMP,
-          "Of the threads within ranks; null where sizes are told by ranks."),
+          "Efficiency of the threads within ranks. Null if sizes are ranks."),
     VALUE("computation", "computation", "share", FV_SCALES_COMPUTATION,
-          "Computation scalability: U_ref / U, of a weak run times r."),
+          "Computation scalability: U_ref / U; for weak scaling, multiplied by r."),
     VALUE("instruction_scalability", "instructions", "share", FV_SCALES_INSTRUCTIONS,
-          "Instructions outside of MPI, I_ref / I, of a weak run times r; null where some run did not count "
-          "instructions and cycles (--counters statistics), or sizes are told by threads, which spin where they wait "
-          "for each other, here and in the next two."),
+          "Instructions outside of MPI: I_ref / I; for weak scaling, multiplied by r. Null, here and in the next two: "
+          "a run did not count instructions and cycles (--counters statistics), or sizes are threads, which spin while "
+          "they wait."),
     VALUE("ipc_scalability", "IPC", "share", FV_SCALES_IPC,
-          "Instructions per cycle outside of MPI, over those of the reference."),
+          "Instructions per cycle outside of MPI, relative to the reference."),
     VALUE("frequency_scalability", "frequency", "share", FV_SCALES_FREQUENCY,
-          "Cycles outside of MPI by the time there, over that of the reference: the clock, time without a processor, "
-          "and time in the kernel, whose cycles are not counted."),
+          "Cycles outside of MPI over the time there, relative to the reference. It shows the clock, time without a "
+          "processor, and time in the kernel, whose cycles are not counted."),
 };
 const struct fv_relation fv_scaling_points = {
     .name = "points",
     .key = "points",
     .title = "Sizes",
-    .doc = "The sizes, smallest first: the first is the reference.",
+    .doc = "Sizes, smallest first. The first is the reference.",
     .shown = "rank_count thread_count elapsed_s speedup of_ideal global/9 parallel/9 load_balance/8 communication/8 "
              "serialization/6 transfer/6 openmp/7 computation/9 instruction_scalability/5 ipc_scalability/5 "
              "frequency_scalability/5",
@@ -113,18 +115,18 @@ const struct fv_relation fv_scaling_points = {
 
 static const struct fv_column_def run_columns[] = {
     { "directory", "directory", "", "The experiment.", FV_FIELD(struct fv_diff_run, directory) },
-    { "command", "command", "", "The command line, of the first rank.", FV_FIELD(struct fv_diff_run, command) },
+    { "command", "command", "", "Command line of the first rank.", FV_FIELD(struct fv_diff_run, command) },
     { "rank_count", "ranks", "", "Ranks that have a rank file.", FV_FIELD(struct fv_diff_run, ranks) },
-    { "complete", "complete", "", "Every rank has a whole file and finalized, and nothing was dropped.",
+    { "complete", "complete", "", "True: every rank has a complete file and finalized, and nothing was dropped.",
       FV_FIELD(struct fv_diff_run, complete) },
-    { "elapsed_s", "elapsed", "s", "From the first begin to the last end.",
+    { "elapsed_s", "elapsed", "s", "Time from the first begin to the last end of a rank.",
       FV_FIELD(struct fv_diff_run, value[FV_RUN_ELAPSED]) },
 };
 static const struct fv_relation runs = {
     .name = "runs",
     .key = "runs",
     .title = "Runs",
-    .doc = "The runs, as they were given.",
+    .doc = "The runs in the order given.",
     FV_COLUMNS(run_columns),
     .base = the_scaling,
     FV_ITEMS(struct fv_scaling, runs.side[0].runs, runs.side[0].count),
@@ -151,21 +153,25 @@ static const void *time_at(void *subject, const void *parent, size_t i)
 
 static const struct fv_column_def time_columns[] = {
     { "rank_count", "ranks", "", "Ranks.", FV_FIELD(struct fv_scaling_time, ranks) },
-    { "thread_count", "threads", "", "Threads of all ranks; null: not known.",
+    { "thread_count", "threads", "", "Threads of all ranks. Null: not known.",
       FV_FIELD(struct fv_scaling_time, threads), .flags = FV_UNLESS_0 },
-    { "time_s", "time", "s", "Time of a rank; 0: it was not there.", FV_FIELD(struct fv_scaling_time, time_s) },
-    { "ideal_s", "ideal", "s", "Time of a rank at the smallest size, of a strong run over r; null of an untold kind.",
+    { "time_s", "time", "s", "Mean time of a rank. 0: the part does not exist at this size.",
+      FV_FIELD(struct fv_scaling_time, time_s) },
+    { "ideal_s", "ideal", "s",
+      "Ideal time of a rank: its time at the smallest size; for strong scaling, divided by r. Null: the kind of "
+      "scaling is not known.",
       FV_FIELD(struct fv_scaling_time, ideal_s), .flags = FV_NULLABLE },
 };
 static const struct fv_column_def time_outer[] = {
-    { "table", "table", "", "The table of fvmpi report whose row it is.", FV_FIELD(struct fv_scaling_part, table) },
-    { "name", "name", "", "What it is called there.", FV_FIELD(struct fv_scaling_part, name) },
+    { "table", "table", "", "The table of fvmpi report that contains the part.",
+      FV_FIELD(struct fv_scaling_part, table) },
+    { "name", "name", "", "Name of the part in that table.", FV_FIELD(struct fv_scaling_part, name) },
 };
 static const struct fv_relation times = {
     .name = "part_times",
     .key = "times",
     .title = "Times of parts",
-    .doc = "The time of a part at each size, in their order.",
+    .doc = "Time of the part at each size, in their order.",
     FV_COLUMNS(time_columns),
     FV_OUTER(time_outer),
     .count = time_count,
@@ -181,20 +187,22 @@ static void get_time(void *subject, const void *row, const struct fv_column_def 
 }
 
 static const struct fv_column_def part_columns[] = {
-    { "table", "table", "", "The table of fvmpi report whose row it is; sections and others overlap.",
+    { "table", "table", "", "The table of fvmpi report that contains the part. Sections overlap with other parts.",
       FV_FIELD(struct fv_scaling_part, table) },
-    { "name", "name", "", "What it is called there.", FV_FIELD(struct fv_scaling_part, name), .flags = FV_NAME },
-    { "place", "where", "", "Its file and line; null: not known.", FV_FIELD(struct fv_scaling_part, place),
+    { "name", "name", "", "Name of the part in that table.", FV_FIELD(struct fv_scaling_part, name), .flags = FV_NAME },
+    { "place", "where", "", "File and line of the part. Null: not known.", FV_FIELD(struct fv_scaling_part, place),
       .flags = FV_NULLABLE },
-    { "first_s", "smallest", "s", "Time of a rank at the smallest size.", FV_GET(FV_TYPE_REAL, get_time),
+    { "first_s", "smallest", "s", "Mean time of a rank at the smallest size.", FV_GET(FV_TYPE_REAL, get_time),
       .argument = 0 },
-    { "last_s", "largest", "s", "Time of a rank at the largest size.", FV_GET(FV_TYPE_REAL, get_time), .argument = 1 },
+    { "last_s", "largest", "s", "Mean time of a rank at the largest size.", FV_GET(FV_TYPE_REAL, get_time),
+      .argument = 1 },
     { "lost_s", "lost", "s",
-      "Time of a rank at the largest size, less ideal_s; less than 0: it scales better. Null of an untold kind.",
+      "last_s - ideal_s. Below 0: the part scales better than ideally. Null: the kind of scaling is not known.",
       FV_FIELD(struct fv_scaling_part, lost_s), .flags = FV_NULLABLE },
-    { "ideal_s", "ideal", "s", "What it would take there: its time at the smallest size, of a strong run over r.",
+    { "ideal_s", "ideal", "s",
+      "Ideal time at the largest size: the time at the smallest size; for strong scaling, divided by r.",
       FV_FIELD(struct fv_scaling_part, ideal_s), .flags = FV_NULLABLE },
-    { "efficiency", "of ideal", "share", "ideal_s over the time there; null, too, where that is 0.",
+    { "efficiency", "of ideal", "share", "ideal_s / last_s. Null also if last_s is 0.",
       FV_FIELD(struct fv_scaling_part, efficiency), .flags = FV_NULLABLE },
     { "times", "times", "", "", FV_NEST(times) },
 };
@@ -202,9 +210,9 @@ const struct fv_relation fv_scaling_parts = {
     .name = "parts",
     .key = "parts",
     .title = "Parts of the program",
-    .doc = "Procedures (CPU time outside of MPI, by clock samples: an estimate), computing between MPI calls, sections "
-           "and MPI functions: the mean of a rank. What lost most "
-           "at the largest size comes first; of an untold kind, what takes longest there.",
+    .doc = "Procedures (estimated CPU time outside of MPI, by clock samples), computing between MPI calls, sections "
+           "and MPI functions: mean time of a rank. Largest loss at the largest size first; if the kind of scaling is "
+           "not known, longest time there first.",
     .shown = "name place/7 first_s/9 last_s ideal_s/8 efficiency/9 lost_s",
     FV_COLUMNS(part_columns),
     .base = the_scaling,
@@ -215,7 +223,7 @@ static const struct fv_relation problems = {
     .name = "problems",
     .key = "problems",
     .title = "Problems",
-    .doc = "What the reader must know.",
+    .doc = "Problems that the reader must know.",
     .columns = fv_problem_columns,
     .column_count = FV_PROBLEM_COLUMNS,
     .base = the_scaling,

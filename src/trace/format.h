@@ -722,7 +722,7 @@ _Static_assert(sizeof(struct fv_octave) == 72, "on-disk size");
 struct fv_section_losses {
     uint64_t above_level; /* begins of sections above --section-level */
     uint64_t too_deep;    /* begins that were not measured: too many sections were open */
-    uint64_t sets;        /* begins whose MPI calls cannot be told from those of the sections around it */
+    uint64_t sets;        /* begins whose MPI calls are counted with those of the sections around it */
     uint64_t others;      /* begins counted in FV_SECTION_OTHERS */
     uint64_t interrupted; /* begins and ends in a signal handler that interrupted another: not measured */
     uint64_t unmeasured;  /* begins that were not measured: no disk */

@@ -38,9 +38,9 @@ enum fv_fact_key {
     FV_FACT_VARIABLE = 64, /* of the environment: "NAME=VALUE" */
     FV_FACT_LEFT_OUT = 65, /* variables that there was no room for: how many */
     /* of others, by one process of each node, as it ended */
-    FV_FACT_OTHER = 66, /* the process `index` ran meanwhile: "1520 1 0-1 python3", CPU time in ms, the processor that
-                         * it was on last, those that it may run on, its name; 0: all that had less than a hundredth of
-                         * the time, together */
+    FV_FACT_OTHER = 66, /* the process `index` ran during the run: "1520 1 0-1 python3", CPU time in ms, the processor
+                         * that it used last, those that it may use, its name; 0: the sum of all with less than 1 % of
+                         * the time */
 };
 
 enum fv_fact_flags { FV_FACT_CUT = 1 /* the value was longer */ };

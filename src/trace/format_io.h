@@ -97,11 +97,11 @@ struct fv_io_record {
     uint64_t bytes;         /* read, written, mapped */
     uint64_t ticks, ticks_max;
     uint64_t untimed;     /* of calls: from or into a buffer alone (getc(), putc()), which took some ns */
-    uint64_t unsized;     /* of calls: bytes that cannot be told (fscanf()) */
+    uint64_t unsized;     /* of calls: bytes are not known (fscanf()) */
     uint64_t empty;       /* of reads: nothing was there, as at the file's end */
     uint64_t consecutive; /* of reads and writes that moved bytes: it began where the last one of its kind ended, ... */
     uint64_t forward;     /* ... or behind that; ... */
-    uint64_t placed;      /* ... of so many where that can be told: a file has places, and it was not the first */
+    uint64_t placed;      /* ... of so many where that is known: a file has places, and it was not the first */
     uint64_t first, last; /* [ticks] begin of the first call, end of the last */
     uint64_t sizes[FV_IO_SIZES]; /* of calls that moved bytes, by bytes */
 };
@@ -113,9 +113,9 @@ struct fv_io_thread {
     uint32_t function, file, path; /* of that call, as in struct fv_io_record */
     uint32_t pad;
     uint64_t ticks;       /* of all calls that are not in MPI: what records add up to */
-    uint64_t no_room;     /* calls in records with file 0 or path 0, for want of room */
+    uint64_t no_room;     /* calls in records with file 0 or path 0, because there was no room */
     uint64_t interrupted; /* calls of signal handlers that interrupted the recording of another: not recorded */
-    uint64_t untraced;    /* calls that the trace does not have, for want of room */
+    uint64_t untraced;    /* calls that are missing in the trace, because there was no room */
 };
 _Static_assert(sizeof(struct fv_io_thread) == 56, "on-disk size");
 

@@ -100,7 +100,7 @@ struct fv_memory_process {
     uint64_t peak_number;         /* ... which it had this often, ... */
     uint64_t peak_ticks;          /* ... at last then */
     uint64_t objects_lost;        /* allocations that there was no room for: their bytes are missing in call paths */
-    uint64_t paths_lost;          /* those that are in no call path for want of room */
+    uint64_t paths_lost;          /* those that are in no call path: there was no room */
     struct fv_memory_sums rest;   /* of threads that cannot be recorded */
     struct fv_memory_pages pages; /* as the kernel sees it */
     char allocator[256];          /* the file that has malloc(), NUL-padded */

@@ -21,7 +21,7 @@ struct fv_sampler_record {
     uint64_t lost_contexts, lost_paths; /* instances, ticks without a record of their own: a table was full */
     uint64_t tool_ticks;                /* in all of this */
     uint64_t cut;                       /* ticks whose call path could not be followed to its beginning */
-    uint64_t tool_ns;                   /* the same as CPU time: nobody else ran meanwhile */
+    uint64_t tool_ns;                   /* the same as CPU time, without what others ran in between */
     uint32_t mode;                      /* [enum fv_sampler_mode] */
     uint32_t refusal;                   /* errno of what kept a better mode from being used; 0: nothing did */
     uint8_t migrations_exact; /* 1: counted by the kernel; 0: a change of the processor between two readings */

@@ -146,7 +146,7 @@ struct fv_omp_region {
     uint64_t time, wait, join, fork;   /* [ticks] sums over regions and threads; fork: from the call to the function's
                                         * begin */
     uint64_t tasks;                    /* [ticks] of time: tasks run at the region's end */
-    uint64_t untimed;                  /* tasks and taskloops that can't be told from the waits they were run in */
+    uint64_t untimed;                  /* tasks and taskloops that are part of the waits they were run in */
     uint64_t lost;                     /* threads of teams that were too large: in no sum */
     uint64_t reserved[4];
 };
@@ -178,7 +178,7 @@ enum fv_omp_work_kind {
                          * that made it */
     FV_OMP_WORK_TARGET, /* a target region, as long as the thread that meets it waits for the device, or starts it
                          * (nowait) */
-    FV_OMP_WORK_TARGET_DATA, /* likewise, of directives that move data alone: enter, exit, update */
+    FV_OMP_WORK_TARGET_DATA, /* the same for directives that only move data: enter, exit, update */
     FV_OMP_WORK_KINDS        /* [count] */
 };
 
@@ -191,7 +191,7 @@ struct fv_omp_work {
     uint32_t pad;
     uint64_t count;                /* times that the thread came there */
     uint64_t executed;             /* of them: it took part; of a single, or masked, it did it */
-    uint64_t timed;                /* of these: its end was told */
+    uint64_t timed;                /* of these: its end is known */
     uint64_t time, time_max, wait; /* [ticks] of these; wait: what it waited for other threads in them */
 };
 _Static_assert(sizeof(struct fv_omp_work) == 64, "on-disk size");
@@ -214,7 +214,7 @@ struct fv_solo_record {
     uint64_t count, measured, let_go; /* instances; those whose thread ran alone to its end; those that were not
                                        * separable */
     uint64_t intervals, ticks, cpu_ns;   /* of the measured: between fork, barriers and end; the time; CPU time in it */
-    uint64_t probes, misses;             /* of the pirate, meanwhile */
+    uint64_t probes, misses;             /* of the pirate, in that time */
     uint64_t lost_intervals, lost_ticks; /* of them: the pirate did not hold its part, or the one moved to another last
                                           * cache */
     uint64_t waited_ticks;               /* for the pirate, not in ticks */

@@ -116,7 +116,7 @@ class Headers:
     def read(self, text, name):
         for m in re.finditer(r'^(struct|enum) (fv_\w+) \{(.*?)\n?\};', text, re.S | re.M):
             where = '{}:{}'.format(name, text.count('\n', 0, m.start()) + 1)
-            above = re.search(COMMENT + r'\n$', text[: m.start()])
+            above = re.search(COMMENT + r'\n\Z', text[: m.start()])  # a blank line ends it
             (self.read_struct if m[1] == 'struct' else self.read_enum)(m[2], plain(above and above[1]), m[3], where)
 
     def read_enum(self, name, doc, body, where):

@@ -139,8 +139,8 @@ async function sides(page, { run_changes: changes, runs_a: [a], runs_b: [b], ent
     wrong.push(same("finding", words.includes(finding.text), true));
   wrong.push(
     same(
-      "not quiet",
-      (await page.locator("#completeness").innerText()).includes("not quiet"),
+      "noisy",
+      (await page.locator("#completeness").innerText()).includes("noisy"),
       a.no_processor_s + b.no_processor_s > 0,
     ),
   );
@@ -359,7 +359,9 @@ async function overSamples(page, report, { own, through, wait_s }) {
   wrong.push(
     same(
       "why it waited",
-      new RegExp("for rank 1, which had (MPI_Sendrecv [^,]*, )?" + own).test(await text("p[role=status]")),
+      new RegExp("for rank 1, which in that time was in (MPI_Sendrecv [^,]*, )?" + own).test(
+        await text("p[role=status]"),
+      ),
       true,
     ),
   );

@@ -382,7 +382,7 @@ static void names_nobody_last(void **state)
         assert_non_null(page.out);
         fv_text_waiting(&page, &view);
         fclose(page.out);
-        if (!strstr(text, "nobody: no rank was slower before") || !strstr(text, "... 2 more culprits, ") ||
+        if (!strstr(text, "no rank was slower before") || !strstr(text, "... 2 more culprits, ") ||
             (i && !strstr(text, "; a smaller --threshold shows them\n")))
             fail_msg("%s", text);
         free(text);

@@ -50,12 +50,12 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
 {
     v->text = kinds[*((const uint8_t *)row + c->offset)];
 }
-#define KIND(S)                                                                                                       \
-    {                                                                                                                 \
-        "kind", "kind", "",                                                                                           \
-            "exact, of the threads that the row is about; or estimate: events took turns, and what was counted part " \
-            "of the time is scaled by time; or part: some thread or rank is not known, and not in it.",               \
-            FV_GET(FV_TYPE_TEXT, get_kind), .offset = offsetof(S, kind), .words = kinds                               \
+#define KIND(S)                                                                                                    \
+    {                                                                                                              \
+        "kind", "kind", "",                                                                                        \
+            "exact: all threads of the row counted all the time. estimate: events took turns, and partial counts " \
+            "were scaled by time. part: some threads or ranks are not known and missing in the count.",            \
+            FV_GET(FV_TYPE_TEXT, get_kind), .offset = offsetof(S, kind), .words = kinds                            \
     }
 
 /* A rank of a spread, by its index; null: there is none. */
@@ -111,40 +111,42 @@ static void get_reason(void *subject, const void *row, const struct fv_column_de
 }
 
 #define S struct fv_counts_sum
-#define SUMS                                                                                                        \
-    COUNT("counted", "count", S, sum, "Counted, of all ranks and threads; null: not known."),                       \
-        COUNT("counted_in_mpi", "in MPI", S, in_mpi,                                                                \
-              "Of it in MPI calls, with what fvmpi does in them; null of events that are not the processor's, and " \
-              "with --counters-mpi=0."),                                                                            \
-        REAL("rate_per_s", "/s", "/s", S, rate, "The count by the time of the thread that was there longest."),     \
-        KIND(S), { "rank_count", "ranks", "", "Ranks that counted it.", FV_FIELD(S, ranks) },                       \
-        { "missing_threads",                                                                                        \
-          "missing",                                                                                                \
-          "",                                                                                                       \
-          "Threads that are not in the counts: they could not be counted, or the process ended before they told.",  \
-          FV_FIELD(S, missing),                                                                                     \
-          .flags = FV_BLANK },                                                                                      \
-        REAL("counted_mean", "mean", "count", S, of.mean, "Of a rank that misses no thread, the mean."),            \
-        COUNT("counted_min", "min", S, of.min, "Of the rank with least."),                                          \
-        SPREAD_RANK("min_rank", "rank", S, of.min_rank, "That rank."),                                              \
-        COUNT("counted_max", "max", S, of.max, "Of the rank with most."),                                           \
-        SPREAD_RANK("max_rank", "rank", S, of.max_rank, "That rank.")
+#define SUMS                                                                                                           \
+    COUNT("counted", "count", S, sum, "Count over all ranks and threads. Null: not known."),                           \
+        COUNT("counted_in_mpi", "in MPI", S, in_mpi,                                                                   \
+              "The part counted in MPI calls, including what fvmpi does in them. Null: not an event of the "           \
+              "processor, or --counters-mpi=0."),                                                                      \
+        REAL("rate_per_s", "/s", "/s", S, rate, "The count divided by the time of the thread with the longest time."), \
+        KIND(S), { "rank_count", "ranks", "", "Number of ranks that counted it.", FV_FIELD(S, ranks) },                \
+        { "missing_threads",                                                                                           \
+          "missing",                                                                                                   \
+          "",                                                                                                          \
+          "Threads missing in the counts: they could not be counted, or the process ended before their counts were "   \
+          "known.",                                                                                                    \
+          FV_FIELD(S, missing),                                                                                        \
+          .flags = FV_BLANK },                                                                                         \
+        REAL("counted_mean", "mean", "count", S, of.mean, "Mean count of the ranks that miss no thread."),             \
+        COUNT("counted_min", "min", S, of.min, "Count of the rank with the least."),                                   \
+        SPREAD_RANK("min_rank", "rank", S, of.min_rank, "The rank with the least."),                                   \
+        COUNT("counted_max", "max", S, of.max, "Count of the rank with the most."),                                    \
+        SPREAD_RANK("max_rank", "rank", S, of.max_rank, "The rank with the most.")
 
 static const struct fv_column_def outer_columns[] = {
-    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
 };
 
 #define V struct fv_counts_value
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(V, rank, "rank", "rank", "The rank."),
-    { "thread_count", "threads", "", "Its threads that counted.", FV_FIELD(V, threads) },
+    { "thread_count", "threads", "", "Its threads that counted the event.", FV_FIELD(V, threads) },
     { "missing_threads", "missing", "",
-      "Its threads that are not in the count: they could not be counted, or the process ended before they told.",
+      "Its threads missing in the count: they could not be counted, or the process ended before their counts were "
+      "known.",
       FV_FIELD(V, missing), .flags = FV_BLANK },
-    COUNT("counted", "count", V, value, "Counted, of its threads."),
-    COUNT("counted_in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
+    COUNT("counted", "count", V, value, "Count of its threads."),
+    COUNT("counted_in_mpi", "in MPI", V, in_mpi, "The part counted in MPI calls."),
     { "time_s", "time", "s",
-      "How long its thread that counted longest did; of a section, how long its instances were, pauses included.",
+      "Time of its thread that counted longest. For a section: duration of its instances, with pauses.",
       FV_FIELD(V, time_s) },
     KIND(V),
 };
@@ -152,7 +154,7 @@ static const struct fv_relation ranks = {
     .name = "counter_ranks",
     .key = "per_rank",
     .title = "Counters by rank",
-    .doc = "What each rank counted of the event, by rank.",
+    .doc = "Count of the event on each rank, by rank.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .by_rank = true,
@@ -165,16 +167,16 @@ static const struct fv_relation ranks = {
 #define T struct fv_counts_thread
 static const struct fv_column_def thread_columns[] = {
     FV_RANK_COLUMN(T, rank, "rank", "rank", "The rank."),
-    { "thread", "thread", "", "Its thread, as in the table of threads.", FV_FIELD(T, thread), .flags = FV_IS_THREAD },
+    { "thread", "thread", "", "The thread, as in table threads.", FV_FIELD(T, thread), .flags = FV_IS_THREAD },
     COUNT("counted", "count", T, value, "Counted."),
-    COUNT("counted_in_mpi", "in MPI", T, in_mpi, "Of it in MPI calls."),
+    COUNT("counted_in_mpi", "in MPI", T, in_mpi, "The part counted in MPI calls."),
     KIND(T),
 };
 static const struct fv_relation threads = {
     .name = "counter_threads",
     .key = "per_thread",
     .title = "Counters by thread",
-    .doc = "What each thread counted of the event, by rank and thread.",
+    .doc = "Count of the event on each thread, by rank and thread.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .of_ranks = true,
@@ -185,26 +187,26 @@ static const struct fv_relation threads = {
 };
 
 static const struct fv_column_def counter_columns[] = {
-    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
-    { "quantity", "quantity", "", "What it counts, as formulas of metrics call it; null: none of these.",
+    { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "quantity", "quantity", "", "What the event counts, as named in formulas of metrics. Null: no metric uses it.",
       FV_GET(FV_TYPE_TEXT, get_quantity), .flags = FV_NULLABLE },
-    { "mode", "mode", "", "Where it counts: in user mode, in the kernel, or both.", FV_GET(FV_TYPE_TEXT, get_mode),
+    { "mode", "mode", "", "Where it is counted: in user mode, in the kernel, or both.", FV_GET(FV_TYPE_TEXT, get_mode),
       .words = modes },
     SUMS,
     { "refused_ranks", "refused", "", "Ranks that could not count it.", FV_GET(FV_TYPE_WHOLE, get_refused),
       .flags = FV_BLANK },
-    { "reason", "why not", "", "Why; null: all could.", FV_GET(FV_TYPE_TEXT, get_reason), .flags = FV_NULLABLE },
-    { "per_rank", "by rank", "", "By rank.", FV_NEST(ranks) },
-    { "per_thread", "by thread", "", "By thread.", FV_NEST(threads) },
+    { "reason", "why not", "", "Why they could not count it. Null: all could.", FV_GET(FV_TYPE_TEXT, get_reason),
+      .flags = FV_NULLABLE },
+    { "per_rank", "by rank", "", "Counts by rank.", FV_NEST(ranks) },
+    { "per_thread", "by thread", "", "Counts by thread.", FV_NEST(threads) },
 };
 static const struct fv_relation counters_relation = {
     .name = "counters",
     .key = "counters",
     .title = "Counters",
-    .doc = "Events counted over whole threads (fvmpi run --counters), from the begin of the recording in each to its "
-           "end, pauses included; over all ranks, in the order in which they were asked for. "
-           "Of the processor's events in user mode, unless mode says otherwise. Exact, but for what kind calls an "
-           "estimate, or a part.",
+    .doc = "Events counted over whole threads (fvmpi run --counters), from begin to end of the recording of each "
+           "thread, with pauses, over all ranks. In the order of the request. Events of the processor count in user "
+           "mode, unless `mode` differs. Exact, except where `kind` is estimate or part.",
     .shown = "event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(counter_columns),
@@ -223,26 +225,27 @@ static void get_number(void *subject, const void *row, const struct fv_column_de
 {
     v->number = view_of(subject)->scopes[*(const uint32_t *)(const void *)((const char *)row + c->offset)].number;
 }
-#define SECTION(R)                                                                                           \
-    { "section",                                                                                             \
-      "section",                                                                                             \
-      "",                                                                                                    \
-      "The section's name; all: the whole program.",                                                         \
-      FV_GET(FV_TYPE_TEXT, get_section),                                                                     \
-      .offset = offsetof(R, scope) },                                                                        \
-    {                                                                                                        \
-        "number", "no.", "", "Its number.", FV_GET(FV_TYPE_NUMBER, get_number), .offset = offsetof(R, scope) \
+#define SECTION(R)                                                                         \
+    { "section",                                                                           \
+      "section",                                                                           \
+      "",                                                                                  \
+      "Name of the section; `all` is the whole program.",                                  \
+      FV_GET(FV_TYPE_TEXT, get_section),                                                   \
+      .offset = offsetof(R, scope) },                                                      \
+    {                                                                                      \
+        "number", "no.", "", "Number of the section.", FV_GET(FV_TYPE_NUMBER, get_number), \
+            .offset = offsetof(R, scope)                                                   \
     }
 
 static const struct fv_column_def section_outer[] = {
     SECTION(S),
-    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
 };
 static const struct fv_relation section_ranks = {
     .name = "counter_section_ranks",
     .key = "per_rank",
     .title = "Counters in sections by rank",
-    .doc = "What the threads of each rank that opened the section counted of the event in it, by rank.",
+    .doc = "Count of the event in the section on each rank, for the threads that opened the section, by rank.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .by_rank = true,
@@ -253,9 +256,9 @@ static const struct fv_relation section_ranks = {
 };
 static const struct fv_column_def section_columns[] = {
     SECTION(S),
-    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
     SUMS,
-    { "per_rank", "by rank", "", "By rank.", FV_NEST(section_ranks) },
+    { "per_rank", "by rank", "", "Counts by rank.", FV_NEST(section_ranks) },
 };
 
 static size_t section_count(void *subject, const void *parent)
@@ -272,9 +275,9 @@ static const struct fv_relation counter_sections_relation = {
     .name = "counter_sections",
     .key = "counter_sections",
     .title = "Counters in sections, of the threads that opened them",
-    .doc = "Events counted in the sections that the program marks, in instances that have ended, by section and event: "
-           "of the threads that opened the section. "
-           "What other threads of the process count meanwhile, such as workers of OpenMP, is not in it.",
+    .doc =
+        "Events counted in completed instances of sections that the program marks, by section and event. Only threads "
+        "that opened the section count. Other threads of the process, such as OpenMP workers, are not included.",
     .shown = "section number event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 "
              "max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
@@ -305,19 +308,19 @@ static void get_of_peak(void *subject, const void *row, const struct fv_column_d
 #define TM struct fv_counts_thread_metric
 static const struct fv_column_def metric_outer[] = {
     SECTION(M),
-    METRIC_TEXT("metric", "metric", name, "Its name."),
+    METRIC_TEXT("metric", "metric", name, "Name of the metric."),
 };
 static const struct fv_column_def metric_thread_columns[] = {
     FV_RANK_COLUMN(TM, rank, "rank", "rank", "The rank."),
-    { "thread", "thread", "", "Its thread, as in the table of threads.", FV_FIELD(TM, thread), .flags = FV_IS_THREAD },
-    REAL("metric_value", "value", "ratio", TM, value, "Of what the thread counted."),
+    { "thread", "thread", "", "The thread, as in table threads.", FV_FIELD(TM, thread), .flags = FV_IS_THREAD },
+    REAL("metric_value", "value", "ratio", TM, value, "Value of the metric for this thread."),
 };
 static const struct fv_relation metric_threads = {
     .name = "counter_metric_threads",
     .key = "per_thread",
     .title = "Metrics by thread",
-    .doc = "The metric of each thread that counted all of its quantities, by rank and thread; of the whole program, "
-           "and not of metrics by time.",
+    .doc = "The metric for each thread that counted all its quantities, by rank and thread. Only for the whole "
+           "program, and not for rates by time.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .of_ranks = true,
@@ -328,51 +331,51 @@ static const struct fv_relation metric_threads = {
 };
 
 #define METRIC_COLUMNS                                                                                                 \
-    METRIC_TEXT("group", "group", group, "The group of events that it is made of."),                                   \
-        METRIC_TEXT("metric", "metric", name, "Its name."), METRIC_TEXT("unit", "unit", unit, "Its unit."),            \
+    METRIC_TEXT("group", "group", group, "Group of the events that the metric uses."),                                 \
+        METRIC_TEXT("metric", "metric", name, "Name of the metric."),                                                  \
+        METRIC_TEXT("unit", "unit", unit, "Unit of the metric."),                                                      \
         REAL("metric_value", "value", "ratio", M, value,                                                               \
-             "Of all ranks that know all of the formula, together: of the sums of what was counted, and the time of "  \
-             "the longest."),                                                                                          \
-        { "rank_count", "ranks", "", "These ranks.", FV_FIELD(M, ranks) },                                             \
+             "Value over all ranks that know the whole formula: computed from summed counts and from the longest "     \
+             "time."),                                                                                                 \
+        { "rank_count", "ranks", "", "Number of these ranks.", FV_FIELD(M, ranks) },                                   \
         REAL("outside_mpi", "outside MPI", "ratio", M, outside_mpi,                                                    \
-             "The same of what was counted outside of MPI's calls; null: not known, or it is by time."),               \
-        REAL("metric_mean", "mean", "ratio", M, of.mean, "Of a rank, the mean."),                                      \
-        REAL("metric_min", "min", "ratio", M, of.min, "Of the rank with least."),                                      \
-        SPREAD_RANK("min_rank", "rank", M, of.min_rank, "That rank."),                                                 \
-        REAL("metric_max", "max", "ratio", M, of.max, "Of the rank with most."),                                       \
-        SPREAD_RANK("max_rank", "rank", M, of.max_rank, "That rank."),                                                 \
+             "The metric from counts outside of MPI calls. Null: not known, or a rate by time."),                      \
+        REAL("metric_mean", "mean", "ratio", M, of.mean, "Mean value of a rank."),                                     \
+        REAL("metric_min", "min", "ratio", M, of.min, "Value of the rank with the least."),                            \
+        SPREAD_RANK("min_rank", "rank", M, of.min_rank, "The rank with the least."),                                   \
+        REAL("metric_max", "max", "ratio", M, of.max, "Value of the rank with the most."),                             \
+        SPREAD_RANK("max_rank", "rank", M, of.max_rank, "The rank with the most."),                                    \
         REAL("peak", "peak", "", M, peak,                                                                              \
-             "The most that the processor can do, in the unit of the value: of IPC as many operations as it takes on " \
-             "in a cycle; of floating point double-precision multiply-adds, at the clock that it had, of families "    \
-             "whose members differ of the largest; of memory what --peaks names, reads and writes together, of all "   \
-             "nodes. Null: not known."),                                                                               \
-        { "of_peak",           "of peak", "share", "The value's share of it.", FV_GET(FV_TYPE_REAL, get_of_peak),      \
+             "Peak of the processor in the unit of the value. IPC: the operations that it can start in a cycle. "      \
+             "Floating point: double-precision multiply-adds at the measured clock; if members of a processor family " \
+             "differ, the highest. Memory: the value of --peaks, reads and writes together, all nodes. Null: not "     \
+             "known."),                                                                                                \
+        { "of_peak",           "of peak", "share", "Value as a share of the peak.", FV_GET(FV_TYPE_REAL, get_of_peak), \
           .flags = FV_NULLABLE },                                                                                      \
         KIND(M),                                                                                                       \
         { "mark",                                                                                                      \
           "may be a bottleneck",                                                                                       \
           "",                                                                                                          \
-          "Why it may be one, by what it is outside of MPI where that is known; null: it is not marked.",              \
+          "Why the metric may show a bottleneck, judged outside of MPI if that is known. Null: no bottleneck.",        \
           FV_FIELD(M, mark),                                                                                           \
           .flags = FV_NULLABLE },                                                                                      \
-        METRIC_TEXT("doc", "meaning", doc, "What it is."),                                                             \
+        METRIC_TEXT("doc", "meaning", doc, "Meaning of the metric."),                                                  \
     {                                                                                                                  \
-        "formula", "formula", "", "How it is computed, of quantities.", FV_FIELD(M, formula)                           \
+        "formula", "formula", "", "Formula of the metric.", FV_FIELD(M, formula)                                       \
     }
 
 static const struct fv_column_def metric_columns[] = {
     SECTION(M),
     METRIC_COLUMNS,
-    { "per_thread", "by thread", "", "By thread.", FV_NEST(metric_threads) },
+    { "per_thread", "by thread", "", "The metric by thread.", FV_NEST(metric_threads) },
 };
 static const struct fv_relation counter_metrics_relation = {
     .name = "counter_metrics",
     .key = "counter_metrics",
     .title = "Metrics",
-    .doc = "What follows from the counters: metrics whose quantities were all counted, of the whole program and of its "
-           "sections, in the order of their groups. Of a section they are of the threads that opened it. Rates by time "
-           "are of what a rank's "
-           "threads count together.",
+    .doc = "Metrics computed from counters, for the whole program and its sections, by group. Only metrics with all "
+           "quantities are listed. For a section, they include only the threads that opened it. Rates by time add the "
+           "counts of a rank's threads.",
     .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 "
              "of_peak/1 mark/3",
     .recorded_by = RECORDED_BY,
@@ -418,24 +421,24 @@ static void get_phase_label(void *subject, const void *row, const struct fv_colu
 }
 
 static const char *const phase_kinds[] = { FV_PHASE_KINDS(FV_LIST_WORD) NULL };
-#define PHASE(R)                                                                                    \
-    { "phase_id",                                                                                   \
-      "phase",                                                                                      \
-      "",                                                                                           \
-      "Index in phases, from 0.",                                                                   \
-      FV_GET(FV_TYPE_WHOLE, get_phase),                                                             \
-      .offset = offsetof(R, scope) },                                                               \
-        { "kind_of_phase",                                                                          \
-          "kind of phase",                                                                          \
-          "",                                                                                       \
-          "Threads that the program created, or OpenMP's parallel regions.",                        \
-          FV_GET(FV_TYPE_TEXT, get_phase_kind),                                                     \
-          .words = phase_kinds,                                                                     \
-          .offset = offsetof(R, scope) },                                                           \
-    {                                                                                               \
-        "function", "function", "",                                                                 \
-            "What the threads began with; of a region, the function that the compiler made of it.", \
-            FV_GET(FV_TYPE_TEXT, get_phase_function), .offset = offsetof(R, scope)                  \
+#define PHASE(R)                                                                                         \
+    { "phase_id",                                                                                        \
+      "phase",                                                                                           \
+      "",                                                                                                \
+      "Index in phases, from 0.",                                                                        \
+      FV_GET(FV_TYPE_WHOLE, get_phase),                                                                  \
+      .offset = offsetof(R, scope) },                                                                    \
+        { "kind_of_phase",                                                                               \
+          "kind of phase",                                                                               \
+          "",                                                                                            \
+          "Threads that the program created, or OpenMP parallel regions.",                               \
+          FV_GET(FV_TYPE_TEXT, get_phase_kind),                                                          \
+          .words = phase_kinds,                                                                          \
+          .offset = offsetof(R, scope) },                                                                \
+    {                                                                                                    \
+        "function", "function", "",                                                                      \
+            "First function of the threads; for a region, the function that the compiler made from it.", \
+            FV_GET(FV_TYPE_TEXT, get_phase_function), .offset = offsetof(R, scope)                       \
     }
 #define PHASE_LABEL(R)                                                                            \
     {                                                                                             \
@@ -447,27 +450,27 @@ static const char *const phase_kinds[] = { FV_PHASE_KINDS(FV_LIST_WORD) NULL };
 
 static const struct fv_column_def phase_outer[] = {
     PHASE(S),
-    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
 };
 static const struct fv_column_def phase_rank_columns[] = {
     FV_RANK_COLUMN(V, rank, "rank", "rank", "The rank."),
     { "thread_count", "threads", "",
-      "Its threads that counted, over all instances of the phase; of OpenMP, of the teams of all regions.",
+      "Its threads that counted, over all instances of the phase. OpenMP: over the teams of all regions.",
       FV_FIELD(V, threads) },
     { "missing_threads", "missing", "",
-      "Those that are not in the count: they could not be counted, or not told any more.", FV_FIELD(V, missing),
-      .flags = FV_BLANK },
-    COUNT("counted", "count", V, value, "Counted, of these."),
-    COUNT("counted_in_mpi", "in MPI", V, in_mpi, "Of it in MPI calls."),
-    { "time_s", "longest", "s", "The phase's longest_s on the rank.", FV_FIELD(V, time_s) },
-    { "thread_s", "counted for", "s", "How long these threads counted, together.", FV_FIELD(V, thread_time_s) },
+      "Its threads missing in the count: they could not be counted, or ended before their counts were known.",
+      FV_FIELD(V, missing), .flags = FV_BLANK },
+    COUNT("counted", "count", V, value, "Count of these threads."),
+    COUNT("counted_in_mpi", "in MPI", V, in_mpi, "The part counted in MPI calls."),
+    { "time_s", "longest", "s", "longest_s of the phase on this rank.", FV_FIELD(V, time_s) },
+    { "thread_s", "counted for", "s", "Counting time of these threads, summed.", FV_FIELD(V, thread_time_s) },
     KIND(V),
 };
 static const struct fv_relation phase_ranks = {
     .name = "counter_phase_ranks",
     .key = "per_rank",
     .title = "Counters in phases by rank",
-    .doc = "What each rank counted of the event in the phase, by rank.",
+    .doc = "Count of the event in the phase on each rank, by rank.",
     .recorded_by = PHASES_RECORDED_BY,
     .shape = FV_ROWS,
     .by_rank = true,
@@ -479,9 +482,9 @@ static const struct fv_relation phase_ranks = {
 static const struct fv_column_def phase_columns[] = {
     PHASE(S),
     PHASE_LABEL(S),
-    { "event", "event", "", "The event, as it was asked for.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
     SUMS,
-    { "per_rank", "by rank", "", "By rank.", FV_NEST(phase_ranks) },
+    { "per_rank", "by rank", "", "Counts by rank.", FV_NEST(phase_ranks) },
 };
 
 static size_t phase_count(void *subject, const void *parent)
@@ -502,11 +505,10 @@ static const struct fv_relation counter_phases_relation = {
     .name = "counter_phases",
     .key = "counter_phases",
     .title = "Counters in phases of threads",
-    .doc = "Events counted in phases of parallel threads, by phase and event. Of threads that the program created, all "
-           "of their counts, from begin to end. Of OpenMP's regions, of each thread of a team "
-           "from the begin of its function until it comes to the barrier at the region's end, with the tasks that it "
-           "runs there: waits within the region are in it, in which a thread may spin, the one at its end is not. "
-           "Rates are by the phase's longest_s.",
+    .doc = "Events counted in phases of parallel threads, by phase and event. Threads that the program created count "
+           "from begin to end. In OpenMP regions, each thread counts from the begin of its function to the barrier at "
+           "the end, including tasks that it runs there. Waits within the region are included, where a thread may "
+           "spin; the wait at its end is not. Rates use longest_s of the phase.",
     .shown = "label event counted rate_per_s/4 counted_in_mpi/3 missing_threads/1 counted_min/2 min_rank/2 "
              "counted_max/2 max_rank/2 kind/1",
     .recorded_by = PHASES_RECORDED_BY,
@@ -524,8 +526,7 @@ static const struct fv_relation counter_phase_metrics_relation = {
     .name = "counter_phase_metrics",
     .key = "counter_phase_metrics",
     .title = "Metrics of phases of threads",
-    .doc = "What follows from the counters of each phase (counter_phases), in the order of their groups. Time in them "
-           "is the phase's longest_s.",
+    .doc = "Metrics of each phase (counter_phases), by group. Their time is longest_s of the phase.",
     .shown =
         "label metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 of_peak/1 mark/3",
     .recorded_by = PHASES_RECORDED_BY,

@@ -68,38 +68,38 @@ static void get_place(void *subject, const void *row, const struct fv_column_def
 }
 
 static const struct fv_column_def columns[] = {
-    { "name", "finding", "", "Which kind of the catalogue it is (fvmpi-report(1)).", FV_GET(FV_TYPE_TEXT, get_name),
+    { "name", "finding", "", "Name of the finding; fvmpi-report(1) has the catalogue.", FV_GET(FV_TYPE_TEXT, get_name),
       .words = names },
     { "lost_s", "lost", "s",
-      "Time of the ranks that it costs, added up over them; findings may overlap. Null: none by itself, or not known.",
+      "Time lost, summed over ranks. Findings may overlap. Null: the finding has no cost of its own, or it is not "
+      "known.",
       FV_FIELD(struct fv_finding, lost_s), .flags = FV_NULLABLE },
     FV_SHARE_COLUMN("lost_share", "share", struct fv_finding, lost_s, FV_OF_RANKS, 0,
-                    "lost_s of the time of all ranks."),
-    { "evidence", "by", "",
-      "What it rests on. exact: measured; estimate: by a rule that need not hold for each call; samples: the place "
-      "is by clock samples, and so are seconds of CPU time that were not measured.",
+                    "lost_s as a share of the time of all ranks."),
+    { "evidence", "evidence", "",
+      "Evidence. exact: measured. estimate: from a rule that may fail for single calls. samples: from clock samples, "
+      "which give the place and CPU times that were not measured.",
       FV_GET(FV_TYPE_TEXT, get_evidence), .words = fv_evidence_words },
-    { "rank", "rank", "", "The rank that it is about, of several the one with most of it; null: no single one.",
+    { "rank", "rank", "", "The rank concerned; if several, the one with the most. Null: no single rank.",
       FV_GET(FV_TYPE_NUMBER, get_finding_rank), .flags = FV_IS_RANK | FV_NULLABLE },
-    { "callsite_id", "call site", "id", "Index in callsites; null: it is about none.",
+    { "callsite_id", "call site", "id", "The call site concerned, an index in callsites. Null: none.",
       FV_FIELD(struct fv_finding, site), .flags = FV_UNLESS_NONE },
-    { "function", "function", "", "The program's function that does it; null: not known.",
+    { "function", "function", "", "The function of the program that causes it. Null: not known.",
       FV_FIELD(struct fv_finding, function), .flags = FV_NULLABLE | FV_NAME },
-    { "file", "file", "", "Its source file.", FV_FIELD(struct fv_finding, file), .flags = FV_NULLABLE },
-    { "line", "line", "", "Its first line.", FV_FIELD(struct fv_finding, line), .flags = FV_UNLESS_0 },
-    { "place", "where", "", "The function, or else the call site; null: it is about neither.",
-      FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_FLAT | FV_NULLABLE },
-    { "text", "text", "", "In words, without the seconds.", FV_FIELD(struct fv_finding, text) },
-    { "next", "next", "", "What to do or type next.", FV_FIELD(struct fv_finding, next) },
+    { "file", "file", "", "Source file of the function.", FV_FIELD(struct fv_finding, file), .flags = FV_NULLABLE },
+    { "line", "line", "", "First line of the function.", FV_FIELD(struct fv_finding, line), .flags = FV_UNLESS_0 },
+    { "place", "where", "", "The function, or else the call site. Null: neither.", FV_GET(FV_TYPE_TEXT, get_place),
+      .flags = FV_FLAT | FV_NULLABLE },
+    { "text", "text", "", "The finding in words, without its cost.", FV_FIELD(struct fv_finding, text) },
+    { "next", "next", "", "What to do or to run next.", FV_FIELD(struct fv_finding, next) },
 };
 const struct fv_relation fv_findings_relation = {
     .name = "findings",
     .key = "findings",
     .title = "Findings",
-    .doc = "What the run lost most time by, with the cause and the next step: most seconds first, but what the machine "
-           "did last of a run that others disturbed; then those without. Empty: "
-           "of what could be judged (run.not_judged) nothing costs " FV_FINDING_WORTH_WORDS
-           " or is otherwise worth a word.",
+    .doc = "What costs the run most time, with cause and next step, largest cost first. In a disturbed run, findings "
+           "about the machine come last. Findings without a cost follow. Empty: of what could be judged "
+           "(run.not_judged), nothing costs " FV_FINDING_WORTH_WORDS " or is otherwise worth reporting.",
     .shown = "name lost_s lost_share evidence/2 rank function text/1",
     FV_COLUMNS(columns),
     .base = the_findings,

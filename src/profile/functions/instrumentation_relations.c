@@ -18,20 +18,20 @@ static void get_function(void *subject, const void *row, const struct fv_column_
 }
 #define FUNCTION_COLUMN(S)                                                                                    \
     {                                                                                                         \
-        "function", "function", "", "Its name, demangled; where no symbol is known module+0xoffset.",         \
+        "function", "function", "", "The demangled name. Without a known symbol: module+0xoffset.",           \
             FV_GET(FV_TYPE_TEXT, get_function), .flags = FV_NULLABLE | FV_NAME, .argument = offsetof(S, node) \
     }
-#define FILE_COLUMNS(S)                                                                                            \
-    { "file",                                                                                                      \
-      "file",                                                                                                      \
-      "",                                                                                                          \
-      "Its source file; null: not known.",                                                                         \
-      FV_GET(FV_TYPE_TEXT, fv_get_path_file),                                                                      \
-      .flags = FV_NULLABLE,                                                                                        \
-      .argument = offsetof(S, node) },                                                                             \
-    {                                                                                                              \
-        "line", "line", "", "The line where it begins; null: not known.", FV_GET(FV_TYPE_WHOLE, fv_get_path_line), \
-            .flags = FV_NULLABLE, .argument = offsetof(S, node)                                                    \
+#define FILE_COLUMNS(S)                                                                                  \
+    { "file",                                                                                            \
+      "file",                                                                                            \
+      "",                                                                                                \
+      "The source file. Null: not known.",                                                               \
+      FV_GET(FV_TYPE_TEXT, fv_get_path_file),                                                            \
+      .flags = FV_NULLABLE,                                                                              \
+      .argument = offsetof(S, node) },                                                                   \
+    {                                                                                                    \
+        "line", "line", "", "The first line of the function. Null: not known.",                          \
+            FV_GET(FV_TYPE_WHOLE, fv_get_path_line), .flags = FV_NULLABLE, .argument = offsetof(S, node) \
     }
 
 static void get_own(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -58,26 +58,30 @@ static bool has_ended(void *subject, const void *row, const struct fv_column_def
 
 /* clang-format off */
 #define SUM_COLUMNS(S, m) \
-    { "calls", "calls", "", "Calls of all ranks and threads: exact.", FV_FIELD(S, m.calls) }, \
-    { "nested", "nested", "", "Of them, within another call of it, which is measured alone.", FV_FIELD(S, m.nested), \
-      .flags = FV_BLANK }, \
+    { "calls", "calls", "", "Calls of all ranks and threads. Exact.", FV_FIELD(S, m.calls) }, \
+    { "nested", "nested", "", "Calls within another call of the same function. They are not timed by themselves.", \
+      FV_FIELD(S, m.nested), .flags = FV_BLANK }, \
     { "counted", "counted", "", \
-      "Of them, not measured: it is shorter than 1 us, and was called 100,000 times before. Their time is their " \
-      "callers'.", FV_FIELD(S, m.counted), .flags = FV_BLANK }, \
-    { "open_count", "open", "", "Threads that were still in it at the end of their rank, until which it counts.", \
+      "Calls that were counted but not timed: the function takes less than 1 us and was called 100,000 times before. " \
+      "Their time belongs to their callers.", \
+      FV_FIELD(S, m.counted), .flags = FV_BLANK }, \
+    { "open_count", "open", "", \
+      "Threads that were still in the function when their rank ended. The call counts until then.", \
       FV_FIELD(S, m.open), .flags = FV_BLANK }, \
     { "time_s", "time", "s", \
-      "In it and in what it calls. Time that many calls take in being measured is their caller's.", \
+      "Time in the function and in what it calls. The cost of measuring many calls is part of their caller's time.", \
       FV_FIELD(S, m.seconds) }, \
-    { "self_s", "self", "s", "Outside of instrumented functions that it calls, in MPI, too.", FV_FIELD(S, m.self_s) }, \
-    { "computing_s", "computing", "s", "self_s outside of MPI; waiting for threads or I/O, too.", \
+    { "self_s", "self", "s", "Time in the function without instrumented functions that it calls; MPI is included.", \
+      FV_FIELD(S, m.self_s) }, \
+    { "computing_s", "computing", "s", "self_s outside of MPI. Waiting for threads or I/O is included.", \
       FV_GET(FV_TYPE_REAL, get_own), .offset = offsetof(S, m) }, \
-    { "mpi_s", "MPI", "s", "Of time_s, in MPI calls of the thread itself.", FV_FIELD(S, m.mpi_s), .flags = FV_BLANK }, \
-    { "mean_s", "a call", "s", "time_s over the calls that are measured.", FV_GET(FV_TYPE_REAL, get_mean), \
+    { "mpi_s", "MPI", "s", "The part of time_s in MPI calls of the same thread.", FV_FIELD(S, m.mpi_s), \
+      .flags = FV_BLANK }, \
+    { "mean_s", "a call", "s", "time_s divided by the number of timed calls.", FV_GET(FV_TYPE_REAL, get_mean), \
       .flags = FV_NULLABLE, .offset = offsetof(S, m) }, \
-    { "min_s", "min", "s", "The shortest one that ended.", FV_FIELD(S, m.min_s), .flags = FV_NULLABLE, \
+    { "min_s", "min", "s", "The shortest call that ended.", FV_FIELD(S, m.min_s), .flags = FV_NULLABLE, \
       .known = has_ended, .argument = offsetof(S, m) }, \
-    { "max_s", "max", "s", "The longest one that ended.", FV_FIELD(S, m.max_s), .flags = FV_NULLABLE, \
+    { "max_s", "max", "s", "The longest call that ended.", FV_FIELD(S, m.max_s), .flags = FV_NULLABLE, \
       .known = has_ended, .argument = offsetof(S, m) }
 /* clang-format on */
 #define RECORDED_BY "fvmpi run --functions, of a program compiled with -finstrument-functions"
@@ -97,7 +101,7 @@ static const struct fv_relation ranks = {
     .name = "instrumented_ranks",
     .key = "per_rank",
     .title = "Instrumented functions by rank",
-    .doc = "What each rank did in the function, by rank.",
+    .doc = "Numbers of the function on each rank, by rank.",
     .shown = "function rank calls time_s self_s computing_s mpi_s/2 mean_s/3 max_s/1",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
@@ -115,17 +119,16 @@ static const struct fv_column_def function_columns[] = {
     FUNCTION_COLUMN(struct fv_instrumented_function),
     FILE_COLUMNS(struct fv_instrumented_function),
     FV_SHARE_COLUMN("share", "of all", struct fv_instrumented_function, sum.self_s, FV_OF_RANKS, 0,
-                    "self_s of the time of all ranks; of several threads more than 1."),
+                    "self_s as a share of the time of all ranks. With several threads it can exceed 1."),
     SUM_COLUMNS(struct fv_instrumented_function, sum),
-    { "rank_count", "ranks", "", "Ranks that called it.", FV_FIELD(struct fv_instrumented_function, ranks) },
-    { "rank_mean_s", "mean rank", "s", "computing_s of a rank: the mean over all ranks.",
+    { "rank_count", "ranks", "", "Number of ranks that called it.", FV_FIELD(struct fv_instrumented_function, ranks) },
+    { "rank_mean_s", "mean rank", "s", "Mean computing_s of a rank, over all ranks.",
       FV_FIELD(struct fv_instrumented_function, mean_s) },
-    { "rank_max_s", "max rank", "s", "That of the rank with most.",
+    { "rank_max_s", "max rank", "s", "computing_s of the rank with the most.",
       FV_FIELD(struct fv_instrumented_function, rank_max_s) },
     FV_RANK_OR_NULL_COLUMN(struct fv_instrumented_function, max_rank, "max_rank", "rank",
-                           "That rank; null: none is known, of damaged files."),
-    { "imbalance_s", "imbalance", "s",
-      "What all ranks would save if each took the mean: (rank_max_s - rank_mean_s) * ranks of the run.",
+                           "The rank with the most computing_s. Null: not known, because files are damaged."),
+    { "imbalance_s", "imbalance", "s", "(rank_max_s - rank_mean_s) x ranks: time that all ranks lose by the imbalance.",
       FV_FIELD(struct fv_instrumented_function, imbalance_s) },
     { "per_rank", "by rank", "", "", FV_NEST(ranks) },
 };
@@ -133,9 +136,8 @@ static const struct fv_relation instrumented_relation = {
     .name = "instrumented",
     .key = "instrumented",
     .title = "Instrumented functions",
-    .doc = "Functions that the compiler instrumented, wherever they were called, over all ranks and threads; by "
-           "self_s, longest first. Exact; of calls within "
-           "others of the same function the outermost alone are in time_s.",
+    .doc = "Functions that the compiler instrumented, over all callers, ranks and threads, largest self_s first. "
+           "Exact. If a function calls itself, only the outermost call is in time_s.",
     .shown = "function self_s share computing_s/6 mpi_s/4 time_s calls mean_s/5 max_s/1 rank_max_s/3 max_rank/3 "
              "imbalance_s/2",
     .share = "share",
@@ -175,29 +177,29 @@ static void get_call(void *subject, const void *row, const struct fv_column_def 
 
 static const struct fv_column_def place_columns[] = {
     FV_DATA_ID_COLUMN(instrumentation, struct fv_instrumentation, "id", places, "Index in this list, from 0."),
-    { "parent_id", "parent", "id", "The caller's, which is smaller; null: nobody that is instrumented.",
+    { "parent_id", "parent", "id", "id of the caller; it is smaller. Null: no instrumented caller.",
       FV_FIELD(struct fv_function_place, parent), .flags = FV_UNLESS_NONE },
     { "function_id", "function", "id", "Index in instrumented.", FV_FIELD(struct fv_function_place, function) },
-    { "tree", "function", "", "Its name, indented below its caller's.", FV_GET(FV_TYPE_TEXT, get_tree),
+    { "tree", "function", "", "Name of the function, indented below its caller.", FV_GET(FV_TYPE_TEXT, get_tree),
       .flags = FV_FLAT },
-    { "called_at", "called at", "", "File and line of the call, without directories; null: not known.",
+    { "called_at", "called at", "", "File and line of the call, without directories. Null: not known.",
       FV_GET(FV_TYPE_TEXT, get_call), .flags = FV_FLAT | FV_NULLABLE },
     FV_PATH_COLUMNS(struct fv_function_place, node),
     FV_SHARE_COLUMN("share", "of all", struct fv_function_place, sum.seconds, FV_OF_RANKS, 0,
-                    "time_s of the time of all ranks; of several threads more than 1."),
+                    "time_s as a share of the time of all ranks. With several threads it can exceed 1."),
     SUM_COLUMNS(struct fv_function_place, sum),
-    { "rank_count", "ranks", "", "Ranks that called it there.", FV_FIELD(struct fv_function_place, ranks) },
-    { "rank_max_s", "max rank", "s", "time_s of the rank with most.", FV_FIELD(struct fv_function_place, rank_max_s) },
+    { "rank_count", "ranks", "", "Number of ranks that called it there.", FV_FIELD(struct fv_function_place, ranks) },
+    { "rank_max_s", "max rank", "s", "time_s of the rank with the most.",
+      FV_FIELD(struct fv_function_place, rank_max_s) },
     FV_RANK_OR_NULL_COLUMN(struct fv_function_place, max_rank, "max_rank", "rank",
-                           "That rank; null: none is known, of damaged files."),
+                           "The rank with the most time_s. Null: not known, because files are damaged."),
 };
 static const struct fv_relation instrumented_paths_relation = {
     .name = "instrumented_paths",
     .key = "instrumented_paths",
     .title = "Instrumented functions by call path",
-    .doc = "The same by call path: a tree, what a function calls behind it, by time_s, longest first. Of a path, the "
-           "frames are those of the instrumented "
-           "functions that called each other.",
+    .doc = "Instrumented functions as a call tree: each function is followed by those it calls, largest time_s first. "
+           "Only instrumented functions are frames.",
     .shown = "tree called_at/5 time_s share self_s mpi_s/3 calls mean_s/4 max_s/1 rank_max_s/2 max_rank/2",
     .share = "share",
     .recorded_by = RECORDED_BY,
@@ -215,26 +217,27 @@ static const void *the_losses(void *subject, const void *parent)
     return i->function_count ? &i->losses : NULL;
 }
 static const struct fv_column_def lost_columns[] = {
-    { "too_deep", "too deep", "", "Calls in a stack of more than 8,192: their time is their callers'.",
+    { "too_deep", "too deep", "", "Calls in a stack of more than 8,192 calls. Their time belongs to their callers.",
       FV_FIELD(struct fv_function_losses, too_deep) },
-    { "no_room", "no room", "", "Likewise, for want of memory or disk, or at more than 65,536 call paths of a thread.",
+    { "no_room", "no room", "",
+      "Calls that were not recorded: no memory, no disk, or more than 65,536 call paths of a thread. Their time "
+      "belongs to their callers.",
       FV_FIELD(struct fv_function_losses, no_room) },
     { "left", "left", "",
-      "Calls that were left without an end, by exceptions, longjmp() or the thread's end: they count until that was "
-      "seen.",
+      "Calls that were left by an exception, longjmp() or the thread's end. They count until fvmpi noticed it.",
       FV_FIELD(struct fv_function_losses, left) },
-    { "unbegun", "unbegun", "", "Ends without a begin.", FV_FIELD(struct fv_function_losses, unbegun) },
+    { "unbegun", "no begin", "", "Ends without a begin.", FV_FIELD(struct fv_function_losses, unbegun) },
     { "interrupted", "interrupted", "",
-      "Begins and ends in signal handlers that came while another was recorded: not measured.",
+      "Begins and ends in signal handlers that interrupted the recording of another one. They are not measured.",
       FV_FIELD(struct fv_function_losses, interrupted) },
-    { "untraced", "untraced", "", "Begins and ends that are not in the trace.",
+    { "untraced", "untraced", "", "Begins and ends that are missing in the trace.",
       FV_FIELD(struct fv_function_losses, untraced) },
 };
 static const struct fv_relation instrumented_lost_relation = {
     .name = "instrumented_lost",
     .key = "instrumented_lost",
     .title = "Losses of instrumented functions",
-    .doc = "What could not be measured of instrumented functions; null without any.",
+    .doc = "Calls of instrumented functions that could not be measured. Null: no functions were instrumented.",
     .shape = FV_ONE,
     .nullable = true,
     .recorded_by = RECORDED_BY,

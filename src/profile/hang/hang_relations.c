@@ -34,11 +34,13 @@ static void get_cycle_ranks(void *subject, const void *row, const struct fv_colu
 static const struct fv_column_def cycle_columns[] = {
     FV_ID_COLUMN_IN(FV_IN_HANG, struct fv_hang, "id", cycles, "Index in this list, from 0."),
     { "rank_list", "ranks", "",
-      "A shortest way round: each waits for the next, the last for the first; of the first 64 cycles.",
+      "Ranks of a shortest cycle: each waits for the next, and the last for the first. Only the first 64 cycles have "
+      "it.",
       FV_GET(FV_TYPE_RANKS, get_cycle_ranks) },
-    { "rank_count", "of", "", "Ranks that depend on each other, of which these are a part.",
+    { "rank_count", "of", "", "Number of ranks that depend on each other; rank_list is a part of them.",
       FV_FIELD(struct fv_hang_cycle, count) },
-    { "lasting", "lasting", "", "Have they waited for a second or more?", FV_FIELD(struct fv_hang_cycle, lasting) },
+    { "lasting", "lasting", "", "True: all have waited for at least one second.",
+      FV_FIELD(struct fv_hang_cycle, lasting) },
 };
 static const struct fv_relation cycles = {
     .of_ranks = true,
@@ -71,24 +73,25 @@ static void get_cause_text(void *subject, const void *row, const struct fv_colum
     v->text = fv_hang_cause(t->model, row, t->text, sizeof(t->text));
 }
 
-#define STATE_DOC                                                                                       \
-    "active: outside of MPI. waits. matched: in a call that can complete, as those it needs are in "    \
-    "matching calls. recent: runs, in its call for less than a second. untold: in a call, and what it " \
-    "waits for was not recorded (one-sided, files, more than 32 requests, other threads that are "      \
+#define STATE_DOC                                                                                                 \
+    "active: outside of MPI. waits: in a call that cannot complete yet. matched: in a call that can complete, "   \
+    "because the ranks it needs are in matching calls. recent: running, and in its call for less than a second. " \
+    "untold: in a call whose partners were not recorded (one-sided, files, more than 32 requests, other threads " \
     "outside of MPI). ended: finalized, exited or replaced."
 static const struct fv_column_def cause_columns[] = {
     { "hang_state", "state", "", STATE_DOC, FV_GET(FV_TYPE_TEXT, get_cause_state), .words = state_words },
     { "rank_list", "ranks", "", "The ranks.", FV_GET(FV_TYPE_RANKS, get_cause_ranks) },
-    { "waiting_count", "waiting", "", "Ranks that wait for them, also through others.",
+    { "waiting_count", "waiting", "", "Number of ranks that wait for these, directly or through others.",
       FV_FIELD(struct fv_hang_cause, waiting) },
-    { "text", "text", "", "In words.", FV_GET(FV_TYPE_TEXT, get_cause_text) },
+    { "text", "text", "", "The cause in words.", FV_GET(FV_TYPE_TEXT, get_cause_text) },
 };
 static const struct fv_relation causes = {
     .of_ranks = true,
     .name = "hang_causes",
     .key = "causes",
     .title = "Causes",
-    .doc = "Ranks that others wait for and that do not wait themselves, by how many wait, most first.",
+    .doc = "Ranks that others wait for and that do not wait themselves. Sorted by the number of waiting ranks, most "
+           "first.",
     FV_COLUMNS(cause_columns),
     FV_ITEMS(struct fv_hang, causes, cause_count),
 };
@@ -116,18 +119,20 @@ static void get_mismatch_text(void *subject, const void *row, const struct fv_co
 }
 
 static const struct fv_column_def mismatch_columns[] = {
-    { "communicator_uid", "communicator", "", "Its uid in communicators.", FV_GET(FV_TYPE_HEX, get_comm) },
-    { "rank_list", "ranks", "", "Two of its members.", FV_GET(FV_TYPE_RANKS, get_pair) },
-    { "roots_differ", "roots", "", "Do they call the same function with different roots? Else the functions differ.",
+    { "communicator_uid", "communicator", "", "uid of the communicator in communicators.",
+      FV_GET(FV_TYPE_HEX, get_comm) },
+    { "rank_list", "ranks", "", "Two of the communicator's members.", FV_GET(FV_TYPE_RANKS, get_pair) },
+    { "roots_differ", "roots", "",
+      "True: they call the same function with different roots. False: they call different functions.",
       FV_FIELD(struct fv_hang_mismatch, roots) },
-    { "text", "text", "", "In words.", FV_GET(FV_TYPE_TEXT, get_mismatch_text) },
+    { "text", "text", "", "The mismatch in words.", FV_GET(FV_TYPE_TEXT, get_mismatch_text) },
 };
 static const struct fv_relation mismatches = {
     .of_ranks = true,
     .name = "hang_mismatches",
     .key = "mismatches",
     .title = "Calls that do not fit together",
-    .doc = "Members of a communicator that are in different collective calls, or name different roots.",
+    .doc = "Members of a communicator that are in different collective calls, or that name different roots.",
     FV_COLUMNS(mismatch_columns),
     FV_ITEMS(struct fv_hang, mismatches, mismatch_count),
 };
@@ -164,21 +169,22 @@ static void get_rank_text(void *subject, const void *row, const struct fv_column
 static const struct fv_column_def rank_columns[] = {
     { "rank", "rank", "", "The rank.", FV_GET(FV_TYPE_NUMBER, get_world_rank), .flags = FV_IS_RANK },
     { "hang_state", "state", "", STATE_DOC, FV_GET(FV_TYPE_TEXT, get_rank_state), .words = state_words },
-    { "list_id", "list", "id", "Index in lists of those it waits for; null: it does not wait.",
+    { "list_id", "list", "id", "The ranks it waits for, an index in lists. Null: it does not wait.",
       FV_FIELD(struct fv_hang_rank, list), .flags = FV_NULLABLE, .known = waits },
-    { "cycle_id", "cycle", "id", "Index in cycles; null: it is in none.", FV_FIELD(struct fv_hang_rank, cycle),
-      .flags = FV_UNLESS_NONE },
+    { "cycle_id", "cycle", "id", "The cycle that it belongs to, an index in cycles. Null: none.",
+      FV_FIELD(struct fv_hang_rank, cycle), .flags = FV_UNLESS_NONE },
     { "stuck", "stuck", "",
-      "Is nobody left who could free it? It waits for all of a list with a stuck or ended rank on it, or "
-      "for any of a list where all are.",
+      "True: no rank can free it. It waits for all ranks of a list with a stuck or ended rank, or for any rank of a "
+      "list with stuck or ended ranks only.",
       FV_FIELD(struct fv_hang_rank, stuck) },
-    { "awaited_by_count", "awaited by", "", "Ranks whose list it is on.", FV_FIELD(struct fv_hang_rank, direct) },
-    { "text", "text", "", "In words.", FV_GET(FV_TYPE_TEXT, get_rank_text) },
+    { "awaited_by_count", "awaited by", "", "Number of ranks that wait for this one.",
+      FV_FIELD(struct fv_hang_rank, direct) },
+    { "text", "text", "", "State of the rank in words.", FV_GET(FV_TYPE_TEXT, get_rank_text) },
 };
 static const struct fv_relation ranks = {
     .name = "hang_ranks",
     .key = "per_rank",
-    .title = "Whom each rank waits for",
+    .title = "Which ranks each rank waits for",
     .doc = "Where each rank was last seen, by rank.",
     .shape = FV_ROWS,
     .by_rank = true,
@@ -198,10 +204,10 @@ static void get_list_ranks(void *subject, const void *row, const struct fv_colum
 static const struct fv_column_def list_columns[] = {
     FV_ID_COLUMN_IN(FV_IN_HANG, struct fv_hang, "id", lists, "Index in this list, from 0."),
     { "any", "any", "",
-      "Is one of them enough? Else all are needed. Of several requests it is not known which had "
-      "completed, so one is said to be enough.",
+      "True: one of these ranks is enough. False: all are needed. fvmpi does not know which of several requests had "
+      "completed, so it assumes that one is enough.",
       FV_FIELD(struct fv_hang_list, any) },
-    { "others", "others", "", "Are there more, of whom nothing is known?", FV_FIELD(struct fv_hang_list, open) },
+    { "others", "others", "", "True: there are further, unknown ranks.", FV_FIELD(struct fv_hang_list, open) },
     { "rank_list", "ranks", "", "The ranks.", FV_GET(FV_TYPE_RANKS, get_list_ranks) },
 };
 static const struct fv_relation lists = {
@@ -209,7 +215,7 @@ static const struct fv_relation lists = {
     .name = "hang_lists",
     .key = "lists",
     .title = "Lists of ranks that are waited for",
-    .doc = "Ranks that others wait for; ranks that wait for the same ones share a list.",
+    .doc = "Ranks that others wait for. Ranks that wait for the same ranks share a list.",
     FV_COLUMNS(list_columns),
     FV_ITEMS(struct fv_hang, lists, list_count),
 };
@@ -229,13 +235,13 @@ static void get_headline(void *subject, const void *row, const struct fv_column_
 }
 
 static const struct fv_column_def hang_columns[] = {
-    { "text", "text", "", "The headline of the text report.", FV_GET(FV_TYPE_TEXT, get_headline) },
-    { "waiting_count", "waiting", "", "Ranks that wait.", FV_FIELD(struct fv_hang, waiting) },
-    { "stuck_count", "stuck", "", "Ranks that nobody is left to free.", FV_FIELD(struct fv_hang, stuck) },
+    { "text", "text", "", "Headline of the text report.", FV_GET(FV_TYPE_TEXT, get_headline) },
+    { "waiting_count", "waiting", "", "Number of ranks that wait.", FV_FIELD(struct fv_hang, waiting) },
+    { "stuck_count", "stuck", "", "Number of ranks that no rank can free.", FV_FIELD(struct fv_hang, stuck) },
     { "lasting", "lasting", "",
-      "Have all of them waited for a second or more? False of a run that was killed as a whole: there is "
-      "no later sign of life. Messages that were under way then are not seen, so that ranks may seem to "
-      "wait for each other that did not.",
+      "True: all of them have waited for at least one second. False if the run was killed as a whole, because there is "
+      "no later sign of life. Messages in flight at that time are not seen, so ranks may seem to wait for each other "
+      "although they did not.",
       FV_FIELD(struct fv_hang, lasting) },
     { "cycles", "cycles", "", "", FV_NEST(cycles) },
     { "causes", "causes", "", "", FV_NEST(causes) },
@@ -247,11 +253,11 @@ const struct fv_relation fv_hang_relation = {
     .name = "hang",
     .key = "hang",
     .title = "Who waits for whom",
-    .doc = "Of a run that still runs or was killed: whom each rank waited for where it was last seen; null "
-           "where all ranks finalized, or one called MPI_Abort. A rank that runs and has been in its call "
-           "for less than a second does not count as waiting. Point to point that is read from the call's "
-           "peer, tag and communicator, of MPI_Wait and its kin from up to 32 requests; collectives from "
-           "how many collective calls each member has made on the communicator.",
+    .doc = "For which ranks each rank waits where it was last seen, in a run that still runs or was killed. Null: all "
+           "ranks finalized, or one called MPI_Abort. A running rank does not wait if it is in its call for less than "
+           "a second. Point-to-point waits are derived from peer, tag and communicator of the call, for MPI_Wait and "
+           "similar from up to 32 requests. Collective waits are derived from the number of collective calls of each "
+           "member on the communicator.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(hang_columns),

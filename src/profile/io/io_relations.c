@@ -70,17 +70,23 @@ static void get_filesystem(void *subject, const void *row, const struct fv_colum
     v->text = t->text;
 }
 
-#define PATTERN_COLUMNS(S, m, p)                                                                                \
-    { p "consecutive",                                                                                          \
-      "consecutive",                                                                                            \
-      "",                                                                                                       \
-      "Of those that moved bytes: it began where the one before on the open file ended.",                       \
-      FV_FIELD(S, m.consecutive),                                                                               \
-      .flags = FV_BLANK },                                                                                      \
-        { p "forward", "forward", "", "It began further behind.", FV_FIELD(S, m.forward), .flags = FV_BLANK },  \
-    {                                                                                                           \
-        p "placed", "placed", "", "So many of which it can be told; placed - consecutive - forward went back.", \
-            FV_FIELD(S, m.placed), .flags = FV_BLANK                                                            \
+#define PATTERN_COLUMNS(S, m, p)                                                                      \
+    { p "consecutive",                                                                                \
+      "consecutive",                                                                                  \
+      "",                                                                                             \
+      "Operations that moved bytes and began where the previous one on the open file ended.",         \
+      FV_FIELD(S, m.consecutive),                                                                     \
+      .flags = FV_BLANK },                                                                            \
+        { p "forward",                                                                                \
+          "forward",                                                                                  \
+          "",                                                                                         \
+          "Operations that moved bytes and began further behind.",                                    \
+          FV_FIELD(S, m.forward),                                                                     \
+          .flags = FV_BLANK },                                                                        \
+    {                                                                                                 \
+        p "placed", "placed", "",                                                                     \
+            "Operations with a known position. placed - consecutive - forward operations went back.", \
+            FV_FIELD(S, m.placed), .flags = FV_BLANK                                                  \
     }
 #define SIZE_COLUMN(S, m, i, k, t, d)                                    \
     {                                                                    \
@@ -92,57 +98,56 @@ static void get_filesystem(void *subject, const void *row, const struct fv_colum
 #define C struct fv_io_call_view
 static const struct fv_column_def call_columns[] = {
     { "io_file", "file", "",
-      "The file; null: by its name alone (stat(), or an open() that failed), or there was no room.",
+      "The file. Null: the call had only a name (stat(), or a failed open()), or there was no room.",
       FV_GET(FV_TYPE_TEXT, get_file), .flags = FV_NULLABLE | FV_FILE },
     { "function", "function", "", "The function that was called.", FV_GET(FV_TYPE_TEXT, get_function) },
-    { "operation", "operation", "", "What it does.", FV_GET(FV_TYPE_TEXT, get_operation), .words = operation_words },
+    { "operation", "operation", "", "Class of the operation.", FV_GET(FV_TYPE_TEXT, get_operation),
+      .words = operation_words },
     { "in_mpi", "in MPI", "",
-      "By MPI's own functions for files; the path is that of the MPI call, which holds the time.",
+      "True: called by MPI's own file functions. The call path is that of the MPI call, whose time includes it.",
       FV_GET(FV_TYPE_TRUTH, get_in_mpi), .flags = FV_BLANK },
     FV_PATH_COLUMNS(C, place.node),
     { "called_by", "called by", "",
-      "The innermost of the program's own functions on the path, or of all if none is, or only a main() of unknown "
-      "line, and where it stands; null: not known.",
+      "The innermost function of the program on the path, with file and line. Null: not known.",
       FV_GET(FV_TYPE_TEXT, fv_get_path_own), .flags = FV_NULLABLE, .argument = offsetof(C, place.node) },
     FV_SHARE_COLUMN("share", "of all", C, sum.seconds, FV_OF_RANKS, 0,
-                    "time_s of the time of all ranks; of several threads more than 1."),
-    { "calls", "calls", "", "Calls of all ranks and threads: exact.", FV_FIELD(C, sum.calls) },
-    { "failed", "failed", "", "Of them, those that failed.", FV_FIELD(C, sum.failed), .flags = FV_BLANK },
-    { "bytes", "bytes", "bytes", "Read, written or mapped; of asynchronous ones asked for.", FV_FIELD(C, sum.bytes),
-      .flags = FV_BLANK },
-    { "time_s", "time", "s", "In them, outside of MPI.", FV_FIELD(C, sum.seconds) },
-    { "max_s", "max", "s", "The longest one, in MPI too.", FV_FIELD(C, sum.max_s) },
-    { "in_mpi_s", "in MPI", "s", "Time of those in MPI: part of the MPI call's time.", FV_FIELD(C, sum.in_mpi_s),
-      .flags = FV_BLANK },
+                    "time_s as a share of the time of all ranks. With several threads it can exceed 1."),
+    { "calls", "calls", "", "Calls of all ranks and threads. Exact.", FV_FIELD(C, sum.calls) },
+    { "failed", "failed", "", "Calls that failed.", FV_FIELD(C, sum.failed), .flags = FV_BLANK },
+    { "bytes", "bytes", "bytes", "Bytes read, written or mapped. For asynchronous operations: bytes requested.",
+      FV_FIELD(C, sum.bytes), .flags = FV_BLANK },
+    { "time_s", "time", "s", "Time in these calls outside of MPI.", FV_FIELD(C, sum.seconds) },
+    { "max_s", "max", "s", "The longest call, in MPI or outside.", FV_FIELD(C, sum.max_s) },
+    { "in_mpi_s", "in MPI", "s", "Time in these calls within MPI; part of the time of MPI calls.",
+      FV_FIELD(C, sum.in_mpi_s), .flags = FV_BLANK },
     { "untimed", "untimed", "",
-      "Calls that moved a character from or into a buffer, which are counted alone: some ns each.",
+      "Calls that moved one character from or to a buffer. They are counted but not timed (a few ns each).",
       FV_FIELD(C, sum.untimed), .flags = FV_BLANK },
-    { "unsized", "unsized", "", "Calls whose bytes cannot be told, as of fscanf().", FV_FIELD(C, sum.unsized),
+    { "unsized", "unsized", "", "Calls whose number of bytes is not known, such as fscanf().", FV_FIELD(C, sum.unsized),
       .flags = FV_BLANK },
-    { "empty", "empty", "", "Reads that found nothing, as at the file's end.", FV_FIELD(C, sum.empty),
+    { "empty", "empty", "", "Reads that returned nothing, such as at the end of a file.", FV_FIELD(C, sum.empty),
       .flags = FV_BLANK },
     PATTERN_COLUMNS(C, sum, ""),
-    SIZE_COLUMN(C, sum, 0, "100", "<= 100", "Reads and writes of up to 100 bytes that moved some; ..."),
-    SIZE_COLUMN(C, sum, 1, "1K", "<= 1K", "... to 1,000; ..."),
-    SIZE_COLUMN(C, sum, 2, "10K", "<= 10K", "... to 10,000; ..."),
-    SIZE_COLUMN(C, sum, 3, "100K", "<= 100K", "... to 100,000; ..."),
-    SIZE_COLUMN(C, sum, 4, "1M", "<= 1M", "... to 1,000,000; ..."),
-    SIZE_COLUMN(C, sum, 5, "4M", "<= 4M", "... to 4,000,000; ..."),
-    SIZE_COLUMN(C, sum, 6, "10M", "<= 10M", "... to 10,000,000; ..."),
-    SIZE_COLUMN(C, sum, 7, "100M", "<= 100M", "... to 100,000,000; ..."),
-    SIZE_COLUMN(C, sum, 8, "1G", "<= 1G", "... to 1,000,000,000; ..."),
-    SIZE_COLUMN(C, sum, 9, "more", "> 1G", "... above."),
-    { "rank_count", "ranks", "", "Ranks that called it there.", FV_FIELD(C, ranks.count) },
-    { "rank_max_s", "max rank", "s", "Time of the rank with most, in MPI too.", FV_FIELD(C, ranks.max_s) },
-    FV_RANK_COLUMN(C, ranks.max_rank, "max_rank", "rank", "That rank."),
+    SIZE_COLUMN(C, sum, 0, "100", "<= 100", "Reads and writes of 1 to 100 bytes."),
+    SIZE_COLUMN(C, sum, 1, "1K", "<= 1K", "Reads and writes of 101 to 1,000 bytes."),
+    SIZE_COLUMN(C, sum, 2, "10K", "<= 10K", "Reads and writes of 1,001 to 10,000 bytes."),
+    SIZE_COLUMN(C, sum, 3, "100K", "<= 100K", "Reads and writes of 10,001 to 100,000 bytes."),
+    SIZE_COLUMN(C, sum, 4, "1M", "<= 1M", "Reads and writes of 100,001 to 1,000,000 bytes."),
+    SIZE_COLUMN(C, sum, 5, "4M", "<= 4M", "Reads and writes of 1,000,001 to 4,000,000 bytes."),
+    SIZE_COLUMN(C, sum, 6, "10M", "<= 10M", "Reads and writes of 4,000,001 to 10,000,000 bytes."),
+    SIZE_COLUMN(C, sum, 7, "100M", "<= 100M", "Reads and writes of 10,000,001 to 100,000,000 bytes."),
+    SIZE_COLUMN(C, sum, 8, "1G", "<= 1G", "Reads and writes of 100,000,001 to 1,000,000,000 bytes."),
+    SIZE_COLUMN(C, sum, 9, "more", "> 1G", "Reads and writes of more than 1,000,000,000 bytes."),
+    { "rank_count", "ranks", "", "Number of ranks that called it there.", FV_FIELD(C, ranks.count) },
+    { "rank_max_s", "max rank", "s", "Time of the rank with the most, in MPI and outside.", FV_FIELD(C, ranks.max_s) },
+    FV_RANK_COLUMN(C, ranks.max_rank, "max_rank", "rank", "The rank with the most time."),
 };
 static const struct fv_relation io_relation = {
     .name = "io",
     .key = "io",
     .title = "I/O by call path",
-    .doc = "Functions for files by call path and file, over all ranks and threads; by time_s and in_mpi_s together, "
-           "longest first. Exact. Functions of stdio have the time in them, "
-           "whatever they ask of the system.",
+    .doc = "File functions by call path and file, over all ranks and threads, longest time first (time_s + in_mpi_s). "
+           "Exact. For stdio functions it is the time in the function, whether or not it makes system calls.",
     .shown =
         "function io_file time_s share/3 in_mpi_s/3 calls bytes max_s/2 failed/4 consecutive/1 max_rank/1 called_by",
     .share = "share",
@@ -156,38 +161,46 @@ static const struct fv_relation io_relation = {
 
 #define F struct fv_io_file_view
 static const struct fv_column_def file_columns[] = {
-    { "io_file", "file", "", "Its name; of pipes, sockets and such one for all.", FV_FIELD(F, path), .flags = FV_FILE },
-    { "kind", "kind", "", "What it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_kind), .flags = FV_NULLABLE,
+    { "io_file", "file", "", "Name of the file. Pipes, sockets and similar have one name for all.", FV_FIELD(F, path),
+      .flags = FV_FILE },
+    { "kind", "kind", "", "Type of the file. Null: not known.", FV_GET(FV_TYPE_TEXT, get_kind), .flags = FV_NULLABLE,
       .words = kind_words },
-    { "filesystem", "file system", "", "Where it is; null: not known.", FV_GET(FV_TYPE_TEXT, get_filesystem),
-      .flags = FV_NULLABLE },
+    { "filesystem", "file system", "", "File system of the file. Null: not known.",
+      FV_GET(FV_TYPE_TEXT, get_filesystem), .flags = FV_NULLABLE },
     FV_SHARE_COLUMN("share", "of all", F, seconds, FV_OF_RANKS, 0,
-                    "time_s of the time of all ranks; of several threads more than 1."),
-    { "time_s", "time", "s", "In all calls that are about it, outside of MPI.", FV_FIELD(F, seconds) },
+                    "time_s as a share of the time of all ranks. With several threads it can exceed 1."),
+    { "time_s", "time", "s", "Time in all calls on this file outside of MPI.", FV_FIELD(F, seconds) },
     { "in_mpi_s", "in MPI", "s",
-      "In those that MPI's own functions for files make about it: part of the MPI calls' time.", FV_FIELD(F, in_mpi_s),
+      "Time in calls on this file by MPI's own file functions; part of the time of MPI calls.", FV_FIELD(F, in_mpi_s),
       .flags = FV_BLANK },
-    { "opens", "opens", "", "Calls that opened it.", FV_FIELD(F, opens), .flags = FV_BLANK },
-    { "reads.calls", "reads", "", "Calls that read from it.", FV_FIELD(F, read.calls), .flags = FV_BLANK },
-    { "reads.bytes", "read", "bytes", "Bytes that they read.", FV_FIELD(F, read.bytes), .flags = FV_BLANK },
-    { "reads.time_s", "reading", "s", "Time in them.", FV_FIELD(F, read.seconds), .flags = FV_BLANK },
-    { "reads.in_mpi_s", "in MPI", "s", "Time of those in MPI.", FV_FIELD(F, read.in_mpi_s), .flags = FV_BLANK },
+    { "opens", "opens", "", "Calls that opened the file.", FV_FIELD(F, opens), .flags = FV_BLANK },
+    { "reads.calls", "reads", "", "Calls that read from the file.", FV_FIELD(F, read.calls), .flags = FV_BLANK },
+    { "reads.bytes", "read", "bytes", "Bytes that these calls read.", FV_FIELD(F, read.bytes), .flags = FV_BLANK },
+    { "reads.time_s", "reading", "s", "Time in these calls outside of MPI.", FV_FIELD(F, read.seconds),
+      .flags = FV_BLANK },
+    { "reads.in_mpi_s", "in MPI", "s", "Time in these calls within MPI.", FV_FIELD(F, read.in_mpi_s),
+      .flags = FV_BLANK },
     PATTERN_COLUMNS(F, read, "reads."),
-    { "writes.calls", "writes", "", "Calls that wrote to it.", FV_FIELD(F, write.calls), .flags = FV_BLANK },
-    { "writes.bytes", "written", "bytes", "Bytes that they wrote.", FV_FIELD(F, write.bytes), .flags = FV_BLANK },
-    { "writes.time_s", "writing", "s", "Time in them.", FV_FIELD(F, write.seconds), .flags = FV_BLANK },
-    { "writes.in_mpi_s", "in MPI", "s", "Time of those in MPI.", FV_FIELD(F, write.in_mpi_s), .flags = FV_BLANK },
+    { "writes.calls", "writes", "", "Calls that wrote to the file.", FV_FIELD(F, write.calls), .flags = FV_BLANK },
+    { "writes.bytes", "written", "bytes", "Bytes that these calls wrote.", FV_FIELD(F, write.bytes),
+      .flags = FV_BLANK },
+    { "writes.time_s", "writing", "s", "Time in these calls outside of MPI.", FV_FIELD(F, write.seconds),
+      .flags = FV_BLANK },
+    { "writes.in_mpi_s", "in MPI", "s", "Time in these calls within MPI.", FV_FIELD(F, write.in_mpi_s),
+      .flags = FV_BLANK },
     PATTERN_COLUMNS(F, write, "writes."),
-    { "other_calls", "others", "", "Other calls.", FV_FIELD(F, other.calls), .flags = FV_BLANK },
-    { "other_s", "others", "s", "Time in them.", FV_FIELD(F, other.seconds), .flags = FV_BLANK },
-    { "seeks", "seeks", "", "Of them, those that move the position.", FV_FIELD(F, seeks), .flags = FV_BLANK },
-    { "syncs", "syncs", "", "... that write out what is buffered.", FV_FIELD(F, syncs), .flags = FV_BLANK },
-    { "stats", "stats", "", "... that ask for its state.", FV_FIELD(F, states), .flags = FV_BLANK },
-    { "rank_count", "ranks", "", "Ranks that used it.", FV_FIELD(F, ranks.count) },
-    { "rank_min_s", "min rank", "s", "Time of the fastest of them, in MPI too.", FV_FIELD(F, ranks.min_s) },
-    FV_RANK_COLUMN(F, ranks.min_rank, "min_rank", "rank", "That rank."),
-    { "rank_max_s", "max rank", "s", "That of the slowest.", FV_FIELD(F, ranks.max_s) },
-    FV_RANK_COLUMN(F, ranks.max_rank, "max_rank", "rank", "That rank."),
+    { "other_calls", "others", "", "Other calls on the file.", FV_FIELD(F, other.calls), .flags = FV_BLANK },
+    { "other_s", "others", "s", "Time in these calls.", FV_FIELD(F, other.seconds), .flags = FV_BLANK },
+    { "seeks", "seeks", "", "Other calls that move the file position.", FV_FIELD(F, seeks), .flags = FV_BLANK },
+    { "syncs", "syncs", "", "Other calls that write out buffers, such as fsync().", FV_FIELD(F, syncs),
+      .flags = FV_BLANK },
+    { "stats", "stats", "", "Other calls that ask for the file's state, such as stat().", FV_FIELD(F, states),
+      .flags = FV_BLANK },
+    { "rank_count", "ranks", "", "Number of ranks that used the file.", FV_FIELD(F, ranks.count) },
+    { "rank_min_s", "min rank", "s", "Time of the rank with the least, in MPI and outside.", FV_FIELD(F, ranks.min_s) },
+    FV_RANK_COLUMN(F, ranks.min_rank, "min_rank", "rank", "The rank with the least time."),
+    { "rank_max_s", "max rank", "s", "Time of the rank with the most, in MPI and outside.", FV_FIELD(F, ranks.max_s) },
+    FV_RANK_COLUMN(F, ranks.max_rank, "max_rank", "rank", "The rank with the most time."),
 };
 
 static size_t count_files(void *subject, const void *parent)
@@ -206,8 +219,8 @@ static const struct fv_relation io_files_relation = {
     .name = "io_files",
     .key = "io_files",
     .title = "Files",
-    .doc = "Files, over all ranks that used them; by time_s and in_mpi_s together, longest first. A file that several "
-           "ranks use is one.",
+    .doc = "Files over all ranks that used them, longest time first (time_s + in_mpi_s). A file that several ranks use "
+           "is one row.",
     .shown = "io_file time_s share/6 in_mpi_s opens/2 reads_calls reads_bytes writes_calls writes_bytes seeks/1 "
              "syncs/1 rank_count/4 rank_max_s/3 max_rank/3 filesystem/5",
     .share = "share",
@@ -231,24 +244,27 @@ static bool is_counted(void *subject, const void *row, const struct fv_column_de
     }
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(R, rank, "rank", "rank", "The rank."),
-    { "time_s", "time", "s", "In functions for files, of all its threads, outside of MPI.", FV_FIELD(R, seconds) },
-    { "read_bytes", "read", "bytes", "Bytes that they read, from files, pipes and all else.", FV_FIELD(R, read) },
-    { "written_bytes", "written", "bytes", "Bytes that they wrote.", FV_FIELD(R, written) },
-    COUNTED(
-        "system_read_bytes", "asked", "bytes", asked_read,
-        "What the whole process read by system calls, MPI's and fvmpi's, too, by the kernel; null: it is not known."),
-    COUNTED("system_written_bytes", "asked", "bytes", asked_written, "Likewise written."),
-    COUNTED("system_reads", "calls", "", reads, "The system calls that read."),
-    COUNTED("system_writes", "calls", "", writes, "Those that wrote."),
+    { "time_s", "time", "s", "Time in file functions of all its threads, outside of MPI.", FV_FIELD(R, seconds) },
+    { "read_bytes", "read", "bytes", "Bytes read by these calls, from files, pipes and everything else.",
+      FV_FIELD(R, read) },
+    { "written_bytes", "written", "bytes", "Bytes written by these calls.", FV_FIELD(R, written) },
+    COUNTED("system_read_bytes", "system read", "bytes", asked_read,
+            "Bytes that the whole process read by system calls, including MPI and fvmpi. From the kernel. Null: not "
+            "known."),
+    COUNTED("system_written_bytes", "system written", "bytes", asked_written,
+            "Bytes that the whole process wrote by system calls, including MPI and fvmpi. Null: not known."),
+    COUNTED("system_reads", "read calls", "", reads, "Number of system calls that read."),
+    COUNTED("system_writes", "write calls", "", writes, "Number of system calls that wrote."),
     COUNTED("device_read_bytes", "from disk", "bytes", device_read,
-            "Bytes that storage moved for it: what the page cache had is not in it, nor network file systems."),
-    COUNTED("device_written_bytes", "to disk", "bytes", device_written, "Likewise, or that storage will move."),
+            "Bytes read from storage. The page cache and network file systems are not included."),
+    COUNTED("device_written_bytes", "to disk", "bytes", device_written,
+            "Bytes written to storage, now or later. Network file systems are not included."),
 };
 static const struct fv_relation io_ranks_relation = {
     .name = "io_ranks",
     .key = "io_ranks",
     .title = "I/O by rank",
-    .doc = "What each rank read and wrote, by rank.",
+    .doc = "Bytes read and written by each rank, by rank.",
     .by_rank = true,
     .shown = "rank time_s read_bytes written_bytes device_read_bytes/2 device_written_bytes/2",
     .recorded_by = RECORDED_BY,

@@ -21,18 +21,19 @@ static void get_origin(void *subject, const void *row, const struct fv_column_de
 }
 
 static const struct fv_column_def label_columns[] = {
-    { "at_s", "at", "s", "When, from the begin of the run.", FV_FIELD(struct fv_label_view, at_s) },
-    { "text", "label", "", "The text.", FV_FIELD(struct fv_label_view, text), .flags = FV_NAME },
-    FV_RANK_COLUMN(struct fv_label_view, rank, "rank", "rank",
-                   "The rank that called fvmpi_label(), or whose node's reader of sensors was told."),
-    { "origin", "by", "", "program: fvmpi_label(); outside: fvmpi label.", FV_GET(FV_TYPE_TEXT, get_origin),
+    { "at_s", "at", "s", "When it was set, from the begin of the run.", FV_FIELD(struct fv_label_view, at_s) },
+    { "text", "label", "", "Text of the label.", FV_FIELD(struct fv_label_view, text), .flags = FV_NAME },
+    FV_RANK_COLUMN(
+        struct fv_label_view, rank, "rank", "rank",
+        "The rank that called fvmpi_label(). For `fvmpi label`: the rank that reads the sensors of the node."),
+    { "origin", "by", "", "program: by fvmpi_label(). outside: by `fvmpi label`.", FV_GET(FV_TYPE_TEXT, get_origin),
       .words = origins },
 };
 static const struct fv_relation labels_relation = {
     .name = "labels",
     .key = "labels",
     .title = "Labels",
-    .doc = "Moments that the program marked (fvmpi_label()), or who ran it (fvmpi label), by time.",
+    .doc = "Labels that the program (fvmpi_label()) or a user (fvmpi label) set, by time.",
     .recorded_by = "fvmpi_label() in the program, or fvmpi run --sensors and fvmpi label",
     FV_COLUMNS(label_columns),
     .base = labels_base,
@@ -85,28 +86,28 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
     }
 static const struct fv_column_def series_columns[] = {
     FV_DATA_ID_COLUMN(sensors, struct fv_machine, "id", series, "Index in this list, from 0."),
-    { "host", "node", "", "The node.", FV_GET(FV_TYPE_TEXT, get_host), .flags = FV_NAME },
+    { "host", "node", "", "Name of the node.", FV_GET(FV_TYPE_TEXT, get_host), .flags = FV_NAME },
     { "event", "event", "",
-      "Its name, as fvmpi stat --list has it; @ and a source: of that alone, else of all sources together.",
+      "Name of the event, as in `fvmpi stat --list`. With @SOURCE: of that source alone. Otherwise: of all sources "
+      "together.",
       FV_FIELD(struct fv_machine_series, label), .flags = FV_NAME },
     SERIES("mean", "mean", mean, 0,
-           "Of a counter what it grew by in a second, of a gauge what it was; over the time of all samples; null: it "
-           "was never known twice."),
-    SERIES("least", "least", min, 0, "The least between two samples."),
-    SERIES("most", "most", max, 0, "The most between two samples."),
-    { "unit", "unit", "", "Of mean, least and most.", FV_GET(FV_TYPE_TEXT, get_unit) },
-    SERIES("total", "in all", total, 0, "What a counter grew by, from its first sample to its last; null: a gauge."),
-    { "kind", "kind", "", "counter, or gauge.", FV_GET(FV_TYPE_TEXT, get_kind), .words = kinds },
-    { "intervals", "intervals", "", "Times between two samples that these are of.",
+           "Mean over the time of all samples: a counter's increase a second, or a gauge's value. Null: fewer than two "
+           "samples."),
+    SERIES("least", "least", min, 0, "Smallest value between two samples."),
+    SERIES("most", "most", max, 0, "Largest value between two samples."),
+    { "unit", "unit", "", "Unit of mean, least and most.", FV_GET(FV_TYPE_TEXT, get_unit) },
+    SERIES("total", "in all", total, 0, "Increase of a counter from its first to its last sample. Null: a gauge."),
+    { "kind", "kind", "", "counter or gauge.", FV_GET(FV_TYPE_TEXT, get_kind), .words = kinds },
+    { "intervals", "intervals", "", "Number of intervals between samples that the values describe.",
       FV_FIELD(struct fv_machine_series, intervals) },
 };
 static const struct fv_relation sensors_relation = {
     .name = "sensors",
     .key = "sensors",
     .title = "Sensors of the machine",
-    .doc = "What each node counted or measured while the job ran, by node, in the order of --sensors. Read by one rank "
-           "of the node: it is of the whole machine, not of this job "
-           "alone.",
+    .doc = "What each node counted or measured while the job ran, by node, in the order of --sensors. The values are "
+           "of the whole machine, not of this job alone. One rank of the node reads them.",
     .shown = "host/1 event mean least/2 most/2 unit total/3",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(series_columns),
@@ -134,20 +135,21 @@ static void get_cpu_share(void *subject, const void *row, const struct fv_column
         k, t, u, d, FV_FIELD(struct fv_machine_node, m), .flags = (f) \
     }
 static const struct fv_column_def node_columns[] = {
-    { "host", "node", "", "The node.", FV_GET(FV_TYPE_TEXT, get_node_host), .flags = FV_NAME },
-    FV_RANK_COLUMN(struct fv_machine_node, rank, "rank", "read by rank", "The rank that recorded them."),
-    NODE("interval_s", "interval", "s", interval_s, 0, "From sample to sample, as it was asked for."),
-    NODE("begin_s", "from", "s", begin_s, FV_NULLABLE, "The first sample; null: there is none."),
-    NODE("end_s", "to", "s", end_s, FV_NULLABLE, "The last one."),
-    NODE("samples", "samples", "", samples, 0, "Samples that were taken."),
-    NODE("late", "late", "", late, FV_BLANK, "Of them, more than a tenth of the interval after their time."),
-    NODE("missed", "missed", "", missed, FV_BLANK, "Times that passed without a sample."),
+    { "host", "node", "", "Name of the node.", FV_GET(FV_TYPE_TEXT, get_node_host), .flags = FV_NAME },
+    FV_RANK_COLUMN(struct fv_machine_node, rank, "rank", "read by rank", "The rank that read the sensors."),
+    NODE("interval_s", "interval", "s", interval_s, 0, "Requested interval between samples."),
+    NODE("begin_s", "from", "s", begin_s, FV_NULLABLE, "Time of the first sample. Null: none."),
+    NODE("end_s", "to", "s", end_s, FV_NULLABLE, "Time of the last sample."),
+    NODE("samples", "samples", "", samples, 0, "Number of samples taken."),
+    NODE("late", "late", "", late, FV_BLANK, "Samples that came more than a tenth of the interval too late."),
+    NODE("missed", "missed", "", missed, FV_BLANK, "Samples that were not taken in time."),
     NODE("thinned", "thinned", "", thinned, FV_BLANK,
-         "So often every second sample was dropped, because there was no room for more."),
-    NODE("left_out", "left out", "", left_out, FV_BLANK, "Events that there was no room for."),
-    NODE("not_found", "not found", "", not_found, FV_BLANK, "Names of --sensors that the node has not."),
-    NODE("cpu_s", "CPU time", "s", cpu_s, 0, "CPU time of the thread that read them, which is in that of its rank."),
-    { "cpu_share", "of a processor", "share", "The same of the time between the first and the last sample.",
+         "How often every second sample was dropped because there was no room for more."),
+    NODE("left_out", "left out", "", left_out, FV_BLANK, "Number of events for which there was no room."),
+    NODE("not_found", "not found", "", not_found, FV_BLANK, "Names given to --sensors that the node does not have."),
+    NODE("cpu_s", "CPU time", "s", cpu_s, 0,
+         "CPU time of the thread that reads sensors. The CPU time of its rank includes it."),
+    { "cpu_share", "of a processor", "share", "cpu_s as a share of the time between the first and the last sample.",
       FV_GET(FV_TYPE_REAL, get_cpu_share), .flags = FV_NULLABLE },
 };
 static const struct fv_relation sensor_nodes_relation = {
@@ -163,25 +165,25 @@ static const struct fv_relation sensor_nodes_relation = {
 
 /* ---- along time ---- */
 
-#define OF_SERIES(S)                                                                                             \
-    { "sensor_id", "sensor", "", "Index in sensors, from 0.", FV_FIELD(S, series) },                             \
-        { "host",                                                                                                \
-          "node",                                                                                                \
-          "",                                                                                                    \
-          "The node.",                                                                                           \
-          FV_GET(FV_TYPE_TEXT, get_host_of),                                                                     \
-          .flags = FV_FLAT,                                                                                      \
-          .argument = offsetof(S, series) },                                                                     \
-        { "event",                                                                                               \
-          "event",                                                                                               \
-          "",                                                                                                    \
-          "Its name.",                                                                                           \
-          FV_GET(FV_TYPE_TEXT, get_event_of),                                                                    \
-          .flags = FV_FLAT,                                                                                      \
-          .argument = offsetof(S, series) },                                                                     \
-    {                                                                                                            \
-        "unit", "unit", "", "Of its values.", FV_GET(FV_TYPE_TEXT, get_unit_of), .flags = FV_FLAT,               \
-                                                                                 .argument = offsetof(S, series) \
+#define OF_SERIES(S)                                                                                                  \
+    { "sensor_id", "sensor", "", "Index in sensors, from 0.", FV_FIELD(S, series) },                                  \
+        { "host",                                                                                                     \
+          "node",                                                                                                     \
+          "",                                                                                                         \
+          "The node.",                                                                                                \
+          FV_GET(FV_TYPE_TEXT, get_host_of),                                                                          \
+          .flags = FV_FLAT,                                                                                           \
+          .argument = offsetof(S, series) },                                                                          \
+        { "event",                                                                                                    \
+          "event",                                                                                                    \
+          "",                                                                                                         \
+          "Name of the event.",                                                                                       \
+          FV_GET(FV_TYPE_TEXT, get_event_of),                                                                         \
+          .flags = FV_FLAT,                                                                                           \
+          .argument = offsetof(S, series) },                                                                          \
+    {                                                                                                                 \
+        "unit", "unit", "", "Unit of the values.", FV_GET(FV_TYPE_TEXT, get_unit_of), .flags = FV_FLAT,               \
+                                                                                      .argument = offsetof(S, series) \
     }
 
 static const struct fv_machine_series *of_row(void *subject, const void *row, const struct fv_column_def *c)
@@ -210,18 +212,17 @@ static void get_unit_of(void *subject, const void *row, const struct fv_column_d
     }
 static const struct fv_column_def point_columns[] = {
     OF_SERIES(struct fv_machine_point),
-    POINT("begin_s", "begin", "s", begin_s, "A sample that read it."),
-    POINT("end_s", "end", "s", end_s, "The next one, or a later one: a series has 512 rows at most."),
+    POINT("begin_s", "begin", "s", begin_s, "Time of a sample."),
+    POINT("end_s", "end", "s", end_s, "Time of the next sample that is shown. A series has at most 512 rows."),
     POINT("mean", "mean", "", mean,
-          "Of a counter what it grew by in a second, of a gauge what it was at the end of each interval between two "
-          "samples; the mean over time."),
-    POINT("most", "most", "", max, "The most of one interval between two samples."),
+          "Mean over this time: a counter's increase a second, or a gauge's value at the end of each interval."),
+    POINT("most", "most", "", max, "Largest value between two samples in this time."),
 };
 static const struct fv_relation sensor_series_relation = {
     .name = "sensor_series",
     .key = "sensor_series",
     .title = "Sensors along time",
-    .doc = "What each event was along the run, by sensor and time.",
+    .doc = "Values of each event over time, by sensor and time.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     FV_COLUMNS(point_columns),
@@ -241,25 +242,22 @@ static void get_section_total(void *subject, const void *row, const struct fv_co
 
 static const struct fv_column_def section_columns[] = {
     { "section", "section", "", "The section's name.", FV_FIELD(struct fv_machine_section, name), .flags = FV_NAME },
-    { "number", "number", "", "Its number.", FV_FIELD(struct fv_machine_section, number) },
+    { "number", "number", "", "Number of the section.", FV_FIELD(struct fv_machine_section, number) },
     OF_SERIES(struct fv_machine_section),
-    { "mean", "mean", "", "As in sensors, while the section was open.", FV_FIELD(struct fv_machine_section, mean),
-      .flags = FV_ESTIMATE },
+    { "mean", "mean", "", "Mean over the time in which the section was open, as in sensors.",
+      FV_FIELD(struct fv_machine_section, mean), .flags = FV_ESTIMATE },
     { "seconds", "time", "s",
-      "Time between samples that this is of: half of the time before and behind each sample at which the section was "
-      "open.",
+      "Time that the mean covers: half of the time before and after each sample at which the section was open.",
       FV_FIELD(struct fv_machine_section, seconds), .flags = FV_ESTIMATE },
-    { "total", "in all", "",
-      "mean x seconds: what a counter grew by then, of the whole node: energy in J, bytes; null: a gauge.",
+    { "total", "in all", "", "mean x seconds, for the whole node: such as energy in J, or bytes. Null: a gauge.",
       FV_GET(FV_TYPE_REAL, get_section_total), .flags = FV_NULLABLE | FV_ESTIMATE },
 };
 static const struct fv_relation sensor_sections_relation = {
     .name = "sensor_sections",
     .key = "sensor_sections",
     .title = "Sensors by section",
-    .doc = "What each event was while the rank that read it was in a section, by sensor. It is known at samples only, "
-           "so sections that are shorter than some tens of intervals "
-           "in all are told badly.",
+    .doc = "Values of each event while the reading rank was in a section, by sensor. They are known at samples only. "
+           "Results are poor for sections with less total time than some tens of intervals.",
     .shown = "section event mean unit seconds total/2 host/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(section_columns),

@@ -54,32 +54,31 @@ static void get_live(void *subject, const void *row, const struct fv_column_def 
     {                                                                                                             \
         k, t, u, d, FV_GET(FV_TYPE_WHOLE, get_live), .flags = (f), .offset = offsetof(S, sum), .argument = (what) \
     }
-#define SUM_COLUMNS(S)                                                                                               \
-    { "kind",                                                                                                        \
-      "kind",                                                                                                        \
-      "",                                                                                                            \
-      "exact; or estimate: allocations of less than 4 KiB are among them, of which samples are known.",              \
-      FV_GET(FV_TYPE_TEXT, get_kind),                                                                                \
-      .offset = offsetof(S, sum),                                                                                    \
-      .words = kinds },                                                                                              \
-        AMOUNT("at_peak_bytes", "at the peak", "bytes", S, at_peak, FV_BLANK,                                        \
-               "Of it, live when its process had most memory allocated."),                                           \
-        LIVING("live_bytes", "live at end", "bytes", S, LIVE, FV_BLANK,                                              \
-               "Not freed at the end of the recording. Not all of it need be a leak: much is kept on purpose until " \
-               "the process ends."),                                                                                 \
-        LIVING("live_count", "objects", "", S, LIVE_COUNT, FV_BLANK, "The objects that these are."),                 \
-        LIVING("live_error_bytes", "+-", "bytes", S, ERROR, FV_BLANK,                                                \
-               "Standard error of live_bytes; 0: it is exact."),                                                     \
-        AMOUNT("peak_bytes", "own peak", "bytes", S, peak, FV_BLANK,                                                 \
-               "The most of it that was live at a time; of several ranks the sum."),                                 \
-        AMOUNT("bytes", "allocated", "bytes", S, allocated.bytes, 0,                                                 \
-               "Allocated in all. realloc() counts as a free and an allocation."),                                   \
-        AMOUNT("allocations", "allocations", "", S, allocated.count, 0, "Calls that allocated it."),                 \
-        AMOUNT("freed_bytes", "freed", "bytes", S, freed.bytes, FV_BLANK, "Freed of it, by whomever."),              \
-        AMOUNT("frees", "frees", "", S, freed.count, FV_BLANK, "Calls that freed it."),                              \
-        AMOUNT("foreign_bytes", "by others", "bytes", S, foreign.bytes, FV_BLANK,                                    \
-               "Of freed_bytes, by other threads than those that had allocated it."),                                \
-        AMOUNT("foreign_frees", "frees by others", "", S, foreign.count, FV_BLANK, "Calls that freed these.")
+#define SUM_COLUMNS(S)                                                                                                 \
+    { "kind",                                                                                                          \
+      "kind",                                                                                                          \
+      "",                                                                                                              \
+      "exact, or estimate: it includes allocations below 4 KiB, which are sampled.",                                   \
+      FV_GET(FV_TYPE_TEXT, get_kind),                                                                                  \
+      .offset = offsetof(S, sum),                                                                                      \
+      .words = kinds },                                                                                                \
+        AMOUNT("at_peak_bytes", "at peak", "bytes", S, at_peak, FV_BLANK,                                              \
+               "Memory of this call path that was live when its process had most memory allocated."),                  \
+        LIVING("live_bytes", "live at end", "bytes", S, LIVE, FV_BLANK,                                                \
+               "Memory not freed at the end of the recording. It need not be a leak: programs keep memory until they " \
+               "end."),                                                                                                \
+        LIVING("live_count", "objects", "", S, LIVE_COUNT, FV_BLANK, "Number of objects in live_bytes."),              \
+        LIVING("live_error_bytes", "+-", "bytes", S, ERROR, FV_BLANK, "Standard error of live_bytes. 0: exact."),      \
+        AMOUNT("peak_bytes", "own peak", "bytes", S, peak, FV_BLANK,                                                   \
+               "Largest amount of this call path that was live at a time. For several ranks: the sum."),               \
+        AMOUNT("bytes", "allocated", "bytes", S, allocated.bytes, 0,                                                   \
+               "All memory allocated. realloc() counts as a free and an allocation."),                                 \
+        AMOUNT("allocations", "allocations", "", S, allocated.count, 0, "Number of allocations."),                     \
+        AMOUNT("freed_bytes", "freed", "bytes", S, freed.bytes, FV_BLANK, "Memory freed, by any thread."),             \
+        AMOUNT("frees", "frees", "", S, freed.count, FV_BLANK, "Number of frees."),                                    \
+        AMOUNT("foreign_bytes", "by others", "bytes", S, foreign.bytes, FV_BLANK,                                      \
+               "Part of freed_bytes that another thread freed than the one that allocated it."),                       \
+        AMOUNT("foreign_frees", "frees by others", "", S, foreign.count, FV_BLANK, "Number of these frees.")
 
 /* ---- call paths ---- */
 
@@ -130,7 +129,7 @@ static const struct fv_relation parts = {
     .name = "memory_path_ranks",
     .key = "per_rank",
     .title = "Memory by call path and rank",
-    .doc = "What each rank allocated at the call path, by rank.",
+    .doc = "Memory that each rank allocated at the call path, by rank.",
     .shown = "memory_id rank at_peak_bytes live_bytes bytes allocations/1 peak_bytes/2 kind",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
@@ -160,34 +159,32 @@ static void get_share_of_peak(void *subject, const void *row, const struct fv_co
 
 static const struct fv_column_def place_columns[] = {
     FV_DATA_ID_COLUMN(memory, struct fv_allocations, "id", places, "Index in this list, from 0."),
-    { "function", "allocated in", "",
-      "The function that allocates: the innermost of the call path that is not of C++'s library.",
+    { "function", "allocated in", "", "The function that allocates: the innermost one outside of C++'s library.",
       FV_GET(FV_TYPE_TEXT, get_function), .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
-    { "called_by", "called by", "", "The two functions that called it, the nearest first; null: none is known.",
+    { "called_by", "called by", "", "The two functions that called it, nearest first. Null: not known.",
       FV_GET(FV_TYPE_TEXT, get_callers), .flags = FV_FLAT | FV_NULLABLE },
-    { "place", "at", "", "File and line of its call, without directories; null: not known.",
+    { "place", "at", "", "File and line of the call, without directories. Null: not known.",
       FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_FLAT | FV_NULLABLE },
     FV_PATH_COLUMNS(struct fv_allocation_place, node),
     SUM_COLUMNS(struct fv_allocation_place),
     { "share", "of peak", "share",
-      "at_peak_bytes of the peak_bytes of all ranks in memory_ranks, which are the allocator's: a little less of a "
-      "whole that is a little more.",
+      "at_peak_bytes as a share of peak_bytes of all ranks in memory_ranks. peak_bytes is rounded up by the allocator, "
+      "so shares are slightly too small.",
       FV_GET(FV_TYPE_REAL, get_share_of_peak), .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "rank_count", "ranks", "", "Ranks that allocated there.", FV_FIELD(struct fv_allocation_place, ranks) },
-    { "rank_max_live_bytes", "max rank", "bytes", "live_bytes of the rank with most.",
+    { "rank_count", "ranks", "", "Number of ranks that allocated there.", FV_FIELD(struct fv_allocation_place, ranks) },
+    { "rank_max_live_bytes", "max rank", "bytes", "live_bytes of the rank with the most.",
       FV_FIELD(struct fv_allocation_place, rank_max) },
-    FV_RANK_COLUMN(struct fv_allocation_place, max_rank, "max_rank", "rank", "That rank."),
+    FV_RANK_COLUMN(struct fv_allocation_place, max_rank, "max_rank", "rank", "The rank with the most live_bytes."),
     { "per_rank", "by rank", "", "", FV_NEST(parts) },
 };
 static const struct fv_relation memory_relation = {
     .name = "memory",
     .key = "memory",
     .title = "Memory by call path",
-    .doc = "What the program allocated, by the call path of the call, over all ranks and threads; by at_peak_bytes, "
-           "largest first. In MPI the path is that of the MPI "
-           "call, and where the allocator was called. Bytes are those that were asked for. Allocations of 4 KiB and "
-           "more are exact, smaller ones estimated of "
-           "samples, one in 512 KiB, unless all were recorded (--memory=exact).",
+    .doc = "Allocations by call path, over all ranks and threads, largest at_peak_bytes first. For allocations in MPI, "
+           "the path is that of the MPI call and of the allocator's caller. Bytes are as requested. Allocations of 4 "
+           "KiB and more are exact. Smaller ones are estimated from samples, one in 512 KiB, unless --memory=exact "
+           "records all.",
     .shown = "function called_by/6 place/5 at_peak_bytes share/4 live_bytes live_error_bytes/2 bytes/3 allocations/3 "
              "rank_count/1",
     .share = "share",
@@ -239,54 +236,56 @@ static void get_pages(void *subject, const void *row, const struct fv_column_def
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(struct fv_allocation_rank, rank, "rank", "rank", "The rank."),
     { "mode", "mode", "",
-      "exact: each allocation is in a call path; sampled: those of 4 KiB and more, and samples of others.",
+      "exact: each allocation has its call path. sampled: allocations of 4 KiB and more have it, and samples of "
+      "smaller ones.",
       FV_GET(FV_TYPE_TEXT, get_mode), .words = modes },
     SIGNED_BYTES("peak_bytes", "peak", peak,
-                 "The most that was allocated at a time, in the allocator's bytes, which are what was asked for, "
-                 "rounded up; to within 64 KiB a thread."),
-    { "peak_s", "at", "s", "When, from the begin of the run.", FV_FIELD(struct fv_allocation_rank, peak_s) },
-    SIGNED_BYTES("live_bytes", "live at end", live, "Allocated at the end of the recording, in the allocator's bytes."),
+                 "Largest amount allocated at a time, as the allocator rounds it up. Exact to 64 KiB a thread."),
+    { "peak_s", "at", "s", "When the peak occurred, from the begin of the run.",
+      FV_FIELD(struct fv_allocation_rank, peak_s) },
+    SIGNED_BYTES("live_bytes", "live at end", live,
+                 "Memory allocated at the end of the recording, as the allocator rounds it up."),
     SIGNED_BYTES("before_bytes", "before", before,
-                 "Of what was allocated before recording began, which is in no call path: live then."),
-    RANK("bytes", "allocated", "bytes", bytes, 0, "Allocated in all, as it was asked for: exact."),
+                 "Part of live_bytes that was allocated before recording began. No call path has it."),
+    RANK("bytes", "allocated", "bytes", bytes, 0, "All memory allocated, as requested. Exact."),
     RANK("malloc_calls", "malloc", "", calls[FV_MEMORY_MALLOC], 0,
-         "Calls of malloc(), also C++'s new and Fortran's allocate."),
+         "Calls of malloc(), including C++'s new and Fortran's allocate."),
     RANK("calloc_calls", "calloc", "", calls[FV_MEMORY_CALLOC], FV_BLANK, "Calls of calloc()."),
     RANK("realloc_calls", "realloc", "", calls[FV_MEMORY_REALLOC], FV_BLANK,
-         "Calls of realloc(), which count as a free, too, where there was something."),
+         "Calls of realloc(). They also count as frees if there was an old block."),
     RANK("aligned_calls", "aligned", "", calls[FV_MEMORY_ALIGNED], FV_BLANK,
          "Calls of memalign(), aligned_alloc(), posix_memalign(), valloc() and pvalloc()."),
-    RANK("free_calls", "free", "", frees, 0, "Frees, those of realloc(), too."),
-    { "allocator_s", "in them", "s",
-      "Time in the allocator, of all threads together: an estimate, by the time of all calls for 128 KiB and more, and "
-      "of one in 128 of the others.",
+    RANK("free_calls", "free", "", frees, 0, "Frees, including those of realloc()."),
+    { "allocator_s", "allocator", "s",
+      "Time in the allocator, over all threads. Estimated from all calls for 128 KiB and more, and one in 128 of the "
+      "others.",
       FV_FIELD(struct fv_allocation_rank, allocator_s), .flags = FV_ESTIMATE },
     { "allocator_error_s", "+-", "s", "Standard error of allocator_s.",
       FV_FIELD(struct fv_allocation_rank, allocator_error_s) },
-    RANK("timed_calls", "timed", "", timed, 0, "The calls whose time was taken."),
-    RANK("failed_calls", "failed", "", failed, FV_BLANK, "Calls that got no memory."),
+    RANK("timed_calls", "timed", "", timed, 0, "Number of calls that were timed."),
+    RANK("failed_calls", "failed", "", failed, FV_BLANK, "Calls that returned no memory."),
     RANK("unseen", "unseen", "", unseen, FV_BLANK,
-         "Allocations of signal handlers that interrupted another one, and of fvmpi itself: they are in no call path."),
+         "Allocations in signal handlers that interrupted another allocation, and fvmpi's own. No call path has them."),
     RANK("objects_lost", "lost", "", objects_lost, FV_BLANK,
-         "Allocations that there was no room for: they are in no call path."),
+         "Allocations without a call path, because there was no room."),
     RANK("paths_lost", "no path", "", paths_lost, FV_BLANK,
-         "Allocations and frees that are counted without their call path: raise FVMPI_PROFILE_MAX."),
+         "Allocations and frees without a call path. Remedy: raise FVMPI_PROFILE_MAX."),
     PAGES("resident_bytes", "in memory", resident,
-          "Of the process, in memory, when it entered MPI_Finalize or exited, whichever was more: as the kernel tells; "
-          "null: it does not."),
+          "Resident memory of the process when it entered MPI_Finalize or exited, whichever was more. From the kernel. "
+          "Null: not known."),
     PAGES("huge_bytes", "large pages", huge,
-          "Of that, in large pages: by the kernel's own choice, of shared memory, and hugetlbfs."),
+          "The part of it in large pages: transparent ones, shared memory, and hugetlbfs."),
     PAGES("near_bytes", "near", near,
-          "Of that, on the NUMA node of the processor that the main thread had then; null: there is one node."),
-    PAGES("far_bytes", "far", far, "Of that, on other nodes; null: there is one node."),
-    { "allocator", "allocator", "", "The file that has the allocator; null: not known.",
+          "The part of it on the NUMA node where the main thread ran at that time. Null: there is one node."),
+    PAGES("far_bytes", "far", far, "The part of it on other NUMA nodes. Null: there is one node."),
+    { "allocator", "allocator", "", "File of the allocator. Null: not known.",
       FV_FIELD(struct fv_allocation_rank, allocator), .flags = FV_NULLABLE },
 };
 static const struct fv_relation memory_ranks_relation = {
     .name = "memory_ranks",
     .key = "memory_ranks",
     .title = "Memory by rank",
-    .doc = "What each rank allocated, by rank.",
+    .doc = "Memory that each rank allocated, by rank.",
     .shown = "rank peak_bytes peak_s/4 live_bytes bytes malloc_calls/2 calloc_calls/1 realloc_calls/1 aligned_calls/1 "
              "free_calls/2 allocator_s/2 allocator_error_s/4 mode/3",
     .recorded_by = RECORDED_BY,
@@ -301,17 +300,17 @@ static const struct fv_relation memory_ranks_relation = {
 static const struct fv_column_def bin_columns[] = {
     FV_RANK_COLUMN(struct fv_allocation_bin, rank, "rank", "rank", "The rank."),
     { "begin_s", "begin", "s", "Begin of the interval.", FV_FIELD(struct fv_allocation_bin, begin_s) },
-    { "end_s", "end", "s", "Its end.", FV_FIELD(struct fv_allocation_bin, end_s) },
-    { "most_bytes", "most", "bytes", "The most that was live in it, in the allocator's bytes.",
+    { "end_s", "end", "s", "End of the interval.", FV_FIELD(struct fv_allocation_bin, end_s) },
+    { "most_bytes", "most", "bytes", "Largest amount live in the interval, as the allocator rounds it up.",
       FV_GET(FV_TYPE_WHOLE, get_bytes), .offset = offsetof(struct fv_allocation_bin, most) },
-    { "last_bytes", "last", "bytes", "What was live last in it.", FV_GET(FV_TYPE_WHOLE, get_bytes),
+    { "last_bytes", "last", "bytes", "Amount live at the end of the interval.", FV_GET(FV_TYPE_WHOLE, get_bytes),
       .offset = offsetof(struct fv_allocation_bin, last) },
 };
 static const struct fv_relation memory_series_relation = {
     .name = "memory_series",
     .key = "memory_series",
     .title = "Memory along time",
-    .doc = "How much each rank had allocated along the run, by rank and time. Each thread may hold back 64 KiB.",
+    .doc = "Memory that each rank had allocated over time, by rank and time. Exact to 64 KiB a thread.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .of_ranks = true,

@@ -29,15 +29,16 @@ static void get_number(void *subject, const void *row, const struct fv_column_de
 }
 
 static const struct fv_column_def projection_columns[] = {
-    { "rank_count", "ranks", "", "Ranks of that run; the first row: of this one.",
+    { "rank_count", "ranks", "", "Number of ranks of the projected run. First row: this run.",
       FV_FIELD(struct fv_noise_projection, ranks) },
-    { "expected_s", "longest", "s", "Expected: the longest time that one of the ranks is preempted in an interval.",
+    { "expected_s", "longest", "s", "Expected longest preemption of a rank in an interval.",
       FV_FIELD(struct fv_noise_projection, expected_s), .flags = FV_ESTIMATE },
-    { "share", "share", "share", "The same of the interval, which is without it as long as one is here on average.",
+    { "share", "share", "share",
+      "expected_s as a share of the interval: over the sum of expected_s and the mean interval without preemption.",
       FV_FIELD(struct fv_noise_projection, share), .flags = FV_ESTIMATE },
 };
 static const struct fv_column_def projection_outer[] = {
-    { "callsite_id", "call site", "id", "Index in callsites of the call behind the intervals.",
+    { "callsite_id", "call site", "id", "The collective call at the end of the intervals, an index in callsites.",
       FV_FIELD(struct fv_noise_place, site) },
     { "place", "before", "", "The function that makes that call.", FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_NAME },
 };
@@ -45,11 +46,9 @@ static const struct fv_relation projection = {
     .name = "noise_projection",
     .key = "projection",
     .title = "Noise on more ranks",
-    .doc = "What noise would cost on more ranks: the expected longest of so many independent draws, one a rank, of the "
-           "preemptions of this run's intervals. It assumes that ranks are "
-           "disturbed independently, alike, and never for longer than was seen here; so it is no more than an "
-           "estimate, and a lower bound for rare long disturbances. Empty: fewer than 30 "
-           "intervals, or nobody was preempted.",
+    .doc = "Expected cost of noise on more ranks: the mean maximum of one independent draw a rank from this run's "
+           "preemptions. It assumes that noise is independent, equal on all ranks, and never longer than seen here. "
+           "Rare long disturbances may therefore cost more. Empty: fewer than 30 intervals, or no preemption.",
     FV_COLUMNS(projection_columns),
     FV_OUTER(projection_outer),
     .base = noise_base,
@@ -61,61 +60,63 @@ static const struct fv_relation projection = {
         k, t, u, d, FV_FIELD(struct fv_noise_place, m), .flags = (f) \
     }
 /* A share and its bounds. */
-#define SHARE(g, t, source, what)                                                                              \
-    PLACE("variance." g "_share", t, "share", share[source].share, FV_NULLABLE | FV_ESTIMATE,                  \
-          "Part of the variance of the intervals' times that is due to " what                                  \
-          ": covariance of the two over the variance, each thread about its own mean; null: of fewer than 30 " \
-          "intervals, or they do not differ."),                                                                \
-        PLACE("variance." g "_low", "from", "share", share[source].low, FV_NULLABLE | FV_ESTIMATE,             \
-              "Of its 95 % interval, by bootstrap, the lower bound."),                                         \
-        PLACE("variance." g "_high", "to", "share", share[source].high, FV_NULLABLE | FV_ESTIMATE, "The upper one.")
+#define SHARE(g, t, source, what)                                                                                    \
+    PLACE("variance." g "_share", t, "share", share[source].share, FV_NULLABLE | FV_ESTIMATE,                        \
+          "Share of the variance of interval durations that is due to " what                                         \
+          ": their covariance over the variance, each thread about its own mean. Null: fewer than 30 intervals, or " \
+          "all durations are equal."),                                                                               \
+        PLACE("variance." g "_low", "from", "share", share[source].low, FV_NULLABLE | FV_ESTIMATE,                   \
+              "Lower bound of the 95 % confidence interval (bootstrap)."),                                           \
+        PLACE("variance." g "_high", "to", "share", share[source].high, FV_NULLABLE | FV_ESTIMATE,                   \
+              "Upper bound of the 95 % confidence interval (bootstrap).")
 static const struct fv_column_def place_columns[] = {
-    PLACE("callsite_id", "call site", "id", site, 0, "Index in callsites of the call."),
+    PLACE("callsite_id", "call site", "id", site, 0, "The collective call, an index in callsites."),
     { "place", "before", "", "The function that makes the call.", FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_NAME },
     { "function", "call", "", "The MPI function.", FV_GET(FV_TYPE_TEXT, get_function) },
-    { "callsite_number", "site", "id", "Its number in the text report, from 1.", FV_GET(FV_TYPE_WHOLE, get_number),
-      .flags = FV_FLAT },
+    { "callsite_number", "site", "id", "Number of the call site in the text report, from 1.",
+      FV_GET(FV_TYPE_WHOLE, get_number), .flags = FV_FLAT },
     PLACE("cost_s", "cost", "s", cost_s, FV_NULLABLE | FV_ESTIMATE,
-          "Over all ranks, what they would have been spared if nobody had been preempted since the blocking collective "
-          "call before: ranks times how much earlier the last one would have come; null: not "
-          "all ranks wait for all in such calls."),
+          "Time that all ranks would save without preemptions since the previous blocking collective call: number of "
+          "ranks times how much earlier the last rank would enter. Null: not all ranks wait for all others in such "
+          "calls."),
     FV_SHARE_COLUMN("cost_share", "share", struct fv_noise_place, cost_s, FV_OF_RANKS, FV_FLAT | FV_ESTIMATE,
-                    "cost_s of the time of all ranks."),
+                    "cost_s as a share of the time of all ranks."),
     PLACE("preempted_s", "preempted", "s", preempted_s, 0,
-          "Other threads had the processor, by the kernel's context switches, outside of MPI; over all ranks."),
-    PLACE("preempted_count", "times", "", preempted, 0, "How often."),
+          "Time that other threads used the processor outside of MPI, over all ranks. From the kernel's context "
+          "switches."),
+    PLACE("preempted_count", "times", "", preempted, 0, "Number of preemptions."),
     PLACE("blocked_s", "blocked", "s", blocked_s, 0,
-          "The thread waited for something: a sleep, I/O, a page, a signal that stopped it; over all ranks. It is the "
-          "program's own more often than noise."),
+          "Time that threads waited for something, over all ranks: sleep, I/O, a page, or a signal that stopped them. "
+          "It is often the program's own waiting, not noise."),
     FV_RANK_OR_NULL_COLUMN(struct fv_noise_place, max_rank, "rank", "rank",
-                           "The rank that was preempted longest; null: none was."),
-    PLACE("rank_preempted_s", "of it", "s", max_rank_s, 0, "How long."),
+                           "The rank with the longest preemptions. Null: none."),
+    PLACE("rank_preempted_s", "rank time", "s", max_rank_s, 0, "Preempted time of that rank."),
     PLACE("interval_count", "intervals", "", intervals, 0,
-          "Intervals of all ranks, from the end of a blocking collective call to the begin of this one. 0: wait logs "
-          "were thinned, and preempted_s, blocked_s and times are not known."),
+          "Intervals of all ranks, each from the end of a blocking collective call to the begin of this one. 0: wait "
+          "logs were thinned; preempted_s, blocked_s and the durations are not known."),
     PLACE("time_s", "time", "s", time_s, 0,
-          "How long, together, with MPI calls between them that are no blocking collective ones."),
+          "Total time of the intervals, including MPI calls in them that are not blocking collectives."),
     PLACE("sampled_count", "sampled", "", sampled, 0,
-          "Intervals that the columns behind are of: those that were kept, without those of warm-up."),
-    PLACE("mean_s", "mean", "s", mean_s, FV_NULLABLE, "Of one of them."),
-    PLACE("p50_s", "median", "s", percentile_s[0], FV_NULLABLE, "Half of them take no longer."),
-    PLACE("p90_s", "p90", "s", percentile_s[1], FV_NULLABLE, "90 % of them take no longer."),
-    PLACE("p99_s", "p99", "s", percentile_s[2], FV_NULLABLE, "99 % of them take no longer."),
+          "Intervals that the following columns describe: those that were kept, without warm-up."),
+    PLACE("mean_s", "mean", "s", mean_s, FV_NULLABLE, "Mean duration of an interval."),
+    PLACE("p50_s", "median", "s", percentile_s[0], FV_NULLABLE, "Median duration of an interval."),
+    PLACE("p90_s", "p90", "s", percentile_s[1], FV_NULLABLE, "90th percentile of the durations."),
+    PLACE("p99_s", "p99", "s", percentile_s[2], FV_NULLABLE, "99th percentile of the durations."),
     PLACE("warm_up_count", "warm up", "", warm, FV_BLANK,
-          "Threads of ranks whose first intervals, at least one, took longer than any of their second half."),
-    PLACE("warm_up_s", "first", "s", warm_s, FV_NULLABLE, "Mean of these first intervals; null: there are none."),
+          "Threads of ranks with warm-up: their first intervals took longer than any interval of the second half of "
+          "the run."),
+    PLACE("warm_up_s", "first", "s", warm_s, FV_NULLABLE, "Mean duration of these first intervals. Null: none."),
     SHARE("preempted", "by preemption", FV_NOISE_PREEMPTED, "preemption"),
     SHARE("blocked", "by blocking", FV_NOISE_BLOCKED, "being blocked"),
-    SHARE("rest", "by the rest", FV_NOISE_REST, "the rest: different work, and what slows it"),
-    { "projection", "projection", "", "What this noise would cost on more ranks.", FV_NEST(projection) },
+    SHARE("rest", "by the rest", FV_NOISE_REST, "everything else: different work, and what slows it down"),
+    { "projection", "projection", "", "Expected cost of this noise on more ranks.", FV_NEST(projection) },
 };
 static const struct fv_relation noise_relation = {
     .name = "noise",
     .key = "noise",
     .title = "Noise before collective calls",
-    .doc = "What noise of the machine cost before blocking collective calls, by call site and cost, largest first; at "
-           "most 20. Empty where the kernel did not tell context switches, in runs without "
-           "such calls, and in experiments of versions that did not record it.",
+    .doc = "Cost of noise before blocking collective calls, by call site, largest cost first. At most 20. Empty: the "
+           "kernel did not show context switches, or the run has no such calls.",
     .shown = "place function/9 callsite_number/4 cost_s cost_share/5 preempted_s/8 rank/7 mean_s/3 p99_s/3 "
              "variance_preempted_share/6 variance_preempted_low/2 variance_preempted_high/2",
     FV_COLUMNS(place_columns),
@@ -185,31 +186,33 @@ static void get_by_cpu(void *subject, const void *row, const struct fv_column_de
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(struct fv_noise_rank, rank, "rank", "rank", "The rank."),
     { "cost_s", "cost", "s",
-      "What its preemption cost all ranks in collective calls to which it came last, as in noise; null: no log tells.",
+      "Time that its preemptions cost all ranks, in collective calls that it entered last. Null: there is no log of "
+      "such calls.",
       FV_FIELD(struct fv_noise_rank, cost_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "preempted_s", "preempted", "s",
-      "Other threads had its processor, outside of MPI, by the kernel's context switches; null: not known.",
+      "Time that other threads used its processor outside of MPI, from the kernel's context switches. Null: not known.",
       FV_GET(FV_TYPE_REAL, get_preempted), .flags = FV_NULLABLE },
     { "ready_s", "ready", "s",
-      "Its main thread was ready to run and had no processor, in MPI as well; null: not known.",
+      "Time that its main thread was runnable without a processor, in MPI and outside. Null: not known.",
       FV_GET(FV_TYPE_REAL, get_ready), .flags = FV_NULLABLE },
     { "stolen_s", "stolen", "s",
-      "A hypervisor took from a processor of its node meanwhile, the mean of all; 0: none, or not known.",
+      "Time that a hypervisor took from a processor of its node during the run, mean of all processors. 0: none, or "
+      "not known.",
       FV_GET(FV_TYPE_REAL, get_stolen) },
     { "throttled_s", "throttled", "s",
-      "The quotas of its control groups (cpu.max) kept their tasks, together, from processors meanwhile; null: "
-      "nothing, or not known.",
+      "Time that CPU quotas of its control groups (cpu.max) stopped all their tasks together during the run. Null: "
+      "none, or not known.",
       FV_FIELD(struct fv_noise_rank, throttled_s), .flags = FV_NULLABLE },
-    { "fault_count", "page faults", "", "Of the process.", FV_FIELD(struct fv_noise_rank, faults) },
-    { "by", "by", "",
-      "The process that most likely preempted it, or the name of several: of the CPU time that others had on "
-      "processors that it may run on, it had half at least, and as much as half of preempted_s; null: not known.",
+    { "fault_count", "page faults", "", "Page faults of the process.", FV_FIELD(struct fv_noise_rank, faults) },
+    { "by", "preempted by", "",
+      "The process, or name of several processes, that most likely preempted it. It had at least half of the CPU time "
+      "that others used on the rank's processors, and at least half of preempted_s. Null: not known.",
       FV_GET(FV_TYPE_TEXT, get_by), .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "by_pid", "process", "", "Its number; null: there are several.", FV_GET(FV_TYPE_WHOLE, get_by_pid),
+    { "by_pid", "process", "", "Process id. Null: several processes.", FV_GET(FV_TYPE_WHOLE, get_by_pid),
       .flags = FV_NULLABLE },
-    { "by_count", "processes", "", "Processes of that name that may run on processors that it may run on.",
+    { "by_count", "processes", "", "Processes of this name that may run on the rank's processors.",
       FV_GET(FV_TYPE_WHOLE, get_by_count), .flags = FV_NULLABLE },
-    { "by_cpu_s", "their CPU time", "s", "Of them all, while the rank that looked was recorded.",
+    { "by_cpu_s", "CPU time", "s", "CPU time of these processes, measured while the observing rank was recorded.",
       FV_GET(FV_TYPE_REAL, get_by_cpu), .flags = FV_NULLABLE },
 };
 static const struct fv_relation noise_ranks_relation = {
@@ -217,7 +220,7 @@ static const struct fv_relation noise_ranks_relation = {
     .name = "noise_ranks",
     .key = "noise_ranks",
     .title = "Noise by rank",
-    .doc = "What each rank lost to others, and to whom, by rank.",
+    .doc = "Time that each rank lost to other processes, and to which, by rank.",
     FV_COLUMNS(rank_columns),
     .base = noise_base,
     FV_ITEMS(struct fv_noise_view, ranks, rank_count),
@@ -230,22 +233,24 @@ static const struct fv_relation noise_ranks_relation = {
         k, t, u, d, FV_FIELD(struct fv_noise_other, m), .flags = (f) \
     }
 static const struct fv_column_def other_columns[] = {
-    OTHER("host", "node", "", host, FV_NAME, "The node."),
-    OTHER("pid", "process", "", pid, 0, "Its number there; 0: all that had less, together."),
-    OTHER("name", "name", "", name, 0, "As the kernel has it, 15 characters."),
-    OTHER("cpu_s", "CPU time", "s", cpu_s, 0, "While the rank that looked was recorded."),
-    OTHER("processors", "may run on", "", processors, FV_NULLABLE, "Processors: a list; null: not known."),
-    OTHER("cpu", "last on", "", cpu, 0, "The processor that it was on last."),
-    FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, rank, "rank", "rank", "The rank that it is; null: none of this run."),
+    OTHER("host", "node", "", host, FV_NAME, "Name of the node."),
+    OTHER("pid", "process", "", pid, 0, "Process id on that node. 0: the sum of all processes with less CPU time."),
+    OTHER("name", "name", "", name, 0, "Name of the process as in the kernel, 15 characters."),
+    OTHER("cpu_s", "CPU time", "s", cpu_s, 0, "CPU time, measured while the observing rank was recorded."),
+    OTHER("processors", "may run on", "", processors, FV_NULLABLE,
+          "List of processors that the process may use. Null: not known."),
+    OTHER("cpu", "last on", "", cpu, 0, "The processor that the process used last."),
+    FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, rank, "rank", "rank",
+                           "The rank, if it is a rank of this run. Otherwise null."),
 };
 static const struct fv_relation other_processes_relation = {
     .of_ranks = true,
     .name = "other_processes",
     .key = "other_processes",
-    .title = "Processes that ran meanwhile",
-    .doc = "Processes of each node that had CPU time for a hundredth of the run at least, by node and CPU time, most "
-           "first: ranks and others, without the rank that looked. By /proc, at the begin and the end; "
-           "those that ended before are not known. At most 256.",
+    .title = "Other processes",
+    .doc = "Processes with CPU time of at least 1 % of the run, by node and CPU time, most first. Ranks are included, "
+           "without the observing rank. From /proc at begin and end; processes that ended before are missing. At most "
+           "256.",
     .shown = "host/2 name pid/3 cpu_s processors cpu/1 rank",
     FV_COLUMNS(other_columns),
     .base = noise_base,

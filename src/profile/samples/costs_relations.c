@@ -53,18 +53,19 @@ static const struct fv_column_def thread_columns[] = {
     FV_RANK_COLUMN(struct fv_cost_thread, rank, "rank", "rank", "The rank."),
     { "thread", "thread", "", "The thread.", FV_FIELD(struct fv_cost_thread, thread), .flags = FV_IS_THREAD },
     FV_TICKS_COLUMN("ticks", "ticks", "Clock samples of the thread.", struct fv_cost_thread, ticks),
-    { "time_s", "CPU", "s", "The CPU time that they stand for.", FV_GET(FV_TYPE_REAL, get_thread_s),
+    { "time_s", "CPU", "s", "The CPU time that these samples stand for.", FV_GET(FV_TYPE_REAL, get_thread_s),
       .flags = FV_ESTIMATE },
-    FV_TICKS_COLUMN("mpi_ticks", "MPI", "The ticks of them in MPI calls.", struct fv_cost_thread, in_mpi),
-    FV_TICKS_COLUMN("lost_ticks", "lost", "Further ones without a call path: a table was full.", struct fv_cost_thread,
-                    lost),
+    FV_TICKS_COLUMN("mpi_ticks", "MPI", "Clock samples in MPI calls.", struct fv_cost_thread, in_mpi),
+    FV_TICKS_COLUMN("lost_ticks", "lost",
+                    "Clock samples without a call path, because a table was full. They are not in ticks.",
+                    struct fv_cost_thread, lost),
 };
 static const struct fv_relation threads = {
     .of_ranks = true,
     .name = "sampled_threads",
     .key = "sampled_threads",
     .title = "Sampled threads",
-    .doc = "The threads that were sampled, by rank.",
+    .doc = "Threads with clock samples, by rank.",
     FV_COLUMNS(thread_columns),
     .base = the_threads,
     FV_ITEMS(struct fv_costs, threads, thread_count),
@@ -88,23 +89,24 @@ static const struct fv_column_def procedure_part_columns[] = {
     { "thread", "thread", "", "The thread.", FV_GET(FV_TYPE_WHOLE, get_part_place), .flags = FV_IS_THREAD,
       .argument = 1 },
     FV_COST_SHORT_COLUMNS(struct fv_cost_part, sum),
-    FV_TICKS_COLUMN("exclusive_mpi_ticks", "self MPI", "The exclusive ticks of them in MPI calls.", struct fv_cost_part,
+    FV_TICKS_COLUMN("exclusive_mpi_ticks", "self MPI", "exclusive_ticks in MPI calls.", struct fv_cost_part,
                     sum.self.in_mpi),
     FV_TICKS_COLUMN("own_ticks", "own",
-                    "Those in it and in the libraries that it calls, as own.ticks of procedures; 0 of a library's.",
+                    "Clock samples in it and in libraries that it calls, as own.ticks of procedures. 0 for a function "
+                    "of a library.",
                     struct fv_cost_part, own.ticks),
-    FV_TICKS_COLUMN("own_mpi_ticks", "own MPI", "These in MPI calls.", struct fv_cost_part, own.in_mpi),
+    FV_TICKS_COLUMN("own_mpi_ticks", "own MPI", "own_ticks in MPI calls.", struct fv_cost_part, own.in_mpi),
 };
 static const struct fv_column_def procedure_outer[] = {
     COST_ID_COLUMN("procedure_id", procedures, "Index in costs.procedures, from 0."),
-    { "procedure", "procedure", "", "Its name.", FV_FIELD(struct fv_cost_procedure, name) },
+    { "procedure", "procedure", "", "Name of the procedure.", FV_FIELD(struct fv_cost_procedure, name) },
 };
 static const struct fv_relation procedure_parts = {
     .of_ranks = true,
     .name = "cpu_procedures_by_thread",
     .key = "per_thread",
     .title = "CPU time of procedures by thread",
-    .doc = "The procedure's clock samples on each thread that has any, by rank and thread.",
+    .doc = "Clock samples of the procedure on each thread, by rank and thread.",
     .shape = FV_ROWS,
     FV_COLUMNS(procedure_part_columns),
     FV_OUTER(procedure_outer),
@@ -134,46 +136,48 @@ static void get_library(void *subject, const void *row, const struct fv_column_d
 static const struct fv_column_def procedure_columns[] = {
     COST_ID_COLUMN("id", procedures, "Index in this list, from 0."),
     { "procedure", "procedure", "",
-      "Its name. module+0xBEGIN: a function without a symbol, by its unwind table. [module]: all code of a "
-      "module that has neither. [fvmpi]: fvmpi itself.",
+      "Name of the procedure. module+0xBEGIN: a function without a symbol, found in the unwind table. [module]: all "
+      "code of a module that has neither. [fvmpi]: fvmpi itself.",
       FV_FIELD(struct fv_cost_procedure, name), .flags = FV_NAME },
-    { "file", "file", "", "Its source file; null: not known.", FV_FIELD(struct fv_cost_procedure, file),
+    { "file", "file", "", "The source file. Null: not known.", FV_FIELD(struct fv_cost_procedure, file),
       .flags = FV_NULLABLE },
     LINE_COLUMN("first_line", "first line", struct fv_cost_procedure, first_line,
-                "The first line of its code, as compiled; null: not known, or inlined everywhere. Looked up "
-                "for procedures with 0.5 % of the ticks or more."),
-    LINE_COLUMN("last_line", "last line", struct fv_cost_procedure, last_line, "The last one; likewise."),
+                "First source line of the compiled code. Null: not known, or inlined everywhere. Only known for "
+                "procedures with at least 0.5 % of the samples."),
+    LINE_COLUMN("last_line", "last line", struct fv_cost_procedure, last_line,
+                "Last source line of the compiled code. Null as in first_line."),
     MODULE_COLUMN(struct fv_cost_procedure),
-    { "inlined", "inlined", "", "Was it inlined everywhere?", FV_FIELD(struct fv_cost_procedure, inlined) },
-    { "library", "library", "", "Is it not of the program, but of a library? See own.ticks.",
+    { "inlined", "inlined", "", "True: the compiler inlined every call of it.",
+      FV_FIELD(struct fv_cost_procedure, inlined) },
+    { "library", "library", "", "True: it belongs to a library, not to the program. See own.ticks.",
       FV_GET(FV_TYPE_TRUTH, get_library) },
     FV_COST_BOTH_COLUMNS(struct fv_cost_procedure, sum),
     FV_COST_SHARE_COLUMNS(struct fv_cost_procedure, sum),
-    OWN_COLUMN("own.ticks", "own ticks", "",
-               "Clock samples in it and in the libraries that it calls, up to where these call another "
-               "procedure of the program. Null: it is not of the program, which is the executable, and "
-               "libraries in its directory or below.",
-               FV_TYPE_WHOLE, ticks, FV_COST_TICKS),
-    OWN_COLUMN("own.time_s", "own", "s", "The CPU time that these ticks stand for.", FV_TYPE_REAL, ticks,
+    OWN_COLUMN(
+        "own.ticks", "own ticks", "",
+        "Clock samples in it and in libraries that it calls, until these call another procedure of the program. The "
+        "program is the executable and the libraries in its directory or below. Null: it belongs to a library.",
+        FV_TYPE_WHOLE, ticks, FV_COST_TICKS),
+    OWN_COLUMN("own.time_s", "own", "s", "The CPU time that own.ticks stand for.", FV_TYPE_REAL, ticks,
                FV_COST_SECONDS),
-    OWN_COLUMN("own.error_s", "own error", "s", "So far off is time_s at most, in 95 of 100 cases: 2 sqrt(ticks).",
+    OWN_COLUMN("own.error_s", "own error", "s", "Error of own.time_s with 95 % probability: 2 sqrt(ticks), as time.",
                FV_TYPE_REAL, ticks, FV_COST_ERROR),
-    OWN_COLUMN("own.mpi_ticks", "own MPI", "", "The ticks of them in MPI calls.", FV_TYPE_WHOLE, in_mpi, FV_COST_TICKS),
-    OWN_COLUMN("own.sync_ticks", "own sync", "", "Of the others, those that waited for threads.", FV_TYPE_WHOLE,
+    OWN_COLUMN("own.mpi_ticks", "own MPI", "", "own.ticks in MPI calls.", FV_TYPE_WHOLE, in_mpi, FV_COST_TICKS),
+    OWN_COLUMN("own.sync_ticks", "own sync", "", "own.ticks outside of MPI that waited for threads.", FV_TYPE_WHOLE,
                in_sync, FV_COST_TICKS),
-    { "rank_range.min_s", "min rank", "s", "Inclusive CPU time of the rank with least.",
+    { "rank_range.min_s", "min rank", "s", "Inclusive CPU time of the rank with the least.",
       FV_FIELD(struct fv_cost_procedure, rank_min_s), .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "rank_range.max_s", "max rank", "s", "That of the rank with most.",
+    { "rank_range.max_s", "max rank", "s", "Inclusive CPU time of the rank with the most.",
       FV_FIELD(struct fv_cost_procedure, rank_max_s), .flags = FV_ESTIMATE },
-    { "rank_range.max_rank", "rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, fv_get_rank),
-      .argument = offsetof(struct fv_cost_procedure, rank_max) },
+    { "rank_range.max_rank", "rank", "", "The rank with the most inclusive CPU time.",
+      FV_GET(FV_TYPE_NUMBER, fv_get_rank), .argument = offsetof(struct fv_cost_procedure, rank_max) },
     { "per_thread", "by thread", "", "", FV_NEST(procedure_parts) },
 };
 static const struct fv_relation procedures = {
     .name = "cpu_procedures",
     .key = "procedures",
     .title = "CPU time of procedures",
-    .doc = "Procedures that were met by clock samples, inlined ones too, by exclusive ticks, largest first.",
+    .doc = "Procedures with clock samples, including inlined ones, most exclusive ticks first.",
     .shown = "procedure" FV_COST_SHOWN " rank_range_min_s/1 rank_range_max_s/1",
     .share = "exclusive_share",
     FV_COLUMNS(procedure_columns),
@@ -186,25 +190,26 @@ static const struct fv_column_def rank_part_columns[] = {
     FV_RANK_COLUMN(struct fv_cost_part, owner, "rank", "rank", "The rank."),
     FV_COST_SHORT_COLUMNS(struct fv_cost_part, sum),
 };
-#define PARTS_BY_RANK(variable, S, array, n, t, o)                      \
-    static const struct fv_relation variable = {                        \
-        .name = n,                                                      \
-        .key = "per_rank",                                              \
-        .title = t,                                                     \
-        .doc = "Its clock samples on each rank that has any, by rank.", \
-        .shape = FV_ROWS,                                               \
-        .by_rank = true,                                                \
-        FV_COLUMNS(rank_part_columns),                                  \
-        FV_OUTER(o),                                                    \
-        .base = the_costs,                                              \
-        FV_SLICE(struct fv_cost_profile, array, S, first_part, parts),  \
+#define PARTS_BY_RANK(variable, S, array, n, t, o)                     \
+    static const struct fv_relation variable = {                       \
+        .name = n,                                                     \
+        .key = "per_rank",                                             \
+        .title = t,                                                    \
+        .doc = "Clock samples on each rank, by rank.",                 \
+        .shape = FV_ROWS,                                              \
+        .by_rank = true,                                               \
+        FV_COLUMNS(rank_part_columns),                                 \
+        FV_OUTER(o),                                                   \
+        .base = the_costs,                                             \
+        FV_SLICE(struct fv_cost_profile, array, S, first_part, parts), \
     }
 
 /* ---- loops ---- */
 
 static const struct fv_column_def loop_outer[] = {
     COST_ID_COLUMN("loop_id", loops, "Index in costs.loops, from 0."),
-    { "function", "function", "", "The compiled function that it is in.", FV_FIELD(struct fv_cost_loop, function) },
+    { "function", "function", "", "The compiled function that contains the loop.",
+      FV_FIELD(struct fv_cost_loop, function) },
 };
 PARTS_BY_RANK(loop_parts, struct fv_cost_loop, loop_parts, "cpu_loops_by_rank", "CPU time of loops by rank",
               loop_outer);
@@ -234,35 +239,33 @@ static void get_parallel(void *subject, const void *row, const struct fv_column_
 
 static const struct fv_column_def loop_columns[] = {
     COST_ID_COLUMN("id", loops, "Index in this list, from 0."),
-    { "place", "loop", "", "Its lines, or the module and offset.", FV_GET(FV_TYPE_TEXT, get_loop_place),
+    { "place", "loop", "", "Source lines of the loop, or its module and offset.", FV_GET(FV_TYPE_TEXT, get_loop_place),
       .flags = FV_FLAT },
-    { "function", "in", "", "The compiled function that it is in, which may hold others, inlined.",
+    { "function", "in", "", "The compiled function that contains the loop. Other functions may be inlined in it.",
       FV_FIELD(struct fv_cost_loop, function), .flags = FV_NAME },
-    { "file", "file", "", "Its source file; null: no debug information.", FV_FIELD(struct fv_cost_loop, file),
+    { "file", "file", "", "The source file. Null: no debug information.", FV_FIELD(struct fv_cost_loop, file),
       .flags = FV_NULLABLE },
     LINE_COLUMN("first_line", "first line", struct fv_cost_loop, first_line,
-                "The first line of its code; null: no debug information."),
-    LINE_COLUMN("last_line", "last line", struct fv_cost_loop, last_line, "The last one; likewise."),
+                "First source line of its code. Null: no debug information."),
+    LINE_COLUMN("last_line", "last line", struct fv_cost_loop, last_line,
+                "Last source line of its code. Null: no debug information."),
     MODULE_COLUMN(struct fv_cost_loop),
     { "offset", "offset", "id", "Address of its first instruction in the module.",
       FV_FIELD(struct fv_cost_loop, offset) },
-    { "depth", "depth", "", "How deep loops are nested there; 1: outermost.", FV_FIELD(struct fv_cost_loop, depth) },
-    { "parent_id", "parent", "id", "The loop around it, an index in this list; null: none.",
+    { "depth", "depth", "", "Nesting depth of the loop; 1 is the outermost.", FV_FIELD(struct fv_cost_loop, depth) },
+    { "parent_id", "parent", "id", "The enclosing loop, an index in this list. Null: none.",
       FV_FIELD(struct fv_cost_loop, parent), .flags = FV_UNLESS_NONE },
     { "parallelised", "parallel", "",
-      "Is its function what the compiler made of a parallel region of OpenMP (openmp), or of a loop that it made "
-      "parallel "
-      "by itself (auto)? By the function's name; null: it has none. A region may also call functions whose loops are "
-      "not told so (no).",
+      "openmp: the compiler made its function from a parallel region. auto: the compiler parallelised the loop itself. "
+      "no: neither, but a parallel region may call the function. Known from the function's name; null: it has none.",
       FV_GET(FV_TYPE_TEXT, get_parallel), .flags = FV_NULLABLE, .words = parallel_words },
     { "vectorised", "vectorised", "",
-      "Does it have packed arithmetic (SSE, AVX), not counting loops within it? What it calls is not looked at. "
-      "Whether a "
-      "loop is a DO or a WHILE, or was unrolled, neither machine code nor debug information tells.",
+      "True: the loop has packed arithmetic (SSE, AVX), inner loops and called functions not included. Neither machine "
+      "code nor debug information shows whether a loop was unrolled.",
       FV_FIELD(struct fv_cost_loop, packed) },
-    FV_COST_COLUMNS("exclusive", "self", "Clock samples in it, but in no loop within it, and in nothing that it calls.",
+    FV_COST_COLUMNS("exclusive", "self", "Clock samples in the loop, without inner loops and called functions.",
                     struct fv_cost_loop, sum.self),
-    FV_COST_COLUMNS("inclusive", "total", "Clock samples in it and in what it calls; recursion counts once.",
+    FV_COST_COLUMNS("inclusive", "total", "Clock samples in the loop and in what it calls. Recursion counts once.",
                     struct fv_cost_loop, sum.total),
     FV_COST_SHARE_COLUMNS(struct fv_cost_loop, sum),
     { "per_rank", "by rank", "", "", FV_NEST(loop_parts) },
@@ -271,9 +274,9 @@ static const struct fv_relation loops = {
     .name = "cpu_loops",
     .key = "loops",
     .title = "CPU time of loops",
-    .doc = "Natural loops in the machine code of functions with 0.5 % of the ticks or more, by inclusive ticks, "
-           "largest first. What the compiler unrolled or vectorised may be several loops. Null: none, or they "
-           "were not looked for (loops_known).",
+    .doc = "Natural loops in the machine code of functions with at least 0.5 % of the samples, most inclusive ticks "
+           "first. The compiler may make several loops from one by unrolling or vectorising. Null: none, or not looked "
+           "for (loops_known).",
     .nullable = true,
     .shown = "place function/5" FV_COST_SHOWN " parallelised/2 vectorised/2",
     .share = "exclusive_share",
@@ -290,7 +293,7 @@ static void get_line_procedure(void *subject, const void *row, const struct fv_c
 
 static const struct fv_column_def line_outer[] = {
     { "file", "file", "", "The source file.", FV_FIELD(struct fv_cost_line, file) },
-    { "line", "line", "id", "The line in it.", FV_FIELD(struct fv_cost_line, line) },
+    { "line", "line", "id", "The source line.", FV_FIELD(struct fv_cost_line, line) },
 };
 PARTS_BY_RANK(line_parts, struct fv_cost_line, line_parts, "cpu_lines_by_rank", "CPU time of source lines by rank",
               line_outer);
@@ -305,13 +308,14 @@ static void get_line_place(void *subject, const void *row, const struct fv_colum
 }
 
 static const struct fv_column_def line_columns[] = {
-    { "place", "line", "", "The line in short.", FV_GET(FV_TYPE_TEXT, get_line_place), .flags = FV_FLAT },
+    { "place", "line", "", "File and line in short.", FV_GET(FV_TYPE_TEXT, get_line_place), .flags = FV_FLAT },
     { "file", "file", "", "The source file.", FV_FIELD(struct fv_cost_line, file) },
-    { "line", "line", "id", "The line in it.", FV_FIELD(struct fv_cost_line, line) },
+    { "line", "line", "id", "The source line.", FV_FIELD(struct fv_cost_line, line) },
     { "procedure_id", "procedure id", "id",
-      "The procedure that it is in, an index in costs.procedures; the first, where there are several.",
+      "The procedure of the line, an index in costs.procedures; if several, the first.",
       FV_FIELD(struct fv_cost_line, procedure) },
-    { "procedure", "in", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_line_procedure), .flags = FV_FLAT | FV_NAME },
+    { "procedure", "function", "", "Name of the procedure.", FV_GET(FV_TYPE_TEXT, get_line_procedure),
+      .flags = FV_FLAT | FV_NAME },
     FV_COST_BOTH_COLUMNS(struct fv_cost_line, sum),
     FV_COST_SHARE_COLUMNS(struct fv_cost_line, sum),
     { "per_rank", "by rank", "", "", FV_NEST(line_parts) },
@@ -320,7 +324,7 @@ static const struct fv_relation lines = {
     .name = "cpu_lines",
     .key = "lines",
     .title = "CPU time of source lines",
-    .doc = "Source lines, by exclusive ticks, largest first.",
+    .doc = "Source lines with clock samples, most exclusive ticks first.",
     .shown = "place procedure/5" FV_COST_SHOWN,
     .share = "exclusive_share",
     FV_COLUMNS(line_columns),
@@ -360,17 +364,19 @@ static void get_branch_procedure(void *subject, const void *row, const struct fv
 
 static const struct fv_column_def branch_columns[] = {
     { "id", "id", "id", "Index in these rows, from 0.", FV_GET(FV_TYPE_WHOLE, get_branch_id), .flags = FV_FLAT },
-    { "parent_id", "parent", "id", "The row that called it, one before it; null: a root.",
+    { "parent_id", "parent", "id", "The row of the caller, which comes before. Null: a root.",
       FV_GET(FV_TYPE_WHOLE, get_branch_parent), .flags = FV_NULLABLE },
-    { "procedure_id", "procedure id", "id", "Index in costs.procedures.", FV_FIELD(struct fv_cost_branch, procedure) },
-    { "procedure", "procedure", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_branch_procedure), .flags = FV_FLAT },
+    { "procedure_id", "procedure id", "id", "The procedure, an index in costs.procedures.",
+      FV_FIELD(struct fv_cost_branch, procedure) },
+    { "procedure", "procedure", "", "Name of the procedure.", FV_GET(FV_TYPE_TEXT, get_branch_procedure),
+      .flags = FV_FLAT },
     FV_COST_SHORT_COLUMNS(struct fv_cost_branch, sum),
 };
 static const struct fv_relation call_tree = {
     .name = "call_tree",
     .key = "call_tree",
     .title = "Call tree of CPU time",
-    .doc = "Procedures by how they were called, from main inwards; callers come first.",
+    .doc = "Call tree of procedures, from main inwards. Callers come before what they call.",
     .shape = FV_ROWS,
     FV_COLUMNS(branch_columns),
     .count = branch_count,
@@ -392,16 +398,16 @@ static void get_lost(void *subject, const void *row, const struct fv_column_def 
 }
 
 static const struct fv_column_def cost_columns[] = {
-    FV_COST_COLUMNS("all", "all",
-                    "All clock samples, in user mode: a thread that sleeps, or is in the kernel, has none.",
-                    struct fv_cost_profile, all),
+    FV_COST_COLUMNS(
+        "all", "all",
+        "All clock samples. They are taken in user mode only, so a sleeping thread or one in the kernel has none.",
+        struct fv_cost_profile, all),
     { "fvmpi_share", "fvmpi", "share",
-      "Part of the ticks in fvmpi's own library, which is the procedure [fvmpi]; null: no ticks.",
+      "Share of the samples in fvmpi's own library, the procedure [fvmpi]. Null: no samples.",
       FV_GET(FV_TYPE_REAL, get_fvmpi_share), .flags = FV_NULLABLE | FV_ESTIMATE },
-    { "lost_ticks", "lost", "", "Further ticks without a call path: a table was full.",
+    { "lost_ticks", "lost", "", "Clock samples without a call path, because a table was full. They are not in `all`.",
       FV_GET(FV_TYPE_WHOLE, get_lost) },
-    { "loops_known", "loops known", "",
-      "Were loops looked for? Not where fvmpi was built without libopcodes, or symbols were not looked up.",
+    { "loops_known", "loops known", "", "True: loops were looked for. This needs libopcodes and the lookup of symbols.",
       FV_FIELD(struct fv_cost_profile, loops_known) },
     { "sampled_threads", "threads", "", "", FV_NEST(threads) },
     { "procedures", "procedures", "", "", FV_NEST(procedures) },
@@ -413,7 +419,7 @@ static const struct fv_relation costs_relation = {
     .recorded_by = "fvmpi run --sample",
     .key = "costs",
     .title = "CPU time",
-    .doc = "Where CPU time is, by samples of the threads' CPU clocks; null without samples.",
+    .doc = "CPU time of the program, from samples of the threads' CPU clocks. Null: no samples.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(cost_columns),

@@ -255,14 +255,13 @@ static void get_part_place(void *subject, const void *row, const struct fv_colum
         v->number = fv_tables_model(subject)->ranks[part->rank].world_rank;
 }
 
-#define METRIC_COLUMN                                                                                                  \
-    {                                                                                                                  \
-        "metric", "metric", "",                                                                                        \
-            "time_s, cpu_time_s (of the thread), mpi_time_s, mpi_calls, faults (of pages), switches (of "              \
-            "context), migrations (between processors), mpi_bytes (sent and received), computing_s (CPU time outside " \
-            "of MPI: it, or the time "                                                                                 \
-            "outside where that is less), or an event's name.",                                                        \
-            FV_GET(FV_TYPE_TEXT, get_metric)                                                                           \
+#define METRIC_COLUMN                                                                                               \
+    {                                                                                                               \
+        "metric", "metric", "",                                                                                     \
+            "Name of the metric: time_s, cpu_time_s (of the thread), mpi_time_s, mpi_calls, faults (page faults), " \
+            "switches (context switches), migrations (between processors), mpi_bytes (sent and received), "         \
+            "computing_s (the smaller of CPU time and time outside of MPI), or an event.",                          \
+            FV_GET(FV_TYPE_TEXT, get_metric)                                                                        \
     }
 #define STAT_COLUMN(k, t, u, d, type, get, which)                                                       \
     {                                                                                                   \
@@ -288,16 +287,16 @@ static const struct fv_column_def part_columns[] = {
       .argument = 1 },
     STAT_COLUMN("sample_count", "samples", "", "Calls that were measured.", FV_TYPE_WHOLE, get_part_stat,
                 FV_STAT_COUNT),
-    PART_STAT("mean", "mean", "Their mean, in the metric's unit.", FV_STAT_MEAN),
-    PART_STAT("stddev", "stddev", "Their standard deviation (of a sample).", FV_STAT_STDDEV),
-    STAT_COLUMN("window_sample_count", "equal chance", "",
-                "Those of them whose choice does not depend on how long the call before took.", FV_TYPE_WHOLE,
-                get_part_stat, FV_STAT_COUNT | FV_STAT_WINDOW),
-    PART_STAT("window_mean", "mean of these", "The mean of these.", FV_STAT_MEAN | FV_STAT_WINDOW),
+    PART_STAT("mean", "mean", "Mean of these calls, in the metric's unit.", FV_STAT_MEAN),
+    PART_STAT("stddev", "stddev", "Standard deviation of these calls (of a sample).", FV_STAT_STDDEV),
+    STAT_COLUMN("window_sample_count", "window", "",
+                "Measured calls that were chosen independently of the duration of the previous call: the window.",
+                FV_TYPE_WHOLE, get_part_stat, FV_STAT_COUNT | FV_STAT_WINDOW),
+    PART_STAT("window_mean", "mean window", "Mean of the window.", FV_STAT_MEAN | FV_STAT_WINDOW),
 };
 #define PARTS_RELATION(n, t, o)                                                                    \
     .of_ranks = true, .name = n, .key = "per_thread", .title = t,                                  \
-    .doc = "The metric on each thread that has such calls, by rank and thread.", .shape = FV_ROWS, \
+    .doc = "The metric on each thread with measured calls, by rank and thread.", .shape = FV_ROWS, \
     FV_COLUMNS(part_columns), FV_OUTER(o), .count = part_count, .row = part_at
 static const struct fv_relation function_parts = { PARTS_RELATION("sampled_by_thread", "Sampled functions by thread",
                                                                   function_part_outer) };
@@ -309,15 +308,14 @@ static const struct fv_relation total_parts = { PARTS_RELATION(
         k, k, "", d, FV_GET(FV_TYPE_REAL, get_quantile), .flags = FV_NULLABLE | FV_ESTIMATE, .argument = (i) \
     }
 static const struct fv_column_def bucket_columns[] = {
-    { "begin", "from", "", "In the metric's unit.", FV_FIELD(struct bucket_row, begin) },
-    { "end", "to", "", "Where the next begins: twice that.", FV_FIELD(struct bucket_row, end) },
-    { "count", "calls", "", "Calls of it.", FV_FIELD(struct bucket_row, count) },
+    { "begin", "from", "", "Lower end of the bucket, in the metric's unit.", FV_FIELD(struct bucket_row, begin) },
+    { "end", "to", "", "Upper end of the bucket: twice the lower end.", FV_FIELD(struct bucket_row, end) },
+    { "count", "calls", "", "Number of calls in the bucket.", FV_FIELD(struct bucket_row, count) },
 };
-#define HISTOGRAM_RELATION(n, t, o)                                                                                    \
-    .name = n, .key = "histogram", .title = t,                                                                         \
-    .doc = "How many of the calls in `instances` are how long, in powers of two of ns, or of counts; buckets without " \
-           "calls are left out. Empty where the "                                                                      \
-           "metric is not kept of single calls.",                                                                      \
+#define HISTOGRAM_RELATION(n, t, o)                                                                                \
+    .name = n, .key = "histogram", .title = t,                                                                     \
+    .doc = "Histogram of the calls in `instances`, in powers of two of ns or counts. Empty buckets are left out. " \
+           "Empty: the metric is not kept for single calls.",                                                      \
     .shape = FV_ROWS, FV_COLUMNS(bucket_columns), FV_OUTER(o), .count = bucket_count, .row = bucket_at
 static const struct fv_relation function_histogram = { HISTOGRAM_RELATION(
     "sampled_histogram", "Histogram of sampled functions", function_part_outer) };
@@ -333,59 +331,65 @@ static const struct fv_relation total_histogram = { HISTOGRAM_RELATION(
         { "unit",                                                                                                      \
           "unit",                                                                                                      \
           "",                                                                                                          \
-          "Of mean, stddev and the percentiles.",                                                                      \
+          "Unit of mean, stddev and the percentiles.",                                                                 \
           FV_GET(FV_TYPE_TEXT, get_unit),                                                                              \
           .words = (const char *const[]){ "s", "bytes", "count", NULL } },                                             \
         STAT_COLUMN("sample_count", "samples", "",                                                                     \
-                    "Calls that were measured; of an event, where it could be counted.", FV_TYPE_WHOLE, get_stat,      \
+                    "Calls that were measured. For an event: those in which it was counted.", FV_TYPE_WHOLE, get_stat, \
                     FV_STAT_COUNT),                                                                                    \
-        METRIC_STAT("mean", "mean", "", "Their mean.", FV_STAT_MEAN),                                                  \
-        METRIC_STAT("stddev", "stddev", "", "Their standard deviation (divided by sample_count - 1).",                 \
+        METRIC_STAT("mean", "mean", "", "Mean of these calls.", FV_STAT_MEAN),                                         \
+        METRIC_STAT("stddev", "stddev", "", "Standard deviation of these calls (divided by sample_count - 1).",        \
                     FV_STAT_STDDEV),                                                                                   \
-        METRIC_STAT("cov", "cov", "ratio", "stddev over mean.", FV_STAT_COV),                                          \
-        STAT_COLUMN("window.sample_count", "equal chance", "",                                                         \
-                    "The part of them whose choice does not depend on how long the call before took.", FV_TYPE_WHOLE,  \
-                    get_stat, FV_STAT_COUNT | FV_STAT_WINDOW),                                                         \
-        METRIC_STAT("window.mean", "mean of these", "", "The mean of these.", FV_STAT_MEAN | FV_STAT_WINDOW),          \
-        METRIC_STAT("window.cov", "cov of these", "ratio", "Their standard deviation over their mean.",                \
+        METRIC_STAT("cov", "cov", "ratio", "Coefficient of variation: stddev over mean.", FV_STAT_COV),                \
+        STAT_COLUMN("window.sample_count", "window", "",                                                               \
+                    "Measured calls that were chosen independently of the duration of the previous call: the window.", \
+                    FV_TYPE_WHOLE, get_stat, FV_STAT_COUNT | FV_STAT_WINDOW),                                          \
+        METRIC_STAT("window.mean", "mean window", "", "Mean of the window.", FV_STAT_MEAN | FV_STAT_WINDOW),           \
+        METRIC_STAT("window.cov", "cov window", "ratio", "Coefficient of variation in the window.",                    \
                     FV_STAT_COV | FV_STAT_WINDOW),                                                                     \
-        METRIC_STAT("bias", "of these/all", "ratio", "The window's mean over mean; null: fewer than 8 in the window.", \
+        METRIC_STAT("bias", "window/all", "ratio",                                                                     \
+                    "Mean of the window over the mean of all calls. Null: fewer than 8 calls in the window.",          \
                     FV_STAT_BIAS),                                                                                     \
-        QUANTILE(                                                                                                      \
-            "p50",                                                                                                     \
-            "The median of the calls in `instances`: of time_s, cpu_time_s and counted events, where these are 8 or "  \
-            "more; else null.",                                                                                        \
-            0),                                                                                                        \
-        QUANTILE("p90", "The value that 90 % of them do not exceed.", 1),                                              \
-        QUANTILE("p99", "The value that 99 % of them do not exceed.", 2),                                              \
+        QUANTILE("p50",                                                                                                \
+                 "Median of the calls in `instances`, for time_s, cpu_time_s and counted events. Null: fewer than 8 "  \
+                 "calls, or another metric.",                                                                          \
+                 0),                                                                                                   \
+        QUANTILE("p90", "90th percentile of the calls in `instances`. Null as in p50.", 1),                            \
+        QUANTILE("p99", "99th percentile of the calls in `instances`. Null as in p50.", 2),                            \
         { "trend.change",                                                                                              \
           "trend",                                                                                                     \
           "ratio",                                                                                                     \
-          "How much more it is at the end of the run than at its beginning, over its mean, by least squares over the " \
-          "calls in `instances`, each "                                                                                \
-          "context and thread about its own mean; null: fewer than 8, or not kept of single calls.",                   \
+          "Change from begin to end of the run over the mean, by least squares over the calls in `instances`, each "   \
+          "context and thread about its own mean. Null: fewer than 8 calls, or the metric is not kept for single "     \
+          "calls.",                                                                                                    \
           FV_GET(FV_TYPE_REAL, get_trend),                                                                             \
           .flags = FV_NULLABLE | FV_ESTIMATE,                                                                          \
           .argument = IS_CHANGE },                                                                                     \
         { "trend.error",                                                                                               \
           "+-",                                                                                                        \
           "ratio",                                                                                                     \
-          "99 % of such changes are no further from the truth.",                                                       \
+          "Error of trend.change with 99 % probability.",                                                              \
           FV_GET(FV_TYPE_REAL, get_trend),                                                                             \
           .flags = FV_NULLABLE | FV_ESTIMATE,                                                                          \
           .argument = IS_ERROR },                                                                                      \
         { "trend.significant",                                                                                         \
           "trend is",                                                                                                  \
           "",                                                                                                          \
-          "Is the change larger than that, and do ten stretches of the run rise, or fall, one after the other?",       \
+          "True: the change is larger than its error, and ten parts of the run rise or fall one after the other.",     \
           FV_GET(FV_TYPE_TRUTH, get_trend_significant),                                                                \
           .flags = FV_NULLABLE },                                                                                      \
         VARIATION("within", "cov calls",                                                                               \
-                  "As of the function, of this metric: of computing_s and the counted events; else null.", IS_WITHIN), \
+                  "Coefficient of variation within threads for this metric, as the function's `within`. Known for "    \
+                  "computing_s and counted events; otherwise null.",                                                   \
+                  IS_WITHIN),                                                                                          \
         VARIATION("between", "cov threads", "Likewise.", IS_BETWEEN),                                                  \
-        VARIATION("by_caller", "cov callers", "Likewise; null in one context.", IS_BY_CALLER),                         \
+        VARIATION("by_caller", "cov callers",                                                                          \
+                  "Coefficient of variation between calling contexts, as the function's `by_caller`. Null: one "       \
+                  "context, or another metric.",                                                                       \
+                  IS_BY_CALLER),                                                                                       \
     {                                                                                                                  \
-        "varies", "varies", "", "Does it vary in this metric? As `varies` of the function; null: that is not judged.", \
+        "varies", "varies", "",                                                                                        \
+            "True: this metric varies, by the rule of the function's `varies`. Null: it is not judged.",               \
             FV_GET(FV_TYPE_TRUTH, get_metric_varies), .flags = FV_NULLABLE                                             \
     }
 static const struct fv_column_def function_metric_columns[] = {
@@ -406,10 +410,10 @@ static const struct fv_column_def total_outer[] = {
     FV_SAMPLED_ID_COLUMN("total_id", 0, "Index in function_totals, from 0."),
     FV_SAMPLED_FUNCTION_COLUMN(0),
 };
-#define METRICS_RELATION(n, t, o)                                                                                \
-    .name = n, .key = "metrics", .title = t,                                                                     \
-    .doc = "What was measured in the function's calls, by metric. All but time_s and cpu_time_s are there only " \
-           "where they are not 0, and an event only where a rank could have it.",                                \
+#define METRICS_RELATION(n, t, o)                                                                                  \
+    .name = n, .key = "metrics", .title = t,                                                                       \
+    .doc = "What was measured in the calls of the function, by metric. time_s and cpu_time_s are always present; " \
+           "others only if not 0. An event is present only if a rank could count it.",                             \
     .shape = FV_MAP, FV_COLUMNS(o##_metric_columns), FV_OUTER(o##_outer), .count = metric_count, .row = metric_at
 const struct fv_relation fv_sampled_metrics_relation = { METRICS_RELATION("sampled_metrics",
                                                                           "Metrics of sampled functions", function) };
@@ -431,25 +435,24 @@ static void get_event_count(void *subject, const void *row, const struct fv_colu
     }
 static const struct fv_column_def instance_columns[] = {
     { "begin_s", "begin", "s", "When the call began.", FV_FIELD(struct fv_sampled_instance, begin_s) },
-    { "time_s", "time", "s", "How long it took, less what its traps cost by calibration.",
+    { "time_s", "time", "s", "Duration of the call without the calibrated cost of its traps.",
       FV_FIELD(struct fv_sampled_instance, time_s), .flags = FV_ESTIMATE },
-    { "cpu_s", "CPU", "s", "CPU time of the thread in it; likewise.", FV_FIELD(struct fv_sampled_instance, cpu_s),
-      .flags = FV_ESTIMATE },
+    { "cpu_s", "CPU", "s", "CPU time of the thread in the call, without the calibrated cost of its traps.",
+      FV_FIELD(struct fv_sampled_instance, cpu_s), .flags = FV_ESTIMATE },
     FV_RANK_COLUMN(struct fv_sampled_instance, rank, "rank", "rank", "The rank."),
     { "thread", "thread", "", "The thread.", FV_FIELD(struct fv_sampled_instance, thread), .flags = FV_IS_THREAD },
-    COUNT_COLUMN("event_1", 0,
-                 "What was counted of the first of counted_events in it; null: not known, or there is none."),
-    COUNT_COLUMN("event_2", 1, "Of the second."),
-    COUNT_COLUMN("event_3", 2, "Of the third."),
-    COUNT_COLUMN("event_4", 3, "Of the fourth."),
+    COUNT_COLUMN("event_1", 0, "Count of the first of counted_events in the call. Null: not known, or no such event."),
+    COUNT_COLUMN("event_2", 1, "Count of the second of counted_events."),
+    COUNT_COLUMN("event_3", 2, "Count of the third of counted_events."),
+    COUNT_COLUMN("event_4", 3, "Count of the fourth of counted_events."),
 };
 const struct fv_relation fv_sampled_instances_relation = {
     .of_ranks = true,
     .name = "sampled_instances",
     .key = "instances",
     .title = "Calls of sampled functions",
-    .doc = "A random choice of the function's calls, of each thread the same number at most, 1024 in all or so; "
-           "by rank, thread and time.",
+    .doc = "A random choice of measured calls, about 1024 in all and at most the same number for each thread. By rank, "
+           "thread and time.",
     .shape = FV_ROWS,
     FV_COLUMNS(instance_columns),
     FV_OUTER(function_outer),
@@ -461,9 +464,8 @@ const struct fv_relation fv_sampled_recent_relation = {
     .name = "sampled_recent",
     .key = "recent",
     .title = "Last calls of sampled functions",
-    .doc = "Of the first 16 threads or so that have the function, the calls that were measured last, all of them one "
-           "behind the other, 64 at most; "
-           "by rank, thread and time. Calls that were not measured are in between.",
+    .doc = "The calls measured last on each of about the first 16 threads, in sequence, at most 64. Calls between them "
+           "were not measured. By rank, thread and time.",
     .shape = FV_ROWS,
     FV_COLUMNS(instance_columns),
     FV_OUTER(function_outer),

@@ -50,7 +50,7 @@ static void get_path(void *subject, const void *row, const struct fv_column_def 
 
 static const struct fv_relation path = {
     .key = "path",
-    .doc = "The function's own frame, then those of its callers.",
+    .doc = "Frame of the function, then those of its callers.",
     FV_COLUMNS(fv_frame_columns),
     .count = frame_count,
     .row = frame_at,
@@ -180,118 +180,127 @@ static void get_key(void *subject, const void *row, const struct fv_column_def *
 }
 
 /* What functions in a context, and over all contexts, have in common. */
-#define FILE_COLUMNS                                                                                            \
-    { "file", "file", "", "Its source file.", FV_GET(FV_TYPE_TEXT, get_file), .flags = FV_FLAT | FV_NULLABLE }, \
-    {                                                                                                           \
-        "line", "line", "", "The line that it begins on.", FV_GET(FV_TYPE_WHOLE, get_line),                     \
-            .flags = FV_FLAT | FV_NULLABLE                                                                      \
+#define FILE_COLUMNS                                                                        \
+    {                                                                                       \
+        "file",                                                                             \
+        "file",                                                                             \
+        "",                                                                                 \
+        "Source file of the function.",                                                     \
+        FV_GET(FV_TYPE_TEXT, get_file),                                                     \
+        .flags = FV_FLAT | FV_NULLABLE                                                      \
+    },                                                                                      \
+    {                                                                                       \
+        "line", "line", "", "First line of the function.", FV_GET(FV_TYPE_WHOLE, get_line), \
+            .flags = FV_FLAT | FV_NULLABLE                                                  \
     }
-#define TICKS_COLUMNS                                                                        \
-    OF_FUNCTION("ticks", "ticks", "", ticks, "Clock samples in it and what it calls."),      \
-        OF_FUNCTION("mpi_ticks", "MPI ticks", "", mpi_ticks, "Those of them in MPI calls."), \
-        OF_FUNCTION("sync_ticks", "wait ticks", "", sync_ticks, "Others of them in which threads wait for threads.")
+#define TICKS_COLUMNS                                                                                    \
+    OF_FUNCTION("ticks", "ticks", "", ticks, "Clock samples in the function and in what it calls."),     \
+        OF_FUNCTION("mpi_ticks", "MPI ticks", "", mpi_ticks, "The samples among `ticks` in MPI calls."), \
+        OF_FUNCTION("sync_ticks", "wait ticks", "", sync_ticks,                                          \
+                    "The samples among `ticks` outside of MPI in which threads wait for threads.")
 #define VERDICT_COLUMN                                                                                                 \
     {                                                                                                                  \
         "verdict", "", "",                                                                                             \
-            "varies or steady; by caller: calls of one caller differ from those of another alone; too short: for its " \
-            "times to be known; "                                                                                      \
-            "events vary: counted ones do, not the CPU time; "                                                         \
-            "loop at entry: a loop begins at its first instruction, and sampling takes its turns for calls; "          \
-            "rare long calls: few calls take long, a tenth of its time at least, the others are short; "               \
-            "single calls: as few differ, and by as little time, as what the machine does besides may have made; "     \
-            "too few: calls, to judge, or threads to compare; small share: it varies, but has little of the CPU "      \
-            "time; "                                                                                                   \
-            "waits: it is a part of MPI, or waits for threads.",                                                       \
+            "varies or steady. by caller: calls differ only between callers. too short: its durations are not known. " \
+            "events vary: counted events vary, but not the CPU time. loop at entry: a loop begins at its first "       \
+            "instruction, so iterations would count as calls. rare long calls: few calls are long and have at least "  \
+            "a tenth of the time. single calls: so few calls differ, and by so little time, that the machine may be "  \
+            "the cause. too few: too few calls or threads to judge. small share: it varies, but has little CPU time. " \
+            "waits: it is part of MPI or waits for threads.",                                                          \
             FV_GET(FV_TYPE_TEXT, get_verdict), .flags = FV_FLAT, .words = verdict_words                                \
     }
-#define VARIES_BY_COLUMN                                                                     \
-    {                                                                                        \
-        "varies_by", "varies by", "", "Which of these it is; null: it does not vary.",       \
-            FV_GET(FV_TYPE_TEXT, get_varies_by), .flags = FV_NULLABLE, .words = varies_words \
+#define VARIES_BY_COLUMN                                                                                     \
+    {                                                                                                        \
+        "varies_by", "varies by", "",                                                                        \
+            "within: it varies within threads. between: it varies between threads. Null: it does not vary.", \
+            FV_GET(FV_TYPE_TEXT, get_varies_by), .flags = FV_NULLABLE, .words = varies_words                 \
     }
 #define JUDGED_COLUMNS                                                                                           \
-    OF_FUNCTION("judged", "judged", "", judged, "Is `within` known?"),                                           \
-        OF_FUNCTION("pooled", "", "", pooled,                                                                    \
-                    "Is `within` of all threads together, each about its own mean, because none has 8 samples?", \
-                    | FV_BLANK),                                                                                 \
+    OF_FUNCTION("judged", "judged", "", judged, "True: `within` is known."),                                     \
+        OF_FUNCTION(                                                                                             \
+            "pooled", "", "", pooled,                                                                            \
+            "True: no thread has 8 samples, so `within` is over all threads together, each about its own mean.", \
+            | FV_BLANK),                                                                                         \
         OF_FUNCTION("inside_mpi", "inside MPI", "", inside_mpi,                                                  \
-                    "Are more than 95 % of its clock samples in MPI calls? It is a part of MPI then."),          \
+                    "True: more than 95 % of its clock samples are in MPI calls, so it is part of MPI."),        \
         OF_FUNCTION("waits", "waits", "", waits,                                                                 \
-                    "Are more than 95 % in MPI calls or waiting for threads? It is not judged then.")
+                    "True: more than 95 % of its clock samples are in MPI or wait for threads, so it is not judged.")
 #define OFF(k, t, m, d) OF_FUNCTION(k, t, "share", off.m, d, | FV_NULLABLE | FV_ESTIMATE)
-#define OFF_COLUMNS                                                                                                  \
-    OFF("off_variance_share", "off processor", share,                                                                \
-        "Part of the variance of the kept calls' times that is due to time off the processor, because it waited or " \
-        "others had it: covariance of the two over the variance, each context and thread about its own mean; "       \
-        "null: of fewer than 30 calls, too short ones, or they do not differ."),                                     \
-        OFF("off_variance_low", "from", low, "Of its 95 % interval, by bootstrap, the lower bound."),                \
-        OFF("off_variance_high", "to", high, "The upper one.")
-#define CALLS_COLUMNS                                                                                               \
-    OF_FUNCTION("entry_count", "entries", "", entries, "Calls that were followed."),                                \
-        OF_FUNCTION("return_count", "returns", "", returns, "Those of them that returned."),                        \
-        OF_FUNCTION("abandoned_count", "abandoned", "", abandoned,                                                  \
-                    "Those that ended without: longjmp, exceptions, the thread's end.", | FV_BLANK),                \
-        OF_FUNCTION("rank_count", "ranks", "", ranks, "Ranks with such calls."),                                    \
-        OF_FUNCTION("thread_count", "threads", "", threads, "Threads with such calls."),                            \
-        OF_FUNCTION("fast", "fast", "", fast,                                                                       \
-                    "Is it too short for the window, and for the resolution? Its mean may be off by "               \
-                    "microseconds.",                                                                                \
-                    | FV_BLANK),                                                                                    \
-        FLAT_STAT("mean_cpu_s", "mean CPU", "s", FV_TYPE_REAL, FV_METRIC_CPU, FV_STAT_MEAN,                         \
-                  "Mean CPU time of the calls; null: of two or fewer, shorter than the resolution of sampling, or " \
-                  "not told from the turns of a loop."),                                                            \
-        FLAT_STAT("mean_time_s", "mean time", "s", FV_TYPE_REAL, FV_METRIC_TIME, FV_STAT_MEAN,                      \
-                  "Mean time; likewise."),                                                                          \
-        { "mpi_share",                                                                                              \
-          "in MPI",                                                                                                 \
-          "share",                                                                                                  \
-          "The part of that in MPI.",                                                                               \
-          FV_GET(FV_TYPE_REAL, get_mpi_share),                                                                      \
-          .flags = FV_FLAT | FV_NULLABLE | FV_BLANK },                                                              \
-        FLAT_STAT("sample_count", "samples", "", FV_TYPE_WHOLE, FV_METRIC_CPU, FV_STAT_COUNT,                       \
-                  "Calls that were measured."),                                                                     \
-        FLAT_STAT("window_sample_count", "equal chance", "", FV_TYPE_WHOLE, FV_METRIC_CPU,                          \
-                  FV_STAT_COUNT | FV_STAT_WINDOW,                                                                   \
-                  "Those of them whose choice does not depend on how long the call before took: the window."),      \
-        FLAT_STAT("bias", "of these/all", "ratio", FV_TYPE_REAL, FV_METRIC_CPU, FV_STAT_BIAS,                       \
-                  "Mean CPU time in the window over that of all; null: fewer than 8 in the window.")
+#define OFF_COLUMNS                                                                                                \
+    OFF("off_variance_share", "off processor", share,                                                              \
+        "Share of the variance of the kept calls' durations that is due to time off the processor (waiting or "    \
+        "preempted): their covariance over the variance, each context and thread about its own mean. Null: fewer " \
+        "than 30 calls, calls too short, or equal durations."),                                                    \
+        OFF("off_variance_low", "from", low, "Lower bound of the 95 % confidence interval (bootstrap)."),          \
+        OFF("off_variance_high", "to", high, "Upper bound of the 95 % confidence interval (bootstrap).")
+#define CALLS_COLUMNS                                                                                                 \
+    OF_FUNCTION("entry_count", "entries", "", entries, "Calls that sampling followed."),                              \
+        OF_FUNCTION("return_count", "returns", "", returns, "Followed calls that returned."),                         \
+        OF_FUNCTION("abandoned_count", "abandoned", "", abandoned,                                                    \
+                    "Followed calls that ended without a return: longjmp, exceptions, or the thread's end.",          \
+                    | FV_BLANK),                                                                                      \
+        OF_FUNCTION("rank_count", "ranks", "", ranks, "Ranks with such calls."),                                      \
+        OF_FUNCTION("thread_count", "threads", "", threads, "Threads with such calls."),                              \
+        OF_FUNCTION(                                                                                                  \
+            "fast", "fast", "", fast,                                                                                 \
+            "True: it is too short for the window and for the resolution. Its mean may be wrong by microseconds.",    \
+            | FV_BLANK),                                                                                              \
+        FLAT_STAT("mean_cpu_s", "mean CPU", "s", FV_TYPE_REAL, FV_METRIC_CPU, FV_STAT_MEAN,                           \
+                  "Mean CPU time of the measured calls. Null: at most two calls, shorter than the resolution of "     \
+                  "sampling, or iterations of a loop would count as calls."),                                         \
+        FLAT_STAT("mean_time_s", "mean time", "s", FV_TYPE_REAL, FV_METRIC_TIME, FV_STAT_MEAN,                        \
+                  "Mean duration of the measured calls. Null as in mean_cpu_s."),                                     \
+        { "mpi_share",                                                                                                \
+          "in MPI",                                                                                                   \
+          "share",                                                                                                    \
+          "Share of the mean duration in MPI.",                                                                       \
+          FV_GET(FV_TYPE_REAL, get_mpi_share),                                                                        \
+          .flags = FV_FLAT | FV_NULLABLE | FV_BLANK },                                                                \
+        FLAT_STAT("sample_count", "samples", "", FV_TYPE_WHOLE, FV_METRIC_CPU, FV_STAT_COUNT,                         \
+                  "Number of measured calls."),                                                                       \
+        FLAT_STAT("window_sample_count", "window", "", FV_TYPE_WHOLE, FV_METRIC_CPU, FV_STAT_COUNT | FV_STAT_WINDOW,  \
+                  "Measured calls that were chosen independently of the duration of the previous call: the window."), \
+        FLAT_STAT(                                                                                                    \
+            "bias", "window/all", "ratio", FV_TYPE_REAL, FV_METRIC_CPU, FV_STAT_BIAS,                                 \
+            "Mean CPU time in the window over that of all measured calls. Null: fewer than 8 calls in the window.")
 
 static const struct fv_column_def function_columns[] = {
     FV_SAMPLED_ID_COLUMN("id", 0, "Index in this list, from 0."),
-    { "key", "key", "", "Its number in each report of the same program, on any run.", FV_GET(FV_TYPE_HEX, get_key) },
+    { "key", "key", "", "Identifies the function in its context in all reports of the same program, on any run.",
+      FV_GET(FV_TYPE_HEX, get_key) },
     OF_FUNCTION("total_id", "function", "id", function,
-                "The function over all its contexts: index in function_totals."),
+                "The function over all its contexts, an index in function_totals."),
     FV_SAMPLED_FUNCTION_COLUMN(0),
     { "path", "path", "",
-      "The call path as in callsites, beginning with the function itself, whose offset is its entry.", FV_NEST(path) },
+      "The call path as in callsites. It begins with the function itself, whose offset is its entry.", FV_NEST(path) },
     FILE_COLUMNS,
-    { "path", "path", "", "The names of the function and its callers, with < between them.",
-      FV_GET(FV_TYPE_TEXT, get_path), .flags = FV_FLAT },
+    { "path", "path", "", "Names of the function and its callers, separated by <.", FV_GET(FV_TYPE_TEXT, get_path),
+      .flags = FV_FLAT },
     TICKS_COLUMNS,
-    { "called_by", "called by", "", "The function that calls it; null: not known.", FV_GET(FV_TYPE_TEXT, get_caller),
+    { "called_by", "called by", "", "The caller of the function. Null: not known.", FV_GET(FV_TYPE_TEXT, get_caller),
       .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
     OF_FUNCTION("time_share", "CPU share", "share", share,
-                "Part of the CPU time in user mode that is computing, outside of MPI and not waiting for threads, in "
-                "it and what it "
-                "calls, by clock samples.",
+                "Share of the computing CPU time in the function and in what it calls, by clock samples. Computing is "
+                "user time outside of MPI that does not wait for threads.",
                 | FV_ESTIMATE),
     OF_FUNCTION("within", "cov calls", "ratio", within,
-                "Coefficient of variation of the CPU time outside of MPI within a thread, of that where it is largest; "
-                "threads with fewer than 8 samples are left out; null: calls too short for that, or not told from the "
-                "turns of a loop.",
+                "Coefficient of variation of the calls' CPU time outside of MPI, within the thread where it is "
+                "largest. Threads with fewer than 8 samples are left out. Null: calls too short, or iterations of a "
+                "loop would count as calls.",
                 | FV_NULLABLE | FV_ESTIMATE),
     OF_FUNCTION("between", "cov threads", "ratio", between,
-                "The same of the threads' means, over all ranks, less what the spread within explains; null: "
-                "fewer than two threads.",
+                "Coefficient of variation of the threads' means over all ranks, after subtracting what the variation "
+                "within threads explains. Null: fewer than two threads.",
                 | FV_NULLABLE | FV_ESTIMATE),
     VERDICT_COLUMN,
-    { "varies", "varies", "", "time_share over all the function's contexts > 0.1, and (within > 0.2 or between > 0.1).",
+    { "varies", "varies", "",
+      "True: time_share of the function over all contexts > 0.1, and within > 0.2 or between > 0.1.",
       FV_GET(FV_TYPE_TRUTH, get_varies) },
     VARIES_BY_COLUMN,
     JUDGED_COLUMNS,
     { "advice", "advice", "",
-      "How it varies, and which other metric varies most, which need not be the cause; null: it does not "
-      "vary.",
+      "How the function varies, and which other metric varies most; that metric need not be the cause. Null: it does "
+      "not vary.",
       FV_GET(FV_TYPE_TEXT, get_advice), .flags = FV_NULLABLE },
     CALLS_COLUMNS,
     OFF_COLUMNS,
@@ -304,9 +313,9 @@ static const struct fv_relation functions_relation = {
     .name = "sampled_functions",
     .key = "functions",
     .title = "Sampled functions",
-    .doc = "Functions that were sampled (fvmpi run --sample), in their calling contexts: whole calls of them. "
-           "Ranks are merged where the whole context is the same (build-ids and offsets). By function, in the order of "
-           "function_totals, then by share. Empty: nothing was sampled.",
+    .doc = "Functions whose whole calls were sampled (fvmpi run --sample), by calling context. Ranks are merged if the "
+           "whole context is equal (build-ids and offsets). Sorted by function as in function_totals, then by share. "
+           "Empty: nothing was sampled.",
     .shown = "function called_by/4 time_share verdict within pooled between mean_cpu_s fast mean_time_s/3 "
              "mpi_share/2 "
              "sample_count/6 window_sample_count/1 bias/1 abandoned_count/1",
@@ -321,56 +330,51 @@ static const struct fv_relation functions_relation = {
 static const struct fv_column_def total_columns[] = {
     FV_SAMPLED_ID_COLUMN("id", 0, "Index in this list, from 0."),
     FV_SAMPLED_FUNCTION_COLUMN(0),
-    { "name", "function", "", "The same; empty for a context that text shows below its function.",
+    { "name", "function", "",
+      "Name of the function. Empty for a context that the text report shows below its function.",
       FV_GET(FV_TYPE_TEXT, get_name), .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
-    { "called_by", "called by", "", "The function that calls it, or how many call paths lead to it; null: not known.",
+    { "called_by", "called by", "", "The caller of the function, or the number of call paths to it. Null: not known.",
       FV_GET(FV_TYPE_TEXT, get_caller), .flags = FV_FLAT | FV_NULLABLE | FV_NAME },
     OF_FUNCTION("first_context_id", "first context", "id", first_context,
-                "The first of its contexts: index in functions."),
-    OF_FUNCTION("context_count", "contexts", "", contexts, "How many there are, one behind the other."),
+                "The first of its contexts, an index in functions."),
+    OF_FUNCTION("context_count", "contexts", "", contexts, "Number of its contexts; they follow each other."),
     FILE_COLUMNS,
     TICKS_COLUMNS,
-    OF_FUNCTION(
-        "time_share", "CPU share", "share", share,
-        "Part of the CPU time in user mode that is computing, in it and what it calls, by clock samples; where it "
-        "calls itself, once.",
-        | FV_ESTIMATE),
+    OF_FUNCTION("time_share", "CPU share", "share", share,
+                "Share of the computing CPU time in the function and in what it calls, by clock samples. Recursion "
+                "counts once.",
+                | FV_ESTIMATE),
     VERDICT_COLUMN,
-    OF_FUNCTION(
-        "within", "cov calls", "ratio", within,
-        "Coefficient of variation of the CPU time outside of MPI of its calls about the mean of their context, within "
-        "a "
-        "thread, of that where it is largest; contexts count by their CPU time. Null: calls too short for that.",
-        | FV_NULLABLE | FV_ESTIMATE),
-    OF_FUNCTION(
-        "by_caller", "cov callers", "ratio", by_caller,
-        "Coefficient of variation of the contexts' means, each with its estimated number of calls, less what the "
-        "spread within explains; null: one context.",
-        | FV_NULLABLE | FV_ESTIMATE),
+    OF_FUNCTION("within", "cov calls", "ratio", within,
+                "Coefficient of variation of the calls' CPU time outside of MPI about the mean of their context, "
+                "within the thread where it is largest. Contexts are weighted by CPU time. Null: calls too short.",
+                | FV_NULLABLE | FV_ESTIMATE),
+    OF_FUNCTION("by_caller", "cov callers", "ratio", by_caller,
+                "Coefficient of variation of the contexts' means, weighted by their estimated numbers of calls, after "
+                "subtracting what the variation within explains. Null: one context.",
+                | FV_NULLABLE | FV_ESTIMATE),
     OF_FUNCTION("between", "cov threads", "ratio", between,
-                "Coefficient of variation of the threads' means, over all ranks, each over the mean of the context, "
-                "less what the "
-                "spread within explains; null: fewer than two threads.",
+                "Coefficient of variation of the threads' means over all ranks, relative to the means of their "
+                "contexts, after subtracting what the variation within explains. Null: fewer than two threads.",
                 | FV_NULLABLE | FV_ESTIMATE),
     { "varies", "varies", "",
-      "time_share > 0.1 and (within > 0.2 or between > 0.1), of it, or of one of its contexts alone.",
+      "True: time_share > 0.1, and within > 0.2 or between > 0.1, for the function or for one of its contexts alone.",
       FV_GET(FV_TYPE_TRUTH, get_varies) },
     VARIES_BY_COLUMN,
     JUDGED_COLUMNS,
     { "advice", "advice", "",
-      "How it varies, and which other metric varies most, which need not be the cause; or that it differs by caller; "
-      "null: neither.",
+      "How the function varies, and which other metric varies most; that metric need not be the cause. Or that it "
+      "differs by caller. Null: neither.",
       FV_GET(FV_TYPE_TEXT, get_advice), .flags = FV_NULLABLE },
-    OF_FUNCTION("call_count", "calls", "count", calls,
-                "How often it was called: its CPU time by clock samples over the mean CPU time of its calls; where "
-                "long calls are rare, on "
-                "the threads that have them, by calls in short spans of time. Null: too few were measured, or they are "
-                "too short.",
-                | FV_NULLABLE | FV_ESTIMATE),
+    OF_FUNCTION(
+        "call_count", "calls", "count", calls,
+        "Estimated number of calls: CPU time from clock samples over the mean CPU time of a call. If long calls are "
+        "rare: from calls in short time spans, on the threads that have them. Null: too few or too short calls.",
+        | FV_NULLABLE | FV_ESTIMATE),
     OF_FUNCTION("long_call_count", "long calls", "", rare.count,
-                "Rare long calls, ten times as long as the median of those measured or longer, that clock samples met.",
+                "Rare long calls that clock samples met: at least ten times the median of the measured calls.",
                 | FV_BLANK),
-    OF_FUNCTION("long_time_s", "in these", "s", rare.time_s, "Their CPU time outside of MPI.",
+    OF_FUNCTION("long_time_s", "long time", "s", rare.time_s, "CPU time of these long calls outside of MPI.",
                 | FV_BLANK | FV_ESTIMATE),
     CALLS_COLUMNS,
     OFF_COLUMNS,
@@ -381,9 +385,8 @@ static const struct fv_relation function_totals_relation = {
     .name = "sampled_totals",
     .key = "function_totals",
     .title = "Sampled functions over all contexts",
-    .doc = "Functions that were sampled (fvmpi run --sample), each over all its calling contexts: what is judged. "
-           "Those that vary come "
-           "first, by share times variation, those that wait last. Empty: nothing was sampled.",
+    .doc = "Sampled functions (fvmpi run --sample) over all their calling contexts. Functions that vary come first, by "
+           "share times variation; those that wait come last. Empty: nothing was sampled.",
     .shown = "name called_by/4 time_share verdict within by_caller/5 pooled between mean_cpu_s fast call_count/2 "
              "long_call_count/2 mean_time_s/3 "
              "mpi_share/2 sample_count/6 window_sample_count/1 bias/1 abandoned_count/1",

@@ -20,10 +20,10 @@ void fv_get_sampled_function(void *subject, const void *row, const struct fv_col
     {                                                                                      \
         k, "id", "id", d, FV_GET(FV_TYPE_WHOLE, fv_get_sampled_id), .argument = (indirect) \
     }
-#define FV_SAMPLED_FUNCTION_COLUMN(indirect)                                                                         \
-    {                                                                                                                \
-        "function", "function", "", "The function that was sampled.", FV_GET(FV_TYPE_TEXT, fv_get_sampled_function), \
-            .flags = FV_NULLABLE | FV_NAME, .argument = (indirect)                                                   \
+#define FV_SAMPLED_FUNCTION_COLUMN(indirect)                                                                \
+    {                                                                                                       \
+        "function", "function", "", "The sampled function.", FV_GET(FV_TYPE_TEXT, fv_get_sampled_function), \
+            .flags = FV_NULLABLE | FV_NAME, .argument = (indirect)                                          \
     }
 
 /* A statistic of a metric; of `window` where `which` has FV_STAT_WINDOW. */

@@ -31,49 +31,47 @@ static void get_wait_kind(void *subject, const void *row, const struct fv_column
 
     v->text = isfinite(wait_s) ? fv_wait_kind_words[kind == FV_WAIT_ESTIMATE] : NULL;
 }
-#define KIND_COLUMN(of, S, m)                                                                                       \
-    {                                                                                                               \
-        "wait_kind", "kind", "", "How well " of " is known; null: it is not.", FV_GET(FV_TYPE_TEXT, get_wait_kind), \
-            .flags = FV_NULLABLE, .offset = offsetof(S, m), .argument = offsetof(S, wait_kind),                     \
-            .words = fv_wait_kind_words                                                                             \
+#define KIND_COLUMN(of, S, m)                                                                                    \
+    {                                                                                                            \
+        "wait_kind", "kind", "", "Whether " of " is exact or an estimate. Null: not known.",                     \
+            FV_GET(FV_TYPE_TEXT, get_wait_kind), .flags = FV_NULLABLE, .offset = offsetof(S, m),                 \
+                                                 .argument = offsetof(S, wait_kind), .words = fv_wait_kind_words \
     }
 
 static const struct fv_column_def section_outer[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "section_id", items, "Index in sections, from 0."),
     { "section", "section", "", "The section's name.", FV_FIELD(struct fv_section_view, name) },
-    { "number", "no.", "", "Its number.", FV_FIELD(struct fv_section_view, number) },
+    { "number", "no.", "", "Number of the section.", FV_FIELD(struct fv_section_view, number) },
 };
 
-#define FAULT_COLUMNS(S)                                                                                             \
-    { "unbalanced.open_at_end", "open", "", "Instances that had not ended when the rank ended.",                     \
-      FV_FIELD(S, faults.open) },                                                                                    \
-        { "unbalanced.ended_by_thread_end", "unended", "", "Instances that the end of their thread ended.",          \
-          FV_FIELD(S, faults.unended) },                                                                             \
-        { "unbalanced.ends_without_begin", "unbegun", "", "Ends without a begin on any thread.",                     \
-          FV_FIELD(S, faults.unbegun) },                                                                             \
-        { "unbalanced.ends_on_another_thread", "elsewhere", "", "Ends on another thread than the begin.",            \
-          FV_FIELD(S, faults.elsewhere) },                                                                           \
-        { "unbalanced.nested_in_itself", "nested", "", "Begins within an instance, which is no fault.",              \
-          FV_FIELD(S, faults.nested) },                                                                              \
-    {                                                                                                                \
-        "unbalanced.overlapped", "overlapped", "",                                                                   \
-            "Ends while a section was open that had begun later, which is no fault.", FV_FIELD(S, faults.overlapped) \
+#define FAULT_COLUMNS(S)                                                                                               \
+    { "unbalanced.open_at_end", "open", "", "Instances that were still open when the rank ended.",                     \
+      FV_FIELD(S, faults.open) },                                                                                      \
+        { "unbalanced.ended_by_thread_end", "thread ended", "", "Instances that ended because their thread ended.",    \
+          FV_FIELD(S, faults.unended) },                                                                               \
+        { "unbalanced.ends_without_begin", "no begin", "", "Ends without a begin on any thread.",                      \
+          FV_FIELD(S, faults.unbegun) },                                                                               \
+        { "unbalanced.ends_on_another_thread", "other thread", "", "Ends on another thread than the begin.",           \
+          FV_FIELD(S, faults.elsewhere) },                                                                             \
+        { "unbalanced.nested_in_itself", "nested", "",                                                                 \
+          "Begins inside an open instance of the same section. This is allowed.", FV_FIELD(S, faults.nested) },        \
+    {                                                                                                                  \
+        "unbalanced.overlapped", "overlapped", "", "Ends while a section that began later was open. This is allowed.", \
+            FV_FIELD(S, faults.overlapped)                                                                             \
     }
 
 /* What the values of a section mean, of each rank and over all. */
-#define ELAPSED_DOC                                                                                          \
-    "Time of the thread that was longest in it. An instance that was open when the rank ended counts until " \
-    "then. Pauses are left out."
-#define CPU_DOC                                                                                                   \
-    " of the threads that opened it, not of their workers; pauses included. Null with --section-cpu=0, and of a " \
-    "section that was open at the end; of the whole "                                                             \
-    "program that of all threads, null where the process was killed."
+#define ELAPSED_DOC                                                                                                 \
+    "Time of the thread that spent most time in the section. An instance that was open when the rank ended counts " \
+    "until then. Pauses are left out."
+#define CPU_DOC                                                                                                        \
+    " of the threads that opened the section, without their workers, with pauses. Null with --section-cpu=0, and for " \
+    "a section that was open at the end. The whole program: all threads; null if the process was killed."
 #define PROCESS_DOC                                                                                                 \
-    "CPU time of all threads of the process, user and system, while an instance was open: also of workers, and of " \
-    "threads that "                                                                                                 \
-    "have nothing to do with it. Null as user time, and where several threads of a rank were in it"
+    "CPU time of all threads of the process, user and system, while an instance was open. It includes workers and " \
+    "threads that do other work. Null as user time, and if several threads of a rank were in the section"
 #define SAMPLED_THREADS_DOC \
-    "Threads that have clock samples in it: those that were in it, and those that these have made"
+    "Threads with clock samples in the section: those that were in it, and threads that these created"
 /* Of struct fv_section_threads at `offset`: their mean. */
 static void get_thread_mean(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -87,34 +85,35 @@ static void get_thread_extreme(void *subject, const void *row, const struct fv_c
 
     v->real = !of->count ? NAN : c->argument ? of->max_s : of->min_s;
 }
-#define THREAD_COLUMNS(g, S)                                                                              \
-    { g "count", "sampled threads", "", SAMPLED_THREADS_DOC ".", FV_FIELD(S, sampled.count) },            \
-        { g "mean_s",                                                                                     \
-          "a thread",                                                                                     \
-          "s",                                                                                            \
-          "Their sampled CPU time: the mean; null: there are none.",                                      \
-          FV_GET(FV_TYPE_REAL, get_thread_mean),                                                          \
-          .flags = FV_NULLABLE | FV_ESTIMATE,                                                             \
-          .offset = offsetof(S, sampled) },                                                               \
-        { g "min_s",                                                                                      \
-          "min",                                                                                          \
-          "s",                                                                                            \
-          "That of the thread with least.",                                                               \
-          FV_GET(FV_TYPE_REAL, get_thread_extreme),                                                       \
-          .flags = FV_NULLABLE | FV_ESTIMATE,                                                             \
-          .offset = offsetof(S, sampled) },                                                               \
-    {                                                                                                     \
-        g "max_s", "max", "s", "That of the thread with most.", FV_GET(FV_TYPE_REAL, get_thread_extreme), \
-            .flags = FV_NULLABLE | FV_ESTIMATE, .offset = offsetof(S, sampled), .argument = 1             \
+#define THREAD_COLUMNS(g, S)                                                                        \
+    { g "count", "sampled threads", "", SAMPLED_THREADS_DOC ".", FV_FIELD(S, sampled.count) },      \
+        { g "mean_s",                                                                               \
+          "a thread",                                                                               \
+          "s",                                                                                      \
+          "Mean sampled CPU time of these threads. Null: none.",                                    \
+          FV_GET(FV_TYPE_REAL, get_thread_mean),                                                    \
+          .flags = FV_NULLABLE | FV_ESTIMATE,                                                       \
+          .offset = offsetof(S, sampled) },                                                         \
+        { g "min_s",                                                                                \
+          "min",                                                                                    \
+          "s",                                                                                      \
+          "Sampled CPU time of the thread with the least.",                                         \
+          FV_GET(FV_TYPE_REAL, get_thread_extreme),                                                 \
+          .flags = FV_NULLABLE | FV_ESTIMATE,                                                       \
+          .offset = offsetof(S, sampled) },                                                         \
+    {                                                                                               \
+        g "max_s", "max", "s", "Sampled CPU time of the thread with the most.",                     \
+            FV_GET(FV_TYPE_REAL, get_thread_extreme), .flags = FV_NULLABLE | FV_ESTIMATE,           \
+                                                      .offset = offsetof(S, sampled), .argument = 1 \
     }
-#define WAIT_DOC                                                                                           \
-    "Waiting in its MPI calls. Exact where entry times or the trace tell it, of each section by itself; "  \
-    "an estimate also where a call site is in several sections and only the sum of its waiting is known, " \
-    "which is parted by time. Null: not known."
-#define MESSAGE_DOC(verb, sizes) "Messages, or collective calls, that " verb " " sizes "."
-#define RECEIVED_DOC(sizes)                               \
-    "Messages, or collective calls, that received " sizes \
-    ". What a request receives belongs to the section that posted it."
+#define WAIT_DOC                                                                                                      \
+    "Time spent waiting for other ranks in its MPI calls. Exact if entry times or the trace give it for the section " \
+    "alone. Estimate also if a call site is in several sections and only its total waiting is known; it is then "     \
+    "divided in proportion to time. Null: not known."
+#define MESSAGE_DOC(verb, sizes) "Messages and collective calls that " verb " " sizes "."
+#define RECEIVED_DOC(sizes)                              \
+    "Messages and collective calls that received " sizes \
+    ". What a request receives counts in the section that posted it."
 
 /* Of the instances, struct fv_section_instances at `offset`: their mean, or with an argument the deviation. */
 static void get_instances(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -123,36 +122,36 @@ static void get_instances(void *subject, const void *row, const struct fv_column
 
     v->real = !of->count ? NAN : c->argument ? sqrt(of->m2 / (double)of->count) : of->mean_s;
 }
-#define HISTOGRAM_DOC                                                                         \
-    "from a histogram with 8 buckets to each factor of two: off by an eighth at most. Null: " \
-    "of the whole program, recorded by an older fvmpi, or there was no room for the histogram."
+#define HISTOGRAM_DOC                                                                                                 \
+    "from a histogram with 8 buckets for each factor of two, so exact to 1/8. Null: the whole program, or there was " \
+    "no room for the histogram."
 #define PERCENTILE_COLUMN(k, t, S, which, d)                                               \
     {                                                                                      \
         k, t, "s", d, FV_FIELD(S, percentile_s[which]), .flags = FV_NULLABLE | FV_ESTIMATE \
     }
-#define INSTANCE_COLUMNS(g, S)                                                                                         \
-    {                                                                                                                  \
-        g "min_s", "shortest", "s", "The shortest instance that ended.", FV_FIELD(S, shortest_s), .flags = FV_NULLABLE \
-    },                                                                                                                 \
-        { g "max_s", "longest", "s", "The longest.", FV_FIELD(S, longest_s), .flags = FV_NULLABLE },                   \
-        { g "mean_s",                                                                                                  \
-          "mean instance",                                                                                             \
-          "s",                                                                                                         \
-          "The mean of the instances that ended, of all threads.",                                                     \
-          FV_GET(FV_TYPE_REAL, get_instances),                                                                         \
-          .flags = FV_NULLABLE,                                                                                        \
-          .offset = offsetof(S, instances) },                                                                          \
-        { g "stddev_s",                                                                                                \
-          "stddev",                                                                                                    \
-          "s",                                                                                                         \
-          "Their standard deviation (of the population); null: recorded by an older fvmpi.",                           \
-          FV_GET(FV_TYPE_REAL, get_instances),                                                                         \
-          .flags = FV_NULLABLE,                                                                                        \
-          .offset = offsetof(S, instances),                                                                            \
-          .argument = 1 },                                                                                             \
-        PERCENTILE_COLUMN(g "p50_s", "median", S, 0, "Their median, " HISTOGRAM_DOC),                                  \
-        PERCENTILE_COLUMN(g "p90_s", "p90", S, 1, "90 % of them take no longer; likewise."),                           \
-        PERCENTILE_COLUMN(g "p99_s", "p99", S, 2, "99 % of them take no longer; likewise.")
+#define INSTANCE_COLUMNS(g, S)                                                                                       \
+    { g "min_s", "shortest", "s", "Shortest completed instance.", FV_FIELD(S, shortest_s), .flags = FV_NULLABLE },   \
+        { g "max_s", "longest", "s", "Longest completed instance.", FV_FIELD(S, longest_s), .flags = FV_NULLABLE },  \
+        { g "mean_s",                                                                                                \
+          "mean instance",                                                                                           \
+          "s",                                                                                                       \
+          "Mean of the completed instances, over all threads.",                                                      \
+          FV_GET(FV_TYPE_REAL, get_instances),                                                                       \
+          .flags = FV_NULLABLE,                                                                                      \
+          .offset = offsetof(S, instances) },                                                                        \
+        { g "stddev_s",                                                                                              \
+          "stddev",                                                                                                  \
+          "s",                                                                                                       \
+          "Standard deviation of the completed instances (of the population). Null: not known.",                     \
+          FV_GET(FV_TYPE_REAL, get_instances),                                                                       \
+          .flags = FV_NULLABLE,                                                                                      \
+          .offset = offsetof(S, instances),                                                                          \
+          .argument = 1 },                                                                                           \
+        PERCENTILE_COLUMN(g "p50_s", "median", S, 0, "Median of the completed instances, " HISTOGRAM_DOC),           \
+        PERCENTILE_COLUMN(g "p90_s", "p90", S, 1,                                                                    \
+                          "90th percentile of the completed instances, from the same histogram. Null as in p50_s."), \
+        PERCENTILE_COLUMN(g "p99_s", "p99", S, 2,                                                                    \
+                          "99th percentile of the completed instances, from the same histogram. Null as in p50_s.")
 
 /* ---- by rank ---- */
 
@@ -165,34 +164,39 @@ static void get_instances(void *subject, const void *row, const struct fv_column
         k, t, "", d, COUNTED(struct fv_section_rank, value[which]) \
     }
 static const struct fv_column_def rank_columns[] = {
-    FV_RANK_COLUMN(struct fv_section_rank, rank, "rank", "rank", "A rank that was in it."),
-    { "count", "count", "", "Instances, those that are still open included.", FV_FIELD(struct fv_section_rank, count) },
-    { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_rank, threads) },
+    FV_RANK_COLUMN(struct fv_section_rank, rank, "rank", "rank", "A rank that was in the section."),
+    { "count", "count", "", "Number of instances, including open ones.", FV_FIELD(struct fv_section_rank, count) },
+    { "thread_count", "threads", "", "Threads that were in the section.", FV_FIELD(struct fv_section_rank, threads) },
     INSTANCE_COLUMNS("instance_", struct fv_section_rank),
     RANK_S("elapsed_s", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),
-    RANK_S("thread_time_s", "thread time", FV_SECTION_THREADS_TIME, 0, "The same, summed over its threads."),
+    RANK_S("thread_time_s", "thread time", FV_SECTION_THREADS_TIME, 0,
+           "Elapsed time as in elapsed_s, summed over the rank's threads."),
     RANK_S("user_time_s", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC),
-    RANK_S("system_time_s", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel, of the same threads."),
+    RANK_S("system_time_s", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel of the same threads."),
     RANK_S("process_cpu_s", "process CPU", FV_SECTION_PROCESS, 0, PROCESS_DOC "."),
-    RANK_S("mpi_time_s", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."),
+    RANK_S("mpi_time_s", "MPI", FV_SECTION_MPI, 0, "Time of MPI calls that ended in the section."),
     RANK_S("wait_s", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC),
     KIND_COLUMN("wait_s", struct fv_section_rank, value[FV_SECTION_WAIT]),
     RANK_S("lock_wait_s", "lock wait", FV_SECTION_LOCK, 0,
            "Waiting for locks and barriers of threads; null without --threads."),
     RANK_S("sampled_cpu_s", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,
-           "CPU time by clock samples, also of threads that its threads made and that were in no section themselves; "
-           "null without samples."),
+           "CPU time by clock samples. It includes threads created by threads in the section, unless they were in a "
+           "section themselves. Null: no samples."),
     THREAD_COLUMNS("thread_sampled_", struct fv_section_rank),
-    RANK_N("mpi_call_count", "MPI calls", FV_SECTION_CALLS, "MPI calls that ended in it."),
+    RANK_N("mpi_call_count", "MPI calls", FV_SECTION_CALLS, "MPI calls that ended in the section."),
     RANK_N("fault_count", "faults", FV_SECTION_FAULTS,
-           "Page faults, minor and major, of the threads that opened it; null as user_time_s."),
+           "Page faults, minor and major, of the threads that opened the section. Null as user_time_s."),
     RANK_N("switch_count", "switches", FV_SECTION_SWITCHES,
-           "Context switches, voluntary and not, of the threads that opened it; null as user_time_s."),
-    RANK_N("sent_below_4k_count", "sent <4k", FV_SECTION_SENT, MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),
-    RANK_N("sent_below_64k_count", "sent <64k", FV_SECTION_SENT + 1, MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),
-    RANK_N("sent_below_1m_count", "sent <1m", FV_SECTION_SENT + 2, MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),
-    RANK_N("sent_1m_and_above_count", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),
-    RANK_N("received_below_4k_count", "recv <4k", FV_SECTION_RECEIVED, RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),
+           "Context switches, voluntary and involuntary, of the threads that opened the section. Null as user_time_s."),
+    RANK_N("sent_below_4k_count", "sent <4k", FV_SECTION_SENT,
+           MESSAGE_DOC("sent", "sent less than 4 KiB, including 0 bytes")),
+    RANK_N("sent_below_64k_count", "sent <64k", FV_SECTION_SENT + 1,
+           MESSAGE_DOC("sent", "sent 4 KiB to less than 64 KiB")),
+    RANK_N("sent_below_1m_count", "sent <1m", FV_SECTION_SENT + 2,
+           MESSAGE_DOC("sent", "sent 64 KiB to less than 1 MiB")),
+    RANK_N("sent_1m_and_above_count", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "sent 1 MiB or more")),
+    RANK_N("received_below_4k_count", "recv <4k", FV_SECTION_RECEIVED,
+           RECEIVED_DOC("less than 4 KiB, including 0 bytes")),
     RANK_N("received_below_64k_count", "recv <64k", FV_SECTION_RECEIVED + 1, RECEIVED_DOC("4 KiB to less than 64 KiB")),
     RANK_N("received_below_1m_count", "recv <1m", FV_SECTION_RECEIVED + 2, RECEIVED_DOC("64 KiB to less than 1 MiB")),
     RANK_N("received_1m_and_above_count", "recv >=1m", FV_SECTION_RECEIVED + 3, RECEIVED_DOC("1 MiB or more")),
@@ -203,7 +207,8 @@ static const struct fv_relation ranks = {
     .name = "sections_by_rank",
     .key = "per_rank",
     .title = "Sections by rank",
-    .doc = "The section on each rank that was in it, by rank; summed over the rank's threads, but for elapsed_s.",
+    .doc = "The section on each rank that was in it, by rank. Values are summed over the rank's threads, except "
+           "elapsed_s.",
     .shape = FV_ROWS,
     .by_rank = true,
     FV_COLUMNS(rank_columns),
@@ -225,24 +230,25 @@ static void get_unclassified(void *subject, const void *row, const struct fv_col
     v->whole = calls->sent[FV_SECTION_CLASSES] + calls->received[FV_SECTION_CLASSES];
 }
 
-#define CALLS_COLUMNS                                                                                                  \
-    { "count", "calls", "", "Calls that ended in the section.", FV_FIELD(struct fv_section_calls, calls) },            \
-        { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_section_calls, time_s) },                           \
-        FV_WAIT_COLUMNS(struct fv_section_calls, WAIT_DOC),                                                            \
-        { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(struct fv_section_calls, bytes_sent) },               \
-        { "bytes_received", "received", "bytes", "Bytes received.",                                                    \
-          FV_FIELD(struct fv_section_calls, bytes_received) },                                                         \
-        MESSAGES("sent_below_4k_count", "sent <4k", sent[0], MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),  \
-        MESSAGES("sent_below_64k_count", "sent <64k", sent[1], MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),      \
-        MESSAGES("sent_below_1m_count", "sent <1m", sent[2], MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),        \
-        MESSAGES("sent_1m_and_above_count", "sent >=1m", sent[3], MESSAGE_DOC("sent", "1 MiB or more")),               \
-        MESSAGES("received_below_4k_count", "recv <4k", received[0], RECEIVED_DOC("less than 4 KiB, of 0 bytes too")), \
-        MESSAGES("received_below_64k_count", "recv <64k", received[1], RECEIVED_DOC("4 KiB to less than 64 KiB")),     \
-        MESSAGES("received_below_1m_count", "recv <1m", received[2], RECEIVED_DOC("64 KiB to less than 1 MiB")),       \
-        MESSAGES("received_1m_and_above_count", "recv >=1m", received[3], RECEIVED_DOC("1 MiB or more")),              \
-    {                                                                                                                  \
-        "unclassified_count", "unclassified", "", "Messages of unknown length: --profile-max was used up.",            \
-            FV_GET(FV_TYPE_WHOLE, get_unclassified)                                                                    \
+#define CALLS_COLUMNS                                                                                                 \
+    { "count", "calls", "", "Calls that ended in the section.", FV_FIELD(struct fv_section_calls, calls) },           \
+        { "time_s", "time", "s", "Total time of these calls.", FV_FIELD(struct fv_section_calls, time_s) },           \
+        FV_WAIT_COLUMNS(struct fv_section_calls, WAIT_DOC),                                                           \
+        { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(struct fv_section_calls, bytes_sent) },              \
+        { "bytes_received", "received", "bytes", "Bytes received.",                                                   \
+          FV_FIELD(struct fv_section_calls, bytes_received) },                                                        \
+        MESSAGES("sent_below_4k_count", "sent <4k", sent[0], MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")), \
+        MESSAGES("sent_below_64k_count", "sent <64k", sent[1], MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),     \
+        MESSAGES("sent_below_1m_count", "sent <1m", sent[2], MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),       \
+        MESSAGES("sent_1m_and_above_count", "sent >=1m", sent[3], MESSAGE_DOC("sent", "1 MiB or more")),              \
+        MESSAGES("received_below_4k_count", "recv <4k", received[0],                                                  \
+                 RECEIVED_DOC("less than 4 KiB, including 0 bytes")),                                                 \
+        MESSAGES("received_below_64k_count", "recv <64k", received[1], RECEIVED_DOC("4 KiB to less than 64 KiB")),    \
+        MESSAGES("received_below_1m_count", "recv <1m", received[2], RECEIVED_DOC("64 KiB to less than 1 MiB")),      \
+        MESSAGES("received_1m_and_above_count", "recv >=1m", received[3], RECEIVED_DOC("1 MiB or more")),             \
+    {                                                                                                                 \
+        "unclassified_count", "unclassified", "", "Messages of unknown length, because --profile-max was reached.",   \
+            FV_GET(FV_TYPE_WHOLE, get_unclassified)                                                                   \
     }
 
 /* ---- by function ---- */
@@ -278,31 +284,31 @@ static void get_over_ranks(void *subject, const void *row, const struct fv_colum
     }
 }
 
-#define OVER_RANKS(g, t, suffix, u, of, more, d)                                                \
-    { g ".mean" suffix,                                                                         \
-      t,                                                                                        \
-      u,                                                                                        \
-      d " of a rank that calls it: the mean.",                                                  \
-      FV_GET(FV_TYPE_REAL, get_over_ranks),                                                     \
-      .flags = FV_NULLABLE | (more),                                                            \
-      .argument = OVER(of, OVER_MEAN) },                                                        \
-        { g ".min" suffix,                                                                      \
-          "min",                                                                                \
-          u,                                                                                    \
-          "That of the rank with least.",                                                       \
-          FV_GET(FV_TYPE_REAL, get_over_ranks),                                                 \
-          .flags = FV_NULLABLE | (more),                                                        \
-          .argument = OVER(of, OVER_MIN) },                                                     \
-        { g ".max" suffix,                                                                      \
-          "max",                                                                                \
-          u,                                                                                    \
-          "That of the rank with most.",                                                        \
-          FV_GET(FV_TYPE_REAL, get_over_ranks),                                                 \
-          .flags = FV_NULLABLE | (more),                                                        \
-          .argument = OVER(of, OVER_MAX) },                                                     \
-    {                                                                                           \
-        g ".max_rank", t " max rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, get_over_ranks), \
-            .flags = FV_NULLABLE, .argument = OVER(of, OVER_MAX_RANK)                           \
+#define OVER_RANKS(g, t, suffix, u, of, more, d)                                                             \
+    { g ".mean" suffix,                                                                                      \
+      t,                                                                                                     \
+      u,                                                                                                     \
+      d ": mean of the ranks that call the function in the section.",                                        \
+      FV_GET(FV_TYPE_REAL, get_over_ranks),                                                                  \
+      .flags = FV_NULLABLE | (more),                                                                         \
+      .argument = OVER(of, OVER_MEAN) },                                                                     \
+        { g ".min" suffix,                                                                                   \
+          "min",                                                                                             \
+          u,                                                                                                 \
+          "The same for the rank with the least.",                                                           \
+          FV_GET(FV_TYPE_REAL, get_over_ranks),                                                              \
+          .flags = FV_NULLABLE | (more),                                                                     \
+          .argument = OVER(of, OVER_MIN) },                                                                  \
+        { g ".max" suffix,                                                                                   \
+          "max",                                                                                             \
+          u,                                                                                                 \
+          "The same for the rank with the most.",                                                            \
+          FV_GET(FV_TYPE_REAL, get_over_ranks),                                                              \
+          .flags = FV_NULLABLE | (more),                                                                     \
+          .argument = OVER(of, OVER_MAX) },                                                                  \
+    {                                                                                                        \
+        g ".max_rank", t " max rank", "", "The rank with the most.", FV_GET(FV_TYPE_NUMBER, get_over_ranks), \
+            .flags = FV_NULLABLE, .argument = OVER(of, OVER_MAX_RANK)                                        \
     }
 
 static const struct fv_column_def function_columns[] = {
@@ -310,7 +316,7 @@ static const struct fv_column_def function_columns[] = {
     CALLS_COLUMNS,
     { "rank_count", "ranks", "", "Ranks that called it in the section.", FV_FIELD(struct fv_section_calls, ranks) },
     OVER_RANKS("rank_calls", "a rank", "_count", "count", FV_SECTION_CALL_COUNT, 0, "Calls"),
-    OVER_RANKS("rank_times", "time", "_s", "s", FV_SECTION_CALL_TIME, 0, "Time in them"),
+    OVER_RANKS("rank_times", "time", "_s", "s", FV_SECTION_CALL_TIME, 0, "Time in these calls"),
     OVER_RANKS("rank_wait", "wait", "_s", "s", FV_SECTION_CALL_WAIT, FV_ESTIMATE, "Waiting"),
     OVER_RANKS("rank_length", "length", "_bytes", "bytes", FV_SECTION_CALL_LENGTH, 0, "Mean length of the messages"),
 };
@@ -328,14 +334,14 @@ static const struct fv_column_def function_rank_columns[] = {
     { "function", "function", "", "The MPI function.", FV_FIELD(struct fv_section_function_rank, name) },
     FV_RANK_COLUMN(struct fv_section_function_rank, rank, "rank", "rank", "A rank that called it."),
     { "count", "calls", "", "Calls that ended in the section.", FV_FIELD(struct fv_section_function_rank, calls) },
-    { "time_s", "time", "s", "Their time.", FV_FIELD(struct fv_section_function_rank, time_s) },
+    { "time_s", "time", "s", "Total time of these calls.", FV_FIELD(struct fv_section_function_rank, time_s) },
     FV_WAIT_COLUMNS(struct fv_section_function_rank, WAIT_DOC),
     { "bytes_sent", "sent", "bytes", "Bytes sent.", FV_FIELD(struct fv_section_function_rank, bytes_sent) },
     { "bytes_received", "received", "bytes", "Bytes received.",
       FV_FIELD(struct fv_section_function_rank, bytes_received) },
-    { "length_bytes", "length", "bytes", "The mean of its messages, sent and received; null: there are none.",
+    { "length_bytes", "length", "bytes", "Mean length of its messages, sent and received. Null: none.",
       FV_GET(FV_TYPE_REAL, get_mean_length), .flags = FV_NULLABLE },
-    RANK_MESSAGES("below_4k_count", "< 4K", 0, "less than 4 KiB, of 0 bytes too"),
+    RANK_MESSAGES("below_4k_count", "< 4K", 0, "less than 4 KiB, including 0 bytes"),
     RANK_MESSAGES("below_64k_count", "< 64K", 1, "4 KiB to less than 64 KiB"),
     RANK_MESSAGES("below_1m_count", "< 1M", 2, "64 KiB to less than 1 MiB"),
     RANK_MESSAGES("from_1m_count", ">= 1M", 3, "1 MiB or more"),
@@ -345,7 +351,7 @@ static const struct fv_relation function_ranks = {
     .name = "section_functions_by_rank",
     .key = "mpi_calls_by_function_and_rank",
     .title = "MPI functions of sections by rank",
-    .doc = "MPI calls of the section by function and rank.",
+    .doc = "MPI calls of the section, by function and rank.",
     .shape = FV_ROWS,
     FV_COLUMNS(function_rank_columns),
     FV_OUTER(section_outer),
@@ -356,7 +362,7 @@ static const struct fv_relation functions = {
     .name = "section_functions",
     .key = "mpi_calls_by_function",
     .title = "MPI functions of sections",
-    .doc = "MPI calls of the section by function, by time, longest first; in all, and over the ranks.",
+    .doc = "MPI calls of the section by function, longest time first: totals, and values over ranks.",
     .shown = "section number function count time_s/9 rank_count/2 rank_calls_mean_count/8 rank_calls_min_count/5 "
              "rank_calls_max_count/5 rank_times_mean_s "
              "rank_times_min_s/7 rank_times_max_s/8 rank_wait_mean_s/6 rank_wait_max_s/4 rank_length_mean_bytes/6 "
@@ -375,7 +381,8 @@ static const struct fv_relation callpaths = {
     .name = "section_callpaths",
     .key = "callpaths",
     .title = "Call paths of sections",
-    .doc = "The same by call path; empty for the whole program, whose they are in callsites.",
+    .doc = "MPI calls of the section by call path, longest time first. Empty for the whole program, which has them in "
+           "callsites.",
     FV_COLUMNS(callpath_columns),
     FV_OUTER(section_outer),
     FV_ITEMS(struct fv_section_view, paths, path_count),
@@ -440,13 +447,14 @@ static void get_section_share(void *subject, const void *row, const struct fv_co
     }
 
 static const struct fv_column_def procedure_columns[] = {
-    { "procedure_id", "procedure id", "id", "Index in costs.procedures.", FV_FIELD(struct fv_cost_part, procedure) },
-    { "procedure", "procedure", "", "Its name.", FV_GET(FV_TYPE_TEXT, get_procedure), .flags = FV_NAME },
-    { "module", "module", "", "Path of the executable or library; null: not known.", FV_GET(FV_TYPE_TEXT, get_module),
+    { "procedure_id", "procedure id", "id", "The procedure, an index in costs.procedures.",
+      FV_FIELD(struct fv_cost_part, procedure) },
+    { "procedure", "procedure", "", "Name of the procedure.", FV_GET(FV_TYPE_TEXT, get_procedure), .flags = FV_NAME },
+    { "module", "module", "", "Path of the executable or library. Null: not known.", FV_GET(FV_TYPE_TEXT, get_module),
       .flags = FV_NULLABLE, .argument = offsetof(struct fv_cost_procedure, module) },
     FV_COST_BOTH_COLUMNS(struct fv_cost_part, sum),
-    SECTION_SHARE("exclusive_share", "self", self, "exclusive_ticks of the section's clock samples."),
-    SECTION_SHARE("inclusive_share", "total", total, "inclusive_ticks of them."),
+    SECTION_SHARE("exclusive_share", "self", self, "exclusive_ticks as a share of the section's clock samples."),
+    SECTION_SHARE("inclusive_share", "total", total, "inclusive_ticks as a share of the section's clock samples."),
     FV_COST_PART_COLUMNS(struct fv_cost_part, sum),
 };
 static const struct fv_relation procedures = {
@@ -454,9 +462,8 @@ static const struct fv_relation procedures = {
     .name = "section_procedures",
     .key = "sampled_procedures",
     .title = "CPU time of sections by procedure",
-    .doc = "The section's clock samples by procedure, by exclusive ticks, largest first; empty without "
-           "samples, "
-           "and for the whole program, whose they are in costs.",
+    .doc = "Clock samples of the section by procedure, most exclusive ticks first. Empty without samples, and for the "
+           "whole program, which has them in costs.",
     .shown = "section number procedure" FV_COST_SHOWN,
     .share = "exclusive_share",
     FV_COLUMNS(procedure_columns),
@@ -494,16 +501,18 @@ static const void *costpath_at(void *subject, const void *parent, size_t i)
 
 static const struct fv_column_def costpath_columns[] = {
     FV_PATH_COLUMNS(struct costpath, node),
-    FV_TICKS_COLUMN("ticks", "ticks", "Clock samples whose innermost frame is the path's.", struct costpath, ticks),
-    FV_TICKS_S_COLUMN("time_s", "CPU", "The CPU time that they stand for.", struct costpath, ticks, FV_COST_SECONDS, 0),
-    FV_TICKS_COLUMN("mpi_ticks", "MPI", "The ticks of them in MPI calls.", struct costpath, mpi_ticks),
+    FV_TICKS_COLUMN("ticks", "ticks", "Clock samples whose innermost frame is that of the path.", struct costpath,
+                    ticks),
+    FV_TICKS_S_COLUMN("time_s", "CPU", "The CPU time that these samples stand for.", struct costpath, ticks,
+                      FV_COST_SECONDS, 0),
+    FV_TICKS_COLUMN("mpi_ticks", "MPI", "Clock samples among these in MPI calls.", struct costpath, mpi_ticks),
 };
 static const struct fv_relation costpaths = {
     .recorded_by = "fvmpi run --sample",
     .name = "section_costpaths",
     .key = "costpaths",
     .title = "CPU time of sections by call path",
-    .doc = "The section's clock samples by call path; empty without samples, and for the whole program.",
+    .doc = "Clock samples of the section by call path. Empty without samples, and for the whole program.",
     FV_COLUMNS(costpath_columns),
     FV_OUTER(section_outer),
     .count = costpath_count,
@@ -527,7 +536,7 @@ static void get_imbalance(void *subject, const void *row, const struct fv_column
     v->real = elapsed->max > 0 ? 1 - elapsed->mean / elapsed->max : NAN;
 }
 
-#define OVER_RANKS_DOC " Over the ranks that were in it and have it: the sum."
+#define OVER_RANKS_DOC " Sum over the ranks that were in the section and know the value."
 #define SPREAD_REAL(k, t, u, which, m, more, d)                                                     \
     {                                                                                               \
         k, t, u, d, FV_FIELD(struct fv_section_view, value[which].m), .flags = FV_NULLABLE | (more) \
@@ -536,21 +545,22 @@ static void get_imbalance(void *subject, const void *row, const struct fv_column
     {                                                                \
         k, t, "", d, COUNTED(struct fv_section_view, value[which].m) \
     }
-#define SPREAD_RANK(g, t, which)                                                              \
-    {                                                                                         \
-        g ".max_rank", t " max rank", "", "That rank.", FV_GET(FV_TYPE_NUMBER, get_max_rank), \
-            .flags = FV_NULLABLE, .offset = offsetof(struct fv_section_view, value[which])    \
+#define SPREAD_RANK(g, t, which)                                                                           \
+    {                                                                                                      \
+        g ".max_rank", t " max rank", "", "The rank with the most.", FV_GET(FV_TYPE_NUMBER, get_max_rank), \
+            .flags = FV_NULLABLE, .offset = offsetof(struct fv_section_view, value[which])                 \
     }
-#define SPREAD_S(g, t, which, more, d)                                                         \
-    SPREAD_REAL(g ".sum_s", t " sum", "s", which, sum, more, d OVER_RANKS_DOC),                \
-        SPREAD_REAL(g ".mean_s", t, "s", which, mean, more, "The mean of these ranks."),       \
-        SPREAD_REAL(g ".min_s", "min", "s", which, min, more, "That of the rank with least."), \
-        SPREAD_REAL(g ".max_s", "max", "s", which, max, more, "That of the rank with most."), SPREAD_RANK(g, t, which)
+#define SPREAD_S(g, t, which, more, d)                                                              \
+    SPREAD_REAL(g ".sum_s", t " sum", "s", which, sum, more, d OVER_RANKS_DOC),                     \
+        SPREAD_REAL(g ".mean_s", t, "s", which, mean, more, "Mean of these ranks."),                \
+        SPREAD_REAL(g ".min_s", "min", "s", which, min, more, "Value of the rank with the least."), \
+        SPREAD_REAL(g ".max_s", "max", "s", which, max, more, "Value of the rank with the most."),  \
+        SPREAD_RANK(g, t, which)
 #define SPREAD_N(g, t, which, d)                                                           \
     SPREAD_WHOLE(g ".sum", t, which, sum, d OVER_RANKS_DOC),                               \
-        SPREAD_REAL(g ".mean", t " mean", "", which, mean, 0, "The mean of these ranks."), \
-        SPREAD_WHOLE(g ".min", t " min", which, min, "That of the rank with least."),      \
-        SPREAD_WHOLE(g ".max", t " max", which, max, "That of the rank with most."), SPREAD_RANK(g, t, which)
+        SPREAD_REAL(g ".mean", t " mean", "", which, mean, 0, "Mean of these ranks."),     \
+        SPREAD_WHOLE(g ".min", t " min", which, min, "Value of the rank with the least."), \
+        SPREAD_WHOLE(g ".max", t " max", which, max, "Value of the rank with the most."), SPREAD_RANK(g, t, which)
 
 /* Of one class of lengths. */
 static void get_messages(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -561,61 +571,65 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
     v->null = !(number >= 0 && number < 1e18);
     v->whole = v->null ? 0 : (uint64_t)number;
 }
-#define MESSAGES_OF(k, t, class)                                                                              \
-    {                                                                                                         \
-        k, t, "", "Messages of this class that were sent and received.", FV_GET(FV_TYPE_WHOLE, get_messages), \
-            .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = class                                      \
+#define MESSAGES_OF(k, t, class)                                                                          \
+    {                                                                                                     \
+        k, t, "", "Messages of this size class, sent and received.", FV_GET(FV_TYPE_WHOLE, get_messages), \
+            .flags = FV_FLAT | FV_NULLABLE | FV_BLANK, .argument = class                                  \
     }
 
 #define SECTION_VALUES                                                                                                 \
-    { "rank_count", "ranks", "", "Ranks that were in it.", FV_FIELD(struct fv_section_view, ranks) },                  \
-        { "thread_count", "threads", "", "Threads that were in it.", FV_FIELD(struct fv_section_view, threads) },      \
+    { "rank_count", "ranks", "", "Ranks that were in the section.", FV_FIELD(struct fv_section_view, ranks) },         \
+        { "thread_count", "threads", "", "Threads that were in the section.",                                          \
+          FV_FIELD(struct fv_section_view, threads) },                                                                 \
         { "count", "count", "",                                                                                        \
-          "Instances, from begin to end, those that are still open included. A section within itself is one "          \
-          "instance.",                                                                                                 \
+          "Number of instances, from begin to end, including open ones. A section within itself is one instance.",     \
           FV_FIELD(struct fv_section_view, count) },                                                                   \
         INSTANCE_COLUMNS("instance.", struct fv_section_view),                                                         \
         SPREAD_S("elapsed", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),                                            \
         FV_SHARE_COLUMN("elapsed_share", "of all", struct fv_section_view, value[FV_SECTION_ELAPSED].sum, FV_OF_RANKS, \
-                        FV_FLAT, "elapsed.sum_s of the time of all ranks."),                                           \
+                        FV_FLAT, "elapsed.sum_s as a share of the time of all ranks."),                                \
         { "imbalance",                                                                                                 \
           "imbalance",                                                                                                 \
           "share",                                                                                                     \
-          "1 - mean over max of elapsed.",                                                                             \
+          "1 - mean over maximum of elapsed.",                                                                         \
           FV_GET(FV_TYPE_REAL, get_imbalance),                                                                         \
           .flags = FV_NULLABLE },                                                                                      \
         SPREAD_S("thread_time", "thread time", FV_SECTION_THREADS_TIME, 0,                                             \
-                 "Elapsed time, summed over a rank's threads; so is everything below."),                               \
+                 "Elapsed time, summed over a rank's threads. All following values are summed in the same way."),      \
         SPREAD_S("user_time", "user", FV_SECTION_USER, 0, "CPU time in user mode" CPU_DOC),                            \
-        SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel, of the same threads."),       \
+        SPREAD_S("system_time", "system", FV_SECTION_SYSTEM, 0, "CPU time in the kernel of the same threads."),        \
         SPREAD_S("process_cpu", "process CPU", FV_SECTION_PROCESS, 0, PROCESS_DOC "."),                                \
-        SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of the MPI calls that ended in it."),                     \
+        SPREAD_S("mpi_time", "MPI", FV_SECTION_MPI, 0, "Time of MPI calls that ended in the section."),                \
         SPREAD_S("wait", "wait", FV_SECTION_WAIT, FV_AS_KIND, WAIT_DOC),                                               \
         KIND_COLUMN("wait", struct fv_section_view, value[FV_SECTION_WAIT].sum),                                       \
         FV_QUOTIENT_COLUMN("mpi_share", "MPI", "share", struct fv_section_view, value[FV_SECTION_MPI].sum,             \
-                           value[FV_SECTION_THREADS_TIME].sum, FV_FLAT, "mpi_time.sum_s of thread_time.sum_s."),       \
+                           value[FV_SECTION_THREADS_TIME].sum, FV_FLAT,                                                \
+                           "mpi_time.sum_s as a share of thread_time.sum_s."),                                         \
         FV_QUOTIENT_COLUMN("wait_share", "waiting", "share", struct fv_section_view, value[FV_SECTION_WAIT].sum,       \
-                           value[FV_SECTION_THREADS_TIME].sum, FV_FLAT | FV_AS_KIND, "wait.sum_s of it."),             \
+                           value[FV_SECTION_THREADS_TIME].sum, FV_FLAT | FV_AS_KIND,                                   \
+                           "wait.sum_s as a share of thread_time.sum_s."),                                             \
         SPREAD_S("lock_wait", "locks", FV_SECTION_LOCK, 0,                                                             \
-                 "Waiting for locks and barriers of threads; null without --threads."),                                \
-        SPREAD_S(                                                                                                      \
-            "sampled_cpu", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,                                                 \
-            "CPU time by clock samples (of user mode; where only a timer can be had, of both), also of threads that "  \
-            "its threads made and that were in no section themselves; null without --sample."),                        \
+                 "Time spent waiting for locks and barriers of threads. Null without --threads."),                     \
+        SPREAD_S("sampled_cpu", "sampled", FV_SECTION_SAMPLED, FV_ESTIMATE,                                            \
+                 "CPU time in user mode by clock samples; if only a timer is available, in both modes. It includes "   \
+                 "threads created by threads in the section, unless they were in a section themselves. Null without "  \
+                 "--sample."),                                                                                         \
         THREAD_COLUMNS("thread_sampled.", struct fv_section_view),                                                     \
-        SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in it."),                               \
+        SPREAD_N("mpi_calls", "calls", FV_SECTION_CALLS, "MPI calls that ended in the section."),                      \
         SPREAD_N("faults", "faults", FV_SECTION_FAULTS,                                                                \
-                 "Page faults, minor and major, of the threads that opened it; null as user_time."),                   \
+                 "Page faults, minor and major, of the threads that opened the section. Null as user_time."),          \
         SPREAD_N("switches", "switches", FV_SECTION_SWITCHES,                                                          \
-                 "Context switches, voluntary and not, of the threads that opened it; null as user_time."),            \
+                 "Context switches, voluntary and involuntary, of the threads that opened the section. Null as "       \
+                 "user_time."),                                                                                        \
         SPREAD_N("sent_below_4k", "sent <4k", FV_SECTION_SENT,                                                         \
-                 MESSAGE_DOC("sent", "less than 4 KiB, of 0 bytes too")),                                              \
+                 MESSAGE_DOC("sent", "sent less than 4 KiB, including 0 bytes")),                                      \
         SPREAD_N("sent_below_64k", "sent <64k", FV_SECTION_SENT + 1,                                                   \
-                 MESSAGE_DOC("sent", "4 KiB to less than 64 KiB")),                                                    \
-        SPREAD_N("sent_below_1m", "sent <1m", FV_SECTION_SENT + 2, MESSAGE_DOC("sent", "64 KiB to less than 1 MiB")),  \
-        SPREAD_N("sent_1m_and_above", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "1 MiB or more")),         \
+                 MESSAGE_DOC("sent", "sent 4 KiB to less than 64 KiB")),                                               \
+        SPREAD_N("sent_below_1m", "sent <1m", FV_SECTION_SENT + 2,                                                     \
+                 MESSAGE_DOC("sent", "sent 64 KiB to less than 1 MiB")),                                               \
+        SPREAD_N("sent_1m_and_above", "sent >=1m", FV_SECTION_SENT + 3, MESSAGE_DOC("sent", "sent 1 MiB or more")),    \
         SPREAD_N("received_below_4k", "recv <4k", FV_SECTION_RECEIVED,                                                 \
-                 RECEIVED_DOC("less than 4 KiB, of 0 bytes too")),                                                     \
+                 RECEIVED_DOC("less than 4 KiB, including 0 bytes")),                                                  \
         SPREAD_N("received_below_64k", "recv <64k", FV_SECTION_RECEIVED + 1,                                           \
                  RECEIVED_DOC("4 KiB to less than 64 KiB")),                                                           \
         SPREAD_N("received_below_1m", "recv <1m", FV_SECTION_RECEIVED + 2, RECEIVED_DOC("64 KiB to less than 1 MiB")), \
@@ -626,12 +640,12 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
 
 static const struct fv_column_def section_columns[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "id", items, "Index in this list, from 0."),
-    { "section", "section", "", "Its name, cut to 63 bytes; that of the whole program is all.",
+    { "section", "section", "", "Name of the section, cut to 63 bytes. `all` is the whole program.",
       FV_FIELD(struct fv_section_view, name) },
-    { "number", "no.", "", "Its number.", FV_FIELD(struct fv_section_view, number) },
-    { "level", "level", "", "The level of the first begin.", FV_FIELD(struct fv_section_view, level) },
-    { "whole", "whole", "", "Is it the whole program?", FV_FIELD(struct fv_section_view, whole) },
-    { "others", "others", "", "Does it stand for all sections beyond the 1023rd of a rank?",
+    { "number", "no.", "", "Number of the section.", FV_FIELD(struct fv_section_view, number) },
+    { "level", "level", "", "Level given at the first begin.", FV_FIELD(struct fv_section_view, level) },
+    { "whole", "whole", "", "True: the whole program.", FV_FIELD(struct fv_section_view, whole) },
+    { "others", "others", "", "True: it stands for all sections of a rank after the 1023rd.",
       FV_FIELD(struct fv_section_view, others) },
     SECTION_VALUES,
     { "mpi_calls_by_function", "MPI functions", "", "", FV_NEST(functions) },
@@ -646,10 +660,9 @@ static const struct fv_relation sections_relation = {
     .name = "sections",
     .key = "sections",
     .title = "Sections",
-    .doc = "Parts of the program that it marks by fvmpi_section_begin() and _end() (fvmpi.h), told apart by "
-           "name "
-           "and number. The first is the whole program, from entering MPI_Init to leaving MPI_Finalize (without "
-           "MPI, from the program's start to its end). The others follow by elapsed time.",
+    .doc = "Parts of the program marked by fvmpi_section_begin() and _end() (fvmpi.h), by name and number. The first "
+           "is the whole program: from entering MPI_Init to leaving MPI_Finalize, or from start to end without MPI. "
+           "The others are sorted by elapsed time.",
     .shown = "section number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 instance_p99_s/7 "
              "user_time_mean_s/7 "
              "system_time_mean_s/6 process_cpu_mean_s/5 "
@@ -664,9 +677,9 @@ static const struct fv_relation sections_relation = {
 /* ---- sections of one name ---- */
 
 static const struct fv_column_def name_columns[] = {
-    { "section", "section", "", "The name.", FV_FIELD(struct fv_section_view, name) },
-    { "number_count", "numbers", "", "Sections of that name.", FV_FIELD(struct fv_section_view, numbers) },
-    { "longest_number", "longest no.", "", "The number of the one with most time, over the ranks.",
+    { "section", "section", "", "Name of the sections.", FV_FIELD(struct fv_section_view, name) },
+    { "number_count", "numbers", "", "Number of sections with that name.", FV_FIELD(struct fv_section_view, numbers) },
+    { "longest_number", "longest", "", "Number of the section with the most time, over all ranks.",
       FV_FIELD(struct fv_section_view, longest_number) },
     SECTION_VALUES,
 };
@@ -675,9 +688,9 @@ static const struct fv_relation section_names_relation = {
     .name = "section_names",
     .key = "section_names",
     .title = "Sections by name",
-    .doc = "Sections that differ in their number alone, together, by elapsed time, longest first: a rank's are added "
-           "up, then "
-           "means and extremes are over ranks. What has one number is in sections alone.",
+    .doc =
+        "Sections of the same name with different numbers, taken together, longest elapsed time first. The values of a "
+        "rank are added first; means and extremes are then over ranks. A name with one number is in sections only.",
     .shown =
         "section number_count longest_number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 "
         "instance_p99_s/7 mpi_share wait_share mpi_calls_sum/5",
@@ -700,21 +713,21 @@ static const void *the_losses(void *subject, const void *parent)
     }
 static const struct fv_column_def lost_columns[] = {
     LOSS("above_level", above_level, "Begins above --section-level."),
-    LOSS("too_deep", too_deep, "Begins that were not measured, because 64 sections were open on the thread."),
-    LOSS("too_many", others, "Begins beyond 1023 sections, which are all in one."),
+    LOSS("too_deep", too_deep, "Begins that were not measured because 64 sections were open on the thread."),
+    LOSS("too_many", others, "Begins of sections after the 1023rd, which are recorded as one."),
     LOSS("calls_not_told_apart", sets,
-         "Begins beyond 4095 combinations of open sections, whose MPI calls are counted, but not listed."),
+         "Begins beyond 4095 combinations of open sections. Their MPI calls are counted but not listed."),
     LOSS("interrupted", interrupted,
-         "Begins and ends in a signal handler that interrupted another, or that a signal handler left by "
-         "longjmp(): as if they had not been."),
-    LOSS("unmeasured", unmeasured, "Begins that were not measured: no disk."),
-    LOSS("untraced", untraced, "Begins and ends that the trace has too late or not: in a call, or without room."),
+         "Begins and ends in a signal handler that interrupted another one, or that ended by longjmp(). They are "
+         "ignored."),
+    LOSS("unmeasured", unmeasured, "Begins that were not measured because the rank file had no room."),
+    LOSS("untraced", untraced, "Begins and ends that are late or missing in the trace, inside a call or without room."),
 };
 static const struct fv_relation sections_lost_relation = {
     .name = "sections_lost",
     .key = "sections_lost",
     .title = "Sections that were not measured",
-    .doc = "Begins and ends of sections that were not measured, or not fully.",
+    .doc = "Begins and ends of sections that were not measured, or not completely.",
     .shape = FV_ONE,
     FV_COLUMNS(lost_columns),
     .base = the_losses,

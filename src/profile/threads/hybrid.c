@@ -84,41 +84,42 @@ static bool is_known(void *subject, const void *row, const struct fv_column_def 
     }
 static const struct fv_column_def hybrid_columns[] = {
     SHARE("parallel", "parallel efficiency", parallel,
-          "Part of the time of all threads that is computing: mpi_parallel x omp_parallel, sum U / (T sum N), N "
+          "Share of the time of all threads that is computing: mpi_parallel x omp_parallel = sum U / (T sum N). N: "
           "threads of a rank, the most of a team."),
     SHARE("mpi_parallel", "MPI", mpi,
-          "Part of it outside of MPI: mpi_load_balance x mpi_communication. While a rank is in MPI, all of its threads "
-          "are."),
-    SHARE("mpi_load_balance", "load balance", mpi_load_balance,
-          "Mean over longest time of a rank outside of MPI: sum N A / (max A sum N)."),
+          "Share of the time of all threads outside of MPI: mpi_load_balance x mpi_communication. While a rank is in "
+          "MPI, all its threads count as in MPI."),
+    SHARE("mpi_load_balance", "MPI balance", mpi_load_balance,
+          "Mean over maximum of the ranks' time outside of MPI, weighted by threads: sum N A / (max A sum N)."),
     SHARE("mpi_communication", "communication", mpi_communication,
-          "Longest time outside of MPI over the longest time of a rank: max A / T."),
+          "Longest time of a rank outside of MPI over the longest time of a rank: max A / T."),
     SHARE("omp_parallel", "OpenMP", omp,
-          "Part of the threads' time outside of MPI that is computing: omp_load_balance x omp_scheduling x "
-          "omp_serialization, sum U / sum N A."),
-    SHARE("omp_load_balance", "load balance", omp_load_balance,
-          "What waiting in regions leaves: imbalance_s, for the last thread at their end, at barriers, for criticals "
-          "and locks."),
-    SHARE("omp_scheduling", "scheduling", omp_scheduling, "What fork and join of regions leave: scheduling_s."),
+          "Share of the threads' time outside of MPI that is computing: omp_load_balance x omp_scheduling x "
+          "omp_serialization = sum U / sum N A."),
+    SHARE("omp_load_balance", "OpenMP balance", omp_load_balance,
+          "Efficiency left by waiting in regions (imbalance_s): for the last thread at the end, at barriers, for "
+          "criticals and locks."),
+    SHARE("omp_scheduling", "scheduling", omp_scheduling,
+          "Efficiency left by fork and join of regions (scheduling_s)."),
     SHARE("omp_serialization", "serialization", omp_serialization,
-          "What threads in no region leave: serialization_s, workers while the main thread computes alone, and teams "
-          "that are smaller."),
-    SECONDS("useful_s", "useful", useful_s, "Computing of all threads; null, as the following: as the shares."),
-    SECONDS("imbalance_s", "imbalance", imbalance_s, "Waiting of threads for each other in regions."),
+          "Efficiency left by threads outside of regions (serialization_s): idle workers while the main thread "
+          "computes alone, and smaller teams."),
+    SECONDS("useful_s", "useful", useful_s,
+            "Computing time of all threads. Null, as the following: the efficiencies are not known."),
+    SECONDS("imbalance_s", "imbalance", imbalance_s, "Time that threads waited for each other in regions."),
     SECONDS("scheduling_s", "scheduling", scheduling_s,
-            "From the fork of regions until a thread begins, and from the end of the last one to the join."),
+            "Time from the fork of regions until each thread began, and from the end of its last part to the join."),
     SECONDS("serialization_s", "serialization", serialization_s,
-            "Time outside of MPI that threads of a team are in no region."),
+            "Time outside of MPI in which threads of a team are in no region."),
 };
 const struct fv_relation fv_hybrid_efficiency_relation = {
     .recorded_by = "fvmpi run --threads, where OpenMP's regions are seen",
     .name = "hybrid_efficiency",
     .key = "hybrid_efficiency",
     .title = "Efficiency of MPI and OpenMP",
-    .doc = "The metrics of the POP project for MPI and OpenMP together, as in TALP; the formulas are in "
-           "src/tool/pop.h. Null: no team of OpenMP was "
-           "recorded, or there are teams within teams, of over 256 threads, or open at the end, pauses, MPI calls in "
-           "regions, or by several threads of a rank.",
+    .doc = "Efficiency metrics of the POP project for MPI and OpenMP together, as in TALP; formulas in src/tool/pop.h. "
+           "Null: no OpenMP team was recorded. Also null with nested teams, teams of more than 256 threads, regions "
+           "open at the end, pauses, MPI calls in regions, or MPI calls by several threads of a rank.",
     .shape = FV_ONE,
     FV_COLUMNS(hybrid_columns),
     .base = the_hybrid,

@@ -41,13 +41,14 @@ static void get_operation(void *subject, const void *row, const struct fv_column
 
 #define KIND_COLUMN(S, m)                                                                                     \
     {                                                                                                         \
-        "kind", "kind", "", "What threads wait for; ?: the file is damaged.", FV_GET(FV_TYPE_TEXT, get_kind), \
+        "kind", "kind", "", "What threads wait for. ?: the file is damaged.", FV_GET(FV_TYPE_TEXT, get_kind), \
             .argument = offsetof(S, m), .words = kind_words                                                   \
     }
-#define OPERATION_COLUMN(S, m)                                                                            \
-    {                                                                                                     \
-        "operation", "operation", "", "What is called; of a read-write lock, lock, try and timed write.", \
-            FV_GET(FV_TYPE_TEXT, get_operation), .argument = offsetof(S, m), .words = operation_words     \
+#define OPERATION_COLUMN(S, m)                                                                        \
+    {                                                                                                 \
+        "operation", "operation", "",                                                                 \
+            "The operation. For a read-write lock: lock, try and timed mean write operations.",       \
+            FV_GET(FV_TYPE_TEXT, get_operation), .argument = offsetof(S, m), .words = operation_words \
     }
 
 static void get_name(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
@@ -60,7 +61,7 @@ static void get_name(void *subject, const void *row, const struct fv_column_def 
 static const struct fv_column_def lock_outer[] = {
     FV_DATA_ID_COLUMN(locks, struct fv_locks, "lock_id", items, "Index in locks, from 0."),
     KIND_COLUMN(struct fv_lock_view, kind),
-    { "name", "name", "", "As in locks.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "name", "name", "", "Name as in locks.", FV_GET(FV_TYPE_TEXT, get_name) },
 };
 
 /* ---- call sites of a lock ---- */
@@ -135,41 +136,42 @@ static void get_role(void *subject, const void *row, const struct fv_column_def 
 static const char *const role_words[] = { "waits", "holds", NULL };
 static const struct fv_column_def site_columns[] = {
     { "role", "role", "",
-      "waits: what was done there had to wait. holds: others wait for what was done there: it was "
-      "acquired there, or, of conditions and semaphores, signalled.",
+      "waits: operations that had to wait. holds: operations that made others wait, because they acquired the lock; "
+      "for conditions and semaphores, because they signalled.",
       FV_GET(FV_TYPE_TEXT, get_role), .words = role_words },
     OPERATION_COLUMN(struct site_row, operation),
     FV_PATH_COLUMNS(struct site_row, node),
     { "whole_path", "whole", "",
-      "Is it the whole path? Else it is the call alone: only waits of 50 us and more have their whole path.",
+      "True: the whole call path is known. Otherwise only the call itself: waits below 50 us have no call path.",
       FV_FIELD(struct site_row, whole) },
     { "count", "count", "",
-      "Operations that succeeded; over all sites of role waits they sum up to the lock's. Of role holds, "
+      "Operations that succeeded. Over all rows with role waits they add up to the lock's count. Role holds: "
       "acquisitions or signals.",
       FV_FIELD(struct site_row, count) },
     { "contended_count", "contended", "",
-      "Those that had to wait. Of role holds, waits of other threads that began meanwhile; null without "
-      "--threads=owner, and of signals.",
+      "Operations that had to wait. Role holds: waits of other threads that began during this hold; null without "
+      "--threads=owner, and for signals.",
       FV_FIELD(struct site_row, contended), .flags = FV_UNLESS_NONE },
-    { "failed_count", "failed", "", "Operations that failed; null of role holds.", FV_FIELD(struct site_row, failed),
+    { "failed_count", "failed", "", "Operations that failed. Null for role holds.", FV_FIELD(struct site_row, failed),
       .flags = FV_UNLESS_NONE },
-    { "wait_s", "wait", "s", "Waiting. Of role holds, that of other threads; null as contended_count.",
+    { "wait_s", "wait", "s", "Time spent waiting. Role holds: waiting of other threads; null as in contended_count.",
       FV_FIELD(struct site_row, wait_s), .flags = FV_NULLABLE },
-    { "wait_max_s", "longest", "s", "The longest wait; null of role holds.", FV_FIELD(struct site_row, wait_max_s),
+    { "wait_max_s", "longest", "s", "Longest wait. Null for role holds.", FV_FIELD(struct site_row, wait_max_s),
       .flags = FV_NULLABLE },
     { "hold_s", "hold", "s",
-      "How long it was held that was acquired there; null of role waits, of signals, and without "
+      "Time that the lock was held after being acquired here. Null for role waits, for signals, and without "
       "--threads=hold.",
       FV_FIELD(struct site_row, hold_s), .flags = FV_NULLABLE },
-    { "hold_max_s", "longest hold", "s", "The longest time; null likewise.", FV_FIELD(struct site_row, hold_max_s),
-      .flags = FV_NULLABLE },
+    { "hold_max_s", "longest hold", "s",
+      "Longest time that the lock was held after being acquired here. Null as in hold_s.",
+      FV_FIELD(struct site_row, hold_max_s), .flags = FV_NULLABLE },
 };
 static const struct fv_relation lock_sites = {
     .name = "lock_sites",
     .key = "sites",
     .title = "Call sites of locks",
-    .doc = "Where each lock was used: call paths that waited for it, and those that acquired or signalled it, as "
-           "role says; by waiting, their own and that of others, longest first.",
+    .doc = "Where each lock is used: call paths that waited, and those that acquired or signalled (role). Sorted by "
+           "their own waiting plus that of others, longest first.",
     FV_COLUMNS(site_columns),
     FV_OUTER(lock_outer),
     .count = site_count,
@@ -236,25 +238,26 @@ static const void *thread_at(void *subject, const void *parent, size_t i)
     return sum_of_parts(subject, parts_of(subject, parent) + i, 1);
 }
 
-#define PART_COLUMNS                                                                                                \
-    { "count", "count", "", "Operations that succeeded.", FV_FIELD(struct part_row, count) },                       \
-        { "contended_count", "contended", "", "Those that had to wait.", FV_FIELD(struct part_row, contended) },    \
-        { "last_count", "last", "", "Rounds of a barrier that it came last to.", FV_FIELD(struct part_row, last) }, \
-        { "wait_s", "wait", "s", "Waiting, over the threads.", FV_FIELD(struct part_row, wait_s) },                 \
-    {                                                                                                               \
-        "hold_s", "hold", "s", "How long it was held; null without --threads=hold.",                                \
-            OF_MODE(struct part_row, hold_s, FV_THREADS_HOLD)                                                       \
+#define PART_COLUMNS                                                                                                  \
+    { "count", "count", "", "Operations that succeeded.", FV_FIELD(struct part_row, count) },                         \
+        { "contended_count", "contended", "", "Operations that had to wait.", FV_FIELD(struct part_row, contended) }, \
+        { "last_count", "last", "", "Rounds of a barrier in which this rank or thread came last.",                    \
+          FV_FIELD(struct part_row, last) },                                                                          \
+        { "wait_s", "wait", "s", "Time spent waiting, over all threads.", FV_FIELD(struct part_row, wait_s) },        \
+    {                                                                                                                 \
+        "hold_s", "hold", "s", "Time that the lock was held. Null without --threads=hold.",                           \
+            OF_MODE(struct part_row, hold_s, FV_THREADS_HOLD)                                                         \
     }
 static const struct fv_column_def lock_rank_columns[] = {
-    FV_RANK_COLUMN(struct part_row, rank, "rank", "rank", "A rank that used it."),
-    { "thread_count", "threads", "", "Its threads that used it.", FV_FIELD(struct part_row, threads) },
+    FV_RANK_COLUMN(struct part_row, rank, "rank", "rank", "A rank that used the lock."),
+    { "thread_count", "threads", "", "Its threads that used the lock.", FV_FIELD(struct part_row, threads) },
     PART_COLUMNS,
 };
 static const struct fv_relation lock_ranks = {
     .name = "locks_by_rank",
     .key = "per_rank",
     .title = "Locks by rank",
-    .doc = "The lock's numbers of each rank that used it, by rank.",
+    .doc = "Numbers of the lock on each rank that used it, by rank.",
     .shape = FV_ROWS,
     .by_rank = true,
     FV_COLUMNS(lock_rank_columns),
@@ -264,7 +267,7 @@ static const struct fv_relation lock_ranks = {
 };
 static const struct fv_column_def lock_thread_columns[] = {
     FV_RANK_COLUMN(struct part_row, rank, "rank", "rank", "The rank."),
-    { "thread", "thread", "", "The thread's number in the process; 0 is the first.", FV_FIELD(struct part_row, thread),
+    { "thread", "thread", "", "Number of the thread in its process; 0 is the first.", FV_FIELD(struct part_row, thread),
       .flags = FV_IS_THREAD },
     PART_COLUMNS,
 };
@@ -273,7 +276,7 @@ static const struct fv_relation lock_threads = {
     .name = "locks_by_thread",
     .key = "per_thread",
     .title = "Barriers by thread",
-    .doc = "Of barriers, the numbers of each thread: who waits, and who comes last. By rank and thread.",
+    .doc = "Numbers of each thread at barriers: which threads wait, and which come last. By rank and thread.",
     .shape = FV_ROWS,
     FV_COLUMNS(lock_thread_columns),
     FV_OUTER(lock_outer),
@@ -285,8 +288,7 @@ static const struct fv_relation lock_waits = {
     .name = "lock_waits",
     .key = "wait_durations",
     .title = "Waits for locks by length",
-    .doc = "How long the waits for each lock were: buckets of their lengths, each twice as long as the one before, "
-           "shortest first; those that no wait fell into are left out.",
+    .doc = "Durations of waits for each lock, in powers of two, shortest first. Empty buckets are left out.",
     .columns = fv_time_bucket_columns,
     .column_count = FV_TIME_BUCKET_COLUMNS,
     FV_OUTER(lock_outer),
@@ -353,81 +355,79 @@ static void get_hold_share(void *subject, const void *row, const struct fv_colum
 
 static const struct fv_column_def lock_columns[] = {
     FV_DATA_ID_COLUMN(locks, struct fv_locks, "id", items, "Index in this list, from 0."),
-    { "key", "key", "", "Its number in each report of the same program, on any run.",
+    { "key", "key", "", "Identifies the lock in all reports of the same program, on any run.",
       FV_GET(FV_TYPE_HEX, get_lock_key) },
     KIND_COLUMN(struct fv_lock_view, kind),
     { "name", "name", "",
-      "The variable (state+0x28: in it), else module+0xoffset. Of a lock on a heap or a stack its "
-      "address, or how many there are, and where it was first used. Of a join, threads of f().",
+      "Variable of the lock (state+0x28: a member), or module+0xoffset. For locks on a heap or stack: the address, or "
+      "their number and where they were first used. For joins: threads of f().",
       FV_GET(FV_TYPE_TEXT, get_name) },
     { "label", "what is waited for", "",
-      "The same as programmers know it: what GCC makes of OpenMP's criticals and regions under their names, "
-      "what has no "
-      "name by where it was first used.",
+      "The same in a programmer's words. OpenMP's criticals and regions have their own names. A lock without a name is "
+      "described by its first use.",
       FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
-    { "wait_s", "waited", "s", "Waiting, over all threads; that of failed operations included.",
+    { "wait_s", "waited", "s", "Time spent waiting, over all threads. Failed operations are included.",
       FV_FIELD(struct fv_lock_view, n.wait_s) },
     FV_SHARE_COLUMN("wait_share", "of time", struct fv_lock_view, n.wait_s, FV_OF_THREAD_LIVES, FV_FLAT,
-                    "wait_s of the lifetimes of all threads."),
+                    "wait_s as a share of the lifetimes of all threads."),
     { "idle_s", "idle", "s",
-      "The part of wait_s in which workers waited for work: threads that the program made, on a condition or a "
-      "semaphore that "
-      "others signal.",
+      "The part of wait_s in which workers waited for work: threads that the program created, waiting for a condition "
+      "or semaphore that others signal.",
       FV_FIELD(struct fv_lock_view, idle_s), .flags = FV_BLANK },
     { "wait_max_s", "longest", "s", "The longest wait.", FV_FIELD(struct fv_lock_view, n.wait_max_s) },
     { "count", "acquired", "", "Operations that succeeded.", FV_FIELD(struct fv_lock_view, n.acquired) },
     { "contended_count", "contended", "",
-      "Those that had to wait: of a barrier, that did not come last; of conditions and joins all.",
+      "Operations that had to wait. Barriers: threads that did not come last. Conditions and joins: all.",
       FV_FIELD(struct fv_lock_view, n.contended) },
     FV_QUOTIENT_COLUMN("contended_share", "contended", "share", struct fv_lock_view, n.contended, n.acquired, FV_FLAT,
-                       "contended_count of count."),
-    { "failed_count", "failed", "", "Operations that failed: timed out, tried in vain, refused.",
+                       "contended_count as a share of count."),
+    { "failed_count", "failed", "", "Operations that failed: timed out, refused, or the lock was busy.",
       FV_FIELD(struct fv_lock_view, n.failed), .flags = FV_BLANK },
-    { "signal_count", "signals", "", "Signals, broadcasts and posts.", FV_FIELD(struct fv_lock_view, n.signals) },
-    { "last_count", "last", "", "Rounds of a barrier that a thread came last to.",
+    { "signal_count", "signals", "", "Number of signals, broadcasts and posts.",
+      FV_FIELD(struct fv_lock_view, n.signals) },
+    { "last_count", "last", "", "Rounds of a barrier with a known last thread.",
       FV_FIELD(struct fv_lock_view, n.last) },
-    { "hold_s", "held", "s", "From acquisition to release by the same thread, summed; null without --threads=hold.",
+    { "hold_s", "held", "s",
+      "Time from acquisition to release by the same thread, summed. Null without --threads=hold.",
       FV_FIELD(struct fv_lock_view, n.hold_s), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode,
       .argument = FV_THREADS_HOLD },
     { "hold_share", "of elapsed", "share",
-      "hold_s over the time that it could have been held: that of the ranks, each as often as it has such locks side "
-      "by side. "
-      "What several threads hold at a time, to read, counts for each. Null likewise.",
+      "hold_s as a share of the ranks' time, counted once for each lock of this entry that exists at the same time. A "
+      "lock held by several readers counts for each. Null without --threads=hold.",
       FV_GET(FV_TYPE_REAL, get_hold_share), .flags = FV_NULLABLE | FV_BLANK, .known = of_mode,
       .argument = FV_THREADS_HOLD },
-    { "hold_max_s", "longest hold", "s", "The longest of these times; null likewise.",
+    { "hold_max_s", "longest hold", "s", "Longest time that it was held. Null without --threads=hold.",
       OF_MODE(struct fv_lock_view, n.hold_max_s, FV_THREADS_HOLD) },
-    { "held_at_end_count", "held at end", "", "Times that it was held when its thread ended.",
+    { "held_at_end_count", "held at end", "", "How often it was held when its thread ended.",
       FV_FIELD(struct fv_lock_view, n.held_at_end) },
-    { "owner_change_count", "owner changes", "", "Acquisitions after another thread's; null without --threads=owner.",
+    { "owner_change_count", "owner changes", "",
+      "Acquisitions after another thread had it. Null without --threads=owner.",
       OF_MODE(struct fv_lock_view, n.owner_changes, FV_THREADS_OWNER) },
-    { "worst.rank", "worst rank", "",
-      "Of the locks that it stands for, the one that was waited for longest: its rank; null: there is none.",
+    { "worst.rank", "worst rank", "", "Rank of the lock with most waiting, among the locks of this entry. Null: none.",
       FV_GET(FV_TYPE_NUMBER, get_worst), .flags = FV_NULLABLE, .argument = WORST_RANK },
-    { "worst.address", "worst address", "", "Its address: of several, one after the other, the last one's.",
+    { "worst.address", "worst address", "", "Address of that lock; if several had it one after the other, of the last.",
       FV_GET(FV_TYPE_HEX, get_worst), .flags = FV_NULLABLE, .argument = WORST_ADDRESS },
-    { "worst.wait_s", "worst wait", "s", "The waiting for it.", FV_GET(FV_TYPE_REAL, get_worst), .flags = FV_NULLABLE,
-      .argument = WORST_WAIT },
-    { "object_count", "objects", "", "Locks that this entry stands for.", FV_FIELD(struct fv_lock_view, objects) },
-    { "inside_mpi", "in MPI", "", "Is it used in MPI's own libraries only?",
-      FV_FIELD(struct fv_lock_view, inside_mpi) },
+    { "worst.wait_s", "worst wait", "s", "Time spent waiting for that lock.", FV_GET(FV_TYPE_REAL, get_worst),
+      .flags = FV_NULLABLE, .argument = WORST_WAIT },
+    { "object_count", "objects", "", "Number of locks in this entry.", FV_FIELD(struct fv_lock_view, objects) },
+    { "inside_mpi", "in MPI", "", "True: only MPI's own libraries use it.", FV_FIELD(struct fv_lock_view, inside_mpi) },
     { "rest", "rest", "",
-      "Does it stand for those of its kind of which nothing else is known: a table was full, or the file "
-      "is damaged?",
+      "True: the entry is the rest of its kind, about which nothing else is known: a table was full, or the file is "
+      "damaged.",
       FV_FIELD(struct fv_lock_view, rest) },
-    { "process_shared", "shared", "", "Do other processes use it, too, which are not seen?",
+    { "process_shared", "shared", "", "True: other processes use it too. fvmpi does not see them.",
       FV_FIELD(struct fv_lock_view, shared) },
-    { "party_count", "parties", "", "Threads that a barrier waits for; null: unknown, or they differ.",
+    { "party_count", "parties", "", "Number of threads that a barrier waits for. Null: not known, or it differs.",
       FV_FIELD(struct fv_lock_view, parties), .flags = FV_UNLESS_0 },
-    { "rank_count", "ranks", "", "Ranks that used it.", FV_FIELD(struct fv_lock_view, ranks) },
+    { "rank_count", "ranks", "", "Number of ranks that used it.", FV_FIELD(struct fv_lock_view, ranks) },
     { "thread_count", "threads", "",
-      "Threads that used it; those that took over an ended one's place count as that one.",
+      "Number of threads that used it. A thread that reuses the place of an ended one counts as the same.",
       FV_FIELD(struct fv_lock_view, threads) },
-    { "symbol", "symbol", "", "The variable; of a join the function; null: none is known.",
+    { "symbol", "symbol", "", "The variable; for joins, the function. Null: not known.",
       FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_NULLABLE, .argument = PLACE_SYMBOL },
-    { "module", "module", "", "Path of the executable or library that it is in; null: it is in none.",
-      FV_GET(FV_TYPE_TEXT, get_place), .flags = FV_NULLABLE, .argument = PLACE_MODULE },
-    { "offset", "offset", "", "Its place in the module; null: it is in none.", FV_GET(FV_TYPE_WHOLE, get_place),
+    { "module", "module", "", "Executable or library that contains it. Null: none.", FV_GET(FV_TYPE_TEXT, get_place),
+      .flags = FV_NULLABLE, .argument = PLACE_MODULE },
+    { "offset", "offset", "", "Offset in the module. Null: none.", FV_GET(FV_TYPE_WHOLE, get_place),
       .flags = FV_NULLABLE, .argument = PLACE_OFFSET },
     FV_PATH_COLUMNS(struct fv_lock_view, node),
     { "wait_durations", "waits", "", "", FV_NEST_IN(lock_waits, struct fv_lock_view, histogram) },
@@ -440,12 +440,11 @@ static const struct fv_relation locks_relation = {
     .name = "locks",
     .key = "locks",
     .title = "Locks",
-    .doc = "What threads waited for in the functions of POSIX threads and of OpenMP (fvmpi run --threads), "
-           "by waiting time, longest first, those inside MPI last. Locks that are only spun on by atomic "
-           "operations are not seen. A static lock is the same on all ranks by its module's build-id and "
-           "its offset. Those of a heap or a stack are one entry where kind and the path that first used "
-           "them are the same; a join's entry stands for the threads that began with one function. The path "
-           "is of a call that used it first, of a static lock its innermost frame alone.",
+    .doc = "Locks and other synchronization of POSIX threads and OpenMP that threads waited for (fvmpi run --threads). "
+           "Longest waiting time first; those inside MPI come last. Spin locks on atomic operations are not seen. "
+           "Static locks of different ranks are merged by build-id and offset. Locks on a heap or stack are merged by "
+           "kind and by the call path of their first use. Joins are merged by the threads' first function. The call "
+           "path is that of a first use; for a static lock, only its innermost frame.",
     .shown = "label kind/6 count/5 contended_share/4 failed_count/1 wait_s wait_share idle_s/2 wait_max_s/3 hold_s/4 "
              "hold_share/4 "
              "thread_count/2",
@@ -475,15 +474,15 @@ static void get_waited_kind(void *subject, const void *row, const struct fv_colu
 }
 
 static const struct fv_column_def wait_kind_columns[] = {
-    { "kind", "kind", "", "What threads wait for; ?: the file is damaged.", FV_GET(FV_TYPE_TEXT, get_waited_kind),
+    { "kind", "kind", "", "What threads wait for. ?: the file is damaged.", FV_GET(FV_TYPE_TEXT, get_waited_kind),
       .words = kind_words },
-    { "wait_s", "wait", "s", "Waiting for it, over all threads.", .stored = FV_F64, .type = FV_TYPE_REAL },
+    { "wait_s", "wait", "s", "Time spent waiting, over all threads.", .stored = FV_F64, .type = FV_TYPE_REAL },
 };
 static const struct fv_relation wait_kinds = {
     .name = "thread_wait_kinds",
     .key = "sync_kinds",
     .title = "What threads wait for",
-    .doc = "The parts of wait_s of thread_waiting, by kind.",
+    .doc = "wait_s of thread_waiting by kind.",
     FV_COLUMNS(wait_kind_columns),
     .count = kind_count,
     .row = kind_at,
@@ -509,17 +508,19 @@ static void get_waiting_rank(void *subject, const void *row, const struct fv_col
 }
 
 #define THREAD_TIME_COLUMNS(S)                                                                                        \
-    { "thread_s", "threads", "s", "Lifetimes of the program's threads, summed, without those that MPI made.",         \
+    { "thread_s", "threads", "s", "Lifetimes of the program's threads, summed. Threads created by MPI are left out.", \
       FV_FIELD(S, thread_s) },                                                                                        \
-        { "wait_s", "wait", "s", "What all threads waited for each other, MPI's own and in MPI calls, too.",          \
+        { "wait_s", "wait", "s",                                                                                      \
+          "Time that all threads waited for each other, including MPI's own threads and waiting in MPI calls.",       \
           FV_FIELD(S, wait_s) },                                                                                      \
-        { "own_wait_s", "own wait", "s", "The part of that of the program's threads outside of MPI.",                 \
+        { "own_wait_s", "own wait", "s", "The part of wait_s of the program's threads outside of MPI.",               \
           FV_FIELD(S, own_wait_s) },                                                                                  \
-        { "idle_s", "idle", "s", "The part of that in which workers waited for work; see idle_s of locks.",           \
+        { "idle_s", "idle", "s", "The part of own_wait_s in which workers waited for work; see idle_s of locks.",     \
           FV_FIELD(S, idle_s) },                                                                                      \
-        { "main_wait_s", "main", "s", "The part of it of main threads, outside of MPI calls.", FV_FIELD(S, main_s) }, \
+        { "main_wait_s", "main", "s", "The part of own_wait_s of main threads, outside of MPI calls.",                \
+          FV_FIELD(S, main_s) },                                                                                      \
     {                                                                                                                 \
-        "in_mpi_s", "in MPI", "s", "The part of that within MPI calls, which is part of MPI time, too.",              \
+        "in_mpi_s", "in MPI", "s", "The part of wait_s within MPI calls, which is also MPI time.",                    \
             FV_FIELD(S, in_mpi_s)                                                                                     \
     }
 static const struct fv_column_def waiting_rank_columns[] = {
@@ -530,7 +531,7 @@ static const struct fv_relation waiting_ranks = {
     .name = "thread_waiting_by_rank",
     .key = "per_rank",
     .title = "Waiting of threads by rank",
-    .doc = "How long the threads of each rank waited for each other, by rank.",
+    .doc = "Time that the threads of each rank waited for each other, by rank.",
     .shape = FV_ROWS,
     .by_rank = true,
     FV_COLUMNS(waiting_rank_columns),
@@ -550,17 +551,18 @@ static void get_now_name(void *subject, const void *row, const struct fv_column_
 
 static const struct fv_column_def now_columns[] = {
     FV_RANK_COLUMN(struct fv_lock_wait, rank, "rank", "rank", "The rank."),
-    { "thread", "thread", "", "The thread's number in the process; 0 is the first.",
+    { "thread", "thread", "", "Number of the thread in its process; 0 is the first.",
       FV_FIELD(struct fv_lock_wait, thread), .flags = FV_IS_THREAD },
-    { "tid", "tid", "id", "The kernel's number.", FV_FIELD(struct fv_lock_wait, tid) },
+    { "tid", "tid", "id", "The kernel's thread id.", FV_FIELD(struct fv_lock_wait, tid) },
     KIND_COLUMN(struct fv_lock_wait, kind),
     OPERATION_COLUMN(struct fv_lock_wait, operation),
-    { "lock_id", "lock", "id", "Index in locks; null: it is not known which.", FV_FIELD(struct fv_lock_wait, lock),
+    { "lock_id", "lock", "id", "The lock, an index in locks. Null: not known.", FV_FIELD(struct fv_lock_wait, lock),
       .flags = FV_UNLESS_NONE },
-    { "name", "name", "", "Its name there; null likewise.", FV_GET(FV_TYPE_TEXT, get_now_name), .flags = FV_NULLABLE },
+    { "name", "name", "", "Name of the lock. Null: not known.", FV_GET(FV_TYPE_TEXT, get_now_name),
+      .flags = FV_NULLABLE },
     FV_PATH_COLUMNS(struct fv_lock_wait, node),
     { "since_s", "since", "s", "When the wait began.", FV_FIELD(struct fv_lock_wait, begin_s) },
-    { "for_s", "for", "s", "How long it has lasted; null: the rank was killed, nobody knows.",
+    { "for_s", "duration", "s", "Duration of the wait so far. Null: the rank was killed, so it is not known.",
       FV_FIELD(struct fv_lock_wait, seconds), .flags = FV_NULLABLE },
 };
 static const struct fv_relation now = {
@@ -568,8 +570,8 @@ static const struct fv_relation now = {
     .name = "threads_waiting_now",
     .key = "now",
     .title = "Threads that wait",
-    .doc = "Threads that waited when their rank was last seen, of ranks that still run or were killed, "
-           "by rank. That wait is in no sum.",
+    .doc = "Threads that waited when their rank was last seen, for ranks that still run or were killed, by rank. No "
+           "sum includes these waits.",
     FV_COLUMNS(now_columns),
     FV_ITEMS(struct fv_locks, now, now_count),
 };
@@ -581,18 +583,17 @@ static void get_mode(void *subject, const void *row, const struct fv_column_def 
 
 static const struct fv_column_def thread_waiting_columns[] = {
     THREAD_TIME_COLUMNS(struct fv_locks),
-    { "holds_recorded", "holds", "", "Was --threads=hold asked for?", FV_GET(FV_TYPE_TRUTH, get_mode),
+    { "holds_recorded", "holds", "", "True: --threads=hold was set.", FV_GET(FV_TYPE_TRUTH, get_mode),
       .argument = FV_THREADS_HOLD },
-    { "owners_recorded", "owners", "", "Was --threads=owner asked for?", FV_GET(FV_TYPE_TRUTH, get_mode),
+    { "owners_recorded", "owners", "", "True: --threads=owner was set.", FV_GET(FV_TYPE_TRUTH, get_mode),
       .argument = FV_THREADS_OWNER },
     { "lost.in_signal_handlers", "in handlers", "", "Operations in signal handlers that could not be counted.",
       FV_FIELD(struct fv_locks, lost.missed) },
     { "lost.without_record", "without record", "",
-      "Operations that are in locks only as part of a rest, for want of room.",
+      "Operations counted only in a rest entry of locks, because there was no room.",
       FV_FIELD(struct fv_locks, lost.overflow) },
-    { "lost.holds", "holds", "", "Times of holding a lock that were not measured.",
-      FV_FIELD(struct fv_locks, lost.holds) },
-    { "lost.thread_lives", "lives", "", "Threads that thread_s and phases miss.",
+    { "lost.holds", "holds", "", "Holds of a lock that were not measured.", FV_FIELD(struct fv_locks, lost.holds) },
+    { "lost.thread_lives", "lost threads", "", "Threads missing in thread_s and phases.",
       FV_FIELD(struct fv_locks, lost.lives) },
     { "sync_kinds", "kinds", "", "", FV_NEST(wait_kinds) },
     { "per_rank", "by rank", "", "", FV_NEST(waiting_ranks) },
@@ -611,7 +612,7 @@ static const struct fv_relation thread_waiting_relation = {
     .name = "thread_waiting",
     .key = "thread_waiting",
     .title = "Waiting of threads",
-    .doc = "How long threads waited for each other, over all ranks; null without --threads.",
+    .doc = "Time that threads waited for each other, over all ranks. Null without --threads.",
     .shape = FV_ONE,
     .nullable = true,
     FV_COLUMNS(thread_waiting_columns),

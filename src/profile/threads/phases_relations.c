@@ -44,68 +44,77 @@ static void get_bound(void *subject, const void *row, const struct fv_column_def
                                                      .argument = offsetof(struct fv_phase_bound, m)           \
     }
 #define SUM_COLUMNS(S, part)                                                                                           \
-    SUM("instance_count", "times", "", "Instances of the phase; of OpenMP, parallel regions.", S, instances),          \
-        BOUND("team.mean", "N", "", "N: threads of an instance, weighted by longest_s.", S, threads, 0),               \
-        SUM("team.min", "min", "", "The fewest threads of an instance.", S, threads_min),                              \
-        SUM("team.max", "max", "", "The most.", S, threads_max),                                                       \
+    SUM("instance_count", "times", "", "Instances of the phase; for OpenMP, parallel regions.", S, instances),         \
+        BOUND("team.mean", "N", "", "N: mean number of threads of an instance, weighted by longest_s.", S, threads,    \
+              0),                                                                                                      \
+        SUM("team.min", "min", "", "Smallest number of threads of an instance.", S, threads_min),                      \
+        SUM("team.max", "max", "", "Largest number of threads of an instance.", S, threads_max),                       \
         SUM("elapsed_s", "elapsed", "s",                                                                               \
-            "From the first creation to the last join; of OpenMP, from fork to end of the regions.", S, elapsed_s),    \
+            "Time from the first creation to the last join. OpenMP: from fork to the end of the region.", S,           \
+            elapsed_s),                                                                                                \
         SUM("longest_s", "longest", "s",                                                                               \
-            "The longest time of a thread, max t; of OpenMP, until the last thread came to the end.", S, longest_s),   \
-        SUM("longest_waitless_s", "without waits", "s", "The same less its waits, max (t - w).", S, useful_longest_s), \
+            "Longest time of a thread, max t. OpenMP: until the last thread reached the end of the region.", S,        \
+            longest_s),                                                                                                \
+        SUM("longest_waitless_s", "without waits", "s", "Longest time of a thread without waits, max (t - w).", S,     \
+            useful_longest_s),                                                                                         \
         SUM("thread_s", "threads", "s",                                                                                \
-            "Times of the threads, sum t; of OpenMP, with the wait for the last thread at the region's "               \
-            "end.",                                                                                                    \
+            "Sum of the threads' times, sum t. OpenMP: including the wait for the last thread at the end of the "      \
+            "region.",                                                                                                 \
             S, time_s),                                                                                                \
-        SUM("wait_s", "wait", "s", "What they waited for each other, sum w; likewise.", S, wait_s),                    \
-        SUM_KNOWN("cpu_s", "CPU", "s", "Their CPU time; null: not all threads ended, or OpenMP.", S, cpu_s),           \
+        SUM("wait_s", "wait", "s",                                                                                     \
+            "Sum of the threads' waits for each other, sum w. OpenMP: including the wait at the end of the region.",   \
+            S, wait_s),                                                                                                \
+        SUM_KNOWN("cpu_s", "CPU", "s", "CPU time of the threads. Null: not all threads ended, or OpenMP.", S, cpu_s),  \
         SUM_KNOWN("off_cpu_s", "off CPU", "s",                                                                         \
-                  "Of thread_s less wait_s, without a processor, at least: run queue, I/O, sleep; null "               \
-                  "as cpu_s.",                                                                                         \
+                  "Lower bound of the part of thread_s - wait_s without a processor: run queue, I/O, sleep. Null as "  \
+                  "in cpu_s.",                                                                                         \
                   S, off_cpu_s),                                                                                       \
         SUM_KNOWN("creator_s", "creator", "s",                                                                         \
-                  "Of elapsed_s, the creating thread's time outside of joining these threads; null: it did "           \
-                  "not join them all, or OpenMP.",                                                                     \
+                  "The part of elapsed_s that the creating thread spends outside of joining these threads. Null: it "  \
+                  "did not join them all, or OpenMP.",                                                                 \
                   S, creator_s),                                                                                       \
         { "cpu_count",                                                                                                 \
           "CPUs",                                                                                                      \
           "",                                                                                                          \
-          "P: processors that a rank may run on, the fewest of these ranks; null: unknown.",                           \
+          "P: processors that a rank may use, the smallest value of these ranks. Null: not known.",                    \
           FV_FIELD(S, sums.cpus),                                                                                      \
           .flags = FV_UNLESS_0 },                                                                                      \
         { "queue_s",                                                                                                   \
           "queue",                                                                                                     \
           "s",                                                                                                         \
-          "Of thread_s less wait_s, what counts as waiting for a processor where there are fewer than "                \
-          "threads; else 0.",                                                                                          \
+          "The part of thread_s - wait_s that counts as waiting for a processor, if there are fewer processors than "  \
+          "threads. Otherwise 0.",                                                                                     \
           FV_FIELD(S, sums.queue_s),                                                                                   \
           .flags = FV_ESTIMATE },                                                                                      \
-        SUM_OMP("join_s", "join", "s", "Part of wait_s: for the last thread at the region's end. Null but of OpenMP.", \
-                S, join_s, part),                                                                                      \
-        SUM_OMP("fork_s", "fork", "s", "From the fork until a thread began; in no sum. Null but of OpenMP.", S,        \
-                fork_s, part),                                                                                         \
+        SUM_OMP("join_s", "join", "s",                                                                                 \
+                "The part of wait_s spent waiting for the last thread at the end of regions. Null: not OpenMP.", S,    \
+                join_s, part),                                                                                         \
+        SUM_OMP("fork_s", "fork", "s",                                                                                 \
+                "Time from fork until each thread began; not part of any sum. Null: not OpenMP.", S, fork_s, part),    \
         SUM_OMP("lost_thread_count", "lost", "",                                                                       \
-                "Threads of teams of over 256, which are in no sum. Null but of OpenMP.", S, lost_threads, part),      \
-        SUM_OMP("untimed_task_count", "untimed tasks", "", "Tasks that may be part of waits. Null but of OpenMP.", S,  \
-                untimed_tasks, part),                                                                                  \
+                "Threads beyond 256 of a team, which no sum includes. Null: not OpenMP.", S, lost_threads, part),      \
+        SUM_OMP("untimed_task_count", "untimed tasks", "", "Tasks whose time may be part of waits. Null: not OpenMP.", \
+                S, untimed_tasks, part),                                                                               \
         BOUND("speedup.without_waiting", "no waits", "ratio",                                                          \
-              "How many times as fast the phase were at most if nobody waited: longest_s over "                        \
-              "longest_waitless_s; null, as the following: no time was spent in it.",                                  \
+              "Upper bound of the gain if no thread waited: longest_s / longest_waitless_s. Null, as the following: "  \
+              "the phase took no time.",                                                                               \
               S, without_waiting, FV_ESTIMATE),                                                                        \
         BOUND("speedup.bound", "speedup", "ratio",                                                                     \
-              "Bound of the speedup over one thread: (thread_s - wait_s - queue_s) / longest_s; "                      \
-              "fvmpi-stacks(1) says why.",                                                                             \
+              "Upper bound of the speedup over one thread: (thread_s - wait_s - queue_s) / longest_s. "                \
+              "fvmpi-stacks(1) explains it.",                                                                          \
               S, bound, FV_ESTIMATE),                                                                                  \
-        BOUND("speedup.bound_waitless", "waitless", "ratio", "The same if nobody waited: over longest_waitless_s.", S, \
+        BOUND("speedup.bound_waitless", "waitless", "ratio",                                                           \
+              "The same bound if no thread waited: (thread_s - wait_s - queue_s) / longest_waitless_s.", S,            \
               bound_waitless, FV_ESTIMATE),                                                                            \
         BOUND("speedup.lost_to_waiting", "sync", "ratio",                                                              \
-              "What waiting takes away: bound_waitless - bound. With the two that follow and bound, it is N.", S,      \
-              synchronisation, FV_ESTIMATE),                                                                           \
+              "Speedup lost by waiting: bound_waitless - bound. The two following losses and bound add up to N with "  \
+              "it.",                                                                                                   \
+              S, synchronisation, FV_ESTIMATE),                                                                        \
         BOUND("speedup.lost_to_imbalance", "imbalance", "ratio",                                                       \
-              "What unequal threads take away: N - (thread_s - wait_s) / longest_waitless_s.", S, imbalance,           \
+              "Speedup lost by unequal threads: N - (thread_s - wait_s) / longest_waitless_s.", S, imbalance,          \
               FV_ESTIMATE),                                                                                            \
         BOUND("speedup.lost_to_few_cpus", "few CPUs", "ratio",                                                         \
-              "What fewer processors than threads take away: the rest of N; else 0.", S, few_cpus, FV_ESTIMATE)
+              "Speedup lost by fewer processors than threads: the rest of N, or 0.", S, few_cpus, FV_ESTIMATE)
 
 /* ---- by rank ---- */
 
@@ -122,16 +131,16 @@ static void get_function(void *subject, const void *row, const struct fv_column_
 }
 
 static const char *const kind_words[] = { FV_PHASE_KINDS(FV_LIST_WORD) NULL };
-#define KIND                                                                                   \
-    {                                                                                          \
-        "kind", "kind", "", "Threads that the program created, or OpenMP's parallel regions.", \
-            FV_GET(FV_TYPE_TEXT, get_kind), .words = kind_words                                \
+#define KIND                                                                                 \
+    {                                                                                        \
+        "kind", "kind", "", "Threads that the program created, or OpenMP parallel regions.", \
+            FV_GET(FV_TYPE_TEXT, get_kind), .words = kind_words                              \
     }
-#define FUNCTION                                                                                    \
-    {                                                                                               \
-        "function", "function", "",                                                                 \
-            "What the threads began with; of a region, the function that the compiler made of it.", \
-            FV_GET(FV_TYPE_TEXT, get_function)                                                      \
+#define FUNCTION                                                                                         \
+    {                                                                                                    \
+        "function", "function", "",                                                                      \
+            "First function of the threads; for a region, the function that the compiler made from it.", \
+            FV_GET(FV_TYPE_TEXT, get_function)                                                           \
     }
 static const struct fv_column_def part_columns[] = {
     FV_RANK_COLUMN(struct fv_phase_part, rank, "rank", "rank", "A rank that had the phase."),
@@ -146,7 +155,7 @@ static const struct fv_relation parts = {
     .name = "phases_by_rank",
     .key = "per_rank",
     .title = "Phases by rank",
-    .doc = "The phase's numbers of each rank that had it, by rank.",
+    .doc = "Numbers of the phase on each rank that had it, by rank.",
     .shape = FV_ROWS,
     .by_rank = true,
     FV_COLUMNS(part_columns),
@@ -181,25 +190,25 @@ static const struct fv_column_def phase_columns[] = {
     FV_DATA_ID_COLUMN(phases, struct fv_phases, "id", items, "Index in this list, from 0."),
     KIND,
     FUNCTION,
-    { "rank_count", "ranks", "", "Ranks that had it.", FV_FIELD(struct fv_phase, ranks) },
+    { "rank_count", "ranks", "", "Number of ranks that had the phase.", FV_FIELD(struct fv_phase, ranks) },
     SUM_COLUMNS(struct fv_phase, 0),
-    { "label", "threads of", "", "What it is, in words.", FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
+    { "label", "threads of", "", "The phase in words.", FV_GET(FV_TYPE_TEXT, get_label), .flags = FV_FLAT },
     FV_QUOTIENT_COLUMN("rank_elapsed_s", "elapsed", "s", struct fv_phase, sums.elapsed_s, ranks, FV_FLAT,
-                       "elapsed_s of a rank, the mean."),
+                       "Mean elapsed_s of a rank."),
     FV_SHARE_COLUMN("time_share", "of all", struct fv_phase, sums.time_s, FV_OF_THREAD_LIVES, FV_FLAT,
-                    "thread_s of the time of all threads."),
+                    "thread_s as a share of the time of all threads."),
     FV_QUOTIENT_COLUMN("wait_share", "waiting", "share", struct fv_phase, sums.wait_s, sums.time_s, FV_FLAT,
-                       "wait_s of thread_s."),
+                       "wait_s as a share of thread_s."),
     FV_QUOTIENT_COLUMN("off_cpu_share", "off CPU", "share", struct fv_phase, sums.off_cpu_s, sums.time_s,
-                       FV_FLAT | FV_BLANK, "off_cpu_s of it."),
+                       FV_FLAT | FV_BLANK, "off_cpu_s as a share of thread_s."),
     { "busiest.rank", "busiest rank", "",
-      "The rank of the thread of OpenMP's teams that works longest in all regions; null: not OpenMP.",
+      "Rank of the OpenMP thread that computes longest over all regions. Null: not OpenMP.",
       FV_GET(FV_TYPE_NUMBER, get_busiest_rank), .flags = FV_NULLABLE },
-    { "busiest.thread", "thread", "", "That thread's number in its team.", FV_FIELD(struct fv_phase, busiest.number),
+    { "busiest.thread", "thread", "", "Number of that thread in its team.", FV_FIELD(struct fv_phase, busiest.number),
       .flags = FV_NULLABLE, .known = has_busiest },
-    { "busiest.useful_s", "works", "s", "What it works there, without waits.",
+    { "busiest.useful_s", "works", "s", "Computing time of that thread, without waits.",
       FV_FIELD(struct fv_phase, busiest.useful_s), .flags = FV_NULLABLE, .known = has_busiest },
-    { "open", "open", "", "Had some of its threads, or a region, not ended? Such a region is in no number.",
+    { "open", "open", "", "True: some threads or a region had not ended. Such a region is not in the numbers.",
       FV_FIELD(struct fv_phase, open) },
     FV_PATH_COLUMNS(struct fv_phase, node),
     { "per_rank", "by rank", "", "", FV_NEST(parts) },
@@ -209,12 +218,11 @@ static const struct fv_relation phases_relation = {
     .name = "phases",
     .key = "phases",
     .title = "Phases",
-    .doc = "Parallel phases of threads (fvmpi run --threads), by the time that threads spent in them, "
-           "longest first. Threads that one thread created, that began with one function, and whose times "
-           "from creation to join or end overlap are an instance; those whose first thread was created at "
-           "the same call path, which is shown, are one phase. So are OpenMP's parallel regions that were "
-           "forked at one call path with one function; an empty path: those that there was no room for. "
-           "With t a thread's time and w its waits in it, sums are over instances.",
+    .doc = "Parallel phases of threads (fvmpi run --threads), longest total thread time first. An instance: threads "
+           "that one thread created with the same first function, and whose lifetimes overlap. A phase: instances "
+           "whose first thread was created at the same call path, which is shown. OpenMP regions form a phase if they "
+           "were forked at one call path with one function. An empty path collects those for which there was no room. "
+           "Sums are over instances; t is a thread's time and w its waits.",
     .shown = "label team_mean instance_count/2 rank_elapsed_s/3 wait_share off_cpu_share/4 "
              "speedup_without_waiting "
              "speedup_bound/5 speedup_lost_to_waiting/5 speedup_lost_to_imbalance/1",

@@ -26,45 +26,46 @@ static void get_balance(void *subject, const void *row, const struct fv_column_d
         k, t, u, d, FV_FIELD(W, m), .flags = FV_NULLABLE, .known = is_timed \
     }
 static const struct fv_column_def columns[] = {
-    { "construct", "construct", "", "OpenMP's directive.", FV_GET(FV_TYPE_TEXT, get_kind),
+    { "construct", "construct", "", "The OpenMP directive.", FV_GET(FV_TYPE_TEXT, get_kind),
       .words = fv_work_kind_names },
-    { "function", "in", "", "The program's function that it stands in; null: not known.",
+    { "function", "in", "", "The function of the program that contains it. Null: not known.",
       FV_GET(FV_TYPE_TEXT, fv_get_path_function), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
-    { "place", "at", "", "File and line, without directories; null: not known.",
+    { "place", "at", "", "File and line, without directories. Null: not known.",
       FV_GET(FV_TYPE_TEXT, fv_get_path_place), .flags = FV_FLAT | FV_NULLABLE, .argument = offsetof(W, node) },
     FV_PATH_COLUMNS(W, node),
     { "times", "times", "",
-      "How often it was met: of each rank by the thread that came there most often; of tasks, all that ran.",
+      "How often it was executed: on each rank, by the thread that came most often. Tasks: all that ran.",
       FV_FIELD(W, times) },
-    { "thread_count", "threads", "", "Threads of all ranks that came there.", FV_FIELD(W, threads) },
-    { "executed", "parts", "", "Parts that threads did; of single and masked, one a time; tasks.",
+    { "thread_count", "threads", "", "Threads of all ranks that executed it.", FV_FIELD(W, threads) },
+    { "executed", "parts", "",
+      "Parts that threads executed; for single and masked, one each time; for tasks, their number.",
       FV_FIELD(W, executed) },
     { "timed", "timed", "",
-      "Of them, those whose end was told. libgomp does not say when a single ends, unless it has copyprivate.",
-      FV_FIELD(W, timed), .flags = FV_BLANK },
+      "Parts whose end is known. libgomp does not report the end of a single without copyprivate.", FV_FIELD(W, timed),
+      .flags = FV_BLANK },
     TIMED("time_s", "time", "s", seconds,
-          "Of the timed parts, over all threads, without the barrier at the construct's end; of tasks with those that "
-          "ran meanwhile. Null: none was timed."),
-    TIMED("max_s", "max", "s", max_s, "The longest part."),
-    TIMED("wait_s", "wait", "s", wait_s, "Of time_s, waiting for other threads inside of it: criticals, locks, turns."),
-    TIMED("thread_max_s", "busiest", "s", thread_max_s, "time_s of the thread with most."),
+          "Total time of the timed parts, over all threads, without the barrier at the end of the construct. For "
+          "tasks, it includes tasks that ran inside. Null: none was timed."),
+    TIMED("max_s", "max", "s", max_s, "Longest part."),
+    TIMED("wait_s", "wait", "s", wait_s,
+          "The part of time_s spent waiting for other threads inside of it: criticals, locks, ordered."),
+    TIMED("thread_max_s", "busiest", "s", thread_max_s, "time_s of the thread with the most."),
     { "balance", "balance", "ratio",
-      "time_s of a thread, the mean, over that of the thread with most: 1 is even. What is missing to 1 waits at the "
-      "barrier behind it.",
+      "Mean over maximum of the threads' time_s; 1 is balanced. The other threads wait at the barrier that follows.",
       FV_GET(FV_TYPE_REAL, get_balance), .flags = FV_NULLABLE },
-    FV_RANK_OR_NULL_COLUMN(W, max_rank, "max_rank", "rank", "The rank of the thread with most; null: none was timed."),
-    TIMED("max_thread", "thread", "", max_thread, "That thread, as in the table of threads."),
+    FV_RANK_OR_NULL_COLUMN(W, max_rank, "max_rank", "rank",
+                           "Rank of the thread with the most time_s. Null: none was timed."),
+    TIMED("max_thread", "thread", "", max_thread, "That thread, as in table threads."),
 };
 static const struct fv_relation works_relation = {
     .name = "worksharing",
     .key = "worksharing",
     .title = "Worksharing",
-    .doc = "OpenMP's loops, sections, singles, tasks, target regions and the like (fvmpi run --threads), by the place "
-           "where they stand (of tasks made by GCC their function), over all ranks and threads; by time_s, longest "
-           "first. Exact. libgomp tells of loops that are not scheduled statically, of sections and singles; run-time "
-           "libraries with OMPT (LLVM's, Intel's, AMD's) of all. A target region lasts as long as the thread that "
-           "meets it waits for "
-           "the device, or until it was started, with nowait.",
+    .doc = "OpenMP loops, sections, singles, tasks, target regions and similar (fvmpi run --threads), over all ranks "
+           "and threads, longest time_s first. By source place; tasks made by GCC by their function. Exact. libgomp "
+           "reports loops with a schedule other than static, sections and singles. Run-time libraries with OMPT (LLVM, "
+           "Intel, AMD) report all. A target region lasts while its thread waits for the device; with nowait, until it "
+           "was started.",
     .shown = "construct place function time_s balance times thread_count/2 thread_max_s/3 wait_s/3 max_rank/1",
     .recorded_by = "fvmpi run --threads",
     FV_COLUMNS(columns),

@@ -318,8 +318,8 @@ FV_TEXT_SECTION(samples)
         "computing (outside of MPI, not waiting for threads), and more than 0.20 of cov calls or 0.10 of cov threads; "
         "with less than 8 "
         "calls in a thread all threads are taken together (*), and with less than that (too few) it is not judged. "
-        "equal chance: calls "
-        "that were chosen independently of how long the one before took; of these/all: their mean over that of all");
+        "window: calls "
+        "that were chosen independently of how long the one before took; window/all: their mean over that of all");
     put_summary(p, s);
     put_advice(p, v, &path, count);
     fv_text_table_begin(&t, p, v, "sampled_totals");
