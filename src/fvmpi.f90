@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! fvmpi's sections and pauses for Fortran. A module file is read by the compiler that wrote it only, so this source is what is
 ! installed: compile it with the compiler of the program (mpifort -c fvmpi.f90), whichever MPI that is of.
 !

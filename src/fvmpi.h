@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi's public functions. A program need not use any of them: it is profiled as it is. All may be called at
  * any time, from any thread, also before MPI_Init and after MPI_Finalize.
  *

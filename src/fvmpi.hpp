@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // fvmpi's sections for C++: measured for as long as an object lives, also when an exception leaves its scope.
 //
 //     fvmpi::section timed("solve");

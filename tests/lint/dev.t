@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Each command that ./dev knows is there: a function of the script, and what they call; and all tests are run.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The tarball has all sources, tests and documents, and what Python makes of tables, so that it needs neither Python
 nor autotools. Each C file is in a local.am, each script in pages that are there."""
 import fnmatch
