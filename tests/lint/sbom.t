@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """share/sbom.py: a program that is linked with zlib, in a folder as `make install` makes it, is listed with the package of that library. What it writes
 has what SPDX 2.3 requires, and refers to nothing that is not there."""
+import hashlib
 import json
 import os
 import re
@@ -87,6 +88,18 @@ def refers(bill):
             check(row[key] in names or row[key] == 'SPDXRef-DOCUMENT', '{}: not there', row)
 
 
+def verified(bill):
+    """SPDX 2.3, 7.9: of the sorted checksums of all files."""
+    sums = sorted(
+        sum['checksumValue'] for file in bill['files'] for sum in file['checksums'] if sum['algorithm'] == 'SHA1'
+    )
+    (own,) = [row for row in bill['packages'] if row['name'] == 'fvmpi']
+    wanted = hashlib.sha1(''.join(sums).encode()).hexdigest()
+    equal('code', own['packageVerificationCode']['packageVerificationCodeValue'], wanted)
+    contained = [row for row in bill['relationships'] if row['relationshipType'] == 'CONTAINS']
+    equal('files', len(contained), len(bill['files']))
+
+
 def licensed(bill):
     """By libbfd the command is under the GPL; libraries for applications are not."""
     of = {os.path.basename(row['fileName']): row for row in bill['files']}
@@ -115,6 +128,7 @@ def main():
     for name, judge in (
         ('it has what SPDX requires', complete),
         ('what it refers to is there', refers),
+        ('the package is verified by its files', verified),
         ("licences of what is distributed", licensed),
         ('packages of libraries', packaged),
     ):
