@@ -18,6 +18,8 @@ import sys
 
 LOADED = {'libmicrohttpd.so.12': 'fvmpi live'}  # src/live/http.h
 GPL_BY_BFD = 'GPL-3.0-or-later'  # programs that are linked with libbfd or libopcodes
+# Of source packages with several licences: that of the libraries, as README.md says.
+CONCLUDED = {'binutils': GPL_BY_BFD, 'elfutils': 'LGPL-3.0-or-later OR GPL-2.0-or-later'}
 # Names in Debian's copyright files: those of SPDX, where they differ.
 SPDX_NAMES = {
     'BSD-3-clause': 'BSD-3-Clause',
@@ -62,7 +64,9 @@ def needed(path):
 
 def resolved(path):
     """Where the dynamic linker finds what a file needs, by name."""
-    return dict(re.findall(r'^\s*(\S+) => (/\S+)', said('ldd', path), re.M))
+    lines = said('ldd', path)
+    found = dict(re.findall(r'^\s*(\S+) => (/\S+)', lines, re.M))
+    return {**{os.path.basename(p): p for p in re.findall(r'^\s*(/\S+) \(', lines, re.M)}, **found}
 
 
 def cached(name):
@@ -119,16 +123,18 @@ def package(name, version, **more):
 
 
 def of_library(name, path):
-    """The package of a library. Licences of a whole package do not say which of them its library has, so nothing is concluded."""
+    """The package of a library. Several licences of a whole package do not say which of them its library has, so nothing is concluded."""
     found = package_of(path) if path else None
     if not found:
         return package(name, 'NOASSERTION', comment='A library; which package it is of is not known here.')
     title, version, source, terms = found
     known = [SPDX_NAMES.get(term, term) for term in terms]
+    single = known[0] if len(known) == 1 and known[0] in SPDX_NAMES.values() else 'NOASSERTION'
     return package(
         title,
         version,
         supplier='Organization: ' + distribution(),
+        licenseConcluded=CONCLUDED.get(source, single),
         sourceInfo='source package ' + source,
         licenseComments='Licences that its copyright file lists: {}'.format(
             ', '.join(known) or 'not in a readable form'
