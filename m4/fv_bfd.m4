@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_BFD: libbfd finds functions, files and lines for the report. Distributions differ in what must be
 # linked with it: shared it brings all along, static it needs its friends.
 AC_DEFUN([FV_BFD], [

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_CMOCKA: the unit tests' library. Without it `make check` says that it skips them.
 AC_DEFUN([FV_CMOCKA], [
 fv_saved_libs=$LIBS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_DW: elfutils' libdw reads lines and inlined frames for the report, in more forms of debug information than libbfd does. It is linked
 # with what libbfd is linked with: the tools.
 AC_DEFUN([FV_DW], [

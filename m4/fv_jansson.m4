@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_JANSSON: the tools read and write JSON with it.
 AC_DEFUN([FV_JANSSON], [
 fv_saved_libs=$LIBS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_MICROHTTPD: libmicrohttpd, by which `fvmpi live` serves its page; without it the command says what to install. Its header is needed only: it is
 # loaded when it is used (src/live/http.h).
 AC_DEFUN([FV_MICROHTTPD], [

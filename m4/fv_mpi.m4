@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_MPI(FLAVOUR, MACRO, DEBIAN-PACKAGE): finds an MPI by its compiler wrapper and sets
 # FLAVOUR_{MPICC,CPPFLAGS,LIBS,FLIBS,VERSION} and the conditional HAVE_FLAVOUR. What a wrapper is called proves
 # nothing; MACRO, defined by its mpi.h, does. Our libraries are compiled with $CC and the flags that the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_OPCODES: libopcodes finds loops in machine code, for reports of sampled runs. It comes with libbfd, mostly: without
 # it such reports have no loops. Since binutils 2.39 it wants a second function to print with.
 m4_define([FV_OPCODES_TRY], [AC_LINK_IFELSE([AC_LANG_PROGRAM([[#ifndef PACKAGE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_OTF2: the library that writes and reads OTF2 archives; without it `fvmpi check` says that it is missing.
 # otf2-config, where there is one, knows an installation in a place of its own. That of this machine knows none for another processor.
 AC_DEFUN([FV_OTF2], [

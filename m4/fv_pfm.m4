@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_PFM: libpfm4, by which `fvmpi run --events` knows the names of the processor's own events; without it, only the kernel's
 # generic ones.
 AC_DEFUN([FV_PFM], [

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_PKG_CONFIG: what knows where libraries are. For another processor that is what has its name, or what the environment says: this machine's
 # would add this machine's headers.
 AC_DEFUN([FV_PKG_CONFIG], [

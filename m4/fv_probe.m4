@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_PROBE(FLAVOUR): which functions of mpi-api.tbl this MPI has, in C and Fortran, for the summary. The
 # Makefile repeats it when the table changes.
 AC_DEFUN([FV_PROBE], [

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_PYTHON: Python 3 makes the generated files. A tarball has them; a git checkout does not.
 AC_DEFUN([FV_PYTHON], [
 AC_PATH_PROGS([PYTHON], [python3 python], [no])

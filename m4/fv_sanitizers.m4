@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_SANITIZERS: builds that find our mistakes. They slow everything down; not for users.
 AC_DEFUN([FV_SANITIZERS], [
 SANITIZE_FLAGS=

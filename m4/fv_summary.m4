@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_SUMMARY: what was found and what will not be built, and why.
 AC_DEFUN([FV_SUMMARY], [
 fv_line() { printf '  %-22s %s\n' "$[]1" "$[]2"; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_UNWIND: libunwind, the only thing besides libc, libgcc_s and MPI that the libraries depend on.
 AC_DEFUN([FV_UNWIND], [
 fv_saved_libs=$LIBS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_WARNINGS: the warnings that the code is free of; --enable-werror keeps it so.
 AC_DEFUN([FV_WARNINGS], [
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [warnings are errors])], [], [enable_werror=no])

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_ZLIB: pages of reports hold their data compressed.
 AC_DEFUN([FV_ZLIB], [
 fv_saved_libs=$LIBS

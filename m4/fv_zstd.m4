@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # FV_ZSTD: the tools read compressed traces with it. (The library asks for it at run time.)
 AC_DEFUN([FV_ZSTD], [
 fv_saved_libs=$LIBS

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The barriers that --barrier inserts around a blocking collective. That is allowed by the standard: "A
  * correct, portable program must invoke collective communications so that deadlock will not occur, whether
  * collective communications are synchronizing or not" (MPI-4.0, 6.14).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion (MPI_Wait, MPI_Test and their families), and the start of persistent operations: the
  * wrappers that care about requests. MPI overwrites handles of completed requests, so followed ones are
  * looked up or copied before the call; statuses of our own are passed only where the caller ignores

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion calls (MPI_Wait, MPI_Test and their families), MPI_Start and MPI_Request_free without their
  * PMPI_ call, so that every language binding shares one accounting:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives: bytes in the significant send and receive buffers of this rank, as chapter 6 of MPI-4.0
  * defines them. MPI_IN_PLACE counts what the same call with separate buffers would: the data is
  * contributed (or delivered) all the same, and reports would otherwise change with the idiom. On an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators come and go. All ranks of a new one must describe it alike without exchanging a word
  * (rt/comm.h). Where the call is collective over a parent, its number among the parent's creation calls
  * does; every rank of the parent takes that number, also the one that is left out with MPI_COMM_NULL.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Point to point. Bytes sent are known when a send is posted and are charged to it; bytes received are
  * known from the status, so a non-blocking receive is followed until it completes (complete.c). A send's
  * own request is followed for a trace alone. MPI_PROC_NULL moves nothing (MPI-4.0 section 3.10), and is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided communication and files. Both act on objects that were made from a communicator and do not
  * tell it cheaply (MPI_Win_get_group makes a new group each time), so it is remembered when they are
  * made. An attribute on the window would do too, but would show in the application's key values. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a wrapper does after PMPI returned and the clock was read: say what moved and count the call.
  * One function for each rule of mpi-api.tbl. Each ends the call by fv_call_record(), exactly once. When
  * `result` is an error nothing is looked at and 0 bytes are counted, because arguments are known to be

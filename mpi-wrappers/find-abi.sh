@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Prints the flags with which CC finds the mpi.h of the standard ABI (MPI-5.0, chapter 20). Status 1: there is none; what CC
 # said goes to stderr.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands behind the Fortran entry points: the MPI library's own procedures, found by the dynamic linker,
  * and the stubs of the spellings that may be somebody else's. */
 #include "fortran.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What Fortran passes, as C has it: sentinels, statuses, text. */
 #include "fortran.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions whose accounting the table does not describe, for all Fortran bindings. Rejected: translating
  * to C and calling PMPI_X. Sentinels, LOGICALs, strings, call-backs and status arrays are then all ours to
  * get right, for each MPI; tools that do so return wrong results for some of them. */

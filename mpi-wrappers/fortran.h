@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The Fortran bindings. An entry point (fortran-wrappers.c, generated) forwards what it was given, sentinels,
  * absent `ierror`, descriptors and hidden lengths included, to the MPI library's own Fortran procedure, and
  * counts the call by converted copies of the arguments. One thing is added: an absent `ierror` is present for the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* -lfvmpi: one library for every MPI. It finds out which MPI the process has, opens the flavour for that one, which
  * lies beside it, and hands over to it: each function that any flavour exports is an entry point here (front-stubs.c,
  * made of what they export) that jumps to the flavour's. Where none fits, they jump to what the program would have

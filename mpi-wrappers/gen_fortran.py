@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Generates the Fortran wrappers from the same table as the C ones (gen.py).
 
     gen_fortran.py OUTDIR      writes fortran-wrappers.c and fortran.list into OUTDIR

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See glue.h. Everything here is rare: it runs when a communicator is first seen, and at the start. */
 #include "glue.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI-dependent layer between wrappers and runtime: handles as numbers, sizes of datatypes, what a
  * status says, who is in a communicator. Compiled once per MPI; all queries are PMPI_ calls that are
  * local by the standard, and errno survives them. */

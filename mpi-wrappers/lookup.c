@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See lookup.h. dlsym(), dlvsym() and dlopen() of ours stand in front of the C library's. What dlsym() answers for a
  * handle is our wrapper if the C library's answer is the very function that this wrapper calls. Any other answer is
  * left alone: PMPI_X, names that are not MPI's, another MPI's or another tool's functions.

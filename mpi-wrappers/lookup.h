@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs that find MPI by themselves: by dlopen() and dlsym() (interpreters, languages whose MPI is a library of
  * their own), or that load code which searches its own libraries first (RTLD_DEEPBIND), and so passes our wrappers
  * by. */

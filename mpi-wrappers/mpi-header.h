@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* mpi.h, and where Open MPI has them the extensions that rows of mpi-api.tbl name. For probe.sh, too. */
 #ifndef FV_MPI_HEADER_H
 #define FV_MPI_HEADER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See next.h. And who stands in front of us: a program, or a library before ours, that defines MPI_X itself.
  * Calls by that name come here only if they are handed on; what does not is told (rt/shadow.c). Names are looked up
  * before main if the MPI is there by then, else in the first call: an extension module may bring it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands behind a wrapper: the function that the program would call without fvmpi. That is the MPI
  * library's, or that of a tool in another shared library, which then goes on as it is used to; from its PMPI_
  * calls we hear nothing. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The wrong library under a program: handles of one MPI through wrappers of the other crash in the first
  * real call. It is found out before main, and undone: the program is started again, in the same process,
  * without us. Rejected: passing calls on, since the wrappers are compiled for the other MPI's types. */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds which Fortran procedures an MPI has, and writes their link names as HAVE_mpi_x_ 1 or 0.
 #
 #     probe-fortran.sh CC "LINK FLAGS" FORTRAN.LIST OUT.H

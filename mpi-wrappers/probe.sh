@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds which functions of mpi-api.tbl an MPI has, and writes them as HAVE_MPI_X 1 or 0. 2: it has not, but knows the
 # types: others of its binary interface may have it. Of the standard ABI (-DFV_STANDARD_ABI in MPICC) there is a header alone.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Entry points that jump to where another function is, which is found out when the first call comes. */
 #ifndef FV_RESOLVE_H
 #define FV_RESOLVE_H

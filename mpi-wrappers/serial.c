@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The flavour without MPI: records a process as rank 0 of 1, or as one of several copies. It stands where glue.c and
  * the wrappers stand in the others. `fvmpi run` names the process to record, so that the shells and helpers which
  * inherit LD_PRELOAD from it stay untouched. */

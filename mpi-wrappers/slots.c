@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See lookup.h. Slots are the words of an object's memory that the dynamic linker fills with addresses: of functions
  * that are called (by a global offset table), or pointed to. One that holds the function that our wrapper calls gets
  * the wrapper. A call that is bound when it is first made (a slot that leads back into its own object) is bound now, if

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Start, end and control of the measurement: MPI_Init and its kin, sessions, MPI_Finalize, MPI_Abort,
  * MPI_Pcontrol. The rest of the wrappers is generated, or stands in complete.c. */
 #include "special.h"

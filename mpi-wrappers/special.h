@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Start, end and control of the measurement, in the halves around the call that MPI executes: for the
  * wrappers of both languages (special.c, fortran.c). A Fortran binding may call the C function in turn:
  * the inner pair then does nothing. */

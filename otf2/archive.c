@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of the archive; see archive.h. Its events are in events.c. */
 #include "otf2/archive_state.h"
 #include "merge/threads.h"

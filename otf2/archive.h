@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An OTF2 archive that several processes write together: the sink of the merge. Only otf2/ knows OTF2.
  *
  * The archive grows in a hidden directory beside its final place and is moved there when it is whole, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What OTF2 says when an archive cannot be written, in one line; see archive_state.h. */
 #include "otf2/archive_state.h"
 

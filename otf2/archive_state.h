@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by archive.c (files), which uses definitions.c, events.c, and archive_error.c below all. */
 #ifndef FV_ARCHIVE_STATE_H
 #define FV_ARCHIVE_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens an archive, reads it in order, and lets the parts look at each record. */
 #include "otf2/check_state.h"
 

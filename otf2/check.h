@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A strict validator of OTF2 archives, ours or another tool's. otf2-print reads nearly anything without a
  * word; this says what a reader could stumble over. Definitions are read once and kept; then one location
  * after the other is read and closed, so that neither memory nor descriptors grow with the events: what has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands for the checker where the OTF2 library was missing when fvmpi was built. */
 #include "otf2/check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Global definitions: each is stored under its identifier, and what it refers to is looked up. What is not
  * there yet may still come; only the end tells a forward reference from an undefined one. */
 #include "otf2/check_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What every event must obey: time, range, attributes. */
 #include "otf2/check_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The flow of a location: regions, calling contexts, the program, metrics and parameters. */
 #include "otf2/check_state.h"
 

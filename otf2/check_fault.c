@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of faults and the lines that say them. An error is what makes a reader wrong or fail; a warning
  * is what a correct writer may leave behind (a program that ended early, a recording that was switched off).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The faults that are looked for, and how they are said. */
 #ifndef FV_OTF2_CHECK_FAULT_H
 #define FV_OTF2_CHECK_FAULT_H

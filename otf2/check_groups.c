@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What can be said of definitions only when all of them are known: trees without cycles, groups whose members
  * are there, communicators whose ranks can be told. */
 #include "otf2/check_state.h"

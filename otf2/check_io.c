@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Input and output: handles are created before they are used and not used afterwards, operations begin and
  * complete under one matching number. A handle belongs to a process; where that has several threads, only the
  * whole tells whether it was ever created. */

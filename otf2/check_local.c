@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The definitions of one location: mapping tables must lead to global definitions. What else may stand in
  * such a file is a copy of global definitions from before they were unified; readers ignore it, and so does
  * this. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a location begins and ends for all parts, and what is looked at when all have been read. */
 #include "otf2/check_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See check_map.h. */
 #include "otf2/check_map.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A set of active things by a three-part key: few at a time, of many over a trace's life, so entries can be
  * removed (open addressing, backward shift). */
 #ifndef FV_OTF2_CHECK_MAP_H

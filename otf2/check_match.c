@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What has to fit together: operations that are started and completed, on one location or on two threads of a
  * process; messages sent and received; the collectives of all members of a communicator. */
 #include "otf2/check_state.h"

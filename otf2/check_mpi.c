@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI events: communicators and ranks, requests, messages, collectives. */
 #include "otf2/check_state.h"
 

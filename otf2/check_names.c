@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names and numbers: of the kinds of definitions, of what is defined under which identifier, of operations. */
 #include "otf2/check_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* References: what to say of a number under which nothing is defined. While the definitions are read, it may
  * still come; only the end tells a forward reference from an undefined one. */
 #include "otf2/check_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided communication: windows, operations and their completions, locks. A remote completion may follow
  * the local one; that an operation of its number was started is all that is asked of it then, so that nothing
  * has to be remembered of operations that completed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the parts of the checker share. Identifiers of an archive may be sparse 64-bit numbers; each kind of
  * definition has an index from them to small numbers ("indices", FV_NONE: not defined), which all arrays use.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads: fork and join, teams, creation by sequence count, locks by acquisition order, tasks. OpenMP's own
  * events of OTF2 1.1 are the same as those of today with the model OpenMP. */
 #include "otf2/check_state.h"

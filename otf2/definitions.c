@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The archive's global definitions, in the order that readers expect: clock, strings first where they are
  * used, then from the machine down to files. See archive.h. */
 #include "otf2/definitions_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators in an archive's global definitions: their groups, the windows and grids on them, and the threads of
  * each rank. */
 #include "otf2/definitions_state.h"

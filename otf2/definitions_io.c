@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files in an archive's global definitions: what the functions that use them are of, the files, and what was opened. */
 #include "otf2/definitions_state.h"
 

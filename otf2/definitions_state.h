@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An archive's global definitions as they are written: definitions.c, which uses definitions_comms.c and
  * definitions_io.c, and definitions_text.c below all. */
 #ifndef FV_DEFINITIONS_STATE_H

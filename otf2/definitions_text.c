@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The strings, command lines and nodes that an archive's global definitions name. */
 #include "otf2/definitions_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of the archive: the records of the merge, each as OTF2 has it; see archive.h. */
 #include "otf2/archive_state.h"
 #include "merge/calls.h"

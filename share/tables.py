@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the tables of a document in share/ from the JSON Schema that fvmpi prints:
 
     fvmpi report --schema | share/tables.py share/fvmpi-profile-2.md

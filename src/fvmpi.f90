@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! fvmpi's sections, labels and pauses for Fortran. Only the compiler that wrote a module file reads it, so this source is installed.
 ! Compile it with the program's compiler (mpifort -c fvmpi.f90), of any MPI.
 !

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi's public functions. All are optional: a program is profiled as it is.
  *
  * Threads: each function may be called at any time from any thread, also before MPI_Init and after MPI_Finalize.

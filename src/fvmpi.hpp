@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // fvmpi's sections for C++. A section lasts as long as its object lives, also if an exception leaves the scope.
 //
 //     fvmpi::section timed("solve");

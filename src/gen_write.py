@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the generators of src/ have in common (front/gen_io.py, rt/gen_interposed.py). Standard library only."""
 
 import os

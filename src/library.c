@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The layers of the library in the application (rt/layers.h), in the order in which they are told. This file alone
  * knows them all. */
 #include "rt/layers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of subjects (profile/subject.h), of which the profile's engine knows none. */
 #include "profile/subject.h"
 

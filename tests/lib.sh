@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # For TAP tests in bash:  . "$(dirname "$0")/../lib.sh"
 #
 #     capture COMMAND...       runs it; $out, $err and $rc say what came of it

@@ -1,4 +1,5 @@
 /* In page.html, live.html, measure.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Axes of charts that have numbers on both sides. */
 
 /* Round numbers between two values, about so many. */

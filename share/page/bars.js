@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pictures of bars that lie: waiting, the critical path, message sizes, speedup stacks of phases, sections. */
 
 const LONGEST_LIST = 12;

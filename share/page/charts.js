@@ -1,4 +1,5 @@
 /* In page.html, live.html, measure.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Charts on canvas: bars of the ranks, and matrices of colours. Each stands above the table that it is made of. */
 
 const colours = name =>

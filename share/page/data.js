@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The run's tables, as src/views/page/page.c writes them. */
 
 class Table {

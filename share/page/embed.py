@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """embed.py DIRECTORY PAGE.html FILE.h: a page's files as two C arrays, before and behind the run's data; of a page that
 has no place for data, such as live.html, as one, and its policy as a string. Scripts and styles stand in the page
 itself, and its content security policy names them by their hashes: nothing else of it is run, and nothing is
@@ -60,7 +61,10 @@ def main(directory, name, header):
             + "; frame-ancestors 'none'\";\n"
         )
     with open(header, 'w', encoding='ascii') as f:
-        f.write('/* Made by embed.py of share/page. */\n#include <stddef.h>\n\n' + arrays)
+        f.write(
+            '/* Made by embed.py of share/page. */\n/* SPDX-'
+            'License-Identifier: BSD-3-Clause */\n#include <stddef.h>\n\n' + arrays
+        )
 
 
 main(*sys.argv[1:])

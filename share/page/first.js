@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a reader sees first: identity, findings, efficiencies, where the time went. */
 
 const GOOD = 0.8; /* POP calls an efficiency acceptable from there on */

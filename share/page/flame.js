@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where time goes by call path: a flame graph from the root down, and who calls a function and whom it calls. Of samples, and of functions that
  * the compiler instrumented. */
 

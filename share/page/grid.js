@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks on the grid of their Cartesian communicator, by host, or in rows of any length; a value of theirs as colour. */
 
 /* World ranks of "0-3, 7, 0-8/2", in order. */

@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of functions that were measured one by one: each over the time of the run, how many took how long, percentiles and trend. */
 
 const STRIPS = 8; /* ranks that have a picture of their own */

@@ -1,4 +1,5 @@
 /* In live.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A job that runs, as fvmpi live's lines "job" and "told" say it: ranks x time, who waits for whom now, what took time so far. */
 
 const JOB_COLUMNS = 3600,

@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The subjects below the first screen: each folds, and draws its charts and tables when it is first opened. `opened_by`: what is selected in the address. */
 
 const SUBJECTS = [

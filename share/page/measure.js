@@ -1,4 +1,5 @@
 /* In measure.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The page of fvmpi doctor --measure: plots of the tables of its JSON, which stands in the page. */
 
 const LOST = [

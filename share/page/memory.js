@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a rank had allocated along the run, a line for each, those with most first; and which files took the time. */
 
 const MEMORY_LINES = 16;

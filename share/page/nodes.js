@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What part of the messages' bytes stays on its node, and an order of ranks with which more would. */
 
 /* Bytes between two ranks, both ways, and the node of each rank. */

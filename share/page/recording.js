@@ -1,4 +1,5 @@
 /* In live.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What was sampled, as lines of fvmpi-record-1 say it: of a file, or as it comes. */
 
 const KEPT_VALUES = 4e6; /* numbers in all; then the oldest samples go */

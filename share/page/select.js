@@ -1,4 +1,5 @@
 /* In page.html, measure.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25; and what the timeline shows: &view=1-3. */
 
 const selection = {

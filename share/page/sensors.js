@@ -1,4 +1,5 @@
 /* In page.html, live.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the machine did meanwhile: a line for each event of a node, along the run, one below the other. */
 
 const LINES_MOST = 40;

@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Source files of the program: what each line took by samples, and what its MPI calls did. */
 
 /* File -> line -> { own, all, mpi, procedure, callsites }. */

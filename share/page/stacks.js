@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* First screen and charts of speedup stacks: threads, and copies or ranks that share a node. */
 
 /* ---- threads ---- */

@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* First screens of several runs: a study of scaling, and two sides compared. stacks.js has speedup stacks. */
 
 /* ---- scaling ---- */

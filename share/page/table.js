@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A table that is sorted by its heads, searched, reduced to what is selected, and saved as CSV. Rows are drawn a hundred at a time. */
 
 const ROWS = 100;

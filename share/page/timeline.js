@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of a traced run over time, ranks below each other: zoomed and moved down to single calls, with the messages of what is selected, and below each
  * rank's calls the functions that its samples met. Above what pixels can show, calls are drawn as the part of the time that they fill. */
 

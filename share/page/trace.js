@@ -1,4 +1,5 @@
 /* In page.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A traced run's calls, messages and samples (src/views/page/page_timeline.h), asked for by stretches of time: the file has them in one piece, and who
  * asks does not know. */
 

@@ -1,4 +1,5 @@
 /* In page.html, live.html, measure.html. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values as words: three digits and a unit, as in the text report. */
 
 function digits(value) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The analysis of waiting, from the traces of a run: how much, where, and who is the cause. The definitions
  * of the patterns are those of Scalasca, see share/analysis.md.
  *

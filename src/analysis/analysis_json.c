@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* analysis.json: see share/analysis.md. All sums are there; this puts them in order. */
 #include "analysis/analysis.h"
 #include "analysis/analysis_samples.h"

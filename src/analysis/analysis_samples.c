@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See analysis_samples.h. The tallies are of call paths; here they become those of procedures: self, of the program's
  * innermost one on the path (fv_path_own()), so that what it calls in libraries is its own; total, of that and of all
  * that called it, each once. */

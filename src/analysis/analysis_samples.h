@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* "samples" of analysis.json, see share/analysis.md: which procedures and lines took computing, delays and the critical
  * path. Null where there are none. */
 #ifndef FV_ANALYSIS_SAMPLES_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See analysis_threads.h. */
 #include "analysis/analysis_threads.h"
 #include "merge/threads.h"

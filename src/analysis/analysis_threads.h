@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* "threads" of analysis.json, see share/analysis.md: what threads waited for each other, and what that cost
  * in MPI. Null where no rank recorded it. */
 #ifndef FV_ANALYSIS_THREADS_H

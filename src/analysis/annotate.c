@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See annotate.h. Each location has its place among its steps. */
 #include "analysis/annotate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the analysis found of each call, for an archive: a sink that passes records on, and adds to a call's
  * end how long it waited, for whom, and why (record.h: LEAVE). */
 #ifndef FV_ANNOTATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See collect.h: which part takes which record. The parts do not know this file. */
 #include "analysis/collect_state.h"
 

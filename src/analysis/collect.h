@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From a rank's records to steps, and to what must be matched with other ranks: messages, collective
  * operations, locks. What belongs together has a key; all items of a key meet in one process (match.h), whose
  * answers come back here. Receives are told in an order of their own: receives.h. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See collect.h: collective operations, and what belongs together in them. */
 #include "analysis/collect_state.h"
 #include "analysis/progress.h"

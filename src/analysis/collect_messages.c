@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See collect.h: sends and receives. */
 #include "analysis/collect_state.h"
 

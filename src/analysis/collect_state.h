@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of a rank between its records, and the parts of collect.c: threads, steps, messages, groups,
  * windows. Only they include this. */
 #ifndef FV_COLLECT_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See collect.h: the steps of calls, and what is told to where it is matched; below the other parts. */
 #include "analysis/collect_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See collect.h: what threads wait for each other, and how late locks make them.
  *
  * A thread that waits for a lock comes later by that time. One that waits at a barrier or for a join is let

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See collect.h: operations that have no number and are counted; epochs and locks of windows. */
 #include "analysis/collect_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See graph.h: what is looked at backwards. The waits of all ranks, the latest first, in windows of time that
  * all processes have together. */
 #include "analysis/graph_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What follows from how calls of different ranks depend on each other. All functions are collective, and the
  * same comes of them for any number of processes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See graph.h: the critical path. Where it goes from one rank to another says the first process, which needs
  * only what the waits were for; the time on the way is charged by the process of the rank. */
 #include "analysis/graph_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See graph.h: delay costs.
  *
  * What explains a wait does not depend on what other waits cost: the process of the waiter says what that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See graph.h: the ideal network, in windows of time from the beginning to the end.
  *
  * Each process says, in the order of time, when its calls began (how long after the call before) and when

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the passes of graph.h have in common; only they include this. */
 #ifndef FV_GRAPH_PARTS_H
 #define FV_GRAPH_PARTS_H

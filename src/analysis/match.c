@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See match.h. A hash table of keys, each with a list of items that wait for others; nodes are reused. */
 #include "analysis/match.h"
 #include "analysis/progress.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where items of one key meet. A message's answer goes out as soon as both sides are there, a group's as soon
  * as all its members are, so that memory holds only what is under way. */
 #ifndef FV_MATCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See progress.h. The process of the blocked call asks that of the other rank, which knows when that was in MPI. Twice:
  * first what is the rule in this run is counted, then the steps are told. Rejected: to keep what was found between the
  * two, which is as much as there are steps. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting for progress. Most MPI libraries move large messages, and non-blocking collective operations, only while the
  * ranks that take part are in MPI calls. A rank that posts its part and then computes withholds progress: whoever is
  * blocked in MPI meanwhile waits until it makes its next call (share/analysis.md, no_progress).

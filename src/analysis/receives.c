@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See receives.h. Open receives of the same envelope are in a chain, in the order of posting, so that what
  * holds a message back is found among the heads of four chains. What is held back is with the first of them,
  * and looked at again when that is over: what comes costs the same however many are open. */

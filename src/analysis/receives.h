@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Receives of one rank, from their posting until they are told to where they are matched.
  *
  * A receive's place among those of its key is that of its posting. It is told as soon as no receive that was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples.h. A line's samples are in blocks of a line of their own, behind those of the steps. */
 #include "analysis/samples.h"
 #include "merge/sample_log.h"

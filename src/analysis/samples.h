@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples of the CPU clock in a trace (fvmpi run --trace --sample): what ranks did outside of calls of MPI. Each
  * becomes part of the steps: it lies between two calls of its line, and stands at the later one. So who goes along the
  * steps (graph.h) meets the samples of what he charges.

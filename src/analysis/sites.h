@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call sites of the run: (function, call path), numbered alike in all processes; and what the analysis must
  * know of functions and communicators beyond their definitions. */
 #ifndef FV_ANALYSIS_SITES_H

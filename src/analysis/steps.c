@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See steps.h. Room in the spill file is reserved before it is used: a full disk is an error code, not a
  * signal. */
 #include "analysis/steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of a run as the analysis sees them: one step for each call of each thread, in order of time, and
  * what the call had to wait for. A process keeps the steps of its own ranks: in memory as far as it may, the
  * others in a spill file without a name; what others need of them they are told.

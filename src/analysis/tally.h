@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums under keys: what the analysis counts, in each process and then in all. */
 #ifndef FV_TALLY_H
 #define FV_TALLY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See waits.h. Each line is read from its end, because whether a message was late "in the wrong order"
  * depends on what is received later. */
 #include "analysis/waits.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When all that belongs together has met: how long each call waited, for whom, and what that adds up to. */
 #ifndef FV_WAITS_H
 #define FV_WAITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See annotations.h. Ends have no name, so each thread keeps the names of what it began. */
 #define _GNU_SOURCE
 #include "annotations/annotations.h"

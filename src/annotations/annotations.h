@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions that programs and libraries mark for other tools already, without a change: kernels and regions of Kokkos
  * (kokkos.c), NVTX (nvtx.c), ITT (itt.c), Caliper and LIKWID (in_front.c). Each becomes a section (rt/sections.h) of
  * the thread that marks it, by its name, unless --annotations=off.

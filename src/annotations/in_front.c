@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See annotations.h. Caliper and LIKWID: ours stand in front of the functions that programs call, which do what they
  * do. A region begins behind theirs and ends before, so that it is without their own work. Of Caliper what has a name:
  * regions, phases, functions, scopes, loops; not its values. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See annotations.h. ITT, of Intel's VTune, oneTBB, OpenVINO, PyTorch and others: each module that was linked with it
  * asks the library to put its functions into the module's list. Tasks begin and end on a thread, within a domain;
  * frames and regions that cross threads are not looked at. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See annotations.h. Kokkos Tools: Kokkos looks for functions of these names in the library, and calls those that are
  * there. Not its fences: there are many, and short ones. Kernels on a device: from launch to return of the launch. */
 #include "annotations/annotations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See annotations.h. NVTX, versions 2 and 3: each executable and library that marks ranges asks the library to put its
  * functions into the module's table. C++ and Python mark ranges of domains alone. Ranges of start and end count where
  * the thread that begins one ends it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Words that every part of fvmpi shares: branch hints, error codes, the log, small arithmetic.
  * No MPI, no state but the log's own; safe inside the application process. */
 #ifndef FV_BASE_H

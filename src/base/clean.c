@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See clean.h. */
 #include "base/clean.h"
 

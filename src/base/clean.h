@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a terminal may get of texts that others wrote: names of files, functions, arguments. Safe inside the
  * application: no malloc, no stdio. */
 #ifndef FV_CLEAN_H

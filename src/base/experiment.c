@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks that start on one node have a common ancestor: the launcher's process there. Its start time names
  * the experiment and its identity makes the job's key, so nobody need ask anybody. Across nodes only what
  * the launcher hands to every rank is common, so there its words replace the ancestor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the ranks of one launch agree on without a message: the key of their job and the directory of
  * their experiment. Runs inside the application: no malloc, no stdio, no MPI; errno may change. */
 #ifndef FV_EXPERIMENT_H

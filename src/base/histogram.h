@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Histograms of durations: eight buckets to each factor of two, so that a bucket is at most an eighth as wide as the
  * durations in it are long (of a few ticks: one tick). A histogram has only those octaves, of eight buckets each, in
  * which a duration fell: it takes no more room than its durations differ, and any duration has a bucket. Rejected:

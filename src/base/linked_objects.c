@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See linked_objects.h. The tables are those of the ELF specification, and GNU's of hashes (DT_GNU_HASH: a filter,
  * which we pass over; buckets, each with the number of its first symbol; chains, whose last hash has bit 0 set). */
 #include "base/linked_objects.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names that loaded objects define, read from their memory. dlsym() is not asked, because libraries of ours stand in
  * front of it, and because it keeps an error for dlerror(), which is the application's. Any thread, before any
  * constructor. */

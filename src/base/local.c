@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See local.h. */
 #include "base/local.h"
 #include "base/experiment.h"

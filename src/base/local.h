@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A node-local directory (FVMPI_LOCAL): there the rank files of a node's ranks are while the job runs. `fvmpi run` and
  * `fvmpi gather` move them to the experiment's directory afterwards (cmd/stage.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A lock for the runtime's rare paths. Not a pthread mutex: those may be interposed, by fvmpi itself
  * among others, and this one must work in a signal-free instant of any thread without libpthread state.
  * Critical sections are short, so waiting is yielding; and then sleeping, because yielding lets no thread run

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The one way to say something. A line goes out in a single write(2), so that the lines of many ranks do
  * not mix; stdio would share a lock and a buffer with the application. */
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See mpi_library.h. MPICH and its derivatives agreed in 2014 on one binary interface, whose C library has
  * the soname libmpi.so.12; distributions that install several MPIs have libmpich.so.12, Cray has one for each
  * compiler (libmpi_cray.so.12, libmpi_gnu_91.so.12). MPI-5.0 (chapter 20) calls the library of the standard

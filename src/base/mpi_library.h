@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which MPI a library is, by its file's name. */
 #ifndef FV_MPI_LIBRARY_H
 #define FV_MPI_LIBRARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* "Did you mean ...?": which of several names a word was meant to be, by the fewest edits (Levenshtein). */
 #ifndef FV_NEAR_H
 #define FV_NEAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What headers of older kernels and C libraries lack, and the kernel that the program runs on may have all the same: in
  * place of <linux/perf_event.h> and <sys/syscall.h>. Of constants that are no macros, and of members,
  * PERF_ATTR_SIZE_VER* tells which there are: 4 has sample_regs_intr, 7 has sigtrap and sig_data. tests/lint/headers.t

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What all ranks of a node would say is said by one of them. They share no memory, and the directory may be
  * what is wrong. So the one who speaks is who binds a name in the kernel's table of sockets, which is the
  * node's (its network namespace's), and goes when its process ends. */

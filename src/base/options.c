@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See options.h. */
 #include "base/options.h"
 #include "base/near.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Every option of fvmpi, once: a row holds the environment variable, the command line's spelling, the
  * default, the help text and where the value goes. The runtime reads the variables, `fvmpi run` reads the
  * command line and writes the variables, --help and --print-config print the rows.

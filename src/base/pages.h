@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pages for ourselves, from the kernel, not by the C library's mmap(): libraries that stand in front of that
  * one (UCX's memory hooks, under MPICH) take locks there, which we see again where threads are recorded, in
  * the middle of what we do under locks of our own. Errors and errno as mmap() and munmap(). Any thread. */

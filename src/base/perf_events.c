@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See perf_events.h. Generic names: <linux/perf_event.h>, enum perf_hw_id, perf_sw_ids, perf_hw_cache_id. */
 #include "base/perf_events.h"
 #include "base/near.h"

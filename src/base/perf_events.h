@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Performance events by name: the words of FVMPI_EVENTS and FVMPI_CALL_EVENT, and what they mean to
  * perf_event_open(2).
  *

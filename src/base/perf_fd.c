@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See perf_fd.h. */
 #include "base/perf_fd.h"
 #include "base/older.h"

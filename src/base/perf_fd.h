@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Performance events of the calling thread by descriptor: opened, told from what the application may have put in its
  * place, read; and counters, which signal nothing.
  *

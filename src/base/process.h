@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What /proc tells: processes of this host and its boot. No malloc, no stdio streams; errno may change. Where
  * /proc is hidden (hidepid, or another process namespace) only processes of the same user, or none, are seen.
  */

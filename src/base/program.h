@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the file of a program tells, without its dynamic linker. Any thread, no malloc; errno may change. */
 #ifndef FV_PROGRAM_H
 #define FV_PROGRAM_H

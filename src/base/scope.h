@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Work of ours in a thread of the application that nothing may come in between of: signals wait (fv_signals_hold()),
  * the thread is not cancelled, because files are written and locks held, and errno stays. For rare paths. */
 #ifndef FV_SCOPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See secret.h. Rejected: -p, which is a password for some programs (mysql -pWORD), and a port, a number of processes
  * or a precision for most. */
 #include "base/secret.h"

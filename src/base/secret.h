@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Words that should not be recorded as they are: values of options and variables whose names say password, token, key
  * or the like, and passwords in URLs. They are blanked in what is recorded, never in what the program gets. Safe inside
  * the application: no malloc, no stdio. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See shell.h. */
 #include "base/shell.h"
 #include "base/clean.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands that are printed for somebody to paste into a shell: one way to write them, for all of fvmpi. Words are
  * quoted where a POSIX shell needs it. Control characters, and whatever else a terminal must not get (clean.h), stand
  * as octal numbers of printf: no byte of a recorded name reaches a terminal as it is, and the pasted command has the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events that signal as SIGTRAP by themselves (perf_event_attr.sigtrap) cost half of what others do, and may kill:
  * before Linux 5.19 a sample of a thread that blocks SIGTRAP, as each does while it makes another, ended the process;
  * distributions may have it mended earlier. Whether it does cannot be asked, only tried, by a process that may die of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One page of a file by which fvmpi run --stacks --solo, the pirate and the program's library talk (threads/solo.h,
  * cmd/pirate.h). `fvmpi run` makes it and names it in FVMPI_SOLO; the first process that records claims it. The words
  * that are waited for are futexes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the system has and is to be taken as missing, for tests and to look into troubles: FVMPI_WITHOUT=NAME,NAME...
  *     find_object   the C library's _dl_find_object() (rt/loaded_objects.h)
  *     sigtrap       events that signal as SIGTRAP by themselves (sampler/perf.h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See arguments.h. */
 #include "cmd/arguments.h"
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A command line: options, then what they apply to. Each command has its table of options and takes their
  * values itself. */
 #ifndef FV_ARGUMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi check: says what is wrong in an OTF2 archive, ours or another tool's. */
 #include "cmd/arguments.h"
 #include "base/shell.h"

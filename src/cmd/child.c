@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See child.h. */
 #include "cmd/child.h"
 #include "cmd/cmd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting the command: in place, or as a child that is waited for. */
 #ifndef FV_CHILD_H
 #define FV_CHILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The sub-commands of fvmpi. Each gets its own name in argv[0] and returns the process's exit status. */
 #ifndef FV_CMD_H
 #define FV_CMD_H

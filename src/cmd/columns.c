@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See columns.h. */
 #include "cmd/columns.h"
 #include "tool/csv_stream.h"

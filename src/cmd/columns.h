@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples of sensors as lines on the terminal, or as CSV: live or from a file. */
 #ifndef FV_COLUMNS_H
 #define FV_COLUMNS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See config.h. */
 #include "cmd/config.h"
 

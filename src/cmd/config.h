@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What `fvmpi run` was told: for each row of the option table a value, and where it came from. */
 #ifndef FV_CONFIG_H
 #define FV_CONFIG_H

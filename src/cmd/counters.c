@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h. */
 #include "cmd/counters.h"
 #include "base/options.h"

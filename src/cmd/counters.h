@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* --counters of `fvmpi run`: groups and names of events to what the library takes (base/perf_events.h), by the
  * processor of this host. */
 #ifndef FV_CMD_COUNTERS_H

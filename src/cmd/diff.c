@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi diff: what changed between two experiments, or two sets of runs. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"

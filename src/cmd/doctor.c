@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi doctor: what makes measurements vary on this machine, and what to do about it. */
 #include "base/near.h"
 #include "cmd/arguments.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What fvmpi doctor --measure measured, as text; see doctor_text.h. */
 #include "cmd/doctor_text.h"
 #include "doctor/measure/measure.h"

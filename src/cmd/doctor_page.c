@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See doctor_page.h. */
 #include "cmd/doctor_page.h"
 #include "cmd/measure_html.h"

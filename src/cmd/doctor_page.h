@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What fvmpi doctor found, as JSON, and what it measured, as a page. */
 #ifndef FV_DOCTOR_PAGE_H
 #define FV_DOCTOR_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See doctor_text.h. */
 #include "cmd/doctor_text.h"
 #include "doctor/doctor_relations.h"

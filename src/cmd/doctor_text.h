@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What fvmpi doctor found, as text. */
 #ifndef FV_DOCTOR_TEXT_H
 #define FV_DOCTOR_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi dump: every record of the rank files, one a line, `type key=value ...`, for eyes and for grep. Strings are
  * quoted and escaped. What is damaged is a line, too. */
 #include "cmd/arguments.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi dump prints what format_words.h says of records: their fields (dump.c), and what these mean
  * (dump_records.c). */
 #ifndef FV_DUMP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See dump.h: fvmpi dump --records. */
 #include "cmd/dump.h"
 #include "trace/format_words.h"

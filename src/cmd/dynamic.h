@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the loader would read in an ELF file: the libraries it needs and where it looks for them. Only
  * that; symbols are the report's affair. The file may be anything, so every offset and size in it is
  * checked against the bytes that are there. Bytes come through a source, so that a test feeds memory. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See events.h. */
 #include "cmd/events.h"
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of performance events, for `fvmpi run`: what the library inside the application cannot know is
  * encoded here, by libpfm4 if fvmpi was built with it. */
 #ifndef FV_CMD_EVENTS_H

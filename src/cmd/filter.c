@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See filter.h. */
 #include "cmd/filter.h"
 #include "cmd/loader.h"

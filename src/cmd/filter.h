@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Filter files for --functions, as Score-P has them (Score-P User Manual, "Filtering"): which of a program's functions
  * are left out. Names are the tools' business, so `fvmpi run` finds out what that means for this program; the library
  * gets addresses (src/functions/exclusions.h). */

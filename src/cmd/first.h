@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The first lines of a report at the end of a job. */
 #ifndef FV_FIRST_H
 #define FV_FIRST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See flavour.h. What the program's file says beats what its launcher is: a wrong library under a program
  * crashes, a wrong launcher only starts programs of one rank. */
 #include "cmd/flavour.h"

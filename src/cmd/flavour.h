@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which flavour of the library a command needs: found in the ELF files, in the launcher's environment, or
  * in the launcher itself. */
 #ifndef FV_FLAVOUR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvunify: merges the traces of an experiment into one OTF2 archive. Built once for each MPI and once
  * without; src/cmd/unify.c starts the one that fits. */
 #include "cmd/arguments.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi gather: moves what a job has left in node-local directories to its experiment, on the host where it is run. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where fvmpi's own libraries are. */
 #ifndef FV_INSTALL_H
 #define FV_INSTALL_H

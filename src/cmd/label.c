@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi label: a mark with a text, from outside, in what samples just now. */
 #include "base/base.h"
 #include "cmd/arguments.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See launcher.h. */
 #include "cmd/launcher.h"
 #include "cmd/loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI's launchers: mpiexec and its like, seen from outside (on a command line) and from inside (in the
  * environment of a rank). */
 #ifndef FV_LAUNCHER_H

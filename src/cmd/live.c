@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi live: what the machine counts, in a browser, while it does. */
 #include "base/base.h"
 #include "cmd/arguments.h"

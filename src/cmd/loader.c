@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See loader.h. The order of the search is ld.so(8)'s: RPATH of the file that needs the library and of
  * those that brought it in (each only if it has no RUNPATH), LD_LIBRARY_PATH, RUNPATH of the file,
  * /etc/ld.so.cache, the default directories. A file of another machine is passed over, as the loader

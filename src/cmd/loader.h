@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which libraries the dynamic loader would bring into a program: ld.so(8)'s search, over files that are
  * only read. Rejected: ldd, which runs the program's own interpreter. */
 #ifndef FV_LOADER_H

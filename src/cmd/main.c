@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi: a table of sub-commands. */
 #include "base/base.h"
 #include "base/near.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See many_runs.h. */
 #include "cmd/many_runs.h"
 #include "base/base.h"

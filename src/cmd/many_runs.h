@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What fvmpi run has in common where it runs a program several times, with several numbers of threads, copies or ranks:
  * which numbers, and where the experiments go. */
 #ifndef FV_MANY_RUNS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See new_experiments.h. The directories are asked, not the ranks: those may be on other hosts, or dead. Times of
  * files are not compared: a file server has a clock of its own. */
 #include "cmd/new_experiments.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a launch leaves behind: the experiments that are there after it and were not before. */
 #ifndef FV_NEW_EXPERIMENTS_H
 #define FV_NEW_EXPERIMENTS_H

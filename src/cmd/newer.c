@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See newer.h. */
 #include "cmd/newer.h"
 #include "base/shell.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See output.h. */
 #include "cmd/output.h"
 #include "base/experiment.h"

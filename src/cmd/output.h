@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the commands that print a report share: the terminal, and files that must not be written over. */
 #ifndef FV_OUTPUT_H
 #define FV_OUTPUT_H

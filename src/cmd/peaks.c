@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See peaks.h. */
 #include "cmd/peaks.h"
 #include "base/base.h"

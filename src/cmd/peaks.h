@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a machine can do, as `fvmpi doctor --measure --json FILE` measured it. */
 #ifndef FV_PEAKS_H
 #define FV_PEAKS_H

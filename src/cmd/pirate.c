@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See pirate.h. */
 #include "cmd/pirate.h"
 #include "base/base.h"

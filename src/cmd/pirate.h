@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A process that holds a part of the shared cache while a thread of the program runs alone (cache pirating: Eklov,
  * Nikoleris, Black-Schaffer, Hagersten, "Cache pirating: measuring the curse of the shared cache", 2011), and tells by
  * timed reads of its lines whether it does. It talks by a page (base/solo.h); the program has no thread of ours.

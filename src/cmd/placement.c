@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See placement.h. */
 #include "cmd/placement.h"
 #include "base/base.h"

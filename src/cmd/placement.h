@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where `fvmpi run` puts processes, and their addresses: --pin in the words of the launcher that it starts, --aslr. */
 #ifndef FV_PLACEMENT_H
 #define FV_PLACEMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The processes of this program: all that a launcher started of it, or one. Of its two implementations each
  * flavour of fvunify has one. */
 #ifndef FV_PROCESSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The processes of an MPI job. The PMPI_ names are used: fvmpi may be preloaded in all programs of a job, and
  * must not record its own. See processes.h. */
 #include "cmd/processes.h"

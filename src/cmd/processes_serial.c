@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One process, without MPI. See processes.h. */
 #include "cmd/processes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi record: what the machine counts meanwhile, into a file; controlled by a FIFO while it runs. One thread: it
  * waits for the next sample, for commands, for signals and for the end of the command, all by one ppoll(), outside of
  * which signals are blocked. */

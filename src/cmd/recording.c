@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See recording.h. */
 #include "cmd/recording.h"
 #include "base/experiment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A recording of sensors: JSON, one object a line (share/doc/sensors.md has the keys). Written here, read by
  * recording_reader.h.
  *

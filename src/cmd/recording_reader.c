@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See recording_reader.h. */
 #include "cmd/recording_reader.h"
 #include "cmd/recording.h"

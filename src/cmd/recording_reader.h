@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads what recording.h writes, line by line; trusts nothing. Where a recording goes on in further files these are
  * read, too. */
 #ifndef FV_RECORDING_READER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi report: reads an experiment once, computes its profile once, and shows it as asked. */
 #include "base/options.h"
 #include "cmd/arguments.h"

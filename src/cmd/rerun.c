@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See rerun.h. */
 #include "cmd/rerun.h"
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A command of `fvmpi run` once more, by a `fvmpi run` of its own: for who runs a program several times, each time with
  * other options. */
 #ifndef FV_RERUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi run: finds out which flavour a command needs, sets the environment, starts the command. Inside a
  * launcher it becomes the command (same process, so launchers and debuggers see what they expect);
  * outside it waits, to say afterwards where the experiment is. The launcher itself gets the library

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See run_passes.h. */
 #include "cmd/run_passes.h"
 #include "base/experiment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi run --passes: the program once for each part of --counters that the processor can count at a time. */
 #ifndef FV_RUN_PASSES_H
 #define FV_RUN_PASSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See run_stacks.h. Each run is a `fvmpi run` of its own, with OMP_NUM_THREADS, and {N} in the command's words
  * replaced. One thread comes first and last: where the two differ, the machine changed meanwhile, or the program
  * varies. With --solo those runs follow a run of N threads in which one at a time runs alone: with all of the shared

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi run --stacks: the program on several numbers of threads, one run after the other, then what takes its speedup
  * (scaling/speedup.h). */
 #ifndef FV_RUN_STACKS_H

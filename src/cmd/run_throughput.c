@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See run_throughput.h. Each run is a `fvmpi run` of its own, or several of them at once. One at a time comes with all
  * of the shared cache before and after that with a part of it: where the two differ, the machine changed meanwhile. */
 #include "cmd/run_throughput.h"

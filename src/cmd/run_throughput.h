@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi run --throughput: copies of a program without MPI, or the ranks of one with it, together and one at a time,
  * then what sharing the node's caches and memory costs them (scaling/throughput.h). */
 #ifndef FV_RUN_THROUGHPUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi scaling: one program on several numbers of ranks. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sigtrap.h. */
 #include "cmd/sigtrap.h"
 

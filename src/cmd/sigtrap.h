@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Do threads that block SIGTRAP live through samples that signal as SIGTRAP? See base/sigtrap.h. */
 #ifndef FV_CMD_SIGTRAP_H
 #define FV_CMD_SIGTRAP_H

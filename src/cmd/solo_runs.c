@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See solo_runs.h. */
 #include "cmd/solo_runs.h"
 #include "base/base.h"

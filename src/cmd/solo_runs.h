@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The runs of fvmpi run --stacks --solo and --throughput in which one thread, or with --throughput one rank, at a time
  * runs alone, with all of the shared cache or a part of it: what there is of cache, who holds the rest (the kernel's
  * cache allocation, resctrl, where there is one, else the pirate), and whether the pirate works here, which is tried on

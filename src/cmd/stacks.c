@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi stacks: what takes the speedup of threads, phase by phase, and the throughput of copies and ranks. */
 #include "cmd/arguments.h"
 #include "base/shell.h"

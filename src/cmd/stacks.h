@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi stacks of runs that fvmpi run --stacks has made. */
 #ifndef FV_CMD_STACKS_H
 #define FV_CMD_STACKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See stage.h. */
 #include "cmd/stage.h"
 #include "base/shell.h"

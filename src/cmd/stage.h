@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves rank files from a node-local directory (base/local.h) to their experiment. A file is copied under another name,
  * synced, and measured; then it gets its name, and only then the local one is removed. So whatever happens, one whole
  * copy is there, and moving again completes it. Files of processes that still run stay. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi stat: what the machine counts meanwhile, a line a sample. */
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See stat_recording.h. */
 #include "cmd/stat_recording.h"
 #include "base/near.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi stat --from: prints a recording. */
 #ifndef FV_STAT_RECORDING_H
 #define FV_STAT_RECORDING_H

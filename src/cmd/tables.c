@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See tables.h. */
 #include "cmd/tables.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of `fvmpi report` that prints single tables: --table and what goes with it. */
 #ifndef FV_CMD_TABLES_H
 #define FV_CMD_TABLES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvunify as users call it: starts the flavour that fits the launcher, from beside itself. A program that is
  * linked with one MPI cannot be a rank of another's mpiexec. */
 #include "cmd/cmd.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One run of fvunify: what it merges and what came of it; shared by fvunify.c and unify_say.c. */
 #ifndef FV_UNIFY_H
 #define FV_UNIFY_H

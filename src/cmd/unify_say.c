@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See unify.h. */
 #include "cmd/unify.h"
 #include "base/shell.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See watching.h. */
 #include "cmd/watching.h"
 #include "base/base.h"

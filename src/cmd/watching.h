@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the commands that sample sensors share: the words that people give them. */
 #ifndef FV_WATCHING_H
 #define FV_WATCHING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What processors count, as data: quantities, each with the event that counts it by microarchitecture; groups of them,
  * as --counters takes them; and metrics, each a formula of quantities (table.c). Who runs a program asks which events
  * to count, who reports which metrics can be had of them. Nothing here opens an event or knows libpfm4: names are as

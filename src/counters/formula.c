@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h: formulas, by recursive descent. */
 #include "counters/counters.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h: the data. A new microarchitecture is a row of processors and, where generic events are not what
  * counts, an event in rows of quantities; a new metric is a row. tests/unit/test_counters.c asks libpfm4 for each
  * event. */

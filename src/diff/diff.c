@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See diff.h. A run is reduced to its sums by call path as soon as it is read: many runs cost no more memory
  * than one and the names of the paths. */
 #include "diff/diff.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Two sides of experiments compared, call path by call path, and row by row of the other tables (diff_tables.h). All
  * amounts are the mean of a rank (sums over ranks divided by their number), so that runs on different numbers of ranks
  * compare, and the change of a call path stands in the same unit as the change of the elapsed time. How paths are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From the sums of each run to what changed. */
 #include "diff/diff.h"
 #include "profile/sections/sections.h"

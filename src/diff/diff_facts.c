@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See diff_facts.h. */
 #include "diff/diff_facts.h"
 #include "profile/machine/facts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What differs between the machines and environments of two sides, as it explains times that the program does not: each
  * fact and each variable of which the sides have other values. Values of several runs, nodes or ranks of a side stand
  * together. */

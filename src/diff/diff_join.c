@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See diff_join.h. */
 #include "diff/diff_join.h"
 

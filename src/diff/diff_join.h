@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call paths of different experiments, made comparable. A path of a model is (module, offset) by frame; two
  * builds of a program share none of these, so paths are compared by what they mean to the programmer:
  *

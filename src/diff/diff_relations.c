@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See diff_relations.h. */
 #include "diff/diff_relations.h"
 #include "profile/relations.h"

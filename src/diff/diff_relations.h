@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The relations of a comparison (tool/relation.h): what fvmpi diff writes as JSON. */
 #ifndef FV_DIFF_RELATIONS_H
 #define FV_DIFF_RELATIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See diff_stats.h. */
 #include "diff/diff_stats.h"
 #include "tool/vec.h"

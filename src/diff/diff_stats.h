@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Is a difference between repeated measurements more than their noise?
  *
  * Two sides, n_a and n_b runs, means a and b, sample variances v_a and v_b (divided by n - 1). Welch's t:

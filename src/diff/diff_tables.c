@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See diff_tables.h. */
 #include "diff/diff_tables.h"
 #include "diff/diff.h"

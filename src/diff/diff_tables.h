@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of the report compared, row by row: findings, functions, procedures, computing between calls, sections, locks.
  * A table says by which columns of its relation (profile/relations.h) a row is the same on the other side, and which of
  * them are compared; all tables are read, joined and compared by the same code. Call sites have their paths

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of a comparison and their changes, in words; see diff.h. */
 #include "diff/diff.h"
 

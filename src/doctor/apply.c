@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See apply.h. */
 #include "doctor/apply.h"
 #include "doctor/files.h"

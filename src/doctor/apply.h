@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Fixes that are a plain write into a file, and the way back. What was there before is saved first: in
  * /run/fvmpi/doctor.saved for root, else in ~/.local/state/fvmpi/doctor-HOST.saved (XDG_STATE_HOME in place of
  * ~/.local/state), below the root where one stands in (sensors.h), which only its owner can read or write. One line a

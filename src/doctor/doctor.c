@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See doctor.h. */
 #include "doctor/doctor.h"
 #include "doctor/files.h"

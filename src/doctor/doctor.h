@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What makes measurements vary, read from the machine's state: a table of checks (table.c), each with what is good,
  * what it does to measurements where it is not, and the fix. Nothing is measured, and nothing is changed but by
  * fv_doctor_apply().

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The relations of the doctor (tool/relation.h): what fvmpi doctor writes as JSON and text. Their subject is a struct
  * fv_doctor. */
 #ifndef FV_DOCTOR_RELATIONS_H

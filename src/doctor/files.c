@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See files.h. */
 #include "doctor/files.h"
 #include "sensors/memory.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that tell the machine's state, below the root (sensors.h): regular ones alone, to a bound, whatever is in
  * them. */
 #ifndef FV_DOCTOR_FILES_H

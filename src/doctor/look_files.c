@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks whose state is a word or a number in a file, or in one of each processor. */
 #include "doctor/files.h"
 #include "doctor/looks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of what the kernel itself does on processors that measure: ticks, callbacks, interrupts, work of its own. */
 #include "doctor/files.h"
 #include "doctor/looks.h"

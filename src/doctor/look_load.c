@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of what else the machine does, and of limits: tasks, swap, control groups, address spaces. */
 #include "doctor/files.h"
 #include "doctor/looks.h"

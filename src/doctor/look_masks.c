@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of processes: may each thread use a processor of its own, and is its memory near? */
 #include "doctor/files.h"
 #include "doctor/looks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of the processors: clocks, threads of a core, sleep, the hypervisor. */
 #include "doctor/files.h"
 #include "doctor/looks.h"

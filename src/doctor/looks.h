@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How checks look. Each says a state and what was found (fv_doctor_say()), and what could be written
  * (fv_doctor_want()). */
 #ifndef FV_DOCTOR_LOOKS_H

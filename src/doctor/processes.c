@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See processes.h. Siblings are children of one parent, which have a variable of a rank. */
 #include "doctor/processes.h"
 #include "doctor/files.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes whose threads' masks are looked at: those that a user names, or the ranks of this node that one launcher
  * started. */
 #ifndef FV_DOCTOR_PROCESSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See doctor.h: what a check says. */
 #include "doctor/files.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The checks: a row each. */
 #include "doctor/looks.h"
 

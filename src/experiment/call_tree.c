@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See call_tree.h. */
 #include "experiment/call_tree.h"
 #include "experiment/keys.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The call tree of a run: what each process numbers in its own way becomes one numbering. The profile adds
  * one rank file after the other; in the merge each process adds its files, and then the trees of others.
  *

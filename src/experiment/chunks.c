@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See chunks.h. */
 #include "experiment/chunks.h"
 #include "tool/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a thread's log is in a rank file: chunks, each after the records of the one before. */
 #ifndef FV_CHUNKS_H
 #define FV_CHUNKS_H

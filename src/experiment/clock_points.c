@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Clock points of rank files and of now, see experiment.h. */
 #include "base/process.h"
 #include "experiment/experiment.h"

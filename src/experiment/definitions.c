@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See definitions.h. */
 #include "experiment/definitions.h"
 

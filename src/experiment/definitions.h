@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What rank files define besides call paths (call_tree.h): functions and communicators. The profile and the
  * merge unify them over ranks by the same keys. Items begin with their key, so that FV_INTERN_NAME() finds a
  * function and FV_INTERN() a communicator. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See experiment.h. */
 #include "experiment/experiment.h"
 #include "base/shell.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An experiment directory: which rank files belong to the run that is reported, and what is wrong with
  * the others. Every file that is not used is named; the newest run wins. */
 #ifndef FV_EXPERIMENT_DIR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See keys.h. */
 #include "experiment/keys.h"
 #include "tool/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names for places of a program, and for rank files, that are made of what they are: 64 bits that are the
  * same in each report of the same program, whatever run, rank or process met them first. So are the profile
  * and fvunify's analysis joined, and what is remembered about a call site holds for the next run. Changing

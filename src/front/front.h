@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands in front of functions of the C library that programs call far more often than MPI's is in libraries of
  * its own, one for each subject (libfvmpi-io.so): `fvmpi run` preloads them beside the library of the MPI, if they were
  * asked for, so that nobody pays who did not ask. They know nothing of MPI and record nothing. Each exports a table of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See io.h: the functions that io.tbl leaves to hand, since they have "..." or do something of their own. What is
  * printed and scanned is passed to the next one's functions that take a va_list. */
 #include "front/io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* For io.c and io-interposed.c: the next ones' functions, and what a call is made of (io_hooks.h). */
 #ifndef FV_FRONT_IO_H
 #define FV_FRONT_IO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the functions for files (front/io.tbl) and src/io have in common. A function is
  *
  *     struct fv_io_call call;

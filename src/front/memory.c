@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands in front of the C library's allocator, whichever that is: each call is forwarded to the next one's function,
  * and then counted.
  *

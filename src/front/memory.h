@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands between the interposers of the C library's allocator (memory.c, in libfvmpi-memory.so) and who records
  * (src/memory): the state of a thread, and the table of hooks. A thread's own state says by one compare whether a call
  * is anything but usual. */

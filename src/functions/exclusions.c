@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See exclusions.h. */
 #define _GNU_SOURCE
 #include "functions/exclusions.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that a filter leaves out, which `fvmpi run` has found (cmd/filter.h): FVMPI_FUNCTIONS_LEFT_OUT holds, for
  * each object with such, its base name (of the program itself a dot), `=` and the distances of their begins, the first
  * from 0; commas between. A distance has five bits a digit of base64url, lowest first, and the sixth is set where more

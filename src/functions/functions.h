@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that the compiler instrumented (-finstrument-functions), with --functions: they call
  * __cyg_profile_func_enter() and _exit() of the C library, which do nothing, and in front of which ours stand. Each
  * thread has a stack of what it is in, and a tree of who called whom (struct fv_function_calls), whose records are in

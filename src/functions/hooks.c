@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What instrumented functions call (functions.h), and the stack of those that a thread is in. Where exceptions and
  * longjmp() left functions without their end is told by addresses: the stack grows downwards, so that a call whose
  * frame is above another's has left that one. Nothing here waits, or takes memory or a lock, but where a function is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See functions.h. Rejected: a tree of functions alone, without the places of calls (a function that is called from two
  * lines is what people look for); a table of the process (a lock, and a cache line that all threads write). */
 #include "functions/functions.h"

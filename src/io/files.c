@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See io.h. A descriptor that is used for the first time, or was just made, is asked of the kernel: what it is, and by
  * what name. So it does not matter which of many functions made it, nor from which directory. System calls without the
  * C library, in front of which we stand. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See io.h: the hooks. Between the two of a call nothing is held, so that a call that never returns (a cancelled read,
  * a longjmp() out of a handler) leaves nothing behind. Rejected: a table of the process (a lock for each call); names
  * of files kept by thread (descriptors wander). */

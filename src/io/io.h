@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files: what the program does to them, with --io (hooks of src/front/io_hooks.h). io.c counts calls, files.c knows
  * which file a descriptor is.
  *

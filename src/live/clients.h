@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who gets samples: by server-sent events, or all that is kept, once. Each has its place in the ring, and a buffer of
  * at most FV_CLIENT_BYTES and a line. */
 #ifndef FV_CLIENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See follower.h. */
 #include "live/follower.h"
 #include "live/live.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread that looks at something again and again, until it is to end. */
 #ifndef FV_FOLLOWER_H
 #define FV_FOLLOWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See http.h. */
 #include "live/http.h"
 #include "base/base.h"

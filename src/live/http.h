@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libmicrohttpd's functions, found when they are first needed. Without the library, or built without it, fv_http_load()
  * says what to install. */
 #ifndef FV_HTTP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See job.h. */
 #include "live/job.h"
 #include "base/base.h"

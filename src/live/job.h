@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A job that runs, followed by its experiment alone: nothing in the application changes for it. A thread of its own
  * reads the rank files again and again, as `fvmpi report` would, and puts what they say among the samples (live.h), as
  * lines:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See jsonl.h. */
 #include "live/jsonl.h"
 #include "base/experiment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of JSON of what is watched, as recordings have them (fvmpi-record(1)): `fvmpi record` writes them to a file,
  * `fvmpi live` keeps them and sends them to browsers. They are put behind each other in memory. printf() would take
  * longer than to read the sensors. Times are nanoseconds since the start. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See live.h. */
 #include "live/live.h"
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the machine counts, for many who look at once: one reads the sensors, at one interval; the samples of the last
  * minutes are kept as lines of JSON (jsonl.h), each made once, and everyone gets the same. What is sampled are the
  * events that anyone chose, and stays so. Labels stand among the lines, and

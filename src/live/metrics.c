@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See metrics.h. */
 #include "live/metrics.h"
 

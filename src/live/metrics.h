@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* OpenMetrics 1.0, for Prometheus: the events that are watched, by source, as their sensors were last read, and what
  * this process took.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See nodes.h. */
 #include "live/nodes.h"
 #include "base/base.h"

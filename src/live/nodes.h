@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Other nodes beside this one: recordings that `fvmpi record` writes on them, into a directory that all see, are read
  * as they grow. Their events come behind ours, with "host" in each series; their times by the clocks of the nodes,
  * which are taken to agree. A thread of its own looks for new lines and new files.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See ring.h. Lines stand behind each other; one that would not fit before the end begins at the front. So the oldest
  * are those behind the next place, and then those at the front. */
 #include "live/ring.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The last lines of text that there were, in bounded memory: a new one takes the place of the oldest. Each has a
  * number, from 1 on, so that who reads them knows where he is, and what he missed. One thread at a time. */
 #ifndef FV_RING_H

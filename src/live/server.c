@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See server.h. */
 #include "live/server.h"
 #include "base/base.h"

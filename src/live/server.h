@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The server of fvmpi live, by libmicrohttpd, which is loaded when it is needed: with what it loads itself it would
  * cost every other command, and every rank, 20 ms. Its threads serve; who samples tells it when there is something new.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The layer: fills the table of hooks when recording begins, and empties it where it ends (memory.h). */
 #include "memory/memory.h"
 #include "base/experiment.h"

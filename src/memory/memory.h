@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that the program allocates (--memory), told by the interposers in libfvmpi-memory.so (front/memory.h): by call
  * path what was allocated, what of it was freed, and what is live. Objects that are known stand in a table by address
  * (objects.c); a thread counts in records of its own, one a call path (sites.c); the process's live bytes and their

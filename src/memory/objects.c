@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Objects by address, in shards with a lock each. A free's first question is answered by a filter without any
  * (front/memory.h). A thread asks while nobody in it is told of anything else, so that a signal handler never waits
  * here for what it has interrupted; one that leaves by longjmp() in the few nanoseconds that a shard is held, spoils

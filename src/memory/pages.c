@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the process has in memory: how much of it in large pages, and how far it is. The kernel walks all pages to
  * answer, about a millisecond a GiB, so it is asked where the program has ended its work. */
 #include "base/process.h"

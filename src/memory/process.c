@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The process's live bytes: threads add to them now and then (front/memory.h), and so the peak is known to within what
  * they hold back. */
 #include "memory/memory.h"

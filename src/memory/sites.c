@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a thread counts by call path. Its records are its own: what it frees of another's stands in its own record of
  * that path, and readers add records of a path up. Of all threads is only the path's live sum, for its own peak. */
 #include "memory/memory.h"

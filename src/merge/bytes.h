@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Bytes for another process: numbers and strings, one behind the other. The reader checks every length; once
  * something does not fit it is `failed` and gives zeros. */
 #ifndef FV_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See calling.h. */
 #include "merge/calling.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calling contexts: where a location is in the program, event by event, as an archive with samples tells it. Each
  * region that is entered is a node below the call path that entered it, and what comes meanwhile stands below that
  * region:

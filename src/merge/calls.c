@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See calls.h. */
 #include "merge/calls.h"
 #include "trace/format_words.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What MPI's functions are, by their names: one table, so that a sink need not know MPI. */
 #ifndef FV_CALLS_H
 #define FV_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See clocks.h. */
 #include "merge/clocks.h"
 #include "experiment/experiment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From the ticks of each rank to nanoseconds of one time, common to all.
  *
  * Ranks of one boot that read the same counter share one straight line, so that between them no message can

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call paths as an archive tells them: a tree of functions with their source lines, from the addresses that
  * the rank files hold. Made once, by the first process, in an order that follows from the definitions. */
 #ifndef FV_CONTEXTS_H

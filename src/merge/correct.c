@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See correct.h. The events are replayed to a sink that keeps what is to be matched, with times that no
  * correction has moved; each round moves and compares what was kept. */
 #include "merge/correct.h"

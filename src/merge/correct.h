@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where ranks have several clocks, a message may still arrive before it was sent, by the little that
  * CLOCK_REALTIME of two hosts differs. Then the receiver's clock is moved forward, as little as needed: first
  * by a constant for each clock, which leaves all its intervals as they were; if clocks drift too much for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See defs.h. Definitions by their keys, and those of others added to them. A rank file's are in defs_file.c,
  * the final order in defs_order.c, definitions as bytes in pack.c. */
 #include "merge/defs_add.h"

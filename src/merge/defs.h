@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Definitions: what events refer to, unified over ranks. Each process collects those of its rank files; they
  * are merged pairwise up a tree, put into their final order by the first process, and sent to all, who look
  * up their files' own numbers in them. The final order depends on content alone (names, or the first rank

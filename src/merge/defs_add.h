@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How single definitions are added; shared by defs.c, defs_file.c and defs_order.c. All find, or add. Strings
  * and arrays are copied. */
 #ifndef FV_DEFS_ADD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What one rank file defines, added to definitions, with the map from its numbers to theirs; see defs.h. Only
  * what its calls refer to is taken: the rest of what a file names would only fill the archive. */
 #include "merge/defs_add.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The final order of definitions; see defs.h. It depends on content alone: on names, or on the first rank
  * that used a thing and its number there; never on the order in which definitions came together. */
 #include "merge/defs_add.h"

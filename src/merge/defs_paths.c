@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The call paths of a rank file, see defs_add.h: of its calls, in the call tree of the process, and of the
  * measured instances and the samples that its threads logged, in a tree of each thread. All become nodes of one tree:
  * what is the same place in the same object is one node, in whichever rank and thread. */

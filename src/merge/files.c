@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See files.h. */
 #include "merge/files.h"
 #include "merge/calls.h"

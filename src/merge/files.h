@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the functions for files did outside of MPI's calls, with --io (trace/events.h, IO): definitions of a rank
  * file. */
 #ifndef FV_MERGE_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See groups.h. */
 #include "merge/groups.h"
 

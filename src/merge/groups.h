@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who is in a communicator: world ranks of the peers that its members name. Built once from the definitions;
  * a lookup is a binary search in runs of equal stride. */
 #ifndef FV_GROUPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See instance_log.h. */
 #include "merge/instance_log.h"
 #include "experiment/chunks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The measured instances of one thread in the order of their begins, outer ones before those in them. The
  * file has them in the order of their ends. It is read backwards, where an instance comes before what is in
  * it, so that those that are open make a stack; what leaves the stack has the begins in order, backwards. To

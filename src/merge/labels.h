@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Labels: moments that the program marked, or who ran it. In fv_def_rank.labels a line each: "TICKS\tTEXT". */
 #ifndef FV_MERGE_LABELS_H
 #define FV_MERGE_LABELS_H

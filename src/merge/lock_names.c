@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See lock_names.h. Each process tells what it knows of the locks of its ranks; the first one, which has the
  * symbols, names them. */
 #include "merge/lock_names.h"

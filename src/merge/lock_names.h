@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of locks, and of what else threads wait for, by their numbers in the archive (threads.h): OTF2 has no
  * definition of a lock. Those of variables are named, and those on a heap or a stack that were waited for. */
 #ifndef FV_LOCK_NAMES_H

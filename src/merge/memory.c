@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See memory.h. */
 #include "merge/memory.h"
 #include "trace/format.h"

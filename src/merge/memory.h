@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The bytes that a process had allocated along time (--memory): a location of its own behind its rank's threads and
  * sensors, with them as a metric. */
 #ifndef FV_MERGE_MEMORY_H

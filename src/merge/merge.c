@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See merge.h. */
 #include "merge/merge.h"
 #include "experiment/experiment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The steps of a merge that need no archive: which files, who reads which, definitions, clocks. The archive's
  * side is in src/cmd/fvunify.c, which calls these in order. All functions are collective. */
 #ifndef FV_MERGE_H

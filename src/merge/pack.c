@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Definitions as bytes; see defs.h. Numbers within are checked when they come in, so that a torn message is
  * an error and no wild read. */
 #include "merge/defs.h"

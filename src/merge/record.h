@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a location did, one record after the other in the order of time: what the replay of a rank file says
  * to a sink, which writes an archive, or checks, or counts. Identifiers are indices in struct fv_defs. Times
  * are nanoseconds after its origin and never go backwards on a location. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See replay.h. A call becomes Enter, then what it began (sends, posted receives), then what it ended
  * (receives, completions), then Leave: what it began carries the time of its beginning, what it ended the
  * time of its end, as a reader that draws messages expects it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank file's events, told to a sink as records. The threads of a rank are replayed together, in the order
  * in which their calls ended: what one thread began another may complete. Memory is bounded by what is
  * pending and by the details of one call. */

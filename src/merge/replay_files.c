@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions for files outside of MPI's calls (--io): each call is a region, with what it opened, moved or closed. What
  * the C library asks of the system on behalf of a stream is not seen, so that nothing is told twice. */
 #include "merge/replay_state.h"

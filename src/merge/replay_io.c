@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI-IO: files opened and closed, read and written. A blocking operation begins and completes in its call;
  * the number that connects both is counted here, for each rank. */
 #include "merge/replay_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See replay.h. Messages and requests: what has begun is pending until a call says how it ended. */
 #include "merge/replay_state.h"
 

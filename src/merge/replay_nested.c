@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See replay.h. Instrumented functions and worksharing of OpenMP are in each other: where one ends, what began inside
  * of it and has no end of its own yet (a function that an exception left, a construct that was cancelled) ends before
  * it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided communication. An operation is complete where its request is, else where a synchronisation call
  * says so: at the target with MPI_Win_unlock, _flush, _complete and _fence, here alone with _flush_local. */
 #include "merge/replay_state.h"

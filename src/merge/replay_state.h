@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the replay of one rank keeps; shared by replay.c and its parts, replay_*.c. */
 #ifndef FV_REPLAY_STATE_H
 #define FV_REPLAY_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See replay.h. Reads the events of one thread, over its chunks, as items: a call with its details, or what
  * stands between calls. */
 #include "experiment/chunks.h"

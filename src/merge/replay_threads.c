@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See replay.h. What a thread did between its calls: each event is one record, waiting two. */
 #include "merge/replay_state.h"
 #include "merge/threads.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See requests.h. Open addressing with linear probing, in the order of homes (Robin Hood hashing): a removal
  * shifts back what follows, up to the next that is at home. So there are no tombstones. */
 #include "merge/requests.h"

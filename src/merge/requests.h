@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is under way on a rank: what a request's end must know of its beginning, by number. */
 #ifndef FV_REQUESTS_H
 #define FV_REQUESTS_H

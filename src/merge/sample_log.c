@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sample_log.h. */
 #include "merge/sample_log.h"
 #include "experiment/chunks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The samples of the CPU clock that a thread logged, in the order of time. A program may compute after MPI_Finalize,
  * where its rank's trace ends: samples of that come, too. */
 #ifndef FV_SAMPLE_LOG_H

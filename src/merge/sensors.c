@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sensors.h. */
 #include "merge/sensors.h"
 #include "trace/format.h"

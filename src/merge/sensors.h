@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sensors of the machine (--sensors), that one rank of each node recorded: a location of its own behind that rank's
  * threads, with the values as metrics. */
 #ifndef FV_MERGE_SENSORS_H

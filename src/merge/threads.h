@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What threads do between calls of MPI, see trace/events.h: names of what they wait in, which of them a rank
  * file uses, and the numbers of their locks. */
 #ifndef FV_MERGE_THREADS_H

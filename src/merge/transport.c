@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See transport.h. */
 #include "merge/transport.h"
 

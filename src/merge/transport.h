@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How the processes of a merge talk to each other: bytes from one to another, nothing else, so that the
  * merge knows no MPI and its tests need none. Messages between two processes arrive in order. A failing
  * transport does not return (MPI aborts the job). */

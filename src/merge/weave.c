@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See weave.h. Among instances, ticks tell which is in which; between instances and calls nanoseconds do, as
  * the records have them, and where these are equal, what takes longer is around. */
 #include "merge/weave.h"

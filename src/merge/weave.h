@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Measured instances of functions between the records of calls: a sink that passes records on, and tells in
  * between where instances of the same thread begin and end, so that all nest. An instance that calls MPI is
  * around the call; one of a function that MPI ran itself is in it. One that neither lies in a call nor around

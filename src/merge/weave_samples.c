@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See weave_samples.h. */
 #include "merge/weave_samples.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples of the CPU clock between the records of a thread: a sink that passes records on, and tells in between where
  * the clock found the thread, and how much CPU time it had since the sample before. Samples of a pause of the recording
  * are left out. Behind weave.h and weave_sections.h, so that a sample has the regions around it that are entered by

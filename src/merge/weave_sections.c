@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See weave_sections.h. */
 #include "merge/weave_sections.h"
 

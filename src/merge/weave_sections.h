@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections of the program between the records of a thread: a sink that turns "these are open from now on"
  * into regions that are entered and left, so that all nest. Sections may overlap each other, and measured
  * instances of functions: what stands inside of what ends is left and entered again, at the same time. So a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where each thread may run: its mask when it begins to be recorded, and when it ends or the process does. A system
  * call each time. A record for each struct fv_thread, so that programs that make and end threads forever stay
  * bounded. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run's times depend on and its program does not say: the machine, told by one process of each node, and
  * variables of the environment that steer MPI, OpenMP and where processes are put, by each process. Read once, when
  * recording begins: some forty small files, 0.2 ms (0.6 ms where the kernel has not looked at them for a while); the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Facts in the rank file: what the files of this folder share. */
 #ifndef FV_FACTS_WRITER_H
 #define FV_FACTS_WRITER_H

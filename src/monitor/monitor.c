@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine's sensors while the job runs (--sensors): by one thread on each node, of the rank that comes first. It
  * opens them, and reads them at regular times; nobody waits for it. Samples hold what counters have grown by since the
  * first one, so that the file can be thinned when its room is used up: of every two samples one is left, and nothing is

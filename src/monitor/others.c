@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who ran meanwhile: CPU time of all processes of the node, from when recording begins to when it ends, by /proc. One
  * process of each node looks, twice: 12 us for each process, newest first, for as long as it may take; of those that it
  * did not come to nothing is known but their number. The tools say whose processors were whose, and leave ranks out.

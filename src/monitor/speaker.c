@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See speaker.h. */
 #include "monitor/speaker.h"
 #include "rt/process.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which process tells of its node: the first of a job there that asks. */
 #ifndef FV_SPEAKER_H
 #define FV_SPEAKER_H

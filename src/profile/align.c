@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See align.h.
  *
  * Within the bounds, which offset? Not their middle: where the ranks of one host always come last, one side

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How far the clocks of several hosts are apart, by their collective calls.
  *
  * Where nobody can leave an operation before somebody else has entered it, every such begin is before every

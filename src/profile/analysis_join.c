@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The analysis of the trace joined with the profile. Both come from the same rank files: it is looked at
  * whether they do, by who wrote them and how many calls of each are in the trace, and then call sites are
  * looked up by their keys (keys.h). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the parts of the model's construction share. A *track* reads one kind of thing from rank files; the rows of
  * subjects have the tracks (subject.h). Rank files are visited one after the other, a few times, and are mapped only
  * while they are (visits.c): in a visit each track reads what it needs of a rank; when all ranks have been there, each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI calls: relations callsites, mpi_functions, histograms, matrix, communicators, efficiency; and their row. */
 #include "profile/build.h"
 #include "profile/relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Definitions and cells: what each process numbers its own way becomes one numbering of the run. */
 #include "profile/build.h"
 

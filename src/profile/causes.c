@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who is to blame for waiting: lists made from the parts of call sites. */
 #include "profile/build.h"
 

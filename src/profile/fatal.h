@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Signals that ended ranks, for all views. */
 #ifndef FV_FATAL_WORDS_H
 #define FV_FATAL_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a rank ran an interpreter of Python whose frames are in no call path, it is said so. */
 #include "profile/build.h"
 #include "profile/samples/costs.h"

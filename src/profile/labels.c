@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See labels.h. */
 #include "profile/labels.h"
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Labels: moments that the program marked, or who ran it. */
 #ifndef FV_PROFILE_LABELS_H
 #define FV_PROFILE_LABELS_H

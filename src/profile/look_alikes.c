@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call paths get names, and call sites that look the same become one. A compiler that unrolls or inlines a loop makes
  * several calls of one line of the source; their return addresses differ, and the report would show the same path
  * twice without a word that tells them apart. Which paths look the same only symbols know. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See model.h: the order of construction, and everything that is a sum over what the parts found. */
 #include "profile/model.h"
 #include "base/secret.h"

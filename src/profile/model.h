@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The profile of a whole run, unified over its ranks. Everything that a report shows is computed here,
  * once; text, JSON and CSV are views. All times are seconds; points in time count from the moment the
  * first rank began (fv_model.origin_ns). Ranks are named by their index in `ranks` unless a field says

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which function of a path is the program's own; and names of call sites, for tables and sentences: the function that
  * calls MPI, and as much of the path to it as tells call sites apart. */
 #ifndef FV_PLACES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See profile.h: the order in which a profile is finished. */
 #include "profile/profile.h"
 #include "profile/counters/counters.h"

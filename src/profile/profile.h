@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The finished profile of a run: all that was recorded and derived, the same for every command. It is
  * constant from here on; views and comparisons read it. */
 #ifndef FV_PROFILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which programs ran: `mpiexec -n 1 ./a : -n 2 ./b` starts two that share one MPI_COMM_WORLD.
  *
  * Ranks run the same program when the names of their executables are equal, and so are the build-ids; a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Clocks, threads and states: who ran when, and what became of each rank. */
 #include "profile/build.h"
 #include "base/process.h"

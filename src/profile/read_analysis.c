@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See read_analysis.h. The outermost object and its arrays are taken apart here, item by item; items are
  * jansson's. */
 #include "profile/read_analysis.h"

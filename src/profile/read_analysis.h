@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What fvunify found out from the trace: analysis.json (share/analysis.md), as far as a report needs it.
  * Nothing in the file is trusted: numbers that are none, or negative, or rows that refer to what is not there
  * make it damaged. One call site at a time is in memory as JSON, however many there are. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Computing between calls: how long each rank was outside of MPI, and of that without a processor, by the call before
  * and the call behind. Rank files have it exactly, as ticks of pairs of a call path and a cell. */
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See relations.h. */
 #include "profile/relations.h"
 #include "profile/places.h"

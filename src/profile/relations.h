@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The relations of a profile (tool/relation.h): one definition of each table that any view shows of it. The
  * columns of a subject stand beside the code that computes them, in a file *_relations.c. */
 #ifndef FV_PROFILE_RELATIONS_H

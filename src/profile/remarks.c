@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What ranks said that they could not record. */
 #include "profile/build.h"
 

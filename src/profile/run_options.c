@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the recording was asked for: the options that were not at their defaults. Ranks may differ: each reads its
  * own environment. */
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What ran, and how each rank ended: relations run, programs, ranks, problems. */
 #include "profile/fatal.h"
 #include "profile/build.h"

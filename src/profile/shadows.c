@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who defines MPI functions in front of fvmpi: their calls are missing, and it is said so. */
 #include "profile/build.h"
 

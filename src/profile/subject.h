@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A subject of a report: what is recorded of one thing, such as files or memory, and the tables made of it. Each has a
  * row, in its *_relations.c; the list below names them, and src/subjects.c makes the table of them that the engine
  * takes (model.c, look_alikes.c, relations.c). The engine knows no subject; its data hang on the model

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See model.h and build.h: ticks as seconds and sums of calls, which all parts of the construction use. Uses
  * none of them. */
 #include "profile/build.h"

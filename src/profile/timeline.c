@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What every rank did when: the time bins of each rank's main thread, spread over bins that are common to
  * the whole run. A source bin gives each common bin the part by which they overlap. */
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI's share of the time by bins of the run: relation timeline. */
 #include "profile/relations.h"
 

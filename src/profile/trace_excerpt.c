@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See trace_excerpt.h. */
 #include "experiment/chunks.h"
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of a trace one by one, its messages, and its samples of the CPU clock, for pictures over time. They are
  * read where fv_experiment.traced_calls asks for them: of so many calls of all ranks the longest of each rank; as many
  * messages, the largest; and as many samples, of each rank one of several. */

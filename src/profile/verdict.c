@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See verdict.h. */
 #include "profile/verdict.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a reader should know first, in a sentence each, for all views. */
 #ifndef FV_VERDICT_H
 #define FV_VERDICT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See build.h: the visits to the rank files, by the tracks of all subjects. */
 #include "profile/build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who made others wait: relation waiting. */
 #include "profile/places.h"
 #include "profile/relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting time (facts: wait states; the names are Scalasca's).
  *
  * Collectives: every logged call is joined with the calls of the other ranks that have the same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The kernel's own accounts of a thread, by enum fv_perf_account: CPU time, faults and context switches. They need no
  * permission. False: they cannot be read, and nothing is written. */
 #ifndef FV_RT_ACCOUNTS_H

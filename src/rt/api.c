@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The public functions of fvmpi.h. */
 #include "fvmpi.h"
 #include "rt/rt.h"

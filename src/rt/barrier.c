@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Barriers of our own around collectives (--barrier): the ranks that insert them, and what they cost.
  *
  * Where one rank of a communicator inserts a barrier and another does not, the program hangs. So before

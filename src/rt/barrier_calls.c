@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls that have barriers of our own (mpi-wrappers/barrier.c). */
 #include "rt/comm.h"
 

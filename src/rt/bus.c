@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A store to a mapped file is SIGBUS where the file has lost the page: somebody made it shorter, or its file
  * system, which said that the room was there, has none when the page is written (those that copy on write, or
  * are on another host). The application must not die of that: memory takes the page's place, and recording

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The record path at the start of a run: what one call costs, and MPI_Init itself, which was called before. */
 #include "rt/layers.h"
 #include "rt/events.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The record path: what every MPI call pays. No lock, no memory, no system call; a few stores into the
  * mapped rank file. */
 #include "rt/comm.h"

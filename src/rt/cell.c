@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The cells of a thread: one struct fv_cell per (call path, communicator, function, size bucket, sections). They
  * lie in the rank file; the table that finds them is private. When the budget or the disk is used up,
  * calls go to coarser cells (per function, at last one for all): time and bytes stay right, what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Partitioned operations match only each other, and do so by the order of their *_init calls, not of their
  * starts (MPI-4.0, 4.2.1). In a trace they are as messages, which match by communicator, peers and tag in the
  * order in which they begin. So the k-th *_init call of a communicator, peer and tag is given a communicator

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See clock.h. */
 #include "rt/clock.h"
 #include "base/base.h"

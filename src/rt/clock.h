@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The clock: raw ticks of the processor's counter (trace/counter.h) where the kernel itself trusts it, else
  * CLOCK_MONOTONIC in nanoseconds. Ticks become seconds in the tools, from the clock points in the rank file. */
 #ifndef FV_CLOCK_H

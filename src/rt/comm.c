@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See comm.h. Lookup takes no lock: a thread remembers the communicator it used last, and behind that
  * stands an open-addressed table of pointers that only grows; writers hold a lock, and signals. */
 #include "rt/comm.h"

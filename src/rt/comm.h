@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators of the process.
  *
  * uid: a number that all ranks of a communicator compute alike without a message. A communicator made

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h. */
 #include "rt/counters.h"
 #include "base/experiment.h"

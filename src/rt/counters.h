@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters of whole threads and of sections (--counters): events of the processor and of the kernel, by one group of
  * perf events for each thread, which counts that thread alone; faults, switches and CPU time by the kernel's own
  * accounts of the thread, which need no permission.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace: a record for each call, in chunks of its thread (trace/events.h says what they hold). What a
  * call did is gathered in private memory while the call is being recorded, then goes behind the call's own
  * record in one piece, so that a killed process leaves whole calls. A full chunk is unmapped, or compressed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace of a thread (events.c). */
 #ifndef FV_RT_EVENTS_H
 #define FV_RT_EVENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The ways in which a process ends by itself, and with what status: exit(), the return from main, quick_exit(), and
  * _exit(), which runs no handler and is therefore interposed; and exec(), after which it is another program. Not of a
  * forked child, who has the handlers, too. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A signal that ends the process is told: which, where, and the call path there. Only while the application's action
  * for it is the default (signals.c): then ours is called first, writes into the rank file, and does what the default
  * does, so that the core dump is of the same instruction and the parent sees the same status.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A signal that ends the process: see fatal.c. */
 #ifndef FV_FATAL_H
 #define FV_FATAL_H

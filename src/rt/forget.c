@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Pcontrol(2): what was recorded so far is forgotten. For the process that is a number, its era; each
  * thread clears what is its own when it comes to its next call, because nobody else may write there. What a
  * thread that comes to none has recorded is of an earlier era, by its record, and the reader leaves it out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of the functions that a process calls, written into its rank file when first used, so that a
  * reader of any version knows what a function id means. */
 #include "rt/statistics.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See identity.h. */
 #include "rt/identity.h"
 #include "base/experiment.h"

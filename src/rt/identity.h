@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who this process is: for the header of its rank file. No malloc, no stdio streams. */
 #ifndef FV_IDENTITY_H
 #define FV_IDENTITY_H

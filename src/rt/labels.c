@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See labels.h. */
 #include "rt/labels.h"
 #include "base/scope.h"

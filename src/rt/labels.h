@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Labels: moments of the run that the program marks with a text, or who runs it from outside (fvmpi label). */
 #ifndef FV_LABELS_H
 #define FV_LABELS_H

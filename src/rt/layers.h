@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is recorded beside MPI's calls: how the process ends, samples, sections, what threads wait for. Each is a layer,
  * a row of fv_layers (src/library.c), by which it is started, told of threads and forks, and stopped. So nothing here
  * calls what is built on it. All are told in the order of the rows; what a row leaves out is nothing to it. */

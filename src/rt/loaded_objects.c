@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See loaded_objects.h. The table is two: a reader uses the one that was finished last, while the other is written.
  * What a reader took holds unless two writings have begun since, one of them of what it was reading: then it looks
  * again. So nobody waits, and nothing has to be kept for readers and freed later. */

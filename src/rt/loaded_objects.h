@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Loaded objects by address, for signal handlers: which one an address is in, and where its table for unwinding is.
  *
  * The C library is asked, where it has _dl_find_object() (glibc 2.35): lock-free, and never out of date. That function

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See map.h. */
 #include "rt/map.h"
 #include "rt/process.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* An open-addressed table of records, each of which begins with its key, a uint64_t that is not 0. At most
  * half of the places are taken; what is erased leaves no gap, so that a search ends at the first empty place.
  * The hash is one multiplication: keys are handles and ids, which differ in their lower bits.

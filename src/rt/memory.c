@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of the process, and private memory of the runtime: what all of it stands on. */
 #include "base/older.h"
 #include "base/pages.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Loaded ELF objects: which object an address belongs to. The list is filled on demand, for the objects
  * that call paths lead through; an object that was unloaded is noticed through the loader's own counter of
  * removals.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See next.h. */
 #include "rt/next.h"
 #include "base/linked_objects.h"

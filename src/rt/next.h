@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of the C library that ours stand in front of (interposed.tbl): the C library's, or those of another
  * library that interposes them, too. */
 #ifndef FV_RT_NEXT_H

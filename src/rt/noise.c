@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When a thread had no processor before a blocking collective call: a record for each interval between two of these in
  * which that happened, so that quiet ones take neither time nor room. With the wait log it tells, call by call, what
  * the collective would have been without it (profile/noise). */

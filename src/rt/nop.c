@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A runtime that records nothing: with it, libfvmpi-nop-* shows what the wrappers alone cost, the floor
  * of tests/bench. Only the functions on the way of a call that is not recorded are ever reached; the
  * others are there to link. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows and files by their handles. Lookup takes no lock: it reads again if somebody wrote meanwhile.
  * Writers hold a lock, and signals. */
 #include "rt/thread.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Compression of full chunks of events. The library stays one of libc, MPI and libunwind: libzstd is asked
  * for at run time, and only where the user wants it. What it allocates is the application's heap, outside of
  * calls. */

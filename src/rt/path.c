@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call paths, verified instead of unwound.
  *
  * The cache (path_cache.h) remembers, for a call from one place at one stack depth, which stack slots held

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call paths: found by the cache of a thread, or unwound (path.c), and interned in the process's call tree. */
 #ifndef FV_PATH_H
 #define FV_PATH_H

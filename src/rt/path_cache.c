@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See path_cache.h. */
 #include "rt/path_cache.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The call paths that a thread has verified, in a radix tree. A path is a list of checks: which slot of the
  * stack holds what, from the call outwards. Paths share the checks they begin with. Where they differ, the
  * slot to look at is the same for all, because what is further in says where the next frame begins; what it

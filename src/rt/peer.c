@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who sent how much to whom: a sparse table per thread, keyed by world rank. */
 #include "rt/statistics.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See predecessor.h. */
 #include "rt/predecessor.h"
 #include "base/older.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the process was before it called exec(): its experiment is this program's, too. */
 #ifndef FV_RT_PREDECESSOR_H
 #define FV_RT_PREDECESSOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The process that is recorded: its state, its rank file, private memory. What its threads own is in rt/thread.h. */
 #ifndef FV_RT_PROCESS_H
 #define FV_RT_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See python.h: which interpreter it is, and where its threads are. */
 #include "rt/layers.h"
 #include "rt/path.h"

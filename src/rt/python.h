@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The frames of a Python program, which stand in call paths in place of the interpreter's own.
  *
  * CPython 3.8 to 3.13, found at the start if the process has it. Its functions must not be called, but for two that

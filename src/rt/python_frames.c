@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See python_frames.h. */
 #include "rt/python_frames.h"
 #include "rt/path.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the frames of a thread of CPython from its memory. */
 #ifndef FV_PYTHON_FRAMES_H
 #define FV_PYTHON_FRAMES_H

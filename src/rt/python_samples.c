@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See python_frames.h: frames for a sample, in a signal handler that comes at any time. All is read through
  * the kernel, in two calls mostly: a piece of the interpreter's own stack, in which frames lie side by side
  * (since 3.11), and all code objects at once. A line that is not known yet is looked up, which takes a lock

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Computing between two calls: the time that a thread was outside of MPI, by the call before (its path) and the cell
  * of the call behind it. A cell sums up what came behind the same call as last time, so that a loop's calls touch no
  * other memory; when the call before is another one, that sum goes to a record of the pair. */

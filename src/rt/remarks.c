@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See remarks.h. The first few are kept: whatever goes wrong does so for the same few reasons. */
 #include "rt/remarks.h"
 #include "base/scope.h"

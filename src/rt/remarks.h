@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What this process could not record and only its own words explain: said on stderr, and kept in the rank file, so that
  * the report says it to who has no stderr any more. Losses that have a counter need none. */
 #ifndef FV_REMARKS_H

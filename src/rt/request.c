@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests that matter until they complete: receives, whose bytes are known only then and are charged
  * to the call that posted them, and persistent ones. Sends are not followed: their bytes are known at
  * once, and an MPI may hand out one handle for many of them.

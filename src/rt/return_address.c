@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See return_address.h. Code is read through the kernel, because nothing may be there. */
 #include "rt/return_address.h"
 #include "rt/loaded_objects.h"

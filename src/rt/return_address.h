@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Is an address one that a call returns to? Where code has no unwind tables (assembler, code made at run time),
  * libunwind follows the frame pointer. If such code uses that register for something else, what lies there is anything,
  * and a path would go on through frames that never were. */

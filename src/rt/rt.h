@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The runtime as the MPI wrappers see it. A wrapper is
  *
  *     struct fv_call call;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See section_sets.h. */
 #include "rt/section_sets.h"
 #include "base/lock.h"

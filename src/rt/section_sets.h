@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The sections that the process knows, and which of them were open together (sets): ids that all of its
  * threads share, and their records in the rank file. Any thread. Those that find take a lock and may write:
  * with signals held. */

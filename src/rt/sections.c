@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sections.h. Begin and end of a section that the thread knows take no lock and no memory: a name that
  * stands where it stood is compared, not hashed. Where the CPU time is wanted, too, one system call each
  * (--section-cpu).

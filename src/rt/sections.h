@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections that the program marks (fvmpi.h). Each thread has a table of its own of the sections that it used,
  * and a stack of those that are open; what they hold is differences of the thread's counters in the rank
  * file, so that a call inside costs nothing more. Only which sections are open together has a number for the

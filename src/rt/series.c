@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a thread records along time, at constant cost: time bins that double their width, and the log of
  * collective calls that is thinned by sequence number when it is full. */
 #include "rt/statistics.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that somebody in front of us defines: a program or a library with its own MPI_Send. Found before main, by
  * one thread. Such a function may hand its calls on to us, as a tool that is preloaded does by dlsym(RTLD_NEXT). So who
  * defines what is written into the rank file at the start, and what has come from there is taken out of it again. What

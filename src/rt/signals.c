@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Signals of the application beside ours: SIGTRAP and SIGPROF, as which the kernel signals samples, and those that end
  * the process (fatal.c) or tell that the rank file has lost pages (bus.c). An application that set an action of its own
  * later would meet samples there, and the default action would kill it; and it may ask what its action is. So what it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Signals that are shared with the application: see signals.c. */
 #ifndef FV_SIGNALS_H
 #define FV_SIGNALS_H

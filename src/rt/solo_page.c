@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See solo_page.h. */
 #include "rt/solo_page.h"
 #include "base/base.h"

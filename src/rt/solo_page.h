@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What ran alone, in the application: the page by which `fvmpi run` tells of it (base/solo.h), and records of it in the
  * rank file. Threads of a phase are threads/solo.c's, ranks of a node turns.c's. */
 #ifndef FV_SOLO_PAGE_H

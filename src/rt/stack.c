@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See stack.h. A thread's control block lies above its frames, in the same mapping, on all processors that the C
  * library knows: so that mapping says it all. Rejected: pthread_getattr_np(), which takes a lock of the thread's own,
  * and allocates while it holds it: called by a hook of a handler, or of the allocator, it waits for itself for ever

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a thread's own stack lies. */
 #ifndef FV_STACK_H
 #define FV_STACK_H

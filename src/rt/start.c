@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of recording in a process. Nothing here communicates: an application may run only some
  * of its ranks under fvmpi, so the ranks agree on the experiment directory by what they all can see
  * (base/experiment.h). Whatever fails is said once, and the application goes on without us. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a thread adds up: cells, time bins, peers, the log of collective calls; and the names of functions. */
 #ifndef FV_STATISTICS_H
 #define FV_STATISTICS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See switches.h. A record of the kernel is 16 bytes (perf_event_open(2), PERF_RECORD_SWITCH): a header, whose `misc`
  * tells in from out, and the time. */
 #include "rt/switches.h"

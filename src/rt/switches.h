@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* When a thread has no processor outside of MPI: the kernel's records of its context switches say from when to when,
  * and whether it waited for something (a sleep, I/O, a page, a lock) or another thread was given its processor. No
  * signal, no system call: the kernel writes into pages that are looked at when a call begins and when it ends. By the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See tail.h. */
 #include "rt/tail.h"
 #include "rt/thread.h"

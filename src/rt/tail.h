@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of one type, one behind the other in the rank file: in chunks of a size that doubles. A tail is written by
  * its owner, or under his lock. */
 #ifndef FV_TAIL_H

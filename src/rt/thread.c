@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads: each gets its struct fv_thread at its first MPI call, or at its start (src/threads), and hands it
  * back when it ends. */
 #include "rt/layers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a thread records with. Who owns what: the process owns the rank file, the call tree, modules, communicators and
  * requests, all behind locks that are taken on rare paths only. A thread owns its struct fv_thread and everything
  * in it, and no other thread writes there. When a thread ends, its struct goes to a free list and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The call tree of the process: frames that call paths share are stored once. Nodes live in PATHS
  * chunks, of one size but for the first few, which are smaller, so an id leads to its node by division; a table of
  * ids finds the child of a node.

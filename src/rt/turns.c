@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See turns.h. */
 #include "rt/turns.h"
 #include "base/base.h"

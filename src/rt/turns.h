@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks of a node that compute one at a time (fvmpi run --throughput): who comes out of an MPI call waits for his turn,
  * and gives it up in the next one that may wait. So whoever computes has the node's caches and memory to himself; ranks
  * that wait in MPI for others do it there. Turns are given in the order in which ranks came for them.

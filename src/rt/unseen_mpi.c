@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See unseen_mpi.h. Rank 0's process tells, in one line with what to do:
  *
  * - functions that somebody in front of fvmpi keeps to itself (shadow.c); all else is of processes that were not

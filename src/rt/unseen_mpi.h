@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What of MPI was used and not seen: said when a process ends, or becomes a program that fvmpi is not in. */
 #ifndef FV_RT_UNSEEN_MPI_H
 #define FV_RT_UNSEEN_MPI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See usage.h. */
 #include "rt/usage.h"
 #include "rt/layers.h"

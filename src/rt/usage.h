@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kernel counts of the process and its threads: CPU time, page faults, switches. A system call each.
  * Where it refuses, *out stays as it is. */
 #ifndef FV_USAGE_H

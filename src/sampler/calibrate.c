@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: what one trap costs, from empty instances: the time from the end of the handler at their
  * entry to the beginning of the next at their return. */
 #include "sampler/sampler.h"

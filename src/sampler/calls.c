@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See calls.h. */
 #include "sampler/calls.h"
 #include "base/experiment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The event of calls: where the processor counts calls precisely, a sample of them is an entry of a function,
  * chosen without a clock or a breakpoint (FVSampler's own way). FVMPI_CALL_EVENT names the event, encoded by
  * `fvmpi run`.

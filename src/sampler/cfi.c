@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See cfi.h. The rows of a table are run as DWARF 5, section 6.4 says, of the parts that compilers and the C
  * library's assembler code use; the encodings are those of the LSB, chapter 10.6. */
 #include "sampler/cfi.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames from .eh_frame, inside a signal handler: which function an address is in, where it begins, and the
  * caller of a frame. Own code because libunwind takes locks and half a microsecond a frame; objects are found without a
  * lock, too (rt/loaded_objects.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: ticks without instances (--sample=clock). An event of the thread's CPU time, or else a timer of its
  * user time (timer.h), signals SIGPROF, which debuggers pass on in silence, and which is the program's as soon as it
  * wants it: when it sets an action of its own, ticks end for good. While a thread blocks SIGPROF its clock stands

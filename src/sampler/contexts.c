@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: the tables of a thread that is sampled. Its own call tree, in the rank file, because the
  * tree of the process is behind a lock; contexts and costs are found through the tree's nodes. */
 #define UNW_LOCAL_ONLY

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: what a measured instance adds to the statistics of its context. */
 #include "sampler/sampler.h"
 

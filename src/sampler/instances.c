@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: the instances that are being measured, innermost last, and the watchpoint, which is on the
  * innermost one. An instance whose slot lies below the stack pointer has ended some other way (longjmp,
  * exceptions); it is popped at the next event, whatever that is. A thread has one stack here: what runs on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: long calls of functions that mostly return soon. Few calls of a function are ever chosen to be
  * measured, so rare long ones are missed; but clock samples, which are of time, fall into them. So frames that a sample
  * finds, of functions that are not known to take long, are watched like instances until they return. That proves how

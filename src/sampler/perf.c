@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See perf.h. Breakpoints of one kind only differ in their address: one event each is opened when the thread
  * begins, and modified afterwards, which takes a fourth of the time of open, enable and close. */
 #include "sampler/perf.h"

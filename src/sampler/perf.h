@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Performance events of the calling thread that signal it as SIGTRAP: a clock of its CPU time, breakpoints,
  * watchpoints. And counters, which signal nothing.
  *

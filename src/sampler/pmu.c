@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See pmu.h. */
 #include "sampler/pmu.h"
 #include "base/experiment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters inside of instances: the events of --events, of the calling thread, as one group that one system
  * call reads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: the call path of a sample of a Python program, as rt/path.c makes that of a call: where a
  * call of the interpreter's loop stands, those frames of Python that it runs, and no other frame of the
  * interpreter. Of a function that calls itself the innermost frame stands for all. Instances are of compiled

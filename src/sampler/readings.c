@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: what an instance is measured by, beside the clocks. */
 #include "sampler/sampler.h"
 

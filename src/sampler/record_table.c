@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See record_table.h. */
 #include "sampler/record_table.h"
 #include "rt/process.h"

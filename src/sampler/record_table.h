@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of one thread in the rank file that grow in chunks, each twice as large as the one before, also from the
  * signal handler: there the file's lock is only tried. Records never move. */
 #ifndef FV_RECORD_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: the signal handler, and how threads and the process begin and end to be sampled. */
 #include "sampler/sampler.h"
 #include "base/experiment.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sampling whole instances of functions, after FVSampler (Su et al., ICS 2019), without a PMU: a clock sample
  * puts an execution breakpoint on a function's entry; there the trap puts a read-write watchpoint on the
  * stack slot of the return address, which traps when the function returns. For what lasts, and for all where a call

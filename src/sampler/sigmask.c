@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program says of signals, in threads whose clock ticks by SIGPROF (clock.c): while it blocks the signal there
  * are no ticks; its signal stack is what it has set; and the C library's own profiler gets SIGPROF. */
 #include "rt/next.h"

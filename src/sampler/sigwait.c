@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread that blocks its signals and waits for all of them would get our samples: one of the time before
  * is pending then. They are taken and thrown away here, the application gets what is its own. Only while
  * something is sampled. signalfd() is not covered; nor a SIGTRAP of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: the execution breakpoints, which wait for a function's next call, or rest. */
 #include "sampler/sampler.h"
 

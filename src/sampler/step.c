@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See step.h. */
 #include "sampler/step.h"
 #include "sampler/sampler.h"

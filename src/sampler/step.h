@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where a breakpoint that was met is met again by a return from the handler, as on AArch64: there it rests as long as
  * the thread stands at it, and another breakpoint waits at the instruction that comes next, to tell that it may be
  * armed again. x86-64 passes a breakpoint that was met by itself (its resume flag).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: a tick of the CPU clock. It counts the call path, and chooses functions whose next entry is
  * waited for. */
 #include "sampler/sampler.h"

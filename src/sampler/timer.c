@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See timer.h. The kernel's own calls, because the C library knows neither the clock nor, in older versions,
  * the thread to be signalled; and because a handler may make them. */
 #include "sampler/timer.h"

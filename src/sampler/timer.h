@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ticks by a POSIX timer, without performance events: of the CPU time that the calling thread spends in user mode.
  *
  * Not CLOCK_THREAD_CPUTIME_ID: that one also ends while the kernel works for the thread, on the way into or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: in a trace, each measured instance and each sample of the CPU clock. The first chunks are made when
  * the sampler is, waiting for the file as any call does. Later ones are made by the signal handler, because a thread
  * that computes may run nothing else of ours; trying the file's lock, because it may be the interrupted thread that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sampler.h: which instances were chosen without bias.
  *
  * Of the entries of a function the one is measured that comes next after a tick. The longer the time since

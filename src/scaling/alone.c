@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See alone.h. */
 #include "scaling/alone.h"
 #include "base/solo.h"

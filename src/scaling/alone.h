@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What runs tell in which one thread at a time ran alone (fvmpi run --stacks --solo): cache against memory, and time
  * against cache.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See scaling.h. */
 #include "scaling/scaling.h"
 #include "tool/words.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One program on several numbers of ranks: what speedup there is, which efficiency takes the rest, and which part of
  * the program stops scaling.
  *

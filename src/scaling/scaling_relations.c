@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See scaling_relations.h. */
 #include "scaling/scaling_relations.h"
 #include "profile/relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The relations of runs of several sizes (tool/relation.h): what fvmpi scaling writes as JSON and CSV. */
 #ifndef FV_SCALING_RELATIONS_H
 #define FV_SCALING_RELATIONS_H

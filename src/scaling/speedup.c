@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See speedup.h. */
 #include "scaling/speedup.h"
 #include "base/base.h"

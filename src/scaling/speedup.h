@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One program on several numbers of threads: the speedup graph, and what takes the rest of it, for each phase of
  * parallel threads (profile/threads/phases.h) and for the whole program.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See speedup_relations.h. */
 #include "scaling/speedup_relations.h"
 #include "profile/relations.h"

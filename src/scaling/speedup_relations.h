@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The relations of runs on several numbers of threads (tool/relation.h): what fvmpi stacks DIR DIR... writes as JSON
  * and CSV. */
 #ifndef FV_SPEEDUP_RELATIONS_H

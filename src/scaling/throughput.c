@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See throughput.h. */
 #include "scaling/throughput.h"
 #include "base/solo.h"

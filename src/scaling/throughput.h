@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What sharing a node's caches and memory costs those that work on it with work of their own each: copies of a program
  * without MPI, or the ranks of one with it (fvmpi run --throughput). Throughput stacks: Eklov, Nikoleris, Hagersten, "A
  * profiling method for analyzing scalability bottlenecks on multicores", section 5; ranks in place of copies, and few

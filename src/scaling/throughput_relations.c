@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Relations of copies and ranks that share a node. See throughput.h for the formulas. */
 #include "profile/relations.h"
 #include "scaling/speedup_relations.h"

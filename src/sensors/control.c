@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See control.h. */
 #include "sensors/control.h"
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands to who samples, while it runs, by a FIFO: one a line.
  *
  *     label TEXT    marks the present with this text

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See form_parts.h. */
 #include "sensors/form_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the forms of sensors are made of: words of text, and a sensor's sources and events while it is opened. */
 #ifndef FV_FORM_PARTS_H
 #define FV_FORM_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See forms.h. What the kernel prints stays in its order while it runs: so an event is looked for where it was, and
  * only searched if it is not there. */
 #include "sensors/forms.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Shapes of files that sensors read. */
 #ifndef FV_SENSOR_FORMS_H
 #define FV_SENSOR_FORMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See forms.h: what devices of perf events count, over all programs. The kernel describes them below
  * sys/bus/event_source/devices/DEVICE: type, events/NAME ("event=0x04,umask=0x03", with NAME.scale and NAME.unit),
  * format/TERM (the bits of attr.config that the term is: "config:0-7,32-35"), and cpumask (one processor of each socket

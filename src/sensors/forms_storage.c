@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See forms.h: values by hwmon, and what clients of file systems tell. */
 #include "sensors/form_parts.h"
 #include "sensors/forms.h"

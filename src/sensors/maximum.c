@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sensors.h: the most that an event can be. */
 #include "sensors/memory.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See memory.h. */
 #include "sensors/memory.h"
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A sensor's own: its memory, and its open files. */
 #ifndef FV_SENSOR_MEMORY_H
 #define FV_SENSOR_MEMORY_H

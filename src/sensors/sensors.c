@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sensors.h: one sensor, whatever its form. */
 #include "sensors/sensors.h"
 #include "sensors/forms.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sensors of the machine: what the kernel and the hardware count or measure meanwhile, by files below /proc and /sys. A
  * sensor is one row of a table (table.c): where its files are, what shape they have, what its numbers mean. It is there
  * if its files are.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sensors.h: the sensors that are known, one row each. Who adds one adds a row. */
 #include "sensors/forms.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See watch.h. */
 #include "sensors/watch.h"
 #include "base/near.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of sensors that are watched together: which ones, by patterns as people write them, and what they say from one
  * sample to the next.
  *

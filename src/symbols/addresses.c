@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of variables and functions by their own addresses, see symbols.h. Frames of call paths are
  * symbols.c's. */
 #include "symbols/module_files.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of functions and variables as their authors wrote them. */
 #include "symbols/module_files.h"
 #include "symbols/lines.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See elf_file.h. */
 #include "symbols/elf_file.h"
 

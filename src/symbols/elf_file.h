@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* As much of an ELF file as the report needs without libbfd: its build-id, its functions and its variables.
  * 64-bit files of this machine's byte order; everything is checked against the file's bytes. */
 #ifndef FV_ELF_FILE_H

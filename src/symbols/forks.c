@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See forks.h. All paths of a file are kept, as frames with the tree's modules, where it has an OpenMP run-time
  * library: a fork may be found anywhere, also below another worker (nested teams). */
 #include "symbols/forks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call paths of the threads of an OpenMP team. The run-time library begins a worker's stack: its path knows the
  * function that the compiler made of a region, or of a task, but not who forked the team. The forking thread runs the
  * same function, below the program's. So a worker's path is put together: of the fork's, as found in the same process,

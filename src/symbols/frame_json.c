@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames as JSON, see symbols.h. */
 #include "symbols/symbols.h"
 #include "tool/json_stream.h"

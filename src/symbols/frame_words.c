@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of frames, variables, routines and locks for people, see symbols.h. */
 #include "symbols/symbols.h"
 #include "tool/words.h"

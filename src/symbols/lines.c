@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See lines.h: which library reads. What libdw finds no units in, as sections that it cannot decompress,
  * libbfd is asked about. */
 #include "symbols/lines_reader.h"

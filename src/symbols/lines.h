@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines and inlined frames of one object, from its debug information. elfutils' libdw reads it where the build has
  * that, else libbfd, which does not know all forms: indexed addresses of DWARF 5, -gsplit-dwarf, -flto. Nothing is
  * fetched from a network. */

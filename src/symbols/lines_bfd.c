@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See lines_reader.h: by libbfd; and demangled names, which are its as well: the only code that knows it. */
 #define PACKAGE "fvmpi" /* bfd.h insists */
 #include <bfd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See lines_reader.h: by elfutils' libdw, of which this is the only user, with lines_dwp.c. Rejected: its
  * libdwfl, which asks servers for debug information, and dwarf_getscopes(), which walks through all of a unit
  * for each address.

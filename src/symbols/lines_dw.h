@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the reader by libdw is made of (lines_dw.c), and units of -gsplit-dwarf that were packed into one
  * file, PROGRAM.dwp, which libdw reads by itself since 0.191 only (lines_dwp.c). */
 #ifndef FV_LINES_DW_H

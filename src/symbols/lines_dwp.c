@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See lines_dw.h. A package has an index, from the number of a unit to where its part of each section is
  * (DWARF 5, 7.3.5; version 2 of it: GCC's DebugFissionDWP). A unit becomes an object file in memory that
  * libdw opens: section headers, and behind them the package's file, mapped, so that nothing is copied.

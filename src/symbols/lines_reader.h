@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A library that reads debug information: what stands behind lines.h. */
 #ifndef FV_LINES_READER_H
 #define FV_LINES_READER_H

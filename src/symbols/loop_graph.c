@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See loop_graph.h. Dominators: Cooper, Harvey, Kennedy: A simple, fast dominance algorithm (2001). */
 #include "symbols/loop_graph.h"
 

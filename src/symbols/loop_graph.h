@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Basic blocks of a function, who dominates whom, and the natural loops: see loops.h. */
 #ifndef FV_LOOP_GRAPH_H
 #define FV_LOOP_GRAPH_H

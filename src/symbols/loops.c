@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See loops.h. Here is what lines loops are on; the graph is loop_graph.c's, the instructions are
  * machine_code.c's.
  */

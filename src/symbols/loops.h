@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Natural loops of functions, from their machine code, which needs no debug
  * information: back edges in the graph of basic blocks whose target dominates their source (Aho, Sethi,
  * Ullman: Compilers, 10.4). libopcodes says what each instruction is; jumps through tables are taken to lead

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See machine_code.h. libopcodes prints; what an instruction does is read from its mnemonic, and a branch's
  * target from the address that it wants to have printed. */
 #include "symbols/machine_code.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Machine code, as far as its flow of control and which arithmetic it does: by libopcodes, the only code that knows it.
  * x86-64 alone. */
 #ifndef FV_MACHINE_CODE_H

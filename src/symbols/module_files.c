@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See module_files.h. */
 #include "symbols/module_files.h"
 #include "symbols/lines.h"

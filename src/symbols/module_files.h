@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The files in which a module's names, code and lines are. */
 #ifndef FV_MODULE_FILES_H
 #define FV_MODULE_FILES_H

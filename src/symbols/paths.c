@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call paths for display, see symbols.h. */
 #include "symbols/symbols.h"
 

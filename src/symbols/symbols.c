@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See symbols.h. */
 #include "symbols/symbols.h"
 #include "symbols/lines.h"

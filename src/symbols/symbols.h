@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* From (module, offset) to functions, files, lines and inlined frames, after the run and away from the
  * application; and how such places are said. Whose addresses they are, of a profile or of a trace, it does
  * not know. loops.h is the other half: loops in machine code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See unwind_table.h. .eh_frame_hdr as linkers write it: version 1, a table of (begin, entry of .eh_frame),
  * 32 bits each, relative to the section and sorted (Linux Standard Base, "DWARF Extensions"). */
 #include "symbols/unwind_table.h"

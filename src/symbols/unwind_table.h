@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where functions without a symbol begin and end, by the table that exceptions need: it stays in stripped
  * objects. */
 #ifndef FV_UNWIND_TABLE_H

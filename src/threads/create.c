@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* New threads are recorded from their start routine on: in every flavour of the library, for the samples
  * (--sample) and counters (--counters) of threads that never call MPI, and for what threads wait for (--threads).
  * Otherwise pthread_create() is the next one's, as if we were not there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is told of threads that are made: to lives.c, in the libraries that have it. */
 #ifndef FV_CREATE_H
 #define FV_CREATE_H

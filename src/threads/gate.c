@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See gate.h. */
 #include "threads/gate.h"
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads of a parallel phase that are let through one at a time (fvmpi run --stacks --solo): *the one* runs alone from
  * the fork to a barrier, the others are parked; then they catch up to that barrier while the one waits in it; behind it
  * they are parked again, and so on, until the one has ended, when all run on. Method: Eklov, Nikoleris, Hagersten, "A

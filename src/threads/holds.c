@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See holds.h. */
 #include "threads/holds.h"
 #include "threads/objects.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks that a thread holds: for how long (--threads=hold), who held them before (owner), and what of that the
  * trace is told. */
 #ifndef FV_THREADS_HOLDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the interposers are made of (interposed.c, generated from rt/interposed.tbl). Locks and semaphores are tried
  * first: what is free costs no clock. Only what is not is waited for, by the function that the application called,
  * whose answer is the application's: a try says EBUSY also where the real lock says EDEADLK. A try that says EOWNERDEAD

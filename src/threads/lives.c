@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Each thread's life: who made it, where, with which function; when it began and ended, what it waited for
  * until then; who joined it. With the waits that is what a phase between creation and join is computed from.
  */

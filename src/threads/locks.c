@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See interposed.h: mutexes that are not free, or not tried. */
 #include "threads/interposed.h"
 

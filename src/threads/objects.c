@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The objects of the process, and where they are used: see objects.h.
  *
  * Objects of a *series* are alike: of one kind, and with one first use (a call path; of what lies in a

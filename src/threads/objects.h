@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The objects of the process that threads wait for, and the call sites where. */
 #ifndef FV_THREADS_OBJECTS_H
 #define FV_THREADS_OBJECTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions and tasks of OpenMP (see struct fv_omp_region). libgomp waits by futexes of its own, which
  * nobody can interpose; so the function that a team runs is ours, which calls the program's, and tells when
  * each thread began and when it came to the barrier at the region's end. That one is over when the last has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel regions of OpenMP, and who is in one: for omp*.c, which learn of them by what GCC calls, and ompt.c, which
  * is told. */
 #ifndef FV_OMP_H

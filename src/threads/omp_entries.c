@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See omp_entries.h. */
 #include "threads/omp_entries.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is known of the parallel regions that a thread forks: an entry for each function and call path, with
  * the records in the rank file that are added up there, and a part for each thread of the team. Written by
  * the forking thread alone, outside of the region. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See omp_next.h. No lock is held around dl*(), which take the dynamic linker's: a constructor may call us.
  */
 #include "threads/omp_next.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The functions of OpenMP's runtime that ours stand in front of: GCC's libgomp (what GCC compiles to
  * since 4.9), criticals of LLVM's (of which OMPT says less: ompt.c), and the locks of any. Unlike the C library it may
  * be missing, come late, or be there more than once: a plugin that is opened with RTLD_LOCAL brings one that only its

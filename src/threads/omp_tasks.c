@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks of OpenMP: how long each ran, so that the thread that ran it while it waited did not wait then; and
  * where a thread waits that makes them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where threads of OpenMP wait inside a region: barriers, also those that end loops, sections and singles;
  * turns (ordered, doacross), tasks, criticals, locks. Each barrier of a team is one object, named by the
  * region's function; a critical by its variable, the nameless one by libgomp's function.

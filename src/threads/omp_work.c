@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Worksharing of OpenMP: loops, sections, singles and the like, as each thread of a team does its part. What GCC calls
  * says where loops begin that are not scheduled statically, sections, and who does a single; OMPT tells of all
  * (ompt.c).

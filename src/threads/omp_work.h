@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Worksharing of OpenMP (omp_work.c): a thread's part in a loop, sections, a single and the like, as struct fv_omp_work
  * sums it up. All are called by the thread itself. */
 #ifndef FV_OMP_WORK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* OpenMP by OMPT: LLVM's run-time library, and those that stem from it (Intel's, AMD's, NVIDIA's), tell us what
  * omp*.c learn of libgomp by standing in front of it. Same regions, members, waits and tasks (omp.h), so reports,
  * phases, stacks and traces know no difference, but for names: the runtime does not say which function a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of OMPT that ompt.c uses, by which OpenMP's run-time libraries tell a tool what they do: written from
  * the OpenMP API Specification 5.2, chapter 19 (OMPT Interface), since GCC has no omp-tools.h, whose names a
  * program may have. Numbers are the specification's; those of 5.0 that later ones have replaced are here, too. */

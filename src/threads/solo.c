@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See solo.h. */
 #include "threads/solo.h"
 #include "base/solo.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which phases are measured one thread at a time (fvmpi run --stacks --solo), and what comes of it in the rank file:
  * the parking is gate.h's, the cache's other part is held by a process of fvmpi run (base/solo.h), so that nothing is
  * added to the application but waiting.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is known of threads and of what they wait for: the structs of the files of this folder, which are layers
  * upwards: state.c, objects.c, sync_trace.c, holds.c, sync.c, and the interposers (interposed.h) and OpenMP (omp.h).
  *

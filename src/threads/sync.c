@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sync.h: finding, making, waiting. */
 #include "threads/sync.h"
 #include "threads/solo.h"

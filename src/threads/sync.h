@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What threads wait for: the tables behind the interposed functions of locks.c and waits.c.
  *
  *   - struct fv_sync_entry, private to a thread, open-addressed by (address, operation and call site); leads to

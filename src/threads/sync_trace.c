@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sync_trace.h. */
 #include "threads/sync_trace.h"
 #include "rt/events.h"

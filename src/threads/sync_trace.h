@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What threads do between their calls, for the trace (--threads --trace): creation, begin, end and join;
  * locks acquired and released, in which order; waiting, as regions, and for whom. Each is a record among
  * those of the thread's calls (trace/events.h), written by the thread itself outside of MPI: what MPI's own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See interposed.h: conditions, barriers, semaphores, once: what threads wait for that no thread holds; joins are in
  * lives.c. */
 #include "threads/interposed.h"

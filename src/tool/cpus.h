@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of processors, as the kernel writes them: lists ("0-3,8") and masks ("ff,ffffffff"). */
 #ifndef FV_CPUS_H
 #define FV_CPUS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See csv_stream.h. */
 #include "tool/csv_stream.h"
 #include "tool/words.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* One table of comma-separated fields (RFC 4180): what its cells are written by. */
 #ifndef FV_CSV_STREAM_H
 #define FV_CSV_STREAM_H

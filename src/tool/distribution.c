@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See distribution.h. */
 #include "tool/distribution.h"
 #include "base/histogram.h"

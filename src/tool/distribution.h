@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How durations are distributed, as far as a histogram tells it (base/histogram.h): how many were in each bucket.
  * Buckets of several histograms may overlap, because the clocks of hosts differ: nothing is put into buckets a second
  * time. */

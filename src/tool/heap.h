@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A heap of numbered things (threads, lines, processes), each with the time of what it does next: the
  * earliest first; of equal times that of the lower phase, then of the lower number, so that the order is the
  * same in every run. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See json_stream.h. No tree, which was a third of a large report's time. */
 #include "tool/json_stream.h"
 #include "tool/words.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* JSON, written as it comes: a profile of many ranks is far larger than what its tree should take in memory.
  * What stands in the outermost object, and the items of its arrays, stand on lines of their own; all below is
  * compact.

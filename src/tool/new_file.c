@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See new_file.h. */
 #include "tool/new_file.h"
 

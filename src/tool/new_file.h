@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that the tools write under names of their own, in directories where others may have put something under
  * the same name: nothing that stands there is followed or written to. */
 #ifndef FV_TOOL_NEW_FILE_H

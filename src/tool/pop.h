@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* POP efficiencies (POP Centre of Excellence, "POP Standard Metrics for Parallel Performance Analysis";
  * Rosas, Gimenez and Labarta: Scalability prediction for fundamental performance factors, Supercomputing
  * Frontiers and Innovations 1 (2), 2014, for the last two). U_i: time of rank i outside of MPI, P: number of

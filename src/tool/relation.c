@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See relation.h. */
 #include "tool/relation.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A relation is a table that fvmpi shows: its columns, each with key, unit and meaning, and how its rows are
  * found. It is written once, beside the code that computes it; JSON, CSV, `fvmpi report --table`, the JSON
  * Schema and the tables of share/ follow from it. The models are util-linux's lsblk and osquery's tables:

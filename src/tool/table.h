@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables for a terminal: columns as wide as what is in them, names cut to fit the width, in the middle where only their
  * ends differ, and columns of little weight left out, with a word about it, where even that does not do. */
 #ifndef FV_TABLE_H

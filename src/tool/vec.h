@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of the tools: arrays and strings that grow, strings that live as long as their owner, an open-addressing
  * index. Sizes are bounded by the bytes of the files that are read, and a tool that ran out of memory half-way
  * has nothing to say: allocation failure ends it with a message (never use this in the runtime). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Result files that are whole or not there: written beside their place under another name, and renamed when
  * all is written. What stood there before stays as it was until then, so a full disk costs no good file;
  * nothing is synced to the disk. SIGINT, SIGTERM and SIGHUP remove what was written; one file at a time. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Words and numbers for people and for files: UTF-8 that is always valid, escapes, units. */
 #ifndef FV_WORDS_H
 #define FV_WORDS_H

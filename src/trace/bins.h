@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Doubling the width of time bins in place, so that a kill at any moment loses nothing. Pair i is added up into bin i,
  * which pair i / 2 has used before; but for the first one, which waits in a place of its own until all others are done.
  * Then the width says that the fold is over, by one store. Rejected: a second bank to fold into, which takes as much

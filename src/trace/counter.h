@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The processor's own counter, which goes on at one pace whatever the processor does: the TSC of x86-64, the generic
  * timer of AArch64. Whether it is the same on all processors of a machine the kernel knows (rt/clock.c). */
 #ifndef FV_COUNTER_H

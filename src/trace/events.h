@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events: what a traced thread did, call by call, in chunks of type FV_CHUNK_EVENTS.
  *
  * A chunk's payload is struct fv_event_base, then records: one byte (enum fv_event_kind), then the kind's

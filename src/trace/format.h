@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The rank file: what one process leaves on disk. The only thing that the runtime (which writes) and
  * the tools (which read) share; share/format.md is its prose.
  *

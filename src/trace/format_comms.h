@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: communicators, and what belongs to one: files of MPI, windows, grids, neighbours. */
 #ifndef FV_FORMAT_COMMS_H
 #define FV_FORMAT_COMMS_H

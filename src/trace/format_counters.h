@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: what src/rt/counters.c writes into the rank file: events counted over whole threads in their
  * sections and in phases of threads (--counters). */
 #ifndef FV_FORMAT_COUNTERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: what src/monitor tells of the machine that a process ran on, of its environment, and of where its
  * threads may run. */
 #ifndef FV_FORMAT_FACTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: what src/functions writes into the rank file, calls of functions that the compiler instrumented
  * (--functions). */
 #ifndef FV_FORMAT_FUNCTIONS_H

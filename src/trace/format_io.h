@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: what src/io writes into the rank file, with --io: files, and what each thread does to them. */
 #ifndef FV_FORMAT_IO_H
 #define FV_FORMAT_IO_H

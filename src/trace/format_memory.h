@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: what src/memory writes into the rank file, memory that the program allocates (--memory). Bytes are
  * those that the program asked for, but where they are called the allocator's: those that it set apart
  * (malloc_usable_size()). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: what src/sampler writes into the rank file. */
 #ifndef FV_FORMAT_SAMPLES_H
 #define FV_FORMAT_SAMPLES_H

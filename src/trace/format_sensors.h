@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: what src/monitor writes into the rank file of one rank of each node, the machine's sensors
  * (--sensors). */
 #ifndef FV_FORMAT_SENSORS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Part of format.h: what src/threads writes into the rank file, what threads wait for. */
 #ifndef FV_FORMAT_THREADS_H
 #define FV_FORMAT_THREADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See format_words.h; its tables are format-table.h, which is generated. */
 #include "trace/format_words.h"
 

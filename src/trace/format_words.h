@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The rank file's types and enumerations as data, for the reader, fvmpi dump and share/format.md: what format*.h say,
  * which gen_records.py reads. */
 #ifndef FV_FORMAT_WORDS_H

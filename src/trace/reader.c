@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See reader.h. Opening walks all chunks once and checks whatever has a length; iterating then only adds. */
 #include "trace/reader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The read side of the rank file: opens one file, or the same bytes in memory, and iterates its records.
  *
  * Everything in a file is taken for hostile: sizes, offsets and counts are checked against the bytes that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See record_text.h. */
 #include "trace/record_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A record as text on standard output: ` key=value ...`, by what format_words.h says of its fields. No type of records
  * is known here.
  *

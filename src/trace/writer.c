@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See writer.h. Everything here is rare: once per process, or once per chunk. */
 #include "trace/writer.h"
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The write side of the rank file: creates it and hands out chunks that are mapped shared.
  *
  * Rejected: write(2) from a buffer (what is buffered dies with the process), one large mapping made in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See flat.h. */
 #include "views/flat.h"
 #include "tool/words.h"

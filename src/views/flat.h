@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The columns of a relation in a flat form, looked up once for all rows; and values as words. */
 #ifndef FV_FLAT_H
 #define FV_FLAT_H

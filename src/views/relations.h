@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is written from relations alone (tool/relation.h): JSON and its schema, CSV, one table as text. */
 #ifndef FV_VIEWS_RELATIONS_H
 #define FV_VIEWS_RELATIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A table of text whose columns are those of a relation: heading, unit, alignment, form and value of each
  * cell come from the column's definition. Nothing else fills tables. */
 #ifndef FV_SHEET_H

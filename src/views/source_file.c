@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See source_file.h. */
 #include "views/source_file.h"
 #include "tool/vec.h"

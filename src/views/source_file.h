@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Source files of the program, where they are now. */
 #ifndef FV_SOURCE_FILE_H
 #define FV_SOURCE_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The views of a profile. They compute nothing that another view might want, too: that is the model's. */
 #ifndef FV_VIEWS_H
 #define FV_VIEWS_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Regions that programs mark for Kokkos' tools, NVTX, ITT, Caliper and LIKWID become sections: their counts and times,
 alone and under both MPIs, as the program's own clock has them; what it prints is what it prints alone. Another tool
 that a user names is left alone, and told."""

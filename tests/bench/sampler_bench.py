@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What sampling costs:   sampler_bench.py BUILD PROGRAM [LAMMPS-SCRIPT]
 
 CPU time of the same work with and without --sample, in alternating pairs: the median of the pairs' differences, and

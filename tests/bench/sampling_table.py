@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What --sample costs packaged programs:   sampling_table.py BUILD LAMMPS-SCRIPT HPCC-INPUT [RESULT.json]
 
 As FVSampler's Table 2: wall time of each program as it is, under `fvmpi run --sample=off`, and under `fvmpi run

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """How well a speedup stack's estimate "if nobody waited" fits: against the same program with its locks and barriers
 taken out.   tests/bench/ub.py BUILD [N [REPEATS]]
 

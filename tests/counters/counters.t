@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: the stand-in for a processor's counters must be the first library.
 """fvmpi run --counters: what is counted over whole threads and in sections. Page faults, against getrusage(), of C and
 Fortran, of threads, under both MPIs and without; events of a processor that is not there (fake_pmu.c): in MPI and

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: the stand-in for a processor's counters must be the first library.
 """fvmpi run --counters --threads: what is counted in phases of parallel threads, with known answers by a processor that
 is not there (fake_pmu.c) and by page faults: of created threads, also where later ones have their predecessors' places,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi doctor on trees of files that stand in for /proc, /sys and /boot (FVMPI_SENSORS_ROOT): each check once good,
 bad and unknown; --apply and --restore; masks of made processes and of real ranks; damaged, huge and odd files; wrong
 words; and this machine itself."""

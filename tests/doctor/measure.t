@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi doctor --measure on this machine, whatever else runs on it: what is said fits together, and a task that is
 pinned to a processor is seen there. The statistics are tested on made series (tests/unit/test_measure.c)."""
 import html

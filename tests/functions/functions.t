@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Functions that the compiler instrumented: their calls are counted exactly, by function and call path, of C, C++ and
 Fortran, threads, recursion, exceptions and longjmp(), alone and under both MPIs; times of a tree add up; a killed run

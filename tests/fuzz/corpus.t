@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The inputs that the fuzzers start from, among them all that once did harm, through the fuzzers' own functions but
 # without libFuzzer, which only clang has. Each in tests/fuzz/NAME.tar.xz; with ./dev asan this is the sanitizers' test.
 . "$(dirname "$0")/../lib.sh"

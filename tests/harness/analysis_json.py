@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """analysis.json as tests ask it; share/analysis.md."""
 import json
 import os

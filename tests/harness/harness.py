@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds and runs the programs of tests/mpi, with and without fvmpi, and prints TAP.
 
     for mpi in harness.mpis():

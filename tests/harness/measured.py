@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What a program measured of itself, and how far a busy machine may have spoilt that.
 
     truth NAME VALUE [LESS [MORE]]     a line of its output: what it measured, and by how much what a recorder can see may be

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Prints an archive's events as python3-otf2 reads them, for tests that judge them without our own reader.
 
     otf2_events.py traces.otf2

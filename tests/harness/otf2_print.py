@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """An archive's events as otf2-print tells them."""
 import os
 import re

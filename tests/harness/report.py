@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What `fvmpi report DIR --json -` said, with words to say what it should have said.
 
     report = Report(json.loads(text))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Trees of files that stand in for /proc and /sys of a machine (FVMPI_SENSORS_ROOT)."""
 import os
 

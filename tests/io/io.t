@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 # Not under AddressSanitizer: its functions stand between the program and those for files.
 """Files (--io): known calls and bytes by file, function and call path, of POSIX, stdio, C++ and Fortran, threads,

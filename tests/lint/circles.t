@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The files of a folder are layers: no file uses another that, directly or not, uses it; and so are the folders, by
 src/layers.txt. A call upward is a callback. Seen by nm in the objects of the build: what one of them leaves undefined
 and another one defines."""

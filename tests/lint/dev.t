@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Each command that ./dev knows is there: a function of the script, and what they call; and all tests are run.
 . "$(dirname "$0")/../lib.sh"
 
@@ -46,6 +47,21 @@ check 'a test is skipped under the sanitizer that it names' eval 'has "$skipped"
 out=$(cd "$source" && grep -nE '^(#|/\*) *[Nn]ot under' tests/*/*.t tests/unit/*.c | grep -vE ':(#|/\*) Not under (Address|Thread)Sanitizer: [a-z]')
 check 'the mark of a test names a sanitizer and why' test -z "$out"
 [ -z "$out" ] || sed 's/^/# /' <<< "$out"
+# What a distribution does not have is named, and the rest is installed.
+mkdir bin
+printf '#!/bin/sh\necho "$@" >> "%s/installed"\n' "$work" > bin/apt-get
+printf '#!/bin/sh\ncase "$2" in here) echo "  Candidate: 1.0" ;; *) echo "  Candidate: (none)" ;; esac\n' > bin/apt-cache
+printf '#!/bin/sh\nexit 1\n' > bin/dpkg-query
+chmod +x bin/*
+out=$(
+    eval "$(sed -n -e '/^deps() {/,/^}/p' -e '/^say() /p' "$dev")"
+    id() { echo 0; }
+    wanted() { printf 'here\nelsewhere\n'; }
+    PATH=$work/bin:$PATH DEV_DEPS= deps wanted 2>&1
+)
+check 'a package that the distribution does not have is named' has "$out" 'no package elsewhere:'
+check 'the others are installed' eval 'grep -q "install .* here$" installed && ! grep -q elsewhere installed'
+
 # make dist copies such a folder from the build as well.
 out=$(cd "$source" && for folder in tests/*/; do ! grep -qwE "EXTRA_DIST.* ${folder%/}( .*|$)" tests/local.am || [ ! -d "$build/$folder" ] || echo "$build/$folder: remove it"; done)
 if [ "$(cd "$build" && pwd)" = "$(cd "$source" && pwd)" ]; then

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The tarball has all sources, tests and documents, and what Python makes of tables, so that it needs neither Python
 nor autotools. Each C file is in a local.am, each script in pages that are there."""
 import fnmatch
@@ -14,6 +15,7 @@ ASK = 'include Makefile\nask: ; @printf "%s\\n" $(DISTFILES) : $(tables) $(gener
 # Where the build is in the source tree, it has more: what depends on the MPIs that are there.
 KINDS = re.compile(r'\.(am|c|cpp|css|f90|h|hpp|html|js|map|md|mjs|png|py|sh|t|tbl|txt|xz|[1-9])$')
 OF_BUILD = re.compile(r'mpi-wrappers/(front-stubs\.h|(abi|mpich|openmpi)/)')
+RELEASE = {'AUTHORS', 'CITATION.cff', 'LICENSE', 'LICENSES', '.reuse/dep5', 'codemeta.json'}
 number, failed = 0, 0
 
 
@@ -90,6 +92,10 @@ def main():
         else ['{} shipped, {} are there'.format(len(shipped), len(files))],
     )
     check('each source, test and document is in the tarball', [name for name in files if not is_shipped(name, shipped)])
+    check(
+        'what describes a release is in the tarball',
+        {name for name in os.listdir(SOURCE) if name.endswith('.md')}.union(RELEASE) - shipped,
+    )
     check('what Python makes is in the tarball, too', made - shipped)
     # Of a folder make takes what the build has in it, too.
     built = {

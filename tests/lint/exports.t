@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # What leaves a library: MPI's names, fvmpi's public functions, what annotations ask for (src/annotations), what instrumented functions call (src/functions), what is interposed (src/rt/interposed.tbl, src/threads/omp_next.h, src/front/io.tbl), what a run-time library of OpenMP looks for. What it needs: libc, its MPI, libunwind.
 . "$(dirname "$0")/../lib.sh"
 

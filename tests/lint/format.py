@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Formats the sources: C by clang-format, Python by black, JavaScript by prettier.
 
     format.py [--check] [FILE...]    rewrites the files; --check: names those that would change, exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The sources are as ./dev format makes them, and no line of C has more than 120 columns."""
 import os
 import sys

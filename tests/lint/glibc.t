@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # What a build needs of the C library, by version: glibc 2.17, and else only what an older one has by another version or in another way, so that a
 # build on an older system needs less. A new name is to be found at run time (dlsym, a system call), or gets its line here.
 . "$(dirname "$0")/../lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The library compiles with older headers: those of the kernel from Linux 3.11 on, and glibc 2.17's system calls and macros. They are made here of the system's, without what is newer: struct members, constants and
 # macros of <linux/perf_event.h>, and names of system calls. Functions that are newer glibc.t finds.
 . "$(dirname "$0")/../lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Folders depend one way, downwards: each includes what src/layers.txt lets it include. Each header stands alone. A name
 # of a struct has one meaning.
 . "$(dirname "$0")/../lib.sh"

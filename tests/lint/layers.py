@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads src/layers.txt. As a program it prints of each folder what it may include: FOLDER: FOLDERS AND HEADERS..."""
 import os
 

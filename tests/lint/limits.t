@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """No function of C has 50 lines or more, and no file of the product 800. Unit tests may be longer files."""
 import os
 import re

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # No MPI function of an installed mpi.h is left out without a reason, and none is declared otherwise than
 # mpi-api.tbl says. Two witnesses: probe.sh, which compiles and links (signatures), and clang's syntax
 # tree, where clang is installed (names), because probe.sh finds unknown names by their spelling alone.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The documents know every option and variable of the table, and no other.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Sentences of documents: how long they are, and words that share/doc/style.md rules out.
 
     prose.py FILE...    a line a file: sentences, mean and 90th percentile of words, share of those above 25; then what is wrong in it
@@ -20,6 +21,7 @@ def plain(text):
     text = re.sub(r'^```.*?^```', '\n', text, flags=re.S | re.M)
     text = re.sub(r'^(?: {4}|\t).*$', '\n', text, flags=re.M)
     if text.startswith('.') or '\n.TH ' in text:
+        text = re.sub(r'^\.\\".*$', '', text, flags=re.M)
         text = re.sub(r'^\.(?:nf|EX)$.*?^\.(?:fi|EE)$', '\n', text, flags=re.S | re.M)
         text = re.sub(r'^\.(?:TP|PP|SH|SS|IP|TH|RS|RE|so|ad|hy|nh|br|TS|TE).*$', '\n', text, flags=re.M)
         text = re.sub(r'^\.(?:BR?|IR?|RB|RI|BI|IB) ', '', text, flags=re.M).replace('\\-', '-').replace('\\&', '')

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Documents are plain English, by share/doc/style.md."""
 import glob
 import os
@@ -16,7 +17,15 @@ EXAMPLES = {'share/doc/style.md'}  # it quotes what is wrong
 
 
 def documents():
-    names = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGES.md']
+    names = [
+        'README.md',
+        'ARCHITECTURE.md',
+        'CONTRIBUTING.md',
+        'CHANGES.md',
+        'CODE_OF_CONDUCT.md',
+        'SECURITY.md',
+        'SUPPORT.md',
+    ]
     names += sorted(
         os.path.relpath(n, SOURCE)
         for pattern in ('share/*.md', 'share/doc/*.md', 'share/man/*.1')

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Records of the rank file are described by their headers alone: share/format.md is made of them, and what
 src/trace/gen_records.py cannot read ends the build with one line that says where."""
 import glob

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The schema of the JSON: one key has one type wherever it stands, each column says what it is, the documents of share/
 hold what the tools say, and --columns lists each table."""
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # The tables of text are filled from columns of relations (views/sheet.c) and from nothing else: no view sets a heading
 # or a cell by hand.
 . "$(dirname "$0")/../lib.sh"

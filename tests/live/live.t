@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi live: who may ask, and for what; samples, interval, labels, /metrics; several clients, slow ones and garbage;
 the page in a browser; a job that hangs, while it does and when it was killed."""
 import json

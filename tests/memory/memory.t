@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: it has an allocator of its own.
 """What a program allocates (--memory): leaks of known size and place, the peak and who makes it, realloc() chains,
 aligned ones, frees by other threads, C++'s new, Fortran's allocate, fork(), handlers, a killed run; alone and under

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """One library for all MPIs of MPICH's binary interface, and one for all of the standard's: it finds the program's at
 run time, and needs none. Intel's and Cray's sonames, and the standard's, from standin.py."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """fvunify's analysis.json (share/analysis.md): each kind of waiting has the right length, on the right rank and
 call path, with the right cause; delays, critical paths and efficiencies of programs that are known. The programs

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """--barrier: fvmpi's own barriers around collectives. What they take is the injected delay; the program prints and
 returns what it does without, whatever ranks are paused, call in vain, or run without fvmpi or the option."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: fvmpi leaves SIGBUS to it.
 """A rank file that somebody makes shorter while the program runs ends the recording, not the program. The program's own
 SIGBUS, and its action for it, are as without fvmpi."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Attribute functions, operators, error handlers and generalised requests that call MPI again: the same
 output with and without fvmpi, recorded or paused, and every call of the application's own counted once."""
 import sys

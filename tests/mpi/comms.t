@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Communicators: whatever way one was made, messages are counted between world ranks, collectives are
 compared among its members, and it is described with its name and size."""

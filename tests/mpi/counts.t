@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Counts and bytes of every kind of call: runs each program below on the numbers of ranks that its first
 comment names and checks the report against the `@` lines there. Values are Python expressions of r, the
 rank, and P, the number of ranks, without blanks.

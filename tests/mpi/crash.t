@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Nothing recorded is lost to the death of a process, and the application lives and dies as it would
 without fvmpi: killed ranks, aborts, exits, hangs, full disks, directories that vanish or never were."""
 import os

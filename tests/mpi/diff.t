@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi diff, of real runs: what it says of a call path is what the reports of the runs say; call paths that are
 gone, new or moved are found; a run against itself has no change; bad input gets one line."""
 import csv

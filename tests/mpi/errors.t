@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Error codes are MPI's own: more than 200 calls that fail return the same numbers, byte for byte, without
 fvmpi, with it, and paused; and what they were charged with is nothing. And requests in unusual company."""
 import sys

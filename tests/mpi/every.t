@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it fills fields of statuses that Open MPI leaves unset, otherwise in each run.
 """Every function of mpi-api.tbl, called by a program in each binding of each MPI (every/): what it prints is the
 same byte for byte with fvmpi and without, recorded, traced and paused, and fvmpi counts every call. At the end, a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What each run tells of its machine, its environment and where its threads may run: what this script reads of the
 machine itself, and of a made tree what it holds; variables of one rank, secrets and long values; masks that differ,
 overlap and move; what fvmpi diff makes of two runs; damage. On both MPIs and without."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI_THREAD_MULTIPLE with totals that are known, from threads older than MPI_Init, threads that come and go
 by the thousand, and threads that pause recording under each other's feet. Under ./dev tsan the program is
 instrumented, too."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs that hang: who waits for whom is told, while they hang and after they were killed, with a profile and with
 a trace; and what a rank exited with."""
 import os

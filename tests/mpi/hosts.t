@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Ranks of several hosts merged. Each host is a network, host name, mount and time namespace of this machine, whose
 monotonic clock is days away from the others'. After fvunify no message goes backwards, and each interval, also between

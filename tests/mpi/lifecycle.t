@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Ways to come to MPI and to leave it, and processes that a rank makes meanwhile: the same output and exit
 status as without fvmpi, whole records of the ranks, and nothing from or of their children."""
 import glob

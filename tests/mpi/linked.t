@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """-lfvmpi, one library for each MPI: wherever it stands in the command that links, the program does what it does
 without, and each call is counted once. Where it cannot work, the linker or the program says what to do."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Several programs in one launch, `mpiexec -n 1 ./master : -n 2 ./worker`: each keeps its own name, ranks,
 times and call sites. Calls that the compiler made of one line of the source are one call site. And programs
 that a program spawned: those are another run."""

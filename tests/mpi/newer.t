@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Functions of MPI-4.1 and 5.0. MPICH's library has wrappers for them whatever the MPI that it was built with, since
 the program's may be newer; here a library stands in for that. Operations that MPI_Request_get_status_X reports are
 over: the bytes count, once."""

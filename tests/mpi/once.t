@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What all ranks of a node meet is told by one of them, with their number: here no directory, and no room. And one of
 them makes what all need."""
 import os

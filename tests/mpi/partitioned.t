@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Partitioned operations in the archive: each is received as what was sent, by the order in which they were made, and
 apart from ordinary messages of the same peers and tag."""
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Call paths: every way to a call is a call site of its own, with its functions and lines up to main, and
 is the same call site on all ranks, wherever the loader put the program (ASLR)."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Recording is switched off and on, by MPI_Pcontrol, by fvmpi.h and from the command line."""
 import os

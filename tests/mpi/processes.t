@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Threads, forked children, shells in between, MPI that is loaded late."""
 import glob
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Real programs that nobody here wrote: the same results with and without fvmpi, and a whole report."""
 import os
 import re

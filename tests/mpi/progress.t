@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Waiting for progress (src/analysis/progress.h) in real runs. The program says when each rank posted its part, came
 back to MPI, and was let go. From that follows what the MPI at hand did, and how long a rank waited for progress: with a
 thread that makes progress (MPICH_ASYNC_PROGRESS) next to nothing. That fvunify finds as long, for the right rank,

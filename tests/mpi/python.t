@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Call sites in Python: the program says itself, by its own frames, which function, file and line each call stands in.
 
 Interpreters are /usr/bin/python3, those of the PATH that are called python3.8 to python3.13, and those that

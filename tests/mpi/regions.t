@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Computing between two calls is named by both, with the time that each rank took: what the program measured itself;
 and with --sample by the procedures that took it. The sum over all regions, which is what a rank was outside of MPI,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Who made others wait, in the report: text, JSON and tables, from the trace and from the profile alone, for programs
 in which that is known (late_sender.c: rank 0; waitpaths.c: rank 0 in `imbalance`). An analysis.json that is not

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvunify at a size: programs that nobody here wrote on 4 ranks, 64 ranks of a small one (MPICH: 16; with
 FVMPI_TEST_LONG 64, and 256), merged by one process and by two into the same archive, which the strict checker,
 python3-otf2 and ViTE read. What they find is what the report says. ViTE's picture stays in the build directory,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi scaling, of runs on one, two and four ranks whose parts scale in a known way: each value is what POP's formulas
 give from the runs' own reports, what is divided among the ranks loses nothing, what each of them does again loses all
 but its share, and the efficiency that was spoiled is named. Bad input gets one line."""

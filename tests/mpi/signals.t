@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """A signal that ends a rank is told: which, of what, where. The program sees its actions as without fvmpi, and ends
 alike."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI-5.0's standard ABI where no MPI has it (chapter 20 and annex A.1.1 of the standard): its header, with the functions of
 mpi-api.tbl, and a libmpi_abi.so that stands before MPICH and translates.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MPIs that Debian does not have. Of MPICH's binary interface, Intel's and Cray's: its MPICH under their sonames. Copies of its
 libraries, in which names are changed where they stand; of the first one, functions of MPI-4.0 are taken away too, which
 Intel MPI had not before 2021. Of the standard ABI: a library that translates what it is called for into calls of MPICH.

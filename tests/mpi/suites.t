@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Test programs of Debian's MPI-parallel libraries, most of them Fortran: the same exit status, results and files with
 fvmpi and without, and a whole report. What is not installed is a SKIP that names the package.
 

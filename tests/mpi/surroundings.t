@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Surroundings that not every library survives: a stderr that nobody reads or that is not there, ranks that
 go to directories of their own, a plugin that is closed. The application does not notice, and its files are
 its own."""

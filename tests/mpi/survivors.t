@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Fault tolerance (MPIX_Comm_shrink, _agree, _revoke): the communicators of who is left are known, the same on all
 their ranks. The MPI's own functions abort (MPICH 4.0): a library stands in for them."""
 import os

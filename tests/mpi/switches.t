@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Computing without a processor: how long a rank was blocked, and how long others had its processor, between which
 calls: what the program measured itself. Where the kernel does not tell it, nothing is known, and the program runs as

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Somebody else's profiling tool in the same program. Behind fvmpi, as a shared library, it sees what it sees without
 fvmpi; in front of it, linked into the program, it hides calls: that is told, and the rest is recorded."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The trace says what the profile says, call by call: each call of the report is an event at its call site,
 what was sent and received are its details, whatever was posted is completed, in every language. A killed
 rank's trace reaches to its last call. A used-up budget ends the trace, and what is missing is counted."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The calls of a rank as its rank file has them."""
 import bisect
 import os

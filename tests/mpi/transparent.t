@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """The application does not notice fvmpi: same output, same exit status, same standard input."""
 import os
 import sys

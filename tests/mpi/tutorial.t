@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """share/doc/tutorial.md: its commands, in their order, on copies of its examples, in C and in Fortran. What the report
 names is what the tutorial shows: the problem of each step, and no more the one that was mended before. The program

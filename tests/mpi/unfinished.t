@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What programs leave unfinished, in a trace: receives whose requests were freed, locks that are held at an abort, and
 a rank that was aborted before its first call. Nothing of it is called an error, or a trace that was not asked for."""
 import os

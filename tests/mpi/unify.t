@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvunify: the archive of real programs passes the strict checker, is the same however many processes merged
 it and with whichever MPI, holds what the program did, and tells of killed ranks, missing files and clocks."""
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI that was used and cannot be seen: the program does what it does without fvmpi, one line at its end says what was
 not recorded and what to do, and that works. Where there is nothing to say, nothing is said."""
 import os

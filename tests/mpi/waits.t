@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Waiting that the programs cause themselves is found: at the right call site, on the right ranks, of the
 right length. Exact for collectives, an estimate for point-to-point calls."""

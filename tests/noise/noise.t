@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """What noise cost a run: a hog that is bound to a rank's processor, and a rank that is stopped again and again. Each
 interval of a rank takes the same CPU time, so that all that it takes longer was done to it; how much that was the

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it delays signals, so that a library in an endless loop is not interrupted.
 # fvmpi check on archives with known faults: the good one has none, each of the others shows its own, with the
 # location, the time and the record.

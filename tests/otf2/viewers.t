@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: programs that read archives are not instrumented.
 # Not under AddressSanitizer: programs that read archives are not instrumented.
 """Archives in free viewers: ViTE draws the regions, with samples of the CPU clock as without; otf2-print warns of

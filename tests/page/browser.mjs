@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A browser without a screen, and what every page must stand: nothing in it goes wrong, and axe-core finds nothing against it. */
 import fs from "node:fs";
 import { createRequire } from "node:module";

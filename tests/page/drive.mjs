@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks at pages of reports in a browser. drive.mjs FOLDER: the folder's pages.json says which; each line of stdout is what was asked for and seen,
  * { page, check, wrong }: wrong is null, or words. */
 import fs from "node:fs";

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi report --html: pages of runs of before (tests/replay) and of one with hostile names, in a browser without a
 screen (drive.mjs). The first screen says what the report's JSON says, the tables have the values of its CSV, heads
 sort, searches search, and what is selected in one table is in all; nothing is asked of a network, nothing is said to be

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the tests of this directory read of a report: its findings, and the lines that it begins with."""
 import harness
 from harness import FVMPI

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Programs with a known problem on a machine that others use: four times as many processes that compute as there are
 processors. Whatever is named is the right rank and function, delays by preemption are no fault of the program, and what

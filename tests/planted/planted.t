@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Programs with a known problem: the first finding names it, the rank, the function where samples were taken, and what
 it costs, as the program itself measured it. The same program without the problem has no such finding. A machine that
@@ -13,6 +14,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+import tour
 from harness import FVMPI
 from findings import FIRST, first_lines, found, is_blocked, is_disturbed
 from report import check, close, equal, plain
@@ -194,7 +196,7 @@ def snapshot(tap, mpi, program):
 
 def chain(tap, mpi, program):
     with tap.test('{}: a chain of small messages'.format(mpi)):
-        run = mpi.profile(program, 2, ['chain']).ended(0)
+        run = profiled(mpi, program, ['chain'], ())
         first = found(run)[0] if found(run) else {'name': ''}
         report = harness.report_of(run.directory)
         if is_disturbed(run, 0) and first['name'] != 'small_messages':
@@ -213,7 +215,7 @@ def chain(tap, mpi, program):
         run = mpi.profile(program, 2, ['chain', 'sound']).ended(0)
         equal('small messages', [f for f in found(run) if f['name'] == 'small_messages'], [])
     with tap.test('{}: ranks that take turns to compute'.format(mpi)):
-        run = mpi.profile(program, 2, ['turns']).ended(0)
+        run = profiled(mpi, program, ['turns'], ())
         for f in found(run):
             if f['name'] == 'small_messages':
                 check(
@@ -267,7 +269,7 @@ def leak(tap, mpi, program):
             equal('rank, seconds and function', (f['rank'], f['lost_s'], f['function']), (1, None, None))
             check('fvmpi run --memory' in f['next'], '{}', f['next'])
     with tap.test('{}: memory grows, and who allocates it is known'.format(mpi)):
-        run = mpi.profile(program, 2, ['leak'], ['--memory']).ended(0)
+        run = profiled(mpi, program, ['leak'], ('--memory',))
         growing = [f for f in found(run) if f['name'] == 'growing_memory']
         check(growing or is_disturbed(run, 0), '{}', found(run))
         for f in growing:
@@ -441,6 +443,26 @@ def sites(tap, mpi):
             equal('advice', (function['advice'] or '').startswith('differs by caller'), what == 'callers')
 
 
+def documents(tap, mpi, program):
+    """What README.md and share/doc/tour.md show of these problems is what is said of them now, but for numbers. A run that the machine disturbed, or that
+    chance made another one, is repeated."""
+    in_tour, in_readme = tour.shown_in_tour(), tour.shown_in_readme()
+    for name, (options, wanted, _) in tour.PROBLEMS.items():
+        with tap.test('{}: README.md and the tour: {}'.format(mpi, name)):
+            if name in tour.not_yet():
+                raise harness.Skip('not written yet: ./dev tour, on a quiet machine')
+            check(in_tour[name] and name in in_readme, 'not there: {} {}', in_tour[name], in_readme)
+            wrong = None
+            for again in range(tour.TRIES):
+                run = profiled(mpi, program, [name], options) if not again else mpi.profile(program, 2, [name], options)
+                said = [f['text'] for f in harness.report_of(run.directory).data['findings'] if f['name'] == wanted]
+                wrong = tour.differences(said, in_tour[name], in_readme[name])
+                if not wrong:
+                    break
+            else:
+                check(is_disturbed(run, 0), '{}; run ./dev tour if that was meant', wrong)
+
+
 def startup(tap, mpi, program):
     with tap.test('{}: nothing but MPI_Init'.format(mpi)):
         run = mpi.profile(program, 2, ['startup']).ended(0)
@@ -468,7 +490,7 @@ def main():
         if str(mpi) not in each:
             continue
         stripped(tap, mpi)
-        for case in (faults, traced, around, compared, snapshot, chain, leak, startup):
+        for case in (faults, traced, around, compared, snapshot, chain, leak, documents, startup):
             case(tap, mpi, program)
         friends(tap, mpi)
         rare(tap, mpi)

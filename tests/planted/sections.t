@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections by number, and MPI functions of sections over the ranks: what sections.c did is known."""
 import os
 import re

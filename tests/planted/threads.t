@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """Threads that wait for a known reason: idle workers are no contention, a contended lock is the first finding, a lock

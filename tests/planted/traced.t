@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """A trace never knows less than a profile: what the findings of a traced run name before fvunify analysed its trace,
 they name behind it as well, or the trace says who made others wait, and in which function. Of one run each, of the

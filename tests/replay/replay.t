@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Golden replay: rank files of real runs, captured once (NAME.tar.xz), go through the reader, the model, the views
 and the merge, and every word that comes out is compared with what is stored in expected/NAME/.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # fvmpi and fvmpi run, as far as no MPI need be started: usage, refusals, what would be run.
 . "$(dirname "$0")/../lib.sh"
 

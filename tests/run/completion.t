@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # What bash completes: commands, options, and behind each option with a value. Which options take one, the program says.
 . "$(dirname "$0")/../lib.sh"
 

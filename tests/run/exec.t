@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # exec(): one experiment, of the program that the process became; and a program that calls it does what it does alone, whatever the place and the outcome.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # A job of more than a thousand ranks: its rank files are in folders, which all tools read.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # fvmpi run with real MPIs: both ways to launch, status and output passed through, signals, where the
 # experiment goes.
 . "$(dirname "$0")/../lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Launchers that are not here: a script starts ranks below a process of that name on each of two "nodes", with the
 environment that the launcher is documented to set. All ranks of a launch come to one experiment; those of another
 launch, at the same time, to one of their own."""

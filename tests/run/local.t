@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Rank files in a node-local directory: moved to the experiment when the job has ended, however it did; never lost, never
 # over somebody's file, and through no link.
 . "$(dirname "$0")/../lib.sh"

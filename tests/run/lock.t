@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Two fvunify in one directory: the second one says so before it does any work, and changes nothing.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Result files that cannot be written to their end: what was there before stays, and nothing else is left behind.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Directories that somebody else prepared, and what stands under our names: no link is followed, nothing is waited
 # for, nobody's file is overwritten, and the program runs as without.
 . "$(dirname "$0")/../lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # What is recorded of others' texts: commands that are printed do, pasted into a shell, what they say, whatever the names of directories and source files are; no control character
 # of them reaches a terminal; experiments are their owner's alone, and secrets among the arguments are not in them.
 . "$(dirname "$0")/../lib.sh"

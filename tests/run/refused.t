@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Where files cannot be written, or nothing is recorded: what is said is the reason, and what helps.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # A program that was linked with the library and has rights that its caller has not (setuid, setgid) obeys none of its caller's variables: it records nothing, and says so.
 . "$(dirname "$0")/../lib.sh"
 

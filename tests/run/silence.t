@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Nothing is lost without a word, and no word is wrong. share/doc/losses.md is a table of the ways in which something
 can go unrecorded, with the words that the user gets. Each of its rows has a function here, which brings it about,
 yields what came of it, and then tries the remedy, as far as it can from the words themselves: a command, an option or a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi report --table: what is asked for is what is printed, in each form, and what cannot be is refused in one line.
 The experiment is one of tests/replay."""
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Ranks that take turns (rt/turns.h): one computes at a time, whatever else ranks do the program's output is the same
 and it never hangs. And fvmpi run --throughput: copies and ranks, together and alone, in experiments of their own, with
 components that fit together."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it delays the sampler's signals.
 """What breaks a sampler: threads that come and go in every way, stacks and code that are not what they were, children,
 debuggers, refusals. The programs run as without it, and what was sampled adds up."""

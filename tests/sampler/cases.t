@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Programs with known culprits: the report names the function whose instances differ, before those that only call it,
 and says so no longer of the repaired program. Then LAMMPS, of which others know where its time goes."""

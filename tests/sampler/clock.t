@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Clock samples alone (--sample=clock): a program does not notice them, whatever it does with signals, and SIGPROF is
 its own as soon as it wants it."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it delays the sampler's signals.
 """Performance events inside of instances: known counts are found again, also in threads; names, and what cannot be had,
 are said in one line; an event of calls chooses the instances where there is one (here: a breakpoint in its place)."""

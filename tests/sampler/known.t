@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 """Functions whose durations are known: the instances that were chosen without bias have their mean and their variation,
 whatever the pattern (tests/unit/test_windows shows it of the choice alone). The truth is what the program says of the

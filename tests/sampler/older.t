@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Sampling as on older systems: without the C library's _dl_find_object() (before glibc 2.35), without events that
 signal as SIGTRAP (before Linux 5.19). FVMPI_WITHOUT says what is not to be used here."""
 import os

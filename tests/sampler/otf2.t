@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it delays the sampler's signals.
 """Measured instances of functions in the archive: each one that was logged is a region, nested with the calls of MPI,
 with its CPU time; samples of the CPU clock, each where the thread was; the archive is the same however many processes

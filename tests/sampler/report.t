@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Where CPU time is, as fvmpi report says it of a program that knows: shares of functions, the hot line and loop, the
 annotated source, folded stacks, speedscope's format, tables; and time that is spent waiting for threads."""
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it delays the sampler's signals.
 """Whole instances of functions, sampled: every one is accounted for, known durations are found again, and programs that
 use SIGTRAP, fork, longjmp and exceptions run as without. What else breaks samplers is in breaks.t."""

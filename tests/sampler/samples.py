@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs programs under --sample, and reads what `fvmpi dump` says of them; functions by name."""
 import bisect
 import collections

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections as regions of the archive: all nests, also sections that overlap each other, measured instances of functions
 and OpenMP's regions; the time of a region is that of its section in the report; the archive is the same however many
 processes merged it. And waiting for locks inside of sections, as the program measures it."""

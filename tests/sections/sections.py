@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What fvmpi report --json says of sections against what is known: sections.py PROFILE WHAT < program's output."""
 import sys
 

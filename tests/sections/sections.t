@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Sections that a program marks: counts, times and calls of programs with known answers, in C, C++ and Fortran, and that the
 # same programs link and run without fvmpi.
 . "$(dirname "$0")/../lib.sh"

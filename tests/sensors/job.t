@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi run --sensors: one rank of a node reads the machine's sensors while the job runs. A program that drives
 counters of a made tree of files knows what they must say: in all, by section, on both MPIs and without; thinned when
 their room is used up, after a kill, beside all else that is recorded; and what this machine counts itself is at least

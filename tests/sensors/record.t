@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi record, fvmpi label and fvmpi stat --from, on trees of files that stand in for a machine's /proc and /sys: what
 is recorded and read back, after a kill, too; files of others; the command that runs meanwhile; rotation; full disks;
 commands by the FIFO, and whatever else is written into it. Times are compared with times of the same run only."""

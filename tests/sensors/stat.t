@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """fvmpi stat on trees of files that stand in for /proc and /sys of machines that this one is not (FVMPI_SENSORS_ROOT):
 what is found, sums and sources, rates in true time, gauges that fall, counters that wrap or begin anew, files that go
 away; wrong words; and on this machine itself."""

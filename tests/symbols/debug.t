@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Debug information of many forms, by gcc and clang: frames of places that are marked in the source, and of each
 instruction of the program as llvm-symbolizer tells them."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """One thread at a time, the others parked (threads/gate.h, fvmpi run --stacks --solo): programs print the same and

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured, and finds races in libgomp.
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """Locks that come and go: a million of them take the room of those that exist together, and every operation is counted.

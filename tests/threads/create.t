@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it does not support small stacks or the cancellation of threads.
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """pthread_create(): threads are recorded from their start on when samples or locks are wanted, and what the program

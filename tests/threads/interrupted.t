@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it does not support small stacks or the cancellation of threads.
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """What comes in between does not hang, crash or change a program with --threads: callbacks of the loader, forks,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """analysis.json tells what threads waited for each other, and how much of the waiting in MPI their locks are to blame
 for, as a program knows it that measures both."""

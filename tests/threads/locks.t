@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """What threads wait for: programs that measure their own waits find them again, at the right objects and call sites,
 under the serial flavour and both MPIs."""

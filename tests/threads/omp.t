@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """OpenMP by libgomp: regions, barriers, criticals, locks and tasks. Programs that measure their own waits find them
 again, and what they do stays the same."""

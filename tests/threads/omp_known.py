@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Judges of what is recorded of omp.c: a program that measures what its OpenMP threads wait. For libgomp and for runtimes with OMPT."""
 import threads
 from measured import Measured

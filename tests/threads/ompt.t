@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """OpenMP by OMPT: what clang compiles, and what GCC compiles on LLVM's runtime. Programs that count their regions, and
 that measure what their threads wait, find both again; what they do stays the same."""

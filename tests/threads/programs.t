@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it stands between packaged programs and their locks.
 """Programs as a distribution packages them (stripped, position-independent, not made for us): the same results with
 fvmpi and without, and a report of what their threads really do. pbzip2 has a queue with one producer, par2 uses OpenMP,

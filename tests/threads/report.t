@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """Locks in the report: programs that measure their own waits find them under the right names, with the right sites, in
 JSON and text; what waiting takes from the speedup; threads of a killed process that wait."""

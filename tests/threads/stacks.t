@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """fvmpi stacks of runs with 1, 2 and 4 threads: each value is what the formulas give from the runs' own reports, what
 is rejected is so by its own numbers, and components add up to N."""

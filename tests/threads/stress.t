@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Eight threads that share objects, make and destroy others, and make threads: every operation is counted once. Built
 for ThreadSanitizer (./dev tsan), which sees fvmpi's tables as the threads use them: no races."""
 import os

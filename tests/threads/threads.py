@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the tests of threads share: programs of this directory, built and run under the serial flavour or an MPI's."""
 import os
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 # Not under AddressSanitizer: it replaces functions of threads, and MPICH's libraries call them before it has started.
 """What threads do in the archive: creation and join, the order in which locks are acquired, waiting with its length,
 kind and cause, as programs that measure their own waits know them; as otf2-print reads it, and approved by `fvmpi

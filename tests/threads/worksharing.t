@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Worksharing of OpenMP: loops, sections, singles and masked, by place, with known counts and times that lie between
 what the program computed there and what passed there; of libgomp and of LLVM's runtime (OMPT); in the archive, too,
 with sections, instrumented functions and samples around them."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See clock.h. */
 #include "doctor/measure/clock.h"
 #include "doctor/files.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The clock of the measurements: the processor's counter where the kernel trusts it and it never changes its pace, else
  * CLOCK_MONOTONIC. Reading it is a part of what is measured, so it is inline. */
 #ifndef FV_MEASURE_CLOCK_H

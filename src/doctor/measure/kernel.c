@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See kernel.h. */
 #include "doctor/measure/kernel.h"
 #include "tool/vec.h"

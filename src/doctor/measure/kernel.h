@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the kernel tells of a thread and of its processor, read between two gaps: always of this machine, whatever
  * FVMPI_SENSORS_ROOT says. A thread opens its own. */
 #ifndef FV_MEASURE_KERNEL_H

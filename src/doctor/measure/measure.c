@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See measure.h. */
 #include "doctor/measure/measure.h"
 #include "doctor/files.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi doctor --measure: this machine's noise and memory, by fixed work, fixed time and a selfish detour on each
  * processor, and by chases of pointers and copies. What is bound by time tells what it left out. All memory belongs to
  * struct fv_measurement; one thread calls, the measuring ones have ended when it returns. */

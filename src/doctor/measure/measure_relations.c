@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See measure_relations.h. */
 #include "doctor/measure/measure_relations.h"
 #include "doctor/measure/measure.h"

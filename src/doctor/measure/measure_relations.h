@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The relations of what was measured (tool/relation.h): a part of the doctor's. Their subject is a struct fv_doctor. */
 #ifndef FV_MEASURE_RELATIONS_H
 #define FV_MEASURE_RELATIONS_H

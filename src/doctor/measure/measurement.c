@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What tests of noise and memory share; see measure.h. */
 #include "doctor/measure/measure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See memory.h. */
 #include "doctor/measure/memory.h"
 #include "doctor/files.h"

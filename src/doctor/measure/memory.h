@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Latency by working set, reach of the TLB, bandwidth. */
 #ifndef FV_MEASURE_MEMORY_H
 #define FV_MEASURE_MEMORY_H

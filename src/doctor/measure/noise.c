@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See noise.h. */
 #include "doctor/measure/noise.h"
 #include "doctor/measure/kernel.h"

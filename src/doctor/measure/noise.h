@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The tests of noise: pinned threads, a test after the other. */
 #ifndef FV_MEASURE_NOISE_H
 #define FV_MEASURE_NOISE_H

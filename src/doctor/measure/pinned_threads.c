@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pinned threads; see noise.h. They begin together and leave signals to the thread that waits for them. */
 #include "doctor/measure/noise.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See statistics.h. */
 #include "doctor/measure/statistics.h"
 #include "tool/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What is made of measured series: no clock, no file, no thread. Times are ns; series are the caller's. */
 #ifndef FV_MEASURE_STATISTICS_H
 #define FV_MEASURE_STATISTICS_H

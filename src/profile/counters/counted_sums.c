@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h: sums over ranks, and metrics of them. */
 #include "profile/counters/counters.h"
 

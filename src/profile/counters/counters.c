@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h: the track, and what other runs counted. */
 #include "profile/counters/counters.h"
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events that were counted over whole threads, in sections and in phases of threads (--counters), by rank; and metrics
  * of them (counters/counters.h). Exact, but where the events took turns with others: those are scaled by time; and
  * where some thread is not known: then what the others counted is a part. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h: what was counted in phases of threads. Phases are numbered anew when their call paths are known, so
  * sums are made last. */
 #include "profile/model.h"

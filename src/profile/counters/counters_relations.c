@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events that were counted: relations counters, counter_sections, counter_metrics, and of phases of threads
  * counter_phases, counter_phase_metrics. */
 #include "profile/build.h"

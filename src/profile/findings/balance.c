@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings of how long ranks are outside of MPI: they compute for different times, or one of them has nothing to do for
  * its processor. By the seconds of the profile; what a trace tells is more, and takes their place (late.c). */
 #include "profile/findings/excess.h"

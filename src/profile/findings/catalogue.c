@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See findings.h: the rows of the catalogue. */
 #include "profile/profile.h"
 #include "profile/threads/phases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Instruction balance: does the rank that is outside of MPI longest have more work, or slower work? By what was counted
  * outside of MPI (--counters), which is the only place where instructions are work: who waits in MPI polls. */
 #include "profile/findings/excess.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See excess.h. */
 #include "profile/findings/excess.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a rank does longer than others outside of MPI: does it compute, and by clock samples in which procedure? */
 #ifndef FV_FINDINGS_EXCESS_H
 #define FV_FINDINGS_EXCESS_H

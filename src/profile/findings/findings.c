@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See findings.h: what the rows of the catalogue share. */
 #include "profile/findings/findings.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings: what a run lost most time by, who and where, and what to do next. The catalogue (catalogue.c) has a row for
  * each kind; a row looks at the finished profile and adds what it found, if it costs enough to be worth a reader's
  * time.

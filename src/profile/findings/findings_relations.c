@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the run lost most time by: relation findings. */
 #include "profile/findings/findings.h"
 #include "profile/places.h"

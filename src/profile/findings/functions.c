@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings of sampled functions (fvmpi run --sample): rare long calls among short ones; calls of different times. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"

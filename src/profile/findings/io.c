@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding of files: time in functions for them that no other finding tells, as where all ranks have it, or there is
  * one. */
 #include "profile/findings/excess.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a rank computes longer than others in the kernel, of which there are no samples. */
 #ifndef FV_FINDINGS_KERNEL_H
 #define FV_FINDINGS_KERNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings of a trace: ranks that were slow and so made others wait, as fvunify's analysis puts it down to them: late,
  * or without progress for what they had posted. */
 #include "profile/findings/excess.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings of the run rather than of the program: processors, start and end, names. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"

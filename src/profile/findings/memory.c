@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings of memory: whose grows, and time in the allocator. */
 #include "profile/findings/findings.h"
 #include "profile/memory/memory.h"

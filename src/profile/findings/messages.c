@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding: messages so small and so many that their latency is what they cost. */
 #include "profile/findings/findings.h"
 #include "profile/places.h"

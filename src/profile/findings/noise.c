@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A run that others disturbed: what their preemption of ranks cost, before which call, and who it was. */
 #include "profile/findings/findings.h"
 #include "profile/machine/facts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Findings: a lock that threads wait for, workers without work, and teams whose threads have not the same (fvmpi run
  * --threads). */
 #include "profile/findings/findings.h"

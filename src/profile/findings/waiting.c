@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding: much of the time is known to be waiting, and no other finding tells what for. Where that is, and as far as
  * sums over a run can tell, which pattern it has. Only a trace knows who waited for whom. */
 #include "profile/findings/findings.h"

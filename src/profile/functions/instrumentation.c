@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See instrumentation.h. Each rank's records are one tree for each thread; they are added up by the calls' paths. */
 #include "profile/functions/instrumentation.h"
 #include "experiment/chunks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that the compiler instrumented (--functions): how often they were called, how long they took, by call path,
  * over the ranks. Exact, but that each call holds what measuring those that it calls costs; and of what is counted
  * alone the caller has the time. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the functions did that the compiler instrumented: relations instrumented, instrumented_paths,
  * instrumented_lost. */
 #include "profile/build.h"

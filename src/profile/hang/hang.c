@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See hang.h: each rank's list, from the calls of its threads. */
 #include "profile/hang/hang.h"
 #include "tool/vec.h"

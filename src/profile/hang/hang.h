@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who waits for whom in a run that hangs or was killed, from where each rank was last seen: a pure function
  * of the model.
  *

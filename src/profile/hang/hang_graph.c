@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See hang.h, from the lists on: who can go on, backwards from those who do; then the cycles among the rest,
  * as strongly connected components; and at last whom the others wait for. Each in a time that grows as ranks
  * and lists do. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who waits for whom in a run that hangs or was killed: relation hang. */
 #include "profile/hang/hang.h"
 #include "profile/relations.h"

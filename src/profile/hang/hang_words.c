@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What hang.c found, as sentences that all views share. */
 #include "profile/hang/hang.h"
 #include "tool/words.h"

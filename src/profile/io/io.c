@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See io.h: the track. */
 #include "profile/io/io.h"
 #include "profile/build.h"

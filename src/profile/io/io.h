@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program did to files (--io): by file, by call path and function, by rank. Exact; times are of calls, those
  * of MPI's own reads and writes apart, since the MPI call holds them. */
 #ifndef FV_PROFILE_IO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program did to files: relations io, io_files, io_ranks. */
 #include "profile/build.h"
 #include "profile/io/io.h"

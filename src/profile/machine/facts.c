@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See facts.h. */
 #include "profile/machine/facts.h"
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run's times depend on and its program does not say: relations machines, environment, affinity. */
 #include "profile/build.h"
 #include "profile/machine/facts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sensors.h. */
 #include "profile/machine/sensors.h"
 #include "profile/build.h"

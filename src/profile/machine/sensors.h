@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the machine did meanwhile (--sensors): the sensors of each node, along the run and by section. One rank of a
  * node recorded them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What happened meanwhile: relations labels, sensors, sensor_nodes, sensor_series, sensor_sections. */
 #include "profile/build.h"
 #include "profile/labels.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See memory.h. A rank's records of a call path, one a thread, are added up to a part; the parts of a path to a
  * place. */
 #include "profile/memory/memory.h"

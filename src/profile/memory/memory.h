@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that the program allocates (--memory), by call path, over the ranks. What was drawn stands for others like it:
  * a path has a known part, exact, and a part that is an estimate, whose standard error is known. */
 #ifndef FV_PROFILE_MEMORY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program allocates: relations memory, memory_ranks, memory_series. */
 #include "profile/build.h"
 #include "profile/memory/memory.h"

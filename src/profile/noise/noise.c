@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See noise.h: what rank files tell. */
 #include "profile/noise/noise.h"
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What noise of the machine cost a run: time that other programs took of its ranks' processors outside of MPI, by the
  * kernel's records of context switches, call by call.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See noise_log.h. */
 #include "profile/noise/noise_log.h"
 #include "tool/vec.h"

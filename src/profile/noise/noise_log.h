@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a rank file tells of noise before collective calls, call by call (struct fv_noise_record). */
 #ifndef FV_NOISE_LOG_H
 #define FV_NOISE_LOG_H

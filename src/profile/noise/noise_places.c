@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See noise.h: what is made of the intervals, once call sites have their numbers, and who had a rank's processors. */
 #include "profile/build.h"
 #include "profile/noise/noise.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What noise of the machine cost: relations noise, noise_projection, noise_ranks, other_processes. */
 #include "profile/places.h"
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See shares.h. */
 #include "profile/noise/shares.h"
 #include "tool/vec.h"

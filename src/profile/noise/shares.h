@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What makes intervals of time differ, and what the longest of many would be: statistics of series, which know no file
  * and no clock. */
 #ifndef FV_SHARES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which functions have their loops looked for: those with most samples. What samples count for is
  * cost_profile.c's. */
 #include "profile/samples/cost_profile_parts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See cost_profile.h: procedures, lines, loops, parts and stacks in the order that they are shown in. */
 #include "profile/samples/cost_profile_parts.h"
 #include "profile/samples/costs.h"

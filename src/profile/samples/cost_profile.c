@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See cost_profile.h. Two passes: over the distinct call paths, of which each becomes a list of the
  * procedures, lines, loops and the branch it counts for; and over the samples of each thread, which are added
  * to these. So symbols and recursion are looked at once for a path, however many threads were there. */

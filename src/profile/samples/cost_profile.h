@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Clock samples as people look at them: procedures, source lines, loops and a call tree from the root down,
  * with the parts in MPI and in the synchronisation of threads. Inlined procedures count as procedures.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Parts of cost_profile.c in files of their own. */
 #ifndef FV_COST_PROFILE_PARTS_H
 #define FV_COST_PROFILE_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which procedures took a region of computing: on the rank that was there longest, and how long the others were in
  * them. By the samples of the trace, which lie between two calls. Where there is none, a sample tells only the call
  * that came before it: several regions that begin behind one call share its samples. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See cost_profile.h: which samples were taken while a thread waited for others. */
 #include "profile/samples/cost_profile_parts.h"
 

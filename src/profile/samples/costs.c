@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See costs.h. */
 #include "profile/samples/costs.h"
 #include "profile/samples/sample_paths.h"

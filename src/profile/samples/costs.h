@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where CPU time is: ticks of each thread's CPU clock by full call path. The model holds what was counted;
  * with the symbols it becomes procedures, lines, loops and a call tree. Ticks are samples: n of them stand
  * for n / rate seconds, give or take 2 sqrt(n) (95 %, Poisson). A thread that sleeps has none. */

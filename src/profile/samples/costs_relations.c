@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where CPU time is, by clock samples: relation costs. */
 #include "profile/build.h"
 #include "profile/samples/costs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns of clock samples, which costs and sections have. */
 #ifndef FV_COSTS_RELATIONS_H
 #define FV_COSTS_RELATIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sample_paths.h. A parent has a smaller id than its children, so that one pass in the order of ids will
  * do; what says otherwise is damaged, and so is what is deeper than any recorder goes. */
 #include "profile/samples/sample_paths.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Call trees of a rank file's sampled threads (chunks SAMPLE_PATHS), as nodes of the model. */
 #ifndef FV_SAMPLE_PATHS_H
 #define FV_SAMPLE_PATHS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What was measured in calls of sampled functions: metrics, their histograms and parts by thread, and single calls. */
 #include "profile/samples/samples_shape.h"
 #include "profile/samples/samples_relations.h"

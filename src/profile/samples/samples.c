@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples.h: the contexts of all threads, from the rank files. */
 #include "profile/build.h"
 #include "profile/samples/costs.h"

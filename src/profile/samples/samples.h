@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that were sampled (fvmpi run --sample), unified over ranks and threads: in their calling contexts, and each
  * over all its contexts. How long their instances took, how much that varies, and what part of the CPU time is
  * theirs. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples_gather.h: the contexts by the place that they are called from. */
 #include "profile/samples/samples_gather.h"
 

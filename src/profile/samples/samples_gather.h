@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of sampled functions share: samples.c reads, samples_totals.c adds contexts up to functions,
  * samples_judge.c says what it means, samples_rare.c finds rare long calls, samples_context.c what a frame belongs
  * to. */

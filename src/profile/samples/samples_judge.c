@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples.h: which functions vary, in what order to look at them, and what to say of them. What counts is CPU time
  * that is computing: outside of MPI, and not waiting for threads, in which libraries spin as long as others let
  * them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What part of the variance of calls is time off the processor: of those that were kept. */
 #include "profile/model.h"
 #include "profile/noise/shares.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples_gather.h: rare long calls, which clock samples met (src/sampler/long_calls.c); and how often functions
  * are called. */
 #include "profile/samples/samples_gather.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What was sampled of functions' calls: relations functions, and function_totals over all their calling contexts. */
 #include "profile/build.h"
 #include "profile/relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the relations of sampled functions have in common. */
 #ifndef FV_SAMPLES_RELATIONS_H
 #define FV_SAMPLES_RELATIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples_shape.h. */
 #include "profile/samples/samples_shape.h"
 #include "tool/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the calls of a function that were kept say of a metric beyond mean and deviation: how they are distributed, and
  * whether they grow over the run. Kept are a random sample of all, of time_s, cpu_time_s and counted events. */
 #ifndef FV_SAMPLES_SHAPE_H

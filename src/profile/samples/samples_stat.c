@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples.h: moments of instances. */
 #include "profile/samples/samples_gather.h"
 

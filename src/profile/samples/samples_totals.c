@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples_gather.h: functions over all their contexts. */
 #include "profile/samples/samples_gather.h"
 

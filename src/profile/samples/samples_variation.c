@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See samples_variation.h. */
 #include "profile/samples/samples_variation.h"
 #include "tool/vec.h"

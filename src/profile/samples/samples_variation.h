@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How much the calls of a function differ, by the moments of its instances, which are grouped by context and thread.
  *
  * Calls from two places may do different work: lookup(2000) here, lookup(60000) there, each always the same. All

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How samples were taken: relation sampling. */
 #include "base/perf_events.h"
 #include "profile/relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See profile/trace_excerpt.h: samples of the CPU clock in a trace, over time. */
 #include "profile/samples/sample_paths.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of sections; see sections.h. A cell of calls names the set of sections that were open; a set is a
  * chain of sections, and each of them gets the call. Waiting is the call site's where all of its calls on a
  * rank were in one set; else it is what the wait log says of the very calls, or, where only the whole site's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Clock samples of sections; see sections.h. A cost names the set of sections that were open, and each of
  * them gets its ticks. */
 #include "profile/sections/section_gather.h"

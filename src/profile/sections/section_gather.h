@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How sections are gathered from the rank files; shared by sections.c, section_sets.c, section_calls.c and
  * section_costs.c. */
 #ifndef FV_SECTION_GATHER_H

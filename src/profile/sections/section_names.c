@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections that differ in their number alone, as steps do: what they are together. A rank's numbers are added up first,
  * so that means and extremes over ranks are of all of them. */
 #include "profile/sections/section_gather.h"

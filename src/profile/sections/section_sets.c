@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See section_gather.h: sections and sets of them, as the present file numbers them. */
 #include "profile/sections/section_gather.h"
 

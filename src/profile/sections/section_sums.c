@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums over what a rank did in a section, and over the ranks. */
 #include "profile/sections/section_gather.h"
 

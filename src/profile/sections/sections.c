@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See sections.h. Names, times and counters of sections, and their sums over ranks. Calls inside are in
  * section_calls.c, clock samples in section_costs.c. */
 #include "profile/sections/section_gather.h"

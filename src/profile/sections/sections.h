@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections that the program marks itself (fvmpi.h), and the whole program as section "all": what each rank
  * did in them. A rank's elapsed time is that of its thread that was longest in the section; everything else
  * is summed over its threads. Clock samples are also those of threads that a thread in it has made (rt/sections.h). */

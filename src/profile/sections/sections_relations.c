@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the program did in its sections: relations sections, sections_lost. */
 #include "profile/build.h"
 #include "profile/samples/costs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Efficiencies of MPI and OpenMP together, see tool/pop.h. Told of runs in which each rank's teams are known, and that
  * are as the formulas have it: one thread of a rank calls MPI, between regions. */
 #include "profile/build.h"

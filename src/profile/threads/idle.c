@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See locks.h: workers that have nothing to do, told apart from threads that are in each other's way. */
 #include "profile/build.h"
 #include "profile/threads/locks.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks and routines of the model by their names. */
 #include "profile/threads/lock_words.h"
 #include "tool/words.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of locks and of the functions of threads, for all views. */
 #ifndef FV_LOCK_WORDS_H
 #define FV_LOCK_WORDS_H

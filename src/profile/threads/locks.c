@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See locks.h. Each file's objects become locks of the model, by what makes them the same on all ranks; then
  * its records are added to their lock, their call site there, and their thread. */
 #include "profile/build.h"

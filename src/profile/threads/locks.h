@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What threads waited for (fvmpi run --threads): locks, barriers, conditions, joins, over all ranks.
  *
  * A lock of the model is what a reader of the program would call one. Static ones are the same on all ranks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What threads waited for: relations locks, thread_waiting. */
 #include "base/options.h"
 #include "profile/build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See phases.h. Each rank's lives first; sorted, an instance ends where no thread of it is left when the next
  * is created. Regions of OpenMP are summed up in the file already. */
 #include "base/solo.h"

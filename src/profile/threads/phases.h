@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Phases in which threads run in parallel, between their creation and their join, and how much of their
  * speedup waiting takes away (fvmpi run --threads).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Phases that look the same become one: of a loop that the compiler unrolled, each pass is a call path of its
  * own, which nothing in the source tells from the next. */
 #include "profile/build.h"

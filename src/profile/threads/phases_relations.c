@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Parallel phases of threads: relation phases. */
 #include "profile/build.h"
 #include "profile/relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See worksharing.h: the track. */
 #include "profile/threads/worksharing.h"
 #include "profile/build.h"

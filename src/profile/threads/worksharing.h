@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Worksharing of OpenMP (--threads): loops, sections, singles and the like, by the place where they stand, over all
  * ranks and threads. Exact; what the runtime does not tell is not there (struct fv_omp_work). */
 #ifndef FV_PROFILE_WORK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Worksharing of OpenMP: relation worksharing. */
 #include "profile/build.h"
 #include "profile/relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The profile, the comparison, and runs of several sizes, as comma-separated tables, one file for each relation. */
 #include "diff/diff_relations.h"
 #include "profile/relations.h"

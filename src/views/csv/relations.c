@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Relations as comma-separated fields (RFC 4180, UTF-8, a line of keys first), for spreadsheets and data
  * frames. Times are seconds, sizes bytes; what is not known is an empty field. */
 #include "tool/csv_stream.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A badge of a run's parallel efficiency, as pages of projects show: a picture of 20 pixels' height, which needs no
  * font of its own. */
 #include "views/views.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples of the CPU clock for other people's viewers: folded stacks (flame graphs), and speedscope's file
  * format. */
 #include "profile/samples/cost_profile.h"

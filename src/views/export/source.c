@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A source file with the samples of each line beside it. */
 #include "profile/samples/cost_profile.h"
 #include "tool/table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The profile and the comparison as JSON: what their relations are, and nothing else. */
 #include "diff/diff_relations.h"
 #include "scaling/scaling_relations.h"

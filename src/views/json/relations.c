@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Relations as JSON. */
 #include "views/relations.h"
 #include "tool/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The JSON Schema of what fv_json_relations() writes: types, units and meanings of all columns. */
 #include "views/relations.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The page: one HTML file that needs nothing else. Its skeleton, styles and scripts are share/page/, which embed.py
  * makes one text of; between its two halves stand the tables of a profile, a comparison or a study of scaling: JSON,
  * compressed (gzip), as base64 in pieces.

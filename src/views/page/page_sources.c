@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See page_sources.h. */
 #include "views/page/page_sources.h"
 #include "tool/json_stream.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of the program's source files that the page's tables name, with some around them. */
 #ifndef FV_PAGE_SOURCES_H
 #define FV_PAGE_SOURCES_H

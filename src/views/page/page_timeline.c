@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* See page_timeline.h. */
 #include "views/page/page_timeline.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls, messages and samples of a trace, for the page's timeline. */
 #ifndef FV_PAGE_TIMELINE_H
 #define FV_PAGE_TIMELINE_H

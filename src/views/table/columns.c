@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* `fvmpi report --columns`: the tables that there are, and what their columns mean. */
 #include "views/flat.h"
 #include "views/relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* `fvmpi report --table`: any relation as it is asked for. Rows are chosen while they are read; what is kept
  * of them are the columns that are shown, and the one that they are sorted by. */
 #include "tool/csv_stream.h"

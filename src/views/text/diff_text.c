@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The comparison as text. Its first lines, at most FIRST_LINES, say what changed most and where; then come what was
  * compared and how, the runs as a whole, and each table. */
 #include "diff/diff_relations.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs of several sizes as text: what speedup there is and what took the rest, efficiencies by size, and the parts that
  * stopped scaling. */
 #include "scaling/scaling_relations.h"

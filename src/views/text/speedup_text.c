@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs on several numbers of threads as text: for the whole program and each phase the speedup by number of threads,
  * and the stack of the largest. */
 #include "scaling/speedup_relations.h"

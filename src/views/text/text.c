@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The text report: the order of its parts, and how efficient the run was. */
 #include "views/text/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the sections of the text report share. */
 #ifndef FV_TEXT_H
 #define FV_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions and call sites. */
 #include "views/text/text.h"
 

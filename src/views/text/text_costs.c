@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Where CPU time is, by clock samples: procedures, the hottest lines and loops, and the heaviest paths from
  * main down. Numbers that chance could as well have made otherwise come with how far. */
 #include "symbols/loops.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Events that were counted over whole threads, and metrics of them. */
 #include "views/text/text.h"
 

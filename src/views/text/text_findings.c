@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What a reader should know first: how the run ended, the verdict, and what it lost most time by. With at most three
  * findings these are not more lines than one takes in at once. */
 #include "views/text/verdict.h"

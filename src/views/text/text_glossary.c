@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of the report, in one table: `fvmpi report --glossary`, and share/doc/glossary.md, which ./dev docs writes
  * from it. Columns of tables have their meaning in their relations (--table NAME --columns); here is what several
  * tables and sentences use. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Why a run hangs, or hung when it was killed: who waits for whom. */
 #include "views/text/text.h"
 #include "profile/hang/hang.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What run it was: command, ranks, MPI, time, what fvmpi took of it, and whether all of it was recorded. */
 #include "views/text/text.h"
 #include "base/shell.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that the compiler instrumented: where their time went, by function and by call path. */
 #include "views/text/text.h"
 #include "profile/functions/instrumentation.h"

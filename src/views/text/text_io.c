@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files: which, from where, by which rank. */
 #include "views/text/text.h"
 #include "profile/io/io.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks and barriers: what threads waited for, where, and who kept them waiting. Most of it is one table; of
  * the worst the sites follow. */
 #include "views/text/verdict.h"

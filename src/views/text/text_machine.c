@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What the machine did meanwhile, and moments that were marked. */
 #include "views/text/text.h"
 #include "profile/machine/sensors.h"

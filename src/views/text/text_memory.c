@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that the program allocates: what makes the peak, what is live at the end, and what each rank had. */
 #include "views/text/text.h"
 #include "profile/memory/memory.h"

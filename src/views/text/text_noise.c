@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* What noise of the machine cost, where it is worth a look. */
 #include "tool/words.h"
 #include "profile/noise/noise.h"

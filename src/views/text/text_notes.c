@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* How far the report can be trusted: what is lost or left out, and what makes its numbers say less. */
 #include "views/text/text.h"
 #include "profile/hang/hang.h"

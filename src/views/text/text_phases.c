@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Phases of parallel threads: how much waiting takes from their speedup. As a section of the report, and as
  * the stacks of `fvmpi stacks`. Formulas: phases.h. */
 #include "views/text/text.h"

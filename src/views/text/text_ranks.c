@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Message sizes, peers, communicators, and a line for each rank. */
 #include "views/text/text.h"
 

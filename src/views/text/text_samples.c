@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sampled functions: which vary, and what part of the time is theirs. */
 #include "base/perf_events.h"
 #include "profile/samples/samples_shape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections that the program marks, and the whole program. */
 #include "profile/samples/cost_profile.h"
 #include "profile/sections/sections.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks that did not finalize, by where they are: the same call, or the same last one. */
 #include "views/text/text.h"
 

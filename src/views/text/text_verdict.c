@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The verdict: how the run ended, where its time went, and whether it had its processors. */
 #include "views/text/verdict.h"
 #include "profile/fatal.h"

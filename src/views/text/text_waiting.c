@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Who is to blame for waiting, what kinds of waiting there are, and where computing is out of balance. */
 #include "profile/findings/excess.h"
 #include "profile/verdict.h"

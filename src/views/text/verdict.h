@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The verdict: the first sentence of the report, and what it says of threads. */
 #ifndef FV_TEXT_VERDICT_H
 #define FV_TEXT_VERDICT_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Generates a program that calls every function of mpi-api.tbl once or twice, from calls.tbl (which
 explains itself), in one binding of MPI.
 
