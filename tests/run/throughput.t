@@ -187,7 +187,7 @@ def of_mpi(tap, mpi):
     with tap.test('{}: FVMPI_SOLO names something else'.format(mpi)):
         theirs = Shared()
         for path, said in (
-            (theirs.path, 'is not what fvmpi run makes'),
+            (theirs.path, 'is not a file of fvmpi run'),
             (os.path.dirname(theirs.path), 'directory'),
             (theirs.path + '.c', 'No such file'),
         ):
@@ -368,7 +368,7 @@ def of_copies(tap):
         said = process.communicate(timeout=60)[1]
         equal('exit status', process.returncode, 128 + signal.SIGTERM)
         equal('experiments', sorted(os.listdir(place + '/told')), ['copies-2', 'copy-alone-100'])
-        check('no further ones' in said, '{}', said)
+        check('so no more are made' in said, '{}', said)
     with tap.test('what it does not go with, and what is done once'):
         before = sorted(os.listdir(place))
         for words, said in (

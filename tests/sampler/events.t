@@ -142,9 +142,9 @@ def refusals(tap, program):
         (['PAGE-FAULT'], 'PAGE-FAULT: no such event; did you mean PAGE-FAULTS?'),
         (['CYCLES', 'QQQQQQQ'], 'QQQQQQQ: no such event on this processor'),
         (['CS', 'FAULTS', 'TASK-CLOCK', 'MIGRATIONS', 'CPU-CLOCK'], 'more than 4 events'),
-        (['CS', '', 'CS'], 'not names with commas between'),
+        (['CS', '', 'CS'], 'not names separated by commas'),
         (['FAULTS', 'CS', 'faults'], 'one event twice'),
-        (['CS@1:'], 'not names with commas between'),
+        (['CS@1:'], 'not names separated by commas'),
     ):
         with tap.test('--events={}: refused in one line'.format(','.join(words))):
             run = fvmpi_run([program, '0.1'], '--events=' + ','.join(words)).ended(2)
@@ -166,7 +166,7 @@ def refusals(tap, program):
             [program, '0.5'], 'PAGE-FAULTS,CS', env=dict(env, LD_PRELOAD=harness.in_front(env['LD_PRELOAD']))
         )
         check(
-            run.err.count('CS: happens in the kernel only, where counting is not permitted') == 1
+            run.err.count('CS: happens only in the kernel, where counting is not permitted') == 1
             and run.err.count('\n') == 1,
             run.err,
         )
@@ -265,7 +265,7 @@ def calls(tap, program):
     for event, line in (
         ('calls@4:0xffffffffffff:0:0:18:0', 'calls: perf_event_open does not have it here'),
         ('calls@4:0x2c4:0:0:18:77', 'calls: encoded for another processor'),
-        ('calls@', 'not an event as `fvmpi run` encodes it'),
+        ('calls@', 'not an event of `fvmpi run`'),
     ):
         with tap.test('FVMPI_CALL_EVENT={}: said once, breakpoints instead'.format(event)):
             run, rank = sampled(event, '0.4')

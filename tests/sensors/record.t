@@ -487,8 +487,8 @@ def no_sensors(tap):
     with tap.test('a label for a run that reads no sensors: what would'):
         directory = os.path.join(harness.scratch('exp'), 'e')
         harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', 'true']).ended(0)
-        label('x', directory, rc=1, said='fvmpi run --sensors LIST reads them')
-        label('x', os.path.join(directory, '..'), rc=1, said='nothing is recorded with this --control')
+        label('x', directory, rc=1, said='start it with fvmpi run --sensors LIST')
+        label('x', os.path.join(directory, '..'), rc=1, said='start fvmpi record with this --control')
 
 
 def control(tap):
@@ -663,8 +663,8 @@ def garbage(tap):
         equal('labels', labels(lines), ['one', 'two', 'three', 'four', 'x' * 4089, 'nul', 'last'])
         for said in (
             'control: pausenot: no such command',
-            'control: label: what should stand behind it is missing',
-            'control: resume now: nothing stands behind',
+            'control: label: its value is missing',
+            'control: resume now: this command takes nothing',
             'the label is cut',
         ):
             check(said in recording.run.err, '{} in {}', said, recording.run.err)
