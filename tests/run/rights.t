@@ -51,6 +51,6 @@ else
     check "$mpi: the remedy: a copy without them is recorded" [ -e open/exp/rank-000000.fvr ]
     printf '#!/bin/sh\nexec ./copy\n' > script && chmod 4755 script
     capture "${user[@]}" "$fvmpi" run --mpi "$mpi" ./script
-    check "$mpi: a script has none by its mode" lacks "$err" 'has rights that you have not'
+    check "$mpi: a script has none by its mode" lacks "$err" 'has more rights than you'
 fi
 finish

@@ -456,7 +456,7 @@ def gone(p):
     os.remove(app)
     yield result
     shutil.copy(p.app, app)
-    Result(None, result.directory).lacks('report', 'not there or not readable')
+    Result(None, result.directory).lacks('report', 'missing or not readable')
 
 
 # ---- the trace ----

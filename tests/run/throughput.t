@@ -155,7 +155,7 @@ def of_mpi(tap, mpi):
             )
     with tap.test('{}: the report says that it is no usual run'.format(mpi)):
         said = harness.run([harness.FVMPI, 'stacks', done.directory]).ended(1).err
-        check('one thread, or rank, at a time ran alone' in said, '{}', said)
+        check('its threads or ranks ran one at a time' in said, '{}', said)
         equal('findings', done.report().data['findings'], [])
         said = harness.run([harness.FVMPI, 'report', done.directory, '--width', '200']).ended(0).out
         check('no findings: threads, or ranks, worked one at a time' in said, '{}', said)

@@ -143,7 +143,7 @@ def refusals(tap, program):
         (['CYCLES', 'QQQQQQQ'], 'QQQQQQQ: no such event on this processor'),
         (['CS', 'FAULTS', 'TASK-CLOCK', 'MIGRATIONS', 'CPU-CLOCK'], 'more than 4 events'),
         (['CS', '', 'CS'], 'not names separated by commas'),
-        (['FAULTS', 'CS', 'faults'], 'one event twice'),
+        (['FAULTS', 'CS', 'faults'], 'an event is named twice'),
         (['CS@1:'], 'not names separated by commas'),
     ):
         with tap.test('--events={}: refused in one line'.format(','.join(words))):
@@ -152,7 +152,7 @@ def refusals(tap, program):
     with tap.test('switches in user mode only: there are none, so it is refused; the rest is counted'):
         run, rank = counted([program, '0.5'], 'CONTEXT-SWITCHES:u,PAGE-FAULTS:u')
         check(
-            run.err.count('CONTEXT-SWITCHES:u: happens in the kernel only') == 1 and run.err.count('\n') == 1, run.err
+            run.err.count('CONTEXT-SWITCHES:u: happens only in the kernel') == 1 and run.err.count('\n') == 1, run.err
         )
         equal(
             'events',
@@ -179,10 +179,10 @@ def refusals(tap, program):
     with tap.test('a name that only libpfm4 knows, without `fvmpi run`; a list of too many'):
         library = os.path.join(harness.BUILD, '.libs', 'libfvmpi-serial.so')
         for value, line in (
-            ('RETIRED_THINGS,CS', 'RETIRED_THINGS: no generic event'),
+            ('RETIRED_THINGS,CS', 'RETIRED_THINGS: not a generic event'),
             ('RETIRED_THINGS@4:0xc0:0:0:0:77', 'RETIRED_THINGS: encoded for another processor'),
             ('CS,FAULTS,TASK-CLOCK,MIGRATIONS,CPU-CLOCK', 'more than 4 events'),
-            ('CS,CS', 'one event twice'),
+            ('CS,CS', 'an event is named twice'),
         ):
             environment = dict(
                 LD_PRELOAD=harness.in_front(library),
@@ -297,7 +297,7 @@ def main():
     tap = harness.Tap()
     program = samples.compile_with('cc', 'counted.c', '-no-pie', '-lpthread')
     first = fvmpi_run([program, '0.1'], '--sample')
-    if 'no instance' in first.err or 'nothing is sampled' in first.err:
+    if 'calls are not measured' in first.err or 'no samples are taken' in first.err:
         with tap.test('events'):
             raise harness.Skip(first.err.strip())
         tap.done()
