@@ -10,7 +10,7 @@ import sys
 
 import prose
 
-TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|\n|[^\S\n]+|\w+|.', re.S)
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|\\?\n|[^\S\n]+|\w+|.', re.S)
 MACRO = re.compile(r'[A-Z_][A-Z_0-9a-z]*')
 WORD = re.compile(r'[A-Za-z]')
 WORDS_LEAST = 4
@@ -46,7 +46,7 @@ def texts(source):
                 at = line
             said.append(unescape(token))
             between = ''
-        elif said and not token.isspace() and not token.startswith(('//', '/*')):
+        elif said and not token.isspace() and not token.startswith(('//', '/*', '\\\n')):
             if between or not MACRO.fullmatch(token):
                 yield at, ''.join(said)
                 said, between = [], ''

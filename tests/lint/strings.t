@@ -19,6 +19,8 @@ from report import check, equal
 NOT_YET = ['src/*_relations.[ch]', 'src/profile/*', 'src/views/*']
 KNOWN = r'''
 #include "a folder/of four/words/here.h"
+#define SAYS "a macro goes " \
+             "over two lines"
 fv_log("%s: rank %d has " /* and */
        "no samples. They are "PRIu64" words; say `fvmpi run`", a, b); // "this is no literal"
 static const char usage[] = "usage: fvmpi one two three\n"
@@ -46,12 +48,13 @@ def main():
             'sentences',
             [(line, sentence) for line, _, sentence in strings.sentences(KNOWN)],
             [
-                (3, '%s: rank %d has no samples.'),
-                (3, 'They are PRIu64 words; say `fvmpi run`'),
-                (5, 'usage: fvmpi one two three'),
-                (5, 'Reads all files of a run, and says so.'),
-                (5, 'write it to a file that is called "FILE"'),
-                (10, 'a bold word here'),
+                (3, 'a macro goes over two lines'),
+                (5, '%s: rank %d has no samples.'),
+                (5, 'They are PRIu64 words; say `fvmpi run`'),
+                (7, 'usage: fvmpi one two three'),
+                (7, 'Reads all files of a run, and says so.'),
+                (7, 'write it to a file that is called "FILE"'),
+                (12, 'a bold word here'),
             ],
         )
     with tap.test('words that are ruled out are found'):
