@@ -192,11 +192,11 @@ bool fv_run_throughput_may(const struct fv_config *config)
 
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (fv_config_is(config, others[i])) {
-            fv_log("run: --throughput and %s both run the program several times: one at a time", others[i]);
+            fv_log("run: --throughput and %s both run the program several times; leave one of them out", others[i]);
             return false;
         }
     if (!fv_config_is(config, "--mpi-calls")) {
-        fv_log("run: --throughput needs the time in MPI's calls, which --mpi-calls 0 does not record");
+        fv_log("run: --throughput needs the time in MPI calls; leave --mpi-calls 0 out");
         return false;
     }
     return true;
@@ -205,8 +205,8 @@ bool fv_run_throughput_may(const struct fv_config *config)
 static bool has_numbers(const struct throughput *t)
 {
     if (!t->numbers.count)
-        fv_log("run: --throughput: this machine has one processor, so there is no default; give numbers of copies, as "
-               "in --throughput=2,4");
+        fv_log("run: --throughput: no number of copies above 1 (the default ends at the number of processors); name "
+               "some, as in --throughput=2,4");
     return t->numbers.count;
 }
 

@@ -421,9 +421,8 @@ static void say_spawned(struct fv_model *m)
     for (size_t i = 0; i < m->function_count; i++)
         if (!strncmp(m->functions[i].name, "MPI_Comm_spawn", 14) && m->functions[i].stat.calls) {
             fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                           "%s started processes that are not in this report: they have an experiment of their "
-                           "own if fvmpi reached them, which it does when it stands before the launcher (fvmpi run "
-                           "mpiexec ...)",
+                           "%s started processes that are not in this report. They have their own experiment if fvmpi "
+                           "started the launcher (fvmpi run -- mpiexec ...)",
                            m->functions[i].name);
             return;
         }

@@ -336,8 +336,8 @@ def passes(tap, kind, env):
             env=env,
         ).ended(0)
         for second, why in (
-            (base + '-1', '{0}-1: it is pass 1/2, as is {0}-1: give each pass once'.format(base)),
-            (other, '{}: it is no pass'.format(other)),
+            (base + '-1', '{0}-1: pass 1/2, as is {0}-1; give each pass once'.format(base)),
+            (other, '{}: not recorded with --passes'.format(other)),
         ):
             refused = harness.run([harness.FVMPI, 'report', '--json', '-', base + '-1', base + '-2', second])
             check(refused.rc != 0 and why in refused.err, '{}: {}', why, refused.err)

@@ -138,7 +138,7 @@ def within(tap, mpi):
                 '-lrt',
             ]
         ).ended(0)
-        text = 'seems to have an MPI library linked into it, whose calls fvmpi cannot see'
+        text = 'seems to contain an MPI library, whose calls fvmpi cannot see'
         for options in [], ['--mpi', 'mpich']:
             said(mpi, [program], 2, text, options)
         run = harness.run([harness.FVMPI, 'run', '-o', 'e', *mpi.command(1, [program])]).ended(0)
