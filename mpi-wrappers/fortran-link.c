@@ -66,7 +66,8 @@ static fv_f_function *stand_in(const char *name)
         return (fv_f_function *)is_initialized;
     if (!strcmp(name, "mpi_finalized_"))
         return (fv_f_function *)is_finalized;
-    fv_log("%s: no library of this program has it: nothing is done; link the Fortran library of its MPI", name);
+    fv_log("%s: no library of this program defines it, so the call does nothing; link the Fortran library of its MPI",
+           name);
     return without_effect;
 }
 

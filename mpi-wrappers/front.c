@@ -126,9 +126,8 @@ static void *open_beside(const char *name)
     if (!opened && fv_first_rank()) {
         const char *why = dlerror();
 
-        fv_log(
-            "libfvmpi.so: %s; the program runs unrecorded. Install the libraries of fvmpi together, in one directory",
-            why ? why : "its own directory is not known");
+        fv_log("libfvmpi.so: %s; the program runs unrecorded. Install all libraries of fvmpi in one directory",
+               why ? why : "its own directory is unknown");
     }
     free(real);
     return opened;
@@ -163,7 +162,7 @@ static void find(void)
 
 static void *lacks(const char *name)
 {
-    fv_log("%s: no library of this program has it; link the program with its MPI", name);
+    fv_log("%s: no library of this program defines it; link the program with its MPI", name);
     _exit(127); /* as the dynamic linker ends a program that calls what is not there */
 }
 

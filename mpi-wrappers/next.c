@@ -124,8 +124,8 @@ static bool is_usable(const void *init, bool says)
     if (mpi == FV_OUR_MPI || !fv_mpi_name(mpi))
         return true;
     if (says && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-        fv_log("libfvmpi-%s.so: the program has loaded %s (%s), its MPI calls fail; preload "
-               "libfvmpi-%s.so instead, or say fvmpi run --mpi %s",
+        fv_log("libfvmpi-%s.so: the program loaded %s (%s), so its MPI calls fail; preload libfvmpi-%s.so instead, or "
+               "say fvmpi run --mpi %s",
                fv_mpi_flavour(FV_OUR_MPI), fv_mpi_name(mpi), info.dli_fname, fv_mpi_flavour(mpi), fv_mpi_flavour(mpi));
     return false;
 }
@@ -199,7 +199,7 @@ int fv_mpi_lacks(const char *name)
     static bool told;
 
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-        fv_log("%s: the program's MPI does not have it: the call fails, as others of that kind will", name);
+        fv_log("%s: the program's MPI does not have it; such calls fail", name);
     return MPI_ERR_OTHER;
 }
 

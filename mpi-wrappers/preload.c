@@ -48,8 +48,8 @@ static void tell(const struct found *found, bool preloaded)
     const char *then = preloaded ? "it runs unrecorded" : "it cannot work like this";
 
     if (found->mpi == FV_MPI_UNKNOWN)
-        fv_log("libfvmpi-%s%s.so: the program uses an MPI that this library is not for (%s); %s", ours, suffix,
-               found->name, then);
+        fv_log("libfvmpi-%s%s.so: this library does not fit the program's MPI (%s); %s", ours, suffix, found->name,
+               then);
     else
         fv_log("libfvmpi-%s%s.so: the program uses %s (%s); %s libfvmpi-%s%s.so instead, %s", ours, suffix,
                fv_mpi_name(found->mpi), found->name, preloaded ? "preload" : "link", fv_mpi_flavour(found->mpi), suffix,

@@ -375,7 +375,7 @@ static bool take_place(struct fv_archive *a)
         int error = errno;
 
         undo_swap(a);
-        fv_log("%s: the new archive cannot be put here (%s), and is left in %s", a->final, strerror(error), a->work);
+        fv_log("%s: the new archive cannot be moved here (%s); it is left in %s", a->final, strerror(error), a->work);
         return false;
     }
     remove_archive(a->old);
@@ -401,7 +401,7 @@ static bool make_work(struct fv_archive *a)
         return false;
     if (!lstat(a->work, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
         return true;
-    fv_log("%s: a link, a file, or of another user; remove it, or name another directory with -o", a->work);
+    fv_log("%s: a link, a file, or owned by another user; remove it, or name another directory with -o", a->work);
     return false;
 }
 

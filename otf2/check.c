@@ -235,9 +235,8 @@ static const char *opening;
 static void on_alarm(int number)
 {
     (void)number;
-    fv_log("%s: the OTF2 library does not get through this anchor file in %d s: it is damaged, or its file "
-           "system "
-           "does not answer; write the archive again",
+    fv_log("%s: the OTF2 library did not read this anchor file within %d s: it is damaged, or its file system hangs; "
+           "write the archive again",
            opening, OPEN_SECONDS);
     _exit(1);
 }

@@ -21,7 +21,7 @@ static struct fv_definition *define(struct fv_check *c, enum fv_def kind, const 
 
     at(c, record, id);
     if (id == fv_def_undefined(kind))
-        fv_fault(c, FV_UNDEFINED, "its identifier is the one that stands for UNDEFINED");
+        fv_fault(c, FV_UNDEFINED, "its identifier means UNDEFINED");
     if (fv_def_find(c, kind, id) != FV_NONE) {
         fv_fault(c, FV_DUPLICATE, "%s %" PRIu64 " is defined already", fv_def_name(kind), id);
         return NULL;
@@ -622,7 +622,7 @@ static OTF2_CallbackCode on_IoPreCreatedHandleState(void *data, OTF2_IoHandleRef
     d = fv_def_get(c, FV_DEF_IO_HANDLE, handle);
     d->u.handle.has_state = true;
     if (!d->u.handle.pre_created)
-        fv_fault(c, FV_PRE_CREATED, "IoHandle %u has not the flag PRE_CREATED", handle);
+        fv_fault(c, FV_PRE_CREATED, "IoHandle %u lacks the flag PRE_CREATED", handle);
     return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -89,7 +89,7 @@ static OTF2_CallbackCode on_CommCreate(FV_EVENT, OTF2_CommRef id)
     if (!comm)
         return OTF2_CALLBACK_SUCCESS;
     if (!fv_def_get(c, FV_DEF_COMM, id)->u.comm.events)
-        fv_fault(c, FV_COMM_LIFE, "communicator %u has not the flag CREATE_DESTROY_EVENTS", id);
+        fv_fault(c, FV_COMM_LIFE, "communicator %u lacks the flag CREATE_DESTROY_EVENTS", id);
     else if (comm->created)
         fv_fault(c, FV_COMM_LIFE, "communicator %u is created a second time", id);
     comm->created = true;
@@ -104,7 +104,7 @@ static OTF2_CallbackCode on_CommDestroy(FV_EVENT, OTF2_CommRef id)
     if (!comm)
         return OTF2_CALLBACK_SUCCESS;
     if (!fv_def_get(c, FV_DEF_COMM, id)->u.comm.events)
-        fv_fault(c, FV_COMM_LIFE, "communicator %u has not the flag CREATE_DESTROY_EVENTS", id);
+        fv_fault(c, FV_COMM_LIFE, "communicator %u lacks the flag CREATE_DESTROY_EVENTS", id);
     else
         check_life(c, id, comm, UINT64_MAX);
     comm->destroyed = true;

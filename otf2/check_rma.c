@@ -70,7 +70,7 @@ static bool has_life(struct fv_check *c, OTF2_RmaWinRef id)
     if (!member_of(c, id))
         return false;
     if (!fv_def_get(c, FV_DEF_RMA_WIN, id)->u.window.events)
-        fv_fault(c, FV_COMM_LIFE, "window %u has not the flag CREATE_DESTROY_EVENTS", id);
+        fv_fault(c, FV_COMM_LIFE, "window %u lacks the flag CREATE_DESTROY_EVENTS", id);
     return true;
 }
 

@@ -280,8 +280,7 @@ static bool has_few_sites(const struct fv_analysis *a)
     if (a->sites.count < FV_STEP_NO_SITE)
         return true;
     if (!a->merge->transport->rank)
-        fv_log("%u call sites are more than the analysis can tell apart; run fvunify with --no-analysis",
-               a->sites.count);
+        fv_log("%u call sites are too many for the analysis; run fvunify with --no-analysis", a->sites.count);
     return false;
 }
 

@@ -628,7 +628,7 @@ bool fv_analysis_write(struct fv_analysis *a, const char *directory, int64_t clo
     bool good = may_replace(path);
 
     if (!good) {
-        fv_log("%s: not written by fvunify; move it away, or write elsewhere with -o", path);
+        fv_log("%s: not written by fvunify; move it away, or name another directory with -o", path);
         fv_arena_release(&arena);
         return false;
     }

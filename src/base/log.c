@@ -94,7 +94,7 @@ const char *fv_strerror(int error)
     switch (error < 0 ? -error : error) {
     case 0: return "no error";
     case FV_EIO: return strerror(errno);
-    case FV_EFORMAT: return "not an fvmpi rank file, or damaged beyond use";
+    case FV_EFORMAT: return "not a rank file of fvmpi, or damaged beyond use";
     case FV_EVERSION: return "recorded by another version of fvmpi";
     case FV_ENOMEM: return "out of memory, or over a budget";
     case FV_ENOENT: return "no such thing";

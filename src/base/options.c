@@ -33,7 +33,7 @@ const char *fv_parse_size(const char *text, uint64_t *out)
             __builtin_add_overflow(value, (uint64_t)(*p - '0'), &value))
             return "too large";
     if (p == text)
-        return "not a size such as 4M, 512k or 1G";
+        return "not a size, such as 4M, 512k or 1G";
 
     static const char units[] = "kmgt";
     const char *unit = *p ? strchr(units, *p | 0x20) : NULL;
@@ -47,7 +47,7 @@ const char *fv_parse_size(const char *text, uint64_t *out)
     if (*p == 'B')
         p++;
     if (*p)
-        return "not a size such as 4M, 512k or 1G";
+        return "not a size, such as 4M, 512k or 1G";
     *out = value;
     return NULL;
 }
@@ -220,12 +220,12 @@ static const char *parse_events(const struct fv_option *option, const char *text
     (void)option;
     while (fv_perf_event_word(&list, &word, &length)) {
         if (fv_perf_event_parse(word, length, &event) == -FV_EINVAL)
-            return "not names with commas between, as in INSTRUCTIONS,PAGE-FAULTS";
+            return "not names separated by commas, as in INSTRUCTIONS,PAGE-FAULTS";
         if (++count > FV_EVENTS_MOST)
             return "more than 4 events; name fewer, and run again for the others";
         for (unsigned i = 0; i + 1 < count; i++)
             if (!strcasecmp(names[i], event.name))
-                return "one event twice; name each once";
+                return "an event is named twice; name each once";
         strcpy(names[count - 1], event.name);
     }
     return keep(text, events_storage, sizeof(events_storage), field);
@@ -244,7 +244,7 @@ static const char *parse_counters(const struct fv_option *option, const char *te
         bool is_processor = word == text && length > 1 && length < 16 && *word == '@';
 
         if (!is_processor && fv_perf_event_parse(word, length, &event) == -FV_EINVAL)
-            return "not a group or names with commas between, as in statistics,PAGE-FAULTS; --counters help lists them";
+            return "not groups and names separated by commas, as in statistics,PAGE-FAULTS; --counters help lists them";
         count += !is_processor;
     }
     if (count > FV_COUNTERS_MOST)
@@ -261,7 +261,7 @@ static const char *parse_pass(const struct fv_option *option, const char *text, 
 
     (void)option;
     if (*end || !pass || pass > passes || passes > 64)
-        return "not a pass of several, such as 2/3";
+        return "not a pass, such as 2/3";
     return keep(text, storage, sizeof(storage), field);
 }
 
@@ -280,7 +280,7 @@ static const char *parse_functions(const struct fv_option *option, const char *t
     bool all = !strcmp(text, "all"), on = all;
 
     if (!all && parse_flag(option, text, &on))
-        return "neither on, off nor all";
+        return "not on, off or all";
     if (field)
         *(int *)field = all ? FV_FUNCTIONS_ALL : on ? FV_FUNCTIONS_ON : 0;
     return NULL;
@@ -292,7 +292,7 @@ static const char *parse_memory(const struct fv_option *option, const char *text
     bool exact = !strcmp(text, "exact"), on = exact;
 
     if (!exact && parse_flag(option, text, &on))
-        return "neither on, off nor exact";
+        return "not on, off or exact";
     if (field)
         *(int *)field = exact ? FV_MEMORY_CHOICE_EXACT : on ? FV_MEMORY_CHOICE_ON : FV_MEMORY_CHOICE_OFF;
     return NULL;
@@ -304,7 +304,7 @@ static const char *parse_numbers(const struct fv_option *option, const char *tex
     bool on = true;
 
     if (parse_flag(option, text, &on) && (!*text || strspn(text, "0123456789,") != strlen(text)))
-        return "not numbers with commas between, on or off";
+        return "not on, off, or numbers separated by commas";
     if (field)
         *(bool *)field = on;
     return NULL;
@@ -315,7 +315,7 @@ static const char *parse_solo(const struct fv_option *option, const char *text, 
     bool is_curve = !strcmp(text, "curve"), on = is_curve;
 
     if (!is_curve && parse_flag(option, text, &on))
-        return "neither on, off nor curve";
+        return "not on, off or curve";
     if (field)
         *(bool *)field = on;
     return NULL;
@@ -341,151 +341,154 @@ const struct fv_option fv_option_table[] = {
       .help = "write the experiment to DIR (default: fvmpi-PROGRAM-RANKSp-TIME in the current directory)",
       .parse = parse_output, .offset = FIELD(output) },
     { .variable = "FVMPI_LOCAL", .flag = "--local", .argument = "DIR", .value = "",
-      .help = "write rank files to DIR, a directory of each node's own, while the job runs; `fvmpi run` moves them to "
-              "the experiment afterwards, or `fvmpi gather`",
+      .help = "write rank files to DIR, a local directory of each node, while the job runs. `fvmpi run` or `fvmpi "
+              "gather` moves them to the experiment afterwards",
       .parse = parse_local, .offset = FIELD(local) },
     { .variable = "FVMPI_SHARE", .flag = "--share", .value = "0",
-      .help = "let others read the experiment, as the umask says; without it, directory and files are their owner's "
-              "alone",
+      .help = "let others read the experiment, as the umask permits. Without it, only the owner can",
       .parse = parse_flag, .offset = FIELD(share) },
     { .variable = "FVMPI_DEPTH", .flag = "--depth", .argument = "N", .value = "0",
       .help = "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them",
       .parse = parse_number, .offset = FIELD(depth), .most = DEPTH_MOST },
     { .variable = "FVMPI_PROFILE_MAX", .flag = "--profile-max", .argument = "SIZE", .value = "4M",
-      .help = "statistics per process, at most; calls beyond it are counted without their call path",
+      .help = "largest size of the statistics per process. Further calls are counted without their call path",
       .parse = parse_size, .offset = FIELD(profile_max), .least = 65536, .most = SIZE_MOST },
     { .variable = "FVMPI_COLLECTIVES_MAX", .flag = "--collectives-max", .argument = "SIZE", .value = "2M",
-      .help = "log per thread from which waiting in collectives is computed; thinned when it is full",
+      .help = "largest size of the log per thread from which waiting in collectives is computed. When it is full, "
+              "every second call is dropped",
       .parse = parse_size, .offset = FIELD(collectives_max), .least = 4096, .most = SIZE_MOST },
     { .variable = "FVMPI_TRACE", .flag = "--trace", .letter = 't', .value = "0",
-      .help = "record each MPI call with its time, for `fvunify`, which makes an OTF2 archive",
+      .help = "record each MPI call with its time. `fvunify` makes an OTF2 archive of it",
       .parse = parse_flag, .offset = FIELD(trace) },
     { .variable = "FVMPI_TRACE_MAX", .flag = "--trace-max", .argument = "SIZE", .value = "1G",
-      .help = "trace per process, at most; then the trace ends and the profile goes on",
+      .help = "largest size of the trace per process. At that size the trace ends and the profile continues",
       .parse = parse_size, .offset = FIELD(trace_max), .least = 65536, .most = SIZE_MOST },
     { .variable = "FVMPI_TRACE_ZSTD", .flag = "--trace-zstd", .argument = "LEVEL", .value = "0",
-      .help = "compress the trace, piece by piece, by libzstd: 1 (fast) to 19; 0 does not",
+      .help = "compress the trace by libzstd while the program runs: 1 (fast) to 19; 0: not",
       .parse = parse_number, .offset = FIELD(trace_zstd), .most = 19 },
     { .variable = "FVMPI_BARRIER", .flag = "--barrier", .argument = CHOICES(FV_BARRIER_CHOICES), .value = "off",
-      .help = "insert a barrier before (after) each blocking collective: imbalance and transfer apart, a perturbed run",
+      .help = "insert a barrier before (or after) each blocking collective, which separates imbalance from transfer. "
+              "This changes the run",
       .parse = parse_choice, .offset = FIELD(barrier) },
     { .variable = "FVMPI_BARRIER_WAIT", .flag = "--barrier-wait", .argument = "SECONDS", .value = "10",
-      .help = "with --barrier: how long MPI_Init waits for all ranks to agree to it",
+      .help = "with --barrier: how long MPI_Init waits for all ranks to agree",
       .parse = parse_number, .offset = FIELD(barrier_wait), .most = 3600 },
     { .variable = "FVMPI_SAMPLE", .flag = "--sample", .value = "clock",
-      .help = "sample whole calls of functions as well as CPU time, of all threads, 100 times a second; --sample=RATE "
-              "as often as that; clock: only where CPU time goes, of threads that call MPI, at 0.5 % of it at most; "
-              "off: nothing",
+      .help = "sample all threads 100 (or RATE) times per second of CPU time, and measure whole function calls. "
+              "clock: only sample where CPU time goes, in threads that call MPI; it costs at most 0.5 %. off: no "
+              "samples",
       .parse = parse_rate, .offset = FIELD(sample), .least = 2, .most = 5000 },
     { .variable = "FVMPI_SAMPLE_BUDGET", .flag = "--sample-budget", .argument = "PERCENT", .value = "5",
-      .help = "sampled instances may take so much of a thread's CPU time; then samples only count where it goes",
+      .help = "largest part of a thread's CPU time that measured calls may take. Above it, samples only count where "
+              "CPU time goes",
       .parse = parse_number, .offset = FIELD(sample_budget), .least = 1, .most = 100 },
     { .variable = "FVMPI_EVENTS", .flag = "--events", .argument = "LIST", .value = "",
-      .help = "count up to 4 performance events inside the sampled instances, by libpfm4's names with commas between; "
-              "turns --sample on",
+      .help = "count up to 4 performance events inside the measured calls. LIST has libpfm4's names, separated by "
+              "commas. Turns --sample on",
       .parse = parse_events, .offset = FIELD(events) },
     { .variable = "FVMPI_COUNTERS", .flag = "--counters", .argument = "LIST", .value = "",
-      .help = "count events over each whole thread and in sections: groups (statistics, cache, tlb, memory, simd, "
-              "stalls, frontend, backend, ports, speculation, branches, software) or libpfm4's names, with commas "
-              "between; help lists groups, their events here, and what cannot be had",
+      .help = "count events over each whole thread and in sections. LIST has groups (statistics, cache, tlb, memory, "
+              "simd, stalls, frontend, backend, ports, speculation, branches, software) and libpfm4's names, "
+              "separated by commas. --counters help lists the groups, their events on this machine, and what is "
+              "unavailable",
       .parse = parse_counters, .offset = FIELD(counters) },
     { .variable = "FVMPI_COUNTERS_SHARED", .flag = "--counters-shared", .value = "0",
-      .help = "more events than the processor has registers take turns; their counts are then scaled by time, which is "
-              "an estimate",
+      .help = "let more events than the processor has registers take turns. Counts are then scaled by time, and are "
+              "estimates",
       .parse = parse_flag, .offset = FIELD(counters_shared) },
     { .variable = "FVMPI_COUNTERS_PASS", .flag = "--counters-pass", .argument = "I/N", .value = "",
-      .help = "count the I-th of N parts of the list, instructions, cycles and software's events in each: for N runs, "
-              "whose counters fvmpi report DIR DIR ... joins",
+      .help = "count part I of N of the --counters list. Instructions, cycles and software events are in every part. "
+              "`fvmpi report DIR DIR...` combines the N runs",
       .parse = parse_pass, .offset = FIELD(counters_pass) },
     { .flag = "--passes", .value = "0",
-      .help = "run the command as often as the processor's registers need for all of --counters, each run into a "
-              "directory of its own: DIR-1, DIR-2 ... of -o DIR",
+      .help = "run the command as often as the processor's registers need for all of --counters, each time into its "
+              "own directory: DIR-1, DIR-2 ... of -o DIR",
       .use = FV_USE_RUN, .parse = parse_flag, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_COUNTERS_MPI", .flag = "--counters-mpi", .value = "1",
-      .help = "tell apart what is counted in MPI calls; --counters-mpi=0 makes calls cheaper",
+      .help = "separate what is counted in MPI calls. --counters-mpi=0 makes calls cheaper",
       .parse = parse_flag, .offset = FIELD(counters_mpi) },
     { .variable = "FVMPI_THREADS", .flag = "--threads", .value = "0",
-      .help = "record locks, barriers and other waiting of threads; --threads=hold,owner also how long locks are held, "
-              "and by whom",
+      .help = "record locks, barriers and other waiting of threads. --threads=hold,owner also records how long locks "
+              "are held, and by which calls",
       .parse = parse_threads, .offset = FIELD(threads) },
     { .variable = "FVMPI_MPI_CALLS", .flag = "--mpi-calls", .argument = "0|1", .value = "1",
-      .help = "0 leaves MPI's own calls out: for functions, threads, sections or samples alone; time in MPI then "
+      .help = "0 leaves MPI calls out, to record only functions, threads, sections or samples. Time in MPI then "
               "counts as computing",
       .parse = parse_flag, .offset = FIELD(mpi_calls) },
     { .variable = "FVMPI_FUNCTIONS", .flag = "--functions", .value = "0",
-      .help = "record calls of the functions that the compiler instrumented (-finstrument-functions): how often, how "
-              "long, by call path; those called 100,000 times and shorter than 1 us are counted from then on, "
-              "--functions=all measures them on",
+      .help = "record calls of functions that the compiler instrumented (-finstrument-functions): count and time, by "
+              "call path. After 100,000 calls, functions shorter than 1 us are only counted; --functions=all "
+              "continues to measure them",
       .parse = parse_functions, .offset = FIELD(functions) },
     { .variable = "FVMPI_FUNCTIONS_FILTER", .flag = "--functions-filter", .argument = "FILE", .value = "",
-      .help = "leave out the functions that a filter file, as Score-P's, says; turns --functions on",
+      .help = "leave out functions by a filter file in Score-P's format. Turns --functions on",
       .use = FV_USE_RUN, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_IO", .flag = "--io", .value = "0",
-      .help = "record what the program does to files: calls, bytes, time, by file and call path",
+      .help = "record file operations: calls, bytes and time, by file and call path",
       .parse = parse_flag, .offset = FIELD(io) },
     { .variable = "FVMPI_MEMORY", .flag = "--memory", .value = "0",
-      .help = "record what the program allocates, by call path: allocations of 4 KiB and more each, others by samples; "
-              "--memory=exact: each one",
+      .help = "record what the program allocates, by call path: each allocation of at least 4 KiB, smaller ones by "
+              "samples. --memory=exact records all",
       .parse = parse_memory, .offset = FIELD(memory) },
     { .variable = "FVMPI_SENSORS", .flag = "--sensors", .argument = "LIST", .value = "",
-      .help = "read sensors of the machine meanwhile, by one thread on each node: names as `fvmpi stat` takes them, "
-              "with commas between; default: what most want",
+      .help = "read sensors of the machine while the job runs, by one thread on each node. LIST has names as for "
+              "`fvmpi stat`, separated by commas. `default` means the usual ones",
       .parse = parse_sensors, .offset = FIELD(sensors) },
     { .variable = "FVMPI_SENSORS_HZ", .flag = "--sensors-hz", .argument = "N", .value = "10",
-      .help = "read them N times a second; sensors that change slowly, or are dear, less often",
+      .help = "sampling rate in Hz. Slow-changing or expensive sensors are read less often",
       .parse = parse_number, .offset = FIELD(sensors_hz), .least = 1, .most = 1000 },
     { .variable = "FVMPI_SECTION_LEVEL", .flag = "--section-level", .argument = "N", .value = "0",
       .help = "measure sections that the program marks (fvmpi.h) whose level is N or lower",
       .parse = parse_number, .offset = FIELD(section_level), .most = INT32_MAX },
     { .variable = "FVMPI_SECTION_CPU", .flag = "--section-cpu", .value = "1",
-      .help = "CPU time, page faults and context switches of sections; --section-cpu=0 makes begin and end cheaper",
+      .help = "measure CPU time, page faults and context switches of sections. --section-cpu=0 makes begin and end "
+              "cheaper",
       .parse = parse_flag, .offset = FIELD(section_cpu) },
     { .variable = "FVMPI_ANNOTATIONS", .flag = "--annotations", .argument = CHOICES(FV_ON_OFF_CHOICES), .value = "on",
-      .help = "regions that the program marks for Kokkos' tools, NVTX or ITT become sections, where no other tool is "
-              "named by their variables",
+      .help = "record regions that the program marks for Kokkos, NVTX, ITT, Caliper or LIKWID as sections, unless "
+              "another tool is set for them",
       .parse = parse_choice, .offset = FIELD(annotations) },
     { .variable = "FVMPI_OFF_AT_START", .flag = "--off-at-start", .value = "0",
       .help = "record nothing until MPI_Pcontrol(1) or fvmpi_resume()",
       .parse = parse_flag, .offset = FIELD(off_at_start) },
     { .variable = "FVMPI_CLOCK", .flag = "--clock", .argument = CHOICES(FV_CLOCK_CHOICES), .value = "auto",
-      .help = "the clock; auto takes the processor's counter where the kernel trusts it",
+      .help = "the clock. auto takes the processor's counter if the kernel trusts it",
       .parse = parse_choice, .offset = FIELD(clock) },
     { .variable = "FVMPI_DISABLE", .flag = "--disable", .value = "0",
-      .help = "load the library, record nothing, write nothing",
+      .help = "load the library, but record and write nothing",
       .parse = parse_flag, .offset = FIELD(disable) },
     { .variable = "FVMPI_QUIET", .flag = "--quiet", .letter = 'q', .value = "0",
-      .help = "print nothing but warnings and errors",
+      .help = "print only warnings and errors",
       .parse = parse_flag, .offset = FIELD(quiet) },
     { .variable = "FVMPI_MPI", .flag = "--mpi", .argument = CHOICES(FV_FLAVOUR_CHOICES), .value = "",
       .help = "use this flavour of the library (default: the one that the program is linked with)",
       .use = FV_USE_RUN, .parse = parse_choice, .offset = FV_NO_FIELD },
     { .flag = "--pin", .argument = CHOICES(FV_PIN_CHOICES), .value = "",
-      .help = "bind each rank, by the launcher's own option: of Open MPI, MPICH's Hydra, and Slurm (default: as the "
+      .help = "bind each rank by an option of the launcher: Open MPI, MPICH's Hydra, or Slurm (default: as the "
               "launcher does)",
       .use = FV_USE_RUN, .parse = parse_choice, .offset = FV_NO_FIELD },
     { .flag = "--aslr", .argument = CHOICES(FV_ON_OFF_CHOICES), .value = "on",
-      .help = "off: load the program and its libraries at the same addresses each time; through mpiexec the ranks of "
-              "this node have it, other nodes' only if each rank is started by `fvmpi run --aslr off`",
+      .help = "off: load the program and its libraries at the same addresses in each run. mpiexec passes this to the "
+              "ranks of its own node only. Elsewhere start each rank by `fvmpi run --aslr off`",
       .use = FV_USE_RUN, .parse = parse_choice, .offset = FV_NO_FIELD },
     { .flag = "--stacks", .value = "0",
-      .help = "run the program several times, with 1, 2, 4 ... threads (OMP_NUM_THREADS, and {N} in its arguments), "
-              "and say what takes its speedup; --stacks=2,3: with 1, 2 and 3",
+      .help = "run the program with 1, 2, 4 ... threads (OMP_NUM_THREADS, and {N} in its arguments), and say what "
+              "limits its speedup. --stacks=2,3: with 1, 2 and 3 threads",
       .use = FV_USE_RUN, .parse = parse_numbers, .offset = FV_NO_FIELD },
     { .flag = "--solo", .value = "0",
-      .help = "with --stacks, which it turns on: run it, too, with one thread at a time while the others are parked, "
-              "with all of the shared cache and its N-th part, to tell cache from memory; --solo=curve: with more "
-              "parts",
+      .help = "also run one thread at a time while the others are parked, with all of the shared cache and with 1/N "
+              "of it. This separates cache from memory. --solo=curve uses more parts. Turns --stacks on",
       .use = FV_USE_RUN, .parse = parse_solo, .offset = FV_NO_FIELD },
     { .flag = "--throughput", .value = "0",
-      .help = "run 1, 2, 4 ... copies of the program at once ({N}: how many, {I}: which one), or, through a launcher, "
-              "its ranks, together and one at a time, and say what sharing the node's caches and memory costs; "
-              "--throughput=2,3: so many",
+      .help = "run 1, 2, 4 ... copies of the program at once ({N}: how many, {I}: which one), or its ranks under a "
+              "launcher. Run them together and one at a time, and say what sharing caches and memory costs. "
+              "--throughput=2,3: 2 and 3 copies",
       .use = FV_USE_RUN, .parse = parse_numbers, .offset = FV_NO_FIELD },
     { .flag = "--repeats", .argument = "N", .value = "1",
-      .help = "with --stacks, --solo and --throughput: each run so many times, in turn; the shortest counts",
+      .help = "with --stacks, --solo and --throughput: make each run N times, in turn; the shortest counts",
       .use = FV_USE_RUN, .parse = parse_number, .offset = FV_NO_FIELD, .least = 1, .most = 100 },
     { .flag = "--dry-run", .value = "0",
-      .help = "print the environment and the command, do nothing",
+      .help = "print the environment and the command, and run nothing",
       .use = FV_USE_RUN, .parse = parse_flag, .offset = FV_NO_FIELD },
     { .flag = "--print-config", .value = "0",
       .help = "print each option, its value and where it comes from",
@@ -494,42 +497,40 @@ const struct fv_option fv_option_table[] = {
       .help = "print this help",
       .use = FV_USE_RUN, .parse = parse_flag, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_LIBDIR", .argument = "DIR", .value = "",
-      .help = "where the libfvmpi-*.so are (default: as installed)",
+      .help = "directory of the libfvmpi-*.so (default: as installed)",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_PROCESS", .argument = "PID", .value = "",
       .help = "the only process that the serial flavour records; set by `fvmpi run`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_WATCH", .argument = "PID/COUNT", .value = "",
-      .help = "the process that says at its end if nothing was recorded, and how many experiments there were before; "
-              "set by `fvmpi run`",
+      .help = "the process that says at its end if nothing was recorded, and the number of earlier experiments; set "
+              "by `fvmpi run`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_CALL_EVENT", .argument = "EVENT", .value = "",
-      .help = "a precise event of calls, encoded, that samples entries of functions; set by `fvmpi run` where the "
-              "processor has one",
+      .help = "a precise event of calls, encoded, which samples function entries; set by `fvmpi run` if the processor "
+              "has one",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_SIGTRAP", .argument = "KERNEL", .value = "",
-      .help = "the kernel on which samples may signal as SIGTRAP by themselves; set by `fvmpi run`, which tries it",
+      .help = "the kernel on which samples may send SIGTRAP directly; set by `fvmpi run` after a test",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_FUNCTIONS_LEFT_OUT", .argument = "LIST", .value = "",
       .help = "functions that are left out, encoded; set by `fvmpi run --functions-filter`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_LEFT_OUT", .argument = "OPTIONS", .value = "",
-      .help = "options that were asked for and do not go with a sanitizer that the program is built with; set by "
-              "`fvmpi run`",
+      .help = "options that were left out because the program is built with a sanitizer; set by `fvmpi run`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_SOLO", .argument = "FILE", .value = "",
-      .help = "by which `fvmpi run --stacks --solo`, and `--throughput`, measure threads and ranks one at a time; set "
-              "by it",
+      .help = "the file that --solo and --throughput use to communicate with the library; set by `fvmpi run`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_COPY", .argument = "K/N/JOB", .value = "",
-      .help = "which of how many copies of a program without MPI this is; set by `fvmpi run --throughput`",
+      .help = "number of this copy of a program without MPI, and of all copies; set by `fvmpi run --throughput`",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_SENSORS_ROOT", .argument = "DIR", .value = "",
-      .help = "below which /proc and /sys are, for sensors: a tree that was copied from another machine",
+      .help = "directory that contains /proc and /sys for sensors: a copy from another machine",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_WITHOUT", .argument = "NAMES", .value = "",
-      .help = "what the system has and is not to be used, NAME,NAME...: find_object, sigtrap, clock_event, "
-              "breakpoints, watchpoints, wipe, libdw; for tests and to look into troubles",
+      .help = "features of the system that are not used: find_object, sigtrap, clock_event, breakpoints, watchpoints, "
+              "wipe, libdw. For tests and troubleshooting",
       .use = FV_USE_VARIABLE, .parse = parse_any, .offset = FV_NO_FIELD },
     { .variable = "FVMPI_DEBUG_PATH", .argument = "DIRS", .value = "",
       .help = "directories with debug files, DIR:DIR..., for `fvmpi report`",
@@ -636,8 +637,6 @@ static void report_unknown(const char *name, size_t length)
 
     if (near)
         complain("%.*s: no such variable; did you mean %s?", shown, name, near->variable);
-    else if (!option)
-        complain("%.*s: no such variable; `fvmpi run --help` lists them", shown, name);
 }
 
 static void report_unknown_all(void)
@@ -687,15 +686,14 @@ void fv_options_from_env(struct fv_options *out)
     if (fv_has_more_rights()) {
         out->disable = true;
         if (report && fv_first_on_node("rights", "/"))
-            fv_log("this program has rights that its caller has not (setuid, setgid or capabilities): nothing is "
-                   "recorded. To record it, run a copy without them" FV_FOR_NODE);
+            fv_log("this program has more rights than its caller (setuid, setgid or capabilities): nothing is "
+                   "recorded; run a copy without them" FV_FOR_NODE);
         return;
     }
     if (report && out->events && out->sample <= FV_SAMPLE_CLOCK)
-        complain("FVMPI_EVENTS: counted in sampled instances only; set FVMPI_SAMPLE=1 as well");
+        complain("FVMPI_EVENTS: events are counted in measured calls only; set FVMPI_SAMPLE=1, too");
     if (report && fv_env("FVMPI_FUNCTIONS_FILTER") && !fv_env("FVMPI_FUNCTIONS_LEFT_OUT"))
-        complain(
-            "FVMPI_FUNCTIONS_FILTER: the library alone leaves no functions out; say fvmpi run --functions-filter FILE");
+        complain("FVMPI_FUNCTIONS_FILTER: only fvmpi run reads filter files; use fvmpi run --functions-filter FILE");
     if (report)
         report_unknown_all();
 }

@@ -237,23 +237,21 @@ const char *fv_perf_event_refusal(uint32_t error, bool user_only)
     static const char not_permitted[] = "not permitted here (a container, or kernel.perf_event_paranoid above 2)";
 
     switch (error) {
-    case ESRCH: return "no generic event; by other names the library knows none, `fvmpi run` does";
-    case EXDEV: return "encoded for another processor than this one; start `fvmpi run` on the ranks' own hosts";
+    case ESRCH: return "not a generic event; the library knows no others, but `fvmpi run` does";
+    case EXDEV: return "encoded for another processor; start `fvmpi run` on the hosts of the ranks";
     case EPERM: return not_permitted;
     case EACCES:
-        return user_only ? "happens in the kernel only, where counting is not permitted "
-                           "(kernel.perf_event_paranoid above "
-                           "1) or not wanted (:u)"
+        return user_only ? "happens only in the kernel, where counting is not permitted (kernel.perf_event_paranoid "
+                           "above 1) or not wanted (:u)"
                          : not_permitted;
     case ENOENT:
     case ENODEV:
     case ENXIO:
     case EOPNOTSUPP: return "this machine has no such counter (virtual machines often have none)";
     case ENOSPC:
-        return "no register of the processor is left beside the other events; leave some of them out, or share "
-               "registers by time (--counters-shared)";
-    case ENOSYS: return "the kernel, or what the program runs in (seccomp), has no perf_event_open()";
-    case EINVAL: return "the kernel takes it for no event, or has no counter left beside the others";
+        return "no register of the processor is free; leave out other events, or share registers (--counters-shared)";
+    case ENOSYS: return "perf_event_open() is not in this kernel, or is blocked (seccomp)";
+    case EINVAL: return "the kernel does not know this event, or has no counter left";
     case EMFILE: return "no file descriptor is left; raise the limit (ulimit -n)";
     }
     return "perf_event_open failed";

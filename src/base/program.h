@@ -11,9 +11,9 @@ bool fv_program_is_static(const char *path);
 bool fv_program_names_mpi(const char *path);
 /* ... with names that only MPI's own code has: a library was linked into it. */
 bool fv_program_has_mpi(const char *path);
-#define FV_SAYS_HAS_MPI                                                                                         \
-    "seems to have an MPI library linked into it, whose calls fvmpi cannot see; link it with its MPI's shared " \
-    "library, or with libfvmpi-mpich.a "                                                                        \
+#define FV_SAYS_HAS_MPI                                                                             \
+    "seems to contain an MPI library, whose calls fvmpi cannot see; link it with its MPI's shared " \
+    "library, or with libfvmpi-mpich.a "                                                            \
     "(share/doc/running.md)"
 
 #endif

@@ -20,18 +20,16 @@ struct options {
 
 static const char usage[] =
     "usage: fvmpi check ARCHIVE [options]\n"
-    "Reads an OTF2 archive, whoever wrote it, and says everything that is wrong in it, one fault a line with "
-    "the\n"
-    "location, the time and the record. ARCHIVE is its anchor file, such as traces.otf2, or the directory of "
-    "that\n"
-    "one.\n"
+    "Checks an OTF2 archive of any tool. It prints each fault on one line, with the location, the time and the "
+    "record.\n"
+    "ARCHIVE is the anchor file, such as traces.otf2, or its directory.\n"
     "\n"
-    "  --all          every fault; otherwise the first 10 of each kind, and the number of the others\n"
-    "  --strict       warnings, too, make the exit status 1\n"
-    "  --json FILE    faults and counts as JSON, schema fvmpi-check-1, in place of the text; - is stdout\n"
-    "  -h, --help     this text\n"
+    "  --all          every fault; without it, the first 10 of each kind, and how many others there are\n"
+    "  --strict       warnings also make the exit status 1\n"
+    "  --json FILE    write faults and counts as JSON, schema fvmpi-check-1, in place of the text; - is stdout\n"
+    "  -h, --help     print this help\n"
     "\n"
-    "Exit status: 0 no errors, 1 errors, or an archive that cannot be read, 2 wrong usage.\n";
+    "Exit status: 0 no errors, 1 errors, or the archive cannot be read, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {

@@ -48,7 +48,7 @@ static int say_unknown(const char *word, size_t length)
     const struct fv_option *near = fv_option_near_flag(word, length);
 
     if (!strcmp(word, "-n") || !strcmp(word, "-np"))
-        fv_log("run: %s: the number of ranks is the launcher's: %s N ...", word,
+        fv_log("run: %s: the launcher sets the number of ranks; say %s N ...", word,
                !strcmp(word, "-n") ? "fvmpi run -- mpiexec -n" : "fvmpi run -- mpiexec -np");
     else if (near)
         fv_log("run: %.*s: no such option; did you mean %s?", (int)length, word, near->flag);
@@ -66,7 +66,7 @@ static int set(struct fv_config *config, const struct fv_option *option, const c
         if (option->argument)
             fv_log("run: %s %s: %s; %s is expected", option->flag, text, why, option->argument);
         else
-            fv_log("run: %s=%s: %s; `fvmpi run --help` says what it may be", option->flag, text, why);
+            fv_log("run: %s=%s: %s; `fvmpi run --help` explains it", option->flag, text, why);
         return -FV_EINVAL;
     }
     config->values[row] = text;

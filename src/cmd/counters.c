@@ -61,8 +61,7 @@ static bool has(const struct counters *c, const char *name)
 
 static int say_too_long(void)
 {
-    fv_log("run: --counters: more than %d events in a run; name fewer, or say --passes, which runs the program several "
-           "times",
+    fv_log("run: --counters: more than %d events; name fewer, or run the program several times with --passes",
            FV_COUNTERS_MOST);
     return -FV_EINVAL;
 }
@@ -137,9 +136,8 @@ static int say_too_many(const struct counters *c)
                 (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? "," : "", c->items[i].event.name);
     if (!used)
         return 0;
-    fv_log("run: --counters: this processor has no register left for %s; drop %s, say --counters-shared, which lets "
-           "them take turns, or --passes, which runs the program "
-           "several times",
+    fv_log("run: --counters: this processor has no register left for %s; leave %s out, let events take turns "
+           "(--counters-shared), or run the program several times (--passes)",
            names, strchr(names, ',') ? "these" : "it");
     return -FV_EINVAL;
 }
@@ -292,9 +290,9 @@ void fv_counters_help(void)
 {
     enum fv_processor_kind kind = processor_here();
 
-    printf("fvmpi run --counters LIST: groups and names of events, with commas between. Events count in user mode, "
-           "unless :k, :u or :u:k says otherwise.\n"
-           "This processor is taken for: %s (%s).\n",
+    printf("fvmpi run --counters LIST: groups and names of events, separated by commas. Events count in user mode, "
+           "unless the name ends with :k or :u:k.\n"
+           "This processor is known as: %s (%s).\n",
            fv_processor_rows[kind].name, fv_processor_rows[kind].doc);
     for (size_t i = 0; i < fv_counter_group_count; i++)
         print_group(&fv_counter_groups[i], kind);

@@ -26,25 +26,22 @@ static const char usage[] =
     "       fvmpi diff [options] A1 A2 A3 -- B1 B2 B3\n"
     "Says what changed from experiment A to experiment B: elapsed time, efficiency, the largest changes and where they "
     "are,\n"
-    "new findings and those that are gone; then findings, functions, procedures, computing between calls, sections, "
-    "locks, "
-    "MPI\n"
-    "functions and call paths, the largest changes first. With several runs a side, before and behind --, changes are\n"
-    "compared with how much runs of a side differ by themselves. All amounts are the mean of a rank, so that runs on\n"
-    "different numbers of ranks compare.\n"
+    "new findings and findings that are gone. Then it lists findings, functions, procedures, computing between calls,\n"
+    "sections, locks, MPI functions and call paths, the largest changes first.\n"
+    "With several runs on each side of --, changes are compared with the differences between runs of one side.\n"
+    "All amounts are means per rank, so runs with different numbers of ranks can be compared.\n"
     "\n"
-    "  --json FILE    the whole comparison as JSON, schema fvmpi-diff-2; - is stdout\n"
-    "  --csv DIR      one file for each table\n"
-    "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
-    "  --schema       prints the JSON Schema of what --json writes\n"
-    "  --text         text too, beside files\n"
+    "  --json FILE    write the whole comparison as JSON, schema fvmpi-diff-2; - is stdout\n"
+    "  --csv DIR      write one file for each table\n"
+    "  --html FILE    write a page for a browser, in one file that needs nothing else; - is stdout\n"
+    "  --schema       print the JSON Schema of what --json writes\n"
+    "  --text         print the text, too, beside files\n"
     "  --top N        rows in each list of the text (10)\n"
     "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
-    "Call paths are joined by function, file and line, and where the program was built anew and lines have "
-    "moved by\n"
-    "the names of functions. For that the program of A must still be there, or its debug file in one of the "
-    "directories\n"
-    "that FVMPI_DEBUG_PATH names (DIR/.build-id/xx/yyyy.debug): keep it when you build anew.\n"
+    "Call paths are joined by function, file and line. If the program was built again and lines have moved, they are "
+    "joined\n"
+    "by function names. This needs the program of A, or its debug file in a directory that FVMPI_DEBUG_PATH names\n"
+    "(DIR/.build-id/xx/yyyy.debug): keep it when you build again.\n"
     "Exit status: 0 compared, 1 could not be compared, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
@@ -109,7 +106,7 @@ static int check_twice(char *const *paths, size_t count)
     for (size_t i = 0; i < count; i++)
         for (size_t k = i + 1; k < count; k++)
             if (realpath(paths[i], one) && realpath(paths[k], other) && !strcmp(one, other))
-                return wrong(paths[k], "given twice for one side; a run shows no noise against itself");
+                return wrong(paths[k], "given twice on one side; name different runs");
     return FV_GO_ON;
 }
 
@@ -128,7 +125,7 @@ static int parse_sides(struct options *o, int argc, char **argv)
         o->directories[1] = o->directories[0] + 1;
         o->count[0] = o->count[1] = 1;
     } else if (o->count[0] > 2) {
-        return wrong(o->directories[0][2], "of several runs a side, -- must stand between A's and B's");
+        return wrong(o->directories[0][2], "several runs need -- between those of A and those of B");
     }
     if (!o->count[0] || !o->count[1])
         return wrong(o->count[0] ? o->directories[0][0] : "no experiment", "two experiments are needed");
@@ -147,7 +144,7 @@ static int parse(int argc, char **argv, struct options *o)
         return status;
     o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
-        return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
+        return wrong(o->csv, "--csv would write into the directory of a recorded run; name another directory");
     const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page } };
     return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }

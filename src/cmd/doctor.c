@@ -22,32 +22,31 @@ static const char usage[] =
     "usage: fvmpi doctor [CHECK...] [options]\n"
     "       mpiexec -n N fvmpi doctor [CHECK...] [options]\n"
     "       fvmpi doctor --measure[=only] [--seconds S] [--cpus LIST] [--html FILE] [options]\n"
-    "Says which settings of this machine make measurements vary, by what, and how each is mended: clocks, other tasks, "
-    "interrupts, ticks, memory, limits. It\n"
-    "changes nothing unless --apply is given. Under a launcher one process a node speaks, which also judges the masks "
-    "of the ranks beside it. CHECK: only\n"
-    "those, in full.\n"
+    "Says which settings of this machine make measurements vary, what each costs, and how to fix it: clocks, other "
+    "tasks,\n"
+    "interrupts, ticks, memory, limits. Nothing is changed without --apply.\n"
+    "Under a launcher one process per node reports, and also checks the processor masks of the ranks beside it.\n"
+    "CHECK: show only these checks, in full.\n"
     "\n"
-    "  -p, --pid PID,...  judge masks and memory of processes that run (ranks of a job), in place of the machine\n"
-    "      --apply        write what is bad and is mended by writing a file below /proc or /sys; of CHECKs that are "
-    "named also notes\n"
-    "      --restore      put back what was there before --apply\n"
+    "  -p, --pid PID,...  check masks and memory of running processes (ranks of a job), in place of the machine\n"
+    "      --apply        fix bad checks that are fixed by writing a file below /proc or /sys; also notes that CHECK "
+    "names\n"
+    "      --restore      write back what --apply saved\n"
     "      --dry-run      with --apply or --restore: say what would be written, and write nothing\n"
     "      --measure      measure noise and memory, too: fixed work, fixed time, gaps and their causes on each "
-    "processor; latency and bandwidth;\n"
-    "                     --measure=only: without the checks. SIGINT ends it with what there is\n"
-    "      --seconds S    measure for about so long (20)\n"
-    "      --cpus LIST    measure these processors, such as 0-3,8 (all that it may use)\n"
-    "      --html FILE    what was measured as a page with plots; - is stdout, in place of the text\n"
-    "      --json FILE    everything as JSON, schema fvmpi-doctor-1; - is stdout\n"
-    "                     %h in the name of a file is this host's: mpiexec -n NODES fvmpi doctor --json "
-    "doctor-%h.json\n"
-    "      --schema       prints the JSON Schema of what --json writes\n"
-    "      --top N        processes in the table, and rows of what was measured, the worst (10)\n"
+    "processor;\n"
+    "                     latency and bandwidth. --measure=only leaves out the checks.\n"
+    "                     SIGINT ends it, and what was measured is shown\n"
+    "      --seconds S    measure for about S seconds (20)\n"
+    "      --cpus LIST    measure these processors, such as 0-3,8 (default: all that it may use)\n"
+    "      --html FILE    write what was measured as a page with plots, in place of the text; - is stdout\n"
+    "      --json FILE    write everything as JSON, schema fvmpi-doctor-1; - is stdout.\n"
+    "                     %h in the name stands for this host: mpiexec -n NODES fvmpi doctor --json doctor-%h.json\n"
+    "      --schema       print the JSON Schema of what --json writes\n"
+    "      --top N        the N worst processes, and rows of what was measured (10)\n"
     "      --all          every check, process and row\n" FV_OUTPUT_USAGE "\n"
-    "FVMPI_SENSORS_ROOT: below which /proc, /sys and /boot are. Exit status: 0 nothing is bad, 1 something is, could "
-    "not be written, or was interrupted, 2 wrong\n"
-    "usage.\n";
+    "FVMPI_SENSORS_ROOT: directory that contains /proc, /sys and /boot.\n"
+    "Exit status: 0 nothing is bad, 1 something is bad, could not be written, or was interrupted, 2 wrong usage.\n";
 
 struct options {
     bool apply, restore, dry, measure, no_checks;
@@ -85,7 +84,7 @@ static int take_pids(struct options *o, const char *text)
         long pid = strtol(at, &end, 10);
 
         if (end == at || pid < 1 || pid > INT32_MAX || (*end && *end != ','))
-            return wrong(text, "--pid takes numbers of processes, with commas between them");
+            return wrong(text, "--pid takes process numbers, separated by commas");
         FV_GROW(o->pids, o->pid_room, o->pid_count + 1);
         o->pids[o->pid_count++] = (int32_t)pid;
         at = end;
@@ -165,7 +164,7 @@ static int check_options(const struct options *o)
     if (o->dry && !o->apply && !o->restore)
         return wrong("--dry-run", "it goes with --apply or --restore");
     if (o->restore && (o->only_count || o->pid_count))
-        return wrong("--restore", "it puts back all that was saved, and takes no checks or processes");
+        return wrong("--restore", "it writes back all that was saved, and takes no checks or processes");
     if (o->json && (o->apply || o->restore))
         return wrong("--json", "it goes with neither --apply nor --restore");
     if (o->measure && (o->apply || o->restore || o->pid_count))
@@ -243,7 +242,7 @@ static int measure(struct fv_doctor *d, const struct options *o, struct fv_measu
     double seconds = o->seconds > 0 ? o->seconds : FV_MEASURE_SECONDS;
 
     if (isatty(STDERR_FILENO))
-        fv_log("doctor: measures for about %.0f s; Ctrl-C ends it with what there is", seconds);
+        fv_log("doctor: measuring for about %.0f s; Ctrl-C ends it and shows what was measured", seconds);
     sigaction(SIGINT, &once, &before[0]);
     sigaction(SIGTERM, &once, &before[1]);
     int err = fv_measure(d, seconds, o->cpu_list ? &o->cpus : NULL, measured);

@@ -69,24 +69,23 @@ static void put_conditions(const struct fv_page *p, const struct fv_measurement 
 
     fv_page_heading(p, "Measured", "");
     fv_page_item(p, FV_PLAIN, 0,
-                 "%.1f s on processors %s, one at a time on %s; clock: %s, %s a turn; a gap takes at least %s",
+                 "%.1f s on processors %s, one at a time on %s; clock: %s, %s per reading; a gap takes at least %s",
                  m->elapsed_s, m->processors, m->alone, m->clock.is_tsc ? "tsc" : "CLOCK_MONOTONIC",
                  fv_words_seconds(m->turn * 1e-9, turn), fv_words_seconds(m->threshold * 1e-9, least));
     if (m->interrupted)
-        fv_page_item(p, FV_YELLOW, 0, "interrupted: this is what there was until then");
+        fv_page_item(p, FV_YELLOW, 0, "interrupted: results until then");
     if (m->is_guest > 0)
-        fv_page_item(p, FV_YELLOW, 0, "a virtual machine: results are of the guest, with what the host does");
+        fv_page_item(p, FV_YELLOW, 0, "virtual machine: results of the guest include what the host does");
     for (size_t class = 0; m->detour_count && class <= FV_GAP_STEAL; class ++)
         if (files[class] && !m->detours[0].knows[class])
-            fv_page_item(p, FV_YELLOW, 0, "%s cannot be read: what it would tell of is unexplained", files[class]);
+            fv_page_item(p, FV_YELLOW, 0, "%s cannot be read: its causes count as unexplained", files[class]);
     if (isnan(m->others_processors))
-        fv_page_item(p, FV_YELLOW, 0, "whether other tasks ran meanwhile is not known: no /proc/stat");
+        fv_page_item(p, FV_YELLOW, 0, "unknown whether other tasks ran at the same time: no /proc/stat");
     else if (m->others_processors >= BUSY)
-        fv_page_item(p, FV_YELLOW, 0,
-                     "other tasks ran meanwhile, on %.2g processors in the mean: results are of a busy machine",
+        fv_page_item(p, FV_YELLOW, 0, "busy machine: other tasks ran at the same time, on %.2g processors on average",
                      m->others_processors);
     else
-        fv_page_item(p, FV_PLAIN, 0, "hardly any other task ran meanwhile (%.2g processors in the mean)",
+        fv_page_item(p, FV_PLAIN, 0, "hardly any other task ran at the same time (%.2g processors on average)",
                      m->others_processors);
 }
 
@@ -99,11 +98,11 @@ static void put_periods(const struct fv_page *p, struct fv_doctor *d, const stru
         for (size_t k = 0; k < m->detours[i].period_count; k++)
             fv_sheet_add(&sheet, &m->detours[i], &m->periods[m->detours[i].first_period + k], FV_PLAIN);
     if (sheet.all_rows) {
-        fv_page_heading(p, "Periods of the gaps", "those that are more than chance (1e-4)");
+        fv_page_heading(p, "Periods of the gaps", "those that are not chance (1e-4)");
         fv_sheet_print(&sheet);
         fv_sheet_cut(&sheet, "period", "");
     } else if (m->detour_count) {
-        fv_page_item(p, FV_PLAIN, 0, "no gaps have a period that is more than chance");
+        fv_page_item(p, FV_PLAIN, 0, "no gaps have a period that is not chance");
     }
     fv_sheet_release(&sheet);
 }
@@ -115,17 +114,16 @@ static void put_left_out(const struct fv_page *p, const struct fv_measurement *m
     if (fv_same_text(why, fv_omissions[FV_OMISSION_TIME]))
         fv_page_item(
             p, FV_YELLOW, 0,
-            "bandwidth was not measured %s: no time was left; measure when no other task runs, or with --seconds %.0f",
+            "bandwidth was not measured %s: no time was left; use --seconds %.0f, or measure when no other task runs",
             what, ceil(2 * m->seconds));
     else if (fv_same_text(why, fv_omissions[FV_OMISSION_MEMORY]))
-        fv_page_item(p, FV_YELLOW, 0,
-                     "bandwidth was not measured %s: not enough memory is free; measure when it is, or on fewer "
-                     "processors (--cpus)",
-                     what);
+        fv_page_item(
+            p, FV_YELLOW, 0,
+            "bandwidth was not measured %s: not enough memory is free; free some, or use fewer processors (--cpus)",
+            what);
     else if (why)
         fv_page_item(p, FV_YELLOW, 0,
-                     "bandwidth was not measured %s: a processor could not be used; name those that can be (--cpus)",
-                     what);
+                     "bandwidth was not measured %s: a processor could not be used; name usable ones (--cpus)", what);
 }
 
 static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struct fv_measurement *m)
@@ -133,23 +131,23 @@ static void put_memory(const struct fv_page *p, struct fv_doctor *d, const struc
     char largest[FV_WORD], huge[FV_WORD], reach[FV_WORD];
 
     put_rows(p, d, &fv_measure_levels, NULL,
-             "plateaus of a pointer chase on the first processor; repeated measures, above their mode");
+             "plateaus of a pointer chase on the first processor; repeated measurements, above their mode");
     if (m->latency_count) {
         fv_page_item(p, FV_PLAIN, 0, "working sets up to %s, of which %s in huge pages; sizes of caches: %s",
                      fv_words_bytes(m->largest_bytes, largest), fv_words_bytes(m->huge_bytes, huge),
                      m->sizes_from ? m->sizes_from : "nobody says");
         if (m->is_guest > 0 && fv_same_text(m->sizes_from, "CPUID"))
-            fv_page_item(p, FV_YELLOW, 0,
-                         "CPUID of a virtual machine may tell of larger caches than a processor of it has, and levels "
-                         "have wrong names then");
+            fv_page_item(
+                p, FV_YELLOW, 0,
+                "CPUID of a virtual machine may report larger caches than there are; levels then have wrong names");
     }
     if (m->tlb_pages)
         fv_page_item(p, FV_PLAIN, 0,
-                     "TLB: up to %llu pages (%s) cost nothing; from then on one line of each page takes longer than "
-                     "lines side by side",
+                     "TLB: up to %llu pages (%s) cost nothing; with more, one line of each page takes longer than "
+                     "adjacent lines",
                      (unsigned long long)m->tlb_pages, fv_words_bytes(m->tlb_pages * m->page_bytes, reach));
     put_rows(p, d, &fv_measure_bandwidth, NULL,
-             "what loops read and write in a second; bytes that a write reads before are not counted");
+             "bytes that loops read and write per second, without what a write reads first");
     put_left_out(p, m);
     if (p->top == SIZE_MAX) {
         put_rows(p, d, &fv_measure_latency, NULL, "");
@@ -166,7 +164,7 @@ void fv_doctor_print_measurement(const struct fv_page *p, struct fv_doctor *d)
     put_conditions(p, m);
     put_rows(p, d, &fv_measure_noise, noise_badness, "percent above the mode (half-sample mode)");
     put_rows(p, d, &fv_measure_detours, detours_badness,
-             "gaps of a loop that only reads the clock; then where their time went, of all that was lost");
+             "gaps of a loop that only reads the clock; then the causes, as shares of the lost time");
     put_periods(p, d, m);
     put_memory(p, d, m);
 }

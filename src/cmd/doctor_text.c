@@ -40,7 +40,7 @@ static void put_remarks(struct fv_sheet *sheet, const struct fv_doctor_result *r
 
     if (r->state == FV_DOCTOR_GOOD)
         return;
-    fv_string_add(&text, r->state == FV_DOCTOR_BAD ? "effect: %s" : "if it is bad: %s", r->check->effect);
+    fv_string_add(&text, r->state == FV_DOCTOR_BAD ? "effect: %s" : "effect if bad: %s", r->check->effect);
     fv_sheet_remark(sheet, text.text);
     put_fix(sheet, "-> ", r->fix);
     put_fix(sheet, "-> at boot: ", r->boot);
@@ -89,9 +89,8 @@ static void put_processes(const struct fv_page *p, struct fv_doctor *d)
     for (size_t i = 0; i < d->process_count; i++)
         fv_sheet_add(&sheet, NULL, &d->processes[i], FV_PLAIN);
     if (sheet.all_rows) {
-        fv_page_heading(
-            p, "Processes",
-            "processors: those that threads that compute may use; remote: memory on other NUMA nodes than these");
+        fv_page_heading(p, "Processes",
+                        "processors: those that computing threads may use; remote: memory on other NUMA nodes");
         fv_sheet_print(&sheet);
         fv_sheet_cut(&sheet, "process", "");
     }

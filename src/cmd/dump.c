@@ -52,7 +52,7 @@ static void print_events(const struct fv_reader *reader, const struct fv_chunk *
         putchar('\n');
     }
     if (c.damaged)
-        puts("damage why=\"event chunk: bytes that are no event, the rest of the chunk is lost\"");
+        puts("damage why=\"event chunk: bytes that are no event; the rest of the chunk is lost\"");
     fv_unpacked_events_release(&unpacked);
 }
 
@@ -87,10 +87,11 @@ static void print_file(const char *name, const struct fv_reader *reader)
 }
 
 static const char usage[] = "usage: fvmpi dump DIR|FILE...\n"
-                            "Prints every record of the rank files of an experiment, one a line: type key=value ...\n"
+                            "Prints every record of the rank files of an experiment, one per line: type key=value ...\n"
                             "Times are ticks of the file's clock, unless the key ends with _ns.\n"
-                            "  -r, --records   explain the records and their fields, in Markdown; no DIR\n"
-                            "  -h, --help      this text\n";
+                            "\n"
+                            "  -r, --records   explain the records and their fields, in Markdown; takes no DIR\n"
+                            "  -h, --help      print this help\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -128,7 +129,7 @@ int fv_cmd_dump(int argc, char **argv)
 
         if (err)
             fv_log("%s: %s", experiment.files[i].name,
-                   err == -FV_ENOMEM ? "there is no memory to read it" : "it changed while it was read");
+                   err == -FV_ENOMEM ? "out of memory" : "it changed while it was read");
         if (err == -FV_ENOMEM)
             continue;
         print_file(experiment.files[i].name, experiment.files[i].reader);

@@ -99,9 +99,9 @@ const char *fv_event_pmu(bool (*is_known)(const char *name))
     return NULL;
 }
 
-#define WHERE                                                                                              \
-    "this fvmpi was built without libpfm4 and knows the kernel's generic names only; build it with that, " \
-    "or give the "                                                                                         \
+#define WHERE                                                                                                 \
+    "this fvmpi was built without libpfm4 and knows only the kernel's generic names; build it with libpfm4, " \
+    "or give the "                                                                                            \
     "processor's code as rHEX"
 
 #endif

@@ -285,7 +285,7 @@ int fv_filter_encode(const char *filter, const char *program, char **out)
 
     *out = NULL;
     if (!f)
-        fv_log("%s: %s; give a filter file as Score-P's, see share/doc/functions.md", filter,
+        fv_log("%s: %s; give a filter file in Score-P's format, see share/doc/functions.md", filter,
                text             ? why
                : error == EFBIG ? "not a text, or larger than 16 MiB"
                                 : strerror(error));
@@ -299,7 +299,8 @@ int fv_filter_encode(const char *filter, const char *program, char **out)
         fv_libraries_release(&libraries);
     }
     if (!err && list.used > MOST) {
-        fv_log("%s: leaves out more functions than can be named; leave out files when you compile (fvcc --fv:exclude)",
+        fv_log("%s: leaves out more functions than can be named; leave out whole files when you compile (fvcc "
+               "--fv:exclude)",
                filter);
         err = -FV_EINVAL;
     }

@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/processes.h"
 #include "cmd/unify.h"
+#include "tool/words.h"
 #include "experiment/experiment.h"
 #include "fvmpi.h"
 #include "merge/correct.h"
@@ -29,26 +30,25 @@
 static const char usage[] =
     "usage: mpiexec -n M fvunify DIR... [options]\n"
     "       fvunify DIR... [options]\n"
-    "Merges the traces of a run recorded with `fvmpi run --trace` into an OTF2 archive, DIR/traces.otf2, "
-    "that\n"
-    "Vampir, ViTE, Scalasca and others open. M may be any number; the archive is the same. Where rank files of\n"
-    "the run are in several directories, the archive is written to the first one.\n"
+    "Merges the traces of a run of `fvmpi run --trace` into an OTF2 archive, DIR/traces.otf2, which Vampir, ViTE, "
+    "Scalasca\n"
+    "and other tools open. M may be any number; the archive is the same. If the rank files of the run are in several\n"
+    "directories, the archive is written to the first one.\n"
     "\n"
     "  -o, --output DIR  write traces.otf2, traces/ and analysis.json there\n"
-    "      --memory N  bytes that a process may use for buffers, with K, M or G (256M)\n"
-    "      --no-correct  leave times as the clocks told them, also where a message arrives before it is "
-    "sent\n"
-    "      --no-symbols  call paths as module+offset\n"
+    "      --memory N  memory that each process may use for buffers, in bytes, or with K, M or G (256M)\n"
+    "      --no-correct  leave times as the clocks gave them, even if a message arrives before it is sent\n"
+    "      --no-symbols  show call paths as module+offset\n"
     "      --no-samples  leave out samples of the CPU clock\n"
-    "      --calling-contexts  enter and leave regions, and tell samples, as calling contexts, which Vampir shows\n"
+    "      --calling-contexts  write regions and samples as calling contexts, which Vampir shows\n"
     "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
-    "      --keep      keep the unfinished archive when the merge fails\n"
-    "  -q, --quiet     say nothing but errors and what is missing\n"
+    "      --keep      keep the unfinished archive if the merge fails\n"
+    "  -q, --quiet     print only errors and what is missing\n"
     "  -v, --verbose   say what is done\n"
-    "  -h, --help      this text\n"
-    "      --version   the version\n"
+    "  -h, --help      print this help\n"
+    "      --version   print the version\n"
     "\n"
-    "Exit status: 0 all merged, 1 failed, or something is missing that stderr names, 2 wrong usage.\n";
+    "Exit status: 0 all merged, 1 failed, or something is missing (stderr names it), 2 wrong usage.\n";
 
 /* ---- options ---- */
 
@@ -408,7 +408,7 @@ static bool take_output(struct fv_unify *r)
             fv_log("%s: %s; name a directory that can be written to with -o", directory, strerror(errno));
         r->output = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (r->output >= 0 && flock(r->output, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-            fv_log("%s: another fvunify is at work here; wait for its end, or name another directory with -o",
+            fv_log("%s: another fvunify is running here; wait until it ends, or name another directory with -o",
                    directory);
             good = false;
         }
@@ -428,16 +428,17 @@ static bool correct(struct fv_unify *r)
     if (!first_process || r->options.quiet)
         return true;
     if (c.early)
-        fv_log("%s: %llu of %llu messages and collective calls between hosts ended before they began: clocks "
-               "were moved by up to %.3f us",
+        fv_log("%s: %llu of %llu messages and collective calls between hosts ended before they began; clocks were "
+               "corrected by up to %.3f us",
                r->options.directory, (unsigned long long)c.early, (unsigned long long)c.checked,
                (double)c.largest_ns / 1e3);
     if (c.left)
         fv_log("%s: %llu still do: the clocks of the hosts drift too much", r->options.directory,
                (unsigned long long)c.left);
     if (r->options.verbose)
-        fv_log("%s: %u clocks; %llu messages could not be compared; %llu rounds", r->options.directory,
-               r->merge.clocks.line_count, (unsigned long long)c.skipped, (unsigned long long)c.rounds);
+        fv_log("%s: %u clock%s; %llu message%s could not be compared; %llu round%s", r->options.directory,
+               r->merge.clocks.line_count, fv_words_s(r->merge.clocks.line_count), (unsigned long long)c.skipped,
+               fv_words_s(c.skipped), (unsigned long long)c.rounds, fv_words_s(c.rounds));
     return true;
 }
 

@@ -16,14 +16,14 @@
 
 static const char usage[] =
     "usage: fvmpi gather [options] DIR...\n"
-    "Moves rank files that a job has left on this host's own disks (`fvmpi run --local`) to their experiment.\n"
-    "DIR is the experiment directory, or the directory that --local named. Files of processes that still run stay.\n"
-    "On several hosts, run it on each: mpiexec -ppn 1 -n HOSTS fvmpi gather DIR\n"
+    "Moves rank files that a job left on this host's own disks (`fvmpi run --local`) to their experiment.\n"
+    "DIR is the experiment directory, or the directory that --local named. Files of running processes are not moved.\n"
+    "If there are several hosts, run it on each: mpiexec -ppn 1 -n HOSTS fvmpi gather DIR\n"
     "\n"
-    "  -q, --quiet     say nothing but what could not be moved\n"
-    "  -h, --help      this text\n"
+    "  -q, --quiet     print only what could not be moved\n"
+    "  -h, --help      print this help\n"
     "\n"
-    "Exit status: 0 nothing of it is left on this host, 1 something is, 2 wrong usage.\n";
+    "Exit status: 0 nothing is left on this host, 1 something is left, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {

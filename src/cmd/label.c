@@ -14,15 +14,17 @@
 
 static const char usage[] =
     "usage: fvmpi label TEXT [FIFO|DIR]\n"
-    "Marks the present with a text in what is recorded just now: in the recording of `fvmpi record --control FIFO`, or "
-    "in\n"
-    "the run of `fvmpi run --sensors` whose experiment is DIR, on the node that reads them first. In a directory the\n"
-    "FIFO is DIR/" FV_CONTROL_NAME
-    ". Without: the one that FVMPI_CONTROL names, which the command has that `fvmpi record --control` started.\n"
+    "Adds a label with the current time to a running recording.\n"
+    "FIFO is that of `fvmpi record --control FIFO`. DIR is the experiment of a running `fvmpi run --sensors`; the node "
+    "that\n"
+    "opened the FIFO first gets the label. In a directory, the FIFO is DIR/" FV_CONTROL_NAME ".\n"
+    "Without FIFO and DIR, FVMPI_CONTROL names the FIFO: `fvmpi record --control` sets it for the command that it "
+    "starts.\n"
     "\n"
-    "  -h, --help  this text\n"
+    "  -h, --help  print this help\n"
     "\n"
-    "TEXT is one line of at most 4089 bytes. Exit status: 0 it was handed over, 1 nobody reads it, 2 wrong usage.\n";
+    "TEXT is one line of at most 4089 bytes.\n"
+    "Exit status: 0 the label was handed over, 1 no recording reads it, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -49,13 +51,13 @@ static bool is_experiment(const char *where)
 static const char *why_not(int err, const char *where)
 {
     if (err == -FV_EFORMAT)
-        return "this is no FIFO; name the one of fvmpi record --control, or the experiment of fvmpi run --sensors";
+        return "not a FIFO; name the one of fvmpi record --control, or the experiment of fvmpi run --sensors";
     switch (errno) {
-    case ENXIO: return "nobody reads it: the recording has ended";
+    case ENXIO: return "no recording reads it; start one with --control, or name another";
     case ENOENT:
         return is_experiment(where)
-                   ? "it is not there: this run reads no labels, or has ended; fvmpi run --sensors LIST reads them"
-                   : "it is not there: nothing is recorded with this --control";
+                   ? "not there: this run reads no labels, or has ended; start it with fvmpi run --sensors LIST"
+                   : "not there; start fvmpi record with this --control";
     case EAGAIN: return "it is full: the recording does not read it";
     default: return strerror(errno);
     }
@@ -73,8 +75,8 @@ static int send_label(const char *text, const char *where)
     if ((size_t)snprintf(line, sizeof(line), "label %s", text) >= sizeof(line))
         return wrong("TEXT", "it is longer than 4089 bytes");
     if (!where || !*where)
-        return wrong("no FIFO", "name it, or the directory that it is in; a command of fvmpi record has it by itself, "
-                                "if that has --control FIFO");
+        return wrong("no FIFO",
+                     "name it or its directory; a command that fvmpi record --control starts need not name it");
     if (!fv_control_path(where, path))
         return wrong(where, strerror(ENAMETOOLONG));
     signal(SIGPIPE, SIG_IGN);

@@ -14,18 +14,18 @@ static const struct {
     const char *arguments, *help;
 } commands[] = {
     { "run", fv_cmd_run, "[options] ./app args", "run an MPI program and record where its time goes" },
-    { "gather", fv_cmd_gather, "DIR ...", "move what `run --local` left on this host to its experiment" },
-    { "report", fv_cmd_report, "DIR", "say what was recorded: text, JSON, CSV" },
-    { "diff", fv_cmd_diff, "A B", "say what changed from one run, or several, to others" },
-    { "scaling", fv_cmd_scaling, "DIR DIR...", "say how a program scales, from runs on several numbers of ranks" },
-    { "stacks", fv_cmd_stacks, "DIR [DIR...]", "say what takes the speedup of threads" },
-    { "stat", fv_cmd_stat, "[EVENT...]", "show what the machine counts meanwhile, a line a sample" },
-    { "record", fv_cmd_record, "[EVENT...] [-- CMD]", "record what the machine counts meanwhile, to a file" },
-    { "live", fv_cmd_live, "[DIR] [EVENT...]", "show how a job does, and what the machine counts, in a browser" },
-    { "label", fv_cmd_label, "TEXT [FIFO|DIR]", "mark the present in such a recording" },
-    { "doctor", fv_cmd_doctor, "[CHECK...]", "say what makes measurements vary on this machine, and mend it" },
+    { "gather", fv_cmd_gather, "DIR ...", "move files that `run --local` left on this host to the experiment" },
+    { "report", fv_cmd_report, "DIR", "show what was recorded: text, JSON, CSV, HTML" },
+    { "diff", fv_cmd_diff, "A B", "compare two runs, or two groups of runs" },
+    { "scaling", fv_cmd_scaling, "DIR DIR...", "show how a program scales, from runs on several numbers of ranks" },
+    { "stacks", fv_cmd_stacks, "DIR [DIR...]", "show what limits the speedup of threads" },
+    { "stat", fv_cmd_stat, "[EVENT...]", "print sensors of the machine, one line per sample" },
+    { "record", fv_cmd_record, "[EVENT...] [-- CMD]", "record sensors of the machine to a file" },
+    { "live", fv_cmd_live, "[DIR] [EVENT...]", "show a running job and sensors of the machine in a browser" },
+    { "label", fv_cmd_label, "TEXT [FIFO|DIR]", "add a label with the current time to a running recording" },
+    { "doctor", fv_cmd_doctor, "[CHECK...]", "find and fix settings of this machine that make measurements vary" },
     { "dump", fv_cmd_dump, "DIR", "print every record of the rank files" },
-    { "check", fv_cmd_check, "ARCHIVE", "find what is wrong in an OTF2 archive" },
+    { "check", fv_cmd_check, "ARCHIVE", "check an OTF2 archive for faults" },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
 
@@ -35,7 +35,7 @@ static void print_help(FILE *out)
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  fvmpi %-7s %-21s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
     fputs("\n  mpiexec -n 4 fvmpi run -o DIR ./app    and then    fvmpi report DIR\n"
-          "  fvunify DIR                            makes an OTF2 archive of what `run --trace` recorded\n"
+          "  fvunify DIR                            makes an OTF2 archive of a run with --trace\n"
           "\n`fvmpi COMMAND --help` says more; --version prints the version.\n",
           out);
 }

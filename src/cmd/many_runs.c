@@ -58,7 +58,7 @@ bool fv_numbers_by_option(struct fv_numbers_of_runs *numbers, const struct fv_co
     }
     if (add_list(numbers, list, least, most))
         return true;
-    fv_log("run: %s %s: numbers of %s, such as 1,2,4, at most %d of them, each up to %zu", flag, list, what,
+    fv_log("run: %s %s: give numbers of %s, such as 1,2,4; at most %d, each up to %zu", flag, list, what,
            FV_NUMBERS - 2, most);
     return false;
 }

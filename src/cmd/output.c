@@ -167,13 +167,13 @@ int fv_output_check(const struct fv_output_file *files, size_t count, const char
         const struct fv_output_file *f = &files[i];
 
         if (f->path && fv_output_is_recorded(f->path)) {
-            snprintf(why, sizeof(why), "%s would write over a file of a recorded run; name another", f->option);
+            snprintf(why, sizeof(why), "%s would overwrite a file of a recorded run; name another", f->option);
             return wrong(f->path, why);
         }
         if (!f->path || strcmp(f->path, "-"))
             continue;
         if (on_stdout) {
-            snprintf(why, sizeof(why), "stdout holds what %s writes already", f->option);
+            snprintf(why, sizeof(why), "stdout already takes what %s writes", f->option);
             return wrong(on_stdout, why);
         }
         on_stdout = f->option;

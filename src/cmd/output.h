@@ -18,9 +18,9 @@ enum { FV_OPT_TOP = 512, FV_OPT_ALL, FV_OPT_WIDTH, FV_OPT_COLOR };
         "color", required_argument, NULL, FV_OPT_COLOR                                        \
     }
 #define FV_OUTPUT_USAGE                                                                      \
-    "  --width N      columns of the text (the terminal's; 100 where there is none)\n"       \
+    "  --width N      columns of the text (default: those of the terminal, or 100)\n"        \
     "  --color WHEN   auto, always or never (auto: on a terminal, unless NO_COLOR is set)\n" \
-    "  -h, --help     this text\n"
+    "  -h, --help     print this help\n"
 /* Takes one of them, with its value in `optarg`: what the `take` of struct fv_arguments returns. */
 int fv_output_option(int option, struct fv_text_options *text, fv_arguments_wrong_fn *wrong);
 

@@ -34,9 +34,9 @@ double fv_peaks_memory(const char *file)
 
     json_decref(all);
     if (!all)
-        fv_log("%s: %s; --peaks takes what fvmpi doctor --measure --json FILE wrote", file, error.text);
+        fv_log("%s: %s; --peaks takes a file of fvmpi doctor --measure --json FILE", file, error.text);
     else if (!is_doctors || isnan(most))
-        fv_log("%s: %s; --peaks takes what fvmpi doctor --measure --json FILE wrote", file,
-               is_doctors ? "memory was not measured in it" : "it is no fvmpi-doctor-1");
+        fv_log("%s: %s; --peaks takes a file of fvmpi doctor --measure --json FILE", file,
+               is_doctors ? "it has no measurement of memory" : "its schema is not fvmpi-doctor-1");
     return is_doctors ? most : NAN;
 }

@@ -94,15 +94,13 @@ int fv_pin_words(const char *launcher, char *const argv[], const char *what, con
     unsigned to = 0;
 
     if (!b) {
-        fv_log(
-            "run: --pin %s: %s; bind ranks by the launcher's own option, or one process by taskset(1)", what,
-            launcher
-                ? "how this launcher binds ranks is not known"
-                : "there is no launcher to tell: it stands behind fvmpi, as in `fvmpi run --pin cores -- mpiexec ...`");
+        fv_log("run: --pin %s: %s; bind ranks by an option of the launcher, or one process by taskset(1)", what,
+               launcher ? "fvmpi does not know how this launcher binds ranks"
+                        : "fvmpi starts no launcher here, as in `fvmpi run --pin cores -- mpiexec ...`");
         return 0;
     }
     if (given) {
-        fv_log("run: --pin %s: %s says already where ranks are bound; leave one of them out", what, given);
+        fv_log("run: --pin %s: %s already binds ranks; leave one of them out", what, given);
         return 0;
     }
     while (to + 1 < sizeof(pins) / sizeof(*pins) && strcmp(pins[to], what) != 0)
@@ -130,14 +128,14 @@ bool fv_aslr_off(const char *launcher)
     int now;
 
     if (launcher && is_by_daemons(launcher)) {
-        fv_log("run: --aslr off: ranks of %s do not inherit it from here; say it in each rank, as in `%s ... fvmpi run "
+        fv_log("run: --aslr off: ranks of %s do not inherit it from here; start each rank by it: `%s ... fvmpi run "
                "--aslr off ./app`",
                fv_base_name(launcher), fv_base_name(launcher));
         return false;
     }
     now = personality(0xffffffff); /* tells */
     if (now < 0 || personality((unsigned long)now | ADDR_NO_RANDOMIZE) < 0) {
-        fv_log("run: --aslr off: the kernel refuses: %s; run without it", strerror(errno));
+        fv_log("run: --aslr off: the kernel refuses it: %s; run without it", strerror(errno));
         return false;
     }
     return true;

@@ -27,27 +27,27 @@
 
 static const char usage[] =
     "usage: fvmpi record [EVENT...] [options] [-- COMMAND...]\n"
-    "Records what the kernel and the hardware of this machine count into a file, until it is interrupted, or while "
-    "COMMAND runs. EVENT as for\n"
-    "`fvmpi stat`, which prints the file: fvmpi stat --from FILE. Nothing is written over.\n"
+    "Records what the kernel and the hardware of this machine count to a file: until it is interrupted, or while "
+    "COMMAND\n"
+    "runs. EVENT is as for `fvmpi stat`, which also prints the file: fvmpi stat --from FILE. No file is overwritten.\n"
     "\n"
-    "  -o, --output FILE     JSON, one object a line (fvmpi-record-HOST-TIME.jsonl); what is killed loses a second at "
-    "most\n"
-    "  -i, --interval S      seconds from sample to sample (1; 0.001 at least)\n"
-    "  -n, --count N         samples; then it ends\n"
-    "      --per-source      each source by itself\n"
-    "      --budget PERCENT  of a processor, for reading (1): what is dear is read by every second, fourth ... sample "
-    "only\n"
-    "      --rotate SIZE     goes on in FILE.0002, FILE.0003 ... when a file has this size, such as 64M\n"
-    "      --keep N          so many of these files (all): the oldest is removed\n"
-    "      --control PATH    makes a FIFO (in a directory PATH/" FV_CONTROL_NAME
-    ") that takes, a line each: label TEXT, pause, resume, interval S,\n"
-    "                        rotate. `fvmpi label TEXT PATH` writes to it. COMMAND has its name as FVMPI_CONTROL\n"
+    "  -o, --output FILE     JSON, one object per line (default: fvmpi-record-HOST-TIME.jsonl).\n"
+    "                        If fvmpi is killed, at most one second is lost\n"
+    "  -i, --interval S      seconds from sample to sample (1; at least 0.001)\n"
+    "  -n, --count N         end after N samples\n"
+    "      --per-source      record each source separately\n"
+    "      --budget PERCENT  of a processor, for reading (1); expensive sensors are read in every second, fourth ... "
+    "sample\n"
+    "      --rotate SIZE     continue in FILE.0002, FILE.0003 ... when a file has this size, such as 64M\n"
+    "      --keep N          keep only the last N of these files (default: all)\n"
+    "      --control PATH    make a FIFO (in a directory: PATH/" FV_CONTROL_NAME ") that takes one command per line:\n"
+    "                        label TEXT, pause, resume, interval S, rotate. `fvmpi label TEXT PATH` writes to it.\n"
+    "                        COMMAND gets its name in FVMPI_CONTROL\n"
     "  -q, --quiet           do not say at the end what was recorded\n"
-    "  -h, --help            this text\n"
+    "  -h, --help            print this help\n"
     "\n"
-    "FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: COMMAND's; else 0 ended or interrupted, 1 "
-    "failed, 2 wrong usage.\n";
+    "FVMPI_SENSORS_ROOT: directory that contains /proc and /sys.\n"
+    "Exit status: that of COMMAND; else 0 ended or interrupted, 1 failed, 2 wrong usage.\n";
 
 enum { WRONG_MOST = 8, LAST_LOADS = 64, NS_A_S = 1000000000 };
 
@@ -157,7 +157,7 @@ static void say_wrong(struct record *r, const char *what, const char *why)
 
     if (r->wrong++ < WRONG_MOST)
         fv_log("record: control: %s: %s%s", fv_words_clean(what, text, sizeof(text)), why,
-               r->wrong == WRONG_MOST ? "; no more of these are told" : "");
+               r->wrong == WRONG_MOST ? "; further ones are not reported" : "");
 }
 
 static void obey(struct record *r, const struct fv_control_command *command)
@@ -165,7 +165,7 @@ static void obey(struct record *r, const struct fv_control_command *command)
     int64_t now = now_ns();
 
     if (command->is_cut && command->verb == FV_CONTROL_LABEL)
-        say_wrong(r, command->text, "the label is cut: a line has 4096 bytes at most");
+        say_wrong(r, command->text, "the label is cut; a line has at most 4096 bytes");
     switch (command->verb) {
     case FV_CONTROL_WRONG: say_wrong(r, command->text, command->why); break;
     case FV_CONTROL_LABEL: fv_recording_label(&r->file, now, command->text); break;
@@ -355,7 +355,7 @@ static int open_control(struct record *r)
 
     if (fv_control_open(&r->control, r->control_path)) {
         fv_log("record: %s: %s%s", r->control.path, strerror(errno),
-               errno == EEXIST ? "; it is left as it is: name another one, or remove it" : "");
+               errno == EEXIST ? "; it is not overwritten: name another one, or remove it" : "");
         return FV_EXIT_FAILED;
     }
     if (realpath(r->control.path, whole))

@@ -58,7 +58,7 @@ static void flush(struct fv_recording *r)
     } else {
         take_back(r, written);
         file_name(r, r->number, path);
-        fv_log("record: %s: %s%s", path, strerror(errno), r->bytes ? "; what was recorded until now is in it" : "");
+        fv_log("record: %s: %s%s", path, strerror(errno), r->bytes ? "; it has what was recorded until now" : "");
         r->has_failed = true;
     }
     r->lines.used = 0;
@@ -131,7 +131,7 @@ void fv_recording_rotate(struct fv_recording *r)
         return;
     file_name(r, r->number + 1, path);
     if ((fd = make_file(r, path)) < 0) {
-        fv_log("record: %s: %s; what was recorded until now is in the file before it", path, strerror(errno));
+        fv_log("record: %s: %s; what was recorded until now is in the previous file", path, strerror(errno));
         flush(r);
         r->has_failed = true;
         return;
@@ -206,7 +206,7 @@ int fv_recording_open(struct fv_recording *r, const char *path)
     r->start_realtime_ns = now_ns(CLOCK_REALTIME);
     if ((r->fd = make_first(r, path)) < 0) {
         fv_log("record: %s: %s%s", r->path, strerror(errno),
-               errno == EEXIST ? "; nothing is written over: name another file" : "");
+               errno == EEXIST ? "; no file is overwritten: name another one" : "");
         return -FV_EIO;
     }
     put_header(r);

@@ -33,56 +33,50 @@ struct options {
 
 static const char usage[] =
     "usage: fvmpi report DIR... [options]\n"
-    "Says where the MPI time of a recorded run went. DIR is the experiment directory that fvmpi named when\n"
-    "the program ran (a single rank file will do); several of them where the rank files of one run are in several.\n"
-    "Unless a file is asked for, the report is text on stdout.\n"
+    "Says where the time of a recorded run went. DIR is the experiment directory that fvmpi named when the program "
+    "ran, or\n"
+    "a single rank file. Give several if the rank files of one run are in several directories.\n"
+    "The report is text on stdout, unless an option asks for a file.\n"
     "\n"
-    "  --json FILE    the whole profile as JSON, schema fvmpi-profile-2; - is stdout\n"
-    "  --json-ranks WHAT  of single ranks: all, summary (mean, deviation, quartiles, ...) or none (all; "
-    "above 512 ranks\n"
-    "                 summary)\n"
-    "  --csv DIR      one file for each table\n"
-    "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
-    "  --badge FILE   a small picture (SVG) of parallel efficiency; - is stdout\n"
-    "  --html-max SIZE  above it tables of the page lose rows at their ends, which it says (20M)\n"
-    "  --text         text too, beside files\n"
-    "  --table NAME   this table alone, with its most important columns; several times for several tables. "
-    "With\n"
-    "                 --csv FILE or --json FILE in that form, with all columns; - is stdout\n"
-    "  --columns      lists the tables; with --table NAME its columns, with their units and meanings\n"
-    "  --columns A,B  of --table: these columns, in this order\n"
-    "  --sort COL     of --table: by this column; -COL: largest first\n"
-    "  --where 'COL>VALUE'  of --table: rows for which it is true: < <= = != >= > and ~ (contains); several "
-    "times: all of them\n"
-    "  --thread LIST  of --table: rows of these threads\n"
-    "  --schema       alone, without DIR: prints the JSON Schema of what --json writes\n"
-    "  --glossary     without DIR: explains the words of the report\n"
-    "  --source FILE  of a sampled run (fvmpi run --sample): this source file with the CPU time of its "
-    "lines,\n"
-    "                 on stdout; FILE is the end of its path\n"
-    "  --source-path OLD=NEW  source files whose paths begin with OLD are where NEW says\n"
-    "  --no-source    --html without lines of the program's source files, for readers who are not to have them\n"
-    "  --rank LIST    with --table: rows of these ranks, such as 0-3,7; with --source: of one rank alone\n"
-    "  --folded FILE  of a sampled run: stacks with their samples, one a line, for flame graphs; - is "
-    "stdout\n"
-    "  --speedscope FILE  the same in the file format of speedscope.app\n"
-    "  --top N        rows in each table of the text (10; of call sites 5, of section Waiting 3)\n"
+    "  --json FILE    write the whole profile as JSON, schema fvmpi-profile-2; - is stdout\n"
+    "  --json-ranks WHAT  values of single ranks: all, summary (mean, deviation, quartiles, ...) or none\n"
+    "                 (default: all; above 512 ranks summary)\n"
+    "  --csv DIR      write one file for each table\n"
+    "  --html FILE    write a page for a browser, in one file that needs nothing else; - is stdout\n"
+    "  --badge FILE   write a small picture (SVG) of the parallel efficiency; - is stdout\n"
+    "  --html-max SIZE  a larger page drops the last rows of its tables, and says so (20M)\n"
+    "  --text         print the text, too, beside files\n"
+    "  --table NAME   print only this table, with its most important columns; several times for several tables.\n"
+    "                 With --csv FILE or --json FILE: in that form, with all columns; - is stdout\n"
+    "  --columns      list the tables; with --table NAME its columns, their units and meanings\n"
+    "  --columns A,B  with --table: these columns, in this order\n"
+    "  --sort COL     with --table: sort by this column; -COL: largest first\n"
+    "  --where 'COL>VALUE'  with --table: only rows for which this is true. Operators: < <= = != >= > and ~ "
+    "(contains);\n"
+    "                 several times: rows for which all are true\n"
+    "  --thread LIST  with --table: rows of these threads\n"
+    "  --schema       alone, without DIR: print the JSON Schema of what --json writes\n"
+    "  --glossary     without DIR: explain the words of the report\n"
+    "  --source FILE  after fvmpi run --sample: print this source file with the CPU time of its lines, on stdout;\n"
+    "                 FILE is the end of its path\n"
+    "  --source-path OLD=NEW  look below NEW for source files whose paths begin with OLD\n"
+    "  --no-source    write --html without lines of the program's source files, for readers who may not see them\n"
+    "  --rank LIST    with --table: rows of these ranks, such as 0-3,7; with --source: of this one rank\n"
+    "  --folded FILE  after fvmpi run --sample: write stacks with their samples, one per line, for flame graphs;\n"
+    "                 - is stdout\n"
+    "  --speedscope FILE  the same in the format of speedscope.app\n"
+    "  --top N        rows in each table of the text (10; for call sites 5, in section Waiting 3)\n"
     "  --all          all rows\n"
-    "  --threshold PERCENT  in the tables of the text, rows from this share of the time on (of waiting, "
-    "samples, bytes: see the\n"
-    "                 man page); how many are left out is said\n"
-    "  --peaks FILE   what fvmpi doctor --measure --json FILE measured on such a machine: bandwidth that was counted "
-    "(--counters memory) is shown against it\n"
-    "  --no-symbols   show call paths as module+offset: quick, and needs none of the program's "
-    "files\n" FV_OUTPUT_USAGE "\n"
-    "FVMPI_DEBUG_PATH names directories (DIR:DIR...) with debug files "
-    "(DIR/.build-id/xx/yyyy.debug, DIR/path/of/the/object/NAME),\n"
-    "searched before /usr/lib/debug. Of an option that is given twice the last one counts, but --table and "
-    "--where add\n"
-    "up. Exit status: 0 reported (also if parts are missing, which the report "
-    "then "
-    "says),\n"
-    "1 nothing could be reported, 2 wrong usage.\n";
+    "  --threshold PERCENT  in tables of the text: only rows with at least this share of the time; how many are left "
+    "out\n"
+    "                 is shown. For waiting, samples and bytes see the man page\n"
+    "  --peaks FILE   compare the bandwidth counted by --counters memory with what such a machine reaches:\n"
+    "                 FILE is from fvmpi doctor --measure --json FILE\n"
+    "  --no-symbols   show call paths as module+offset: fast, and needs no files of the program\n" FV_OUTPUT_USAGE "\n"
+    "FVMPI_DEBUG_PATH names directories (DIR:DIR...) with debug files (DIR/.build-id/xx/yyyy.debug,\n"
+    "DIR/path/of/the/object/NAME). They are searched before /usr/lib/debug.\n"
+    "If an option is given twice, the last one counts; --table and --where add up.\n"
+    "Exit status: 0 reported (the report says if parts are missing), 1 nothing could be reported, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -266,13 +260,13 @@ static int check_tables(const struct options *o)
     if (file && o->tables.count > 1)
         return wrong("--table", "a file takes one table");
     if (file && fv_output_is_recorded(file))
-        return wrong(file, "--table would write over a file of a recorded run; name another");
+        return wrong(file, "--table would overwrite a file of a recorded run; name another");
     return FV_GO_ON;
 }
 
 static int check(struct options *o)
 {
-    static const char of_text[] = "it is of the text; of --table, --where compares shares";
+    static const char of_text[] = "it goes with the text; for --table, --where compares shares";
     bool files = o->json || o->csv || o->page || o->badge || o->folded || o->speedscope || o->source.file;
     const char *option;
     int status;
@@ -288,7 +282,7 @@ static int check(struct options *o)
     if (o->tables.count)
         return (status = check_tables(o)) == FV_GO_ON ? fv_tables_check(&o->tables) : status;
     if (o->source.file && o->text)
-        return wrong("--text", "stdout holds what --source writes already");
+        return wrong("--text", "stdout already takes what --source writes");
     o->text = o->text || !files;
     if (o->view.threshold > 0 && !o->text)
         return wrong("--threshold", of_text);
@@ -297,9 +291,9 @@ static int check(struct options *o)
     if (o->html.max_bytes && !o->page)
         return wrong("--html-max", "it goes with --html");
     if (o->csv && !strcmp(o->csv, "-"))
-        return wrong("--csv -", "stdout holds one table, which --table names; --csv DIR writes all of them");
+        return wrong("--csv -", "stdout can take one table (--table NAME); --csv DIR writes all of them");
     if (o->csv && fv_output_holds_run(o->csv))
-        return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
+        return wrong(o->csv, "--csv would write into the directory of a recorded run; name another directory");
     return check_files(o);
 }
 
@@ -381,7 +375,7 @@ static int write_all(const struct fv_profile *view, const struct options *o)
     if (!err)
         err = FV_OUTPUT_WRITE(o->badge, "--badge", fv_view_badge, view);
     if (!err && samples && !fv_model_costs(view->model)->ticks) {
-        fv_log("report: no samples in it for %s; record with fvmpi run --sample",
+        fv_log("report: there are no samples for %s; record with fvmpi run --sample",
                o->folded ? "--folded" : "--speedscope");
         err = -FV_ENOENT;
     }

@@ -108,7 +108,7 @@ static void overrule(struct fv_flavour_result *finding, enum fv_flavour forced)
 {
     finding->is_overruled = finding->is_linked && finding->flavour != forced;
     if (finding->is_overruled && fv_first_rank())
-        fv_log("run: --mpi %s, but %s: leave --mpi out, or say --mpi %s", fv_flavour_name(forced), finding->why,
+        fv_log("run: --mpi %s, but %s; leave --mpi out, or say --mpi %s", fv_flavour_name(forced), finding->why,
                fv_flavour_name(finding->flavour));
     snprintf(finding->why, sizeof(finding->why), "--mpi %s", fv_flavour_name(forced));
     finding->flavour = forced;
@@ -147,8 +147,8 @@ static void say_rights(struct run *run)
 
     run->has_rights = gives_rights(path) && !is_script(path);
     if (run->has_rights && fv_first_rank())
-        fv_log("%s: has rights that you have not (setuid, setgid or capabilities), and will not be recorded; to record "
-               "it, run a copy without them",
+        fv_log("%s: has more rights than you (setuid, setgid or capabilities) and is not recorded; run a copy without "
+               "them",
                path);
 }
 
@@ -159,14 +159,14 @@ static int choose_flavour(struct run *run)
 
     fv_flavour_find(run->argv, run->launcher, &run->finding);
     if (run->finding.is_static && (!run->launcher || !*forced)) {
-        fv_log("%s: statically linked, nothing can be preloaded into it; link it with -lfvmpi-mpich or "
-               "-lfvmpi-openmpi before its MPI (share/doc/running.md), then run it as it is",
+        fv_log("%s: statically linked, so nothing can be preloaded; link it with -lfvmpi-mpich or -lfvmpi-openmpi "
+               "before its MPI (share/doc/running.md), and run it without fvmpi run",
                *run->finding.program_path ? run->finding.program_path : name);
         return FV_EXIT_FAILED;
     }
     if (run->finding.is_foreign && (!run->launcher || !*forced)) {
-        fv_log("%s: not an ELF program that fvmpi can read (32-bit, another machine's, or damaged); only "
-               "64-bit programs of this machine can be profiled",
+        fv_log("%s: not an ELF program that fvmpi can read (32-bit, for another machine, or damaged); use a 64-bit "
+               "program of this machine",
                name);
         return FV_EXIT_FAILED;
     }
@@ -185,7 +185,7 @@ static void check_launcher(const struct run *run)
 
     if (of_launcher && of_launcher != run->finding.flavour && run->finding.flavour != FV_FLAVOUR_SERIAL &&
         run->finding.flavour != FV_FLAVOUR_ABI && !run->finding.is_overruled && fv_first_rank())
-        fv_log("%s, but the launcher is %s's: its ranks may not find each other; use mpiexec.%s", run->finding.why,
+        fv_log("%s, but the launcher is %s's: the ranks may not find each other; use mpiexec.%s", run->finding.why,
                fv_flavour_name(of_launcher), fv_flavour_name(run->finding.flavour));
 }
 
@@ -219,8 +219,7 @@ static int say_not_there(const struct run *run, const char *library, const char 
     enum fv_flavour flavour = run->finding.flavour;
 
     if (access("/proc/self/exe", F_OK))
-        fv_log("%s: not there, and /proc is not mounted, by which fvmpi finds its own files; mount it (mount -t proc "
-               "proc /proc), or set FVMPI_LIBDIR",
+        fv_log("%s: not found, because /proc is not mounted; mount it (mount -t proc proc /proc), or set FVMPI_LIBDIR",
                library);
     else if (option)
         fv_log("%s: not there, though %s needs it; install fvmpi again, or set FVMPI_LIBDIR", library, option);
@@ -507,8 +506,8 @@ static int leave_out(struct run *run)
     }
     if (!*list)
         return 0;
-    fv_log("%s: left out: the program is built with %s, whose own functions these would stand in front of; build it "
-           "without -fsanitize to record them",
+    fv_log("%s: left out, because the program is built with %s, which replaces the same functions; build it without "
+           "-fsanitize to record them",
            list, sanitizer);
     snprintf(list + strlen(list), sizeof(list) - strlen(list), " (%s)", sanitizer);
     return assign(run, "FVMPI_LEFT_OUT", strdup(list));
@@ -635,9 +634,8 @@ static void say_other_tools(const struct run *run)
         const char *value = getenv(variables[i]);
 
         if (value && *value && strncmp(fv_base_name(value), "libfvmpi", 8) != 0)
-            fv_log("%s names another tool, %s: where the program asks it, that one has the regions that are marked for "
-                   "it, and fvmpi does not",
-                   variables[i], value);
+            fv_log("%s selects another tool (%s); it, not fvmpi, will receive the annotated regions", variables[i],
+                   value);
     }
 }
 
@@ -659,8 +657,8 @@ static const char *why_nothing(const struct run *run, int status, int signal_num
     else if (status)
         snprintf(ended, sizeof(ended), " before %.200s ended with exit status %d", fv_base_name(run->argv[0]), status);
     snprintf(out, size,
-             "no call of MPI_Init came to fvmpi%s. If a script drops LD_PRELOAD, start the program by fvmpi run there; "
-             "a program without MPI is recorded by fvmpi run --mpi serial",
+             "fvmpi saw no call of MPI_Init%s. If a script drops LD_PRELOAD, start the program by fvmpi run there. For "
+             "a program without MPI, use fvmpi run --mpi serial",
              ended);
     return out;
 }
@@ -688,9 +686,8 @@ static int start(struct run *run)
     say_other_tools(run);
     say_disabled(run);
     if (is_serial && !fv_config_is(&run->config, "--quiet") && !*fv_config_get(&run->config, "--mpi"))
-        fv_log("%s: no MPI in it and no launcher: recorded as a single process. If it starts an MPI program, "
-               "say "
-               "which MPI: --mpi mpich, openmpi or abi",
+        fv_log("%s: no MPI and no launcher found: recorded as a single process. If it starts an MPI program, name the "
+               "MPI: --mpi mpich, openmpi or abi",
                run->argv[0]);
     if (fv_under_launcher() && !run->launcher) {
         if (is_local(run))
@@ -739,10 +736,10 @@ static int run_command(struct run *run)
 static void print_help(void)
 {
     puts("usage: mpiexec -n 4 fvmpi run [options] [--] ./app args    each rank under fvmpi\n"
-         "       fvmpi run [options] -- mpiexec -n 4 ./app args    the same from outside, for any launcher\n"
+         "       fvmpi run [options] -- mpiexec -n 4 ./app args    fvmpi starts the launcher; works with any\n"
          "\n"
-         "Starts a program that uses MPI and records where its time goes. The program is not changed; which\n"
-         "MPI it uses is read from its file.\n");
+         "Starts an MPI program and records where its time goes. The program is not changed.\nWhich MPI it uses is "
+         "read from its file.\n");
     fv_config_help();
     puts("\nExit status: the command's; 1 failed, 2 wrong usage, 126 not executable, 127 not found.");
 }

@@ -30,10 +30,10 @@ int fv_run_passes(const struct fv_config *config, int argc, char **argv, int res
     int status = FV_EXIT_OK;
 
     if (!*list || !*output || fv_under_launcher()) {
-        fv_log("run: --passes: %s",
-               !*list     ? "of --counters, which is not given"
-               : !*output ? "name the experiments: -o DIR, of which DIR-1, DIR-2 ... are made"
-                          : "it starts the launcher several times; say fvmpi run --passes ... -- mpiexec ...");
+        fv_log("run: --passes: %s", !*list ? "it needs --counters"
+                                    : !*output
+                                        ? "name the experiments: -o DIR makes DIR-1, DIR-2 ..."
+                                        : "it must start the launcher; say fvmpi run --passes ... -- mpiexec ...");
         return FV_EXIT_USAGE;
     }
     unsigned passes = fv_counters_passes(list);

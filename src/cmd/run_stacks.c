@@ -154,7 +154,7 @@ static int show(const struct stacks_run *r)
     if (status == FV_EXIT_OK && !r->is_quiet)
         fprintf(stderr, "\nas a page: %s/threads-* --html stacks.html\n", FV_COMMAND("fvmpi", "stacks", r->directory));
     else if (status != FV_EXIT_OK)
-        fv_log("stacks: what was recorded is in %s", r->directory);
+        fv_log("stacks: the runs are in %s", r->directory);
     free(names);
     return status;
 }
@@ -170,8 +170,8 @@ static void prepare_solo(struct stacks_run *r)
     if (!fv_config_is(r->config, "--solo"))
         return;
     if (fv_is_launcher(r->rerun.argv[r->rerun.rest]))
-        fv_log("stacks: --solo: not through a launcher: while a rank's threads are parked, other ranks wait for it; "
-               "cache and memory are not told apart");
+        fv_log("stacks: --solo: left out with a launcher, where other ranks would wait for parked threads; cache and "
+               "memory are not separated");
     else
         r->is_solo = fv_solo_runs_init(&r->solo, r->directory, false, r->is_quiet);
 }
@@ -184,7 +184,7 @@ int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
     int status = FV_EXIT_OK;
 
     if (fv_under_launcher()) {
-        fv_log("run: --stacks: it starts the launcher several times; say fvmpi run --stacks ... -- mpiexec ...");
+        fv_log("run: --stacks: it must start the launcher; say fvmpi run --stacks ... -- mpiexec ...");
         return FV_EXIT_USAGE;
     }
     fv_numbers_add(&r.counts, 1);
@@ -200,7 +200,7 @@ int fv_run_stacks(struct fv_config *config, int argc, char **argv, int rest)
     if (r.is_solo)
         fv_solo_runs_release(&r.solo);
     if (status)
-        fv_log("stacks: that run ended with status %d: no further ones are made; what was recorded is in %s", status,
+        fv_log("stacks: this run ended with status %d, so no more are made; the runs so far are in %s", status,
                r.directory);
     return status ? status : show(&r);
 }

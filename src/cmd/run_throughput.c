@@ -51,7 +51,7 @@ static char *new_name(struct throughput *t, const char *what)
 static int run_once(struct throughput *t, size_t count, const char *what)
 {
     if (t->made_count == RUNS) {
-        fv_log("run: --throughput: more than %d runs; name fewer numbers of copies, or take a smaller --repeats", RUNS);
+        fv_log("run: --throughput: more than %d runs; name fewer numbers of copies, or a smaller --repeats", RUNS);
         return FV_EXIT_FAILED;
     }
     const char *const own[] = { "--throughput=0", "--quiet", "-o", new_name(t, what), NULL };
@@ -128,8 +128,8 @@ static int run_copies(struct throughput *t)
 
         status = run_together(t, count);
         if (!status && ranks_of(t) != count) {
-            fv_log("throughput: %s: %zu of %zu copies were recorded; a program with MPI is to be started through its "
-                   "launcher: fvmpi run --throughput -- mpiexec ...",
+            fv_log("throughput: %s: %zu of %zu copies were recorded; start an MPI program by its launcher: fvmpi run "
+                   "--throughput -- mpiexec ...",
                    t->made[t->made_count - 1], ranks_of(t), count);
             return FV_EXIT_FAILED;
         }
@@ -144,7 +144,7 @@ static int run_ranks(struct throughput *t, size_t count)
     int status = run_together(t, count);
 
     if (!status && (count = ranks_of(t)) < 2) {
-        fv_log("throughput: %s: %zu rank%s recorded: nobody shares the node; copies of a program are run without a "
+        fv_log("throughput: %s: %zu rank%s recorded, which shares the node with no other; to run copies, leave out the "
                "launcher",
                t->made[t->made_count - 1], count, count == 1 ? " was" : "s were");
         return FV_EXIT_FAILED;
@@ -180,7 +180,7 @@ static int show(struct throughput *t)
         names[i] = t->made[i];
     int status = fv_stacks_of_copies(&(struct fv_operands){ names, t->made_count }, t->is_quiet ? NULL : stderr);
     if (status != FV_EXIT_OK)
-        fv_log("throughput: what was recorded is in %s", t->directory);
+        fv_log("throughput: the runs are in %s", t->directory);
     else if (!t->is_quiet)
         fprintf(stderr, "\nas a page: %s/%s* --html throughput.html\n", FV_COMMAND("fvmpi", "stacks", t->directory),
                 t->is_launched ? "ranks" : "cop");
@@ -193,11 +193,11 @@ bool fv_run_throughput_may(const struct fv_config *config)
 
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
         if (fv_config_is(config, others[i])) {
-            fv_log("run: --throughput and %s both run the program several times: one at a time", others[i]);
+            fv_log("run: --throughput and %s both run the program several times; leave one of them out", others[i]);
             return false;
         }
     if (!fv_config_is(config, "--mpi-calls")) {
-        fv_log("run: --throughput needs the time in MPI's calls, which --mpi-calls 0 does not record");
+        fv_log("run: --throughput needs the time in MPI calls; leave --mpi-calls 0 out");
         return false;
     }
     return true;
@@ -206,8 +206,8 @@ bool fv_run_throughput_may(const struct fv_config *config)
 static bool has_numbers(const struct throughput *t)
 {
     if (!t->numbers.count)
-        fv_log("run: --throughput: by itself it takes 2, 4 ... up to the number of processors, of which there is one "
-               "here: name numbers above 1, as in --throughput=2,4");
+        fv_log("run: --throughput: no number of copies above 1 (the default ends at the number of processors); name "
+               "some, as in --throughput=2,4");
     return t->numbers.count;
 }
 
@@ -221,8 +221,8 @@ static bool choose_numbers(struct throughput *t, const struct fv_config *config)
                                     t->is_launched ? "ranks" : "copies") &&
                has_numbers(t);
     if (strcmp(list, "1") && !list[strspn(list, "0123456789,")]) {
-        fv_log("run: --throughput=%s: write {N} for the number of ranks in the launcher's command, as in mpiexec -n "
-               "{N}; without it the ranks are those that it starts",
+        fv_log("run: --throughput=%s: the launcher's command has no {N}; write {N} for the number of ranks, as in "
+               "mpiexec -n {N}, or leave out the numbers",
                list);
         return false;
     }
@@ -234,8 +234,8 @@ static void prepare_solo(struct throughput *t)
 {
     fv_solo_runs_init(&t->solo, t->directory, true, t->is_quiet);
     if (t->is_launched && t->solo.how == FV_SOLO_PIRATE && t->solo.page && t->solo.page->domains[0]) {
-        fv_log("throughput: cache and memory are not told apart: ranks are on processors with several last caches, of "
-               "which a process can hold a part of one");
+        fv_log("throughput: cache and memory are not separated: the ranks use several last-level caches, and a part "
+               "can be held of only one");
         t->solo.how = FV_SOLO_WHOLE;
     }
 }
@@ -249,8 +249,7 @@ int fv_run_throughput(struct fv_config *config, int argc, char **argv, int rest)
     int status;
 
     if (fv_under_launcher()) {
-        fv_log(
-            "run: --throughput: it starts the launcher several times; say fvmpi run --throughput ... -- mpiexec ...");
+        fv_log("run: --throughput: it must start the launcher; say fvmpi run --throughput ... -- mpiexec ...");
         return FV_EXIT_USAGE;
     }
     t.is_numbered = fv_rerun_has_number(&t.rerun);
@@ -265,7 +264,7 @@ int fv_run_throughput(struct fv_config *config, int argc, char **argv, int rest)
     status = t.solo.page ? run_all(&t) : FV_EXIT_FAILED;
     fv_solo_runs_release(&t.solo);
     if (status)
-        fv_log("throughput: a run ended with status %d: no further ones are made; what was recorded is in %s", status,
+        fv_log("throughput: a run ended with status %d, so no more are made; the runs so far are in %s", status,
                t.directory);
     else
         status = show(&t);

@@ -21,19 +21,18 @@ struct options {
 
 static const char usage[] =
     "usage: fvmpi scaling [options] DIR DIR...\n"
-    "Says how a program scales, from its runs on several numbers of ranks: speedup, POP's efficiencies by size, which "
-    "of them\n"
-    "fell most, and which parts of the program (sections, procedures, computing between calls, MPI functions) take "
-    "longer than\n"
-    "they would if they scaled. Several runs of one size count by their mean.\n"
+    "Says how a program scales, from its runs on several numbers of ranks: speedup, POP's efficiencies by size, and "
+    "which of\n"
+    "them fell most. It names the parts of the program that take longer than they would if they scaled: sections,\n"
+    "procedures, computing between calls, MPI functions. If several runs have one size, their mean counts.\n"
     "\n"
     "  --strong       the same problem was solved on more ranks\n"
     "  --weak         the problem grew with the ranks\n"
-    "  --json FILE    everything as JSON, schema fvmpi-scaling-1; - is stdout\n"
-    "  --csv DIR      one file for each table\n"
-    "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
-    "  --schema       prints the JSON Schema of what --json writes\n"
-    "  --text         text too, beside files\n"
+    "  --json FILE    write everything as JSON, schema fvmpi-scaling-1; - is stdout\n"
+    "  --csv DIR      write one file for each table\n"
+    "  --html FILE    write a page for a browser, in one file that needs nothing else; - is stdout\n"
+    "  --schema       print the JSON Schema of what --json writes\n"
+    "  --text         print the text, too, beside files\n"
     "  --top N        rows in each table of parts (10)\n"
     "  --all          all rows\n" FV_OUTPUT_USAGE "\n"
     "Exit status: 0 compared, 1 could not be compared, 2 wrong usage.\n";
@@ -99,10 +98,10 @@ static int parse(int argc, char **argv, struct options *o)
     o->count = (size_t)(argc - optind);
     if (o->count < 2)
         return wrong(o->count ? o->directories[0] : "no experiment",
-                     "runs on two numbers of ranks at least are needed");
+                     "runs on at least two numbers of ranks are needed");
     o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
-        return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
+        return wrong(o->csv, "--csv would write into the directory of a recorded run; name another directory");
     const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->page } };
     return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }

@@ -217,16 +217,16 @@ static bool is_proven(struct fv_solo_runs *s, uint32_t cpu, char *why, size_t si
     }
     fv_pirate_end(pirate);
     if (isnan(with))
-        snprintf(why, size,
-                 "no other processor has the same last cache, or a line in it can't be told from one in memory");
+        snprintf(why, size, "no other processor has the same last cache, or its latency is that of memory");
     else if (missed > FV_SOLO_MISSES)
         snprintf(why, size, "a process that held half of it lost %.0f %% of its lines", missed * 100);
     else if (fmax(before, after) > PROVEN_SAME * fmin(before, after))
-        snprintf(why, size, "a chase took %.0f ns a step before, and %.0f ns after: others use it", before, after);
+        snprintf(why, size, "a pointer chase took %.0f ns per step before, and %.0f ns after: others use it", before,
+                 after);
     else
         snprintf(why, size,
-                 "a chase through what does not fit beside a process that holds half of it took %.0f ns a step "
-                 "without, and %.0f ns with it",
+                 "a pointer chase that should not fit beside a process with half of it took %.0f ns per step without "
+                 "it, and %.0f ns with it",
                  before, with);
     return missed <= FV_SOLO_MISSES && fmax(before, after) <= PROVEN_SAME * fmin(before, after) &&
            with >= PROVEN_RATIO * fmax(before, after);
@@ -243,7 +243,7 @@ static bool is_ever_proven(struct fv_solo_runs *s, uint32_t cpu, char *why, size
 
 static void choose(struct fv_solo_runs *s, bool is_quiet)
 {
-    char why[200] = "it can't be told from memory, or from the caches of a processor, by what a chase takes",
+    char why[200] = "a pointer chase does not distinguish it from memory, or from the caches of a processor",
          size[FV_WORD];
     uint32_t cpu = first_cpu();
 
@@ -252,7 +252,7 @@ static void choose(struct fv_solo_runs *s, bool is_quiet)
              : s->cache.bytes && is_ever_proven(s, cpu, why, sizeof(why)) ? FV_SOLO_PIRATE
                                                                           : FV_SOLO_WHOLE;
     if (s->how == FV_SOLO_WHOLE && !is_quiet)
-        fv_log("run: cache and memory are not separable here: the shared cache%s%s: %s",
+        fv_log("run: cache and memory cannot be separated here: the shared cache%s%s: %s",
                s->cache.bytes ? ", measured as " : "", s->cache.bytes ? fv_words_bytes(s->cache.bytes, size) : "", why);
     else if (!is_quiet)
         fv_log("run: the shared cache%s%s: parts of it by %s", s->cache.bytes ? ", measured as " : "",
@@ -273,7 +273,7 @@ bool fv_solo_runs_init(struct fv_solo_runs *s, const char *directory, bool takes
     if (fd >= 0 && !ftruncate(fd, PAGE))
         memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
-        fv_log("run: %s: %s; nobody runs alone", s->path, strerror(errno));
+        fv_log("run: %s: %s; threads and ranks are not run alone", s->path, strerror(errno));
     if (fd >= 0)
         close(fd);
     s->page = memory == MAP_FAILED ? NULL : memory;

@@ -25,32 +25,31 @@ struct options {
 static const char usage[] =
     "usage: fvmpi stacks DIR [options]\n"
     "       fvmpi stacks DIR DIR... [options]\n"
-    "What takes the speedup of threads, of runs under fvmpi run --threads: in phases in which they work in parallel, "
-    "from their creation to their join, or in a\n"
-    "parallel region of OpenMP.\n"
+    "Says what limits the speedup of threads, from runs of `fvmpi run --threads`. It looks at phases in which threads "
+    "work\n"
+    "in parallel: from their creation to their join, or in a parallel region of OpenMP.\n"
     "\n"
-    "Of one run: how much of the speedup of N threads waiting for locks, barriers and conditions takes.\n"
-    "  --t1 SECONDS   what the phase takes with one thread (all its times on a rank): then the speedup is known, else "
-    "bounds of it are shown\n"
+    "One run: how much of the speedup of N threads is lost to waiting for locks, barriers and conditions.\n"
+    "  --t1 SECONDS   time of the phase with one thread (all its times on a rank): the speedup is then known.\n"
+    "                 Without it, bounds are shown\n"
     "  --phase N      this phase only\n"
     "\n"
-    "Of runs with 1, 2, 4, ... threads: the speedup by number of threads, of the whole program and of each phase, and "
-    "what takes the rest: serial time, waits,\n"
-    "imbalance, few processors, and work that takes threads longer. Several runs of one number of threads count by "
-    "their mean.\n"
-    "  --json FILE    everything as JSON, schema fvmpi-stacks-1; - is stdout\n"
-    "  --csv DIR      one file for each table\n"
-    "  --html FILE    a page to look at in a browser: one file that needs nothing else; - is stdout\n"
-    "  --schema       alone: prints the JSON Schema of what --json writes\n"
-    "  --text         text too, beside files\n"
+    "Runs with 1, 2, 4, ... threads: the speedup by number of threads, of the whole program and of each phase.\n"
+    "Also what takes the rest: serial time, waits, imbalance, few processors, and work that takes threads longer.\n"
+    "If several runs have one number of threads, the shortest counts.\n"
+    "  --json FILE    write everything as JSON, schema fvmpi-stacks-1; - is stdout\n"
+    "  --csv DIR      write one file for each table\n"
+    "  --html FILE    write a page for a browser, in one file that needs nothing else; - is stdout\n"
+    "  --schema       alone: print the JSON Schema of what --json writes\n"
+    "  --text         print the text, too, beside files\n"
     "\n"
-    "Of runs of fvmpi run --throughput: what sharing a node's caches and memory takes from copies of a program, or "
-    "from its ranks.\n"
+    "Runs of `fvmpi run --throughput`: what sharing caches and memory of a node costs copies of a program, or its "
+    "ranks.\n"
     "\n"
     "  --top N        phases, ranks or copies (10)\n"
     "  --all          all of them\n" FV_OUTPUT_USAGE "\n"
-    "Cache and memory are told apart by runs of fvmpi run --stacks --solo. Exit status: 0 shown, 1 nothing to show, or "
-    "T1 does not fit the phase, 2 wrong usage.\n";
+    "Runs of `fvmpi run --stacks --solo` separate cache from memory.\n"
+    "Exit status: 0 shown, 1 nothing to show, or T1 does not fit the phase, 2 wrong usage.\n";
 
 static int wrong(const char *what, const char *why)
 {
@@ -127,8 +126,7 @@ static int check(const struct fv_model *m, struct options *o)
             only = i + 1;
         }
     if (fv_model_phases(m)->alone.is) {
-        fv_log("stacks: %s: one thread, or rank, at a time ran alone in it, so that its times are not the program's; "
-               "name it beside the runs in which all ran",
+        fv_log("stacks: %s: its threads or ranks ran one at a time; name it together with the runs in which all ran",
                o->directories.items[0]);
         return FV_EXIT_FAILED;
     }
@@ -185,10 +183,10 @@ static int check_several(struct options *o)
 
     if (o->view.t1_s > 0 || o->view.phase)
         return wrong(o->view.phase ? "--phase" : "--t1",
-                     "it is of one run: of several, T1 is that of those with one thread");
+                     "it goes with one run; among several, T1 comes from the run with one thread");
     o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
-        return wrong(o->csv, "--csv would put tables among the files of a recorded run; name another directory");
+        return wrong(o->csv, "--csv would write into the directory of a recorded run; name another directory");
     return fv_output_check(files, 2, o->text ? "--text" : NULL, wrong);
 }
 
@@ -231,12 +229,11 @@ static void say_others(const struct fv_speedup *speedup, const size_t *asked, bo
 {
     for (size_t i = 0; i < speedup->run_count; i++)
         if (speedup->runs[i].threads != asked[i]) {
-            fv_log(
-                "stacks: %zu thread%s asked for, %zu worked in parallel: %s", asked[i],
-                asked[i] == 1 ? " was" : "s were", speedup->runs[i].threads,
-                is_replaced
-                    ? "the program chose so"
-                    : "where the program does not take OMP_NUM_THREADS, write {N} for the number among its arguments");
+            fv_log("stacks: %zu thread%s asked for, %zu worked in parallel: %s", asked[i],
+                   asked[i] == 1 ? " was" : "s were", speedup->runs[i].threads,
+                   is_replaced
+                       ? "the program chose so"
+                       : "if the program does not read OMP_NUM_THREADS, write {N} for the number in its arguments");
             return;
         }
 }
@@ -287,7 +284,7 @@ int fv_cmd_stacks(int argc, char **argv)
                      : options.csv  ? "--csv"
                      : options.page ? "--html"
                                     : "--text",
-                     "it is of runs with several numbers of threads; of one run fvmpi report writes it");
+                     "it needs runs with several numbers of threads; for one run use fvmpi report");
     if (fv_profile_open(options.directories.items, options.directories.count, &(struct fv_profile_options){ 0 },
                         &profile))
         return FV_EXIT_FAILED;

@@ -268,7 +268,7 @@ static void say(const struct stage *s, const char *local, const char *experiment
     fv_log("%s: %zu rank file%s not moved there: %s: %s; %s in %s. %s: %s%s", experiment, s->failed,
            s->failed == 1 ? " is" : "s are", s->name, is_taken ? "another file has that name" : strerror(s->error),
            s->failed == 1 ? "it stays" : "they stay", local,
-           is_taken ? "Move the other one away, then" : "Mend that, then", FV_COMMAND("fvmpi", "gather", local),
+           is_taken ? "Move the other one away, then" : "Fix that, then", FV_COMMAND("fvmpi", "gather", local),
            s->wish->for_node ? FV_FOR_NODE : "");
 }
 
@@ -297,8 +297,8 @@ bool fv_stage(const char *local, const char *experiment, const struct fv_stage_w
     ssize_t n = s.local < 0 ? -1 : read_experiment(s.local, text, sizeof(text));
     if (n < 0)
         fv_log("%s: %s; nothing is gathered from there", local,
-               s.local >= 0     ? "does not say of which experiment it is"
-               : errno == EPERM ? "is not this user's alone"
+               s.local >= 0     ? "does not name its experiment"
+               : errno == EPERM ? "another user owns it or can write to it"
                                 : strerror(errno));
     if (n > 0) {
         experiment = experiment ? experiment : text;
@@ -388,8 +388,7 @@ static void stage_if_here(const char *host, const char *directory, void *arg)
     if (lstat(directory, &st) && errno == ENOENT && has_all_ranks(n->experiment))
         remove_note(n->experiment, note);
     else if (lstat(directory, &st) && errno == ENOENT)
-        fv_log("%s: %s of %s is not there any more: rank files in it are lost, if nobody moved them; reports go on to "
-               "say so",
+        fv_log("%s: %s of %s is gone; rank files in it are lost unless you moved them, and reports say so",
                n->experiment, directory, host);
     n->good = fv_stage(directory, n->experiment, &(struct fv_stage_wish){ 0 }, n->staged) && n->good;
 }

@@ -19,29 +19,28 @@
 
 static const char usage[] =
     "usage: fvmpi stat [EVENT...] [options]\n"
-    "What the kernel and the hardware of this machine count, a line a sample: counters as what they count in a second "
-    "of true time, gauges as they\n"
-    "are. EVENT is SENSOR.NAME, of all sources together (the sum; of temperatures and clocks the mean), or "
-    "SENSOR.NAME@SOURCE; stars stand for\n"
-    "anything, and SENSOR alone is all that it has: cpu.user, net.rx_bytes@eth0, 'vmstat.pg*', pressure. Without any: "
-    "what most want to see.\n"
+    "Prints what the kernel and the hardware of this machine count, one line per sample.\n"
+    "A counter is shown as its count per second, a gauge as it is.\n"
+    "EVENT is SENSOR.NAME, for all sources together (the sum; for temperatures and clocks the mean), or "
+    "SENSOR.NAME@SOURCE.\n"
+    "A star matches anything. SENSOR alone means all its events: cpu.user, net.rx_bytes@eth0, 'vmstat.pg*', pressure.\n"
+    "Without EVENT, the usual events are shown.\n"
     "\n"
-    "  -i, --interval S  seconds from sample to sample (1; 0.001 at least)\n"
-    "  -n, --count N     samples; then it ends. Without: until it is interrupted\n"
-    "      --per-source  a column for each source\n"
-    "      --share       in percent of the most that it can be, where the machine says what that is: links, clocks, "
-    "processors\n"
-    "      --csv         time_s (from the start), late_s (behind its time), then the events' full names\n"
-    "      --from FILE   what `fvmpi record` wrote, in place of this machine: with its time, labels and pauses; in CSV "
-    "`label` is the last column\n"
-    "      --summary     of such a file: mean, least, median, 99th percentile and largest of each series\n"
-    "  -l, --list        the events of this machine, with their units, and what reading a sensor takes; and the "
-    "sensors that it has not\n"
-    "  -h, --help\n"
+    "  -i, --interval S  seconds from sample to sample (1; at least 0.001)\n"
+    "  -n, --count N     end after N samples (default: when interrupted)\n"
+    "      --per-source  one column for each source\n"
+    "      --share       percent of the maximum, where the machine reports it: links, clocks, processors\n"
+    "      --csv         write CSV: time_s (from the start), late_s (how late the sample is), then the events by full "
+    "names\n"
+    "      --from FILE   print a file of `fvmpi record`, with its labels and pauses (in CSV: the last column, "
+    "`label`)\n"
+    "      --summary     with --from: mean, minimum, median, 99th percentile and maximum of each series\n"
+    "  -l, --list        list this machine's events with their units, the cost of reading each sensor, and missing "
+    "sensors\n"
+    "  -h, --help        print this help\n"
     "\n"
-    "A value that is not known is `-`, in CSV empty. FVMPI_SENSORS_ROOT: below which /proc and /sys are. Exit status: "
-    "0 ended or interrupted,\n"
-    "1 not on this machine, 2 wrong usage.\n";
+    "An unknown value is `-`, in CSV empty. FVMPI_SENSORS_ROOT: directory that contains /proc and /sys.\n"
+    "Exit status: 0 ended or interrupted, 1 not on this machine, 2 wrong usage.\n";
 
 struct stat_run {
     struct fv_operands operands;
@@ -103,7 +102,7 @@ static void warn_of_cost(const struct stat_run *s)
     double cost = fv_watch_cost(&s->watch);
 
     if (cost > 0.1 * s->interval_s)
-        fv_log("stat: to read these takes %.2g ms, %.0f %% of a processor at this interval", 1e3 * cost,
+        fv_log("stat: reading these takes %.2g ms, %.0f %% of a processor at this interval", 1e3 * cost,
                100 * fmin(cost / s->interval_s, 1));
 }
 
@@ -209,8 +208,9 @@ static int take_option(void *options, int option)
 static int print_recorded(const struct stat_run *s)
 {
     if (s->has_interval || s->per_source || s->share || s->list)
-        return wrong("--from",
-                     "a recording has its interval and its series: not with --interval, --per-source, --share, --list");
+        return wrong(
+            "--from",
+            "a recording has its own interval and series; leave out --interval, --per-source, --share and --list");
     return fv_stat_recording(&(struct fv_stat_recording){ s->from, s->operands, s->count, s->csv, s->summary });
 }
 
@@ -238,7 +238,7 @@ int fv_cmd_stat(int argc, char **argv)
     if (s.from)
         return print_recorded(&s);
     if (s.summary)
-        return wrong("--summary", "it is of a recording: --from FILE");
+        return wrong("--summary", "it goes with a recording: --from FILE");
     status = s.list ? list(&s) : fv_watching_choose(&s.watch, &s.operands, s.per_source, "fvmpi stat");
     if (status == FV_GO_ON)
         status = sample_columns(&s);

@@ -240,11 +240,13 @@ static int say_faults(const struct print *p)
     const struct fv_recording_reader *from = &p->from;
 
     if (from->damaged)
-        fv_log("stat: %s: %zu damaged lines are left out", p->options->path, from->damaged);
+        fv_log("stat: %s: %zu damaged line%s left out", p->options->path, from->damaged,
+               from->damaged == 1 ? " is" : "s are");
     if (from->is_missing)
-        fv_log("stat: %s: it goes on there, but this is not there or not of this recording", from->path);
+        fv_log("stat: %s: the recording continues there, but this file is missing or not of this recording",
+               from->path);
     else if (!from->has_ended && !(p->options->count && p->samples == p->options->count))
-        fv_log("stat: %s: it has no end%s: it was killed, or is still recorded", p->options->path,
+        fv_log("stat: %s: the recording has no end%s: it was killed, or still runs", p->options->path,
                from->is_torn ? ", and its last line is torn" : "");
     if (fflush(stdout) || ferror(stdout)) {
         fv_log("stat: standard output: %s", fv_strerror(-FV_EIO));
@@ -255,7 +257,7 @@ static int say_faults(const struct print *p)
 
 static const char *why_not(int err)
 {
-    return err == -FV_EFORMAT    ? "no recording of fvmpi record"
+    return err == -FV_EFORMAT    ? "not a recording of fvmpi record"
            : err == -FV_EVERSION ? "recorded by another version of fvmpi"
                                  : fv_strerror(err);
 }

@@ -137,7 +137,7 @@ static void say_losses(const struct fv_problems *problems)
         first = losses++ ? first : &problems->items[i];
     }
     if (losses)
-        fv_log("report: what was recorded is not complete: %s%s%s%s; --table problems lists all",
+        fv_log("report: the recording is incomplete: %s%s%s%s; --table problems lists all",
                first->file ? first->file : "", first->file ? ": " : "", first->text, losses > 1 ? ", ..." : "");
 }
 

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
         return FV_EXIT_USAGE;
     }
     if (n <= 0) {
-        fv_log("fvunify: /proc is not mounted, by which it finds its own files; mount it: mount -t proc proc /proc");
+        fv_log("fvunify: /proc is not mounted, and is needed to find its files; mount it: mount -t proc proc /proc");
         return FV_EXIT_FAILED;
     }
     path[n] = '\0';

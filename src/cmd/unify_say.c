@@ -76,37 +76,41 @@ bool fv_unify_has_traces(struct fv_unify *r)
     for (size_t i = 0; i < d->rank_count; i++)
         without += !d->ranks[i].traced;
     if (first_process && without && without == d->rank_count && find_traced(r->options.directory, other, sizeof(other)))
-        fv_log("%s: %u of %zu ranks have a profile and no events; %s beside it has events: %s", r->options.directory,
-               without, d->rank_count, other, FV_COMMAND("fvunify", other));
+        fv_log("%s: %u of %zu rank%s: only a profile, no events; %s beside it has events: %s", r->options.directory,
+               without, d->rank_count, fv_words_s(d->rank_count), other, FV_COMMAND("fvunify", other));
     else if (first_process && without)
-        fv_log("%s: %u of %zu ranks have a profile and no events; record with `fvmpi run --trace`%s",
-               r->options.directory, without, d->rank_count, without == d->rank_count ? "" : ". The others are merged");
+        fv_log("%s: %u of %zu rank%s: only a profile, no events; record with `fvmpi run --trace`%s",
+               r->options.directory, without, d->rank_count, fv_words_s(d->rank_count),
+               without == d->rank_count ? "" : ". The others are merged");
     r->incomplete = r->incomplete || without;
     return without < d->rank_count;
 }
 
 static struct missing {
     uint64_t calls, instances, samples, of_threads, of_files;
-    bool disk, budget, by_clone; /* why: of some rank; by_clone: calls */
-    uint32_t error;              /* of the disk */
+    uint32_t lacking, by_clone; /* ranks without some calls; of these, by a child's */
+    bool disk, budget;          /* why: of some rank */
+    uint32_t error;             /* of the disk */
 } missing_of(const struct fv_unify *r)
 {
     struct missing m = { 0 };
 
     for (size_t i = 0; i < r->merge.defs.rank_count; i++) {
         const struct fv_def_rank *rank = &r->merge.defs.ranks[i];
-        bool any = rank->dropped || rank->dropped_instances || rank->dropped_samples || rank->dropped_of_threads ||
-                   rank->dropped_of_files;
+        bool is_by_clone = fv_is_by_clone(rank->dropped, rank->refused, rank->stop_ticks != 0);
+        bool any = (rank->dropped && !is_by_clone) || rank->dropped_instances || rank->dropped_samples ||
+                   rank->dropped_of_threads || rank->dropped_of_files;
 
         m.disk |= any && rank->refused;
         m.error = any && rank->refused_error ? rank->refused_error : m.error;
         m.budget |= any && !rank->refused;
-        m.by_clone |= rank->dropped && !rank->refused && !rank->stop_ticks;
-        m.calls += r->merge.defs.ranks[i].dropped;
-        m.instances += r->merge.defs.ranks[i].dropped_instances;
-        m.samples += r->merge.defs.ranks[i].dropped_samples;
-        m.of_threads += r->merge.defs.ranks[i].dropped_of_threads;
-        m.of_files += r->merge.defs.ranks[i].dropped_of_files;
+        m.lacking += rank->dropped != 0;
+        m.by_clone += is_by_clone;
+        m.calls += rank->dropped;
+        m.instances += rank->dropped_instances;
+        m.samples += rank->dropped_samples;
+        m.of_threads += rank->dropped_of_threads;
+        m.of_files += rank->dropped_of_files;
     }
     return m;
 }
@@ -128,24 +132,64 @@ static uint32_t count_unlisted(const struct fv_defs *d)
     return count;
 }
 
+/* "1 call is", "2 calls are". */
+#define ARE 80
+static char *are(uint64_t count, const char *noun, const char *of, char out[ARE])
+{
+    snprintf(out, ARE, "%llu %s%s%s %s", (unsigned long long)count, noun, fv_words_s(count), of,
+             count == 1 ? "is" : "are");
+    return out;
+}
+
 /* Returns how many are damaged. */
 static uint64_t say_samples(const struct fv_unify *r, const struct missing *m, const char *where, const char *full)
 {
     /* With --no-samples or --no-analysis one of both is 0; the analysis knows nothing of threads that make no calls. */
     const uint64_t damaged =
         r->samples.damaged > r->analysis.samples.damaged ? r->samples.damaged : r->analysis.samples.damaged;
+    static const char of[] = " of the CPU clock";
+    char n[ARE];
 
     if (m->samples)
-        fv_log("%s: %llu samples of the CPU clock are not in the trace: its file was in use just then, or %s", where,
-               (unsigned long long)m->samples, full);
+        fv_log("%s: %s not in the trace: the file was in use at that moment, or %s", where,
+               are(m->samples, "sample", of, n), full);
     if (damaged)
-        fv_log("%s: %llu samples of the CPU clock are damaged or missing; they are left out", where,
-               (unsigned long long)damaged);
+        fv_log("%s: %s damaged or missing, and left out", where, are(damaged, "sample", of, n));
     if (r->samples.behind)
-        fv_log("%s: %llu samples of the CPU clock are later than the last sign of life of their rank: its file is "
-               "damaged, or was read while it was written; they are left out",
-               where, (unsigned long long)r->samples.behind);
+        fv_log("%s: %s left out, being later than the rank's last sign of life: its file is damaged, or was read while "
+               "it was written",
+               where, are(r->samples.behind, "sample", of, n));
     return damaged;
+}
+
+static void say_damaged(const struct fv_unify *r, const char *where)
+{
+    const struct fv_instance_stats *i = &r->instances;
+    char n[ARE];
+
+    if (r->stats.lost)
+        fv_log("%s: %s not in the trace: the file is damaged or could not grow, or a signal handler called MPI while "
+               "another call was written. What ranks did then is unknown",
+               where, are(r->stats.lost, "call", "", n));
+    if (r->stats.damaged)
+        fv_log("%s: %s damaged; their first records are merged", where, are(r->stats.damaged, "chunk", "", n));
+    if (i->damaged + i->no_context)
+        fv_log("%s: %s left out: %llu damaged or missing, %llu of functions that the damaged file does not name", where,
+               are(i->damaged + i->no_context, "measured call", "", n), (unsigned long long)i->damaged,
+               (unsigned long long)i->no_context);
+    if (r->unknown_sections)
+        fv_log("%s: %s left out: the damaged file does not name the section", where,
+               are(r->unknown_sections, "begin or end", " of a section", n));
+}
+
+/* Of a rank whose trace did not end early it was a child; of several ranks it may be both. */
+static void say_calls(const struct missing *m, const char *where, const char *full)
+{
+    const bool all = m->by_clone == m->lacking;
+    char n[ARE];
+
+    fv_log("%s: %s not in the trace: %s%s%s", where, are(m->calls, "call", "", n), all ? "" : full,
+           !all && m->by_clone ? "; or " : "", m->by_clone ? FV_WORDS_BY_CLONE : "");
 }
 
 void fv_unify_say_missing(struct fv_unify *r)
@@ -154,40 +198,25 @@ void fv_unify_say_missing(struct fv_unify *r)
     const struct fv_instance_stats *i = &r->instances;
     const struct missing m = missing_of(r);
     const char *where = r->options.output ? r->options.output : r->options.directory;
-    char why[300];
+    char why[300], n[ARE];
     const char *full = full_of(&m, why);
 
     if (m.calls)
-        fv_log("%s: %llu calls are not in the trace: %s", where, (unsigned long long)m.calls,
-               m.by_clone ? FV_WORDS_BY_CLONE : full);
+        say_calls(&m, where, full);
     if (m.instances)
-        fv_log("%s: %llu measured instances of functions are not in the trace: its file was in use just then, or %s",
-               where, (unsigned long long)m.instances, full);
+        fv_log("%s: %s not in the trace: the file was in use at that moment, or %s", where,
+               are(m.instances, "measured call", "", n), full);
     const uint64_t damaged_samples = say_samples(r, &m, where, full);
     if (m.of_threads)
-        fv_log("%s: %llu events of threads are not in the trace: a thread held more than 64 locks at once, "
-               "or %s",
-               where, (unsigned long long)m.of_threads, full);
+        fv_log("%s: %s not in the trace: a thread held more than 64 locks at once, or %s", where,
+               are(m.of_threads, "event", " of threads", n), full);
     if (m.of_files)
-        fv_log("%s: %llu calls of functions for files are not in the trace: %s", where, (unsigned long long)m.of_files,
-               full);
-    if (r->stats.lost)
-        fv_log("%s: %llu calls are not in the trace: their file is damaged, or they are of signal handlers that "
-               "interrupted the writing of another one, or it could not grow; what ranks did meanwhile is unknown",
-               where, (unsigned long long)r->stats.lost);
-    if (r->stats.damaged)
-        fv_log("%s: %llu damaged chunks were cut short", where, (unsigned long long)r->stats.damaged);
-    if (i->damaged + i->no_context)
-        fv_log("%s: %llu measured instances of functions are damaged or missing, %llu are of functions that the "
-               "damaged file does not name; they are left out",
-               where, (unsigned long long)i->damaged, (unsigned long long)i->no_context);
-    if (r->unknown_sections)
-        fv_log("%s: %llu times sections began or ended that the damaged file does not name; they are left out", where,
-               (unsigned long long)r->unknown_sections);
+        fv_log("%s: %s not in the trace: %s", where, are(m.of_files, "file operation", "", n), full);
+    say_damaged(r, where);
     if (unlisted)
         fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
                "messages and collective calls on %s are left out",
-               where, unlisted, unlisted == 1 ? "" : "s", unlisted == 1 ? "it" : "them");
+               where, unlisted, fv_words_s(unlisted), unlisted == 1 ? "it" : "them");
     r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files ||
                     damaged_samples || r->samples.behind || r->stats.lost || r->stats.damaged || i->damaged ||
                     i->no_context || r->unknown_sections || unlisted;
@@ -196,19 +225,31 @@ void fv_unify_say_missing(struct fv_unify *r)
 static void say_instances(const struct fv_unify *r, const char *where)
 {
     const struct fv_instance_stats *s = &r->instances;
+    static const char noun[] = "measured call";
+    char n[ARE];
 
     if (s->off)
-        fv_log("%s: %llu measured instances of functions began while recording was off, and are left out", where,
-               (unsigned long long)s->off);
+        fv_log("%s: %s left out: recording was off at the begin", where, are(s->off, noun, "", n));
     if (s->crossed)
-        fv_log("%s: %llu measured instances of functions overlap others of their thread, and are left out", where,
-               (unsigned long long)s->crossed);
+        fv_log("%s: %s left out: another one of the thread overlaps", where, are(s->crossed, noun, "", n));
     if (s->cut)
-        fv_log("%s: %llu measured instances of functions began or ended in a call of MPI; that part is cut off", where,
-               (unsigned long long)s->cut);
+        fv_log("%s: %s cut at an MPI call, in which the begin or the end was", where, are(s->cut, noun, "", n));
     if (s->told)
-        fv_log("%s/traces.otf2: %llu measured instance%s of functions", where, (unsigned long long)s->told,
-               fv_words_s(s->told));
+        fv_log("%s/traces.otf2: %llu measured call%s", where, (unsigned long long)s->told, fv_words_s(s->told));
+}
+
+static void say_details(const struct fv_replay_stats *s, const char *where)
+{
+    if (s->no_comm)
+        fv_log("%s: %llu message%s and collective calls on communicators that are not described", where,
+               (unsigned long long)s->no_comm, fv_words_s(s->no_comm));
+    if (s->no_op)
+        fv_log("%s: %llu start%s of persistent collectives without a record of the operation, written as calls only",
+               where, (unsigned long long)s->no_op, fv_words_s(s->no_op));
+    fv_log(
+        "%s: %llu completion%s without a start in the trace, %llu request%s in progress at the end, %llu open call%s",
+        where, (unsigned long long)s->no_begin, fv_words_s(s->no_begin), (unsigned long long)s->unfinished,
+        fv_words_s(s->unfinished), (unsigned long long)s->open_calls, fv_words_s(s->open_calls));
 }
 
 void fv_unify_say_result(const struct fv_unify *r, double seconds)
@@ -216,6 +257,7 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
     const struct fv_replay_stats *s = &r->stats;
     const struct fv_defs *d = &r->merge.defs;
     const char *where = r->options.output ? r->options.output : r->options.directory;
+    char n[ARE];
 
     for (size_t i = 0; i < d->rank_count; i++)
         if (!fv_state_is_end(d->ranks[i].state))
@@ -223,30 +265,19 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
                    d->ranks[i].state == FV_STATE_ABORTED ? "called MPI_Abort"
                    : d->ranks[i].runs                    ? "still runs"
                                                          : "was killed");
-    if (s->no_comm && r->options.verbose)
-        fv_log("%s: %llu messages and collective calls on communicators that are not described", where,
-               (unsigned long long)s->no_comm);
-    if (s->no_op && r->options.verbose)
-        fv_log("%s: %llu starts of persistent collectives are calls without a record of the operation", where,
-               (unsigned long long)s->no_op);
     if (r->options.verbose)
-        fv_log("%s: %llu completions without a beginning in the trace, %llu requests under way at the end, "
-               "%llu open calls",
-               where, (unsigned long long)s->no_begin, (unsigned long long)s->unfinished,
-               (unsigned long long)s->open_calls);
+        say_details(s, where);
     say_instances(r, where);
     if (r->samples.told)
         fv_log("%s/traces.otf2: %llu sample%s of the CPU clock%s", where, (unsigned long long)r->samples.told,
-               fv_words_s(r->samples.told),
-               r->merge.calling ? "; regions are entered and left as calling contexts" : "");
+               fv_words_s(r->samples.told), r->merge.calling ? "; regions are written as calling contexts" : "");
     if (r->samples.off)
-        fv_log("%s: %llu samples of the CPU clock were taken while calls were not recorded, in a pause or after the "
-               "trace was full; they are left out",
-               where, (unsigned long long)r->samples.off);
+        fv_log("%s: %s left out: taken while calls were not recorded, in a pause or after the trace was full", where,
+               are(r->samples.off, "sample", " of the CPU clock", n));
     if (!s->calls && !r->incomplete)
-        fv_log("%s: no call is in the trace, because recording was off, or MPI's calls are left out; which of them "
-               "says: %s",
-               where, FV_COMMAND("fvmpi", "report", r->options.directory));
-    fv_log("%s/traces.otf2: %zu rank%s, %llu calls, %llu events, in %.1f s", where, d->rank_count,
-           d->rank_count == 1 ? "" : "s", (unsigned long long)s->calls, (unsigned long long)s->records, seconds);
+        fv_log("%s: no call is in the trace: recording was off, or MPI calls are left out; see: %s", where,
+               FV_COMMAND("fvmpi", "report", r->options.directory));
+    fv_log("%s/traces.otf2: %zu rank%s, %llu call%s, %llu event%s, in %.1f s", where, d->rank_count,
+           fv_words_s(d->rank_count), (unsigned long long)s->calls, fv_words_s(s->calls),
+           (unsigned long long)s->records, fv_words_s(s->records), seconds);
 }

@@ -32,16 +32,15 @@ int fv_watching_choose(struct fv_watch *watch, const struct fv_operands *pattern
     if (!patterns->count)
         fv_watch_add_usual(watch, is_per_source);
     if (status == FV_GO_ON && !watch->count) {
-        fv_log("%s: this machine has no sensors that are known: is there a /proc in %s/?", command + sizeof("fvmpi"),
-               fv_sensors_root());
+        fv_log("%s: no known sensors found; is there a /proc in %s/?", command + sizeof("fvmpi"), fv_sensors_root());
         return FV_EXIT_FAILED;
     }
     if (watch->left_out)
-        fv_log("%s: %zu columns are left out: there is room for %zu", command + sizeof("fvmpi"), watch->left_out,
-               watch->count);
+        fv_log("%s: %zu column%s left out; there is room for %zu", command + sizeof("fvmpi"), watch->left_out,
+               watch->left_out == 1 ? " is" : "s are", watch->count);
     for (size_t i = 0; i < watch->sensor_count; i++)
         if (watch->sensors[i].sensor.left_out)
-            fv_log("%s: %s: %zu sources or events are left out: there are too many", command + sizeof("fvmpi"),
+            fv_log("%s: %s: %zu sources or events are left out; there are too many", command + sizeof("fvmpi"),
                    watch->sensors[i].sensor.kind->name, watch->sensors[i].sensor.left_out);
     return status;
 }

@@ -213,9 +213,8 @@ static void choose_waits(struct fv_diff *d)
     d->waits = with == runs ? FV_WAITS_ANALYSIS : FV_WAITS_PROFILE;
     if (with && with < runs)
         fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
-                       "an analysis.json that can be used stands beside %zu of %zu experiments: waiting is "
-                       "the profiles' own. fvunify "
-                       "makes the others, of runs with --trace",
+                       "only %zu of %zu experiments have a usable analysis.json, so waiting comes from the profiles. "
+                       "fvunify makes it from runs with --trace",
                        with, runs);
     for (unsigned s = 0; s < 2; s++)
         for (size_t r = 0; r < d->side[s].count; r++) {
@@ -271,22 +270,22 @@ static void say_sides(struct fv_diff *d)
         }
         if (ranks || commands || programs)
             fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
-                           "the runs of %c differ in their%s%s%s: what they spread is not noise alone", "AB"[s],
+                           "the runs of %c differ in their%s%s%s: their spread is not only noise", "AB"[s],
                            ranks ? " number of ranks" : "", commands ? ranks ? ", command" : " command" : "",
                            programs ? ranks || commands ? ", build of the program" : " build of the program" : "");
         for (size_t r = 0; r < d->side[s].count; r++)
             if (!runs[r].complete)
                 fv_problem_add(&d->notes, FV_PROBLEM_DAMAGED, NULL,
-                               "%s is incomplete (fvmpi report says in what): its sums may be too small",
+                               "%s is incomplete (fvmpi report says why): its sums may be too small",
                                runs[r].directory);
     }
     if (a->ranks != b->ranks)
         fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
-                       "A ran on %zu ranks, B on %zu: what is compared is the mean of a rank, not the sum", a->ranks,
-                       b->ranks);
+                       "A ran on %zu rank%s, B on %zu: means per rank are compared, not sums", a->ranks,
+                       fv_words_s(a->ranks), b->ranks);
     if (strcmp(without_directory(a->command), without_directory(b->command)))
         fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
-                       "A and B were run by different commands: what changed may be what they had to do");
+                       "A and B were run by different commands, so their work may differ");
 }
 
 /* The usual case: the program of A was built over. */
@@ -304,9 +303,8 @@ static void say_unknown(struct fv_diff *d)
     }
     if (unknown)
         fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
-                       "%zu call path%s could not be joined by names, for functions in %s have none: keep "
-                       "the old program "
-                       "where it was, or its debug file where FVMPI_DEBUG_PATH names it",
+                       "%zu call path%s could not be joined, because functions in %s have no names: keep the old "
+                       "program, or its debug file where FVMPI_DEBUG_PATH names it",
                        unknown, fv_words_s(unknown), unknown == 1 ? "it" : "them");
 }
 
@@ -318,8 +316,8 @@ static void say_lost_analysis(struct fv_diff *d)
 
             if (run->analysis_lost_s > 0.01 * run->value[FV_RUN_WAIT])
                 fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
-                               "%s: %.1f %% of the waiting in analysis.json is in call paths that the profile does not "
-                               "have: run fvunify again while the program's files are there",
+                               "%s: %.1f %% of the waiting in analysis.json is in call paths that the profile lacks: "
+                               "run fvunify again while the program's files exist",
                                run->directory, 100 * run->analysis_lost_s / run->value[FV_RUN_WAIT]);
         }
 }

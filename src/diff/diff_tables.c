@@ -13,7 +13,7 @@
 const struct fv_diff_table fv_diff_tables[FV_DIFF_TABLES] = {
     { .relation = "findings",
       .noun = "finding",
-      .about = "time lost, of a rank (mean over ranks)",
+      .about = "lost time of a rank (mean over ranks)",
       .names = { "name" },
       .by_chance = "noise",
       .place = "place",
@@ -23,7 +23,7 @@ const struct fv_diff_table fv_diff_tables[FV_DIFF_TABLES] = {
       .lines = true },
     { .relation = "sampled_functions",
       .noun = "function",
-      .about = "CPU time outside of MPI in it and what it calls, of a rank, by clock samples",
+      .about = "CPU time of a rank outside of MPI, with callees, by clock samples",
       .names = { "function" },
       .file = "file",
       .line = "line",
@@ -33,8 +33,8 @@ const struct fv_diff_table fv_diff_tables[FV_DIFF_TABLES] = {
       .ticks = true },
     { .relation = "cpu_procedures",
       .noun = "procedure",
-      .about = "CPU time in the program's procedure and in what it calls of libraries, outside of MPI, of a rank, by "
-               "clock samples",
+      .about = "CPU time of a rank outside of MPI in procedures of the program, with library functions that they call, "
+               "by clock samples",
       .names = { "procedure" },
       .file = "file",
       .line = "first_line",
@@ -47,7 +47,7 @@ const struct fv_diff_table fv_diff_tables[FV_DIFF_TABLES] = {
       .ticks = true },
     { .relation = "regions",
       .noun = "region",
-      .about = "time outside of MPI, of a rank",
+      .about = "time of a rank outside of MPI",
       .names = { "label" },
       .seconds = "mean_s",
       .count = "count",
@@ -499,7 +499,7 @@ static int by_change(const void *a, const void *b)
 static void say_missing(struct fv_diff *d, const struct fv_diff_table *t, const size_t recorded[2])
 {
     fv_problem_add(&d->notes, FV_PROBLEM_NOTE, NULL,
-                   "table %s is not compared: %zu of %zu runs of A recorded it, %zu of %zu of B", t->relation,
+                   "table %s is not compared: %zu of %zu runs of A recorded it, and %zu of %zu of B", t->relation,
                    recorded[0], d->side[0].count, recorded[1], d->side[1].count);
 }
 

@@ -145,10 +145,9 @@ static bool save(struct fv_doctor *d, const struct saved_place *p, bool named)
     fd = folder < 0 ? -1 : openat(folder, p->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool is_saved = fd >= 0 && write_all(fd, text.text, text.used) && !fsync(fd);
     if (!is_saved && errno == EEXIST)
-        fv_log("doctor: %s: holds what was there before an earlier --apply; fvmpi doctor --restore puts it back first",
-               p->whole);
+        fv_log("doctor: %s: has values saved by an earlier --apply; run fvmpi doctor --restore first", p->whole);
     else if (!is_saved)
-        fv_log("doctor: %s: %s; nothing was changed, as what is there now could not be saved", p->whole,
+        fv_log("doctor: %s: %s; nothing was changed, because the present values could not be saved", p->whole,
                strerror(errno));
     if (!is_saved && fd >= 0)
         unlinkat(folder, p->name, 0);
@@ -198,16 +197,16 @@ bool fv_doctor_apply(struct fv_doctor *d, bool named, bool dry, FILE *out)
     if (!has_any || dry)
         return is_good;
     if (!find_place(d, &place)) {
-        fv_log("doctor: the place for what is there now: %s; nothing was changed", strerror(errno));
+        fv_log("doctor: no directory to save the present values: %s; nothing was changed", strerror(errno));
         return false;
     }
     if (!save(d, &place, named))
         return false;
-    fprintf(out, "saved what was there before: %s\n", place.whole);
+    fprintf(out, "saved the old values: %s\n", place.whole);
     for (size_t i = 0; i < d->result_count; i++)
         if (is_wanted(&d->results[i], named))
             is_good = write_result(d, &d->results[i], out) && is_good;
-    fputs("fvmpi doctor --restore puts it back\n", out);
+    fputs("fvmpi doctor --restore writes them back\n", out);
     return is_good;
 }
 
@@ -268,7 +267,7 @@ static bool restore_line(struct fv_doctor *d, char *line, bool dry, FILE *out)
     fprintf(out, "%s/%s: %s -> %s\n", dry ? "would write " : "", w.path, now ? now : "unreadable", w.now);
     const char *why = dry ? NULL : write_value(d, w.path, w.now);
     if (why)
-        fv_log("doctor: %s/%s: cannot be put back to %s: %s", fv_sensors_root(), w.path, w.now, why);
+        fv_log("doctor: %s/%s: cannot be restored to %s: %s", fv_sensors_root(), w.path, w.now, why);
     return !why;
 }
 
@@ -291,12 +290,12 @@ static bool is_of_now(struct fv_doctor *d, const struct fv_string *text, const c
     size_t head = strlen(SAVED_HEAD), length = strlen(boot);
 
     if (strncmp(text->text, SAVED_HEAD, head)) {
-        fv_log("doctor: %s: is not what --apply saves; remove it", whole);
+        fv_log("doctor: %s: not a file of --apply; remove it", whole);
         return false;
     }
     if (!strncmp(text->text + head, boot, length) && text->text[head + length] == '\n')
         return true;
-    fv_log("doctor: %s: is of an earlier boot, and settings begin anew with each; remove it", whole);
+    fv_log("doctor: %s: from before the last boot, which reset all settings; remove it", whole);
     return false;
 }
 
@@ -308,7 +307,7 @@ bool fv_doctor_restore(struct fv_doctor *d, bool dry, FILE *out)
     bool is_good = false;
 
     if (fd < 0 && errno == ENOENT)
-        fv_log("doctor: %s: nothing is saved there: there was no --apply, or it was put back", place.whole);
+        fv_log("doctor: %s: nothing is saved; there was no --apply, or it was restored", place.whole);
     else if (fd < 0)
         fv_log("doctor: %s: %s; it must be a file of yours alone", place.whole, strerror(errno));
     else if (!read_saved(fd, &text))

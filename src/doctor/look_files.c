@@ -2,6 +2,7 @@
 /* Checks whose state is a word or a number in a file, or in one of each processor. */
 #include "doctor/files.h"
 #include "doctor/looks.h"
+#include "tool/words.h"
 
 #include <ctype.h>
 
@@ -90,7 +91,7 @@ static void describe(const struct tally *t, struct fv_string *out)
             fv_string_add(out, " (%zu times)", t->seen[i].count);
     }
     if (t->more)
-        fv_string_add(out, ", and other values (%zu times)", t->more);
+        fv_string_add(out, ", and other values (%zu time%s)", t->more, fv_words_s(t->more));
 }
 
 void fv_doctor_look_files(struct fv_doctor *d, struct fv_doctor_result *r)
@@ -107,7 +108,7 @@ void fv_doctor_look_files(struct fv_doctor *d, struct fv_doctor_result *r)
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "%s", words.text);
         r->fix = r->check->fix ? r->check->fix : fv_arena_string(&d->arena, fix.text);
     } else if (tally.other) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "/%s is unreadable, or says something else", files[0].path);
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "/%s cannot be read, or has an unknown form", files[0].path);
     } else if (!tally.good) {
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /%s", files[0].path);
     } else {

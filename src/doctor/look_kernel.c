@@ -57,7 +57,7 @@ void fv_doctor_look_tick(struct fv_doctor *d, struct fv_doctor_result *r)
     if (hz && *hz)
         snprintf(rate, sizeof(rate), "%.10s ticks/s (CONFIG_HZ), ", hz);
     if (is_known && fv_cpus_count(&cpus))
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "no tick on processors %.60s that run one task", list);
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "no tick on processors %.60s while they run one task", list);
     else if (able && strcmp(able, "y"))
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "%sa kernel without CONFIG_NO_HZ_FULL", rate);
     else if (is_known || (able && !list))
@@ -65,7 +65,7 @@ void fv_doctor_look_tick(struct fv_doctor *d, struct fv_doctor_result *r)
     else
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "neither /" CPU "nohz_full nor the kernel's configuration can be read");
     if (r->state == FV_DOCTOR_BAD && able && strcmp(able, "y"))
-        r->fix = "none with this kernel: it needs one built with CONFIG_NO_HZ_FULL=y";
+        r->fix = "none with this kernel; use one built with CONFIG_NO_HZ_FULL=y";
 }
 
 void fv_doctor_look_rcu(struct fv_doctor *d, struct fv_doctor_result *r)
@@ -77,7 +77,7 @@ void fv_doctor_look_rcu(struct fv_doctor *d, struct fv_doctor_result *r)
 
     if (able && strcmp(able, "y")) {
         fv_doctor_say(d, r, FV_DOCTOR_BAD, "a kernel without CONFIG_RCU_NOCB_CPU");
-        r->fix = "none with this kernel: it needs one built with CONFIG_RCU_NOCB_CPU=y";
+        r->fix = "none with this kernel; use one built with CONFIG_RCU_NOCB_CPU=y";
     } else if (all && !strcmp(all, "y")) {
         fv_doctor_say(d, r, FV_DOCTOR_GOOD, "callbacks are kept away from all processors");
     } else if (list || tickless) {
@@ -145,7 +145,7 @@ void fv_doctor_look_irqbalance(struct fv_doctor *d, struct fv_doctor_result *r)
                                                              * container */
 
     if (!kernel || strcmp(kernel, "kthreadd")) {
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "processes of the host are hidden: /proc/2/comm is not the kernel's");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "processes of the host are hidden: /proc/2/comm is not a kernel thread");
         return;
     }
     for (const char *const *path = fv_doctor_glob(d, "proc/*/comm"); *path; path++) {

@@ -2,6 +2,7 @@
 /* Checks of what else the machine does, and of limits: tasks, swap, control groups, address spaces. */
 #include "doctor/files.h"
 #include "doctor/looks.h"
+#include "tool/words.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -47,10 +48,10 @@ void fv_doctor_look_tasks(struct fv_doctor *d, struct fv_doctor_result *r)
     else
         snprintf(waits, sizeof(waits), "; tasks waited %.3g %% of the last 10 s for a processor", percent);
     if (count < 0 && percent < 0)
-        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "neither /proc/stat nor /proc/pressure/cpu tells");
+        fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "neither /proc/stat nor /proc/pressure/cpu shows it");
     else if (count < 0)
         fv_doctor_say(d, r, percent < PRESSED ? FV_DOCTOR_UNKNOWN : FV_DOCTOR_BAD,
-                      "/proc/stat does not tell how many run%s", waits);
+                      "/proc/stat does not say how many tasks run%s", waits);
     else
         fv_doctor_say(d, r, others || percent >= PRESSED ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "%lld other task%s ran%s",
                       others, others == 1 ? "" : "s", waits);
@@ -200,7 +201,8 @@ void fv_doctor_look_cgroup(struct fv_doctor *d, struct fv_doctor_result *r)
     if (!text)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "/proc/self/cgroup cannot be read");
     else if (g.throttled)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "throttled %llu times (/%.60s)", g.throttled, g.where);
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "throttled %llu time%s (/%.60s)", g.throttled, fv_words_s(g.throttled),
+                      g.where);
     else if (g.cpus > 0)
         fv_doctor_say(d, r, g.cpus < cpus ? FV_DOCTOR_BAD : FV_DOCTOR_NOTE,
                       "a quota of %.3g processors (/%.60s), not exceeded yet", g.cpus, g.where);
@@ -238,7 +240,7 @@ void fv_doctor_look_aslr(struct fv_doctor *d, struct fv_doctor_result *r)
     long long mode;
 
     if (personality && strtoul(personality, NULL, 16) & NO_RANDOMIZE)
-        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "off for what is started from here (setarch -R)");
+        fv_doctor_say(d, r, FV_DOCTOR_GOOD, "off for programs started from here (setarch -R)");
     else if (!fv_doctor_number(d, "proc/sys/kernel/randomize_va_space", &mode))
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /proc/sys/kernel/randomize_va_space");
     else

@@ -71,8 +71,8 @@ static bool cannot_judge(struct fv_doctor *d, struct fv_doctor_result *r)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /sys/devices/system/cpu/online");
     else if (d->not_seen)
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN,
-                      "%zu ranks of this node were not found: is something between them and the launcher?",
-                      d->not_seen);
+                      "%zu rank%s of this node not found: is another process between them and the launcher?",
+                      d->not_seen, fv_words_s(d->not_seen));
     else
         for (size_t i = 0; i < d->process_count; i++)
             if (!d->processes[i].thread_count)
@@ -213,7 +213,7 @@ void fv_doctor_look_too_many(struct fv_doctor *d, struct fv_doctor_result *r)
         }
     }
     if (most)
-        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu threads that compute share %zu processor%s: %.60s", most,
+        fv_doctor_say(d, r, FV_DOCTOR_BAD, "%zu computing threads share %zu processor%s: %.60s", most,
                       fv_cpus_count(&masks.items[worst].cpus), fv_words_s(fv_cpus_count(&masks.items[worst].cpus)),
                       fv_cpus_list(&masks.items[worst].cpus, &d->arena));
     else

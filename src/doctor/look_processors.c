@@ -57,7 +57,8 @@ void fv_doctor_look_thermal(struct fv_doctor *d, struct fv_doctor_result *r)
     if (!files || (odd && !sum))
         fv_doctor_say(d, r, FV_DOCTOR_UNKNOWN, "cannot read /" CPU "cpu*/thermal_throttle");
     else
-        fv_doctor_say(d, r, sum ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "throttled %lld times since boot", sum);
+        fv_doctor_say(d, r, sum ? FV_DOCTOR_BAD : FV_DOCTOR_GOOD, "throttled %lld time%s since boot", sum,
+                      fv_words_s((uint64_t)sum));
 }
 
 /* Of old kernels, which have no smt/active. */
@@ -147,8 +148,8 @@ void fv_doctor_look_clock_source(struct fv_doctor *d, struct fv_doctor_result *r
         state = strcmp(now, fair[i]) ? state : FV_DOCTOR_NOTE;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         state = strcmp(now, good[i]) ? state : FV_DOCTOR_GOOD;
-    fv_doctor_say(d, r, state, state == FV_DOCTOR_NOTE ? "%s: the hypervisor's, read without a system call" : "%s",
-                  now);
+    fv_doctor_say(d, r, state,
+                  state == FV_DOCTOR_NOTE ? "%s: the hypervisor's clock, read without a system call" : "%s", now);
     if (state == FV_DOCTOR_GOOD)
         return;
     if (all && (strstr(all, "tsc ") || (strlen(all) >= 3 && !strcmp(all + strlen(all) - 3, "tsc"))))

@@ -4,6 +4,7 @@
 #include "base/shell.h"
 #include "base/experiment.h"
 #include "base/local.h"
+#include "tool/words.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -377,8 +378,8 @@ static bool said_twice(struct fv_experiment *e)
     for (size_t i = 1; i < e->count; i++)
         if (header(e, i)->world_rank == header(e, i - 1)->world_rank &&
             e->files[i].directory != e->files[i - 1].directory) {
-            fv_log("%s and %s are both of rank %d; name directories of one run, none of them twice",
-                   e->files[i - 1].path, e->files[i].path, header(e, i)->world_rank);
+            fv_log("%s and %s are both of rank %d; name directories of one run, each once", e->files[i - 1].path,
+                   e->files[i].path, header(e, i)->world_rank);
             return true;
         }
     return false;
@@ -523,7 +524,7 @@ static void leave_out_second(struct fv_experiment *e, size_t i, size_t kept)
     bool is_copy = header(e, i)->first.realtime_ns == header(e, kept)->first.realtime_ns;
     char why[PATH_MAX];
 
-    snprintf(why, sizeof(why), is_copy ? "the same as %s, left out" : "%s is newer, and of the same rank: left out",
+    snprintf(why, sizeof(why), is_copy ? "the same as %s, left out" : "%s is newer and of the same rank: left out",
              e->files[kept].name);
     leave_out(e, i, why);
 }
@@ -540,7 +541,8 @@ static void say_damage(struct fv_experiment *e)
                            (unsigned long long)d[k].offset, d[k].why);
         if (total > 3)
             fv_problem_add(&e->problems, FV_PROBLEM_DAMAGED, e->files[i].name,
-                           "and %llu more damages; fvmpi dump lists them", (unsigned long long)(total - 3));
+                           "and %llu more damaged place%s; fvmpi dump lists them", (unsigned long long)(total - 3),
+                           fv_words_s(total - 3));
     }
 }
 
@@ -567,7 +569,8 @@ static void say_missing(struct fv_experiment *e)
         next = rank + 1;
     }
     if (said > 64)
-        fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "and %u more gaps between ranks", said - 64);
+        fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "and %u more gap%s between ranks", said - 64,
+                       fv_words_s(said - 64));
 }
 
 void fv_experiment_choose(struct fv_experiment *e)
@@ -603,7 +606,7 @@ void fv_experiment_choose(struct fv_experiment *e)
     say_damage(e);
     if (e->backups)
         fv_problem_add(&e->problems, FV_PROBLEM_NOTE, NULL,
-                       "the process ran %zu other program%s before, and became this one by exec(): *.fvr.N, which "
-                       "fvmpi report reads by their names",
+                       "the process ran %zu other program%s before it became this one by exec(): fvmpi report reads "
+                       "*.fvr.N by name",
                        e->backups, e->backups == 1 ? "" : "s");
 }

@@ -574,8 +574,9 @@ static void start(struct fv_thread *self)
     if (!fv_rt.options.io)
         return;
     if (!&fvmpi_io_v1) {
-        fv_remark(fv_first_rank(), "FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it "
-                                   "beside this library (fvmpi run --io does)");
+        fv_remark(
+            fv_first_rank(),
+            "FVMPI_IO: libfvmpi-io.so is not loaded, so files are not recorded; preload it, too (fvmpi run --io does)");
         return;
     }
     struct fv_chunk_header *chunk =

@@ -307,7 +307,7 @@ static bool watch_more(struct fv_live *live, const char *pattern, char *why, siz
     if (is_label(watch, before, pattern))
         return true;
     if (live->choices++ >= FV_LIVE_CHOICES)
-        return refuse(why, room, "events were chosen too often; start it again");
+        return refuse(why, room, "events were chosen too often; start fvmpi live again");
     enum fv_watch_answer answer = fv_watch_add(watch, pattern, length, false);
     if (answer != FV_WATCH_FOUND) {
         fv_watch_why(watch, pattern, length, answer, why, room);
@@ -317,7 +317,7 @@ static bool watch_more(struct fv_live *live, const char *pattern, char *why, siz
     if ((watch->count > FV_LIVE_SERIES && watch->count > before) || watch->left_out > left_out) {
         fv_watch_keep(watch, before);
         pace(live);
-        return refuse(why, room, "these are too many: 1024 lines can be chosen");
+        return refuse(why, room, "too many: at most 1024 lines can be chosen");
     }
     pace(live);
     if (watch->count > before) {
@@ -383,7 +383,7 @@ bool fv_live_obey(struct fv_live *live, char *text, char *why, size_t room)
         else if (command.verb == FV_CONTROL_INTERVAL)
             done = set_interval(live, command.interval_s, why, room);
         else
-            refuse(why, room, "it takes: label TEXT, interval S, watch EVENT");
+            refuse(why, room, "not a command; the commands are label TEXT, interval S, watch EVENT");
     }
     pthread_mutex_unlock(&live->lock);
     return done;

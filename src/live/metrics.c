@@ -164,7 +164,8 @@ void fv_metrics(struct fv_live *live, size_t clients, struct fv_jsonl *out)
                 put_event(live, s, e, out);
     put_own(out, "fvmpi_live_samples", " counter\n", "", "samples taken", (double)live->samples);
     put_own(out, "fvmpi_live_late", " counter\n", "", "samples more than half an interval late", (double)live->late);
-    put_own(out, "fvmpi_live_missed", " counter\n", "", "samples left out for lateness", (double)live->missed);
+    put_own(out, "fvmpi_live_missed", " counter\n", "", "samples left out because they were late",
+            (double)live->missed);
     put_own(out, "fvmpi_live_cpu_seconds", " counter\n", "seconds", "processor time that fvmpi live took",
             fv_live_cpu_s(live));
     put_own(out, "fvmpi_live_interval_seconds", " gauge\n", "seconds", "from sample to sample", live->interval_s);

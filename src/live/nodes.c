@@ -103,7 +103,7 @@ static const char *take_header(struct fv_nodes *n, struct node_file *f, const js
     const json_t *series = json_object_get(header, "series"), *start = json_object_get(header, "start_realtime_ns");
 
     if (strcmp(text_of(header, "schema"), FV_RECORDING_SCHEMA))
-        return "it is no recording of fvmpi record, or of another version; it is left out";
+        return "not a recording of this version of fvmpi record; it is left out";
     if (!json_is_integer(start) || !json_array_size(series))
         return "its first line is damaged; it is left out";
     n->line.used = 0;
@@ -114,7 +114,7 @@ static const char *take_header(struct fv_nodes *n, struct node_file *f, const js
     fv_jsonl_text(&n->line, "]");
     f->count = json_array_size(series);
     if (!(f->first = fv_live_add_series(n->live, &n->line, f->count)))
-        return "with it there would be too many events of other nodes; it is left out";
+        return "too many events of other nodes; it is left out";
     f->start_ns = (int64_t)json_integer_value(start) - n->live->start_realtime_ns;
     f->host = strdup(text_of(header, "host"));
     f->is_begun = true;
@@ -214,7 +214,7 @@ static void take_text(struct fv_nodes *n, struct node_file *f)
     f->used -= (size_t)(text - f->text);
     memmove(f->text, text, f->used);
     if (f->used > LINE_MOST) {
-        say(n, f, "a line of it is too long; it is left out");
+        say(n, f, "a line is too long; it is left out");
         leave(f);
     }
 }

@@ -142,7 +142,7 @@ static enum MHD_Result answer_control(struct fv_server *s, struct MHD_Connection
     char why[400];
 
     if (r->bytes > BODY_BYTES)
-        return say(connection, TOO_LARGE, "a command has 4096 bytes at most\n");
+        return say(connection, TOO_LARGE, "a command has at most 4096 bytes\n");
     if (!r->bytes || memchr(r->body, '\n', r->bytes) || memchr(r->body, '\0', r->bytes))
         return say(connection, MHD_HTTP_BAD_REQUEST, "a command is one line: label TEXT, interval S, watch EVENT\n");
     r->body[r->bytes] = '\0';
@@ -216,7 +216,7 @@ static enum MHD_Result queue_client(struct fv_client *c, struct MHD_Connection *
     struct MHD_Response *response;
 
     if (!c)
-        return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many look at this already\n");
+        return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many readers already\n");
     if (!(response = fv_http.MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 8192, read_client, c, free_client))) {
         free_client(c);
         return MHD_NO;
@@ -370,13 +370,12 @@ static unsigned judge(struct fv_server *s, struct MHD_Connection *connection, co
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, const struct request *r)
 {
-    static const char wrong[] = "only by its method\n";
+    static const char wrong[] = "another method is needed\n";
     struct MHD_Response *response;
 
     if (r->status == MHD_HTTP_FORBIDDEN)
         return say(connection, r->status,
-                   "This needs the whole address that fvmpi live printed, with its token, its port, and 127.0.0.1 or "
-                   "localhost.\n");
+                   "Use the whole address that fvmpi live printed: 127.0.0.1 or localhost, its port, and its token.\n");
     if (r->status == MHD_HTTP_NOT_FOUND)
         return say(connection, r->status, "there is no such thing\n");
     response = fv_http.MHD_create_response_from_buffer(strlen(wrong), (void *)(uintptr_t)wrong, MHD_RESPMEM_PERSISTENT);
@@ -600,7 +599,7 @@ struct fv_server *fv_server_open(struct fv_live *live, unsigned port)
     }
     if (!listen_both(s, port, fds)) {
         fv_log("live: port %u of 127.0.0.1: %s%s", port, strerror(errno),
-               port ? "; without --port any that is free is taken" : "");
+               port ? "; leave out --port to use any free port" : "");
         free_server(s);
         return NULL;
     }

@@ -189,8 +189,8 @@ static void start(struct fv_thread *self)
     if (!fv_rt.options.memory || fv_memory_process)
         return;
     if (!&fvmpi_memory_v1) {
-        fv_remark(fv_first_rank(), "FVMPI_MEMORY: libfvmpi-memory.so is not loaded, so that nothing of memory is "
-                                   "recorded; preload it beside this library (fvmpi run --memory does)");
+        fv_remark(fv_first_rank(), "FVMPI_MEMORY: libfvmpi-memory.so is not loaded, so memory is not recorded; preload "
+                                   "it, too (fvmpi run --memory does)");
         return;
     }
     if (!make_hooks() || !fv_memory_process_new())

@@ -286,9 +286,9 @@ struct store {
 
 static bool store_failed(const struct store *s, int error)
 {
-    fv_log("%s: %s; clocks are not corrected without this file. Give more --memory, or name another "
-           "directory with -o",
-           s->path, strerror(error));
+    fv_log(
+        "%s: %s; clocks cannot be corrected without this file. Give more --memory, or name another directory with -o",
+        s->path, strerror(error));
     return false;
 }
 

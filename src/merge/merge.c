@@ -78,8 +78,7 @@ static bool open_file(struct fv_merge *m, const char *path)
         return false;
     }
     if (fv_reader_header(reader)->world_rank < 0) {
-        fv_log("%s: it says that it is of rank %d; it is damaged. Move it away", name,
-               fv_reader_header(reader)->world_rank);
+        fv_log("%s: damaged: it names rank %d; move it away", name, fv_reader_header(reader)->world_rank);
         fv_reader_free(reader);
         return false;
     }
@@ -104,7 +103,7 @@ bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, char *const
     uint64_t from = count * (uint64_t)t->rank / (uint64_t)t->size;
     uint64_t to = count * ((uint64_t)t->rank + 1) / (uint64_t)t->size;
     if (world > WORLD_MAX && !t->rank)
-        fv_log("%s: a rank file says that %llu ranks took part; it is damaged. Move it away", directories[0],
+        fv_log("%s: a rank file is damaged: it names %llu ranks; move it away", directories[0],
                (unsigned long long)world);
     m->files = fv_xcalloc(to - from + 1, sizeof(*m->files));
     fv_defs_init(&m->defs, (uint32_t)world);

@@ -230,7 +230,7 @@ static void obey(const struct fv_control_command *command)
         monitor.process->interval_ns = (uint64_t)(command->interval_s * 1e9);
         fv_watch_pace(&monitor.watch, command->interval_s, SHARE);
         break;
-    case FV_CONTROL_ROTATE: fv_log("--sensors: rotate: there is nothing to rotate here; the rank file is one"); break;
+    case FV_CONTROL_ROTATE: fv_log("--sensors: rotate: only fvmpi record rotates files"); break;
     case FV_CONTROL_WRONG: fv_log("--sensors: %.100s: %s", command->text, command->why); break;
     }
 }
@@ -396,8 +396,7 @@ static void *watch_machine(void *unused)
     prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
     unbind();
     if (!own_descriptors())
-        fv_remark(true, "--sensors: no descriptors apart from the program's: %s; they are not recorded",
-                  strerror(errno));
+        fv_remark(true, "--sensors: no file descriptors are left: %s; sensors are not recorded", strerror(errno));
     else if (prepare())
         read_all();
     set_state(ENDED);
@@ -444,7 +443,7 @@ static void start(struct fv_thread *self)
     int err = begin_thread();
     is_started = !err;
     if (err)
-        fv_remark(true, "--sensors: no thread to read them: %s; they are not recorded", strerror(err));
+        fv_remark(true, "--sensors: cannot make a thread: %s; sensors are not recorded", strerror(err));
 }
 
 #define PATIENCE_NS 5000000

@@ -47,15 +47,14 @@ static void finish_interpreters(struct fv_build *b, void *state)
 
     if (s->ranks)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
-                       "Python %.*s: fvmpi does not know how its frames are read; call sites are shown by the "
-                       "interpreter's own functions "
-                       "(%u %s)",
+                       "Python %.*s: fvmpi cannot read frames of this version; call sites show functions of the "
+                       "interpreter (%u %s)",
                        (int)strnlen(version, sizeof(s->unknown.version)), version, s->ranks,
                        s->ranks == 1 ? "rank" : "ranks");
     if (is_much(fv_model_costs(b->model), s->unread))
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
-                       "the frames of Python could not be read %llu %s on %u %s: these call paths, or samples, have "
-                       "the interpreter's own functions",
+                       "frames of Python could not be read %llu %s on %u %s: these call paths and samples show "
+                       "functions of the interpreter",
                        (unsigned long long)s->unread, s->unread == 1 ? "time" : "times", s->unread_ranks,
                        s->unread_ranks == 1 ? "rank" : "ranks");
     free(state);

@@ -308,14 +308,19 @@ static const char *disk_words(const struct fv_model *m)
     return fv_refused_words(error);
 }
 
-/* A budget that is full, or a disk, ends the trace. */
-static bool is_by_clone(const struct fv_model *m)
+/* Ranks with such a child; *lacking: with calls that are not in the trace, whoever made them. */
+static unsigned count_by_clone(const struct fv_model *m, unsigned *lacking)
 {
-    bool has_ended = false;
+    unsigned count = 0;
 
-    for (size_t i = 0; i < m->rank_count; i++)
-        has_ended |= m->ranks[i].dropped[FV_DROP_EVENTS] && isfinite(m->ranks[i].trace_stop_s);
-    return !has_ended;
+    *lacking = 0;
+    for (size_t i = 0; i < m->rank_count; i++) {
+        const struct fv_rank *r = &m->ranks[i];
+
+        *lacking += r->dropped[FV_DROP_EVENTS] != 0;
+        count += fv_is_by_clone(r->dropped[FV_DROP_EVENTS], r->dropped[FV_DROP_DISK], isfinite(r->trace_stop_s));
+    }
+    return count;
 }
 
 static const struct {
@@ -336,11 +341,20 @@ static const struct {
     [FV_DROP_REQUESTS] = { "request was not followed: bytes that it moved are missing",
                            "requests were not followed: bytes that they moved are missing",
                            "too many at a time, or made while recording was paused" },
-    [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace",
-                         "FVMPI_TRACE_MAX was used up, or the disk was full" },
+    [FV_DROP_EVENTS] = { "call is counted but not in the trace", "calls are counted but not in the trace", NULL },
     [FV_DROP_MARKS] = { "label was not recorded", "labels were not recorded",
                         "there is room for 1 MiB of them in a rank file" },
 };
+
+/* Of several ranks both may be. */
+static const char *events_words(const struct fv_model *m)
+{
+    unsigned lacking, by_clone = count_by_clone(m, &lacking);
+
+    return !by_clone             ? "FVMPI_TRACE_MAX was used up, or the disk was full"
+           : by_clone == lacking ? FV_WORDS_BY_CLONE
+                                 : "FVMPI_TRACE_MAX was used up, or the disk was full; or " FV_WORDS_BY_CLONE;
+}
 
 static void say_drops(struct fv_model *m)
 {
@@ -360,9 +374,9 @@ static void say_drops(struct fv_model *m)
         if (drop_words[d].many)
             fv_problem_add(&m->problems, FV_PROBLEM_DROPPED, NULL, "%llu %s on %u %s (%s)", (unsigned long long)sum,
                            sum == 1 ? drop_words[d].one : drop_words[d].many, ranks, ranks == 1 ? "rank" : "ranks",
-                           by_disk                                 ? disk_words(m)
-                           : d == FV_DROP_EVENTS && is_by_clone(m) ? FV_WORDS_BY_CLONE
-                                                                   : drop_words[d].advice);
+                           by_disk               ? disk_words(m)
+                           : d == FV_DROP_EVENTS ? events_words(m)
+                                                 : drop_words[d].advice);
         else
             fv_problem_add(
                 &m->problems, FV_PROBLEM_NOTE, NULL,
@@ -408,9 +422,8 @@ static void say_spawned(struct fv_model *m)
     for (size_t i = 0; i < m->function_count; i++)
         if (!strncmp(m->functions[i].name, "MPI_Comm_spawn", 14) && m->functions[i].stat.calls) {
             fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                           "%s started processes that are not in this report: they have an experiment of their "
-                           "own if fvmpi reached them, which it does when it stands before the launcher (fvmpi run "
-                           "mpiexec ...)",
+                           "%s started processes that are not in this report. They have their own experiment if fvmpi "
+                           "started the launcher (fvmpi run -- mpiexec ...)",
                            m->functions[i].name);
             return;
         }

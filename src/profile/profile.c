@@ -51,13 +51,12 @@ static void say_pass(struct fv_model *m, const struct fv_model *pass)
     double own_s = longest_s(m), other_s = longest_s(pass);
     char own[FV_WORD], other[FV_WORD];
 
-    fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
-                   "counters of another run are among those of this one: %s; all else is of %s", pass->directory,
-                   m->directory);
+    fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "some counters are from another run, %s; all else is from %s",
+                   pass->directory, m->directory);
     if (other_s > (1 + RUNS_DIFFER) * own_s || own_s > (1 + RUNS_DIFFER) * other_s)
         fv_problem_add(
             &m->problems, FV_PROBLEM_NOTE, NULL,
-            "%s took %s and %s %s, which is more than 5 %% apart: metrics of counters of both may be wrong by as much",
+            "%s took %s and %s %s, more than 5 %% apart: metrics with counters of both may be wrong by as much",
             m->directory, fv_words_seconds(own_s, own), pass->directory, fv_words_seconds(other_s, other));
     if (pass->rank_count != m->rank_count)
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL, "%s has %zu ranks, and %s %zu: is this one program?",
@@ -151,10 +150,10 @@ static int open_pass(const char *path, struct fv_model *models, size_t *count)
         return 0;
     }
     if (pass)
-        fv_log("%s: it is pass %s, as is %s: give each pass once", path, pass, other);
+        fv_log("%s: pass %s, as is %s; give each pass once", path, pass, other);
     else
-        fv_log("%s: it is no pass (fvmpi run --passes), and the first directory is one: give it alone, or DIR-1, DIR-2 "
-               "and so on of one run with --passes -o DIR",
+        fv_log("%s: not recorded with --passes, but the first directory was; report it alone, or give DIR-1, DIR-2 ... "
+               "of one --passes run",
                path);
     fv_model_release(&models[*count]);
     return -FV_EINVAL;

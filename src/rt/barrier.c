@@ -157,8 +157,7 @@ static void name_ranks(const struct meeting *m, int64_t until_ns, char text[TEXT
     if (folder >= 0)
         close(folder);
     if (missing)
-        fv_log("--barrier %s: rank %d%s of %d did not start with it: communicators with such ranks get no "
-               "barriers",
+        fv_log("--barrier %s: rank %d%s of %d did not start with it; communicators with such ranks get no barriers",
                m->mode, one, missing > 1 ? " and others" : "", m->size);
 }
 

@@ -605,8 +605,8 @@ static void tell_unknown(int error)
     static bool told;
 
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-        fv_log("--counters: a thread is not counted: %s%s; what other threads count is told as part of all",
-               strerror(error), error == EMFILE ? " (ulimit -n; a thread has one for each event)" : "");
+        fv_log("--counters: a thread is not counted: %s%s; counts are reported as partial", strerror(error),
+               error == EMFILE ? " (ulimit -n; a thread needs one for each event)" : "");
 }
 
 static void begin_thread(struct fv_thread *t)

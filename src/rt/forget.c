@@ -87,7 +87,7 @@ static bool is_profile_alone(void)
         return true;
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
         fv_remark(fv_first_rank(),
-                  "MPI_Pcontrol(2): nothing is forgotten of a run with --trace, --sample or --threads");
+                  "MPI_Pcontrol(2): no effect in a run with --trace, --sample or --threads; nothing is discarded");
     return false;
 }
 

@@ -154,8 +154,7 @@ static void conclude(uint32_t state)
 {
     python.record->state = state;
     if (state == FV_INTERPRETER_UNKNOWN && !fv_rt.world_rank && !fv_rt.options.quiet) /* its record tells the report */
-        fv_log("Python %s: fvmpi does not know how its frames are read; call sites are shown by the interpreter's own "
-               "functions",
+        fv_log("Python %s: fvmpi cannot read frames of this version; call sites show functions of the interpreter",
                python.record->version);
 }
 

@@ -54,7 +54,7 @@ static void keep(const struct fv_remark_record *remark)
 
 void fv_remark_forks(void)
 {
-    keep(&(struct fv_remark_record){ .text = "it made child processes by fork(): what they did is not recorded",
+    keep(&(struct fv_remark_record){ .text = "it made child processes by fork(), which are not recorded",
                                      .kind = FV_REMARK_FORKS });
 }
 

@@ -37,8 +37,8 @@ static struct fv_solo_page *find(void)
     if (page && page->magic == FV_SOLO_MAGIC && page->how < FV_SOLO_HOWS)
         return page;
     if (fv_first_on_node("solo", path))
-        fv_log("FVMPI_SOLO=%s: %s; nobody runs alone" FV_FOR_NODE, path,
-               page || !errno ? "is not what fvmpi run makes" : strerror(errno));
+        fv_log("FVMPI_SOLO=%s: %s; threads and ranks are not run alone" FV_FOR_NODE, path,
+               page || !errno ? "is not a file of fvmpi run" : strerror(errno));
     if (page)
         munmap(page, FV_PAGE);
     return NULL;

@@ -157,8 +157,8 @@ static bool open_in_tmp(int folder, const char *directory, const char *name)
         return false;
     }
     if (fv_first_on_node("local", directory))
-        fv_log("%s: %s; rank files go to /tmp. Where fvmpi run stands before the launcher it moves them at the end, "
-               "else: %s" FV_FOR_NODE,
+        fv_log("%s: %s; rank files go to /tmp. If fvmpi run started the launcher, it moves them at the end; else run: "
+               "%s" FV_FOR_NODE,
                directory, fv_writer_why(ENODEV), FV_COMMAND("fvmpi", "gather", directory));
     return true;
 }
@@ -180,8 +180,7 @@ static int open_rank_file(int folder, const char *directory, const struct fv_sta
         if (fv_first_on_node("local", directory))
             fv_log("%s: cannot be written to: %s; rank files go to %s. Choose another with --local or "
                    "FVMPI_LOCAL" FV_FOR_NODE,
-                   fv_rt.options.local, errno == EPERM ? "what is there is another user's" : strerror(errno),
-                   directory);
+                   fv_rt.options.local, errno == EPERM ? "it belongs to another user" : strerror(errno), directory);
     }
     int err = open_shared_file(folder, directory, file, info), why = errno;
     if (err && why == ENODEV && !fv_rt.options.local && open_in_tmp(folder, directory, fv_base_name(file)))
@@ -238,7 +237,7 @@ static int open_experiment(char *directory, size_t size, const char *program, co
     if (fv_first_on_node("directory", wanted ? wanted : "."))
         fv_log("%s: %s%s; choose another with -o or FVMPI_OUTPUT, the application goes on unrecorded" FV_FOR_NODE,
                wanted ? wanted : ".",
-               is_others ? "belongs to another user, who may have put links there"
+               is_others ? "belongs to another user, and its files may be links"
                          : "cannot make the experiment directory: ",
                is_others ? "" : strerror(errno));
     return -FV_EIO;
@@ -306,7 +305,7 @@ static void write_run_json(int folder, const char *directory)
                     fv_rt.options.share ? 0666 : 0600);
 
     if (fd < 0 && errno == EEXIST)
-        fv_log("%s/run.json: is kept as it is; what the run was, fvmpi report says", directory);
+        fv_log("%s/run.json: exists and is left unchanged; for this run's details use fvmpi report", directory);
     if (fd < 0)
         return;
     if (write(fd, text, n) != (ssize_t)n)

@@ -87,19 +87,19 @@ static void tell_library(enum fv_mpi_library mpi, const struct link_map *object)
     const char *file = object->l_name, *name = fv_mpi_name(mpi), *flavour = fv_mpi_flavour(mpi);
 
     if (!name)
-        fv_log("%s: an MPI that fvmpi does not know was used; nothing of it was recorded. fvmpi knows MPICH, Open MPI, "
-               "and the standard ABI",
+        fv_log("%s: this MPI was used and not recorded, because fvmpi does not know it; use MPICH, Open MPI, or the "
+               "standard ABI",
                file);
     else if (mpi != fv_our_mpi)
-        fv_log("%s: %s was used, and nothing of it was recorded: fvmpi's library is for %s; say fvmpi run --mpi %s",
-               file, name, fv_our_mpi == FV_MPI_NONE ? "programs without MPI" : fv_mpi_name(fv_our_mpi), flavour);
+        fv_log("%s: %s was used and not recorded: fvmpi's library is for %s; say fvmpi run --mpi %s", file, name,
+               fv_our_mpi == FV_MPI_NONE ? "programs without MPI" : fv_mpi_name(fv_our_mpi), flavour);
     else if (!fv_mpi_code() || object == fv_linked_object(fv_mpi_code()))
-        fv_log("%s: %s was used, and its calls passed fvmpi by: they are PMPI_ functions, or were made by constructors "
-               "of a library; call MPI_ functions",
+        fv_log("%s: %s was used and not recorded: its PMPI_ functions were called, or constructors of a library called "
+               "it; call MPI_ functions",
                file, name);
     else
-        fv_log("%s: %s was used, and nothing of it was recorded: fvmpi has another copy of it; start the program "
-               "with this file's directory in LD_LIBRARY_PATH, by fvmpi run --mpi %s",
+        fv_log("%s: %s was used and not recorded: fvmpi loaded another copy of it; put this file's directory into "
+               "LD_LIBRARY_PATH, and use fvmpi run --mpi %s",
                file, name, flavour);
 }
 
@@ -142,9 +142,7 @@ static bool tell_if_elsewhere(char *line)
 
     if (!path || fv_mpi_of_library(fv_base_name(path)) == FV_MPI_NONE || is_in_our_space(address))
         return false;
-    fv_log("%s: was loaded by dlmopen(), into a name space of its own, where fvmpi cannot be; nothing of it was "
-           "recorded. Open it with dlopen()",
-           path);
+    fv_log("%s: was loaded by dlmopen() into a separate name space, and was not recorded; open it with dlopen()", path);
     return true;
 }
 
@@ -177,13 +175,11 @@ static bool tell_elsewhere(void)
 static void tell_without_us(const char *program)
 {
     if (fv_program_is_static(program))
-        fv_log("%s: statically linked, so fvmpi cannot be in it and nothing was recorded; link it with "
-               "libfvmpi-mpich.a or libfvmpi-openmpi.a "
+        fv_log("%s: statically linked, so nothing was recorded; link it with libfvmpi-mpich.a or libfvmpi-openmpi.a "
                "(share/doc/running.md), or with its MPI's shared library",
                program);
     else
-        fv_log("%s: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start "
-               "it by: %s",
+        fv_log("%s: was started without the LD_PRELOAD that fvmpi run set, and was not recorded; start it by: %s",
                program, FV_COMMAND("fvmpi", "run", program));
 }
 
@@ -200,8 +196,8 @@ static void tell_nothing(int status)
     else {
         if (status > 0)
             snprintf(ended, sizeof(ended), " before it ended with exit status %d", status);
-        fv_log("%s: nothing was recorded: no call of MPI_Init came to fvmpi%s; a program without MPI is recorded by "
-               "fvmpi run --mpi serial",
+        fv_log("%s: nothing was recorded: fvmpi saw no call of MPI_Init%s; for a program without MPI, use fvmpi run "
+               "--mpi serial",
                program, ended);
     }
 }

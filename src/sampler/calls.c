@@ -33,9 +33,7 @@ void fv_calls_start(void)
         return;
     if (fv_perf_event_parse(text, strlen(text), &wanted)) {
         if (fv_first_rank())
-            fv_log("FVMPI_CALL_EVENT=%.200s: not an event as `fvmpi run` encodes it; entries are found by "
-                   "breakpoints",
-                   text);
+            fv_log("FVMPI_CALL_EVENT=%.200s: not an event of `fvmpi run`; entries are found by breakpoints", text);
         wanted.name[0] = '\0';
     }
 }
@@ -74,7 +72,7 @@ static int refused(int err)
 
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED) && fv_first_rank())
         fv_log("FVMPI_CALL_EVENT: %s: %s; entries are found by breakpoints", wanted.name,
-               err == EXDEV ? "encoded for another processor than this one" : "perf_event_open does not have it here");
+               err == EXDEV ? "encoded for another processor" : "perf_event_open does not have it here");
     return err;
 }
 

@@ -392,21 +392,19 @@ static void tell_refused(const char *why, const char *rest)
     if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
         fv_remark(fv_first_rank(), "--sample: %s%s", why, rest);
 }
-static const char no_samples[] = "; nothing is sampled, all else is recorded";
-static const char no_instances[] = "; no instances of functions are sampled, only where CPU time goes";
+static const char no_samples[] = "; no samples are taken, all else is recorded";
+static const char no_instances[] = "; function calls are not measured, only where CPU time goes";
 
 static const char *why_no_event(int error)
 {
     switch (error) {
     case EACCES:
     case EPERM: return "perf_event_open: not permitted here (a container, or kernel.perf_event_paranoid above 2)";
-    case ENOSYS: return "perf_event_open: not in this kernel, or kept from this container";
+    case ENOSYS: return "perf_event_open: not in this kernel, or blocked in this container";
     case EINVAL: return "perf_event_open: this kernel has no such event";
-    case ENODEV: return "breakpoints are granted and do not trap (a virtual machine without debug registers?)";
+    case ENODEV: return "breakpoints are granted but do not trap (a virtual machine without debug registers?)";
     case ENOSPC: return "perf_event_open: no debug register is free (a debugger holds them?)";
-    case EMFILE:
-        return "no file descriptors are left beside the half of them that is the application's; raise the limit "
-               "(ulimit -n)";
+    case EMFILE: return "no file descriptors are left (half are the application's); raise the limit (ulimit -n)";
     }
     return "perf_event_open failed";
 }
@@ -461,11 +459,11 @@ static void begin_instances(struct fv_thread *thread)
 
     if (!is_usable(SIGTRAP)) {
         tell_refused("the application blocks or ignores SIGTRAP",
-                     "; nothing is sampled, all else is recorded; --sample=clock takes SIGPROF instead");
+                     "; no samples are taken, all else is recorded; --sample=clock uses SIGPROF instead");
         return;
     }
     if (!(s = sampler_of(thread))) {
-        tell_refused("there is no memory for it", no_samples);
+        tell_refused("out of memory", no_samples);
         return;
     }
     s->depth = 0;
@@ -661,7 +659,7 @@ static const char *why_not_here(void)
     if (!fv_exclude_init())
         return "not where fvmpi is linked into the program statically";
     if (dl_iterate_phdr(is_valgrind, NULL))
-        return "not under valgrind, which the samples themselves would hit and kill";
+        return "not under valgrind, which samples would kill";
     return NULL;
 }
 
@@ -769,7 +767,7 @@ static void start(struct fv_thread *self)
 {
     (void)self;
     if (fv_rt.options.sample > FV_SAMPLE_CLOCK)
-        fv_remark(fv_first_rank(), "--sample: not on this processor; nothing is sampled, all else is recorded");
+        fv_remark(fv_first_rank(), "--sample: not on this processor; no samples are taken, all else is recorded");
 }
 const struct fv_layer fv_sampler_layer = { .at = { [FV_AT_START] = start } };
 

@@ -284,11 +284,11 @@ static void take_notes(struct fv_scaling *s)
         char part[FV_WORD];
 
         if (!r->complete)
-            fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL, "%s is incomplete: what it lacks looks like speed",
+            fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL, "%s is incomplete: it seems faster than it was",
                            r->directory);
         if (r->no_processor_s > 0)
             fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL,
-                           "%s was not quiet: its ranks were ready to run and had no processor for %s of their time",
+                           "%s was noisy: its ranks were runnable but had no processor for %s of their time",
                            r->directory,
                            fv_words_percent(r->no_processor_s, r->value[FV_RUN_COMPUTE] + r->value[FV_RUN_MPI], part));
         if (strcmp(r->program, side->runs[0].program) != 0)
@@ -305,8 +305,7 @@ int fv_scaling_compute(struct fv_scaling *s, enum fv_scaling_kind kind)
     s->kind = kind;
     find_points(s);
     if (s->point_count < 2) {
-        fv_log("%s: all runs are on %zu rank%s; give runs of the same program on other numbers of ranks, or of "
-               "threads, each recorded with "
+        fv_log("%s: all runs are on %zu rank%s; give runs on other numbers of ranks, or of threads, recorded with "
                "--threads",
                side->runs[0].directory, side->runs[0].ranks, fv_words_s(side->runs[0].ranks));
         return -FV_EFORMAT;

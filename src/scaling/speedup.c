@@ -254,8 +254,7 @@ static void say_without_phases(const struct fv_speedup *s)
 {
     for (size_t i = 0; i < s->run_count; i++)
         if (!s->runs[i].has_phases && !isfinite(s->runs[i].part))
-            fv_log("stacks: %s: no phases of threads were recorded; it counts as a run with one thread",
-                   s->runs[i].directory);
+            fv_log("stacks: %s: has no phases of threads; it counts as a run with one thread", s->runs[i].directory);
 }
 
 /* Runs of copies, or of ranks, are of no numbers of threads. */
@@ -275,8 +274,8 @@ static void say_left_out(const struct fv_speedup *s)
     for (size_t i = 0; i < s->count; i++)
         any |= s->phases[i].count > 1;
     if (any)
-        fv_log("stacks: runs of several numbers of threads are among those of --throughput: they are left out; name "
-               "them by themselves");
+        fv_log("stacks: runs of --throughput and runs of several numbers of threads are mixed; the latter are left "
+               "out: name them separately");
 }
 
 int fv_speedup_compute(struct fv_speedup *s)
@@ -292,8 +291,8 @@ int fv_speedup_compute(struct fv_speedup *s)
         qsort(s->phases[i].points, s->phases[i].count, sizeof(*s->phases[i].points), by_threads);
     qsort(s->phases, s->count, sizeof(*s->phases), by_time);
     if (!s->count || s->phases[0].count < 2) {
-        fv_log("stacks: all runs had %zu thread%s: runs with 1, 2, 4, ... threads are needed (OMP_NUM_THREADS), under "
-               "fvmpi run --threads",
+        fv_log("stacks: all runs had %zu thread%s: runs with 1, 2, 4, ... threads are needed (OMP_NUM_THREADS), "
+               "recorded with fvmpi run --threads",
                s->count ? s->phases[0].points[0].threads : 1,
                fv_words_s(s->count ? s->phases[0].points[0].threads : 1));
         return -FV_EFORMAT;

@@ -52,15 +52,17 @@ void fv_control_parse(char *line, struct fv_control_command *out)
     size_t word = strcspn(line, " \t"), i = 0;
     char *text = line + word;
 
-    *out = (struct fv_control_command){ FV_CONTROL_WRONG, line, 0, false,
-                                        "no such command; there are label TEXT, pause, resume, interval S, rotate" };
+    *out = (struct fv_control_command){
+        FV_CONTROL_WRONG, line, 0, false,
+        "no such command; the commands are label TEXT, pause, resume, interval S, rotate"
+    };
     while (i < sizeof(verbs) / sizeof(*verbs) && (strlen(verbs[i].word) != word || memcmp(verbs[i].word, line, word)))
         i++;
     if (i == sizeof(verbs) / sizeof(*verbs))
         return;
     text += strspn(text, " \t");
     if (!*text == verbs[i].has_text)
-        out->why = *text ? "nothing stands behind this command" : "what should stand behind it is missing";
+        out->why = *text ? "this command takes nothing" : "its value is missing";
     else if (verbs[i].verb == FV_CONTROL_INTERVAL && !take_seconds(text, &out->interval_s))
         out->why = "interval takes seconds, from 0.001 to 86400";
     else

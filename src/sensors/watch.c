@@ -203,7 +203,7 @@ static void say_sources(const struct fv_sensor *sensor, char *out, size_t room)
     for (; i < sensor->source_count && *sensor->sources[i] && used + strlen(sensor->sources[i]) + 24 < room; i++)
         used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "; it has ", sensor->sources[i]);
     if (!i || i < sensor->source_count)
-        snprintf(out + used, room - used, "%s", i ? ", ..." : ", it has but one");
+        snprintf(out + used, room - used, "%s", i ? ", ..." : ", it has only one");
 }
 
 static void say_meant(const char *what, struct fv_near *near, char *out, size_t room)
@@ -242,8 +242,8 @@ static void say_not_here(const struct fv_sensor_kind *kind, char *out, size_t ro
     snprintf(path, sizeof(path), "%s/%s", fv_sensors_root(), kind->path);
     if (!access(path, F_OK))
         snprintf(out, room,
-                 "not permitted here: %s is there, and its events are not given to this user "
-                 "(kernel.perf_event_paranoid above 0, or a container)",
+                 "not permitted here: %s exists, but this user may not read its events (kernel.perf_event_paranoid "
+                 "above 0, or a container)",
                  path);
     else
         snprintf(out, room, "not on this machine: there is no %s", path);
@@ -257,7 +257,7 @@ void fv_watch_why(const struct fv_watch *w, const char *pattern, size_t length, 
 
     *out = '\0';
     if (!take_word(pattern, length, &word)) {
-        snprintf(out, room, "is longer than the name of any event");
+        snprintf(out, room, "is longer than any event's name");
         return;
     }
     kind = fv_sensor_kind_of(word.sensor, strlen(word.sensor));

@@ -110,18 +110,17 @@ static bool unread(const void *object, char *out, size_t bytes)
     const struct object *o = object;
 
     if (o->is_indexed)
-        snprintf(
-            out, bytes,
-            "inlined functions may be missing: indexed addresses of DWARF 5 or -gsplit-dwarf are read by libdw only; "
-            "build fvmpi with libdw-dev, or compile with -gdwarf-4 -gno-split-dwarf");
+        snprintf(out, bytes,
+                 "inlined functions may be missing: only libdw reads indexed addresses of DWARF 5 or -gsplit-dwarf; "
+                 "build fvmpi with libdw-dev, or compile with -gdwarf-4 -gno-split-dwarf");
     else if (o->is_artificial)
         snprintf(out, bytes,
-                 "some files and lines are missing: debug information of -flto is read by libdw only; "
-                 "build fvmpi with libdw-dev, or compile without -flto");
+                 "some files and lines are missing: only libdw reads debug information of -flto; build fvmpi with "
+                 "libdw-dev, or compile without -flto");
     else if (o->is_lost)
         snprintf(out, bytes,
-                 "lines are missing: debug information that dwz moved to another file is read by libdw only; build "
-                 "fvmpi with libdw-dev");
+                 "lines are missing: only libdw reads debug information that dwz moved to another file; build fvmpi "
+                 "with libdw-dev");
     return o->is_indexed || o->is_artificial || o->is_lost;
 }
 

@@ -8,6 +8,7 @@
  * addresses come sorted. libdw keeps strings. */
 #include "symbols/lines_dw.h"
 #include "symbols/lines_reader.h"
+#include "tool/words.h"
 
 #include <dwarf.h>
 #include <fcntl.h>
@@ -348,10 +349,9 @@ static bool unread(const void *object, char *out, size_t bytes)
 
     if (o->missing)
         snprintf(out, bytes,
-                 "inlined functions are missing: %u files of -gsplit-dwarf are not where they were written, "
-                 "as %s; "
-                 "put them back, or pack them before they go: llvm-dwp -e PROGRAM -o PROGRAM.dwp",
-                 o->missing, o->missing_first ? o->missing_first : "?");
+                 "inlined functions are missing: not found: %u file%s of -gsplit-dwarf, such as %s; put them back, or "
+                 "pack them beforehand: llvm-dwp -e PROGRAM -o PROGRAM.dwp",
+                 o->missing, fv_words_s(o->missing), o->missing_first ? o->missing_first : "?");
     return o->missing;
 }
 

@@ -74,7 +74,7 @@ static void say_state(struct fv_problems *problems, const struct fv_module *m, b
     if (changed)
         fv_problem_add(problems, FV_PROBLEM_NOTE, NULL, "%s: file changed since the run%s", m->path, then);
     else if (!there && m->path[0] == '/')
-        fv_problem_add(problems, FV_PROBLEM_NOTE, NULL, "%s: not there or not readable%s", m->path, then);
+        fv_problem_add(problems, FV_PROBLEM_NOTE, NULL, "%s: missing or not readable%s", m->path, then);
 }
 
 bool fv_module_object_open(struct fv_elf *object, const struct fv_module *m)

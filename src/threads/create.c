@@ -235,8 +235,8 @@ static void tell_no_threads(struct fv_thread *self)
         name = unknown;
     int n = (int)strcspn(name, ".");
     fv_remark(fv_first_rank(),
-              "FVMPI_THREADS: not with this library: locks are not recorded; preload %.*s-threads.so (fvmpi run "
-              "--threads does), or link with -l%.*s-threads",
+              "FVMPI_THREADS: this library does not record locks; preload %.*s-threads.so (fvmpi run --threads does), "
+              "or link with -l%.*s-threads",
               n, name, n - (int)strlen("lib"), name + strlen("lib"));
 }
 /* Where lives.c is not. */

@@ -9,7 +9,7 @@
 
 static FV_COLD _Noreturn void out_of_memory(void)
 {
-    fv_log("out of memory; use a machine with more of it, or read fewer files at a time");
+    fv_log("out of memory; use a machine with more memory, or read fewer files at a time");
     exit(1);
 }
 

@@ -97,10 +97,10 @@ enum fv_io_layer fv_io_layer_of(uint32_t function)
 const char *fv_refused_words(uint32_t error)
 {
     switch (error) {
-    case EFBIG: return "the limit on file sizes was reached: ulimit -f unlimited where ranks are started";
-    case ENOSPC: return "the disk was full: choose another with -o";
-    case EDQUOT: return "the quota of the file system was used up: choose another with -o";
-    case ENOMEM: return "there was no memory or address space for them: ulimit -v";
+    case EFBIG: return "the limit on file sizes was reached; use ulimit -f unlimited where ranks are started";
+    case ENOSPC: return "the disk was full; choose another with -o";
+    case EDQUOT: return "the quota of the file system was used up; choose another with -o";
+    case ENOMEM: return "there was no memory or address space; raise ulimit -v";
     }
     return "the disk was full or failed";
 }

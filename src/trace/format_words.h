@@ -86,10 +86,13 @@ const char *fv_enum_word(const struct fv_enum *words, uint64_t value);
 #define fv_class_name(class)              fv_enum_word(&fv_function_class_enum, class)
 /* Why pieces of a rank file could not be had (fv_file_header.refused_error), and what to do. */
 const char *fv_refused_words(uint32_t error);
-/* Why calls are not in a trace that did not end early: the process that made them has the rank's memory, and cannot
- * make the file longer. */
-#define FV_WORDS_BY_CLONE \
-    "a child of clone() or vfork() made them in the program's memory, and has no trace; let a thread call MPI"
+/* Are a rank's `calls` missing from a trace that did not end early, and whose file got all pieces (`refused`: those
+ * that it did not get)? The process that made them has the rank's memory, and cannot make the file longer. */
+static inline bool fv_is_by_clone(uint64_t calls, uint64_t refused, bool has_ended)
+{
+    return calls && !refused && !has_ended;
+}
+#define FV_WORDS_BY_CLONE "a child of clone() or vfork() made them, and has no trace; let a thread call MPI"
 /* The functions for files; unknown ones are "?" and do nothing. */
 const char *fv_io_function_name(uint32_t function); /* enum fv_io_function */
 enum fv_io_operation fv_io_operation_of(uint32_t function);

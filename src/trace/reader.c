@@ -67,12 +67,12 @@ static int check_identity(const struct fv_reader *r, char *why, size_t why_bytes
 
         say(why, why_bytes,
             memcmp(h->magic, zeros, sizeof(zeros))
-                ? "foreign file: it does not begin with " FV_FILE_MAGIC
-                : "empty header: the process died, or the disk was full, while the file was made");
+                ? "not a rank file: it does not begin with " FV_FILE_MAGIC
+                : "empty header: the process died, or the disk was full, when the file was made");
         return -FV_EFORMAT;
     }
     if (h->byte_order == __builtin_bswap32(FV_BYTE_ORDER)) {
-        say(why, why_bytes, "written on a machine of the other byte order");
+        say(why, why_bytes, "written on a machine with the other byte order");
         return -FV_EFORMAT;
     }
     if (h->byte_order != FV_BYTE_ORDER) {
@@ -93,7 +93,7 @@ static int read_header(struct fv_reader *r, char *why, size_t why_bytes)
 
     if (r->bytes < FV_PAGE) {
         if (r->bytes >= 8 && memcmp(r->data, FV_FILE_MAGIC, 8))
-            say(why, why_bytes, "foreign file: it does not begin with " FV_FILE_MAGIC);
+            say(why, why_bytes, "not a rank file: it does not begin with " FV_FILE_MAGIC);
         else
             say(why, why_bytes, "truncated: %llu bytes, the header alone has %llu", (unsigned long long)r->bytes,
                 (unsigned long long)FV_PAGE);
@@ -163,7 +163,7 @@ static uint64_t check_variable(struct fv_reader *r, unsigned type, uint64_t begi
 
         memcpy(&bytes, r->data + begin + at, sizeof(bytes));
         if (bytes < 8 || bytes % 8 || bytes > used - at || !variable_record_ok(kind, r->data + begin + at, bytes)) {
-            damaged(r, begin + at, "%s chunk: record of %u bytes makes no sense, the rest of the chunk is lost",
+            damaged(r, begin + at, "%s chunk: a record of %u bytes is impossible; the rest of the chunk is lost",
                     kind->name, bytes);
             return at;
         }
@@ -179,7 +179,7 @@ static void keep_chunk(struct fv_reader *r, const struct fv_chunk *chunk)
         struct fv_chunk *bigger = realloc(r->chunks, room * sizeof(*bigger));
 
         if (!bigger) {
-            damaged(r, chunk->offset, "out of memory, chunk left out");
+            damaged(r, chunk->offset, "out of memory; chunk left out");
             return;
         }
         r->chunks = bigger;
@@ -197,7 +197,7 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
     };
 
     if (used > room) {
-        damaged(r, offset, "%s chunk: length %llu is over its room of %llu, chunk left out",
+        damaged(r, offset, "%s chunk: length %llu is above its room of %llu; chunk left out",
                 fv_chunk_kind(c->type)->name, (unsigned long long)used, (unsigned long long)room);
         return;
     }
@@ -209,18 +209,18 @@ static void take_chunk(struct fv_reader *r, uint64_t offset, const struct fv_chu
         damaged(r, offset, "%s chunk: ends within a record", fv_chunk_kind(c->type)->name);
     }
     if (used > r->room) {
-        damaged(r, offset, "%s chunk: its %llu bytes are more than the file holds, chunk left out",
+        damaged(r, offset, "%s chunk: its %llu bytes are more than the file has; chunk left out",
                 fv_chunk_kind(c->type)->name, (unsigned long long)used);
         return;
     }
     r->room -= used;
     if (c->version == 1 && size && c->first > r->bytes / size) {
-        damaged(r, offset, "%s chunk: its first record cannot be number %llu, chunk left out",
+        damaged(r, offset, "%s chunk: its first record cannot be number %llu; chunk left out",
                 fv_chunk_kind(c->type)->name, (unsigned long long)c->first);
         return;
     }
     if (c->version != 1 && fv_chunk_kind(c->type)->number) {
-        damaged(r, offset, "%s chunk: records of version %u are unknown here, chunk left out",
+        damaged(r, offset, "%s chunk: records of version %u are unknown here; chunk left out",
                 fv_chunk_kind(c->type)->name, c->version);
         return;
     }
@@ -329,7 +329,7 @@ static bool leave_out_gaps(struct fv_reader *r, uint64_t room)
             continue;
         uint64_t gap = c->first > expected ? c->first - expected : 0;
         if (gap > room / size) {
-            damaged(r, c->offset, "%s chunk: its first record cannot be number %llu, chunk left out",
+            damaged(r, c->offset, "%s chunk: its first record cannot be number %llu; chunk left out",
                     fv_chunk_kind(c->type)->name, (unsigned long long)c->first);
             c->offset = 0;
             continue;

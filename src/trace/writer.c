@@ -133,7 +133,7 @@ static bool worth_trying(const struct fv_writer *writer, uint64_t bytes)
 const char *fv_writer_why(int error)
 {
     return error == EFBIG    ? "the limit on file sizes (RLIMIT_FSIZE) is reached"
-           : error == ENODEV ? "its file system cannot map files that are shared (mmap)"
+           : error == ENODEV ? "its file system cannot map shared files (mmap)"
                              : strerror(error);
 }
 
@@ -141,9 +141,8 @@ const char *fv_writer_why(int error)
 const char *fv_writer_advice(int error)
 {
     switch (error) {
-    case EFBIG:
-        return "Raise the limit on file sizes where ranks are started (ulimit -f unlimited), or the hard limit of it";
-    case ENODEV: return "Say --local /tmp: fvmpi run, or fvmpi gather, moves the files to the experiment afterwards";
+    case EFBIG: return "Raise the limit on file sizes where ranks are started (ulimit -f unlimited), or its hard limit";
+    case ENODEV: return "Say --local /tmp; fvmpi run or fvmpi gather then moves the files to the experiment";
     case ENOMEM: return "Give the process more memory or address space (ulimit -v), or lower FVMPI_PROFILE_MAX";
     case ENOSPC:
     case EDQUOT: return "Choose a directory with more room with -o or FVMPI_OUTPUT";
@@ -374,11 +373,8 @@ bool fv_writer_lost(struct fv_writer *writer, void *address)
     __atomic_store_n(&writer->retry_ns, INT64_MAX, __ATOMIC_RELAXED);
     __atomic_store_n(&writer->refused_bytes, 1, __ATOMIC_RELEASE);
     if (!__atomic_exchange_n(&writer->lost, true, __ATOMIC_RELAXED))
-        fv_log("%s: is not as long any more as it was made, or its file system has no room: recording ends "
-               "here, the "
-               "application goes on. Leave files of an experiment alone while it runs, or choose another "
-               "file system "
-               "with -o or FVMPI_OUTPUT",
+        fv_log("%s: was shortened, or its file system is full; recording ends here, the application goes on. Do not "
+               "change files of a running experiment, or choose another file system with -o or FVMPI_OUTPUT",
                writer->path);
     return true;
 }

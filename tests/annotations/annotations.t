@@ -149,7 +149,7 @@ def old_kokkos(tap, source):
             env={'KOKKOS_PROFILE_LIBRARY': '/nowhere/old-tool.so'},
         ).ended(0)
         check(
-            'KOKKOS_PROFILE_LIBRARY names another tool, /nowhere/old-tool.so: where the program asks it, ' in run.err,
+            'KOKKOS_PROFILE_LIBRARY selects another tool (/nowhere/old-tool.so); it, not fvmpi, will ' in run.err,
             '{}',
             run.err,
         )
@@ -195,8 +195,7 @@ def main():
             ).ended(0)
             equal('sections', sections(other), {})
             check(
-                '{} names another tool, /nowhere/other-tool.so: where the program asks it, '.format(variable)
-                in run.err,
+                '{} selects another tool (/nowhere/other-tool.so); it, not fvmpi, will '.format(variable) in run.err,
                 '{}',
                 run.err,
             )

@@ -259,7 +259,11 @@ def turns(tap, kind, env):
     with tap.test('{}: more events than registers are refused, with the names of those to drop'.format(kind)):
         run = kind.profile(['even'], ['--counters', five], env)
         equal('status', run.rc != 0, True)
-        check('no register left for CACHE-MISSES; drop it, say --counters-shared' in run.err, '{}', run.err)
+        check(
+            'no register left for CACHE-MISSES; leave it out, let events take turns (--counters-shared)' in run.err,
+            '{}',
+            run.err,
+        )
     with tap.test('{}: unless they take turns: counts are scaled, and say so'.format(kind)):
         run = kind.profile(['even'], ['--counters-shared', '--counters', five], dict(env, FAKE_PMU_RUNNING='25')).ended(
             0
@@ -333,8 +337,8 @@ def passes(tap, kind, env):
             env=env,
         ).ended(0)
         for second, why in (
-            (base + '-1', '{0}-1: it is pass 1/2, as is {0}-1: give each pass once'.format(base)),
-            (other, '{}: it is no pass'.format(other)),
+            (base + '-1', '{0}-1: pass 1/2, as is {0}-1; give each pass once'.format(base)),
+            (other, '{}: not recorded with --passes'.format(other)),
         ):
             refused = harness.run([harness.FVMPI, 'report', '--json', '-', base + '-1', base + '-2', second])
             check(refused.rc != 0 and why in refused.err, '{}: {}', why, refused.err)
@@ -415,7 +419,7 @@ def peaks(tap, kind, env):
             '{"schema": "fvmpi-doctor-1"}',
             '{"schema": "other", "memory_bandwidth": [{"bytes_per_s": 7e9}]}',
         ):
-            check('--peaks takes what' in report(text).ended(1).err, '{}', text)
+            check('--peaks takes a file of' in report(text).ended(1).err, '{}', text)
 
 
 def lives(tap, kind, env):

@@ -507,7 +507,7 @@ def round_trip(tap):
     with tap.test('--apply writes what is bad, and saves what was there for its owner alone'):
         out = doctor(root, '--apply').out
         path = saved_in(root)
-        check('saved what was there before: {}\n'.format(path) in out, '{}', out)
+        check('saved the old values: {}\n'.format(path) in out, '{}', out)
         equal(
             'modes',
             (stat.S_IMODE(os.stat(path).st_mode), stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode)),
@@ -522,7 +522,7 @@ def round_trip(tap):
         now = contents(root)
         put(root, BAD['ksm'][0][0])
         err = doctor(root, '--apply', rc=1).err
-        check('holds what was there before an earlier --apply; fvmpi doctor --restore' in err, '{}', err)
+        check('has values saved by an earlier --apply; run fvmpi doctor --restore' in err, '{}', err)
         put(root, {MM + 'ksm/run': '0'})
         equal('files', contents(root), now)
     with tap.test('--restore puts all back, once'):
@@ -542,7 +542,7 @@ def round_trip(tap):
         ]
         equal('the latest first', place, sorted(place))
         check(not os.path.exists(path), 'still saved')
-        check('nothing is saved there' in doctor(root, '--restore', rc=1).err, 'again')
+        check('nothing is saved' in doctor(root, '--restore', rc=1).err, 'again')
     with tap.test('checks that are named: these alone, and notes, too; what has no file is said'):
         put(root, {SYS + 'kernel/sched_rt_runtime_us': '950000\n'})
         out = doctor(root, '--apply', 'realtime', 'ksm').out
@@ -589,7 +589,7 @@ def failures(tap):
         os.unlink(gone)
         run = doctor(root, '--restore', rc=1)
         check(
-            run.err.count('\n') == 1 and 'numa_balancing: cannot be put back to 1: No such file' in run.err,
+            run.err.count('\n') == 1 and 'numa_balancing: cannot be restored to 1: No such file' in run.err,
             '{}',
             run.err,
         )
@@ -617,7 +617,7 @@ def failures(tap):
                 else:
                     os.chmod(folder, 0o777)
             err = doctor(root, '--apply', rc=1).err
-            check('nothing was changed' in err or 'holds what was there' in err, '{}: {}', what, err)
+            check('nothing was changed' in err or 'has values saved' in err, '{}: {}', what, err)
             equal(what, contents(root), before)
             check(not os.path.exists(elsewhere) or not os.listdir(elsewhere), '{}: followed', what)
     with tap.test('a root that is read-only'):
@@ -659,9 +659,9 @@ def failures(tap):
             check('a saved line is damaged' in doctor(root, '--restore', rc=1).err, '{}', line)
             equal(line, open(victim).read(), 'mine')
         for text, said in (
-            (good.replace('b007', 'b008'), 'is of an earlier boot'),
+            (good.replace('b007', 'b008'), 'from before the last boot'),
             ('', 'cannot be read'),
-            ('x' * 100000, 'is not what --apply saves'),
+            ('x' * 100000, 'not a file of --apply'),
             ('\0' * 100, 'cannot be read'),
         ):
             with open(path, 'w') as f:
@@ -906,7 +906,7 @@ def words(tap):
             (['goveror'], 'goveror: no such check, did you mean governor; fvmpi doctor --all'),
             (['--apply', '--restore'], 'one or the other'),
             (['--dry-run'], 'it goes with'),
-            (['--restore', 'ksm'], 'it puts back all'),
+            (['--restore', 'ksm'], 'it writes back all'),
             (['--json', '-', '--apply'], 'goes with neither'),
             (['-p', 'x'], '--pid takes'),
             (['-p', '1,,2'], '--pid takes'),

@@ -217,11 +217,11 @@ def text(tap):
             check(word in run.out, '{} is not in {}', word, run.out)
         check(
             ('hypervisor' in open('/proc/cpuinfo').read().split('flags', 1)[-1].split('\n')[0])
-            == ('a virtual machine: results are of the guest' in run.out),
+            == ('virtual machine: results of the guest' in run.out),
             '{}',
             run.out[:500],
         )
-        check(re.search(r'other tasks? ran meanwhile', run.out), '{}', run.out[:500])
+        check(re.search(r'other tasks? ran at the same time', run.out), '{}', run.out[:500])
         check('together' not in run.out, 'one processor is alone')
 
 
@@ -277,7 +277,7 @@ def words(tap):
             (['--measure', '--apply'], 'goes with none'),
             (['--measure', '-p', '1'], 'goes with none'),
             (['--measure=only', 'smt'], 'takes no checks'),
-            (['--measure', '--json', '-', '--html', '-'], 'stdout holds'),
+            (['--measure', '--json', '-', '--html', '-'], 'stdout already takes'),
         ):
             run = harness.run([harness.FVMPI, 'doctor'] + arguments).ended(2)
             check(said in run.err and run.err.count('\n') == 1, '{}: {}', arguments, run.err)

@@ -417,7 +417,7 @@ def filtered(tap):
             'said',
             run.err.splitlines(),
             [
-                'fvmpi: {}: line 1: neither SCOREP_FILE_NAMES_BEGIN nor SCOREP_REGION_NAMES_BEGIN; give a filter file as Score-P\'s, see share/doc/functions.md'.format(
+                'fvmpi: {}: line 1: neither SCOREP_FILE_NAMES_BEGIN nor SCOREP_REGION_NAMES_BEGIN; give a filter file in Score-P\'s format, see share/doc/functions.md'.format(
                     os.path.join(place, 'filter')
                 )
             ],

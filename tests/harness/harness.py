@@ -52,7 +52,7 @@ class Skip(Exception):
     pass
 
 
-REFUSED = re.compile(r'^fvmpi: --sample: .*(?:nothing is sampled|no instances of functions are sampled).*\n', re.M)
+REFUSED = re.compile(r'^fvmpi: --sample: .*(?:no samples are taken|function calls are not measured).*\n', re.M)
 
 
 def needs_instances(run):

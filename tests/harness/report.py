@@ -28,7 +28,7 @@ def check(condition, message, *values):
 def problems(report):
     """What the report says of the recording, without what it says of any program: that it has no debug information, or
     that a sample came while the interpreter changed its frames."""
-    of_programs = ('has no debug information', 'the frames of Python could not be read')
+    of_programs = ('has no debug information', 'frames of Python could not be read')
     return [p for p in report['problems'] if not any(words in p['text'] for words in of_programs)]
 
 

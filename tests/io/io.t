@@ -196,7 +196,7 @@ def alone(tap, place):
             'said',
             [line for line in run.err.splitlines() if 'libfvmpi-io.so' in line],
             [
-                'fvmpi: FVMPI_IO: libfvmpi-io.so is not loaded, so that files are not recorded; preload it beside this library (fvmpi run --io does)'
+                'fvmpi: FVMPI_IO: libfvmpi-io.so is not loaded, so files are not recorded; preload it, too (fvmpi run --io does)'
             ],
         )
 

@@ -20,6 +20,12 @@ out=$(cd "$source" && find tests -name '*.t' -not -path '*/node_modules/*' ! -pe
 check 'each test can be run' test -z "$out"
 [ -z "$out" ] || sed 's/^/# /' <<< "$out"
 
+# A log has no line that is written over.
+eval "$(sed -n '/^progress() {/,/^}/p' "$dev")"
+{ printf '  CC       a%s.o\n' {1..30}; echo 'a warning'; printf '  CC       b%s.o\n' {1..30}; } | progress building 2> progress.log
+out=$(cat progress.log)
+check 'what is built is counted in one line of a log, behind the messages' test "$out" = $'a warning\nbuilding: 60 files'
+
 # A script that fails beside others and passes by itself is flaky; three of them fail. One that says so is skipped under a sanitizer.
 mkdir tests
 for name in a b c; do

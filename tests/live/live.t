@@ -457,7 +457,7 @@ def nodes(tap, root):
             'said',
             [line for line in err.splitlines() if 'c.jsonl' in line],
             [
-                'fvmpi: live: {}/c.jsonl: it is no recording of fvmpi record, or of another version; it is left out'.format(
+                'fvmpi: live: {}/c.jsonl: not a recording of this version of fvmpi record; it is left out'.format(
                     directory
                 )
             ],

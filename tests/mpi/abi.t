@@ -211,7 +211,7 @@ def without(tap, mpi):
         path = other.build('plugin.c', '-pthread', '-shared', '-fPIC', output='plain_plugin.so')
         run = harness.run(['env', 'LD_PRELOAD=' + mpi.preload, host, path])
         equal('exit status', run.rc, 1)
-        equal('said', run.err.count('libfvmpi-mpich.so: the program has loaded Open MPI ('), 1)
+        equal('said', run.err.count('libfvmpi-mpich.so: the program loaded Open MPI ('), 1)
 
 
 def main():

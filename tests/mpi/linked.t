@@ -124,7 +124,7 @@ def others(tap, mpi):
         equal('output', run.out, '')
         check(
             'libfvmpi-{}.so: cannot open'.format(mpi) in run.err
-            and 'Install the libraries of fvmpi together' in run.err,
+            and 'Install all libraries of fvmpi in one directory' in run.err,
             'said: {}',
             run.err,
         )

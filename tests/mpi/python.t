@@ -194,7 +194,7 @@ def options(tap, case, label):
 
 def told(run, version):
     """One line of the run, and a note of the report."""
-    text = 'Python {}: fvmpi does not know how its frames are read'.format(version)
+    text = 'Python {}: fvmpi cannot read frames of this version'.format(version)
     equal('lines on stderr', run.err.count(text), 1)
     notes = [p['text'] for p in run.report().data['problems'] if text in p['text']]
     check(len(notes) == 1 and '{} ranks'.format(RANKS) in notes[0], 'no note: {}', run.report().data['problems'])

@@ -622,7 +622,7 @@ def without_events(tap, mpi):
     with tap.test('{}: a profile without events; the run that has them is named'.format(mpi)):
         run = mpi.profile(mpi.build('hang.c'), 2, ['none']).ended(0)
         alone = unify(run.directory, rc=1)
-        check('2 of 2 ranks have a profile and no events; record with' in alone.err, 'not said: {}', alone.err)
+        check('2 of 2 ranks: only a profile, no events; record with' in alone.err, 'not said: {}', alone.err)
         for i in (2, 3):
             mpi.profile(mpi.build('hang.c'), 2, ['none'], [] if i == 3 else ['--trace'], directory=run.directory).ended(
                 0
@@ -631,7 +631,7 @@ def without_events(tap, mpi):
             equal(
                 'said',
                 found.err.strip(),
-                'fvmpi: {0}: 2 of 2 ranks have a profile and no events; {0}-2 beside it '
+                'fvmpi: {0}: 2 of 2 ranks: only a profile, no events; {0}-2 beside it '
                 'has events: fvunify {0}-2'.format(run.directory),
             )
         unify(run.directory + '-2', '-q')
@@ -646,7 +646,7 @@ def clocks(tap):
         unify(d, '-q', '--no-correct', '-o', raw)
         check('receive-before-send' in checked(raw), 'the test is void: nothing is early')
         done = unify(d)
-        check('clocks were moved' in done.err, 'not said: {}', done.err)
+        check('clocks were corrected' in done.err, 'not said: {}', done.err)
         check('receive-before-send' not in checked(d), 'a message is still early')
         few = harness.scratch('few')
         unify(d, '-q', '--memory', '1M', '-o', few)

@@ -67,11 +67,11 @@ def no_mpi(tap, mpi):
             mpi,
             ['/bin/echo', 'good'],
             2,
-            'nothing was recorded: no call of MPI_Init came to fvmpi; a program without MPI is recorded by fvmpi run --mpi serial',
+            'nothing was recorded: fvmpi saw no call of MPI_Init; for a program without MPI, use fvmpi run --mpi serial',
         )
         said(mpi, ['/bin/echo', 'good'], 1, None, ['--mpi', 'serial'], recorded=True)
     with tap.test('{}: a program that fails before MPI_Init'.format(mpi)):
-        text = 'no call of MPI_Init came to fvmpi before '
+        text = 'fvmpi saw no call of MPI_Init before '
         for fails in 'import sys; sys.exit(3)', 'import os; os._exit(3)':
             command = ['/usr/bin/python3', '-c', fails]
             said(mpi, command, 1, ': nothing was recorded: {}it ended with exit status 3; '.format(text))
@@ -89,12 +89,7 @@ def no_mpi(tap, mpi):
             f.write('int main(void) { return 0; }\n')
         if harness.run(['cc', '-static', program + '.c', '-o', program]).rc:
             raise harness.Skip('no static C library')
-        said(
-            mpi,
-            ['/bin/sh', '-c', 'exec ' + program],
-            1,
-            'static: statically linked, so fvmpi cannot be in it and nothing was recorded',
-        )
+        said(mpi, ['/bin/sh', '-c', 'exec ' + program], 1, 'static: statically linked, so nothing was recorded')
     with tap.test('{}: a script that starts a program is no program without MPI'.format(mpi)):
         program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
         for script in program, program + '; true', 'true; ' + program, 'exec {} {}'.format(linker_of(program), program):
@@ -104,7 +99,7 @@ def no_mpi(tap, mpi):
 
 def of_files(tap, mpi):
     """Nothing of what looks at the end, and at exec(), is in the way of the program's own files."""
-    text = 'nothing was recorded: no call of MPI_Init came to fvmpi'
+    text = 'nothing was recorded: fvmpi saw no call of MPI_Init'
     with tap.test('{}: a program that closes what it has not opened, and forks'.format(mpi)):
         said(mpi, ['/usr/bin/python3', '-c', CLOSES], 1, text)
     with tap.test('{}: exec() of what is no file'.format(mpi)):
@@ -116,7 +111,7 @@ def of_files(tap, mpi):
 
 def without_preload(tap, mpi):
     program = mpi.build('tool.c', '-DPROGRAM', output='tool-alone')
-    wanted = '{}: was started without the LD_PRELOAD that fvmpi run had set, and nothing of it was recorded; start it by: fvmpi run '.format(
+    wanted = '{}: was started without the LD_PRELOAD that fvmpi run set, and was not recorded; start it by: fvmpi run '.format(
         program
     )
     for script in 'unset LD_PRELOAD; {}; true', 'unset LD_PRELOAD; exec {}', 'exec env -u LD_PRELOAD {}':
@@ -160,7 +155,7 @@ def within(tap, mpi):
                 '-lrt',
             ]
         ).ended(0)
-        text = 'seems to have an MPI library linked into it, whose calls fvmpi cannot see'
+        text = 'seems to contain an MPI library, whose calls fvmpi cannot see'
         for options in [], ['--mpi', 'mpich']:
             said(mpi, [program], 2, text, options)
         run = harness.run([harness.FVMPI, 'run', '-o', 'e', *mpi.command(1, [program])]).ended(0)
@@ -177,17 +172,15 @@ def opened(tap, mpi, others):
             mpi,
             [program, library, 'space'],
             1,
-            'was loaded by dlmopen(), into a name space of its own, where fvmpi cannot be',
+            'was loaded by dlmopen() into a separate name space, and was not recorded',
             ['--mpi', str(mpi)],
         )
         check(os.path.basename(library) in run.err, '{}', run.err)
     names = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
     for other in others:
         with tap.test('{}: opened by a program under the library for {}'.format(mpi, other)):
-            text = (
-                "{} was used, and nothing of it was recorded: fvmpi's library is for {}; say fvmpi run --mpi {}".format(
-                    names[str(mpi)], names[str(other)], mpi
-                )
+            text = "{} was used and not recorded: fvmpi's library is for {}; say fvmpi run --mpi {}".format(
+                names[str(mpi)], names[str(other)], mpi
             )
             said(mpi, ['/usr/bin/python3', '-c', PROGRAM, library], 1, text, ['--mpi', str(other)])
     with tap.test('{}: PMPI_ functions alone'.format(mpi)):
@@ -195,16 +188,14 @@ def opened(tap, mpi, others):
             mpi,
             ['/usr/bin/python3', '-c', PROGRAM.replace('.MPI_', '.PMPI_'), library],
             1,
-            'its calls passed fvmpi by: they are PMPI_ functions',
+            'was used and not recorded: its PMPI_ functions were called',
             ['--mpi', str(mpi)],
         )
     with tap.test('{}: opened by a program without a launcher'.format(mpi)):
         run = harness.run([harness.FVMPI, 'run', '-q', '-o', 'e', '/usr/bin/python3', '-c', PROGRAM, library]).ended(0)
         equal('output', run.out, 'done\n')
         check(
-            "was used, and nothing of it was recorded: fvmpi's library is for programs without MPI; say fvmpi run --mpi {}".format(
-                mpi
-            )
+            "was used and not recorded: fvmpi's library is for programs without MPI; say fvmpi run --mpi {}".format(mpi)
             in run.err,
             '{}',
             run.err,

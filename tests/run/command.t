@@ -27,7 +27,7 @@ capture "$fvmpi" run --depth 1025 ls
 check 'a value out of range' has "$rc:$err" '^2:fvmpi: run: --depth 1025: too large \(up to 1024\)'
 for rate in 1.5 100000 fast OFF; do
     capture "$fvmpi" run --sample=$rate ls
-    check "--sample=$rate" has "$rc:$err" "^2:fvmpi: run: --sample=$rate: (not a whole number|not a rate, clock, on or off|too large \(up to 5000\)); .fvmpi run --help. says"
+    check "--sample=$rate" has "$rc:$err" "^2:fvmpi: run: --sample=$rate: (not a whole number|not a rate, clock, on or off|too large \(up to 5000\)); .fvmpi run --help. explains it"
 done
 capture "$fvmpi" run --trace-max 3 ls
 check 'a size below the least: it is named' has "$rc:$err" '^2:fvmpi: run: --trace-max 3: too small \(from 64K\)'
@@ -88,6 +88,8 @@ for place in PREFIX ROOT HOME DIR BASE PATH BIN LIB INCLUDE VERSION; do
 done
 capture env $silent "$fvmpi" run --print-config
 check 'variables that tell where fvmpi is installed are no options' test "$rc:$err" = 0:
+capture env FVMPI_X=1 FVMPI_INPUT_DECK=deck FVMPI_TEST_CASES=4 "$fvmpi" run --print-config
+check 'nor are variables of the user that resemble no option' test "$rc:$err" = 0:
 
 # ---- what would be run ----
 ln -s "$(type -P true)" 'a program'
@@ -103,7 +105,7 @@ if echo 'int main(void) { return 3; }' | cc -fsanitize=address -x c - -o checked
     check 'a program with AddressSanitizer' has "$rc:$out$err" '^3:$'
     capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run --dry-run ./checked
     capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run -q --memory -o asan-memory --mpi serial ./checked
-    check '... whose allocator is its own: without --memory' has "$rc:$out$err" '^3:fvmpi: --memory: left out: the program is built with AddressSanitizer,.*record them$'
+    check '... whose allocator is its own: without --memory' has "$rc:$out$err" '^3:fvmpi: --memory: left out, because the program is built with AddressSanitizer,.*record them$'
     capture "$fvmpi" report asan-memory
     check '... which the report says' has "$out" 'not recorded, since the program is built with a sanitizer: --memory \(AddressSanitizer\)'
     capture env ASAN_OPTIONS=detect_leaks=0 "$fvmpi" run --dry-run ./checked
@@ -115,7 +117,7 @@ printf '#include <pthread.h>\nstatic void *run(void *p) { return p; }\nint main(
 for compiler in gcc clang; do
     if "$compiler" -fsanitize=thread -pthread raced.c -o raced 2> .log && capture ./raced && [ "$rc" -eq 3 ]; then
         capture "$fvmpi" run -q --memory --threads -o tsan --mpi serial ./raced
-        check "$compiler: a program with ThreadSanitizer: without --memory, --threads" has "$rc:$out$err" '^3:fvmpi: --memory, --threads: left out: the program is built with ThreadSanitizer,.*record them$'
+        check "$compiler: a program with ThreadSanitizer: without --memory, --threads" has "$rc:$out$err" '^3:fvmpi: --memory, --threads: left out, because the program is built with ThreadSanitizer,.*record them$'
         capture "$fvmpi" run -q --io --sample --counters software -o tsan-others --mpi serial ./raced
         check '... and as it is with other options' has "$rc:$out$err" '^3:$'
     else
@@ -136,15 +138,15 @@ check '... under MPICH' has "$rc:$out" '^0:(.* )?\./mpiexec.hydra -bind-to socke
 pinned numa -- ./srun -n 2 true
 check '... under Slurm' has "$rc:$out" '^0:(.* )?\./srun --cpu-bind=ldoms -n 2 true$'
 pinned cores -- ./mpiexec.other -n 2 true
-check '... under a launcher that is not known: nothing is started' has "$rc:$out:$err" '^2::fvmpi: run: --pin cores: how this launcher binds ranks is not known; '
+check '... under a launcher that is not known: nothing is started' has "$rc:$out:$err" '^2::fvmpi: run: --pin cores: fvmpi does not know how this launcher binds ranks; '
 pinned cores true
-check '... without one' has "$rc:$err" '^2:fvmpi: run: --pin cores: there is no launcher to tell: '
+check '... without one' has "$rc:$err" '^2:fvmpi: run: --pin cores: fvmpi starts no launcher here, '
 pinned cores -- ./mpirun.openmpi --bind-to socket -n 2 true
-check '... where the command says it already' has "$rc:$err" '^2:fvmpi: run: --pin cores: --bind-to says already where ranks are bound; '
+check '... where the command says it already' has "$rc:$err" '^2:fvmpi: run: --pin cores: --bind-to already binds ranks; '
 pinned threads -- ./srun --cpu-bind=cores -n 2 true
-check '... in one word' has "$rc:$err" '^2:fvmpi: run: --pin threads: --cpu-bind=cores says already'
+check '... in one word' has "$rc:$err" '^2:fvmpi: run: --pin threads: --cpu-bind=cores already binds ranks'
 capture env SLURM_CPU_BIND=none "$fvmpi" run --dry-run --mpi serial --pin threads -- ./srun -n 2 true
-check '... where a variable says it' has "$rc:$err" '^2:fvmpi: run: --pin threads: SLURM_CPU_BIND says already'
+check '... where a variable says it' has "$rc:$err" '^2:fvmpi: run: --pin threads: SLURM_CPU_BIND already binds ranks'
 capture "$fvmpi" run -q -o aslr --aslr off -- cat /proc/self/personality
 check '--aslr off: not randomised' test $((0x$out & 0x40000)) -ne 0
 capture "$fvmpi" run -q -o aslr2 -- cat /proc/self/personality

@@ -16,7 +16,7 @@ check 'dump: in the order of ranks' [ "$(grep -c '^file ' <<< "$out"):$(grep '^f
 capture "$fvmpi" check exp
 check 'check: it is an experiment' has "$rc:$err" '^1:fvmpi: exp: no archive in it; make one from its trace: fvunify exp'
 capture "$fvmpi" report exp --no-symbols --csv exp
-check 'report: no tables among rank files' has "$rc:$err" '^2:.*among the files of a recorded run'
+check 'report: no tables among rank files' has "$rc:$err" '^2:.*into the directory of a recorded run'
 if [ -x "$build/fvunify-serial" ]; then
     capture "$build/fvunify" exp
     check 'fvunify: all ranks' has "$rc:$err" '^0:fvmpi: exp/traces.otf2: 1100 ranks, '

@@ -140,12 +140,12 @@ check 'serial: one file' test "$(files exp-serial)" -eq 1
 cp -a exp-serial exp-kept
 for file in rank-000000.fvr run.json .job; do
     capture "$fvmpi" report exp-serial --json "exp-serial/$file"
-    check "report --json onto $file: refused" has "$rc:$err" "^2:fvmpi: report: exp-serial/$file: .*over a file of a recorded run"
+    check "report --json onto $file: refused" has "$rc:$err" "^2:fvmpi: report: exp-serial/$file: .*overwrite a file of a recorded run"
 done
 capture "$fvmpi" report exp-serial --csv exp-serial/rank-000000.fvr
 check 'report --csv onto a rank file: refused' has "$rc:$err" '^1:fvmpi: exp-serial/rank-000000.fvr.*: Not a directory'
 capture "$fvmpi" report exp-serial --csv exp-serial
-check 'report --csv among the rank files: refused' has "$rc:$err" '^2:fvmpi: report: exp-serial: .*among the files of a recorded run'
+check 'report --csv among the rank files: refused' has "$rc:$err" '^2:fvmpi: report: exp-serial: .*into the directory of a recorded run'
 capture "$fvmpi" report exp-serial/run.json
 check 'report of another file in it: names the directory' test "$rc:$err" = \
     '1:fvmpi: exp-serial/run.json: not a rank file; give the experiment directory: exp-serial'

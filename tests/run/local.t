@@ -126,7 +126,7 @@ by_hand lost
 cp "$(local_file)" kept.fvr
 rm -r disk/fvmpi-local-*
 capture "$fvmpi" gather lost
-check 'a host whose disk was emptied: its files are lost, which gather says' has "$rc:$err" "^0:.*lost: $disk/fvmpi-local-.* is not there any more: rank files in it are lost"
+check 'a host whose disk was emptied: its files are lost, which gather says' has "$rc:$err" "^0:.*lost: $disk/fvmpi-local-.* is gone; rank files in it are lost"
 check '... and its note stays' [ "$(notes lost)" = 1 ]
 capture "$fvmpi" report lost
 check '... so that reports name the host' has "$err" 'rank files on 1 host are not gathered'
@@ -165,7 +165,7 @@ if [ "$(id -u)" = 0 ]; then
     by_hand theirs
     chown -R 12345 disk/*
     capture "$fvmpi" gather theirs
-    check "another user's local directory" has "$rc:$err" '^1:.*is not this user.s alone; nothing is gathered from there'
+    check "another user's local directory" has "$rc:$err" '^1:.*another user owns it or can write to it; nothing is gathered from there'
     rm -rf "${disk:?}"/*
 else
     skip "another user's local directory" 'only root can make one'

@@ -12,7 +12,7 @@ echo '{ "schema": "fvmpi-analysis-1" }' > out/analysis.json
 exec 9< out
 flock 9
 capture "$build/fvunify-serial" exp -o out -v
-check 'a directory where another fvunify works is refused' has "$rc:$err" '^1:.*fvmpi: out: another fvunify is at work here'
+check 'a directory where another fvunify works is refused' has "$rc:$err" '^1:.*fvmpi: out: another fvunify is running here'
 check '... before the analysis' lacks "$err" 'analysis:'
 check '... and nothing in it is changed' [ "$(ls -A out):$(cat out/analysis.json)" = 'analysis.json:{ "schema": "fvmpi-analysis-1" }' ]
 exec 9<&-

@@ -18,7 +18,7 @@ ln -s ../victim own/run.json
 capture timeout 60 "$fvmpi" run -o own ./app
 check 'a link under the name of run.json: the program ran' [ "$rc:$out" = 0:done ]
 check 'it is not followed' untouched
-check 'it is kept, and that is said' has "$err" 'own/run.json: is kept as it is'
+check 'it is kept, and that is said' has "$err" 'own/run.json: exists and is left unchanged'
 check 'the run is recorded' [ -e own/rank-000000.fvr ]
 
 mkdir fifo

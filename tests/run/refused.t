@@ -41,7 +41,7 @@ if has "$err" '^(unshare|mount): ' || [ "$rc" = 127 ]; then
 elif has "$out" 'libfvmpi-serial'; then
     skip '/proc is not mounted' 'an fvmpi is installed where this one would be'
 else
-    check '/proc is not mounted: the message says that' has "$rc:$err" '^1:.*libfvmpi-serial.so: not there, and /proc is not mounted'
+    check '/proc is not mounted: the message says that' has "$rc:$err" '^1:.*libfvmpi-serial.so: not found, because /proc is not mounted'
     without_proc env "FVMPI_LIBDIR=$build/.libs" "$fvmpi" run -o unmounted ./app
     check 'its remedy helps' [ "$rc:$out" = 0:done -a -e unmounted/rank-000000.fvr ]
     without_proc "$(dirname "$fvmpi")/fvunify" unmounted
@@ -54,7 +54,7 @@ for mpi in $(mpis | tail -1); do
     capture "${launcher[@]}" -n 2 "$fvmpi" run --trace -o limit ./limited limited
     check "$mpi: a limit on file sizes in the middle of a run" [ "$rc:$out" = 0:done ]
     report=$("$fvmpi" report limit --width 1000)
-    check "$mpi: the report names it" has "$report" 'pieces of rank files could not be had .*limit on file sizes was reached: ulimit -f unlimited'
+    check "$mpi: the report names it" has "$report" 'pieces of rank files could not be had .*limit on file sizes was reached; use ulimit -f unlimited'
     check "$mpi: and no budget" lacks "$report" 'budget|FVMPI_[A-Z]*_MAX'
 
     for _ in 1 2 3; do
@@ -71,7 +71,7 @@ for mpi in $(mpis | tail -1); do
     check "$mpi: a title that is none" has "$rc:$err" '^[12]:.*no such title: the table has no such column'
 
     capture "${launcher[@]}" -n 2 "$fvmpi" run ./app
-    check "$mpi: a program without MPI under a launcher: one line says that nothing was recorded" [ "$(grep -c 'app: nothing was recorded: no call of MPI_Init came to fvmpi' <<< "$err")" = 1 ]
+    check "$mpi: a program without MPI under a launcher: one line says that nothing was recorded" [ "$(grep -c 'app: nothing was recorded: fvmpi saw no call of MPI_Init' <<< "$err")" = 1 ]
     capture "${launcher[@]}" -n 1 "$fvmpi" run sh -c './app; ./limited'
     check "$mpi: not of what a rank's script starts" lacks "$err" 'MPI_Init'
     capture "${launcher[@]}" -n 1 "$fvmpi" run -q ./app
@@ -92,9 +92,9 @@ for mpi in $(mpis | tail -1); do
     if [ -r /dev/fuse ] && command -v bindfs > /dev/null && bindfs -o direct_io back fuse 2> bindfs.err; then
         capture "$fvmpi" run -o fuse/exp -- "${launcher[@]}" -n 2 ./limited
         check "$mpi: a file system that cannot map shared files: it is recorded, and the files moved" [ "$rc:$(find back/exp -name '*.fvr' | wc -l)" = 0:2 ]
-        check "$mpi: which is said" has "$err" 'fuse/exp: its file system cannot map files .*rank files go to /tmp'
+        check "$mpi: which is said" has "$err" 'fuse/exp: its file system cannot map shared files .*rank files go to /tmp'
         capture "${launcher[@]}" -n 1 "$fvmpi" run -o fuse/under ./limited
-        command=$(sed -n 's/.*else: \(fvmpi gather [^ ]*\).*/\1/p' <<< "$err")
+        command=$(sed -n 's/.*else run: \(fvmpi gather [^ ]*\).*/\1/p' <<< "$err")
         PATH=$(dirname "$fvmpi"):$PATH sh -c "$command" > /dev/null 2>&1
         check "$mpi: under a launcher the command that is said moves them" [ -e back/under/rank-000000.fvr ]
         umount fuse

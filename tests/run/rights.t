@@ -40,10 +40,10 @@ else
         capture "${user[@]}" ./app
         check "$mpi: mode $mode: the program runs, and its environment is as it was" [ "$rc:$out" = '0:done as it was' ]
         check "$mpi: mode $mode: nothing is written where its caller says" [ -z "$(ls -A open)" ]
-        check "$mpi: mode $mode: one line says so" [ "$(grep -c 'this program has rights that its caller has not .*nothing is recorded' <<< "$err")" = 1 ]
+        check "$mpi: mode $mode: one line says so" [ "$(grep -c 'this program has more rights than its caller .*nothing is recorded' <<< "$err")" = 1 ]
         check "$mpi: mode $mode: and there is no other of fvmpi" [ "$(grep -c '^fvmpi:' <<< "$err")" = 1 ]
         capture "${user[@]}" "$fvmpi" run ./app
-        check "$mpi: mode $mode: fvmpi run says that it will not be recorded" has "$err" 'app: has rights that you have not .*will not be recorded; to record it, run a copy without them'
+        check "$mpi: mode $mode: fvmpi run says that it will not be recorded" has "$err" 'app: has more rights than you .*is not recorded; run a copy without them'
         check "$mpi: mode $mode: and it is not" [ "$rc:$out:$(ls -A open)" = '0:done as it was:' ]
     done
     cp app copy && chmod 755 copy
@@ -52,6 +52,6 @@ else
     check "$mpi: the remedy: a copy without them is recorded" [ -e open/exp/rank-000000.fvr ]
     printf '#!/bin/sh\nexec ./copy\n' > script && chmod 4755 script
     capture "${user[@]}" "$fvmpi" run --mpi "$mpi" ./script
-    check "$mpi: a script has none by its mode" lacks "$err" 'has rights that you have not'
+    check "$mpi: a script has none by its mode" lacks "$err" 'has more rights than you'
 fi
 finish

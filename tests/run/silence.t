@@ -457,7 +457,7 @@ def gone(p):
     os.remove(app)
     yield result
     shutil.copy(p.app, app)
-    Result(None, result.directory).lacks('report', 'not there or not readable')
+    Result(None, result.directory).lacks('report', 'missing or not readable')
 
 
 # ---- the trace ----
@@ -500,7 +500,7 @@ def trace_at_the_limit(p):
 def no_calls(p):
     result = p.record('calls 10', '--trace', '--off-at-start')
     yield result
-    command = result.word(r'says: (fvmpi report \S+)').split()
+    command = result.word(r'see: (fvmpi report \S+)').split()
     check(
         'recording was off from the start' in flat(harness.run([harness.FVMPI, *command[1:]]).out),
         'the report does not say it',
@@ -582,7 +582,7 @@ def functions_filter(p):
 def events(p):
     result = p.preload('plain', FVMPI_EVENTS='PAGE-FAULTS')
     yield result
-    name, value = result.word(r'set (\w+=\d) as well').split('=')
+    name, value = result.word(r'set (\w+=\d), too').split('=')
     p.preload('plain', FVMPI_EVENTS='PAGE-FAULTS', **{name: value}).lacks('run', 'as well')
 
 

@@ -156,7 +156,7 @@ def of_mpi(tap, mpi):
             )
     with tap.test('{}: the report says that it is no usual run'.format(mpi)):
         said = harness.run([harness.FVMPI, 'stacks', done.directory]).ended(1).err
-        check('one thread, or rank, at a time ran alone' in said, '{}', said)
+        check('its threads or ranks ran one at a time' in said, '{}', said)
         equal('findings', done.report().data['findings'], [])
         said = harness.run([harness.FVMPI, 'report', done.directory, '--width', '200']).ended(0).out
         check('no findings: threads, or ranks, worked one at a time' in said, '{}', said)
@@ -188,7 +188,7 @@ def of_mpi(tap, mpi):
     with tap.test('{}: FVMPI_SOLO names something else'.format(mpi)):
         theirs = Shared()
         for path, said in (
-            (theirs.path, 'is not what fvmpi run makes'),
+            (theirs.path, 'is not a file of fvmpi run'),
             (os.path.dirname(theirs.path), 'directory'),
             (theirs.path + '.c', 'No such file'),
         ):
@@ -369,7 +369,7 @@ def of_copies(tap):
         said = process.communicate(timeout=60)[1]
         equal('exit status', process.returncode, 128 + signal.SIGTERM)
         equal('experiments', sorted(os.listdir(place + '/told')), ['copies-2', 'copy-alone-100'])
-        check('no further ones' in said, '{}', said)
+        check('so no more are made' in said, '{}', said)
     with tap.test('what it does not go with, and what is done once'):
         before = sorted(os.listdir(place))
         for words, said in (

@@ -143,9 +143,9 @@ def refusals(tap, program):
         (['PAGE-FAULT'], 'PAGE-FAULT: no such event; did you mean PAGE-FAULTS?'),
         (['CYCLES', 'QQQQQQQ'], 'QQQQQQQ: no such event on this processor'),
         (['CS', 'FAULTS', 'TASK-CLOCK', 'MIGRATIONS', 'CPU-CLOCK'], 'more than 4 events'),
-        (['CS', '', 'CS'], 'not names with commas between'),
-        (['FAULTS', 'CS', 'faults'], 'one event twice'),
-        (['CS@1:'], 'not names with commas between'),
+        (['CS', '', 'CS'], 'not names separated by commas'),
+        (['FAULTS', 'CS', 'faults'], 'an event is named twice'),
+        (['CS@1:'], 'not names separated by commas'),
     ):
         with tap.test('--events={}: refused in one line'.format(','.join(words))):
             run = fvmpi_run([program, '0.1'], '--events=' + ','.join(words)).ended(2)
@@ -153,7 +153,7 @@ def refusals(tap, program):
     with tap.test('switches in user mode only: there are none, so it is refused; the rest is counted'):
         run, rank = counted([program, '0.5'], 'CONTEXT-SWITCHES:u,PAGE-FAULTS:u')
         check(
-            run.err.count('CONTEXT-SWITCHES:u: happens in the kernel only') == 1 and run.err.count('\n') == 1, run.err
+            run.err.count('CONTEXT-SWITCHES:u: happens only in the kernel') == 1 and run.err.count('\n') == 1, run.err
         )
         equal(
             'events',
@@ -167,7 +167,7 @@ def refusals(tap, program):
             [program, '0.5'], 'PAGE-FAULTS,CS', env=dict(env, LD_PRELOAD=harness.in_front(env['LD_PRELOAD']))
         )
         check(
-            run.err.count('CS: happens in the kernel only, where counting is not permitted') == 1
+            run.err.count('CS: happens only in the kernel, where counting is not permitted') == 1
             and run.err.count('\n') == 1,
             run.err,
         )
@@ -180,10 +180,10 @@ def refusals(tap, program):
     with tap.test('a name that only libpfm4 knows, without `fvmpi run`; a list of too many'):
         library = os.path.join(harness.BUILD, '.libs', 'libfvmpi-serial.so')
         for value, line in (
-            ('RETIRED_THINGS,CS', 'RETIRED_THINGS: no generic event'),
+            ('RETIRED_THINGS,CS', 'RETIRED_THINGS: not a generic event'),
             ('RETIRED_THINGS@4:0xc0:0:0:0:77', 'RETIRED_THINGS: encoded for another processor'),
             ('CS,FAULTS,TASK-CLOCK,MIGRATIONS,CPU-CLOCK', 'more than 4 events'),
-            ('CS,CS', 'one event twice'),
+            ('CS,CS', 'an event is named twice'),
         ):
             environment = dict(
                 LD_PRELOAD=harness.in_front(library),
@@ -266,7 +266,7 @@ def calls(tap, program):
     for event, line in (
         ('calls@4:0xffffffffffff:0:0:18:0', 'calls: perf_event_open does not have it here'),
         ('calls@4:0x2c4:0:0:18:77', 'calls: encoded for another processor'),
-        ('calls@', 'not an event as `fvmpi run` encodes it'),
+        ('calls@', 'not an event of `fvmpi run`'),
     ):
         with tap.test('FVMPI_CALL_EVENT={}: said once, breakpoints instead'.format(event)):
             run, rank = sampled(event, '0.4')
@@ -298,7 +298,7 @@ def main():
     tap = harness.Tap()
     program = samples.compile_with('cc', 'counted.c', '-no-pie', '-lpthread')
     first = fvmpi_run([program, '0.1'], '--sample')
-    if 'no instance' in first.err or 'nothing is sampled' in first.err:
+    if 'calls are not measured' in first.err or 'no samples are taken' in first.err:
         with tap.test('events'):
             raise harness.Skip(first.err.strip())
         tap.done()

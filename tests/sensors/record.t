@@ -288,14 +288,14 @@ def files(tap):
         recording = Recording(root, '-i', '0.001', '--budget', '100', '*', shell='ulimit -f 40;')
         lines = recording.ended(1)
         check(
-            'f: File too large; what was recorded until now is in it' in recording.run.err
+            'f: File too large; it has what was recorded until now' in recording.run.err
             and recording.run.err.count('\n') == 1,
             '{}',
             recording.run.err,
         )
         with open(recording.file, 'rb') as f:
             check(f.read().endswith(b'}\n') and samples(lines), 'whole lines')
-        stat(recording.file, said='it has no end')
+        stat(recording.file, said='the recording has no end')
         recording = Recording(
             root,
             '-i',
@@ -358,7 +358,7 @@ def rotation(tap):
         )
         stat(os.path.join(recording.directory, names[0]))
         os.remove(os.path.join(recording.directory, names[1]))
-        stat(os.path.join(recording.directory, names[0]), said=names[1] + ': it goes on there')
+        stat(os.path.join(recording.directory, names[0]), said=names[1] + ': the recording continues there')
     with tap.test('a file of others in the place of the next one stays, and one in the place of the oldest'):
         recording = Recording(root, '-i', '0.01', 'vmstat', control=True)
         with open(recording.file + '.0002', 'w') as f:
@@ -488,8 +488,8 @@ def no_sensors(tap):
     with tap.test('a label for a run that reads no sensors: what would'):
         directory = os.path.join(harness.scratch('exp'), 'e')
         harness.run([harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', 'true']).ended(0)
-        label('x', directory, rc=1, said='fvmpi run --sensors LIST reads them')
-        label('x', os.path.join(directory, '..'), rc=1, said='nothing is recorded with this --control')
+        label('x', directory, rc=1, said='start it with fvmpi run --sensors LIST')
+        label('x', os.path.join(directory, '..'), rc=1, said='start fvmpi record with this --control')
 
 
 def control(tap):
@@ -534,9 +534,9 @@ def control(tap):
         open(plain, 'w').close()
         os.symlink(fifo, os.path.join(directory, 'link'))
         for words, rc, said in (
-            (['x', fifo], 1, 'nobody reads it'),
-            (['x', plain], 1, 'this is no FIFO'),
-            (['x', directory], 1, '/.control: it is not there'),
+            (['x', fifo], 1, 'no recording reads it'),
+            (['x', plain], 1, 'not a FIFO'),
+            (['x', directory], 1, '/.control: not there'),
             (['x', os.path.join(directory, 'link')], 1, 'Too many levels'),
             (['a\nb', fifo], 2, 'a label is one line'),
             (['x' * 4090, fifo], 2, 'longer than 4089'),
@@ -578,7 +578,7 @@ def control(tap):
         used = harness.run(
             [harness.FVMPI, 'record', '-o', 'g', '-n', '1', '--control', first.fifo], cwd=first.directory
         ).ended(1)
-        check('c: File exists; it is left as it is' in used.err, '{}', used.err)
+        check('c: File exists; it is not overwritten' in used.err, '{}', used.err)
         os.kill(first.process.pid, signal.SIGKILL)
         harness.finish(first.process)
         check(os.path.exists(first.fifo), 'it is left')
@@ -664,8 +664,8 @@ def garbage(tap):
         equal('labels', labels(lines), ['one', 'two', 'three', 'four', 'x' * 4089, 'nul', 'last'])
         for said in (
             'control: pausenot: no such command',
-            'control: label: what should stand behind it is missing',
-            'control: resume now: nothing stands behind',
+            'control: label: its value is missing',
+            'control: resume now: this command takes nothing',
             'the label is cut',
         ):
             check(said in recording.run.err, '{} in {}', said, recording.run.err)
@@ -755,7 +755,7 @@ def read_back(tap):
         equal('headings', stat(recording.file, '-n', '2', 'vmstat.nr*').split()[:2], ['time_s', 'vmstat.nr_free_pages'])
         stat(recording.file, 'net.rx_byte', rc=2, said='did you mean net.rx_bytes')
         for words in (['-i', '1'], ['--list'], ['--per-source']):
-            stat(recording.file, *words, rc=2, said='a recording has its interval')
+            stat(recording.file, *words, rc=2, said='a recording has its own interval')
         check('--from FILE' in harness.run([harness.FVMPI, 'stat', '--summary']).ended(2).err, '--summary alone')
     with tap.test('the summary: means over time, and percentiles'):
         for i, row in enumerate(rows(stat(recording.file, '--csv', '--summary'))):
@@ -809,21 +809,23 @@ def read_back(tap):
         )
         equal('the others', len(rows(out)), len(rows(stat(recording.file, '--csv'))))
         for text, said in (
-            ('', 'no recording of'),
-            ('rubbish', 'no recording of'),
-            ('{}', 'no recording of'),
+            ('', 'not a recording of'),
+            ('rubbish', 'not a recording of'),
+            ('{}', 'not a recording of'),
             ('{"schema":"fvmpi-record-2"}', 'another version'),
-            ('{"schema":"fvmpi-record-1"}', 'no recording of'),
-            ('{"schema":"fvmpi-record-1","file":1,"series":[{}]}', 'no recording of'),
-            ('{"schema":"fvmpi-record-1","file":0,"series":[{"label":"a"}]}', 'no recording of'),
-            ('[' * 100000, 'no recording of'),
+            ('{"schema":"fvmpi-record-1"}', 'not a recording of'),
+            ('{"schema":"fvmpi-record-1","file":1,"series":[{}]}', 'not a recording of'),
+            ('{"schema":"fvmpi-record-1","file":0,"series":[{"label":"a"}]}', 'not a recording of'),
+            ('[' * 100000, 'not a recording of'),
         ):
             stat(made(text, '\n'), rc=1, said=said)
         stat('/no/such', rc=1, said='No such file')
         for name in ('f', '../f', '/etc/passwd', 'x' * 5000, ''):
             out = stat(
                 made(whole[0], whole[1], '{{"continued":"{}"}}\n'.format(name)),
-                said='f: it ' if name in ('../f', '/etc/passwd', 'x' * 5000) else 'it goes on there',
+                said='f: the recording '
+                if name in ('../f', '/etc/passwd', 'x' * 5000)
+                else 'the recording continues there',
             )
         evil = json.loads(whole[0])
         evil['series'][0]['label'] = 'a\x1b[31m'

@@ -358,7 +358,7 @@ def wrong(tap, root):
         ):
             err = stat(root, *words, rc=rc).err
             check(said in err, '{}: {}', words, err)
-        check('no sensors' in stat(harness.scratch('empty'), '-n', '1', rc=1).err, 'an empty tree')
+        check('no known sensors' in stat(harness.scratch('empty'), '-n', '1', rc=1).err, 'an empty tree')
     with tap.test('damaged files'):
         for text in (
             '',

@@ -227,7 +227,7 @@ def split(bench):
             sites = [address for _, address in program.sites()]
             frames, notes = ours(program.path, sites)
             equal('lines that are not known', [f for f in frames.values() if not f[0][2]], [])
-            check(len(notes) == 1 and '-gsplit-dwarf are not where they were written' in notes[0], 'notes: {}', notes)
+            check(len(notes) == 1 and 'of -gsplit-dwarf, such as' in notes[0], 'notes: {}', notes)
 
 
 def debug_file(program, at, *flags):

@@ -160,7 +160,7 @@ def one_at_a_time(tap, program, place, run):
         done = run('--solo', '--stacks=2', '-o', directory, '--', program)
         names = sorted(os.listdir(directory))
         has_part = 'parts of it by' in done.err
-        check(has_part != ('cache and memory are not separable here: ' in done.err), '{}', done.err)
+        check(has_part != ('cache and memory cannot be separated here: ' in done.err), '{}', done.err)
         equal(
             'runs',
             names,
@@ -187,7 +187,7 @@ def one_at_a_time(tap, program, place, run):
         )
         check('One thread at a time' in done.err, '{}', done.err)
         said = stacks(os.path.join(directory, 'threads-2-alone-100'), rc=1).err
-        check('one thread, or rank, at a time ran alone' in said, '{}', said)
+        check('its threads or ranks ran one at a time' in said, '{}', said)
     with tap.test('run --solo=curve: by resctrl, which is made of files here'):
         root = harness.scratch('root')
         os.makedirs(root + '/sys/fs/resctrl/info/L3')
@@ -245,7 +245,7 @@ def one_at_a_time(tap, program, place, run):
                 limit=120,
             )
             # the program has no MPI: nothing is recorded
-            check('--solo: not through a launcher' in done.err and 'run 3 of 3' in done.err, '{}', done.err)
+            check('--solo: left out with a launcher' in done.err and 'run 3 of 3' in done.err, '{}', done.err)
 
 
 COUNTS = r"""
@@ -406,8 +406,8 @@ def main():
     with tap.test('wrong words'):
         for words, rc, text in (
             ([directories[0], directories[0]], 1, 'all runs had 1 thread: runs with 1, 2, 4'),
-            (directories + ['--t1', '1'], 2, 'T1 is that of those with one thread'),
-            (directories[:1] + ['--json', '-'], 2, 'it is of runs with several numbers of threads'),
+            (directories + ['--t1', '1'], 2, 'T1 comes from the run with one thread'),
+            (directories[:1] + ['--json', '-'], 2, 'it needs runs with several numbers of threads'),
             (directories + ['--json', '-', '--text'], 2, '--text'),
         ):
             err = stacks(*words, rc=rc).err

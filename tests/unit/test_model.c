@@ -711,6 +711,37 @@ static void drops_and_threads(void **state)
     assert_false(model.complete);
 }
 
+/* Calls that are not in a trace: of a trace that ended they are its rest, of one that did not a child's. */
+static void calls_of_children(void **state)
+{
+    static const char both[] =
+        "3 calls are counted but not in the trace on 2 ranks (FVMPI_TRACE_MAX was used up, or the "
+        "disk was full; or a child of clone()";
+    (void)state;
+    file[1].header.dropped[FV_DROP_EVENTS] = 2;
+    build(4);
+    assert_true(
+        has_problem(FV_PROBLEM_DROPPED, "2 calls are counted but not in the trace on 1 rank (a child of clone()"));
+    tear_down(NULL);
+
+    set_up(NULL);
+    file[1].header.dropped[FV_DROP_EVENTS] = 2;
+    file[2].header.dropped[FV_DROP_EVENTS] = 1;
+    file[2].header.traced = true;
+    file[2].header.trace_stop_ticks = 5 * MS;
+    build(4);
+    assert_true(has_problem(FV_PROBLEM_DROPPED, both));
+    tear_down(NULL);
+
+    set_up(NULL);
+    file[2].header.dropped[FV_DROP_EVENTS] = 1;
+    file[2].header.traced = true;
+    file[2].header.trace_stop_ticks = 5 * MS;
+    build(4);
+    assert_true(has_problem(FV_PROBLEM_DROPPED, "1 call is counted but not in the trace on 1 rank (FVMPI_TRACE_MAX"));
+    assert_false(has_problem(FV_PROBLEM_DROPPED, "clone()"));
+}
+
 static void older_files_are_left_out(void **state)
 {
     struct fvr old, twin, ancient;
@@ -972,6 +1003,7 @@ int main(void)
         TEST(programs),
         TEST(programs_of_one_name),
         TEST(drops_and_threads),
+        TEST(calls_of_children),
         TEST(older_files_are_left_out),
         TEST(peers_and_timeline),
 #ifndef __SANITIZE_ADDRESS__ /* which reserves more than any limit */

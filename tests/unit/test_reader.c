@@ -175,9 +175,9 @@ static void refuses(void **state)
     assert_non_null(strstr(why, "truncated"));
     file.bytes[0] = 'X';
     assert_int_equal(open_with(file.size, &r, why), -FV_EFORMAT);
-    assert_non_null(strstr(why, "foreign"));
+    assert_non_null(strstr(why, "not a rank file"));
     assert_int_equal(open_with(100, &r, why), -FV_EFORMAT);
-    assert_non_null(strstr(why, "foreign"));
+    assert_non_null(strstr(why, "not a rank file"));
     memset(file.bytes, 0, 8);
     assert_int_equal(open_with(file.size, &r, why), -FV_EFORMAT);
     assert_non_null(strstr(why, "empty"));
@@ -224,7 +224,7 @@ static void bad_used(void **state)
     used = 10 * sizeof(struct fv_cell) + 7;
     memcpy(file.bytes + chunk_offset(FV_CHUNK_CELLS, 1) + 16, &used, 8);
     assert_int_equal(open_with(file.size, &r, why), 0);
-    assert_int_equal(damages(r, "over its room"), 2);
+    assert_int_equal(damages(r, "above its room"), 2);
     assert_int_equal(damages(r, "within a record"), 2);
     assert_int_equal(count(r, FV_CHUNK_CELLS), 25);
     fv_reader_free(r);
@@ -242,7 +242,7 @@ static void bad_variable_records(void **state)
                offsetof(struct fv_comm_record, runs),
            &huge, 4);
     assert_int_equal(open_with(file.size, &r, why), 0);
-    assert_int_equal(damages(r, "makes no sense"), 2);
+    assert_int_equal(damages(r, "is impossible"), 2);
     assert_int_equal(count(r, FV_CHUNK_MODULES), 0);
     assert_int_equal(count(r, FV_CHUNK_COMMS), 0);
     assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
@@ -323,7 +323,7 @@ static void neighbours(void **state)
     for (int i = 0; i < 2; i++) {
         memcpy(file.bytes + at, i ? &longer : &wrong, sizeof(some));
         assert_int_equal(open_with(file.size, &r, why), 0);
-        assert_int_equal(damages(r, "makes no sense"), 1);
+        assert_int_equal(damages(r, "is impossible"), 1);
         assert_null(neighbours_of(r, 5));
         fv_reader_free(r);
     }
@@ -527,7 +527,7 @@ static void holes(void **state)
     assert_int_equal(count(r, FV_CHUNK_CELLS), 45);
     damage = fv_reader_damage(r, &kept, &total);
     assert_int_equal(total, 1);
-    assert_non_null(strstr(damage->why, "more than the file holds"));
+    assert_non_null(strstr(damage->why, "more than the file has"));
     fv_reader_free(r);
     unlink(path);
     rmdir(directory);

@@ -497,7 +497,7 @@ static void own_symbols(void **state)
     fv_path_release(&path);
     bool said = false; /* the other module is gone */
     for (size_t i = 0; i < model.module_problems.count; i++)
-        said = said || strstr(model.module_problems.items[i].text, "not there or not readable");
+        said = said || strstr(model.module_problems.items[i].text, "missing or not readable");
     assert_true(said);
 }
 

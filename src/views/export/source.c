@@ -96,8 +96,7 @@ static int choose_file(struct source *s, const char *asked)
     }
     if (count > 1) {
         join(files, count, text, sizeof(text));
-        fv_log("report: --source %s is one of several files: %s; give as much of the path as tells them apart", asked,
-               text);
+        fv_log("report: --source %s is one of several files: %s; give more of the path", asked, text);
         return -FV_EINVAL;
     }
     count = list_files(s->c, NULL, files, CANDIDATES + 1);
@@ -106,7 +105,7 @@ static int choose_file(struct source *s, const char *asked)
         snprintf(lost, sizeof(lost), "; %s of all samples are in code without line numbers: compile it with -g",
                  fv_words_percent((double)unknown, (double)s->c->all.ticks, part));
     if (count)
-        fv_log("report: --source %s: no samples in a file of that name; there are some in %s%s", asked, text, lost);
+        fv_log("report: --source %s: no samples in a file of that name; there are samples in %s%s", asked, text, lost);
     else
         fv_log("report: --source %s: no source lines are known; compile the program with -g%s", asked,
                s->c->all.ticks ? "" : ", and record it with --sample");
@@ -231,7 +230,7 @@ static void put_source(const struct source *s, const struct fv_source_options *o
                  path, why);
         fv_page_words(s->page, text, 0);
     } else if ((int64_t)st.st_mtim.tv_sec > s->view->model->origin_ns / 1000000000) {
-        fv_page_words(s->page, "The file changed after the run began: lines may be off", 0);
+        fv_page_words(s->page, "The file changed after the run began: lines may be wrong", 0);
     }
     put_columns(s);
     if (in) {
