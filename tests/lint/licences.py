@@ -11,7 +11,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LINE = 'SPDX-' 'License-Identifier: BSD-3-Clause'  # in two, as reuse reads this file, too
+TAG = 'SPDX-' 'License-Identifier: '  # in two, as reuse reads this file, too
+LINE = TAG + 'BSD-3-Clause'
 # How each kind of file comments.
 FORMS = {
     **dict.fromkeys(('c', 'h', 'cpp', 'hpp', 'css', 'js', 'mjs', 'map'), '/* {} */'),
@@ -21,6 +22,7 @@ FORMS = {
     **dict.fromkeys(('html',), '<!-- {} -->'),
 }
 NUMBERED = re.compile(r'share/examples/|tests/.*\.(c|h|cpp|hpp|f90|F90)$|tests/mpi/python_.*\.py$')
+HEAD = 12  # lines in which others have theirs
 # What must stay the first line of a file; the licence is below it.
 FIRST = re.compile(r'#!|<!doctype |/\* In .*\. \*/$')
 
@@ -56,7 +58,10 @@ def carriers():
 
 
 def has(name, line):
-    return line in text_of(name).splitlines()[:2]
+    """Or the file is of others, and says so; then `reuse lint` wants the text of its licence in LICENSES/."""
+    lines = text_of(name).splitlines()
+    others = [other for other in lines[:HEAD] if TAG in other and LINE not in other]
+    return line in lines[:2] or bool(others)
 
 
 def add(name, line):
