@@ -22,7 +22,7 @@ static const char usage[] =
     "is a line: ok, not ok, or skipped and why. It takes seconds, needs no network, and leaves no files.\n"
     "\n"
     "  --mpi LIST        test these: mpich, openmpi, serial; what is missing for them is not ok (all that are here)\n"
-    "  --limit SECONDS   stop after so long (30)\n"
+    "  --limit SECONDS   stop after so long (60)\n"
     "  --keep            keep the directory with program, experiments and output, and name it\n"
     "  -h, --help        this text\n"
     "\n"
@@ -440,7 +440,7 @@ int fv_cmd_selftest(int argc, char **argv)
         { 0 },
     };
     static const struct fv_arguments arguments = { "h", table, take_option, wrong, NULL, false };
-    struct selftest test = { .limit_s = 30 };
+    struct selftest test = { .limit_s = 60 };
     int status = fv_arguments_take(&arguments, argc, argv, &test, NULL);
 
     if (status != FV_GO_ON)
