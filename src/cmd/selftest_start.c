@@ -60,6 +60,17 @@ static void drop_options(void)
     }
 }
 
+/* What is started works in another directory. */
+static void make_absolute(const char *variable)
+{
+    const char *value = getenv(variable);
+    char *path = value && *value ? realpath(value, NULL) : NULL;
+
+    if (path)
+        setenv(variable, path, 1);
+    free(path);
+}
+
 static void set_environment(const struct fv_selftest_place *place)
 {
     static const char *const values[][2] = {
@@ -75,7 +86,9 @@ static void set_environment(const struct fv_selftest_place *place)
     drop_options();
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
         setenv(values[i][0], values[i][1], 1);
+    make_absolute("FVMPI_LIBDIR");
     setenv("TMPDIR", place->directory, 1);
+    make_absolute("TMPDIR");
 }
 
 bool fv_selftest_open(struct fv_selftest_place *place, double limit_s)

@@ -39,6 +39,9 @@ if [ -n "$mpi" ]; then
 else
     skip 'a library that cannot be loaded' 'no MPI is here'
 fi
+ln -s "$build/.libs" libs
+capture env TMPDIR=tmp FVMPI_LIBDIR=libs "$fvmpi" selftest --mpi serial --limit 220
+check 'directories of the environment that are relative' has "$rc:$(tail -n 1 <<< "$out")" '^0:3 ok, 0 not ok, 0 skipped$'
 check 'nothing is left of those' is_clean
 
 # ---- what is missing ----
