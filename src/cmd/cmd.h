@@ -24,5 +24,6 @@ int fv_cmd_live(int argc, char **argv);
 int fv_cmd_label(int argc, char **argv);
 int fv_cmd_gather(int argc, char **argv);
 int fv_cmd_check(int argc, char **argv);
+int fv_cmd_selftest(int argc, char **argv);
 
 #endif

@@ -26,6 +26,7 @@ static const struct {
     { "doctor", fv_cmd_doctor, "[CHECK...]", "find and fix settings of this machine that make measurements vary" },
     { "dump", fv_cmd_dump, "DIR", "print every record of the rank files" },
     { "check", fv_cmd_check, "ARCHIVE", "check an OTF2 archive for faults" },
+    { "selftest", fv_cmd_selftest, "", "test this installation on a small program, in seconds" },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(*commands) };
 
@@ -33,7 +34,7 @@ static void print_help(FILE *out)
 {
     fputs("usage: fvmpi COMMAND ...\n\n", out);
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  fvmpi %-7s %-21s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+        fprintf(out, "  fvmpi %-8s %-20s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
     fputs("\n  mpiexec -n 4 fvmpi run -o DIR ./app    and then    fvmpi report DIR\n"
           "  fvunify DIR                            makes an OTF2 archive of a run with --trace\n"
           "\n`fvmpi COMMAND --help` says more; --version prints the version.\n",

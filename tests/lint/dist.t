@@ -14,6 +14,7 @@ BUILD = os.path.abspath(os.environ.get('FVMPI_BUILD') or os.path.join(SOURCE, 'b
 ASK = 'include Makefile\nask: ; @printf "%s\\n" $(DISTFILES) : $(tables) $(generated_by_table) $(pages) : $(made_by_tests)\n'
 # Where the build is in the source tree, it has more: what depends on the MPIs that are there.
 KINDS = re.compile(r'\.(am|c|cpp|css|f90|h|hpp|html|js|map|md|mjs|png|py|sh|t|tbl|txt|xz|[1-9])$')
+OF_DEBIAN_BUILD = re.compile(r'debian/(files|.*\.substvars|.*debhelper.*)$')
 OF_BUILD = re.compile(r'mpi-wrappers/(front-stubs\.h|(abi|mpich|openmpi)/)')
 RELEASE = {'AUTHORS', 'CITATION.cff', 'LICENSE', 'LICENSES', '.reuse/dep5', 'codemeta.json'}
 number, failed = 0, 0
@@ -45,9 +46,11 @@ def lists():
 
 
 def sources():
-    for top in ('mpi-wrappers', 'otf2', 'share', 'src', 'tests'):
+    for top in ('debian', 'mpi-wrappers', 'otf2', 'packaging', 'share', 'src', 'tests'):
         for at, folders, names in os.walk(os.path.join(SOURCE, top)):
             folders[:] = [name for name in folders if name not in ('node_modules', '__pycache__', '.deps', '.libs')]
+            if top == 'debian':  # a build of the packages unpacks them there
+                folders[:] = [name for name in folders if name in ('source', 'tests')]
             for name in names:
                 yield os.path.relpath(os.path.join(at, name), SOURCE)
 
@@ -82,7 +85,14 @@ def main():
     files = [
         name
         for name in sources()
-        if (KINDS.search(name) or name.startswith('tests/') and BUILD != SOURCE) and not OF_BUILD.match(name)
+        if (
+            KINDS.search(name)
+            or name.startswith(('debian/', 'packaging/'))
+            or name.startswith('tests/')
+            and BUILD != SOURCE
+        )
+        and not OF_BUILD.match(name)
+        and not OF_DEBIAN_BUILD.match(name)
     ]
     named = set(words())
     check(

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Sentences in string literals of the sources: what users read in messages, --help and reports, measured as prose.py measures documents.
 
     strings.py FILE...    a line a sentence: file, line, words, text

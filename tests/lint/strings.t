@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What the sources print is plain English, by share/doc/style.md: messages, --help, reports, meanings of columns."""
 import collections
 import fnmatch

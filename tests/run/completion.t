@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 PATH=$build:$PATH
-. "$source/share/completions/fvmpi"
+. "$source/share/completions/bash/fvmpi"
 complete_behind() { # FUNCTION WORDS...: what it offers for the last one, which is empty or begun; sets $out
     local function=$1
     shift

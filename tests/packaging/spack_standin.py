@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stands in for Spack: what packaging/spack/package.py uses of `spack.package`, and a run through its phases.
+
+Directives note what they say; `Spec` answers as a concrete spec does; which() starts programs, as Spack's Executable."""
+import os
+import shutil
+import subprocess
+import sys
+import types
+
+DIRECTIVES = (
+    'conflicts',
+    'depends_on',
+    'license',
+    'maintainers',
+    'patch',
+    'provides',
+    'requires',
+    'variant',
+    'version',
+)
+said = []  # (directive, positional, named)
+
+
+class InstallError(Exception):
+    pass
+
+
+class Prefix(str):
+    """prefix.bin.fvmpi is PREFIX/bin/fvmpi."""
+
+    def __getattr__(self, name):
+        if name.startswith('__'):
+            raise AttributeError(name)
+        return Prefix(os.path.join(self, name))
+
+
+class Spec:
+    def __init__(self, name, prefix, variants=(), dependencies=(), mpicc=None):
+        self.name, self.prefix, self.variants = name, Prefix(prefix), set(variants)
+        self.dependencies, self.mpicc = dict(dependencies), mpicc
+
+    def satisfies(self, what):
+        return all(word in self.variants for word in what.split())
+
+    def __contains__(self, what):
+        return self.satisfies(what)
+
+    def __getitem__(self, name):
+        return self.dependencies[name]
+
+
+class AutotoolsPackage:
+    def __init__(self, spec):
+        self.spec, self.prefix = spec, spec.prefix
+
+    def configure_args(self):
+        return []
+
+    def phases(self):
+        """The commands of the phases, as Spack types them."""
+        return [
+            ['./configure', '--prefix=' + self.prefix] + self.configure_args(),
+            ['make', '-j2'],
+            ['make', 'install'],
+        ]
+
+
+class Executable:
+    def __init__(self, path):
+        self.path = path
+
+    def __call__(self, *arguments):
+        done = subprocess.run([self.path, *arguments], capture_output=True, text=True, timeout=400)
+        self.output = done.stdout + done.stderr
+        if done.returncode:
+            raise InstallError('{} {}: exit status {}\n{}'.format(self.path, arguments, done.returncode, self.output))
+
+
+def which(name):
+    path = shutil.which(name)
+    return path and Executable(path)
+
+
+def load(path):
+    """The package's class, of its file."""
+    module = types.ModuleType('spack.package')
+    for name in DIRECTIVES:
+        setattr(module, name, lambda *args, _name=name, **named: said.append((_name, args, named)))
+    for name in ('AutotoolsPackage', 'InstallError', 'Executable', 'which'):
+        setattr(module, name, globals()[name])
+    sys.modules['spack'], sys.modules['spack.package'] = types.ModuleType('spack'), module
+    names = {}
+    with open(path, encoding='utf-8') as f:
+        exec(compile(f.read(), path, 'exec'), names)
+    return next(
+        value for value in names.values() if isinstance(value, type) and value.__mro__[1:2] == (AutotoolsPackage,)
+    )
