@@ -18,9 +18,9 @@
 
 static const char usage[] =
     "usage: fvmpi selftest [options]\n"
-    "Tests this installation. For MPICH, for Open MPI and without MPI it compiles a small program, profiles it\n"
-    "on two ranks, merges its trace, and checks that the report names the slow rank and its function. Each step\n"
-    "is a line: ok, not ok, or skipped and why. It takes seconds, needs no network, and leaves no files.\n"
+    "Tests this installation. For MPICH, for Open MPI and without MPI it compiles a small program, profiles it on\n"
+    "two ranks, and merges its trace. The report must name the slow rank and its function. Each step is a line:\n"
+    "ok, not ok, or skipped and why. It takes seconds, needs no network, and leaves no files.\n"
     "\n"
     "  --mpi LIST        test these: mpich, openmpi, serial; what is missing for them is not ok (all that are here)\n"
     "  --limit SECONDS   stop after so long (60)\n"
