@@ -87,8 +87,7 @@ static const struct fv_column_def run_columns[] = {
     { "analysed", "analysed", "", "Is there an analysis.json that is of its rank files?",
       FV_FIELD(struct fv_diff_run, analysis) },
     { "no_processor_s", "no processor", "s",
-      "Time of a rank in which it was ready to run and had no processor; 0: less than what fvmpi report calls not a "
-      "quiet run.",
+      "Time of a rank in which it was runnable but had no processor; 0: less than what fvmpi report calls a noisy run.",
       FV_FIELD(struct fv_diff_run, no_processor_s) },
     VALUE("elapsed_s", "elapsed", "s", FV_RUN_ELAPSED, 0, "From the first begin to the last end."),
     VALUE("compute_s", "compute", "s", FV_RUN_COMPUTE, 0, "Time outside of MPI, of a rank."),

@@ -33,13 +33,19 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
     v->text = fv_wait_kind_words[!causes_of(subject)->exact];
 }
 /* Of every row, as each table is read alone. */
-#define KIND_COLUMN                                                                                 \
-    {                                                                                               \
-        "wait_kind", "kind", "", "How well these times are known.", FV_GET(FV_TYPE_TEXT, get_kind), \
-            .words = fv_wait_kind_words                                                             \
+#define KIND_COLUMN_BY(get)                                                                    \
+    {                                                                                          \
+        "wait_kind", "kind", "", "How well these times are known.", FV_GET(FV_TYPE_TEXT, get), \
+            .words = fv_wait_kind_words                                                        \
     }
+#define KIND_COLUMN KIND_COLUMN_BY(get_kind)
 
 /* ---- culprits ---- */
+
+static void get_culprit_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_wait_kind_words[!fv_culprit_is_exact(causes_of(subject), row)];
+}
 
 static void get_where(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -60,7 +66,7 @@ static void get_culprit_place(void *subject, const void *row, const struct fv_co
     const struct fv_culprit *k = row;
     struct fv_tables *t = subject;
 
-    v->text = k->rank == FV_NONE   ? "nobody: no rank was slower before"
+    v->text = k->rank == FV_NONE   ? "no rank was slower before"
               : k->site == FV_NONE ? "behind the last call that ended"
                                    : fv_place_inner(t->profile, k->site, t->text, sizeof(t->text));
 }
@@ -106,7 +112,7 @@ static const struct fv_column_def culprit_columns[] = {
       FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND },
     { "propagated_s", "long-term", "s", "Of others behind them; null of a profile.", FV_GET(FV_TYPE_REAL, get_direct),
       .flags = FV_NULLABLE | FV_AS_KIND, .argument = 1 },
-    KIND_COLUMN,
+    KIND_COLUMN_BY(get_culprit_kind),
 };
 static const struct fv_relation culprits = {
     .of_ranks = true,
@@ -192,6 +198,13 @@ static bool is_wait(void *subject, const void *row, const struct fv_column_def *
     return !((const struct fv_wait_sum *)row)->transfer;
 }
 
+static void get_kind_of_sum(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_causes *causes = causes_of(subject);
+
+    v->text = fv_wait_kind_words[!causes->is_whole || fv_kind_is_estimate(((const struct fv_wait_sum *)row)->kind)];
+}
+
 static const struct fv_column_def kind_columns[] = {
     { "kind", "kind", "", "The wait state; share/analysis.md says what the names mean.",
       FV_FIELD(struct fv_wait_sum, kind) },
@@ -202,7 +215,7 @@ static const struct fv_column_def kind_columns[] = {
       .offset = offsetof(struct fv_wait_sum, wait_s),
       .argument = FV_OF_WAITING << 4 | FV_STORED_AS(struct fv_wait_sum, wait_s) },
     { "wait_s", "cost", "s", "How long, over all ranks.", FV_FIELD(struct fv_wait_sum, wait_s), .flags = FV_AS_KIND },
-    KIND_COLUMN,
+    KIND_COLUMN_BY(get_kind_of_sum),
     { "is_transfer", "transfer", "",
       "Is it the end of a collective, in which nobody is waited for any more? It is told, but is no part of "
       "wait_s of waiting.",
@@ -243,7 +256,7 @@ static void get_region_place(void *subject, const void *row, const struct fv_col
     v->text = fv_place_between(t->profile, r->from, r->site, t->text, sizeof(t->text));
 }
 
-/* What rank files have of it is exact; the critical path, and what an analysis says in their place, is as the trace. */
+/* Times of computing are exact, by the rank files; the critical path is as the trace. */
 static void get_region_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_wait_kind_words[traced(subject) && !causes_of(subject)->exact];
@@ -287,7 +300,7 @@ static const struct fv_column_def region_outer[] = {
 static const struct fv_column_def region_rank_columns[] = {
     FV_RANK_COLUMN(struct fv_region_rank, rank, "rank", "rank", "A rank that computed there."),
     { "count", "times", "", "How often.", FV_FIELD(struct fv_region_rank, count) },
-    { "time_s", "time", "s", "How long, together.", FV_FIELD(struct fv_region_rank, seconds), .flags = FV_AS_KIND },
+    { "time_s", "time", "s", "How long, together.", FV_FIELD(struct fv_region_rank, seconds) },
     OFF_COLUMNS(struct fv_region_rank, off, "Of it, "),
     REGION_KIND_COLUMN,
 };
@@ -377,16 +390,15 @@ static const struct fv_column_def region_columns[] = {
     NUMBER_COLUMN(struct fv_region),
     { "count", "times", "", "How often a thread computed there.", FV_FIELD(struct fv_region, count) },
     { "rank_count", "ranks", "", "Ranks that computed there.", FV_FIELD(struct fv_region, ranks) },
-    { "mean_s", "mean", "s", "Mean time over all ranks.", FV_FIELD(struct fv_region, mean_s), .flags = FV_AS_KIND },
-    { "max_s", "longest", "s", "The longest time of a rank.", FV_FIELD(struct fv_region, max_s), .flags = FV_AS_KIND },
-    FV_SHARE_COLUMN("share", "of the run", struct fv_region, max_s, FV_OF_RUN, FV_FLAT | FV_AS_KIND,
+    { "mean_s", "mean", "s", "Mean time over all ranks.", FV_FIELD(struct fv_region, mean_s) },
+    { "max_s", "longest", "s", "The longest time of a rank.", FV_FIELD(struct fv_region, max_s) },
+    FV_SHARE_COLUMN("share", "of the run", struct fv_region, max_s, FV_OF_RUN, FV_FLAT,
                     "max_s of the run's elapsed time."),
     FV_RANK_COLUMN(struct fv_region, max_rank, "max_rank", "on rank", "The rank that took longest."),
     OFF_COLUMNS(struct fv_region, off, "Of max_s, "),
-    { "balance", "balance", "share", "Mean over longest.", FV_GET(FV_TYPE_REAL, get_balance),
-      .flags = FV_NULLABLE | FV_AS_KIND },
+    { "balance", "balance", "share", "Mean over longest.", FV_GET(FV_TYPE_REAL, get_balance), .flags = FV_NULLABLE },
     { "imbalance_s", "imbalance", "s", "Longest less mean, times the number of ranks: what the others cannot use.",
-      FV_FIELD(struct fv_region, imbalance_s), .flags = FV_AS_KIND },
+      FV_FIELD(struct fv_region, imbalance_s) },
     { "critical.computing_s", "critical", "s",
       "Part of the critical path before the calls behind it, whatever was before them: 0 in all but one region of the "
       "call site.",

@@ -148,13 +148,13 @@ def report(run, least):
     for row in rows:
         equal('evidence is not exact', row['evidence'] == 'exact', False)
         check(row['rank'] % 2 == 1, 'names rank {}', row['rank'])
-        check('MPI_Test' in row['next'] or 'by preemption' in row['text'], 'next: {}', row['next'])
+        check('MPI_Test' in row['next'] or ' was preempted for ' in row['text'], 'next: {}', row['next'])
         check(row['function'] != 'briefly', 'names {}', row['function'])
     waiting = found.data['waiting']
     if any(k['kind'] == 'no_progress' for k in waiting['kinds']):
         equal('waiting is', waiting['wait_kind'], 'estimate')
         text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
-        check('is waiting (estimate)' in text and ' transfer\n' in text, 'the first lines: {}', text[:400])
+        check('is waiting (estimate)' in text and ' transfer and overhead\n' in text, 'the first lines: {}', text[:400])
 
 
 def runs(tap, mpi, ranks, environment, what):

@@ -57,7 +57,7 @@ def idle(tap, mpi, program):
             near('idle', ran.waiting['idle_s'], ran.wait_s)
             near('lost', ran.findings[0]['lost_s'], ran.lost(ran.wait_s))
             equal('contended', ran.finding('contended_lock'), None)
-            check('workers idle for want of tasks' in ran.first, '{}', ran.first)
+            check('workers without tasks' in ran.first, '{}', ran.first)
             contended = re.search(r'most: (.*?) \(', ran.first.split('Findings')[0])  # MPI has locks of its own
             check(not contended or function not in contended.group(1), '{}', ran.first)
             equal('idle at', [k['kind'] for k in ran.data['locks'] if k['idle_s'] > 0], [kind])
@@ -169,7 +169,7 @@ def crowded(tap, mpi, program):
         ran = Ran(mpi, program, 'crowded')
         quiet = next((f for f in ran.data['findings'] if f['name'] == 'no_processor'), None)
         check(quiet and quiet['lost_s'] > 0.3 * ran.main_s, '{}, main threads {} s', quiet, ran.main_s)
-        check(ran.first.startswith('not a quiet run: ranks'), '{}', ran.first)
+        check(ran.first.startswith('noisy run: ranks'), '{}', ran.first)
 
 
 def untold(tap, mpi, program):

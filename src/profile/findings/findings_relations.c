@@ -96,10 +96,10 @@ const struct fv_relation fv_findings_relation = {
     .name = "findings",
     .key = "findings",
     .title = "Findings",
-    .doc = "What the run lost most time by, with the cause and the next step: most seconds first, but what the machine "
-           "did last of a run that others disturbed; then those without. Empty: "
-           "of what could be judged (run.not_judged) nothing costs " FV_FINDING_WORTH_WORDS
-           " or is otherwise worth a word.",
+    .doc = "What the run lost most time by, with the cause and the next step: most seconds first, then those without. "
+           "In a disturbed run, waiting without a known cause stands behind what has one, and what the machine did "
+           "comes last. Empty: of what could be judged (run.not_judged), nothing costs " FV_FINDING_WORTH_WORDS
+           " or more.",
     .shown = "name lost_s lost_share evidence/2 rank function text/1",
     FV_COLUMNS(columns),
     .base = the_findings,

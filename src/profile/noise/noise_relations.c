@@ -190,7 +190,7 @@ static const struct fv_column_def rank_columns[] = {
     { "preempted_s", "preempted", "s",
       "Other threads had its processor, outside of MPI, by the kernel's context switches; null: not known.",
       FV_GET(FV_TYPE_REAL, get_preempted), .flags = FV_NULLABLE },
-    { "ready_s", "ready", "s",
+    { "ready_s", "preempted, with MPI", "s",
       "Its main thread was ready to run and had no processor, in MPI as well; null: not known.",
       FV_GET(FV_TYPE_REAL, get_ready), .flags = FV_NULLABLE },
     { "stolen_s", "stolen", "s",
@@ -242,7 +242,7 @@ static const struct fv_relation other_processes_relation = {
     .of_ranks = true,
     .name = "other_processes",
     .key = "other_processes",
-    .title = "Processes that ran meanwhile",
+    .title = "Processes of the nodes",
     .doc = "Processes of each node that had CPU time for a hundredth of the run at least, by node and CPU time, most "
            "first: ranks and others, without the rank that looked. By /proc, at the begin and the end; "
            "those that ended before are not known. At most 256.",

@@ -79,7 +79,7 @@ static size_t put_disturbed(const struct fv_page *p, const struct fv_diff *d)
     }
     if (!*text)
         return 0;
-    fv_page_item(p, FV_RED, 0, "not quiet: ranks were ready to run and had no processor for %s: changes hold that",
+    fv_page_item(p, FV_RED, 0, "noisy: ranks were runnable but had no processor for %s. All changes include this",
                  text);
     return 2;
 }

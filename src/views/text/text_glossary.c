@@ -27,8 +27,8 @@ static const struct {
     { NULL, "blocked, preempted",
       "Outside of MPI, a rank had no processor: it waited for a sleep, I/O, a page or a lock; or another thread had "
       "it." },
-    { NULL, "not a quiet run",
-      "Ranks were ready to run and had no processor for 5 % of their time or more: all other times hold that." },
+    { NULL, "noisy run",
+      "Ranks were runnable but had no processor for 5 % of their time or more. All other times include this." },
 
     { "Efficiency", "computing", "Time of a rank outside of MPI, whatever it does there." },
     { NULL, "parallel efficiency", "Part of the ranks' time that is computing: load balance times communication." },
@@ -48,7 +48,7 @@ static const struct {
     { NULL, "no progress",
       "A rank waited for data that another had posted, but MPI moved it only when that rank made its next call. An "
       "estimate." },
-    { NULL, "transfer, of MPI", "Time in MPI that no rule explains as waiting: moving data, and MPI's own work." },
+    { NULL, "transfer and overhead", "Time in MPI that no rule explains as waiting: moving data, and MPI's own work." },
     { NULL, "before MPI_Send",
       "The rank was late because it was outside of MPI for long, between its call before and this one." },
     { NULL, "in MPI_Send", "The rank was late because the call itself took long, not because it waited there." },
