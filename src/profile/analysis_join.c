@@ -381,7 +381,7 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
     } else if (same) {
         m->causes.left_out = true;
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
-                       "the trace holds %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
+                       "the trace has %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
                        100 * coverage);
     } else
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,

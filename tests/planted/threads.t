@@ -182,7 +182,7 @@ def untold(tap, mpi, program):
             bool(re.search('no (other )?findings[:;]', first)),
             none and not startup,
         )
-        equal('named', 'fvmpi run --threads tells what threads wait for' in first, none and not startup)
+        equal('named', 'fvmpi run --threads shows what threads wait for' in first, none and not startup)
 
 
 def teams(tap, mpi):

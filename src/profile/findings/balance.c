@@ -284,7 +284,7 @@ static void say_requests(const struct fv_profile *v, struct fv_findings *f, stru
     fv_places_release(&places);
     fv_finding_say(
         f, finding,
-        "%s. Others wait for requests, mostly in %s: the messages are sent late, or MPI moves them only when "
+        "%s. Others wait for requests, longest in %s: the messages are sent late, or MPI moves them only when "
         "rank %d calls MPI again",
         finding->text, where, m->ranks[finding->rank].world_rank);
     fv_finding_next(

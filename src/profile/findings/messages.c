@@ -140,7 +140,7 @@ FV_FINDING(small_messages)
     fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
     finding->site = site;
     bool latency = is_latency(m, s.count, lost_s);
-    fv_finding_say(f, finding, "%s messages of %s on average: their cost is latency%s. Most of it is in %s",
+    fv_finding_say(f, finding, "%s messages of %s on average: their cost is latency%s. The largest part is in %s",
                    fv_words_count(s.count, count), fv_words_bytes(s.bytes / s.count, size),
                    latency ? ", not bandwidth" : ", or the ranks take turns", where);
     if (latency)

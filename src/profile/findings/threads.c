@@ -80,8 +80,8 @@ FV_FINDING(contended_lock)
     fv_finding_say(f, finding, "threads waited %s time%s for the lock %s: %s together, %s of the threads' time%s%s%s",
                    fv_words_count(most->n.contended, count), fv_words_s(most->n.contended),
                    fv_view_lock_words(v, most, name, sizeof(name)), fv_words_seconds(most->n.wait_s, waited),
-                   fv_words_percent(most->n.wait_s, locks->thread_s, part), by, where[0] ? ". Most waits are in " : "",
-                   where);
+                   fv_words_percent(most->n.wait_s, locks->thread_s, part), by,
+                   where[0] ? ". The largest part is in " : "", where);
     fv_finding_next(f, finding, "%s%s",
                     most->n.hold_count ? "hold it for a shorter time, or use several locks; where it is held: "
                                        : "where it is held: fvmpi run --threads=hold, or ",
@@ -115,7 +115,7 @@ FV_FINDING(idle_workers)
     place(v, finding, most, where, sizeof(where));
     fv_finding_say(f, finding, "%u workers%s are idle, without tasks: %s together, %s of the threads' time%s%s",
                    workers, v->model->rank_count > 1 ? " of a rank" : "", fv_words_seconds(locks->idle_s, idle),
-                   fv_words_percent(locks->idle_s, locks->thread_s, part), where[0] ? ". Most of it is in " : "",
+                   fv_words_percent(locks->idle_s, locks->thread_s, part), where[0] ? ". The largest part is in " : "",
                    where);
     fv_finding_next(f, finding, "give them work earlier and in larger parts, or use fewer of them: %s",
                     FV_FINDING_COMMAND(v->model, "stacks"));

@@ -191,7 +191,7 @@ FV_FINDING(waiting)
     struct fv_finding *finding =
         fv_finding_add(f, left_s, m->efficiency.wait_kind == FV_WAIT_EXACT ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
     say_sites(v, finding, wait_s, sites, sizeof(sites));
-    snprintf(text, sizeof(text), "ranks wait in MPI, mostly in %s. %s", sites,
+    snprintf(text, sizeof(text), "ranks wait in MPI, longest in %s. %s", sites,
              m->causes.source == FV_CAUSES_TRACE ? "No single place is the cause"
                                                  : "A profile does not show for which rank");
     if (!say_pipeline(v, wait_s, text, sizeof(text)) && !say_moving(m, text, sizeof(text)))

@@ -95,8 +95,7 @@ static int choose_file(struct source *s, const char *asked)
     }
     if (count > 1) {
         join(files, count, text, sizeof(text));
-        fv_log("report: --source %s is one of several files: %s; give as much of the path as tells them apart", asked,
-               text);
+        fv_log("report: --source %s is one of several files: %s; give more of the path", asked, text);
         return -FV_EINVAL;
     }
     count = list_files(s->c, NULL, files, CANDIDATES + 1);

@@ -122,9 +122,9 @@ FV_TEXT_SECTION(phases)
     if (parallel)
         fv_page_heading(p, "Thread phases",
                         "from creation, by the function named, to join; or an OpenMP region. off CPU: without a "
-                        "processor, and not waiting for each other; no waits: how many times as fast, if nobody "
-                        "waited; speedup of the N threads, and sync, what waiting takes of it: at most so much; "
-                        "imbalance: the part of N that is lost because some have more to do. fvmpi stacks says more");
+                        "processor, and not waiting for each other. no waits: how many times as fast, if no thread "
+                        "waited. speedup: of the N threads, at most. sync: at most what waiting takes of it. "
+                        "imbalance: the part of N that is lost because some have more to do. fvmpi stacks has more");
     fv_text_table_end(&t, "phase", "");
     if (off)
         fv_page_item(p, FV_PLAIN, 2,

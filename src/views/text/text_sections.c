@@ -60,7 +60,7 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
         { l->too_deep, "begin", "of sections with 64 sections open on its thread already: not measured" },
         { l->others, "begin", "of sections beyond 1,023 different sections of a rank: all in \"(others)\"" },
         { l->sets, "begin",
-          "of sections in more combinations of sections than can be told apart: MPI calls inside are not "
+          "of sections in too many combinations of sections: MPI calls inside are not "
           "listed" },
         { l->interrupted, "begin", "of sections in a signal handler that interrupted another: not measured" },
         { l->unmeasured, "begin", "of sections without room in the rank file: not measured" },

@@ -195,7 +195,7 @@ static void put_critical_path(const struct fv_page *p, const struct fv_profile *
             keep_longest(longest, (struct stretch){ c->regions[i].critical_s[k], c->regions[i].site, k });
     for (unsigned i = 0; i < 3 && longest[i].seconds > 0; i++)
         fv_places_add(&places, longest[i].site);
-    snprintf(text, sizeof(text), "critical path: %s of %s; it changes the rank %s time%s",
+    snprintf(text, sizeof(text), "critical path: %s of %s, with %s change%s of rank",
              fv_words_seconds(c->critical_path_s, a), fv_words_seconds(v->model->elapsed_s, b),
              fv_words_count(c->switches, n), fv_words_s(c->switches));
     for (unsigned i = 0; i < 3 && longest[i].seconds > 0; i++)
@@ -224,12 +224,12 @@ static void put_profile_heading(const struct fv_page *p, const struct fv_model *
 {
     char remark[400], all[128];
 
-    snprintf(remark, sizeof(remark),
-             "%s, by when each rank entered (%s). The last rank to enter is named. What delayed it shows %s",
+    snprintf(remark, sizeof(remark), "%s, by when each rank entered (%s). The last rank to enter is named; %s",
              total(m, all), m->causes.exact ? "exact" : "estimate",
-             m->causes.left_out   ? "a trace of the whole run"
-             : m->ranks[0].traced ? "fvunify (after fvunify -o, copy its analysis.json to the rank files)"
-                                  : "a trace: fvmpi run --trace, then fvunify");
+             m->causes.left_out ? "a trace of the whole run would show what delayed it"
+             : m->ranks[0].traced
+                 ? "fvunify shows what delayed it (after fvunify -o, copy its analysis.json to the rank files)"
+                 : "a trace shows what delayed it: fvmpi run --trace, then fvunify");
     fv_page_heading(p, "Waiting in collectives", remark);
 }
 
