@@ -287,7 +287,7 @@ static void take_notes(struct fv_scaling *s)
                            r->directory);
         if (r->no_processor_s > 0)
             fv_problem_add(&s->notes, FV_PROBLEM_NOTE, NULL,
-                           "%s was not quiet: its ranks were ready to run and had no processor for %s of their time",
+                           "%s was noisy: its ranks were runnable but had no processor for %s of their time",
                            r->directory,
                            fv_words_percent(r->no_processor_s, r->value[FV_RUN_COMPUTE] + r->value[FV_RUN_MPI], part));
         if (strcmp(r->program, side->runs[0].program) != 0)

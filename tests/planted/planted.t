@@ -395,7 +395,7 @@ def rare(tap, mpi):
             by_chance = 2 * (0.01 / lost) ** 0.5  # of 100 samples a second
             close('seconds', f['lost_s'], lost, (0.15 + by_chance) * lost)
             said = re.search(
-                r'lookup\(\) at rare.c:\d+: (\d+) of about (\d+) calls took .* on average, the others .*, on rank 1$',
+                r'^(\d+) of about (\d+) calls of lookup\(\) at rare.c:\d+ took .* on average, the others .*\. They were on rank 1$',
                 f['text'],
             )
             check(said, '{}', f['text'])

@@ -306,7 +306,7 @@ static char *say_finding(const struct fv_diff *d, const struct fv_diff_entry_row
     return out;
 }
 
-/* The first line of all tells who was not quiet. */
+/* The first line of all names a noisy side. */
 static bool is_told_here(const struct fv_diff_entry_row *e, enum fv_diff_join join)
 {
     return e->table == table_of("findings") && e->join == join && strcmp(e->name, FV_FINDING_DISTURBED) != 0;
