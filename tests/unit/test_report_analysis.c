@@ -490,6 +490,37 @@ static void no_progress_is_an_estimate(void **state)
     free(text);
 }
 
+/* The first line says which part of the waiting is an estimate; of more than half of it, that all is. */
+static void says_what_is_exact(void **state)
+{
+    static const struct {
+        const char *kinds, *wanted;
+    } cases[] = {
+        { "\"kinds\":{\"late_sender\":0.02,\"no_progress\":0.01}", " is waiting (exact but for 33.3 % of it), " },
+        { "\"kinds\":{\"late_sender\":0.01,\"no_progress\":0.02}", " is waiting (estimate), " },
+    };
+    static const struct fv_cost_profile no_samples;
+    static const struct fv_text_options options = { .width = 200, .top = 10 };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char *text = changed("\"kinds\":{}", cases[i].kinds), *at = strstr(text, "late_sender\",\"count\""), *said;
+        size_t bytes;
+
+        memcpy(at, "no_progress", 11);
+        build(text);
+        const struct fv_profile view = { &model, &symbols, &no_samples, &no_findings, 0 };
+        FILE *out = open_memstream(&said, &bytes);
+        assert_int_equal(fv_view_first(&view, &options, out), 0);
+        fclose(out);
+        if (!strstr(said, cases[i].wanted) || !strstr(said, " transfer and overhead\n"))
+            fail_msg("%s", said);
+        free(said);
+        release();
+        free(text);
+    }
+}
+
 /* Of a sum that is not exact, each row that is says so: a rank that withheld nothing, and that nobody waited for but
  * for its own sake. */
 static void rows_say_what_is_exact(void **state)
@@ -812,6 +843,7 @@ int main(void)
         TEST(finds_late_ranks),
         TEST(late_ranks_by_samples),
         TEST(no_progress_is_an_estimate),
+        TEST(says_what_is_exact),
         TEST(rows_say_what_is_exact),
         TEST(finds_withheld_progress),
         TEST(regions_of_whole_traces),
