@@ -81,7 +81,7 @@ def idle(tap, mpi, program):
             total = ran.data['run']['rank_time']
             told = re.search(r'compute (\S+) %, waiting for threads (\S+) %, MPI (\S+) %', ran.first)
             check(told, '{}', ran.first)
-            cpu = re.search(r'of it main threads, while the other threads computed for ([\d.]+) (m?s)', ran.first)
+            cpu = re.search(r'of it in main threads, while the other threads computed for ([\d.]+) (m?s)', ran.first)
             check(cpu, '{}', ran.first)
             near('of the workers', float(cpu.group(1)) * (0.001 if cpu.group(2) == 'ms' else 1), 2 * 4 * 80 * 0.002)
             near('told', float(told.group(2)) / 100 * total['total_s'], ran.main_s)

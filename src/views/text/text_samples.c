@@ -159,9 +159,9 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
     if (!said && s->function_count)
         fv_page_paragraph(
             p, FV_PLAIN, 2, "%s",
-            judged   ? "no function varies that has more than 10 % of the CPU time and enough instances"
-            : untold ? "of the functions with more than 10 % of the CPU time none could be judged; the table says why"
-                     : "of the functions with more than 10 % of the CPU time none had enough instances to judge: "
+            judged   ? "of the functions with more than 10 % of the CPU time and enough instances, none varies"
+            : untold ? "of the functions with more than 10 % of the CPU time, none could be judged; the table says why"
+                     : "of the functions with more than 10 % of the CPU time, none had enough instances to judge: "
                        "run longer, or with a higher --sample=RATE");
 }
 
@@ -333,7 +333,7 @@ FV_TEXT_SECTION(samples)
                 one->all.count >= MEAN_OF;
     }
     t.sheet.all_rows = s->function_count;
-    fv_text_table_end(&t, "function", count < s->function_count ? ", what waits among them" : "");
+    fv_text_table_end(&t, "function", count < s->function_count ? ", those that wait included" : "");
     put_marks(p, s, fast, too_short);
     put_events(p, v, &path, shown);
     if (fv_page_all(p))
