@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ONE_PLACE  0.9  /* of what a rank is charged: then there is nothing else to tell */
-#define STANDS_OUT 1.5  /* times what each rank had if all were alike */
-#define ENOUGH     0.25 /* of all waiting: then collectives may speak for it */
-#define TOLD_APART 10   /* culprits */
+#define ONE_PLACE  0.9    /* of what a rank is charged: then there is nothing else to tell */
+#define STANDS_OUT 1.5    /* times what each rank had if all were alike */
+#define ENOUGH     0.25   /* of all waiting: then collectives may speak for it */
+#define ALL        0.9995 /* of it: that is all */
+#define TOLD_APART 10     /* culprits */
 #define SENTENCE   2400
 
 /* What a rank is charged in all. */
@@ -133,7 +134,9 @@ static char *profile_headline(const struct fv_profile *v, char *out, size_t byte
     size_t used = 0;
 
     out[0] = '\0';
-    if (blame(v, who, sizeof(who))[0])
+    if (blame(v, who, sizeof(who))[0] && share >= ALL)
+        used = (size_t)snprintf(out, bytes, "All waiting (%s) is in collectives", fv_words_seconds(all, all_word));
+    else if (*who)
         used = (size_t)snprintf(out, bytes, "%s of %s%s of waiting (%s) is in collectives",
                                 fv_words_seconds(m->causes.wait_s, word),
                                 m->efficiency.wait_kind == FV_WAIT_EXACT ? "" : "about ",

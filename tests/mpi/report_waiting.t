@@ -208,7 +208,8 @@ def imbalance(tap, mpi):
             pattern = (
                 r'Rank 0 is to blame for most: [0-9.]+ % of all waiting'
                 if options
-                else r'[0-9.]+ \w+ of (about )?[0-9.]+ \w+ of waiting \([0-9.]+ %\) is in collectives\. '
+                else r'([0-9.]+ \w+ of (about )?[0-9.]+ \w+ of waiting \([0-9.]+ %\)|All waiting \([0-9.]+ \w+\))'
+                r' is in collectives\. '
                 r'Rank 0 came last for most: [0-9.]+ % of it'
             )
             check(
