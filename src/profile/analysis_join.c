@@ -167,6 +167,18 @@ static void set_wait(const struct join *j, struct fv_site_rank *s, const struct 
     s->wait_kind = whole && j->exact && part >= 1 && share->sum.estimated_s <= 0 ? FV_WAIT_EXACT : FV_WAIT_ESTIMATE;
 }
 
+/* What of that is an estimate. */
+static double estimated_of(const struct join *j, const struct fv_site_rank *s)
+{
+    const struct share *share = share_of_part(j, s);
+    bool whole = share && share->profiled && share->sum.count >= share->profiled && s->stat.calls >= share->profiled;
+
+    if (s->wait_kind != FV_WAIT_ESTIMATE)
+        return 0;
+    return whole && j->exact && !fv_site_more(j->model, s)->barriers ? fmin(share->sum.estimated_s, s->wait_s)
+                                                                     : s->wait_s;
+}
+
 static void take_site_rank(const struct join *j, struct fv_site_rank *s)
 {
     struct share *share = share_of_part(j, s);
@@ -275,7 +287,7 @@ static void take_totals(struct join *j)
     struct fv_causes *c = &m->causes;
 
     c->source = FV_CAUSES_TRACE;
-    c->exact = j->exact;
+    c->exact = c->is_whole = j->exact;
     c->unmatched = a->unmatched;
     c->cut_short = a->cut_short;
     c->wait_s = 0;
@@ -301,6 +313,8 @@ static void take_totals(struct join *j)
         r->charged_s = a->ranks[i].delay_s;
         r->critical_s = a->ranks[i].critical_s;
     }
+    for (size_t i = 0; i < j->share_count; i++)
+        m->ranks[j->shares[i].rank].withheld_s += j->shares[i].sum.withheld_s;
     if (c->coverage < FV_CAUSES_WHOLE)
         return;
     m->efficiency.ideal_s = a->ideal_s;
@@ -335,6 +349,8 @@ static void take_over(struct join *j)
     keep_own_waits(m);
     for (size_t i = 0; i < m->site_rank_count; i++)
         take_site_rank(j, &m->site_ranks[i]);
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        m->causes.estimated_s += estimated_of(j, &m->site_ranks[i]);
     take_elsewhere(j);
     for (uint32_t i = 0; i < m->site_count; i++)
         fv_index_add(&j->sites, fv_mix(m->sites[i].key), i);
@@ -366,7 +382,7 @@ void fv_build_analysed(struct fv_build *b, const struct fv_analysis_result *a)
     } else if (same) {
         m->causes.left_out = true;
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,
-                       "the trace holds %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
+                       "the trace has %.0f %% of the MPI time only; its analysis is left out (raise FVMPI_TRACE_MAX)",
                        100 * coverage);
     } else
         fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE,

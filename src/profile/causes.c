@@ -70,6 +70,21 @@ void fv_build_causes(struct fv_model *m)
     fv_build_noise(m);
 }
 
+bool fv_causes_by_withheld(const struct fv_causes *c)
+{
+    for (size_t i = 0; i < c->kind_count; i++)
+        if (fv_kind_is_estimate(c->kinds[i].kind) && strcmp(c->kinds[i].kind, FV_NO_PROGRESS))
+            return false;
+    return c->is_whole;
+}
+
+/* What others behind the waiting ranks waited may hold any estimate. */
+bool fv_culprit_is_exact(const struct fv_causes *c, const struct fv_culprit *k)
+{
+    return c->exact || (fv_causes_by_withheld(c) && k->site != FV_NONE && !(k->withheld_s > 0) &&
+                        k->cost_s <= k->direct_s * (1 + 1e-9));
+}
+
 const char *fv_wait_words(const char *kind, char out[FV_WAIT_WORDS])
 {
     static const struct {

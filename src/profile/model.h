@@ -219,6 +219,7 @@ struct fv_rank {
     unsigned wait_kinds, own_wait_kinds;    /* of its calls that can wait, as fv_wait_kind_of_all() takes them */
     double delay_s;                         /* that other ranks waited for this one in collectives: it came last */
     double caused_s, charged_s, critical_s; /* by the trace, as in struct fv_blame; NAN without analysis */
+    double withheld_s;                      /* likewise; 0 without */
     double init_s, finalize_s;              /* in MPI_Init, MPI_Finalize */
     double tool_s, tool_once_s; /* fvmpi's own CPU time, an estimate; beside it what starting and ending took */
     uint64_t memory_bytes, file_bytes;
@@ -377,7 +378,9 @@ struct fv_region_rank {
 #define FV_CAUSES_WHOLE 0.99 /* coverage from which on a trace stands for the run */
 struct fv_causes {
     enum fv_causes_source source;
-    bool exact;           /* else clocks were aligned, or the log or the trace is not whole */
+    bool exact;           /* all of it; else clocks were aligned, or the log or the trace is not whole, or ... */
+    bool is_whole;        /* ... only kinds of waiting that are estimates by themselves are not exact */
+    double estimated_s;   /* of what ranks waited in calls, by a trace, the part that is an estimate */
     uint64_t unmatched;   /* messages and collectives of which the trace has one side only: nobody waits in them */
     uint64_t cut_short;   /* waits whose delay was looked for in a rank's last calls only */
     bool left_out;        /* the trace was analysed, but holds too little of the run */
@@ -520,6 +523,10 @@ static inline const struct fv_site_more *fv_site_more(const struct fv_model *mod
  * constant. */
 #define FV_WAIT_WORDS 64
 const char *fv_wait_words(const char *kind, char out[FV_WAIT_WORDS]);
+/* The only estimates in them are waits of kind FV_NO_PROGRESS, for what was withheld. */
+bool fv_causes_by_withheld(const struct fv_causes *causes);
+/* Is the cost of a culprit free of estimates? */
+bool fv_culprit_is_exact(const struct fv_causes *causes, const struct fv_culprit *culprit);
 /* How long others waited for the rank itself: by the trace, else by the wait log. */
 static inline double fv_rank_caused_s(const struct fv_model *model, const struct fv_rank *rank)
 {

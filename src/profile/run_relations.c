@@ -500,7 +500,9 @@ static void get_caused(void *subject, const void *row, const struct fv_column_de
     v->real = fv_rank_caused_s(m, row);
     if (c->argument)
         v->real = m->causes.wait_s > 0 ? v->real / m->causes.wait_s : NAN;
-    v->estimate = !m->causes.exact; /* the row's wait_kind is of what the rank itself waited */
+    /* the row's wait_kind is of what the rank itself waited */
+    v->estimate =
+        !m->causes.exact && (!fv_causes_by_withheld(&m->causes) || ((const struct fv_rank *)row)->withheld_s > 0);
 }
 
 /* Collectives that are not in the wait log are counted all the same. */

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ONE_PLACE  0.9  /* of what a rank is charged: then there is nothing else to tell */
-#define STANDS_OUT 1.5  /* times what each rank had if all were alike */
-#define ENOUGH     0.25 /* of all waiting: then collectives may speak for it */
-#define TOLD_APART 10   /* culprits */
+#define ONE_PLACE  0.9    /* of what a rank is charged: then there is nothing else to tell */
+#define STANDS_OUT 1.5    /* times what each rank had if all were alike */
+#define ENOUGH     0.25   /* of all waiting: then collectives may speak for it */
+#define ALL        0.9995 /* of it: that is all */
+#define TOLD_APART 10     /* culprits */
 #define SENTENCE   2400
 
 /* What a rank is charged in all. */
@@ -45,7 +46,7 @@ static uint32_t most_charged(const struct fv_model *m, double *all)
     return most;
 }
 
-/* "rank 3 is to blame for most: 57.0 % of all waiting, in ..."; "" where nobody is. */
+/* "Rank 3 is to blame for most: 57.0 % of all waiting, in ..."; "" where none is. */
 static char *blame(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
@@ -65,7 +66,7 @@ static char *blame(const struct fv_profile *v, char *out, size_t bytes)
     double cost = charged(m, most);
     bool stands_out = m->rank_count < 2 || cost * (double)m->rank_count >= STANDS_OUT * all;
     fv_place_words(&places, top->site, top->where, where, sizeof(where));
-    snprintf(out, bytes, "%srank %d %s for most: %s of %s, ", stands_out ? "" : "no rank stands out; ",
+    snprintf(out, bytes, "%sank %d %s for most: %s of %s, ", stands_out ? "R" : "No rank stands out; r",
              m->ranks[most].world_rank, traced ? "is to blame" : "came last", fv_words_percent(cost, c->wait_s, share),
              traced ? "all waiting" : "it");
     size_t used = strlen(out);
@@ -101,9 +102,8 @@ bool fv_verdict_unbalanced(const struct fv_model *m)
     return m->efficiency.load_balance < FV_POP_GOOD;
 }
 
-/* "load balance is 62.0 %: rank 3 computes longest, 4.20 s; a rank 2.60 s on average". Where others had processors,
- * time outside of MPI is not computing. */
-static size_t longest_computing(const struct fv_profile *v, char *out, size_t bytes)
+/* "Load balance is 62.0 %: rank 3 is outside of MPI longest (4.20 s; mean 2.60 s)": it need not compute there. */
+static size_t longest_outside(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
     bool disturbed = fv_findings_named(v->findings, FV_FINDING_DISTURBED);
@@ -112,21 +112,21 @@ static size_t longest_computing(const struct fv_profile *v, char *out, size_t by
     int rank = 0;
 
     for (size_t i = 0; i < m->rank_count; i++) {
-        double computing = m->ranks[i].app_time_s - m->ranks[i].mpi_time_s;
+        double outside = m->ranks[i].app_time_s - m->ranks[i].mpi_time_s;
 
-        if (computing <= longest)
+        if (outside <= longest)
             continue;
-        longest = computing;
+        longest = outside;
         rank = m->ranks[i].world_rank;
     }
-    return (size_t)snprintf(out, bytes, "load balance is %s: rank %d %s longest, %s, the mean is %s%s",
+    return (size_t)snprintf(out, bytes, "Load balance is %s: rank %d is outside of MPI longest (%s; mean %s)%s",
                             fv_words_percent(m->efficiency.load_balance, 1, balance), rank,
-                            disturbed ? "is outside of MPI" : "computes", fv_words_seconds(longest, most),
+                            fv_words_seconds(longest, most),
                             fv_words_seconds(m->efficiency.compute_s / (double)m->rank_count, mean),
-                            disturbed ? ", with waiting for a processor" : "");
+                            disturbed ? ", waiting for a processor included" : "");
 }
 
-/* Without a trace: the collectives' part of all waiting first, so that nobody takes it for the whole. */
+/* Without a trace: the collectives' part of all waiting first, so that it is not taken for the whole. */
 static char *profile_headline(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
@@ -135,19 +135,21 @@ static char *profile_headline(const struct fv_profile *v, char *out, size_t byte
     size_t used = 0;
 
     out[0] = '\0';
-    if (blame(v, who, sizeof(who))[0])
-        used =
-            (size_t)snprintf(out, bytes, "of %s%s waiting, %s (%s) is in collectives, ",
-                             m->efficiency.wait_kind == FV_WAIT_EXACT ? "" : "about ", fv_words_seconds(all, all_word),
-                             fv_words_seconds(m->causes.wait_s, word), fv_words_percent(share, 1, part));
+    if (blame(v, who, sizeof(who))[0] && share >= ALL)
+        used = (size_t)snprintf(out, bytes, "All waiting (%s) is in collectives", fv_words_seconds(all, all_word));
+    else if (*who)
+        used = (size_t)snprintf(out, bytes, "%s of %s%s of waiting (%s) is in collectives",
+                                fv_words_seconds(m->causes.wait_s, word),
+                                m->efficiency.wait_kind == FV_WAIT_EXACT ? "" : "about ",
+                                fv_words_seconds(all, all_word), fv_words_percent(share, 1, part));
     if (used && used < bytes)
-        used += (size_t)snprintf(out + used, bytes - used, "%s%s", share >= ENOUGH ? "where " : "",
+        used += (size_t)snprintf(out + used, bytes - used, "%s%s", share >= ENOUGH ? ". " : ", ",
                                  share >= ENOUGH ? who : "too little to name a rank");
     if (fv_verdict_unbalanced(m) && used < bytes) {
         if (used)
-            used += (size_t)snprintf(out + used, bytes - used, "; ");
+            used += (size_t)snprintf(out + used, bytes - used, ". ");
         if (used < bytes)
-            longest_computing(v, out + used, bytes - used);
+            longest_outside(v, out + used, bytes - used);
     }
     return out;
 }

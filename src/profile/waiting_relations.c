@@ -34,13 +34,19 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
     v->text = fv_wait_kind_words[!causes_of(subject)->exact];
 }
 /* Of every row, as each table is read alone. */
-#define KIND_COLUMN                                                                                             \
-    {                                                                                                           \
-        "wait_kind", "kind", "", "Whether these times are exact or estimates.", FV_GET(FV_TYPE_TEXT, get_kind), \
-            .words = fv_wait_kind_words                                                                         \
+#define KIND_COLUMN_BY(get)                                                                    \
+    {                                                                                          \
+        "wait_kind", "kind", "", "Whether these times are exact or estimates.", FV_GET(FV_TYPE_TEXT, get), \
+            .words = fv_wait_kind_words                                                        \
     }
+#define KIND_COLUMN KIND_COLUMN_BY(get_kind)
 
 /* ---- culprits ---- */
+
+static void get_culprit_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_wait_kind_words[!fv_culprit_is_exact(causes_of(subject), row)];
+}
 
 static void get_where(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
@@ -107,7 +113,7 @@ static const struct fv_column_def culprit_columns[] = {
       FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND },
     { "propagated_s", "long-term", "s", "Waiting for ranks that this rank had delayed. Null without a trace.",
       FV_GET(FV_TYPE_REAL, get_direct), .flags = FV_NULLABLE | FV_AS_KIND, .argument = 1 },
-    KIND_COLUMN,
+    KIND_COLUMN_BY(get_culprit_kind),
 };
 static const struct fv_relation culprits = {
     .of_ranks = true,
@@ -197,6 +203,13 @@ static bool is_wait(void *subject, const void *row, const struct fv_column_def *
     return !((const struct fv_wait_sum *)row)->transfer;
 }
 
+static void get_kind_of_sum(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_causes *causes = causes_of(subject);
+
+    v->text = fv_wait_kind_words[!causes->is_whole || fv_kind_is_estimate(((const struct fv_wait_sum *)row)->kind)];
+}
+
 static const struct fv_column_def kind_columns[] = {
     { "kind", "kind", "", "The wait state. share/analysis.md defines the names.", FV_FIELD(struct fv_wait_sum, kind) },
     { "label", "kind of waiting", "", "The wait state in words.", FV_GET(FV_TYPE_TEXT, get_kind_label),
@@ -207,7 +220,7 @@ static const struct fv_column_def kind_columns[] = {
       .offset = offsetof(struct fv_wait_sum, wait_s),
       .argument = FV_OF_WAITING << 4 | FV_STORED_AS(struct fv_wait_sum, wait_s) },
     { "wait_s", "cost", "s", "Total time, over all ranks.", FV_FIELD(struct fv_wait_sum, wait_s), .flags = FV_AS_KIND },
-    KIND_COLUMN,
+    KIND_COLUMN_BY(get_kind_of_sum),
     { "is_transfer", "transfer", "",
       "True: the end of a collective, where ranks no longer wait for others. It is listed, but `waiting.wait_s` does "
       "not include it.",
@@ -248,7 +261,7 @@ static void get_region_place(void *subject, const void *row, const struct fv_col
     v->text = fv_place_between(t->profile, r->from, r->site, t->text, sizeof(t->text));
 }
 
-/* What rank files have of it is exact; the critical path, and what an analysis says in their place, is as the trace. */
+/* Times of computing are exact, by the rank files; the critical path is as the trace. */
 static void get_region_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_wait_kind_words[traced(subject) && !causes_of(subject)->exact];
@@ -290,8 +303,7 @@ static const struct fv_column_def region_outer[] = {
 static const struct fv_column_def region_rank_columns[] = {
     FV_RANK_COLUMN(struct fv_region_rank, rank, "rank", "rank", "A rank that computed there."),
     { "count", "times", "", "How often the rank computed there.", FV_FIELD(struct fv_region_rank, count) },
-    { "time_s", "time", "s", "Total time that the rank computed there.", FV_FIELD(struct fv_region_rank, seconds),
-      .flags = FV_AS_KIND },
+    { "time_s", "time", "s", "Total time that the rank computed there.", FV_FIELD(struct fv_region_rank, seconds) },
     OFF_COLUMNS(struct fv_region_rank, off, "Part of time_s in which "),
     REGION_KIND_COLUMN,
 };
@@ -378,18 +390,16 @@ static const struct fv_column_def region_columns[] = {
     NUMBER_COLUMN(struct fv_region),
     { "count", "times", "", "How often a thread computed there.", FV_FIELD(struct fv_region, count) },
     { "rank_count", "ranks", "", "Ranks that computed there.", FV_FIELD(struct fv_region, ranks) },
-    { "mean_s", "mean", "s", "Mean time of a rank, over all ranks.", FV_FIELD(struct fv_region, mean_s),
-      .flags = FV_AS_KIND },
-    { "max_s", "longest", "s", "Time of the rank with the most.", FV_FIELD(struct fv_region, max_s),
-      .flags = FV_AS_KIND },
-    FV_SHARE_COLUMN("share", "of the run", struct fv_region, max_s, FV_OF_RUN, FV_FLAT | FV_AS_KIND,
+    { "mean_s", "mean", "s", "Mean time of a rank, over all ranks.", FV_FIELD(struct fv_region, mean_s) },
+    { "max_s", "longest", "s", "Time of the rank with the most.", FV_FIELD(struct fv_region, max_s) },
+    FV_SHARE_COLUMN("share", "of the run", struct fv_region, max_s, FV_OF_RUN, FV_FLAT,
                     "max_s as a share of the run's elapsed time."),
     FV_RANK_COLUMN(struct fv_region, max_rank, "max_rank", "on rank", "The rank with the longest time."),
     OFF_COLUMNS(struct fv_region, off, "Part of max_s in which "),
     { "balance", "balance", "share", "Mean over maximum of the ranks' times.", FV_GET(FV_TYPE_REAL, get_balance),
-      .flags = FV_NULLABLE | FV_AS_KIND },
+      .flags = FV_NULLABLE },
     { "imbalance_s", "imbalance", "s", "(max_s - mean_s) x ranks: time that all ranks lose by the imbalance.",
-      FV_FIELD(struct fv_region, imbalance_s), .flags = FV_AS_KIND },
+      FV_FIELD(struct fv_region, imbalance_s) },
     { "critical.computing_s", "critical", "s",
       "Part of the critical path in computing before the second call, whichever call was before. For each second call, "
       "only one region has it; the others are 0.",

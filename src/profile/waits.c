@@ -511,6 +511,7 @@ static void tell_causes(struct fv_wait_join *j)
     }
     for (size_t i = 0; i < m->rank_count; i++)
         causes->exact = causes->exact && !m->ranks[i].dropped[FV_DROP_COLLECTIVES];
+    causes->is_whole = causes->exact;
     for (unsigned k = 0; k < LOG_KINDS; k++) {
         if (!j->kinds[k].count)
             continue;

@@ -460,17 +460,18 @@ def own_cost(tap):
             found = [f for f in data['findings'] if f['name'] == 'own_cost']
             if not found:
                 raise harness.Skip('none: no clock samples, or it took no tenth')
-            check('called heavy' not in found[0]['text'], '{}', found[0])
+            check('heavy is called' not in found[0]['text'], '{}', found[0])
             if 'filter' in name:
                 check(
-                    'functions that the filter leaves out cost time' in found[0]['text']
+                    'Functions that the filter leaves out also cost time' in found[0]['text']
                     and found[0]['function'] is None,
                     '{}',
                     found[0],
                 )
             else:
                 check(
-                    'most often called tiny, 40,000,000 times' in found[0]['text'] and found[0]['function'] == 'tiny',
+                    'tiny is called most often, 40,000,000 times' in found[0]['text']
+                    and found[0]['function'] == 'tiny',
                     '{}',
                     found[0],
                 )
@@ -616,7 +617,7 @@ def main():
                     [(1, 'inner', HERE_FILE)],
                 )
                 check(
-                    '(by its calls)' in findings[0]['text']
+                    '(measured calls)' in findings[0]['text']
                     and 'inner() at {}:{}'.format(HERE_FILE, findings[0]['line']) in findings[0]['text'],
                     '{}',
                     findings,

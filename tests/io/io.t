@@ -469,7 +469,7 @@ def slow(tap, place):
         equal('by', (found[0]['function'], found[0]['rank']), ('keep', 0))
         check(
             re.search(
-                r'(fsync|write)\(\) of \S*/kept, \S+ \w+ in 200 calls, called by keep\(\) at slow.c:5', found[0]['text']
+                r'(fsync|write)\(\) of \S*/kept: \S+ \w+ in 200 calls, called by keep\(\) at slow.c:5', found[0]['text']
             ),
             '{}',
             found[0],

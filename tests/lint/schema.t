@@ -127,10 +127,11 @@ def exactness(schema):
     for key in (
         '.waiting.critical_path.length_s',
         '.waiting.per_rank.critical_s',
-        '.waiting.regions[].mean_s',
+        '.waiting.culprits[].cost_s',
         '.waiting.regions[].critical_mpi_s',
     ):
         equal(key, said.get(key), 'as wait_kind says')
+    equal('times of computing', said.get('.waiting.regions[].mean_s'), 'exact')
 
 
 def one_name(flat):

@@ -191,8 +191,8 @@ def hangs(tap, mpi, cases):
             )
             job.judge(hang, running=False)
             text = harness.run([harness.FVMPI, 'report', job.directory]).ended(0).out
-            check(re.search('^Who waits for whom', text, re.M), 'no section:\n{}', text[:1500])
-            check('a longer run would tell more' not in text, 'advice for a run that went well:\n{}', text[:1500])
+            check(re.search('^Which rank waits for which', text, re.M), 'no section:\n{}', text[:1500])
+            check('measure a longer run' not in text, 'advice for a run that went well:\n{}', text[:1500])
             if job.way == 'loop':
                 check(
                     re.search(

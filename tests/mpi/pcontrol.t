@@ -68,7 +68,7 @@ def forgets(tap, mpi):
             since < app < since + report.rank(0)['finalize_s'] + 0.1 * since + 0.005, '{} s instead of {}', app, since
         )
         text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
-        check('MPI_Pcontrol(2) made forget what was before' in text, 'the text does not say so')
+        check('MPI_Pcontrol(2) discarded what was recorded before' in text, 'the text does not say so')
     with tap.test('{}: a section that is open across it counts from there'.format(mpi)):
         around = section(report, 'around', 0)
         equal('calls in it', around['mpi_calls']['sum'], 2 * 6)

@@ -6,6 +6,7 @@ thread that makes progress (MPICH_ASYNC_PROGRESS) next to nothing. That fvunify 
 whatever the machine did."""
 import collections
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -145,17 +146,25 @@ def report(run, least):
     """The finding names who computed, where, and what helps; nothing that holds such waiting is called exact."""
     found = harness.report_of(run.directory)
     rows = [f for f in found.data['findings'] if f['name'] == 'no_progress']
-    check(rows or least <= 0, 'no finding, with {} s', least)
+    # of a rank that was preempted for most of it, the finding noise has that waiting
+    preempted = [f for f in found.data['findings'] if f['name'] == 'noise' and 'By the trace, others wait' in f['text']]
+    check(rows or preempted or least <= 0, 'no finding, with {} s', least)
     for row in rows:
         equal('evidence is not exact', row['evidence'] == 'exact', False)
         check(row['rank'] % 2 == 1, 'names rank {}', row['rank'])
-        check('MPI_Test' in row['next'] or 'by preemption' in row['text'], 'next: {}', row['next'])
+        check('MPI_Test' in row['next'] or ' was preempted for ' in row['text'], 'next: {}', row['next'])
         check(row['function'] != 'briefly', 'names {}', row['function'])
     waiting = found.data['waiting']
     if any(k['kind'] == 'no_progress' for k in waiting['kinds']):
         equal('waiting is', waiting['wait_kind'], 'estimate')
-        text = harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out
-        check('is waiting (estimate)' in text and ' transfer\n' in text, 'the first lines: {}', text[:400])
+        text = ' '.join(harness.run([harness.FVMPI, 'report', run.directory]).ended(0).out.split())
+        check(
+            re.search(
+                r' is waiting \((estimate|exact but for [0-9.]+ % of it)\), [0-9.]+ % transfer and overhead ', text
+            ),
+            'the first lines: {}',
+            text[:400],
+        )
 
 
 def runs(tap, mpi, ranks, environment, what):

@@ -131,7 +131,7 @@ def sampled(run, source):
     # in the region's line; where ranks had no processors for most of it, in the finding
     check(
         re.search(
-            r'rank 1: \S+ m?s in react(\(\))?, others |rank 1 made others wait, slow in react\b|most of it in react\(\)',
+            r'rank 1: \S+ m?s in react(\(\))?, others |rank 1 made others wait. It was slow in react\b|of CPU time in react\(\)',
             ' '.join(text.split()),
         ),
         'no procedure in {}',

@@ -116,7 +116,7 @@ def traced(tap, mpi):
     with tap.test('{}: in words'.format(mpi)):
         words = text_of(run.directory)
         match = re.search(
-            r'(\(exact\).*)?rank 0 is to blame for most: [0-9.]+ % of all waiting,( above all \([0-9.]+ %\))? '
+            r'(\(exact\).*)?Rank 0 is to blame for most: [0-9.]+ % of all waiting,( above all \([0-9.]+ %\))? '
             r'in (late|late_wait)\(\) at late_sender\.c:(\d+) <- \w+\(\) at late_sender\.c:\d+, '
             r'before MPI_Send \(#(\d+)\)',
             words,
@@ -207,10 +207,11 @@ def imbalance(tap, mpi):
             close('kinds', sum(k['wait_s'] for k in waiting['kinds'] if not k['is_transfer']), waiting['wait_s'], 1e-6)
             words = text_of(run.directory)
             pattern = (
-                r'rank 0 is to blame for most: [0-9.]+ % of all waiting'
+                r'Rank 0 is to blame for most: [0-9.]+ % of all waiting'
                 if options
-                else r'of (about )?[0-9.]+ \w+ waiting, [0-9.]+ \w+ \([0-9.]+ %\) is in collectives, where '
-                r'rank 0 came last for most: [0-9.]+ % of it'
+                else r'([0-9.]+ \w+ of (about )?[0-9.]+ \w+ of waiting \([0-9.]+ %\)|All waiting \([0-9.]+ \w+\))'
+                r' is in collectives\. '
+                r'Rank 0 came last for most: [0-9.]+ % of it'
             )
             check(
                 re.search(

@@ -110,7 +110,9 @@ def faults(tap, mpi, program):
                 equal('rank', f['rank'], 1)
                 check(REACT_S < f['lost_s'] < 1.15 * lost, '{} of {} s', f['lost_s'], lost)
                 equal('function, of a time that no sample is of', f['function'], None)
-                check('most of it in the kernel' in f['text'] or is_disturbed(run, lost), '{}', f['text'])
+                check(
+                    'Most of the difference is in the kernel' in f['text'] or is_disturbed(run, lost), '{}', f['text']
+                )
 
 
 def traced(tap, mpi, program):
@@ -130,8 +132,8 @@ def traced(tap, mpi, program):
         )
         if first['name'] == 'late_rank' and first['rank'] == 1 and not is_disturbed(run, lost):
             equal('function', first['function'], 'react')
-            check('; from norm() at planted.c' in first['text'], '{}', first['text'])
-            check(' of it (by samples)' in first['text'], '{}', first['text'])
+            check('. This was from norm() at planted.c' in first['text'], '{}', first['text'])
+            check(' of that (sampled)' in first['text'], '{}', first['text'])
         with open(os.path.join(run.directory, 'analysis.json')) as f:
             procedures = json.load(f)['samples']['procedures']
         react = sum(p['total']['delay_s'] for p in procedures if (p['rank'], p['function']) == (1, 'react'))
@@ -165,7 +167,7 @@ def around(tap, mpi, program):
                 bool(re.search(r'compute .* fvmpi: wrote ', words)),
                 not quiet,
             )
-            check(quiet or 'Findings' in words or 'not a quiet run' in words, '{}', done.err)
+            check(quiet or 'Findings' in words or 'noisy run' in words, '{}', done.err)
             equal('output', done.out.count('truth'), 1)
 
 
@@ -219,9 +221,7 @@ def chain(tap, mpi, program):
         for f in found(run):
             if f['name'] == 'small_messages':
                 check(
-                    'or ranks that take turns' in f['text']
-                    and 'fvmpi run --trace' in f['next']
-                    or is_disturbed(run, 0),
+                    'or the ranks take turns' in f['text'] and 'fvmpi run --trace' in f['next'] or is_disturbed(run, 0),
                     '{}',
                     f,
                 )
@@ -274,7 +274,11 @@ def leak(tap, mpi, program):
         check(growing or is_disturbed(run, 0), '{}', found(run))
         for f in growing:
             equal('rank and function', (f['rank'], f['function']), (1, 'remember'))
-            check(re.search(r'; [0-9.]+ MiB of that by remember\(\) at planted.c:\d+$', f['text']), '{}', f['text'])
+            check(
+                re.search(r'\. [0-9.]+ MiB of that was allocated by remember\(\) at planted.c:\d+$', f['text']),
+                '{}',
+                f['text'],
+            )
     with tap.test('{}: memory does not grow'.format(mpi)):
         run = mpi.profile(program, 2, ['leak', 'sound']).ended(0)
         equal('growing', [f for f in found(run) if f['name'] == 'growing_memory'], [])
@@ -393,7 +397,7 @@ def rare(tap, mpi):
             by_chance = 2 * (0.01 / lost) ** 0.5  # of 100 samples a second
             close('seconds', f['lost_s'], lost, (0.15 + by_chance) * lost)
             said = re.search(
-                r'lookup\(\) at rare.c:\d+: (\d+) of about (\d+) calls took .* on average, the others .*, on rank 1$',
+                r'^(\d+) of about (\d+) calls of lookup\(\) at rare.c:\d+ took .* on average, the others .*\. They were on rank 1$',
                 f['text'],
             )
             check(said, '{}', f['text'])

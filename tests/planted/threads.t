@@ -58,7 +58,7 @@ def idle(tap, mpi, program):
             near('idle', ran.waiting['idle_s'], ran.wait_s)
             near('lost', ran.findings[0]['lost_s'], ran.lost(ran.wait_s))
             equal('contended', ran.finding('contended_lock'), None)
-            check('workers idle for want of tasks' in ran.first, '{}', ran.first)
+            check('workers without tasks' in ran.first, '{}', ran.first)
             contended = re.search(r'most: (.*?) \(', ran.first.split('Findings')[0])  # MPI has locks of its own
             check(not contended or function not in contended.group(1), '{}', ran.first)
             equal('idle at', [k['kind'] for k in ran.data['locks'] if k['idle_s'] > 0], [kind])
@@ -82,7 +82,7 @@ def idle(tap, mpi, program):
             total = ran.data['run']['rank_time']
             told = re.search(r'compute (\S+) %, waiting for threads (\S+) %, MPI (\S+) %', ran.first)
             check(told, '{}', ran.first)
-            cpu = re.search(r'of it main threads, while the other threads computed for ([\d.]+) (m?s)', ran.first)
+            cpu = re.search(r'of it in main threads, while the other threads computed for ([\d.]+) (m?s)', ran.first)
             check(cpu, '{}', ran.first)
             near('of the workers', float(cpu.group(1)) * (0.001 if cpu.group(2) == 'ms' else 1), 2 * 4 * 80 * 0.002)
             near('told', float(told.group(2)) / 100 * total['total_s'], ran.main_s)
@@ -170,7 +170,7 @@ def crowded(tap, mpi, program):
         ran = Ran(mpi, program, 'crowded')
         quiet = next((f for f in ran.data['findings'] if f['name'] == 'no_processor'), None)
         check(quiet and quiet['lost_s'] > 0.3 * ran.main_s, '{}, main threads {} s', quiet, ran.main_s)
-        check(ran.first.startswith('not a quiet run: ranks'), '{}', ran.first)
+        check(ran.first.startswith('noisy run: ranks'), '{}', ran.first)
 
 
 def untold(tap, mpi, program):
@@ -183,7 +183,7 @@ def untold(tap, mpi, program):
             bool(re.search('no (other )?findings[:;]', first)),
             none and not startup,
         )
-        equal('named', 'fvmpi run --threads tells what threads wait for' in first, none and not startup)
+        equal('named', 'fvmpi run --threads shows what threads wait for' in first, none and not startup)
 
 
 def teams(tap, mpi):

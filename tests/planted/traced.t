@@ -83,7 +83,11 @@ def halo(tap, mpi, plainly, traced):
         rows = [f for f in plainly[1]['findings'] if f['name'] == 'load_imbalance' and f['rank'] == 1]
         check(rows or is_disturbed(plainly[1]), '{}', [f['text'] for f in plainly[1]['findings']])
         for row in rows:
-            check('moves them only in its next call' in row['text'] and 'fvmpi run --trace' in row['next'], '{}', row)
+            check(
+                'moves them only when rank 1 calls MPI again' in row['text'] and 'fvmpi run --trace' in row['next'],
+                '{}',
+                row,
+            )
 
 
 LATE = ('late_rank', 'no_progress')
@@ -126,8 +130,8 @@ def ranks_of(finding):
 def knows(late, finding):
     """Does the trace tell of the same, and of a function if the profile named one?"""
     if finding['name'] in GUESSES:
-        return finding['name'] == 'unexplained_waiting' or 'or ranks that take turns' in finding['text']
-    of_program = ' by preemption: ' not in late['text']
+        return finding['name'] == 'unexplained_waiting' or 'or the ranks take turns' in finding['text']
+    of_program = ' was preempted for ' not in late['text']
     return of_program and finding['rank'] in ranks_of(late) and (late['function'] or not finding['function'])
 
 
@@ -172,7 +176,7 @@ def planted(tap, mpi, source, arguments, options, blamed):
         equal('lost; {}'.format([f['text'] for f in behind['findings']]), lost_by(before, behind), [])
         for report in (before, behind) if blamed else ():
             by_program = [
-                f for f in report['findings'] if f['name'] in OF_RANKS and ' by preemption: ' not in f['text']
+                f for f in report['findings'] if f['name'] in OF_RANKS and ' was preempted for ' not in f['text']
             ]
             # a machine that takes processors makes any rank late
             wrong = [f['text'] for f in by_program if blamed.get(plain(f['function']), -1) != f['rank']]

@@ -297,7 +297,7 @@ def main():
         said = text('report', directory)
         check(
             re.search(
-                r'^(not a quiet run: .*)?elapsed .*; threads waited .* of their time; (.*; )?most: \w+ \(\w+\), ',
+                r'^(noisy run: .*)?elapsed .*; threads waited .* of their time; (.*; )?most: \w+ \(\w+\), ',
                 first_words(said),
             ),
             'verdict: {}',
@@ -383,8 +383,7 @@ def main():
             said = first_words(text('report', directory))
             check(
                 re.search(
-                    r'^(not a quiet run: .*)?compute .* threads waited .* of their time; (.*; )?most: \w+ \(\w+\), ',
-                    said,
+                    r'^(noisy run: .*)?compute .* threads waited .* of their time; (.*; )?most: \w+ \(\w+\), ', said
                 ),
                 'verdict: {}',
                 said,

@@ -516,7 +516,7 @@ static void findings(void **state)
     char *said = shown(as_text);
     contains(said, "new: 100 ms, rank 1 is late");
     contains(said, "gone: memory grows");
-    assert_null(strstr(said, "not quiet"));
+    assert_null(strstr(said, "noisy: "));
     free(said);
 }
 
@@ -535,9 +535,9 @@ static void not_quiet(void **state)
     fv_diff_compute(&diff);
     near(diff.side[1].runs[0].no_processor_s, 0.15, 1e-12);
     char *said = shown(as_text);
-    assert_ptr_equal(strstr(said, "not quiet: "), said);
+    assert_ptr_equal(strstr(said, "noisy: "), said);
     assert_null(strstr(said, "new, or gone")); /* it is told */
-    contains(said, "had no processor for 15.0 % of the time of B: ");
+    contains(said, "had no processor for 15.0 % of the time of B. ");
     free(said);
 }
 

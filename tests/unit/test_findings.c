@@ -4,11 +4,13 @@
 #include "profile/findings/findings.h"
 #include "profile/machine/facts.h"
 #include "profile/memory/memory.h"
+#include "profile/noise/noise.h"
 #include "profile/profile.h"
 #include "profile/samples/costs.h"
 #include "profile/samples/samples.h"
 #include "profile/threads/phases.h"
 #include "unit.h"
+#include "views/views.h"
 
 #define RUN_S  100.0 /* of each rank */
 #define TICK_S 0.01
@@ -255,16 +257,31 @@ static void what_is_said(void **state)
     assert_int_equal(evidence, FV_EVIDENCE_EXACT);
 }
 
-/* SIGSTOP looks like a long sleep, and unlike many short ones. */
+/* SIGSTOP looks like a long sleep. Among many short ones one may be long; not where all together are short, nor where
+ * the main thread waits for the rank's own. */
 static void may_have_been_stopped(void **state)
 {
-    struct fv_rank rank = { .off = { .blocked = 1, .blocked_s = 3 } };
-    struct fv_model model = { .ranks = &rank, .rank_count = 1 };
+    static const struct {
+        uint64_t blocked;
+        double blocked_s, own_s;
+        const char *words;
+    } cases[] = {
+        { 1, 3, 0, "was blocked for 3.00 s of that, 1 time: it sleeps, or does I/O, or was stopped by a signal" },
+        { 1000, 3, 0,
+          "was blocked for 3.00 s of that, 1,000 times: it sleeps, or does I/O, or was stopped by a signal" },
+        { 1000, 0.09, 0, "was blocked for 90.0 ms of that, 1,000 times: it sleeps, or does I/O" },
+        { 1, 3, 2, "was blocked for 3.00 s of that, 1 time: it waits for its other threads, which compute" },
+    };
     (void)state;
 
-    assert_string_equal(fv_or_stopped(&model, 0, NULL), ", or was stopped by a signal");
-    rank.off.blocked = 1000;
-    assert_string_equal(fv_or_stopped(&model, 0, NULL), "");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct fv_rank ranks[2] = { { .off = { .blocked = cases[i].blocked, .blocked_s = cases[i].blocked_s },
+                                      .others_cpu_s = cases[i].own_s } };
+        struct fv_model model = { .ranks = ranks, .rank_count = 2 };
+        char words[200];
+
+        assert_string_equal(fv_blocked_words(&model, 0, NULL, words), cases[i].words);
+    }
 }
 
 /* Who starts programs waits for them. */
@@ -335,7 +352,7 @@ static void what_is_next(void **state)
     struct fv_cost_procedure procedure = { .name = "PyEval_EvalFrameDefault", .sum.total.ticks = 90 };
 
     judge(&computing, NULL);
-    assert_string_equal(next, "fvmpi report run --table cpu_procedures");
+    assert_string_equal(next, "CPU time of all functions: fvmpi report run --table cpu_procedures");
     costs = (struct fv_cost_profile){ .procedures = &procedure, .procedure_count = 1, .all.ticks = 100 };
     judge(&computing, NULL);
     assert_non_null(strstr(next, "none of Python"));
@@ -435,7 +452,7 @@ static void hypervisor_disturbs(void **state)
         const struct fv_finding *f = fv_findings_named(&findings, FV_FINDING_DISTURBED);
         assert_int_equal(f != NULL, i);
         assert_true(!f || (fabs(f->lost_s - 21) < 1e-9 && f->evidence == FV_EVIDENCE_ESTIMATE &&
-                           strstr(f->text, "the hypervisor")));
+                           strstr(f->text, "The hypervisor")));
         fv_findings_release(&findings);
     }
 }
@@ -544,9 +561,11 @@ static void who_shares_the_processors(void **state)
         double cpu_s;
         const char *text, *next;
     } cases[] = {
-        { 2, 3, 0.4, "other programs had them; the ranks used 1.60 s of the 200 s that these processors can do",
-          "a quieter machine" },
-        { 2, 3, 45, "4 ranks share the 2 processors of host", "fewer ranks" },
+        { 2, 3, 0.4,
+          "The ranks used only 1.60 s of the 200 s that these processors can do; which process used the rest is not "
+          "known",
+          "use an idle machine" },
+        { 2, 3, 45, "4 ranks share the 2 processors of host", "run fewer ranks" },
         { 1, 1, 24, "4 ranks are bound to 1 processor of host, which has 2", "--bind-to none" },
     };
     (void)state;
@@ -590,18 +609,18 @@ static const struct {
     { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } },
       0.98,
       0,
-      "in sum the ranks compute alike (load balance 98.0 %), and all of them wait: the slow rank is another one "
-      "each time, or ranks take turns" },
+      "Over the run the ranks compute alike (load balance 98.0 %), and all of them wait: the slow rank changes, or "
+      "ranks take turns" },
     { { { 0, 21, 39, 60 }, { 30, 10, 0, 0 } },
       0.98,
       0,
-      "waiting grows from rank 0, 0 s, to rank 3, 60.0 s: each rank waits for the one before it, as in a "
+      "waiting grows from rank 0 (0 s) to rank 3 (60.0 s): each rank waits for the one before it, as in a "
       "pipeline" },
     { { { 60, 39, 21, 0 }, { 10, 10, 10, 10 } },
       0.98,
       0,
-      "waiting falls from rank 0, 60.0 s, to rank 3, 0 s: each rank waits for the one behind it" },
-    { { { 0, 0, 0, 0 }, { 0, 80, 80, 0 } }, 0.7, 0, "rank 1 waits longest, 80.0 s" },
+      "waiting falls from rank 0 (60.0 s) to rank 3 (0 s): each rank waits for the one after it" },
+    { { { 0, 0, 0, 0 }, { 0, 80, 80, 0 } }, 0.7, 0, "Rank 1 waits longest: 80.0 s" },
     { { { 10, 10, 10, 10 }, { 30, 31, 29, 30 } }, 0.98, 60, NULL },
 };
 
@@ -671,12 +690,88 @@ static void what_ranks_wait_for(void **state)
     }
 }
 
+/* Two ranks without processors for a tenth of their time: rank 0 computes longer, and most waiting has no known cause.
+ * What has a cause stands first, and then the rest, though it costs more. */
+static void causes_come_first(void **state)
+{
+    struct fv_site site = { .function = 1, .wait_s = 90 };
+    struct fv_rank ranks[2];
+    struct fv_model model = { .directory = "run",
+                              .operands = "run",
+                              .ranks = ranks,
+                              .rank_count = 2,
+                              .functions = two_functions,
+                              .function_count = 2,
+                              .sites = &site,
+                              .site_count = 1,
+                              .efficiency = { .total_s = 2 * RUN_S, .wait_s = 90, .wait_kind = FV_WAIT_ESTIMATE } };
+    const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+    struct fv_findings findings;
+    const char *names[2] = { "load_imbalance", "unexplained_waiting" };
+    (void)state;
+
+    for (int r = 0; r < 2; r++) {
+        ranks[r] = half_in_mpi(r, 10);
+        ranks[r].mpi_time_s = r ? 60 : 30;
+        ranks[r].off = (struct fv_off_processor){ .preempted_s = 5 };
+    }
+    fv_findings_make(&findings, &profile);
+    assert_non_null(fv_findings_named(&findings, FV_FINDING_DISTURBED));
+    size_t at[2] = { SIZE_MAX, SIZE_MAX };
+    for (size_t i = 0; i < findings.count; i++)
+        for (int k = 0; k < 2; k++)
+            if (!strcmp(findings.items[i].def->name, names[k]))
+                at[k] = i;
+    assert_that(at[0], <, at[1]);
+    assert_that(at[1], <, findings.count);
+    assert_that(findings.items[at[0]].lost_s, <, findings.items[at[1]].lost_s);
+    fv_findings_release(&findings);
+}
+
+/* The first lines have no room for three long findings: what was not judged is counted all the same. */
+static void what_is_not_judged_has_a_line(void **state)
+{
+    static const struct fv_finding_def def = { .name = "load_imbalance", .title = "Load imbalance" };
+    char long_text[450];
+    struct fv_rank rank = { .host = "host", .threads = 1, .app_time_s = RUN_S };
+    struct fv_model model = { .directory = "run",
+                              .mpi = "MPI",
+                              .complete = true,
+                              .ranks = &rank,
+                              .rank_count = 1,
+                              .efficiency = { .total_s = RUN_S, .compute_s = RUN_S } };
+    struct fv_finding items[3];
+    const char *left[2] = { long_text, "whether ranks compute alike" };
+    struct fv_findings findings = { .items = items, .count = 3, .left = left, .left_count = 2 };
+    const struct fv_profile profile = { &model, &no_symbols, &no_costs, &findings, 0 };
+    const struct fv_text_options options = { .width = 80, .top = 10, .brief = true };
+    char *text = NULL;
+    size_t bytes, lines = 0;
+    (void)state;
+
+    for (size_t i = 0; i + 1 < sizeof(long_text); i++)
+        long_text[i] = i % 8 ? 'x' : ' ';
+    long_text[sizeof(long_text) - 1] = '\0';
+    for (size_t i = 0; i < 3; i++)
+        items[i] = (struct fv_finding){ .def = &def, .lost_s = 10, .text = long_text, .next = "do this" };
+    FILE *out = open_memstream(&text, &bytes);
+    assert_int_equal(fv_view_first(&profile, &options, out), 0);
+    fclose(out);
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    assert_that(lines, <=, 15);
+    assert_non_null(strstr(text, "- Load imbalance, 10.0 s (10.0 %): "));
+    assert_non_null(strstr(text, "    -> do this\n"));
+    assert_non_null(strstr(text, "\nnot judged: 2 things (--all lists them)\n"));
+    free(text);
+}
+
 static const struct {
     double preempted_s;
     const char *text, *function;
 } late_cases[] = {
-    { 1, "there rank 1 computes in react() in a.c for 9.80 s of 10.0 s (by samples)", "react" },
-    { 30, "rank 1 made others wait, by preemption: other programs had the processor of rank 1 for 30.0 s; ", NULL },
+    { 1, "There rank 1 computes in react() in a.c for 9.80 s of 10.0 s (sampled)", "react" },
+    { 30, "rank 1 made others wait because it was preempted for 30.0 s. This was in ", NULL },
 };
 
 /* By a trace rank 1 made others wait for 40 s. Samples put 5 s of that down to react(), but that is what the rank
@@ -732,9 +827,48 @@ static void who_was_late(void **state)
     fv_index_release(&sampled.names);
 }
 
-static const char *const slow_texts[] = { "slow in react() in a.c, where rank 1 takes 40.0 s",
-                                          "slow in a call path that was not recorded, before MPI_Allreduce",
-                                          "slow in react() in a.c, where rank 1 takes 40.0 s" };
+/* Another program preempted rank 1 for 30 s, and the trace puts waiting of 40 s down to that: one finding says both. */
+static void preemption_is_said_once(void **state)
+{
+    struct fv_func function = { .name = "MPI_Allreduce", .class = FV_CLASS_COLLECTIVE };
+    struct fv_site site = { .function = 0 };
+    struct fv_culprit culprit = { .rank = 1, .site = 0, .where = FV_PLACE_COMPUTING, .cost_s = 40 };
+    struct fv_noise_rank noise_ranks[2] = { { .rank = 0, .cost_s = NAN, .by = FV_NONE },
+                                            { .rank = 1, .cost_s = NAN, .by = FV_NONE } };
+    struct fv_noise_view noise = { .ranks = noise_ranks, .rank_count = 2 };
+    struct fv_rank ranks[2] = {
+        { .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 50 },
+        { .world_rank = 1, .host = "host", .threads = 1, .app_time_s = RUN_S, .end_s = RUN_S, .mpi_time_s = 10 }
+    };
+    struct fv_model model = { .directory = "run",
+                              .ranks = ranks,
+                              .rank_count = 2,
+                              .functions = &function,
+                              .function_count = 1,
+                              .sites = &site,
+                              .site_count = 1,
+                              .data[FV_SUBJECT_noise] = &noise,
+                              .efficiency = { .total_s = 2 * RUN_S, .wait_s = 50, .wait_kind = FV_WAIT_EXACT },
+                              .causes = { .source = FV_CAUSES_TRACE, .culprits = &culprit, .culprit_count = 1 } };
+    const struct fv_profile profile = { &model, &no_symbols, &no_costs, &none, 0 };
+    struct fv_findings findings;
+    (void)state;
+
+    ranks[1].off.preempted_s = 30;
+    fv_findings_make(&findings, &profile);
+    const struct fv_finding *f = fv_findings_named(&findings, "noise");
+    assert_non_null(f);
+    assert_int_equal(f->rank, 1);
+    assert_string_equal(f->text,
+                        "rank 1 was preempted outside of MPI for 30.0 s. By the trace, others waited 40.0 s for this");
+    assert_null(fv_findings_named(&findings, "late_rank"));
+    assert_null(fv_findings_named(&findings, "unexplained_waiting")); /* 10 s are left, which is too little */
+    fv_findings_release(&findings);
+}
+
+static const char *const slow_texts[] = { "It was slow in react() in a.c, where rank 1 spends 40.0 s",
+                                          "It was slow in a call path that was not recorded, before MPI_Allreduce",
+                                          "It was slow in react() in a.c, where rank 1 spends 40.0 s" };
 
 /* Rank 1 computes in react(), in the whole run. By the samples of the trace that is before the call that it came late
  * to, before another one, or not known. */
@@ -852,11 +986,12 @@ static void judge_left_out(const struct left_out *c, struct fv_cost_profile *sam
 static void what_a_trace_leaves_out(void **state)
 {
     static const struct left_out cases[] = {
-        { 40, false, "slow in react() in a.c, where rank 1 takes 49.0 s", NULL },
-        { 10, false, "slow in react() in a.c, where rank 1 takes 49.0 s", "most of it in react() in a.c" },
-        { 1, false, NULL, "most of it in react() in a.c" },
-        { 40, true, "slow in the kernel, where rank 1 takes 41.0 s of system time, else 1.00 s", NULL },
-        { 1, true, NULL, "most of it in the kernel: 41.0 s of system time, else 1.00 s" },
+        { 40, false, "slow in react() in a.c, where rank 1 spends 49.0 s", NULL },
+        { 10, false, "slow in react() in a.c, where rank 1 spends 49.0 s",
+          "It spends 49.0 s of CPU time in react() in a.c" },
+        { 1, false, NULL, "It spends 49.0 s of CPU time in react() in a.c" },
+        { 40, true, "slow in the kernel, where rank 1 spends 41.0 s of system time, the other 1.00 s", NULL },
+        { 1, true, NULL, "Most of the difference is in the kernel: 41.0 s of system time, the other 1.00 s" },
     };
     struct fv_cost_procedure react = { .name = "react", .file = "a.c", .of_program = true, .parts = 1 };
     struct fv_cost_part part = { .owner = 1 };
@@ -893,7 +1028,7 @@ static void what_fvmpi_itself_costs(void **state)
         fv_findings_make(&findings, &profile);
         const struct fv_finding *f = fv_findings_named(&findings, "own_cost");
         assert_int_equal(f != NULL, i == 0);
-        assert_true(!f || strstr(f->text, "fvmpi itself has 30.0 % of the CPU time"));
+        assert_true(!f || strstr(f->text, "fvmpi itself takes 30.0 % of the CPU time"));
         fv_findings_release(&findings);
     }
 }
@@ -1007,9 +1142,9 @@ static void who_has_rare_calls(void **state)
     assert_int_equal(rare_calls((const double[]){ 9, 0, 11, 0 }, text).rank, FV_NONE);
     assert_null(strstr(text, "rank"));
     assert_int_equal(rare_calls((const double[]){ 4, 0, 16, 0 }, text).rank, 1);
-    assert_non_null(strstr(text, ", mostly on rank 1"));
+    assert_non_null(strstr(text, ". They were mostly on rank 1"));
     assert_int_equal(rare_calls((const double[]){ 20, 0, 0, 0 }, text).rank, 0);
-    assert_non_null(strstr(text, ", on rank 0"));
+    assert_non_null(strstr(text, ". They were on rank 0"));
 }
 
 /* Threads compute side by side; those that do nothing of it count for nothing. */
@@ -1260,6 +1395,9 @@ int main(void)
         cmocka_unit_test(who_shares_the_processors),
         cmocka_unit_test(what_ranks_wait_for),
         cmocka_unit_test(who_was_late),
+        cmocka_unit_test(preemption_is_said_once),
+        cmocka_unit_test(causes_come_first),
+        cmocka_unit_test(what_is_not_judged_has_a_line),
         cmocka_unit_test(who_is_slow_elsewhere),
         cmocka_unit_test(what_a_trace_leaves_out),
         cmocka_unit_test(what_fvmpi_itself_costs),

@@ -361,7 +361,7 @@ static void takes_over(void **state)
     struct fv_profile view = { &model, &symbols, NULL, &no_findings, 0 };
     assert_string_equal(
         fv_verdict_waiting(&view, text, sizeof(text)),
-        "rank 1 is to blame for most: 100.0 % of all waiting, in app+0x30 <- app+0x63, before MPI_Send (#2)");
+        "Rank 1 is to blame for most: 100.0 % of all waiting, in app+0x30 <- app+0x63, before MPI_Send (#2)");
     release();
 }
 
@@ -423,9 +423,9 @@ static void finds_late_ranks(void **state)
     assert_int_equal(findings.items[0].site, send);
     assert_int_equal(findings.items[0].rank, 1);
     assert_int_equal(findings.items[0].evidence, FV_EVIDENCE_EXACT);
-    assert_memory_equal(findings.items[0].text, "ranks 0-1 made others wait, slow in ", 36);
+    assert_memory_equal(findings.items[0].text, "ranks 0-1 made others wait. They were slow in ", 46);
     expect(findings.items[1].lost_s, 0.131);
-    assert_memory_equal(findings.items[1].text, "rank 1 made others wait, slow in ", 33);
+    assert_memory_equal(findings.items[1].text, "rank 1 made others wait. It was slow in ", 40);
     assert_non_null(strstr(findings.items[1].text, "before MPI_Recv"));
     fv_findings_release(&findings);
     model.causes.culprits = kept;
@@ -461,7 +461,8 @@ static void late_ranks_by_samples(void **state)
     assert_int_equal(findings.items[0].line, 50);
     assert_int_equal(findings.items[0].evidence, FV_EVIDENCE_SAMPLES);
     assert_memory_equal(findings.items[0].text,
-                        "rank 1 made others wait, slow in react() at a.c:50, 90.0 ms of it (by samples); ", 80);
+                        "rank 1 made others wait. It was slow in react() at a.c:50, for 90.0 ms of that (sampled). ",
+                        90);
     fv_findings_release(&findings);
     fv_index_release(&costs.names);
     model.causes.late = kept;
@@ -483,8 +484,71 @@ static void no_progress_is_an_estimate(void **state)
     assert_int_equal(site_of("MPI_Send")->wait_kind, FV_WAIT_EXACT);
     assert_int_equal(model.efficiency.wait_kind, FV_WAIT_ESTIMATE);
     assert_false(model.causes.exact);
+    assert_true(model.causes.is_whole);
+    expect(model.causes.estimated_s, 0.02); /* of what MPI_Recv waited the rest is not */
     release();
     free(text);
+}
+
+/* The first line says which part of the waiting is an estimate; of more than half of it, that all is. */
+static void says_what_is_exact(void **state)
+{
+    static const struct {
+        const char *kinds, *wanted;
+    } cases[] = {
+        { "\"kinds\":{\"late_sender\":0.02,\"no_progress\":0.01}", " is waiting (exact but for 33.3 % of it), " },
+        { "\"kinds\":{\"late_sender\":0.01,\"no_progress\":0.02}", " is waiting (estimate), " },
+    };
+    static const struct fv_cost_profile no_samples;
+    static const struct fv_text_options options = { .width = 200, .top = 10 };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char *text = changed("\"kinds\":{}", cases[i].kinds), *at = strstr(text, "late_sender\",\"count\""), *said;
+        size_t bytes;
+
+        memcpy(at, "no_progress", 11);
+        build(text);
+        const struct fv_profile view = { &model, &symbols, &no_samples, &no_findings, 0 };
+        FILE *out = open_memstream(&said, &bytes);
+        assert_int_equal(fv_view_first(&view, &options, out), 0);
+        fclose(out);
+        if (!strstr(said, cases[i].wanted) || !strstr(said, " transfer and overhead\n"))
+            fail_msg("%s", said);
+        free(said);
+        release();
+        free(text);
+    }
+}
+
+/* Of a sum that is not exact, each row that is says so: a rank that withheld nothing, and that nobody waited for but
+ * for its own sake. */
+static void rows_say_what_is_exact(void **state)
+{
+    static struct fv_wait_sum withheld[] = { { .kind = "late_sender" }, { .kind = "no_progress" } },
+                              taker[] = { { .kind = "late_taker" } };
+    static const struct {
+        struct fv_causes causes;
+        struct fv_culprit culprit;
+        bool is_exact;
+    } cases[] = {
+        { { .exact = true, .is_whole = true }, { .cost_s = 2, .direct_s = 1 }, true },
+        { { .is_whole = true, .kinds = withheld, .kind_count = 2 }, { .cost_s = 1, .direct_s = 1 }, true },
+        { { .is_whole = true, .kinds = withheld, .kind_count = 2 }, { .cost_s = 2, .direct_s = 1 }, false },
+        { { .is_whole = true, .kinds = withheld, .kind_count = 2 },
+          { .cost_s = 1, .direct_s = 1, .withheld_s = 0.5 },
+          false },
+        { { .is_whole = true, .kinds = withheld, .kind_count = 2 },
+          { .cost_s = 1, .direct_s = 1, .site = FV_NONE },
+          false },
+        { { .is_whole = true, .kinds = taker, .kind_count = 1 }, { .cost_s = 1, .direct_s = 1 }, false },
+        { { .is_whole = false }, { .cost_s = 1, .direct_s = 1 }, false },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (fv_culprit_is_exact(&cases[i].causes, &cases[i].culprit) != cases[i].is_exact)
+            fail_msg("case %zu", i);
 }
 
 /* The rank whose next call moved what it had posted: the finding says so, whom the computing is to be looked for in,
@@ -748,7 +812,7 @@ static void profile_alone(void **state)
     assert_int_equal(c->kinds[0].count, 1);
     assert_int_equal(c->region_count, 2);
     assert_true(c->exact);
-    expect_headline("of about 74.0 ms waiting, 40.0 ms (54.1 %) is in collectives, where rank 1 came last for most: "
+    expect_headline("40.0 ms of about 74.0 ms of waiting (54.1 %) is in collectives. Rank 1 came last for most: "
                     "100.0 % of it, in app+0x63, before MPI_Allreduce (#1)");
     release();
 }
@@ -762,7 +826,7 @@ static void collectives_are_not_all(void **state)
     add_collective();
     fvr_cell(&file[0], 0, 1, 1, 2, ticks, 1, 8, 0);
     build(NULL);
-    expect_headline("of about 372 ms waiting, 40.0 ms (10.8 %) is in collectives, too little to name a rank");
+    expect_headline("40.0 ms of about 372 ms of waiting (10.8 %) is in collectives, too little to name a rank");
     release();
 }
 
@@ -779,6 +843,8 @@ int main(void)
         TEST(finds_late_ranks),
         TEST(late_ranks_by_samples),
         TEST(no_progress_is_an_estimate),
+        TEST(says_what_is_exact),
+        TEST(rows_say_what_is_exact),
         TEST(finds_withheld_progress),
         TEST(regions_of_whole_traces),
         TEST(knows_its_rank_files),

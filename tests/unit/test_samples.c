@@ -450,8 +450,8 @@ static void text_costs(void **state)
     build(2);
     char *text = shown(text_view);
     assert_non_null(strstr(text, "\nCPU time"));
-    assert_non_null(strstr(
-        text, "156 samples of the CPU clock in user mode, of 3 threads, stand for 660 ms: 6.4 % in MPI, 3.8 % "));
+    assert_non_null(
+        strstr(text, "156 samples of the CPU clock in user mode, on 3 threads: together 660 ms, 6.4 % in MPI, 3.8 % "));
     assert_non_null(strstr(text, "  100.0 %    1.3 %    6.4 %  main\n"));
     assert_non_null(strstr(text, "   98.7 %   89.7 %    6.5 %    f\n"));
     free(text);
@@ -1292,7 +1292,7 @@ static void fast_and_off_processor(void **state)
     text = shown(wide_view);
     assert_non_null(strstr(text, "14.0 us  *"));
     assert_non_null(strstr(text, "fast: calls are about as short as the 12.0 us that a trap takes"));
-    assert_non_null(strstr(text, "the functions had a processor 14.0 % of their time outside of MPI"));
+    assert_non_null(strstr(text, "the functions had a processor for 14.0 % of their time outside of MPI"));
     free(text);
 }
 

@@ -145,7 +145,7 @@ static const struct fv_region *region_of(const struct fv_model *m, const struct 
     return l->is_cpu ? fv_excess_region_cpu(m, l->rank, least) : fv_excess_region(m, l->rank, FV_NONE, least);
 }
 
-/* The same as words behind the others; "": between no two. Notes the call behind it. */
+/* The same as words behind the times; "": between no two. Notes the call behind it. */
 static const char *say_region(const struct fv_profile *v, const struct longest *l, struct fv_finding *finding,
                               char out[700])
 {
@@ -156,7 +156,7 @@ static const char *say_region(const struct fv_profile *v, const struct longest *
     if (!most)
         return out;
     finding->site = most->site;
-    snprintf(out, 700, ", %s", fv_place_region(v, most->from, most->site, calls, sizeof(calls)));
+    snprintf(out, 700, ", mostly %s", fv_place_region(v, most->from, most->site, calls, sizeof(calls)));
     return out;
 }
 
@@ -175,24 +175,33 @@ FV_FINDING(blocked_rank)
     finding->is_io = is_io;
     if (!is_io)
         fv_blocked_words(v->model, l.rank, region_of(v->model, &l), blocked);
-    fv_finding_say(f, finding, "%s%s; there it %s%s", times, say_region(v, &l, finding, region), blocked,
-                   is_io ? "" : fv_or_stopped(v->model, l.rank, region_of(v->model, &l)));
+    fv_finding_say(f, finding, "%s%s. There it %s", times, say_region(v, &l, finding, region), blocked);
     fv_finding_next(f, finding, "%s", is_io ? fv_io_next(region_of(v->model, &l)) : FV_NEXT_BLOCKED);
 }
 
-/* Who computes longest, and by samples in which function. */
+/* No function is known for it. */
+static void say_procedures(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding)
+{
+    if (fv_model_costs(v->model)->ticks)
+        fv_finding_next(f, finding, "CPU time of all functions: %s",
+                        FV_FINDING_COMMAND(v->model, "report", "--table", "cpu_procedures"));
+    else
+        fv_finding_next(f, finding, "fvmpi run --sample names the function");
+}
+
+/* Which rank computes longest, and by samples in which function. */
 static void say_computing(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                           const char *times, const char *region)
 {
     const struct fv_excess by_samples = fv_excess_of(v, finding->rank);
-    char name[400], mine[FV_WORD], others[FV_WORD], calls[FV_EXCESS_WORDS], kernel[FV_KERNEL_WORDS];
+    char name[400], mine[FV_WORD], others[FV_OTHERS_WORDS], calls[FV_EXCESS_WORDS], kernel[FV_KERNEL_WORDS];
 
     if (!by_samples.procedure && fv_excess_by_calls(v, f, finding, finding->rank, calls)) {
-        fv_finding_say(f, finding, "%s; %s", times, calls);
+        fv_finding_say(f, finding, "%s. %s", times, calls);
         return;
     }
     if (fv_kernel_words(v, finding->rank, 0, kernel)) {
-        fv_finding_say(f, finding, "%s%s; most of it in the kernel: %s", times, region, kernel);
+        fv_finding_say(f, finding, "%s%s. Most of the difference is in the kernel: %s", times, region, kernel);
         fv_finding_next(f, finding, FV_NEXT_KERNEL);
         return;
     }
@@ -201,23 +210,22 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
         if (fv_excess_is_interpreted(v))
             fv_finding_next(
                 f, finding,
-                "samples name the interpreter's functions, none of Python: cProfile on that rank names these");
+                "samples name the interpreter's functions, none of Python; run cProfile on that rank to see these");
         else if (isfinite(fv_excess_missed_by_ticks(v->model, finding->rank)))
             fv_finding_next(f, finding,
-                            "the kernel's ticks sampled %s of that, unevenly on a busy machine; run it where it is "
-                            "alone, or where perf_event_open is permitted and descriptors are free (ulimit -n)",
+                            "no function is named, as the kernel's ticks sampled only %s of that, unevenly on a busy "
+                            "machine; run it on an idle machine, or where perf_event_open is permitted and "
+                            "descriptors are free (ulimit -n)",
                             fv_words_seconds(fv_excess_missed_by_ticks(v->model, finding->rank), mine));
         else
-            fv_finding_next(f, finding, "%s",
-                            fv_model_costs(v->model)->ticks
-                                ? FV_FINDING_COMMAND(v->model, "report", "--table", "cpu_procedures")
-                                : "fvmpi run --sample names the function");
+            say_procedures(v, f, finding);
         return;
     }
     fv_excess_place(v, f, finding, &by_samples);
-    fv_finding_say(f, finding, "%s; most of it in %s: %s of CPU time, else %s (by samples)", times,
+    fv_finding_say(f, finding, "%s. It spends %s of CPU time in %s, %s (sampled)", times,
+                   fv_words_seconds(by_samples.rank_s, mine),
                    fv_procedure_words(by_samples.procedure, name, sizeof(name)),
-                   fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others));
+                   fv_excess_others(v->model, by_samples.others_s, others));
 }
 
 /* What functions for files took, or other threads of the rank. */
@@ -228,23 +236,23 @@ static void say_not_computing(const struct fv_profile *v, struct fv_findings *f,
 
     if (fv_io_words(v, region_of(v->model, l), l->rank, MOST * (l->rank_s - l->others_s), blocked)) {
         finding->is_io = true;
-        fv_finding_say(f, finding, "%s%s; there it %s%s", times, region, blocked,
-                       l->doing == FV_IS_DISTURBED ? ", what it waited in them for a processor included" : "");
+        fv_finding_say(f, finding, "%s%s. There it %s%s", times, region, blocked,
+                       l->doing == FV_IS_DISTURBED ? ". This includes waiting for a processor in them" : "");
         fv_finding_next(f, finding, "%s", fv_io_next(region_of(v->model, l)));
         return;
     }
     if (l->doing == FV_AWAITS_OWN) {
-        fv_finding_say(f, finding, "%s%s; there it %s", times, region,
+        fv_finding_say(f, finding, "%s%s. There it %s", times, region,
                        fv_blocked_words(v->model, l->rank, region_of(v->model, l), blocked));
         fv_finding_next(f, finding, FV_NEXT_AWAITS);
         return;
     }
     fv_finding_say(f, finding,
-                   "%s%s; how much of that it computed is not known: it was off its processor for much of it", times,
+                   "%s%s. How much of that it computed is not known: it was off its processor for much of it", times,
                    region);
     fv_finding_next(f, finding,
-                    fv_model_costs(v->model)->ticks ? "run it again where it is alone"
-                                                    : "run it again where it is alone, or with fvmpi run --sample");
+                    fv_model_costs(v->model)->ticks ? "repeat the run on an idle machine"
+                                                    : "repeat the run on an idle machine, or with fvmpi run --sample");
 }
 
 /* Without a trace: most of the waiting is in calls that complete requests. It may be that what they wait for was posted
@@ -275,14 +283,16 @@ static void say_requests(const struct fv_profile *v, struct fv_findings *f, stru
     fv_places_add(&places, site);
     fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
     fv_places_release(&places);
-    fv_finding_say(f, finding,
-                   "%s. Others wait for requests, most of it in %s: the messages come late, or MPI moves them only in "
-                   "its next call",
-                   finding->text, where);
+    fv_finding_say(
+        f, finding,
+        "%s. Others wait for requests, longest in %s: the messages are sent late, or MPI moves them only when "
+        "rank %d calls MPI again",
+        finding->text, where, m->ranks[finding->rank].world_rank);
     fv_finding_next(
         f, finding,
-        "a trace tells which (fvmpi run --trace, fvunify); if MPI is to move them, call MPI_Test while computing%s%s",
-        finding->next ? "; " : "", finding->next ? finding->next : "");
+        "a trace shows which of the two: fvmpi run --trace, then fvunify; if the second, call MPI_Test while "
+        "computing%s%s",
+        *finding->next ? "; " : "", finding->next);
 }
 
 static void add_imbalance(const struct fv_profile *v, struct fv_findings *f, const struct longest *l)
@@ -336,8 +346,8 @@ FV_FINDING(imbalance)
             add_imbalance(v, f, &cpu);
         if (m->rank_count < 2 || isfinite(fv_excess_computing(v, 0))) /* CPU time tells all */
             return;
-        fv_findings_leave(f, "whether ranks compute alike: how much CPU time each had outside of MPI is not known%s",
-                          fv_model_costs(m)->ticks ? "" : "; fvmpi run --sample tells it");
+        fv_findings_leave(f, "whether ranks compute alike: the CPU time of each outside of MPI is not known%s",
+                          fv_model_costs(m)->ticks ? "" : " (fvmpi run --sample measures it)");
     }
     if (is_longer && l.doing != FV_IS_BLOCKED &&
         !(l.doing == FV_IS_DISTURBED && fv_finding_is_disturbance(f, l.lost_s)))

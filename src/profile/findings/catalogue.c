@@ -15,89 +15,84 @@ extern fv_find_fn fv_find_no_processor, fv_find_noise, fv_find_late_ranks, fv_fi
 
 /* A row that depends on what others found stands behind them. */
 const struct fv_finding_def fv_finding_defs[] = {
-    { FV_FINDING_DISTURBED,
-      "Ranks were ready to run and had no processor: others took it. Lost: the time that they, or other threads of "
-      "theirs, were ready, in MPI and outside.",
+    { FV_FINDING_DISTURBED, "Noisy run",
+      "Ranks were runnable but had no processor. Lost: the time that they, or other threads of theirs, were "
+      "runnable, in MPI and outside.",
       fv_find_no_processor },
-    { "noise",
-      "Others had the processors of ranks that are not more than the processors of their node. Lost: ranks times how "
-      "much earlier collective calls for which all wait would have begun without that, or the time that "
-      "others had, if that is more.",
+    { "noise", "Noise",
+      "Ranks were preempted on a node that has a processor for each of them. Lost: ranks times how much earlier "
+      "collective calls for which all wait would have begun without that, or the time that ranks were preempted, if "
+      "that is more.",
       fv_find_noise },
-    { "late_rank", "By the trace: ranks that were slow made others wait. Lost: the waiting that is put down to them.",
+    { "late_rank", "Late rank",
+      "By the trace: ranks that were slow made others wait. Lost: the waiting that the trace puts down to them.",
       fv_find_late_ranks },
-    { "no_progress",
+    { FV_NO_PROGRESS, "Messages without progress",
       "By the trace: ranks had posted their messages, or their part of a non-blocking operation, and computed; MPI "
-      "moved them only when they made their next call, "
-      "for which others waited. Lost: the waiting that is put down to that computing.",
+      "moved them only in their next call, for which others waited. Lost: the waiting that the trace puts down to "
+      "that computing.",
       fv_find_withheld_progress },
-    { "blocked_rank",
+    { "blocked_rank", "Blocked rank",
       "A rank is outside of MPI longest because it had no work for its processor: it slept, or did I/O, and did not "
-      "wait for its own "
-      "threads. Lost: what the other ranks are shorter outside of MPI than it.",
+      "wait for its own threads. Lost: what the other ranks are shorter outside of MPI than it.",
       fv_find_blocked_rank },
-    { "load_imbalance",
-      "Ranks compute for different times, in their main threads or in others that these wait for. Lost: what the other "
-      "ranks "
-      "compute less than the one that computes longest.",
+    { "load_imbalance", "Load imbalance",
+      "Ranks compute for different times, in their main threads or in others that these wait for. Lost: what the "
+      "other ranks compute less than the one that computes longest.",
       fv_find_imbalance },
-    { "instruction_balance",
+    { "instruction_balance", "Cause of the imbalance",
       "Where instructions were counted on all ranks (--counters), and one thread does the work of a rank: the rank "
-      "that is outside of MPI longest has more work (instructions), or slower work (fewer of them a cycle). Lost: no "
-      "time of its "
-      "own, it is that of load_imbalance.",
+      "that is outside of MPI longest has more work (instructions), or slower work (fewer of them per cycle). Lost: "
+      "no time of its own, it is that of load_imbalance.",
       fv_find_instruction_balance },
-    { "small_messages",
-      "Messages of up to 1 KiB are so many that their latency counts, and larger ones take little time. Lost: the time "
-      "in the "
-      "calls that send, receive and wait for them; where ranks may as well take turns to compute, which makes them "
-      "wait, too, it says so.",
+    { "small_messages", "Many small messages",
+      "Messages of up to 1 KiB are so many that their latency counts, and larger ones take little time. Lost: the "
+      "time in the calls that send, receive and wait for them. The text says if ranks may as well take turns to "
+      "compute, which makes them wait, too.",
       fv_find_small_messages },
-    { "contended_lock", "Threads wait for a lock. Lost: the part of the threads' time that is, of the ranks'.",
-      fv_find_contended_lock },
-    { "idle_workers",
+    { "contended_lock", "Contended lock",
+      "Threads wait for a lock. Lost: its share of the threads' time, of the ranks' time.", fv_find_contended_lock },
+    { "idle_workers", "Idle workers",
       "Workers, which are threads that the program made, wait for work, on a condition or a semaphore that others "
-      "signal. Lost: as "
-      "of contended_lock.",
+      "signal. Lost: as for contended_lock.",
       fv_find_idle_workers },
-    { "thread_imbalance",
-      "Threads of an OpenMP region work for different times. Lost: what the longest of a team works more than the mean "
-      "of it.",
+    { "thread_imbalance", "Imbalance of threads",
+      "Threads of an OpenMP region work for different times. Lost: what the longest of a team works more than the "
+      "mean of it.",
       fv_find_thread_imbalance },
-    { "rare_slow_calls",
+    { "rare_slow_calls", "Rare slow calls",
       "A few calls of a function take long, its others are short. Lost: CPU time of the long ones outside of MPI, by "
-      "clock samples, less what as "
-      "many others take; where several threads of a rank have some, of the one that has most.",
+      "clock samples, less what as many others take; where several threads of a rank have some, of the one that has "
+      "most.",
       fv_find_rare_slow_calls },
-    { "varying_function",
-      "A function's calls take different times. Lost: what its calls take longer than the median of those measured on "
-      "the same "
-      "call path, of its CPU time; of each rank as of rare_slow_calls.",
+    { "varying_function", "Varying function",
+      "A function's calls take different times. Lost: what its calls take longer than the median of those measured "
+      "on the same call path, of its CPU time; of each rank as for rare_slow_calls.",
       fv_find_varying_function },
-    { "unexplained_waiting",
-      "A tenth of the ranks' time and more is waiting for which there is no other finding: where, and which pattern "
-      "sums over the run have. Lost: that waiting.",
+    { "unexplained_waiting", "Waiting without a known cause",
+      "At least a tenth of the ranks' time is waiting that no other finding explains: where, and which pattern sums "
+      "over the run have. Lost: that waiting.",
       fv_find_waiting },
-    { "startup",
-      "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them, but for waiting in MPI_Finalize for "
-      "ranks that come late.",
+    { "startup", "Start and end",
+      "MPI_Init and MPI_Finalize take much of a short run. Lost: the time in them, but for waiting in MPI_Finalize "
+      "for ranks that come late.",
       fv_find_startup },
-    { "growing_memory",
+    { "growing_memory", "Growing memory",
       "The peak of a rank's memory grew in the second half of the run as it did before. Lost: no time.",
       fv_find_memory },
-    { "allocator",
+    { "allocator", "Time in the allocator",
       "By the time of some of its calls (--memory) the allocator takes much of the ranks' time. Lost: that time; of "
       "several threads of a rank their part of it.",
       fv_find_allocator },
-    { "file_io",
-      "Functions for files (--io) take much of the ranks' time, outside of MPI, and no other finding tells of it. "
-      "Lost: the time in them; of several threads of a rank their part of it.",
+    { "file_io", "Time in file functions",
+      "Functions for files (--io) take much of the ranks' time, outside of MPI, and no other finding has it. Lost: "
+      "the time in them; of several threads of a rank their part of it.",
       fv_find_files },
-    { "own_cost",
-      "fvmpi itself took a tenth of the CPU time and more, by clock samples or by what it measures of itself, most "
-      "often because very short functions are instrumented: all times hold that. Lost: that CPU time.",
+    { "own_cost", "Overhead of fvmpi",
+      "fvmpi itself took at least a tenth of the CPU time, by clock samples or by what it measures of itself, most "
+      "often because very short functions are instrumented. All times include this. Lost: that CPU time.",
       fv_find_own_cost },
-    { "no_symbols", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols },
+    { "no_symbols", "No function names", "Most call sites have no function names. Lost: no time.", fv_find_no_symbols },
 };
 const size_t fv_finding_def_count = sizeof(fv_finding_defs) / sizeof(*fv_finding_defs);
 
@@ -116,7 +111,7 @@ static int by_lost(const void *a, const void *b)
     return (x->site > y->site) - (x->site < y->site);
 }
 
-/* More than the time of all ranks is damage of a file, which is told elsewhere. */
+/* More than the time of all ranks is damage of a file, about which there is a remark. */
 static size_t drop_impossible(struct fv_findings *f, double total_s)
 {
     size_t kept = 0;
@@ -127,28 +122,33 @@ static size_t drop_impossible(struct fv_findings *f, double total_s)
     return kept;
 }
 
-/* Of a run that others disturbed, which is said first, that is no news: the program's own findings stand before it, in
- * their order. */
-static void put_back_machine(struct fv_findings *f)
+/* Of a disturbed run, which is said first, ranks wait for others that have no processor: what has a cause in the
+ * program stands before waiting that has none, and all of the program before what the machine did. */
+static int place_of(const struct fv_finding *f)
 {
-    struct fv_finding *back = fv_xcalloc(f->count + 1, sizeof(*back));
-    size_t kept = 0, moved = 0;
+    if (f->by_machine)
+        return 3;
+    return !isfinite(f->lost_s) ? 2 : !strcmp(f->def->name, "unexplained_waiting");
+}
 
-    for (size_t i = 0; i < f->count && isfinite(f->items[i].lost_s); i++) {
-        if (f->items[i].by_machine)
-            back[moved++] = f->items[i];
-        else
-            f->items[kept++] = f->items[i];
-    }
-    for (size_t i = 0; i < moved; i++)
-        f->items[kept + i] = back[i];
-    free(back);
+/* In each place in their order. */
+static void put_causes_first(struct fv_findings *f)
+{
+    struct fv_finding *sorted = fv_xcalloc(f->count + 1, sizeof(*sorted));
+    size_t count = 0;
+
+    for (int place = 0; place < 4; place++)
+        for (size_t i = 0; i < f->count; i++)
+            if (place_of(&f->items[i]) == place)
+                sorted[count++] = f->items[i];
+    memcpy(f->items, sorted, count * sizeof(*sorted));
+    free(sorted);
 }
 
 void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
 {
     *out = (struct fv_findings){ 0 };
-    if (fv_model_phases(profile->model)->alone.is) /* who waits there does it for its turn */
+    if (fv_model_phases(profile->model)->alone.is) /* threads that wait there do it for their turn */
         return;
     for (size_t i = 0; i < fv_finding_def_count; i++) {
         out->current = &fv_finding_defs[i];
@@ -158,5 +158,5 @@ void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile)
     if (out->count)
         qsort(out->items, out->count, sizeof(*out->items), by_lost);
     if (fv_findings_named(out, FV_FINDING_DISTURBED))
-        put_back_machine(out);
+        put_causes_first(out);
 }

@@ -119,7 +119,8 @@ static const char *say_where(const struct fv_profile *v, struct fv_findings *f, 
     if (!by_samples.procedure)
         return out;
     fv_excess_place(v, f, finding, &by_samples);
-    snprintf(out, 500, ", most of its time in %s", fv_procedure_words(by_samples.procedure, name, sizeof(name)));
+    snprintf(out, 500, ". Most of its time is in %s (sampled)",
+             fv_procedure_words(by_samples.procedure, name, sizeof(name)));
     return out;
 }
 
@@ -127,7 +128,7 @@ static void say_ipc(const struct longest *l, char out[80])
 {
     out[0] = '\0';
     if (isfinite(l->ipc) && isfinite(l->others_ipc))
-        snprintf(out, 80, ", %.2f a cycle, else %.2f", l->ipc, l->others_ipc);
+        snprintf(out, 80, "; %.2f per cycle, else %.2f", l->ipc, l->others_ipc);
 }
 
 FV_FINDING(instruction_balance)
@@ -156,6 +157,7 @@ FV_FINDING(instruction_balance)
                    l.instructions, v->model->rank_count > 2 ? "the others" : "the other", l.others_instructions,
                    v->model->rank_count > 2 ? " on average" : "", ipc, where);
     fv_finding_next(f, finding,
-                    work >= slow ? "distribute the work by what it costs, not by its number"
-                                 : "fvmpi run --counters stalls, then cache and memory: what does that rank wait for?");
+                    work >= slow
+                        ? "distribute the work by its cost, not by the number of items"
+                        : "fvmpi run --counters stalls, then cache and memory, show what the processor waits for");
 }

@@ -19,7 +19,8 @@
 #define MISSED  0.5 /* of what a rank computes: with less samples do not tell where */
 #define OFTEN   0.1 /* of a rank's time outside of MPI */
 /* of what the main thread is blocked longer: threads that compute as long may be what it waits for */
-#define PART 0.25
+#define PART        0.25
+#define LONG_STOP_S 0.1
 
 static double outside_mpi(const struct fv_cost_sum *sum)
 {
@@ -83,7 +84,9 @@ static double measured_s(const struct fv_model *m, uint32_t rank)
 
 /* The kernel's user time, by which the default clock samples, grows by whole ticks of the kernel. On a busy machine too
  * many of them fall into MPI that yields its processor. How long the rank computed is measured, but for what of that
- * was in the kernel. So its samples outside of MPI stand for that time: each for this many times as much. */
+ * was in the kernel. So its samples outside of MPI stand for that time: each for this many times as much. All of the
+ * rank's system time is subtracted, though some of it was in MPI: how much is not known. So functions get too little of
+ * that time, and never more than there was. */
 static double scale_of(const struct fv_model *m, uint32_t rank)
 {
     double sampled = samples_of(m, rank).period_s, measured = is_measured(&m->ranks[rank]) ? measured_s(m, rank) : NAN,
@@ -324,14 +327,14 @@ bool fv_io_words(const struct fv_profile *v, const struct fv_region *region, uin
     if (!region || region->max_rank != rank || !(region->io.seconds > least_s))
         return false;
     const struct fv_region_io *io = &region->io;
-    used = (size_t)snprintf(out, FV_IO_WORDS, "is in %s call%s of functions for files for %s",
-                            fv_words_count(io->calls, calls), fv_words_s(io->calls),
-                            fv_words_seconds(io->seconds, seconds));
+    used = (size_t)snprintf(out, FV_IO_WORDS, "spends %s in %s call%s of functions for files",
+                            fv_words_seconds(io->seconds, seconds), fv_words_count(io->calls, calls),
+                            fv_words_s(io->calls));
     if (!(io->weight_s > 0) || !io->function || used >= FV_IO_WORDS)
         return true;
     struct fv_path path = { 0 };
     fv_path_of(&path, v->symbols, io->node);
-    used += (size_t)snprintf(out + used, FV_IO_WORDS - used, ", most of it in %s()", fv_io_function_name(io->function));
+    used += (size_t)snprintf(out + used, FV_IO_WORDS - used, ", mostly in %s()", fv_io_function_name(io->function));
     if (io->file && used < FV_IO_WORDS)
         used += (size_t)snprintf(out + used, FV_IO_WORDS - used, " of %.300s", io->file);
     if (path.count && used < FV_IO_WORDS)
@@ -353,15 +356,17 @@ const char *fv_io_advice(uint32_t function)
     switch (function ? fv_io_operation_of(function) : FV_IO_OP_WRITE) {
     case FV_IO_OP_READ:
     case FV_IO_OP_ASYNC_READ:
-        return "the report's I/O by call path; read less often and more at a time, before it is needed, or let each "
-               "rank read its part (MPI-IO)";
-    case FV_IO_OP_SYNC: return "the report's I/O by call path; sync less often: once, when all is written";
+        return "read less often and more at a time, read ahead, or let each rank read its part (MPI-IO); table io has "
+               "the "
+               "call paths";
+    case FV_IO_OP_SYNC: return "sync less often: once, when all is written; table io has the call paths";
     case FV_IO_OP_OPEN:
     case FV_IO_OP_CLOSE:
-    case FV_IO_OP_STAT: return "the report's I/O by call path; open and look up fewer files, or on one rank for all";
+    case FV_IO_OP_STAT:
+        return "open and look up fewer files, or do it on one rank for all; table io has the call paths";
     default:
-        return "the report's I/O by call path; write less often and more at a time, or let all ranks write at the same "
-               "time (MPI-IO)";
+        return "write less often and more at a time, or let all ranks write at the same time (MPI-IO); the report's "
+               "section I/O lists the call paths";
     }
 }
 
@@ -374,20 +379,29 @@ static const char *blocked_why(bool has_threads, bool has_children)
     return why[has_threads][has_children];
 }
 
+/* SIGSTOP looks like sleeping. Of the times that a rank was blocked the sum is known, and not the longest: a stop may
+ * be one of them, unless all together are shorter than one. */
+static bool may_be_stopped(const struct fv_off_processor *off)
+{
+    return !fv_off_is_known(off) || off->blocked_s >= LONG_STOP_S;
+}
+
 char *fv_blocked_words(const struct fv_model *m, uint32_t rank, const struct fv_region *region, char out[200])
 {
     const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : &m->ranks[rank].off;
     double blocked, preempted, own = off_more(m, rank, &blocked, &preempted) ? own_more(m, rank) : NAN;
-    const char *why = blocked_why(own > PART * blocked, m->ranks[rank].has_children);
+    const bool awaits_own = own > MOST * blocked;
+    const char *why = awaits_own ? "waits for its other threads, which compute"
+                                 : blocked_why(own > PART * blocked, m->ranks[rank].has_children);
     char seconds[FV_WORD], times[FV_WORD];
 
-    if (own > MOST * blocked)
-        why = "waits for its other threads, which compute";
     if (fv_off_is_known(off))
         snprintf(out, 200, "was blocked for %s of that, %s time%s: it %s", fv_words_seconds(off->blocked_s, seconds),
                  fv_words_count(off->blocked, times), fv_words_s(off->blocked), why);
     else
         snprintf(out, 200, "mostly had no work for its processor: it %s", why);
+    if (!awaits_own && may_be_stopped(off))
+        fv_words_add(out, 200, ", or was stopped by a signal");
     return out;
 }
 
@@ -474,15 +488,36 @@ struct fv_excess fv_excess_of(const struct fv_profile *v, uint32_t rank)
     return own.procedure ? own : excess_among(v, rank, whole, NULL);
 }
 
+char *fv_excess_others(const struct fv_model *m, double seconds, char out[FV_OTHERS_WORDS])
+{
+    char word[FV_WORD];
+
+    snprintf(out, FV_OTHERS_WORDS, "%s %s%s", m->rank_count > 2 ? "the others" : "the other",
+             fv_words_seconds(seconds, word), m->rank_count > 2 ? " on average" : "");
+    return out;
+}
+
+/* "react()" */
+static char *brief(const struct fv_cost_procedure *p, char *out, size_t bytes)
+{
+    fv_words_brief(p->name, out, bytes);
+    if (!p->nameless && !strchr(out, '('))
+        fv_words_add(out, bytes, "()");
+    return out;
+}
+
 void fv_excess_place(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                      const struct fv_excess *excess)
 {
+    char name[300];
+
     finding->evidence = FV_EVIDENCE_SAMPLES;
     finding->function = excess->procedure->name;
     finding->file = excess->procedure->file;
     finding->line = excess->procedure->first_line;
     if (finding->file)
-        fv_finding_next(f, finding, "its lines: %s", FV_FINDING_COMMAND(v->model, "report", "--source", finding->file));
+        fv_finding_next(f, finding, "lines of %s: %s", brief(excess->procedure, name, sizeof(name)),
+                        FV_FINDING_COMMAND(v->model, "report", "--source", finding->file));
 }
 
 /* ---- by calls ---- */
@@ -513,7 +548,7 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     const struct fv_instrumented_function *found = NULL;
     struct times best = { 0 };
     struct fv_path path = { 0 };
-    char name[300], mine[FV_WORD], others[FV_WORD];
+    char name[300], mine[FV_WORD], others[FV_OTHERS_WORDS];
 
     for (size_t i = 0; i < fv_model_instrumentation(m)->function_count; i++) {
         struct times t = calls_of(m, &fv_model_instrumentation(m)->functions[i], rank);
@@ -532,12 +567,13 @@ bool fv_excess_by_calls(const struct fv_profile *v, struct fv_findings *f, struc
     finding->line = frame.line;
     fv_frame_brief(path.count ? &frame : NULL, v->symbols, name, sizeof(name));
     fv_path_release(&path);
-    snprintf(out, FV_EXCESS_WORDS, "most of it in %s%s", name, strchr(name, '(') ? "" : "()");
+    snprintf(out, FV_EXCESS_WORDS, "It spends %s in %s%s", fv_words_seconds(best.rank_s, mine), name,
+             strchr(name, '(') ? "" : "()");
     if (frame.file && frame.line)
         fv_words_add(out, FV_EXCESS_WORDS, " at %s:%u", fv_base_name(frame.file), frame.line);
-    fv_words_add(out, FV_EXCESS_WORDS, ": %s, else %s (by its calls)", fv_words_seconds(best.rank_s, mine),
-                 fv_words_seconds((best.all_s - best.rank_s) / (double)(m->rank_count - 1), others));
-    fv_finding_next(f, finding, "who calls it: %s", FV_FINDING_COMMAND(m, "report", "--table", "instrumented_paths"));
+    fv_words_add(out, FV_EXCESS_WORDS, ", %s (measured calls)",
+                 fv_excess_others(m, (best.all_s - best.rank_s) / (double)(m->rank_count - 1), others));
+    fv_finding_next(f, finding, "its callers: %s", FV_FINDING_COMMAND(m, "report", "--table", "instrumented_paths"));
     return true;
 }
 
@@ -583,10 +619,8 @@ const struct fv_region *fv_excess_region_cpu(const struct fv_model *m, uint32_t 
 char *fv_procedure_words(const struct fv_cost_procedure *p, char *out, size_t bytes)
 {
     const char *file = p->file ? strrchr(p->file, '/') : NULL;
-    char name[300];
 
-    fv_words_brief(p->name, name, sizeof(name));
-    snprintf(out, bytes, "%s%s", name, p->nameless || strchr(name, '(') ? "" : "()");
+    brief(p, out, bytes);
     if (!p->file)
         return out;
     fv_words_add(out, bytes, " %s %s", p->first_line ? "at" : "in", file ? file + 1 : p->file);

@@ -17,8 +17,8 @@ struct fv_excess fv_excess_of(const struct fv_profile *profile, uint32_t rank);
 /* Does fvmpi itself have so much of the samples that a procedure's may be mostly fvmpi's? Then instrumented functions
  * are better told by their calls. */
 bool fv_samples_are_ours(const struct fv_profile *profile);
-/* The same by calls of instrumented functions, exactly, for runs without samples: "most of it in react() at heat.c:31:
- * 5.30 s, else 0.10 s (by its calls)". It becomes the finding's place. False: there is no single one. */
+/* The same by calls of instrumented functions, exactly, for runs without samples: "It spends 5.30 s in react() at
+ * heat.c:31, the other 100 ms (measured calls)". It becomes the finding's place. False: there is no single one. */
 #define FV_EXCESS_WORDS 600
 bool fv_excess_by_calls(const struct fv_profile *profile, struct fv_findings *findings, struct fv_finding *finding,
                         uint32_t rank, char out[FV_EXCESS_WORDS]);
@@ -68,27 +68,21 @@ static inline bool fv_off_is_known(const struct fv_off_processor *off)
     return off->blocked_s == off->blocked_s && !off->unseen;
 }
 /* What a rank did whose main thread was blocked, in this region of computing, or where it is NULL in all: "was blocked
- * for 1.20 s of that, 315 times: it sleeps, or does I/O". Returns out. */
+ * for 1.20 s of that, 315 times: it sleeps, or does I/O, or was stopped by a signal". Returns out. */
 char *fv_blocked_words(const struct fv_model *model, uint32_t rank, const struct fv_region *region, char out[200]);
-/* Behind that: SIGSTOP looks like sleeping. Not where it was blocked often for short times. */
-#define FV_LONG_STOP_S 0.1
-static inline const char *fv_or_stopped(const struct fv_model *model, uint32_t rank, const struct fv_region *region)
-{
-    const struct fv_off_processor *off = region && region->max_rank == rank ? &region->off : &model->ranks[rank].off;
-    bool is_short = fv_off_is_known(off) && off->blocked_s < FV_LONG_STOP_S * (double)off->blocked;
-
-    return is_short ? "" : ", or was stopped by a signal";
-}
-/* What it did to files there, if that took more than `least_s`: "is in 25 calls of functions for files for 1.20 s, most
- * of it in fwrite() of /data/out, called by dump() at io.c:12". False: it is not known (--io), or less. */
+/* What it did to files there, if that took more than `least_s`: "spends 1.20 s in 25 calls of functions for files,
+ * mostly in fwrite() of /data/out, called by dump() at io.c:12". False: it is not known (--io), or less. */
 #define FV_IO_WORDS 1200
 bool fv_io_words(const struct fv_profile *profile, const struct fv_region *region, uint32_t rank, double least_s,
                  char out[FV_IO_WORDS]);
-#define FV_NEXT_AWAITS "what its threads do: fvmpi run --sample; what they wait for: fvmpi run --threads"
+/* "the other 110 ms", "the others 110 ms on average". Returns out. */
+#define FV_OTHERS_WORDS 80
+char *fv_excess_others(const struct fv_model *model, double seconds, char out[FV_OTHERS_WORDS]);
+#define FV_NEXT_AWAITS "fvmpi run --sample shows what its threads do; fvmpi run --threads shows what they wait for"
 /* What to do about that, by what it mostly did there; about much time in such a function. */
 const char *fv_io_next(const struct fv_region *region);
 const char *fv_io_advice(uint32_t function);
-#define FV_NEXT_BLOCKED "let others go on meanwhile, or share that work among the ranks"
+#define FV_NEXT_BLOCKED "let the other ranks continue during that time, or share that work among the ranks"
 
 /* Seconds outside of MPI, of a rank by its index. */
 static inline double fv_outside_s(const struct fv_model *model, uint32_t rank)

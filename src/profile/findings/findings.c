@@ -99,15 +99,23 @@ static bool is_of_machine(const struct fv_finding *f)
     return f->by_machine || !strcmp(f->def->name, FV_FINDING_DISTURBED);
 }
 
+/* Of the program, and not of the machine. */
+static size_t count_own(const struct fv_findings *f)
+{
+    size_t own = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        own += !is_of_machine(&f->items[i]);
+    return own;
+}
+
 char *fv_findings_rest(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_findings *f = v->findings;
     const struct fv_model *m = v->model;
-    size_t own = 0;
+    size_t own = count_own(f);
 
     out[0] = '\0';
-    for (size_t i = 0; i < f->count; i++)
-        own += !is_of_machine(&f->items[i]);
     if (!own)
         fv_words_add(out, bytes, "no %sfindings", f->count ? "other " : "");
     if (!own && !f->left_count && m->complete)
@@ -121,18 +129,30 @@ char *fv_findings_rest(const struct fv_profile *v, char *out, size_t bytes)
     return out;
 }
 
+char *fv_findings_rest_short(const struct fv_profile *v, char *out, size_t bytes)
+{
+    const struct fv_findings *f = v->findings;
+    const size_t own = count_own(f), left = f->left_count + (!v->model->complete && (!own || f->left_count));
+
+    out[0] = '\0';
+    if (left && !own)
+        fv_words_add(out, bytes, "no %sfindings", f->count ? "other " : "");
+    if (left)
+        fv_words_add(out, bytes, "%snot judged: %zu thing%s (--all lists them)", own ? "" : "; ", left,
+                     fv_words_s(left));
+    return out;
+}
+
 const char *fv_findings_order(const struct fv_findings *f)
 {
-    bool machine = false, own = false;
+    bool machine = false;
 
-    for (size_t i = 0; i < f->count; i++) {
+    for (size_t i = 0; i < f->count; i++)
         machine = machine || f->items[i].by_machine;
-        own = own || !is_of_machine(&f->items[i]);
-    }
     if (!machine || !fv_findings_named(f, FV_FINDING_DISTURBED))
-        return "what costs most, of the time of all ranks";
-    return own ? "what costs most in the program, of the time of all ranks; then what the machine did"
-               : "what the machine did, of the time of all ranks";
+        return "largest loss first, in time of all ranks";
+    return count_own(f) ? "of the program, largest loss first, in time of all ranks; then of the machine"
+                        : "of the machine, largest loss first, in time of all ranks";
 }
 
 const struct fv_finding *fv_findings_named(const struct fv_findings *f, const char *name)

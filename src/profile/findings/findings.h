@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Findings: what a run lost most time by, who and where, and what to do next. The catalogue (catalogue.c) has a row for
- * each kind; a row looks at the finished profile and adds what it found, if it costs enough to be worth a reader's
- * time.
+/* Findings: what a run lost most time by, which rank and where, and what to do next. The catalogue (catalogue.c) has a
+ * row for each kind; a row looks at the finished profile and adds what it found, if it costs enough to be worth a
+ * reader's time.
  *
  * Lost seconds are of the ranks' time, added up over ranks: what they would have been spared if the cause were not
- * there, other things equal. Findings may overlap: a late rank costs time in waiting, and that is one finding; but who
- * mends two of them need not win the sum. What cannot be known is not said: no finding is made of it. */
+ * there, other things equal. Findings may overlap: a late rank costs time in waiting, and that is one finding; but
+ * fixing two of them does not necessarily save the sum. If a cost cannot be determined, no finding is made.
+ *
+ * A finding is printed as "TITLE, SECONDS (SHARE): TEXT" and, in its own line, "-> NEXT". The title is the row's. The
+ * text is one to three short sentences, what is known and how well (sampled, estimate); it begins in lower case and has
+ * no full stop at its end. */
 #ifndef FV_FINDINGS_H
 #define FV_FINDINGS_H
 
@@ -26,8 +30,9 @@ extern const char *const fv_evidence_words[]; /* NULL behind the last */
 struct fv_profile;
 struct fv_findings;
 struct fv_finding_def {
-    const char *name; /* as in JSON: "load_imbalance" */
-    const char *doc;  /* what it is, and how its seconds are counted */
+    const char *name;  /* as in JSON: "load_imbalance" */
+    const char *title; /* before its text: "Load imbalance" */
+    const char *doc;   /* what it is, and how its seconds are counted */
     void (*find)(const struct fv_profile *profile, struct fv_findings *findings);
 };
 extern const struct fv_finding_def fv_finding_defs[];
@@ -41,16 +46,17 @@ struct fv_finding {
     uint32_t site;               /* call site; FV_NONE: none */
     const char *function, *file; /* of the program; NULL: not known */
     uint32_t line;               /* 0: not known */
-    const char *text;            /* a sentence, without the seconds */
+    const char *text;            /* sentences, without the seconds */
     const char *next;            /* what to do or type next */
-    bool is_io;                  /* it tells of the rank's functions for files */
-    bool by_machine;             /* others took processors: no fault of the program */
+    bool is_io;                  /* it is about the rank's functions for files */
+    bool by_machine;             /* the rank was preempted: no fault of the program */
+    double charged_s;            /* waiting that the trace puts down to its cause, beside lost_s; 0: none */
 };
 
 struct fv_findings {
     struct fv_arena arena;
-    struct fv_finding *items; /* by lost_s, most first; of a run that others disturbed what the machine did comes behind
-                               * the program's own; then those without */
+    struct fv_finding *items; /* by lost_s, most first; then those without. Of a disturbed run waiting without a known
+                               * cause comes behind what has one, and what the machine did is last */
     size_t count, room;
     const char **left; /* what could not be judged, and why: a clause each */
     size_t left_count, left_room;
@@ -60,11 +66,13 @@ struct fv_findings {
 /* Looks for all of the catalogue. */
 void fv_findings_make(struct fv_findings *out, const struct fv_profile *profile);
 void fv_findings_release(struct fv_findings *findings);
-/* Of a run that others disturbed, which makes all its times say less: to be told before any of them. */
+/* The run was disturbed, which makes all its times say less: it is printed before any of them. */
 #define FV_FINDING_DISTURBED "no_processor"
 /* What a reader should know where there are none but those of the machine, or behind them: that nothing else costs
  * much, or what could not be judged. "": nothing. Returns out. */
 char *fv_findings_rest(const struct fv_profile *profile, char *out, size_t bytes);
+/* The same in a few words, where there is no room: "not judged: 2 questions (--all has them)". Returns out. */
+char *fv_findings_rest_short(const struct fv_profile *profile, char *out, size_t bytes);
 /* By what they are in order, for a heading. */
 const char *fv_findings_order(const struct fv_findings *findings);
 /* The largest of a name; NULL: there is none. */
@@ -72,14 +80,14 @@ const struct fv_finding *fv_findings_named(const struct fv_findings *findings, c
 
 /* ---- for the catalogue's rows ---- */
 
-/* Who else took the processors explains more than that. */
+/* Ranks had no processor for longer than that. */
 bool fv_finding_is_disturbance(const struct fv_findings *findings, double lost_s);
 
 /* A finding is worth a reader's time from this part of the ranks' time on. */
 #define FV_FINDING_WORTH       0.02
 #define FV_FINDING_WORTH_WORDS "2 % of the ranks' time"
 bool fv_finding_worth(const struct fv_profile *profile, double lost_s);
-/* CPU time, likewise: of the time that ranks had a processor. */
+/* The same of CPU time: of the time that ranks had a processor. */
 bool fv_finding_worth_cpu(const struct fv_profile *profile, const struct fv_findings *findings, double lost_s);
 /* A row could not judge something: nothing may then be said not to be there. */
 void fv_findings_leave(struct fv_findings *findings, const char *format, ...) FV_PRINTF(2, 3);

@@ -81,15 +81,16 @@ static void say_rare(const struct fv_profile *v, struct fv_findings *findings, c
         fv_words_count((uint64_t)two_digits(rare->calls), all);
     if (m->rank_count > 1 && rare->rank_s > MOSTLY * rare->time_s) {
         finding->rank = rare->rank;
-        snprintf(on, sizeof(on), ", %son rank %d", rare->rank_s < rare->time_s ? "mostly " : "",
+        snprintf(on, sizeof(on), ". They were %son rank %d", rare->rank_s < rare->time_s ? "mostly " : "",
                  m->ranks[rare->rank].world_rank);
     }
-    fv_finding_say(findings, finding, "%s: %s%llu%s%s calls took %s on average, the others %s%s%s", where,
-                   rare->exact ? "" : "about ", (unsigned long long)rare->count, *all ? " of about " : " of its", all,
-                   fv_words_seconds(rare->length_s, length), brief ? "less than " : "",
+    fv_finding_say(findings, finding, "%s%llu%s%s calls of %s took %s on average, the others %s%s%s",
+                   rare->exact ? "" : "about ", (unsigned long long)rare->count, *all ? " of about " : " of the", all,
+                   where, fv_words_seconds(rare->length_s, length), brief ? "less than " : "",
                    fv_words_seconds(brief ? fv_model_samples(m)->resolution_s : rare->typical_s, typical), on);
     if (finding->file)
-        fv_finding_next(findings, finding, "its lines: %s", FV_FINDING_COMMAND(m, "report", "--source", finding->file));
+        fv_finding_next(findings, finding, "lines of that function: %s",
+                        FV_FINDING_COMMAND(m, "report", "--source", finding->file));
 }
 
 static double lost_by_rare(const struct fv_profile *v, const struct fv_sampled_function *f)
@@ -162,11 +163,11 @@ static void say(const struct fv_profile *v, struct fv_findings *findings, const 
     place(v, finding, f, where, sizeof(where));
     if (f->contexts > 1)
         snprintf(paths, sizeof(paths), " (on %zu call paths)", f->contexts);
-    fv_finding_say(findings, finding, "%s%s takes different times: CPU time %s%s in the median, %s on average", where,
+    fv_finding_say(findings, finding, "calls of %s%s take different times: median %s%s of CPU time, mean %s", where,
                    paths, median_s < s->resolution_s ? "below " : "",
                    fv_words_seconds(fmax(median_s, s->resolution_s), median_word),
                    fv_words_seconds(calls_of(f)->mean[FV_METRIC_CPU], mean_word));
-    fv_finding_next(findings, finding, "its calls: %s",
+    fv_finding_next(findings, finding, "measured calls: %s",
                     FV_FINDING_COMMAND(v->model, "report", "--table", "sampled_instances"));
 }
 
@@ -179,7 +180,7 @@ FV_FINDING(varying_function)
         const struct fv_sampled_function *sampled = &s->functions[i];
         double lost_s = sampled->varies & FV_VARIES_WITHIN ? lost_of(v, sampled) : 0;
 
-        if (fv_finding_worth_cpu(v, f, lost_by_rare(v, sampled))) /* told already */
+        if (fv_finding_worth_cpu(v, f, lost_by_rare(v, sampled))) /* has its finding already */
             continue;
         if (!fv_finding_worth_cpu(v, f, lost_s))
             continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding of files: time in functions for them that no other finding tells, as where all ranks have it, or there is
+/* Finding of files: time in functions for them that no other finding has, as where all ranks have it, or there is
  * one. */
 #include "profile/findings/excess.h"
 #include "profile/findings/findings.h"
@@ -56,7 +56,7 @@ static void say(const struct fv_profile *v, struct fv_findings *f, struct fv_fin
         strcpy(where, ", called by ");
         fv_frame_words(frame, v->symbols, where + strlen(where), sizeof(where) - strlen(where));
     }
-    fv_finding_say(f, finding, "functions for files take %s of the time; longest %s()%s%s, %s in %s call%s%s",
+    fv_finding_say(f, finding, "functions for files take %s of the time. The longest is %s()%s%s: %s in %s call%s%s",
                    fv_words_percent(sum, m->efficiency.total_s, part), fv_io_function_name(call->place.function),
                    call->place.file == FV_NONE ? "" : " of ",
                    call->place.file == FV_NONE ? "" : fv_model_io(m)->files[call->place.file].path,

@@ -6,10 +6,9 @@
 #include "profile/profile.h"
 
 /* Is most of what the rank computes longer than others the kernel's, and most of `longer_s`? No function of the program
- * is known for it. Then "1.20 s of system time, else 180 ms". */
-#define FV_KERNEL_WORDS 100
+ * is known for it. Then "1.20 s of system time, the other 180 ms". */
+#define FV_KERNEL_WORDS 160
 bool fv_kernel_words(const struct fv_profile *profile, uint32_t rank, double longer_s, char out[FV_KERNEL_WORDS]);
-#define FV_NEXT_KERNEL \
-    "what it asks of the kernel: fvmpi run --counters=software counts page faults; strace -c counts system calls"
+#define FV_NEXT_KERNEL "fvmpi run --counters=software counts its page faults; strace -c counts its system calls"
 
 #endif

@@ -24,7 +24,8 @@ struct group {
     enum fv_place where;
     double cost_s, most_s;
     double direct_s, withheld_s;
-    uint32_t most; /* the rank that is charged most, in fv_model.ranks */
+    bool is_estimate; /* a part of it is */
+    uint32_t most;    /* the rank that is charged most, in fv_model.ranks */
 };
 
 /* Did others wait, most of it, for messages that only its next call moved? */
@@ -53,8 +54,8 @@ static int by_cost(const void *a, const void *b)
     return (int)x->where - (int)y->where;
 }
 
-/* "rank 1", "ranks 4-7": those that are charged for much of it. */
-static void say_ranks(const struct fv_model *m, const struct group *g, char out[220])
+/* "rank 1", "ranks 4-7": those that are charged for much of it. Are there several? */
+static bool say_ranks(const struct fv_model *m, const struct group *g, char out[220])
 {
     struct fv_rank_list list = FV_RANK_LIST_INIT;
     bool *named = fv_xcalloc(m->rank_count, sizeof(*named));
@@ -74,6 +75,7 @@ static void say_ranks(const struct fv_model *m, const struct group *g, char out[
     }
     snprintf(out, 220, "rank%s %s", fv_words_s(count), fv_rank_list_text(&list));
     free(named);
+    return count > 1;
 }
 
 /* Between which calls the rank that is charged most computes that much longer than others; NULL: between no two. */
@@ -185,8 +187,8 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
     return found;
 }
 
-/* Did others have its processor for most of what it was late? In computing by the kernel's context switches, in MPI by
- * its run delay: of a disturbed run. Seconds; 0: no. */
+/* Was it preempted for most of what it was late? In computing by the kernel's context switches, in MPI by its run
+ * delay: of a disturbed run. Seconds; 0: no. */
 static double preempted_for(const struct fv_profile *v, const struct fv_findings *f, const struct group *g)
 {
     const struct fv_model *m = v->model;
@@ -203,21 +205,50 @@ static double preempted_for(const struct fv_profile *v, const struct fv_findings
     return had_s > ITS_REASON * g->most_s / (double)(m->rank_count - 1) ? had_s : 0;
 }
 
+/* ", by other ranks"; "": which process it was, or whether it was one of the rank's own threads, is not known. */
+static const char *say_who(const struct fv_model *m, uint32_t rank, char out[140])
+{
+    const struct fv_noise_view *noise = fv_model_noise(m);
+    uint32_t by = noise->rank_count ? noise->ranks[rank].by : FV_NONE;
+
+    out[0] = '\0';
+    if (fv_ranks_crowd(m, rank))
+        snprintf(out, 140, ", by other ranks");
+    else if (by != FV_NONE && noise->others[by].rank != FV_NONE)
+        snprintf(out, 140, ", most likely by rank %d", m->ranks[noise->others[by].rank].world_rank);
+    else if (by != FV_NONE)
+        snprintf(out, 140, ", most likely by `%.60s`", noise->others[by].name);
+    return out;
+}
+
 static void say_preempted(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                           const char *ranks, const char *where, double had_s)
 {
-    const struct fv_model *m = v->model;
-    const struct fv_noise_rank *noise = fv_model_noise(m)->rank_count ? &fv_model_noise(m)->ranks[finding->rank] : NULL;
-    char had[FV_WORD], who[100] = "other programs";
+    char had[FV_WORD], who[140], rank[40];
 
     finding->by_machine = true;
-    if (fv_ranks_crowd(m, finding->rank))
-        snprintf(who, sizeof(who), "other ranks");
-    else if (noise && noise->by != FV_NONE)
-        snprintf(who, sizeof(who), "most likely `%.60s`", fv_model_noise(m)->others[noise->by].name);
-    fv_finding_say(f, finding, "%s made others wait, by preemption: %s had the processor of rank %d for %s; %s", ranks,
-                   who, m->ranks[finding->rank].world_rank, fv_words_seconds(had_s, had), where);
-    fv_finding_next(f, finding, "no fault of the program; what else disturbs: fvmpi doctor");
+    snprintf(rank, sizeof(rank), "rank %d", v->model->ranks[finding->rank].world_rank);
+    fv_finding_say(f, finding, "%s made others wait because %s was preempted for %s%s. This was %s", ranks,
+                   strcmp(rank, ranks) ? rank : "it", fv_words_seconds(had_s, had),
+                   say_who(v->model, finding->rank, who), where);
+    fv_finding_next(f, finding, "this is no fault of the program; fvmpi doctor shows what else disturbs the run");
+}
+
+/* The finding of noise is of the same preemption: it says as well what the trace puts down to that, and this is no
+ * finding of its own. */
+static bool is_said_by_noise(struct fv_findings *f, const struct group *g, double had_s)
+{
+    struct fv_finding *noise = NULL;
+    char cost[FV_WORD];
+
+    for (size_t i = 0; i < f->count && had_s > 0 && g->where == FV_PLACE_COMPUTING; i++)
+        noise = !strcmp(f->items[i].def->name, "noise") && f->items[i].rank == g->most ? &f->items[i] : noise;
+    if (!noise)
+        return false;
+    noise->charged_s += g->cost_s;
+    fv_finding_say(f, noise, "%s. By the trace, others waited %s for this", noise->text,
+                   fv_words_seconds(g->cost_s, cost));
+    return true;
 }
 
 /* May the function, in which the rank computes longer in the whole run, do so before that call? Where the trace has
@@ -236,20 +267,20 @@ static bool may_be_before(const struct fv_causes *c, const struct group *g, cons
 static bool say_function(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                          const struct group *g, char *how, size_t bytes)
 {
-    char name[400], mine[FV_WORD], others[FV_WORD], kernel[FV_KERNEL_WORDS];
+    char name[400], mine[FV_WORD], others[FV_OTHERS_WORDS], kernel[FV_KERNEL_WORDS];
     struct fv_excess by_samples = { 0 };
     double delay_s = 0;
 
     if (g->where == FV_PLACE_COMPUTING && v->model->rank_count > 1 &&
         fv_kernel_words(v, g->most, g->most_s / (v->model->rank_count - 1), kernel)) {
-        snprintf(how, bytes, "in the kernel, where rank %d takes %s", v->model->ranks[g->most].world_rank, kernel);
+        snprintf(how, bytes, "in the kernel, where rank %d spends %s", v->model->ranks[g->most].world_rank, kernel);
         fv_finding_next(f, finding, FV_NEXT_KERNEL);
         return true;
     }
     by_samples.procedure = procedure_of(v, g, false, &delay_s);
     if (by_samples.procedure) {
         fv_excess_place(v, f, finding, &by_samples);
-        snprintf(how, bytes, "in %s, %s of it (by samples)",
+        snprintf(how, bytes, "in %s, for %s of that (sampled)",
                  fv_procedure_words(by_samples.procedure, name, sizeof(name)), fv_words_seconds(delay_s, mine));
         return true;
     }
@@ -258,9 +289,9 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
     if (!by_samples.procedure || !may_be_before(&v->model->causes, g, by_samples.procedure))
         return false;
     fv_excess_place(v, f, finding, &by_samples);
-    snprintf(how, bytes, "in %s, where rank %d takes %s of CPU time, else %s (by samples)",
+    snprintf(how, bytes, "in %s, where rank %d spends %s of CPU time, %s (sampled)",
              fv_procedure_words(by_samples.procedure, name, sizeof(name)), v->model->ranks[g->most].world_rank,
-             fv_words_seconds(by_samples.rank_s, mine), fv_words_seconds(by_samples.others_s, others));
+             fv_words_seconds(by_samples.rank_s, mine), fv_excess_others(v->model, by_samples.others_s, others));
     return true;
 }
 
@@ -276,9 +307,8 @@ static bool say_most(const struct fv_profile *v, struct fv_findings *f, struct f
     if (!by_samples.procedure)
         return false;
     fv_excess_place(v, f, finding, &by_samples);
-    snprintf(how, bytes, "in %s for %s of %s (by samples)",
-             fv_procedure_words(by_samples.procedure, name, sizeof(name)), fv_words_seconds(of_it_s, mine),
-             fv_words_seconds(sampled_before(&v->model->causes, g), all));
+    snprintf(how, bytes, "in %s for %s of %s (sampled)", fv_procedure_words(by_samples.procedure, name, sizeof(name)),
+             fv_words_seconds(of_it_s, mine), fv_words_seconds(sampled_before(&v->model->causes, g), all));
     return true;
 }
 
@@ -291,8 +321,8 @@ static const char *progress_remedy(const struct fv_model *m)
         { "Open MPI", "" },
         { "Intel", ", or set I_MPI_ASYNC_PROGRESS=1" },
         { "MVAPICH", ", or set MV2_ASYNC_PROGRESS=1" },
-        { "MPICH", ", or set MPICH_ASYNC_PROGRESS=1: a thread then makes progress, and needs a processor" },
-        { "CRAY", ", or set MPICH_ASYNC_PROGRESS=1: a thread then makes progress, and needs a processor" },
+        { "MPICH", ", or set MPICH_ASYNC_PROGRESS=1 (a thread then makes progress, and needs a processor)" },
+        { "CRAY", ", or set MPICH_ASYNC_PROGRESS=1 (a thread then makes progress, and needs a processor)" },
     };
 
     for (size_t i = 0; m->mpi && i < sizeof(remedies) / sizeof(*remedies); i++)
@@ -306,13 +336,15 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
 {
     const struct fv_model *m = v->model;
     char ranks[220], where[2500], how[900], name[300];
-    struct fv_finding *finding = fv_finding_add(f, g->cost_s, FV_EVIDENCE_ESTIMATE);
+    const double had_s = preempted_for(v, f, g);
 
+    if (is_said_by_noise(f, g, had_s))
+        return;
+    struct fv_finding *finding = fv_finding_add(f, g->cost_s, FV_EVIDENCE_ESTIMATE);
     finding->rank = g->most;
     finding->site = g->site;
     say_ranks(m, g, ranks);
     say_where(places, g, where, sizeof(where));
-    double had_s = preempted_for(v, f, g);
     if (had_s > 0) {
         say_preempted(v, f, finding, ranks, where, had_s);
         return;
@@ -320,11 +352,48 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
     bool known = say_function(v, f, finding, g, how, sizeof(how)) || say_most(v, f, finding, g, how, sizeof(how));
     const char *lines = finding->next;
     fv_finding_say(f, finding,
-                   "others waited for %s, which had posted its messages, to come back to MPI: it computed%s%s; %s",
-                   ranks, known ? " " : "", known ? how : "", where);
+                   "others waited for %s to call MPI again. The messages were posted, but MPI moved them only then. "
+                   "Before that call, rank %d computed%s%s. This was %s",
+                   ranks, m->ranks[g->most].world_rank, known ? " " : "", known ? how : "", where);
     fv_words_short(finding->function ? finding->function : "the computation", name, sizeof(name));
-    fv_finding_next(f, finding, "balance it; or call MPI_Test in %s now and then%s%s%s", name, progress_remedy(m),
-                    lines ? "; " : "", lines ? lines : "");
+    fv_finding_next(f, finding, "balance it, or call MPI_Test in %s now and then%s%s%s", name, progress_remedy(m),
+                    *lines ? "; " : "", lines);
+}
+
+/* What functions for files took of the delay. */
+static bool is_io(const struct fv_profile *v, const struct group *g, char words[FV_IO_WORDS])
+{
+    uint32_t others = v->model->rank_count - 1;
+
+    return g->where == FV_PLACE_COMPUTING &&
+           fv_io_words(v, region_of(v->model, g), g->most, others ? ITS_REASON * g->most_s / others : 0, words);
+}
+
+/* The rank computes, as far as is known: where? `slow`: "rank 1 made others wait. It was slow" */
+static void say_slow(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                     const struct group *g, const char *slow, const char *where)
+{
+    const struct fv_model *m = v->model;
+    char how[900], calls[FV_EXCESS_WORDS];
+
+    if (say_function(v, f, finding, g, how, sizeof(how))) {
+        fv_finding_say(f, finding, "%s %s. This was %s", slow, how, where);
+        return;
+    }
+    if (g->where == FV_PLACE_COMPUTING && fv_excess_by_calls(v, f, finding, g->most, calls)) {
+        fv_finding_say(f, finding, "%s %s. %s", slow, where, calls);
+        return;
+    }
+    if (say_most(v, f, finding, g, how, sizeof(how))) {
+        fv_finding_say(f, finding, "%s %s. There rank %d computes %s", slow, where, m->ranks[g->most].world_rank, how);
+        return;
+    }
+    fv_finding_say(f, finding, "%s %s", slow, where);
+    if (fv_model_costs(m)->ticks)
+        fv_finding_next(f, finding, "all places that ranks waited for: %s",
+                        FV_FINDING_COMMAND(m, "report", "--table", "culprits"));
+    else
+        fv_finding_next(f, finding, "fvmpi run --trace --sample names the function");
 }
 
 static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g,
@@ -332,51 +401,32 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
 {
     const struct fv_model *m = v->model;
     const enum fv_doing doing = doing_of(v, g);
-    char ranks[220], where[2500], how[900], blocked[FV_IO_WORDS], calls[FV_EXCESS_WORDS];
-    struct fv_finding *finding =
-        fv_finding_add(f, g->cost_s, m->causes.exact ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
+    const bool is_off = doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN;
+    char ranks[220], where[2500], blocked[FV_IO_WORDS], slow[300];
+    const bool for_files = is_io(v, g, blocked);
+    const double had_s = for_files || is_off ? 0 : preempted_for(v, f, g);
 
+    if (is_said_by_noise(f, g, had_s))
+        return;
+    struct fv_finding *finding =
+        fv_finding_add(f, g->cost_s, g->is_estimate ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     finding->rank = g->most;
     finding->site = g->site;
-    say_ranks(m, g, ranks);
+    bool several = say_ranks(m, g, ranks);
     say_where(places, g, where, sizeof(where));
-    if (g->where == FV_PLACE_COMPUTING &&
-        fv_io_words(v, region_of(m, g), g->most, m->rank_count > 1 ? ITS_REASON * g->most_s / (m->rank_count - 1) : 0,
-                    blocked)) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s", ranks, where,
-                       m->ranks[g->most].world_rank, blocked);
-        fv_finding_next(f, finding, "%s", fv_io_next(region_of(m, g)));
-        return;
-    }
-    double had_s = doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN ? 0 : preempted_for(v, f, g);
+    snprintf(slow, sizeof(slow), "%s made others wait. %s slow", ranks, several ? "They were" : "It was");
     if (had_s > 0) {
         say_preempted(v, f, finding, ranks, where, had_s);
-        return;
-    }
-    if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d %s%s", ranks, where,
-                       m->ranks[g->most].world_rank, fv_blocked_words(m, g->most, region_of(m, g), blocked),
-                       doing == FV_IS_BLOCKED ? fv_or_stopped(m, g->most, region_of(m, g)) : "");
+    } else if (for_files) {
+        fv_finding_say(f, finding, "%s %s. There rank %d %s", slow, where, m->ranks[g->most].world_rank, blocked);
+        fv_finding_next(f, finding, "%s", fv_io_next(region_of(m, g)));
+    } else if (is_off) {
+        fv_finding_say(f, finding, "%s %s. There rank %d %s", slow, where, m->ranks[g->most].world_rank,
+                       fv_blocked_words(m, g->most, region_of(m, g), blocked));
         fv_finding_next(f, finding, doing == FV_IS_BLOCKED ? FV_NEXT_BLOCKED : FV_NEXT_AWAITS);
-        return;
+    } else {
+        say_slow(v, f, finding, g, slow, where);
     }
-    if (say_function(v, f, finding, g, how, sizeof(how))) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; %s", ranks, how, where);
-        return;
-    }
-    if (g->where == FV_PLACE_COMPUTING && fv_excess_by_calls(v, f, finding, g->most, calls)) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; %s", ranks, where, calls);
-        return;
-    }
-    if (say_most(v, f, finding, g, how, sizeof(how))) {
-        fv_finding_say(f, finding, "%s made others wait, slow %s; there rank %d computes %s", ranks, where,
-                       m->ranks[g->most].world_rank, how);
-        return;
-    }
-    fv_finding_say(f, finding, "%s made others wait, slow %s", ranks, where);
-    fv_finding_next(f, finding, "%s",
-                    fv_model_costs(m)->ticks ? FV_FINDING_COMMAND(m, "report", "--table", "culprits")
-                                             : "fvmpi run --trace --sample names the function");
 }
 
 /* One of the two kinds. */
@@ -396,6 +446,7 @@ static void find_ranks(const struct fv_profile *v, struct fv_findings *f, bool w
         g->cost_s += c->culprits[i].cost_s;
         g->direct_s += c->culprits[i].direct_s;
         g->withheld_s += c->culprits[i].withheld_s;
+        g->is_estimate |= !fv_culprit_is_exact(c, &c->culprits[i]);
         if (c->culprits[i].cost_s <= g->most_s)
             continue;
         g->most_s = c->culprits[i].cost_s;

@@ -60,7 +60,7 @@ static struct company company_of(const struct fv_model *m, const struct fv_rank 
     return c;
 }
 
-/* Who waits for a processor waits for who has it: these are others where ranks had less than half of what its
+/* A rank that waits for a processor waits for what has it: these are others where ranks had less than half of what its
  * processors can do. */
 static bool are_others(const struct fv_rank *r, const struct company *c)
 {
@@ -75,20 +75,26 @@ bool fv_ranks_crowd(const struct fv_model *m, uint32_t rank)
     return r->cpus && c.ranks > r->cpus && !are_others(r, &c);
 }
 
-/* "other programs had them; the ranks used 2.44 s of the 14.0 s that these processors can do, `hog` used 9.38 s" */
+/* "The ranks used only 2.44 s of the 14.0 s that these processors can do; `hog` used 9.38 s": what is known. */
 static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why,
                        size_t bytes)
 {
     const struct fv_noise_rank *noise = fv_model_noise(m)->rank_count ? &fv_model_noise(m)->ranks[r - m->ranks] : NULL;
-    char had[FV_WORD], all[FV_WORD], by[FV_WORD];
+    char ranks[40] = "The ranks", had[FV_WORD], all[FV_WORD], by[FV_WORD];
 
-    snprintf(why, bytes, "other programs had %s; %s used %s of the %s that %s can do", r->cpus == 1 ? "it" : "them",
-             c->ranks == 1 ? "the rank" : "the ranks", fv_words_seconds(c->cpu_s, had),
+    if (c->ranks == 1)
+        snprintf(ranks, sizeof(ranks), "Rank %d", r->world_rank);
+    snprintf(why, bytes, "%s used only %s of the %s that %s processor%s can do", ranks, fv_words_seconds(c->cpu_s, had),
              fv_words_seconds((double)r->cpus * r->app_time_s, all),
-             r->cpus == 1 ? "this processor" : "these processors");
+             c->ranks == 1  ? "its"
+             : r->cpus == 1 ? "this"
+                            : "these",
+             fv_words_s(r->cpus));
     if (noise && noise->by != FV_NONE && fv_model_noise(m)->others[noise->by].rank == FV_NONE)
-        fv_words_add(why, bytes, ", `%.60s` used %s", fv_model_noise(m)->others[noise->by].name,
+        fv_words_add(why, bytes, "; `%.60s` used %s", fv_model_noise(m)->others[noise->by].name,
                      fv_words_seconds(noise->by_cpu_s, by));
+    else
+        fv_words_add(why, bytes, "; which process used the rest is not known");
 }
 
 static unsigned processors_of(const struct fv_model *m, const char *host)
@@ -99,7 +105,7 @@ static unsigned processors_of(const struct fv_model *m, const char *host)
     return 0;
 }
 
-/* Who had the processors of that rank; returns what to do. */
+/* What had the processors of that rank; returns what to do. */
 static const char *say_who(const struct fv_model *m, const struct fv_rank *r, char *why, size_t bytes)
 {
     const struct company c = company_of(m, r);
@@ -108,26 +114,26 @@ static const char *say_who(const struct fv_model *m, const struct fv_rank *r, ch
 
     if (are_others(r, &c)) {
         say_others(m, r, &c, why, bytes);
-        return "a quieter machine, or processors of their own for the ranks";
+        return "use an idle machine, or give the ranks processors of their own";
     }
     if (r->cpus && c.ranks > r->cpus && r->cpus < all) {
         snprintf(why, bytes, "%zu ranks are bound to %u processor%s of %.200s, which has %u", c.ranks, r->cpus,
                  fv_words_s(r->cpus), r->host, all);
-        return "other processors for each rank (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH; or "
-               "the program binds its ranks itself)";
+        return "do not bind the ranks to the same processors (mpiexec: --bind-to none under Open MPI, -bind-to none "
+               "under MPICH; or the program binds its ranks itself)";
     }
     if (r->cpus && c.ranks > r->cpus) {
         snprintf(why, bytes, "%zu ranks share the %u processor%s of %.200s", c.ranks, r->cpus, fv_words_s(r->cpus),
                  r->host);
-        return "fewer ranks on a host";
+        return "run fewer ranks on a host";
     }
     if (r->cpus && threads > r->cpus && r->cpu_s > BUSY * (double)r->cpus * r->app_time_s) {
         snprintf(why, bytes, "%u threads of a rank have %u processor%s", threads, r->cpus, fv_words_s(r->cpus));
-        return "more processors for each rank (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH), or "
-               "fewer threads";
+        return "give each rank more processors (mpiexec: --bind-to none under Open MPI, -bind-to none under MPICH), or "
+               "run fewer threads";
     }
-    snprintf(why, bytes, "others, or their own threads, ran on their processors");
-    return "a quieter machine, or ranks bound to processors";
+    snprintf(why, bytes, "Their processors ran other processes, or other threads of the ranks");
+    return "use an idle machine, or bind the ranks to processors";
 }
 
 /* Ranks of a host are in one group, most often: what was kept from all its tasks is shared among them. */
@@ -155,14 +161,14 @@ static bool is_throttled(const struct fv_model *m, double without_s)
 
 static const char *say_throttled(char *why, size_t bytes)
 {
-    snprintf(why, bytes, "the quota of processor time of their control group (cpu.max) was used up");
-    return "a larger quota, or as many ranks and threads as it has processors for";
+    snprintf(why, bytes, "The quota of processor time of their control group (cpu.max) was used up");
+    return "raise the quota, or run only as many ranks and threads as it has processors for";
 }
 
 static const char *say_stolen(char *why, size_t bytes)
 {
-    snprintf(why, bytes, "the hypervisor of a virtual machine gave its processors to others");
-    return "a machine that others do not share";
+    snprintf(why, bytes, "The hypervisor gave the processors of this virtual machine to others");
+    return "use a machine that others do not share";
 }
 
 /* Of a rank's time: other threads had no processor for a part of the time that they wanted one, which is that of so
@@ -172,6 +178,20 @@ static double others_without_s(const struct fv_rank *r)
     double busy_s = r->others_cpu_s + r->others_ready_s;
 
     return busy_s > 0 ? r->others_ready_s / busy_s * fmin(busy_s, r->app_time_s) : 0;
+}
+
+/* So long its main thread was runnable; of a killed rank an estimate. NAN: not known. */
+static double without_s(const struct fv_rank *r, enum fv_evidence *evidence)
+{
+    double s = r->ready_s;
+
+    if (isfinite(s))
+        return s;
+    s = r->ready_part * r->app_time_s;
+    if (fv_off_is_known(&r->off) && !(s > r->off.preempted_s)) /* in computing alone */
+        s = r->off.preempted_s;
+    *evidence = FV_EVIDENCE_ESTIMATE;
+    return s;
 }
 
 FV_FINDING(no_processor)
@@ -184,14 +204,8 @@ FV_FINDING(no_processor)
 
     for (uint32_t i = 0; i < m->rank_count; i++) {
         const struct fv_rank *r = &m->ranks[i];
-        double unseen = r->paused_s + r->forgotten_s, s = r->ready_s;
+        double unseen = r->paused_s + r->forgotten_s, s = without_s(r, &evidence);
 
-        if (!isfinite(s)) { /* killed */
-            s = r->ready_part * r->app_time_s;
-            if (fv_off_is_known(&r->off) && !(s > r->off.preempted_s)) /* in computing alone */
-                s = r->off.preempted_s;
-            evidence = FV_EVIDENCE_ESTIMATE;
-        }
         if (!isfinite(s))
             continue;
         if (others_without_s(r) > s) {
@@ -221,10 +235,11 @@ FV_FINDING(no_processor)
                                               : say_who(m, &m->ranks[most], why, sizeof(why));
     finding->rank = most;
     fv_finding_say(f, finding,
-                   "ranks%s were ready to run and had no processor for %s of their time, rank %d longest, %s: %s",
+                   "ranks%s were runnable but had no processor for %s of their time (rank %d longest: %s). %s. All "
+                   "times include this",
                    others_without_s(&m->ranks[most]) > m->ranks[most].ready_s ? ", or threads of theirs," : "",
                    fv_words_percent(sum, total, part), m->ranks[most].world_rank, fv_words_seconds(most_s, each), why);
-    fv_finding_next(f, finding, "%s: all times hold that", next);
+    fv_finding_next(f, finding, "%s", next);
 }
 
 /* Of functions whose calls are so short that measuring one takes a tenth of its own time or more, the one that is
@@ -255,7 +270,7 @@ static void say_most_called(const struct fv_profile *v, struct fv_finding *findi
     fv_frame_brief(path.count ? &path.frames[0] : NULL, v->symbols, name, sizeof(name));
     finding->function = path.count ? path.frames[0].function : NULL;
     fv_path_release(&path);
-    fv_words_add(out, bytes, ": very short functions are instrumented, most often called %s, %s times", name,
+    fv_words_add(out, bytes, ". Very short functions are instrumented; %s is called most often, %s times", name,
                  fv_words_count(most->sum.calls, calls));
 }
 
@@ -290,21 +305,21 @@ FV_FINDING(own_cost)
     if (most)
         say_most_called(v, finding, most, why, sizeof(why));
     if (is_filtered)
-        fv_words_add(why, sizeof(why), "%s functions that the filter leaves out cost time at each call, too",
-                     most ? ";" : ":");
-    fv_finding_say(f, finding, "fvmpi itself has %s of the CPU time, and all times hold that%s",
+        fv_words_add(why, sizeof(why), ". Functions that the filter leaves out also cost time at each call");
+    fv_finding_say(f, finding, "fvmpi itself takes %s of the CPU time, and all times include this%s",
                    fv_words_percent(own_s, all_s, part), why);
     if (most)
         fv_finding_next(
             f, finding,
-            "compile without them: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; which: %s",
+            "compile short functions without it: fvcc --fv:exclude, or -finstrument-functions-exclude-function-list; "
+            "calls of each: %s",
             FV_FINDING_COMMAND(v->model, "report", "--table", "instrumented"));
     else if (is_filtered)
         fv_finding_next(f, finding,
                         "compile what the filter leaves out without -finstrument-functions: fvcc --fv:exclude, or "
                         "-finstrument-functions-exclude-function-list");
     else
-        fv_finding_next(f, finding, "record less: what is recorded, and its options, says fvmpi run --help");
+        fv_finding_next(f, finding, "record less: fvmpi run --help lists what is recorded, with its options");
 }
 
 FV_FINDING(startup)
@@ -323,10 +338,10 @@ FV_FINDING(startup)
     struct fv_finding *finding = fv_finding_add(f, sum, FV_EVIDENCE_EXACT);
     fv_finding_say(f, finding, "MPI_Init and MPI_Finalize take %s of the time",
                    fv_words_percent(sum, m->efficiency.total_s, part));
-    fv_finding_next(f, finding, "a longer run tells more of the program");
+    fv_finding_next(f, finding, "measure a longer run, of which they are a small part");
 }
 
-/* Something is told of the file already: that it is not there, or is another one. */
+/* There is a remark about the file already: that it is not there, or is another one. */
 static bool is_a_problem(const struct fv_profile *v, const char *module)
 {
     const struct fv_problems *p = &v->model->problems;
@@ -363,6 +378,6 @@ FV_FINDING(no_symbols)
     if (!module || nameless <= NAMELESS * all || is_a_problem(v, module))
         return;
     struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
-    fv_finding_say(f, finding, "most call sites have no names of functions: %s has no symbols", module);
+    fv_finding_say(f, finding, "most call sites have no function names: %s has no symbols", module);
     fv_finding_next(f, finding, "compile with -g and do not strip it, or install its debug symbols");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Findings of memory: whose grows, and time in the allocator. */
+/* Findings of memory: ranks whose memory grows, and time in the allocator. */
 #include "profile/findings/findings.h"
 #include "profile/memory/memory.h"
 #include "profile/profile.h"
@@ -12,8 +12,8 @@
 #define GROWN    0.10                /* of the peak: what came since the run was half as old */
 #define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
 #define LATE     0.75                /* of the run: a mark that is so late is no half of it */
-#define OFTEN    0.25                /* of all allocations: who makes so many is named */
-#define REPEATED 1000                /* calls of the allocator: of fewer it is not who asks too often */
+#define OFTEN    0.25                /* of all allocations: a call path with so many is named */
+#define REPEATED 1000                /* calls of the allocator: of fewer it is not what is called too often */
 #define SAMPLES  16 /* of small allocations: from so many on their number is known well enough for that */
 
 /* ---- growth ---- */
@@ -124,7 +124,7 @@ static const struct fv_allocation_part *grower(const struct fv_model *m, const s
                : NULL;
 }
 
-/* Who allocated it, and what to do. */
+/* Which function allocated it, and what to do. */
 static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                        const struct fv_rank *r, uint64_t all_growth, char *who, size_t room)
 {
@@ -135,10 +135,10 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
 
     who[0] = '\0';
     if (!fv_model_memory(m)->rank_count) {
-        fv_finding_next(f, finding, "who allocates it: fvmpi run --memory");
+        fv_finding_next(f, finding, "fvmpi run --memory names the function that allocates it");
         return;
     }
-    fv_finding_next(f, finding, "what is never freed: %s",
+    fv_finding_next(f, finding, "allocations that are never freed: %s",
                     FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-live_bytes"));
     const struct fv_allocation_part *part = grower(m, r, all_growth, &growth);
     if (!part || !fv_path_first(v->symbols, part->node, &frame))
@@ -146,7 +146,7 @@ static void say_grower(const struct fv_profile *v, struct fv_findings *f, struct
     finding->function = frame.function;
     finding->file = frame.file;
     finding->line = frame.line;
-    snprintf(who, room, "; %s%s of that by %s", fv_allocation_is_exact(&part->sum) ? "" : "about ",
+    snprintf(who, room, ". %s%s of that was allocated by %s", fv_allocation_is_exact(&part->sum) ? "" : "About ",
              fv_words_bytes((uint64_t)growth, bytes), fv_frame_words(&frame, v->symbols, where, sizeof(where)));
 }
 
@@ -179,7 +179,7 @@ FV_FINDING(memory)
     const uint64_t end_bytes = middle.bytes + growth;
     finding->rank = (uint32_t)(most - m->ranks);
     if (count > 1)
-        snprintf(whose, sizeof(whose), "that of rank %d most, ", most->world_rank);
+        snprintf(whose, sizeof(whose), "rank %d most, ", most->world_rank);
     say_grower(v, f, finding, most, growth, who, sizeof(who));
     fv_finding_say(
         f, finding,
@@ -210,7 +210,7 @@ static double allocations_of(const struct fv_allocations *all)
     return calls;
 }
 
-/* Who allocates most often, if its number is known well; NULL: nobody does much more than others. */
+/* What allocates most often, if its number is known well; NULL: none does so much more than others. */
 static const struct fv_allocation_place *most_often(const struct fv_allocations *all)
 {
     const struct fv_allocation_place *most = NULL;
@@ -245,13 +245,14 @@ FV_FINDING(allocator)
         finding->function = frame.function;
         finding->file = frame.file;
         finding->line = frame.line;
-        snprintf(who, sizeof(who), "; most often called by %s, %s%s times",
+        snprintf(who, sizeof(who), ". %s allocates most often, %s%s time%s",
                  fv_frame_words(&frame, v->symbols, where, sizeof(where)),
                  fv_allocation_is_exact(&most->sum) ? "" : "about ",
-                 fv_words_count((uint64_t)most->sum.allocated.count, count));
+                 fv_words_count((uint64_t)most->sum.allocated.count, count),
+                 fv_words_s((uint64_t)most->sum.allocated.count));
     }
     fv_finding_say(f, finding, "malloc(), free() and the like take about %s of the time%s",
                    fv_words_percent(sum, m->efficiency.total_s, part), who);
-    fv_finding_next(f, finding, "keep what is allocated over and over, or another allocator; who allocates: %s",
+    fv_finding_next(f, finding, "reuse memory instead of allocating it again, or try another allocator; call paths: %s",
                     FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-allocations"));
 }

@@ -71,7 +71,7 @@ static uint32_t main_site(const struct fv_model *m)
     return FV_NONE;
 }
 
-/* Ranks that come late make the others' messages wait, which is no latency. */
+/* Ranks that come late make the others' messages wait, which is no latency. By the trace, also those of noise. */
 static double explained_s(const struct fv_findings *f)
 {
     static const char *const late[] = { "late_rank", FV_NO_PROGRESS, "blocked_rank", "load_imbalance" };
@@ -81,6 +81,8 @@ static double explained_s(const struct fv_findings *f)
         for (size_t k = 0; k < sizeof(late) / sizeof(*late); k++)
             if (!strcmp(f->items[i].def->name, late[k]))
                 sum += f->items[i].lost_s;
+    for (size_t i = 0; i < f->count; i++)
+        sum += f->items[i].charged_s;
     return sum;
 }
 
@@ -108,7 +110,7 @@ static bool is_latency(const struct fv_model *m, uint64_t messages, double lost_
     return m->causes.source == FV_CAUSES_TRACE || lost_s - for_others_s >= MUCH * m->efficiency.total_s;
 }
 
-/* Who waits for a processor makes the rank wait that is to get its messages. */
+/* A rank that waits for a processor makes the rank wait that is to get its messages. */
 static double without_processor_s(const struct fv_findings *f)
 {
     const struct fv_finding *disturbed = fv_findings_named(f, FV_FINDING_DISTURBED);
@@ -130,7 +132,7 @@ FV_FINDING(small_messages)
         return;
     lost_s -= without_processor_s(f);
     if (lost_s < MUCH * total_s) {
-        fv_findings_leave(f, "what %s messages of %s on average cost: others had processors of the ranks",
+        fv_findings_leave(f, "what %s messages of %s on average cost: ranks had no processor for as long",
                           fv_words_count(s.count, count), fv_words_bytes(s.bytes / s.count, size));
         return;
     }
@@ -139,13 +141,13 @@ FV_FINDING(small_messages)
     fv_place_words(&places, site, FV_PLACE_MPI, where, sizeof(where));
     finding->site = site;
     bool latency = is_latency(m, s.count, lost_s);
-    fv_finding_say(f, finding, "%s messages of %s on average: their latency%s; most in %s",
+    fv_finding_say(f, finding, "%s messages of %s on average: their cost is latency%s. The largest part is in %s",
                    fv_words_count(s.count, count), fv_words_bytes(s.bytes / s.count, size),
-                   latency ? "" : ", or ranks that take turns", where);
+                   latency ? ", not bandwidth" : ", or the ranks take turns", where);
     if (latency)
-        fv_finding_next(f, finding, "send fewer and longer ones, or more at once; sizes: %s",
+        fv_finding_next(f, finding, "send fewer and longer messages, or several at once; sizes: %s",
                         FV_FINDING_COMMAND(m, "report", "--table", "message_sizes"));
     else
-        fv_finding_next(f, finding, "a trace tells which: fvmpi run --trace, then fvunify");
+        fv_finding_next(f, finding, "a trace shows which of the two: fvmpi run --trace, then fvunify");
     fv_places_release(&places);
 }

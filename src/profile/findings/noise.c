@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run that others disturbed: what their preemption of ranks cost, before which call, and who it was. */
+/* A disturbed run: what the preemption of ranks cost, before which call, and by which process. */
 #include "profile/findings/findings.h"
 #include "profile/machine/facts.h"
 #include "profile/noise/noise.h"
@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* " by `python3`, most likely: process 123 had 3.10 s of CPU time meanwhile and may run there"; "": it is not known. */
+/* "Most likely by `python3`: process 123 used 3.10 s of CPU time and may run on the same processors"; "": it is not
+ * known. */
 static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
 {
     uint32_t by = fv_model_noise(m)->ranks[rank].by;
@@ -19,7 +20,7 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
     out[0] = '\0';
     const struct fv_rank *r = &m->ranks[rank];
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus) {
-        snprintf(out, bytes, ", most likely by threads of its own: %u threads have %u processor%s",
+        snprintf(out, bytes, ". Most likely its own threads did it: %u threads have %u processor%s",
                  fv_threads_at_least(m, r), r->cpus, fv_words_s(r->cpus));
         return out;
     }
@@ -27,20 +28,23 @@ static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t 
         return out;
     const struct fv_noise_other *o = &fv_model_noise(m)->others[by];
     if (o->rank != FV_NONE)
-        snprintf(out, bytes, " by rank %d, most likely: it is bound to the same processor",
+        snprintf(out, bytes, ". Most likely rank %d did it, which is bound to the same processor",
                  m->ranks[o->rank].world_rank);
     else if (fv_model_noise(m)->ranks[rank].by_count > 1)
         snprintf(out, bytes,
-                 " by `%s`, most likely: %u processes of that name had %s of CPU time meanwhile and may run there",
+                 ". Most likely `%s` did it: %u processes of that name used %s of CPU time and may run on the same "
+                 "processors",
                  o->name, fv_model_noise(m)->ranks[rank].by_count,
                  fv_words_seconds(fv_model_noise(m)->ranks[rank].by_cpu_s, cpu));
     else
-        snprintf(out, bytes, " by `%s`, most likely: process %u had %s of CPU time meanwhile and may run there",
+        snprintf(out, bytes,
+                 ". Most likely `%s` did it: process %u used %s of CPU time and may run on the same processors",
                  o->name, o->pid, fv_words_seconds(o->cpu_s, cpu));
     return out;
 }
 
-/* ", most of it before MPI_Allreduce in solve() at cg.c:212"; "": of no single place. Of what the loss is of. */
+/* ", mostly between MPI_Allreduce in solve() at cg.c:212 and the collective call before it"; "": of no single place.
+ * Of what the loss is of. */
 static char *say_where(const struct fv_profile *v, struct fv_finding *finding, const struct fv_noise_loss *loss,
                        char *out, size_t bytes)
 {
@@ -52,8 +56,8 @@ static char *say_where(const struct fv_profile *v, struct fv_finding *finding, c
         if ((loss->is_of_calls ? n->places[i].cost_s : n->places[i].preempted_s) > 0.5 * loss->seconds)
             finding->site = n->places[i].site;
     if (finding->site != FV_NONE)
-        snprintf(out, bytes, ", most of it before %s in %s", fv_place_function(v->model, finding->site),
-                 fv_place_inner(v, finding->site, place, sizeof(place)));
+        snprintf(out, bytes, ", mostly between %s in %s and the collective call before it",
+                 fv_place_function(v->model, finding->site), fv_place_inner(v, finding->site, place, sizeof(place)));
     return out;
 }
 
@@ -71,19 +75,19 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
     const struct fv_rank *r = &m->ranks[rank];
 
     if (is_throttled)
-        return "a larger quota, or as many ranks and threads as it has processors for: fvmpi doctor tells which group "
-               "has it";
+        return "raise the quota, or run only as many ranks and threads as it has processors for; fvmpi doctor names "
+               "the control group";
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus)
-        return "more processors for each rank (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, "
-               "-bind-to none under MPICH), or fewer threads";
+        return "give each rank more processors (mpiexec: --bind-to none, or --map-by socket:PE=N, under Open MPI, "
+               "-bind-to none under MPICH), or run fewer threads";
     if (r->cpus && host && r->cpus < host->processors)
-        return "the rank is bound already: keep other programs off its processors, or use a quieter machine; fvmpi "
-               "doctor shows what disturbs";
-    return "what else disturbs: fvmpi doctor; keep ranks on processors of their own: "
-           "fvmpi run --pin cores -- mpiexec ...";
+        return "the rank is bound already: keep other programs off its processors, or use an idle machine; fvmpi "
+               "doctor shows what disturbs the run";
+    return "bind each rank to processors of its own: fvmpi run --pin cores -- mpiexec ...; fvmpi doctor shows what "
+           "disturbs the run";
 }
 
-/* Where ranks share processors they preempt each other, which is no noise, and is told (machine.c). */
+/* Where ranks share processors they preempt each other, which is no noise, and has its own finding (machine.c). */
 FV_FINDING(noise)
 {
     const struct fv_model *m = v->model;
@@ -100,10 +104,12 @@ FV_FINDING(noise)
     say_where(v, finding, &loss, where, sizeof(where));
     if (is_throttled)
         snprintf(who, sizeof(who), ", by the quota of processor time of its control group (cpu.max)");
-    fv_finding_say(f, finding, "noise: preemption of %srank %d%s for %s%s%s",
-                   loss.rank_s > 0.5 * loss.seconds ? "" : "several ranks, of ", m->ranks[rank].world_rank,
-                   loss.rank_s > 0.5 * loss.seconds ? "" : " most,",
-                   fv_words_seconds(fv_noise_preempted_of(m, rank), own), where,
-                   is_throttled ? who : say_who(m, rank, who, sizeof(who)));
+    else
+        say_who(m, rank, who, sizeof(who));
+    fv_finding_say(f, finding,
+                   loss.rank_s > 0.5 * loss.seconds
+                       ? "rank %d was preempted outside of MPI for %s%s%s"
+                       : "several ranks were preempted outside of MPI, rank %d longest: for %s%s%s",
+                   m->ranks[rank].world_rank, fv_words_seconds(fv_noise_preempted_of(m, rank), own), where, who);
     fv_finding_next(f, finding, "%s", next_of(m, rank, is_throttled));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Findings: a lock that threads wait for, workers without work, and teams whose threads have not the same (fvmpi run
- * --threads). */
+/* Findings: a lock that threads wait for, workers without work, and teams whose threads work for different times (fvmpi
+ * run --threads). */
 #include "profile/findings/findings.h"
 #include "profile/profile.h"
 #include "profile/threads/lock_words.h"
@@ -76,15 +76,16 @@ FV_FINDING(contended_lock)
         return;
     struct fv_finding *finding = fv_finding_add(f, of_ranks(v, most->n.wait_s), FV_EVIDENCE_EXACT);
     if (most->n.hold_count)
-        snprintf(by, sizeof(by), ", held for %s in all", fv_words_seconds(most->n.hold_s, held));
+        snprintf(by, sizeof(by), ". It was held for %s in all", fv_words_seconds(most->n.hold_s, held));
     place(v, finding, most, where, sizeof(where));
-    fv_finding_say(f, finding, "threads wait for the lock %s: %s times, %s together, %s of the threads' time%s%s%s",
-                   fv_view_lock_words(v, most, name, sizeof(name)), fv_words_count(most->n.contended, count),
-                   fv_words_seconds(most->n.wait_s, waited), fv_words_percent(most->n.wait_s, locks->thread_s, part),
-                   by, where[0] ? "; most in " : "", where);
+    fv_finding_say(f, finding, "threads waited %s time%s for the lock %s: %s together, %s of the threads' time%s%s%s",
+                   fv_words_count(most->n.contended, count), fv_words_s(most->n.contended),
+                   fv_view_lock_words(v, most, name, sizeof(name)), fv_words_seconds(most->n.wait_s, waited),
+                   fv_words_percent(most->n.wait_s, locks->thread_s, part), by,
+                   where[0] ? ". The largest part is in " : "", where);
     fv_finding_next(f, finding, "%s%s",
-                    most->n.hold_count ? "hold it for less, or have several; who holds it: "
-                                       : "who holds it: fvmpi run --threads=hold, or ",
+                    most->n.hold_count ? "hold it for a shorter time, or use several locks; where it is held: "
+                                       : "where it is held: fvmpi run --threads=hold, or ",
                     FV_FINDING_COMMAND(v->model, "report", "--table", "lock_sites"));
 }
 
@@ -113,10 +114,11 @@ FV_FINDING(idle_workers)
         return;
     struct fv_finding *finding = fv_finding_add(f, of_ranks(v, locks->idle_s), FV_EVIDENCE_ESTIMATE);
     place(v, finding, most, where, sizeof(where));
-    fv_finding_say(f, finding, "%u workers%s idle for want of tasks: %s together, %s of the threads' time%s%s", workers,
-                   v->model->rank_count > 1 ? " of a rank" : "", fv_words_seconds(locks->idle_s, idle),
-                   fv_words_percent(locks->idle_s, locks->thread_s, part), where[0] ? "; most in " : "", where);
-    fv_finding_next(f, finding, "give them work earlier and in larger parts, or have fewer of them: %s",
+    fv_finding_say(f, finding, "%u workers%s are idle, without tasks: %s together, %s of the threads' time%s%s",
+                   workers, v->model->rank_count > 1 ? " of a rank" : "", fv_words_seconds(locks->idle_s, idle),
+                   fv_words_percent(locks->idle_s, locks->thread_s, part), where[0] ? ". The largest part is in " : "",
+                   where);
+    fv_finding_next(f, finding, "give them work earlier and in larger parts, or use fewer of them: %s",
                     FV_FINDING_COMMAND(v->model, "stacks"));
 }
 
@@ -135,8 +137,8 @@ static bool is_team(const struct fv_phase *phase)
     return phase->kind == FV_PHASE_OMP && phase->node && s->threads_max > 1 && !(s->cpus && s->threads_max > s->cpus);
 }
 
-/* Times of threads hold what they had no processor for: on a run that lost more by that than by the team, nothing is
- * known of the team. */
+/* Times of threads include waiting for a processor: on a run that lost more by that than by the team, nothing is known
+ * of the team. */
 FV_FINDING(thread_imbalance)
 {
     const struct fv_phases *phases = fv_model_phases(v->model);
@@ -156,7 +158,7 @@ FV_FINDING(thread_imbalance)
         return;
     if (fv_finding_is_disturbance(f, most_s)) {
         fv_findings_leave(
-            f, "whether the threads of a team work alike: others had processors for longer than threads differ");
+            f, "whether the threads of a team work alike: ranks had no processor for longer than threads differ");
         return;
     }
     struct fv_finding *finding = fv_finding_add(
@@ -164,12 +166,11 @@ FV_FINDING(thread_imbalance)
     set_function(v, finding, most->node);
     fv_finding_say(f, finding,
                    "threads of the OpenMP region in %s work for different times: the longest of a team %s in all, the "
-                   "mean %s; thread %u of rank %d works "
-                   "longest",
+                   "mean %s. Thread %u of rank %d works longest",
                    fv_path_words(v->symbols, most->node, 0, where, sizeof(where)),
                    fv_words_seconds(most->sums.useful_longest_s, longest),
                    fv_words_seconds(mean_work_s(&most->sums), mean), most->busiest.number,
                    v->model->ranks[most->busiest.rank].world_rank);
-    fv_finding_next(f, finding, "schedule(dynamic), or loops of smaller parts; what that would bring: %s",
+    fv_finding_next(f, finding, "use schedule(dynamic), or loops of smaller parts; possible gain: %s",
                     FV_FINDING_COMMAND(v->model, "stacks"));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding: much of the time is known to be waiting, and no other finding tells what for. Where that is, and as far as
- * sums over a run can tell, which pattern it has. Only a trace knows who waited for whom. */
+/* Finding: much of the time is known to be waiting, and no other finding explains it. Where that is, and as far as sums
+ * over a run show it, which pattern it has. Only a trace knows which rank waited for which. */
 #include "profile/findings/findings.h"
 #include "profile/places.h"
 #include "profile/profile.h"
@@ -13,7 +13,7 @@
 #define SITES  3    /* that are named, at most ... */
 #define NAMED  0.1  /* ... each with this part of the waiting */
 #define ALIKE  0.9  /* load balance */
-#define ALL    0.5  /* of the mean: who waits less does not wait as others do */
+#define ALL    0.5  /* of the mean: a rank that waits less does not wait as others do */
 #define LINEAR 0.9  /* correlation of waiting with the number of the rank */
 #define SPREAD 0.5  /* of the longest: what waiting must grow by */
 
@@ -28,7 +28,7 @@ static double explained_s(const struct fv_findings *f)
 
         for (size_t k = 0; k < sizeof(others) / sizeof(*others); k++)
             counts = counts && strcmp(f->items[i].def->name, others[k]);
-        sum += counts ? f->items[i].lost_s : 0;
+        sum += (counts ? f->items[i].lost_s : 0) + f->items[i].charged_s;
     }
     return sum;
 }
@@ -99,8 +99,8 @@ static bool is_of_messages(const struct fv_model *m, const struct fv_site *s)
     return m->functions[s->function].class == FV_CLASS_P2P || m->functions[s->function].class == FV_CLASS_COMPLETION;
 }
 
-/* "; waiting there grows from rank 0, 0 s, to rank 3, 2.10 s: each rank waits for the one before it, as in a pipeline":
- * of messages. False: it does not. */
+/* ". In MPI_Recv in sweep() at pipe.c:30, waiting grows from rank 0 (0 s) to rank 3 (2.10 s): each rank waits for the
+ * one before it, as in a pipeline": of messages. False: it does not. */
 static bool say_pipeline(const struct fv_profile *v, double wait_s, char *out, size_t bytes)
 {
     const struct fv_model *m = v->model;
@@ -115,11 +115,11 @@ static bool say_pipeline(const struct fv_profile *v, double wait_s, char *out, s
     if (site == FV_NONE || fabs(r) < LINEAR)
         return false;
     fv_words_add(out, bytes,
-                 "; in %s in %s waiting %s from rank %d, %s, to rank %d, %s: each rank waits for the one %s it, as in "
-                 "a pipeline",
+                 ". In %s in %s, waiting %s from rank %d (%s) to rank %d (%s): each rank waits for the one %s it, as "
+                 "in a pipeline",
                  fv_place_function(m, site), fv_place_inner(v, site, place, sizeof(place)), r > 0 ? "grows" : "falls",
                  m->ranks[0].world_rank, fv_words_seconds(first, least), m->ranks[m->rank_count - 1].world_rank,
-                 fv_words_seconds(last, most), r > 0 ? "before" : "behind");
+                 fv_words_seconds(last, most), r > 0 ? "before" : "after");
     return true;
 }
 
@@ -135,10 +135,11 @@ static bool say_moving(const struct fv_model *m, char *out, size_t bytes)
     }
     if (!(m->efficiency.load_balance >= ALIKE) || least < ALL * sum / (double)m->rank_count)
         return false;
-    fv_words_add(out, bytes,
-                 "; in sum the ranks compute alike (load balance %s), and all of them wait: the slow rank is another "
-                 "one each time, or ranks take turns",
-                 fv_words_percent(m->efficiency.load_balance, 1, balance));
+    fv_words_add(
+        out, bytes,
+        ". Over the run the ranks compute alike (load balance %s), and all of them wait: the slow rank changes, "
+        "or ranks take turns",
+        fv_words_percent(m->efficiency.load_balance, 1, balance));
     return true;
 }
 
@@ -150,7 +151,7 @@ static void say_most(const struct fv_model *m, struct fv_finding *finding, char 
     for (uint32_t i = 1; i < m->rank_count; i++)
         most = m->ranks[i].wait_time_s > m->ranks[most].wait_time_s ? i : most;
     finding->rank = most;
-    fv_words_add(out, bytes, "; rank %d waits longest, %s", m->ranks[most].world_rank,
+    fv_words_add(out, bytes, ". Rank %d waits longest: %s", m->ranks[most].world_rank,
                  fv_words_seconds(m->ranks[most].wait_time_s, waited));
 }
 
@@ -159,11 +160,13 @@ static void say_next(const struct fv_profile *v, struct fv_findings *f, struct f
     const struct fv_model *m = v->model;
 
     if (m->causes.source == FV_CAUSES_TRACE)
-        fv_finding_next(f, finding, "who waits for whom: %s", FV_FINDING_COMMAND(m, "report", "--table", "culprits"));
+        fv_finding_next(f, finding, "ranks that others wait for: %s",
+                        FV_FINDING_COMMAND(m, "report", "--table", "culprits"));
     else if (m->ranks[0].traced)
-        fv_finding_next(f, finding, "who waits for whom, from the trace: %s", FV_COMMAND("fvunify", m->directory));
+        fv_finding_next(f, finding, "the trace shows which rank waits for which: %s",
+                        FV_COMMAND("fvunify", m->directory));
     else
-        fv_finding_next(f, finding, "a trace tells who waits for whom: fvmpi run --trace, then fvunify");
+        fv_finding_next(f, finding, "a trace shows which rank waits for which: fvmpi run --trace, then fvunify");
 }
 
 FV_FINDING(waiting)
@@ -176,22 +179,22 @@ FV_FINDING(waiting)
     if (m->rank_count < 2 || m->hang || m->efficiency.wait_kind == FV_WAIT_UNKNOWN || !fv_finding_worth(v, left_s))
         return;
     if (disturbed && left_s - disturbed->lost_s < MUCH * total_s) {
-        fv_findings_leave(f, "what ranks wait for, %s of their time: others had processors of theirs for as long",
+        fv_findings_leave(f, "what ranks wait for (%s of their time): they had no processor for as long",
                           fv_words_percent(left_s, total_s, part));
         return;
     }
     if (left_s < MUCH * total_s) {
-        fv_findings_leave(f, "what ranks wait for, %s of their time; %s", fv_words_percent(left_s, total_s, part),
-                          m->causes.source == FV_CAUSES_TRACE ? "the table of waiting tells more"
-                                                              : "fvmpi run --trace, then fvunify, tells it");
+        fv_findings_leave(f, "what ranks wait for (%s of their time): %s", fv_words_percent(left_s, total_s, part),
+                          m->causes.source == FV_CAUSES_TRACE ? "section Waiting has more"
+                                                              : "fvmpi run --trace, then fvunify, shows it");
         return;
     }
     struct fv_finding *finding =
         fv_finding_add(f, left_s, m->efficiency.wait_kind == FV_WAIT_EXACT ? FV_EVIDENCE_EXACT : FV_EVIDENCE_ESTIMATE);
     say_sites(v, finding, wait_s, sites, sizeof(sites));
-    snprintf(text, sizeof(text), "ranks wait in MPI, and %s: %s",
-             m->causes.source == FV_CAUSES_TRACE ? "no single place is the cause" : "a profile does not tell for whom",
-             sites);
+    snprintf(text, sizeof(text), "ranks wait in MPI, longest in %s. %s", sites,
+             m->causes.source == FV_CAUSES_TRACE ? "No single place is the cause"
+                                                 : "A profile does not show for which rank");
     if (!say_pipeline(v, wait_s, text, sizeof(text)) && !say_moving(m, text, sizeof(text)))
         say_most(m, finding, text, sizeof(text));
     fv_finding_say(f, finding, "%s", text);

@@ -241,8 +241,8 @@ static void finish_noise(struct fv_build *b, void *state)
         qsort(n->others, n->other_count, sizeof(*n->others), by_host_and_most);
     if (!n->whole)
         fv_problem_add(&b->model->problems, FV_PROBLEM_NOTE, NULL,
-                       "preemption before some collective calls had no room in its log: what noise cost is told too "
-                       "low (raise FVMPI_COLLECTIVES_MAX)");
+                       "preemption before some collective calls had no room in its log: the cost of noise is too low "
+                       "(raise FVMPI_COLLECTIVES_MAX)");
     for (size_t i = 0; i < n->rank_count; i++)
         n->ranks[i].throttled_s = b->model->ranks[i].throttled_s > 0 ? b->model->ranks[i].throttled_s
                                                                      : throttled_of(b->model, b->model->ranks[i].host);

@@ -193,7 +193,7 @@ static const struct fv_column_def rank_columns[] = {
     { "preempted_s", "preempted", "s",
       "Time that other threads used its processor outside of MPI, from the kernel's context switches. Null: not known.",
       FV_GET(FV_TYPE_REAL, get_preempted), .flags = FV_NULLABLE },
-    { "ready_s", "ready", "s",
+    { "ready_s", "preempted, with MPI", "s",
       "Time that its main thread was runnable without a processor, in MPI and outside. Null: not known.",
       FV_GET(FV_TYPE_REAL, get_ready), .flags = FV_NULLABLE },
     { "stolen_s", "stolen", "s",
@@ -248,7 +248,7 @@ static const struct fv_relation other_processes_relation = {
     .of_ranks = true,
     .name = "other_processes",
     .key = "other_processes",
-    .title = "Other processes",
+    .title = "Processes of the nodes",
     .doc = "Processes with CPU time of at least 1 % of the run, by node and CPU time, most first. Ranks are included, "
            "without the observing rank. From /proc at begin and end; processes that ended before are missing. At most "
            "256.",

@@ -80,7 +80,7 @@ static size_t put_disturbed(const struct fv_page *p, const struct fv_diff *d)
     }
     if (!*text)
         return 0;
-    fv_page_item(p, FV_RED, 0, "not quiet: ranks were ready to run and had no processor for %s: changes hold that",
+    fv_page_item(p, FV_RED, 0, "noisy: ranks were runnable but had no processor for %s. All changes include this",
                  text);
     return 2;
 }
@@ -307,7 +307,7 @@ static char *say_finding(const struct fv_diff *d, const struct fv_diff_entry_row
     return out;
 }
 
-/* The first line of all tells who was not quiet. */
+/* The first line of all names a noisy side. */
 static bool is_told_here(const struct fv_diff_entry_row *e, enum fv_diff_join join)
 {
     return e->table == table_of("findings") && e->join == join && strcmp(e->name, FV_FINDING_DISTURBED) != 0;

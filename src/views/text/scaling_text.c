@@ -28,8 +28,9 @@ static const char *why(enum fv_scaling_metric worst)
     switch (worst) {
     case FV_SCALES_LOAD_BALANCE: return "work is shared less evenly; fvmpi report names the rank and the function";
     case FV_SCALES_COMMUNICATION:
-        return "more of the time is in MPI; fvmpi run --trace tells waiting and moving data apart";
-    case FV_SCALES_SERIALIZATION: return "ranks wait for each other in turn; fvmpi report names who makes whom wait";
+        return "more of the time is in MPI; fvmpi run --trace separates waiting from moving data";
+    case FV_SCALES_SERIALIZATION:
+        return "ranks wait for each other in turn; fvmpi report names the ranks that others wait for";
     case FV_SCALES_TRANSFER: return "moving data takes more of the time; fvmpi report says which calls";
     case FV_SCALES_OPENMP: return "threads within a rank; fvmpi stacks says what takes their speedup";
     case FV_SCALES_COMPUTATION:
@@ -39,7 +40,7 @@ static const char *why(enum fv_scaling_metric worst)
     case FV_SCALES_INSTRUCTIONS:
         return "all ranks together execute more instructions: copies, halos, work that each rank does again";
     case FV_SCALES_IPC:
-        return "a cycle does less: memory or caches that ranks share; fvmpi run --counters stalls tells what it waits "
+        return "a cycle does less: memory or caches that ranks share; fvmpi run --counters stalls shows what it waits "
                "for";
     case FV_SCALES_FREQUENCY:
         return "fewer cycles in the same time: the clock falls with the processors that are busy, or ranks had no "

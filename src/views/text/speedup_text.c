@@ -42,7 +42,7 @@ static const struct part {
       IN_THREE },
     { "memory", "m", "m", "threads share its bandwidth, and all else but the cache", FV_RED,
       offsetof(struct fv_speedup_point, alone.memory), IN_THREE },
-    { "cache and memory", "x", "x", "that threads share: they could not be told apart", FV_RED,
+    { "cache and memory", "x", "x", "that threads share: they could not be separated", FV_RED,
       offsetof(struct fv_speedup_point, alone.shared), IN_TWO },
 };
 enum { PARTS = sizeof(parts) / sizeof(*parts) };
@@ -120,7 +120,7 @@ static const char *const separations[FV_ALONE_VERDICTS] = {
         "a thread that ran alone came to no barrier: it spins for another one: the phase is not separable",
     [FV_ALONE_BARRIERS] = "threads did not come together, as barriers of some of them do: the phase is not separable",
     [FV_ALONE_CREATOR] = "the thread that made the others works, too: the phase is not separable",
-    [FV_ALONE_NESTED] = "a phase within the phase, or other threads that were made meanwhile: it is not separable",
+    [FV_ALONE_NESTED] = "a phase within the phase, or other threads that were made during it: it is not separable",
     [FV_ALONE_LARGE] = "too many threads to be parked",
     [FV_ALONE_LATE] = "the process that holds the rest of the cache did not answer",
     [FV_ALONE_LEFT] = "a thread that ran alone did not come to its end",
@@ -136,8 +136,8 @@ static const char *const separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache: cache and memory are one component",
     [FV_ALONE_UNEQUAL] = "threads have unequal work, and there were too few instances for each to run alone a few "
                          "times: the one that did does not stand for all",
-    [FV_ALONE_MORE] =
-        "alone a thread takes longer than together: it does more, as in loops whose iterations go to who comes first",
+    [FV_ALONE_MORE] = "alone a thread takes longer than together: it does more, as in loops whose iterations go to the "
+                      "thread that comes first",
     [FV_ALONE_SHARED] = "with its part of the cache a thread takes longer alone than together: threads share data, of "
                         "which each has all",
     [FV_ALONE_TOO_LARGE] =
@@ -147,7 +147,7 @@ static const char *const separations[FV_ALONE_VERDICTS] = {
 static void put_separation(const struct fv_page *p, const struct fv_speedup_point *point)
 {
     if (separations[point->alone.verdict])
-        fv_page_item(p, FV_YELLOW, 4, "cache and memory are not told apart: %s", separations[point->alone.verdict]);
+        fv_page_item(p, FV_YELLOW, 4, "cache and memory are not separated: %s", separations[point->alone.verdict]);
 }
 
 static void put_curve(const struct fv_page *p, const struct fv_speedup *s, const struct fv_speedup_phase *phase)
@@ -207,7 +207,7 @@ static const char *const reasons[FV_SPEEDUP_REJECTS] = {
     [FV_SPEEDUP_SPREAD] = "the two shortest runs with one thread differ by more than 5 %: the machine is not quiet; "
                           "fvmpi doctor says why, --repeats=5 may help",
     [FV_SPEEDUP_OFF_CPU] = "for more than 2 % of their time threads were off their processors without waiting for each "
-                           "other: other programs, I/O or sleep; the rest can't be told apart",
+                           "other: other programs, I/O or sleep; the rest cannot be separated",
     [FV_SPEEDUP_TOO_LARGE] = "a speedup above 1.05 N: runs with one thread did other work, or its data does not fit "
                              "into the cache of one processor",
 };
@@ -277,7 +277,7 @@ static const struct share_part {
       IN_THREE },
     { "memory", "m", "m", "they share its bandwidth, and all else but the cache: clocks, execution units of a core",
       FV_RED, offsetof(struct fv_throughput_point, memory), IN_THREE },
-    { "cache and memory", "x", "x", "that they share, clocks, execution units of a core: not told apart", FV_RED,
+    { "cache and memory", "x", "x", "that they share, clocks, execution units of a core: not separated", FV_RED,
       offsetof(struct fv_throughput_point, sharing), IN_TWO },
 };
 enum { SHARE_PARTS = sizeof(share_parts) / sizeof(*share_parts) };
@@ -349,8 +349,9 @@ static const char *const share_separations[FV_ALONE_VERDICTS] = {
     [FV_ALONE_LEFT] = "a rank ended, or never came, while it was its turn",
     [FV_ALONE_CUT] = "one at a time they took much longer than one after the other: their turns, between calls of MPI, "
                      "are too short",
-    [FV_ALONE_OFF_CPU] = "who worked alone was off the processor for more than 2 % of the time: that measurement is "
-                         "dropped (of a script's commands nothing is measured: name the program itself)",
+    [FV_ALONE_OFF_CPU] =
+        "the one that worked alone was off the processor for more than 2 % of the time: that measurement is "
+        "dropped (of a script's commands nothing is measured: name the program itself)",
     [FV_ALONE_VARIES] = "the two shortest runs with one at a time differ by more than 10 %: the machine is not quiet; "
                         "fvmpi doctor says why, --repeats=5 may help",
     [FV_ALONE_NO_PART] = "there is no run with a part of the cache",
@@ -370,10 +371,10 @@ static void put_remarks(const struct fv_page *p, const struct fv_throughput *t, 
         fv_page_item(
             p, FV_YELLOW, 4,
             "no stack: they were off their processors for more than 2 %% of the time: I/O, sleep, or other programs; "
-            "or copies have threads that need more processors than there are, of which --threads tells");
+            "or copies have threads that need more processors than there are (--threads shows them)");
     if (why)
         fv_page_item(p, FV_YELLOW, 4,
-                     isfinite(point->sharing) ? "cache and memory are not told apart: %s"
+                     isfinite(point->sharing) ? "cache and memory are not separated: %s"
                                               : "what sharing takes is not known: %s",
                      why);
     if (point->is_least && isfinite(point->sharing))

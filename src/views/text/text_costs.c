@@ -108,7 +108,7 @@ static int by_ticks(const void *a, const void *b)
     const struct ranked *x = a, *y = b;
 
     if (x->ticks != y->ticks)
-        return x->ticks < y->ticks ? -1 : 1; /* smallest first: each is put before the ones of before */
+        return x->ticks < y->ticks ? -1 : 1; /* smallest first: each is put before the earlier ones */
     return (x->branch < y->branch) - (x->branch > y->branch);
 }
 
@@ -257,17 +257,15 @@ static void put_summary(const struct section *s)
                  fv_words_percent((double)c->fvmpi_ticks, (double)c->all.ticks, a));
     fv_page_paragraph(
         s->page, FV_PLAIN, 2,
-        "%s samples of the CPU clock in user mode, of %zu thread%s, stand for %s%s: %s in MPI, %s waiting "
-        "for "
-        "threads (sync)%s. n "
-        "samples may be off by 2 sqrt(n) (+-). What sleeps or is in the kernel is not seen here",
-        fv_words_count(c->all.ticks, a), costs->thread_count, fv_words_s(costs->thread_count),
+        "%s sample%s of the CPU clock in user mode, on %zu thread%s: together %s%s, %s in MPI, %s waiting for threads "
+        "(sync)%s. n samples may be off by 2 sqrt(n) (+-). Sleep, and time in the kernel, are not seen here",
+        fv_words_count(c->all.ticks, a), fv_words_s(c->all.ticks), costs->thread_count, fv_words_s(costs->thread_count),
         fv_words_seconds((double)c->all.ticks * c->tick_s, b), of_all_cpu(s->view->model, all),
         fv_words_percent((double)c->all.in_mpi, (double)c->all.ticks, d),
         fv_words_percent((double)c->all.in_sync, (double)c->all.ticks, e), own);
     if (costs->lost)
-        fv_page_item(s->page, FV_PLAIN, 2, "%s more samples have no call path: a thread's table of paths was full",
-                     fv_words_count(costs->lost, a));
+        fv_page_item(s->page, FV_PLAIN, 2, "%s more sample%s no call path: a thread's table of paths was full",
+                     fv_words_count(costs->lost, a), costs->lost == 1 ? " has" : "s have");
     if (!c->loops_known)
         fv_page_item(s->page, FV_PLAIN, 2, "loops are not known: %s",
                      fv_loops_available() ? "symbols were not looked up" : "fvmpi was built without libopcodes");

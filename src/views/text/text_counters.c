@@ -105,8 +105,8 @@ static void put_never_ran(const struct fv_page *p, const struct fv_counts *all)
     for (size_t i = 0; i < all->value_count; i++)
         if (!all->values[i].scope && all->values[i].threads && all->values[i].value != all->values[i].value) {
             fv_text_note(p, FV_YELLOW,
-                         "%s: not known on some rank: others had the processor's registers all the time (the NMI "
-                         "watchdog has one: kernel.nmi_watchdog=0), or the program closed its descriptor",
+                         "%s: not known on some rank. Other programs used the processor's registers all the time (the "
+                         "NMI watchdog uses one: kernel.nmi_watchdog=0), or the program closed its descriptor",
                          all->events[all->values[i].event].name);
             return;
         }

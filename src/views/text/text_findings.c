@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a reader should know first: how the run ended, the verdict, and what it lost most time by. With at most three
- * findings these are not more lines than one takes in at once. */
+ * findings these are not more lines than one takes in at once. A finding is "- TITLE, SECONDS (SHARE): TEXT", and what
+ * to do in a line of its own. */
 #include "views/text/verdict.h"
 #include "profile/threads/phases.h"
 
@@ -60,9 +61,9 @@ static void put_sentence(const struct fv_page *p, const struct fv_profile *v, si
     char lost[FV_WORD], part[FV_WORD], cost[100] = "";
 
     if (isfinite(f->lost_s))
-        snprintf(cost, sizeof(cost), "%s%s, %s: ", f->evidence == FV_EVIDENCE_ESTIMATE ? "about " : "",
+        snprintf(cost, sizeof(cost), ", %s%s (%s)", f->evidence == FV_EVIDENCE_ESTIMATE ? "about " : "",
                  fv_words_seconds(f->lost_s, lost), fv_words_percent(f->lost_s, v->model->efficiency.total_s, part));
-    fv_page_item(p, FV_PLAIN, 0, "- %s%s", cost, f->text);
+    fv_page_item(p, FV_PLAIN, 0, "- %s%s: %s", f->def->title, cost, f->text);
 }
 
 /* A command that is on one line can be pasted. Where it does not fit behind the words before it, it has a line of its
@@ -92,7 +93,7 @@ static void put_finding(const struct fv_page *p, const struct fv_profile *v, siz
 }
 
 /* By the verdict. */
-static bool is_told(const struct fv_finding *f)
+static bool is_said(const struct fv_finding *f)
 {
     return !strcmp(f->def->name, FV_FINDING_DISTURBED);
 }
@@ -106,8 +107,16 @@ static void put_rest(const struct fv_page *p, const struct fv_profile *v, size_t
         fv_page_item(p, FV_DIM, 0, "%s", text);
 }
 
-/* That there is no more than what is told by the verdict; of threads, a run without --threads knows their CPU time
- * alone. */
+/* That something could not be judged is always said, if it has no room in one line. */
+static void put_rest_within(const struct fv_page *p, const struct fv_profile *v, size_t room)
+{
+    char text[200];
+
+    if (put_if_short(p, room, put_rest, v, 0) > room && fv_findings_rest_short(v, text, sizeof(text))[0])
+        fv_page_item(p, FV_DIM, 0, "%s", text);
+}
+
+/* That there is no more than what the verdict says; of threads, a run without --threads knows their CPU time alone. */
 static void put_none(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_model *m = v->model;
@@ -117,7 +126,7 @@ static void put_none(const struct fv_page *p, const struct fv_profile *v)
     if (fv_model_phases(m)->alone.is)
         fv_page_item(p, FV_YELLOW, 0,
                      "no findings: threads, or ranks, worked one at a time in this run (fvmpi run --solo, "
-                     "--throughput), so that its times are not the program's; fvmpi stacks reads such runs");
+                     "--throughput). Its times are not the program's. fvmpi stacks reads such runs");
     if (fv_model_phases(m)->alone.is || m->hang || !(m->efficiency.total_s > 0) || fv_text_serial(m))
         return;
     put_rest(p, v, 0);
@@ -126,7 +135,7 @@ static void put_none(const struct fv_page *p, const struct fv_profile *v)
     if (!fv_model_locks(m)->recorded && own_s > THREADED * m->efficiency.total_s)
         fv_page_item(
             p, FV_DIM, 0,
-            "threads beside the main ones took %s of CPU time: fvmpi run --threads tells what threads wait for",
+            "threads other than the main ones used %s of CPU time; fvmpi run --threads shows what threads wait for",
             fv_words_seconds(own_s, cpu));
 }
 
@@ -134,18 +143,21 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
 {
     const struct fv_findings *f = v->findings;
     size_t shown = 0, others = f->count, room = fv_page_all(p) ? SIZE_MAX : FIRST_LINES - before - 2;
+    char left[200];
 
     for (size_t i = 0; i < f->count; i++)
-        others -= is_told(&f->items[i]);
+        others -= is_said(&f->items[i]);
     if (!others) {
         put_none(p, v);
         return;
     }
     if (room < SIZE_MAX && others > 1)
         room -= room > 0; /* how many more there are */
+    const bool is_left = fv_findings_rest_short(v, left, sizeof(left))[0] && room < SIZE_MAX;
+    room -= is_left && room > 0; /* what was not judged */
     fv_page_heading(p, "Findings", fv_findings_order(f));
     for (size_t i = 0; i < f->count && (shown < MOST || fv_page_all(p)); i++) {
-        if (is_told(&f->items[i]))
+        if (is_said(&f->items[i]))
             continue;
         size_t lines = put_if_short(p, room, put_finding, v, i);
         if (shown && lines > room)
@@ -156,7 +168,7 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
         shown++;
     }
     fv_page_cut(p, shown, others, "finding", "");
-    put_if_short(p, room, put_rest, v, 0);
+    put_rest_within(p, v, room + is_left);
 }
 
 FV_TEXT_SECTION(first)

@@ -46,7 +46,7 @@ static const struct {
     { NULL, "late sender, late receiver, late rank", "The rank that came last. The others wait for it." },
     { NULL, "no progress",
       "A rank waited for data that another rank had posted. MPI moved it only in that rank's next call. An estimate." },
-    { NULL, "transfer, of MPI", "Time in MPI that is not explained as waiting: moving data, and MPI's own work." },
+    { NULL, "transfer and overhead", "Time in MPI that is not explained as waiting: moving data, and MPI's own work." },
     { NULL, "before MPI_Send", "The rank was late because it was outside of MPI for long before this call." },
     { NULL, "in MPI_Send", "The rank was late because the call itself took long, without waiting." },
     { NULL, "cost", "Waiting of other ranks that is attributed to a rank, a place and a call." },

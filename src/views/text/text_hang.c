@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why a run hangs, or hung when it was killed: who waits for whom. */
+/* Why a run hangs, or hung when it was killed: which rank waits for which. */
 #include "views/text/text.h"
 #include "profile/hang/hang.h"
 
@@ -34,10 +34,11 @@ static void put_cycle(const struct fv_page *p, const struct fv_model *m, const s
     if (c->count <= ALL_SHOWN)
         put_members(p, m, c);
     if (c->length > SHOWN)
-        fprintf(p->out, "      ... %u more ranks of this cycle; --json has all\n", c->length - SHOWN);
+        fprintf(p->out, "      ... %u more rank%s of this cycle; --json has all\n", c->length - SHOWN,
+                fv_words_s(c->length - SHOWN));
 }
 
-/* Those whom most ranks have on their lists stand for all. */
+/* The ranks that most others have on their lists stand for all. */
 static void put_cause(const struct fv_page *p, const struct fv_model *m, const struct fv_hang_cause *c)
 {
     char text[700];
@@ -46,7 +47,8 @@ static void put_cause(const struct fv_page *p, const struct fv_model *m, const s
     for (uint32_t i = 0; c->count > 1 && i < c->count && i < ALL_SHOWN; i++)
         fv_page_item(p, FV_PLAIN, 6, "%s", fv_hang_rank(m, c->ranks[i], text, sizeof(text)));
     if (c->count > ALL_SHOWN)
-        fprintf(p->out, "      ... %u more ranks; --json has all\n", c->count - ALL_SHOWN);
+        fprintf(p->out, "      ... %u more rank%s; --json has all\n", c->count - ALL_SHOWN,
+                fv_words_s(c->count - ALL_SHOWN));
 }
 
 /* Ranks that wait and are in no cycle, as far as there are few of them. */
@@ -65,7 +67,8 @@ static void put_others(const struct fv_page *p, const struct fv_model *m)
         }
     }
     if (others > shown)
-        fprintf(p->out, "  ... %u more ranks wait; --json has all\n", others - shown);
+        fprintf(p->out, "  ... %u more rank%s; --json has all\n", others - shown,
+                others - shown == 1 ? " waits" : "s wait");
 }
 
 FV_TEXT_SECTION(hang)
@@ -76,9 +79,9 @@ FV_TEXT_SECTION(hang)
 
     if (!h || !h->waiting)
         return;
-    fv_page_heading(p, "Who waits for whom",
+    fv_page_heading(p, "Which rank waits for which",
                     h->lasting ? "for a second or more"
-                               : "when last seen; for how long is not known, messages may have been under way");
+                               : "when last seen, for an unknown time; messages may have been under way");
     for (size_t i = 0; i < h->mismatch_count && i < SHOWN; i++)
         fv_page_item(p, FV_PLAIN, 2, "%s", fv_hang_mismatch(m, &h->mismatches[i], text, sizeof(text)));
     for (size_t i = 0; i < h->cycle_count && i < p->top; i++)

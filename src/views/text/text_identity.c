@@ -65,7 +65,7 @@ static void put_trace(const struct fv_page *p, const struct fv_model *m)
         snprintf(early, sizeof(early), "; ends early on %u rank%s, first after %s", stopped, fv_words_s(stopped),
                  fv_words_seconds(first_stop, stop));
     fv_text_field(p, NAMES, "trace", "%s calls in %s%s%.400s%s", fv_words_count(calls, count),
-                  fv_words_bytes(size, bytes), analysed ? "" : "; who waits for whom, and an OTF2 archive: ",
+                  fv_words_bytes(size, bytes), analysed ? "" : "; to analyse it and write an OTF2 archive: ",
                   analysed ? "" : FV_COMMAND("fvunify", m->directory), early);
 }
 
@@ -98,7 +98,7 @@ static void put_barriers(const struct fv_page *p, const struct fv_model *m)
                       some);
 }
 
-/* The rank that lived longest was killed: nobody saw when. */
+/* The rank that lived longest was killed: when is not known. */
 static bool ends_unseen(const struct fv_model *m)
 {
     const struct fv_rank *last = &m->ranks[0];

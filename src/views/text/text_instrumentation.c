@@ -21,10 +21,9 @@ static void put_functions(const struct fv_page *p, const struct fv_profile *v)
     }
     if (t.sheet.table.rows)
         fv_page_heading(p, t.sheet.relation->title,
-                        "over all ranks and threads; self: outside of what they call; computing: of that, outside of "
-                        "MPI (waiting for threads or I/O, too); of all: of the ranks' time, of several threads more "
-                        "than 100 %; max rank: computing of the rank "
-                        "with most");
+                        "over all ranks and threads. self: without what they call. computing: of that, outside of MPI "
+                        "(includes waiting for threads or I/O). of all: of the ranks' time; several threads may have "
+                        "more than 100 %. max rank: computing of the rank with most");
     fv_text_table_end(&t, "function", "");
 }
 
@@ -37,7 +36,7 @@ static void put_paths(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = 0; i < all->place_count; i++)
         fv_text_table_add(&t, &all->places[i], FV_PLAIN);
     if (t.sheet.table.rows)
-        fv_page_heading(p, t.sheet.relation->title, "who calls whom, longest first");
+        fv_page_heading(p, t.sheet.relation->title, "callers and what they call, longest first");
     fv_text_table_end(&t, "call path", "");
 }
 
@@ -62,11 +61,10 @@ static void put_counted(const struct fv_page *p, const struct fv_profile *v)
     fv_frame_brief(path.count ? &path.frames[0] : NULL, v->symbols, name, sizeof(name));
     fv_path_release(&path);
     fv_text_note(p, FV_YELLOW,
-                 "%s calls of %s%s%s%s were counted, not measured, after 100,000 that took less than 1 us: their time "
-                 "is their callers', and no trace has them; "
-                 "--functions=all measures them",
-                 fv_words_count(most->sum.counted, calls), name, functions > 1 ? ", and some of " : "",
-                 functions > 1 ? fv_words_count(functions - 1, more) : "",
+                 "%s call%s of %s%s%s%s counted, not measured, after 100,000 that took less than 1 us. Their time "
+                 "counts as their callers', and no trace has them. --functions=all measures them",
+                 fv_words_count(most->sum.counted, calls), fv_words_s(most->sum.counted), name,
+                 functions > 1 ? ", and some of " : "", functions > 1 ? fv_words_count(functions - 1, more) : "",
                  functions == 2  ? " other function,"
                  : functions > 2 ? " other functions,"
                                  : "");
@@ -75,8 +73,8 @@ static void put_counted(const struct fv_page *p, const struct fv_profile *v)
 static void put_losses(const struct fv_page *p, const struct fv_function_losses *l)
 {
     const struct fv_text_loss rows[] = {
-        { l->no_room, "call", "not measured for want of room: their time is their callers'" },
-        { l->too_deep, "call", "not measured: more than 8,192 were under way; their time is their callers'" },
+        { l->no_room, "call", "not measured, for lack of room: the time counts as the caller's" },
+        { l->too_deep, "call", "not measured: more than 8,192 were under way; the time counts as the caller's" },
         { l->left, "call", "left by an exception, longjmp() or the thread's end: it counts until that was seen" },
         { l->unbegun, "end", "of functions that were not seen to begin" },
         { l->interrupted, "begin or end", "in a signal handler that interrupted another: not measured" },

@@ -7,7 +7,7 @@ FV_TEXT_SECTION(io)
 {
     const struct fv_io_view *io = fv_model_io(v->model);
     const struct fv_text_loss rows[] = {
-        { io->no_room, "call", "of functions for files counted without file and call path, for want of room" },
+        { io->no_room, "call", "of functions for files counted without file and call path, for lack of room" },
         { io->interrupted, "call",
           "of functions for files in signal handlers that interrupted another's record: not recorded" },
     };
@@ -15,9 +15,9 @@ FV_TEXT_SECTION(io)
     if (!io->call_count)
         return;
     fv_text_relation(p, v, "io_files", "file",
-                     "over all ranks; time in all calls about it, in MPI: in those of MPI's own functions for files; "
-                     "max rank: of the rank with most");
+                     "over all ranks; in MPI: time in MPI's own functions for files; max rank: time of the rank with "
+                     "most");
     fv_text_relation(p, v, "io", "call path",
-                     "functions for files, longest first; stdio's (fwrite, fprintf) with what they ask of the system");
+                     "functions for files, longest first; those of stdio (fwrite, fprintf) include their system calls");
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Locks and barriers: what threads waited for, where, and who kept them waiting. Most of it is one table; of
- * the worst the sites follow. */
+/* Locks and barriers: what threads waited for, where, and which thread kept them waiting. Most of it is one table; the
+ * sites of the worst follow. */
 #include "views/text/verdict.h"
 #include "base/options.h"
 #include "profile/threads/locks.h"
@@ -55,8 +55,7 @@ static void put_totals(const struct fv_page *p, const struct fv_profile *v)
                      fv_words_seconds(l->ranks[most].in_mpi_s, seconds));
     }
     if (v->model->causes.lock_wait_s > 0)
-        fv_words_add(text, sizeof(text),
-                     ". Ranks waited %s in MPI for ranks that waiting for locks had made late (by the trace)",
+        fv_words_add(text, sizeof(text), ". By the trace, ranks waited %s in MPI for ranks that locks had made late",
                      fv_words_seconds(v->model->causes.lock_wait_s, seconds));
     fv_page_paragraph(p, FV_PLAIN, 2, "%s", text);
 }
@@ -87,13 +86,13 @@ static void add_main(const struct fv_model *m, char *out, size_t bytes)
         return;
     for (size_t i = 0; i < m->rank_count; i++)
         others_s += m->ranks[i].own_threads_s;
-    fv_words_add(out, bytes, "; %s of it main threads", fv_words_seconds(fv_model_locks(m)->main_s, waited));
+    fv_words_add(out, bytes, "; %s of it in main threads", fv_words_seconds(fv_model_locks(m)->main_s, waited));
     if (others_s > 0)
         fv_words_add(out, bytes, ", while the other threads computed for %s", fv_words_seconds(others_s, cpu));
 }
 
 /* The culprit belongs on the first screen. That workers have nothing to do, or that the main thread waits for what they
- * do, is nobody's fault of theirs. */
+ * do, is no contention. */
 char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes)
 {
     const struct fv_locks *l = fv_model_locks(v->model);
@@ -104,7 +103,7 @@ char *fv_text_threads_waited(const struct fv_profile *v, char *out, size_t bytes
              fv_words_percent(l->own_wait_s, l->thread_s, part));
     add_main(v->model, out, bytes);
     if (l->idle_s > IDLE * l->own_wait_s)
-        fv_words_add(out, bytes, "; workers idle for want of tasks: %s", fv_words_seconds(l->idle_s, seconds));
+        fv_words_add(out, bytes, "; workers without tasks: %s", fv_words_seconds(l->idle_s, seconds));
     if (most && !most->inside_mpi && fv_lock_contention_s(most) > WORTH * l->own_wait_s)
         fv_words_add(out, bytes, "; most: %s (%s), %s", fv_view_lock_label(v, most, name, sizeof(name)),
                      fv_sync_kind_name(most->kind), fv_words_seconds(fv_lock_contention_s(most), seconds));
@@ -119,7 +118,7 @@ static bool is_held(const struct fv_lock_view *k)
     return k->kind != FV_SYNC_RWLOCK && k->threads > k->ranks && fv_lock_hold_share(k) >= HELD;
 }
 
-/* Locks that nobody waited for are no trouble, nor that the first thread waits for the others' end: where
+/* Locks that no thread waited for are no trouble, nor that the first thread waits for the others' end: where
  * rows are few they are left out. */
 static void put_table(const struct fv_page *p, const struct fv_profile *v, bool *shown)
 {
@@ -281,13 +280,13 @@ static void put_shares(const struct fv_page *p, const struct fv_lock_view *k)
     char text[300], part[FV_WORD], seconds[FV_WORD];
 
     if (k->idle_s > 0) {
-        snprintf(text, sizeof(text), "workers idle for want of tasks: %s; nobody is in their way",
+        snprintf(text, sizeof(text), "workers without tasks: %s; no other thread blocks them",
                  fv_words_seconds(k->idle_s, seconds));
         put_role(p, "idle", text);
     }
     if (is_held(k)) {
         snprintf(text, sizeof(text),
-                 "for %s of the time, by one thread after the other: no more than one gets on there at a time",
+                 "for %s of the time, by one thread after the other: only one at a time can work there",
                  fv_words_percent(fv_lock_hold_share(k), 1, part));
         put_role(p, "held", text);
     }
@@ -315,7 +314,7 @@ static void put_worst(const struct fv_page *p, const struct fv_profile *v, const
         shown++;
     }
     if (shown && !(l->modes & FV_THREADS_OWNER))
-        fv_page_paragraph(p, FV_DIM, 2, "who holds a lock while others wait: --threads=hold,owner");
+        fv_page_paragraph(p, FV_DIM, 2, "--threads=hold,owner shows where a lock is held while others wait");
 }
 
 /* ---- losses ---- */

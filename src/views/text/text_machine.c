@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the machine did meanwhile, and moments that were marked. */
+/* What the machine did during the run, and moments that were marked. */
 #include "views/text/text.h"
 #include "profile/machine/sensors.h"
 
@@ -14,9 +14,9 @@ static void put_losses(const struct fv_page *p, const struct fv_machine *m)
         sum.not_found += m->nodes[i].not_found;
     }
     const struct fv_text_loss rows[] = {
-        { sum.missed, "sample", "missed: its time had passed" },
-        { sum.left_out, "event", "there was no room for" },
-        { sum.not_found, "name", "of --sensors that a node has not" },
+        { sum.missed, "sample", "missed: the time for it had passed" },
+        { sum.left_out, "event", "left out for lack of room" },
+        { sum.not_found, "name", "of --sensors that a node does not have" },
     };
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
@@ -41,7 +41,7 @@ FV_TEXT_SECTION(machine)
     put_labels(p, v);
     if (!m->node_count)
         return;
-    fv_page_heading(p, "Machine", "what sensors of the nodes said while the job ran, of all that ran on them");
+    fv_page_heading(p, "Machine", "sensors of the nodes during the run, with all that ran on them");
     fv_text_table_begin(&t, p, v, "sensors");
     for (size_t i = 0; i < m->series_count; i++)
         if (m->series[i].intervals)

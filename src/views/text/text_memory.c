@@ -17,7 +17,7 @@ static void put_peak(const struct fv_page *p, const struct fv_profile *v)
             fv_text_table_add(&t, &all->places[i], FV_PLAIN);
     if (t.sheet.table.rows)
         fv_text_title(p, "What makes the peak",
-                      "live when the process had most, by where it was allocated, largest first");
+                      "live when the process had most, by the call path of the allocation, largest first");
     fv_text_table_end(&t, "call path", "");
 }
 
@@ -33,9 +33,8 @@ static void put_live(const struct fv_page *p, const struct fv_profile *v)
             fv_text_table_add(&t, rows[i], FV_PLAIN);
     free(rows);
     if (t.sheet.table.rows)
-        fv_text_title(
-            p, "Live at the end",
-            "never freed, largest first: leaks are among it, and what is kept on purpose until the process ends");
+        fv_text_title(p, "Live at the end",
+                      "never freed, largest first: leaks, and memory that is kept on purpose until the process ends");
     fv_text_table_end(&t, "call path", "");
 }
 
@@ -62,8 +61,8 @@ static void put_losses(const struct fv_page *p, const struct fv_allocations *all
     }
     const struct fv_text_loss rows[] = {
         { sum.failed, "call", "that got no memory" },
-        { sum.objects_lost, "allocation", "in no call path: there was no room for it" },
-        { sum.paths_lost, "allocation or free", "without its call path: raise FVMPI_PROFILE_MAX" },
+        { sum.objects_lost, "allocation", "in no call path, for lack of room" },
+        { sum.paths_lost, "allocation or free", "without call path: raise FVMPI_PROFILE_MAX" },
     };
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
 }
@@ -87,13 +86,13 @@ static void put_allocators(const struct fv_page *p, const struct fv_allocations 
         return;
     if (other->flags & FV_MEMORY_NOT_OURS)
         fv_text_note(p, FV_RED,
-                     "the program calls the malloc() of %s, which stands in front of fvmpi's: what it allocates by "
-                     "that is not recorded",
+                     "the program calls malloc() of %s, which comes before that of fvmpi. These allocations are not "
+                     "recorded",
                      other->allocator ? other->allocator : "another object");
     else
         fv_text_note(p, FV_YELLOW,
-                     "%s has C++'s operator new, too: what that allocates is not seen, and some of what it frees is, "
-                     "so that live bytes may be too low",
+                     "%s also has C++'s operator new. Its allocations are not seen, and some of its frees are, so live "
+                     "bytes may be too low",
                      other->allocator ? other->allocator : "the allocator");
 }
 
@@ -104,9 +103,9 @@ FV_TEXT_SECTION(memory)
     if (!all->rank_count)
         return;
     fv_page_heading(p, "Memory",
-                    is_sampled(all) ? "what the program allocates; allocations of 4 KiB and more exact, smaller ones "
-                                      "estimated of samples (+-: the standard error); --memory=exact records all"
-                                    : "what the program allocates, each allocation");
+                    is_sampled(all) ? "allocations of the program: exact from 4 KiB on, smaller ones estimated from "
+                                      "samples (+-: standard error); --memory=exact records all"
+                                    : "all allocations of the program");
     put_ranks(p, v);
     put_peak(p, v);
     put_live(p, v);

@@ -20,12 +20,12 @@ static void put_projection(const struct fv_page *p, const struct fv_noise_view *
     }
     if (line[0])
         fv_text_note(p, FV_PLAIN,
-                     "an interval before the first of these calls would lose, expected, on %s: an estimate, if ranks "
-                     "are disturbed independently, alike, and never for longer than here",
+                     "expected loss of an interval before the first of these calls, on more ranks: %s. This estimate "
+                     "assumes that ranks are disturbed independently, alike, and never for longer than here",
                      line);
 }
 
-/* Without calls before which nobody was preempted. */
+/* Without calls before which no rank was preempted. */
 static void put_places(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_noise_view *n = fv_model_noise(v->model);
@@ -36,11 +36,11 @@ static void put_places(const struct fv_page *p, const struct fv_profile *v)
         if (n->places[i].preempted_s > 0 || n->places[i].cost_s > 0)
             fv_text_table_add(&t, &n->places[i], FV_PLAIN);
     if (t.sheet.table.rows)
-        fv_page_heading(p, t.sheet.relation->title, "others had processors of ranks: what that cost, an estimate");
+        fv_page_heading(p, t.sheet.relation->title, "what preemption of ranks cost, by the call after it (estimates)");
     fv_text_table_end(&t, "call site", "");
 }
 
-/* Ranks had no processor, and the kernel told of no thread when it had one. */
+/* Ranks had no processor, and the kernel reported of no thread when it had one. */
 static bool is_unknown(const struct fv_model *m)
 {
     double ready_s = 0;
@@ -59,12 +59,12 @@ FV_TEXT_SECTION(noise)
 
     if (is_unknown(v->model))
         fv_text_note(p, FV_YELLOW,
-                     "noise: which calls lost their processor is not known: the kernel told no context switches (a "
+                     "noise: where ranks were preempted is not known, as the kernel reported no context switches (a "
                      "container, kernel.perf_event_paranoid above 2, or Linux before 4.17)");
     if (!n->rank_count || !(fv_noise_loss(v->model).seconds > WORTH_A_LOOK * v->model->efficiency.total_s))
         return;
     put_places(p, v);
     put_projection(p, n);
-    fv_text_relation(p, v, "noise_ranks", "rank", "what each lost to others, and to whom most likely");
-    fv_text_relation(p, v, "other_processes", "process", "of the nodes, by CPU time, ranks among them");
+    fv_text_relation(p, v, "noise_ranks", "rank", "what each rank lost, and the process that most likely preempted it");
+    fv_text_relation(p, v, "other_processes", "process", "by CPU time; ranks are included, except the one that looked");
 }

@@ -59,7 +59,7 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
         threaded += m->ranks[i].mpi_threads > 1;
     }
     if (completed && init > 0.05 * total && init <= total && !fv_findings_named(v->findings, "startup"))
-        fv_text_note(p, FV_YELLOW, "%s of the time is in MPI_Init and MPI_Finalize: a longer run would tell more",
+        fv_text_note(p, FV_YELLOW, "%s of the time is in MPI_Init and MPI_Finalize: measure a longer run",
                      fv_words_percent(init, total, part));
     if (!fv_findings_named(v->findings, FV_FINDING_DISTURBED))
         put_crowded(p, m);
@@ -67,10 +67,10 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
     if (threaded)
         fv_text_note(p, FV_YELLOW,
                      "%zu rank%s MPI from several threads: MPI time of a rank is its main thread's, "
-                     "functions and call sites hold all threads",
+                     "functions and call sites include all threads",
                      threaded, threaded == 1 ? " calls" : "s call");
     if (forgotten > 0)
-        fv_text_note(p, FV_YELLOW, "MPI_Pcontrol(2) made forget what was before: at most %s of a rank",
+        fv_text_note(p, FV_YELLOW, "MPI_Pcontrol(2) discarded what was recorded before it: at most %s of a rank",
                      fv_words_seconds(forgotten, part));
     if (paused > 0)
         fv_text_note(p, FV_YELLOW, "recording was paused for %s over all ranks; that time is left out",

@@ -57,12 +57,12 @@ static void put_notes(const struct fv_page *p, const struct fv_phase *phase)
                      fv_words_percent(s->off_cpu_s, s->time_s, word));
     if (b.without_waiting > s->threads_max)
         fv_page_item(p, FV_PLAIN, 4,
-                     "they waited for %s of their time: what they wait for decides, perhaps work that comes "
-                     "from other threads",
+                     "they waited for %s of their time, perhaps for work that comes from other threads: that decides "
+                     "how long they take",
                      fv_words_percent(s->wait_s, s->time_s, word));
     if (s->creator_s > CREATOR * s->elapsed_s)
         fv_page_item(p, FV_PLAIN, 4,
-                     "for %s of the time the creating thread did other things than join: it is not among the N",
+                     "for %s of the time, the creating thread did other things than join; it is not one of the N",
                      fv_words_percent(s->creator_s, s->elapsed_s, word));
     if (phase->open)
         fv_page_item(p, FV_PLAIN, 4,
@@ -123,9 +123,9 @@ FV_TEXT_SECTION(phases)
     if (parallel)
         fv_page_heading(p, "Thread phases",
                         "from creation, by the function named, to join; or an OpenMP region. off CPU: without a "
-                        "processor, and not waiting for each other; no waits: how many times as fast, if nobody "
-                        "waited; speedup of the N threads, and sync, what waiting takes of it: at most so much; "
-                        "imbalance: the part of N that is lost because some have more to do. fvmpi stacks says more");
+                        "processor, and not waiting for each other. no waits: how many times as fast, if no thread "
+                        "waited. speedup: of the N threads, at most. sync: at most what waiting takes of it. "
+                        "imbalance: the part of N that is lost because some have more to do. fvmpi stacks has more");
     fv_text_table_end(&t, "phase", "");
     if (off)
         fv_page_item(p, FV_PLAIN, 2,
@@ -166,7 +166,7 @@ static void put_bound(const struct fv_page *p, const struct fv_phase *phase)
 
     put_component(p, "N", b.threads, 0, "threads; the sum of:");
     put_component(p, "speedup         <=", b.bound, 0, "sum(t_i - w_i) / max t_i");
-    put_component(p, "synchronisation <=", b.synchronisation, b.threads, "more, if nobody waited");
+    put_component(p, "synchronisation <=", b.synchronisation, b.threads, "more, if no thread waited");
     put_component(p, "imbalance", b.imbalance, b.threads, "of the time that is not waiting");
     if (is_crowded(&phase->sums))
         put_component(p, "too few processors", b.few_cpus, b.threads, "fewer than threads");
@@ -180,7 +180,7 @@ static void put_stack(const struct fv_page *p, const struct fv_phase *phase, dou
     *rejected = s.rejected;
     put_component(p, "N", threads, 0, "");
     put_component(p, "S_m = T1 / max t_i", s.measured, 0, "measured speedup");
-    put_component(p, "S_w = T1 / max(t_i-w_i)", s.waitless, 0, "if nobody waited");
+    put_component(p, "S_w = T1 / max(t_i-w_i)", s.waitless, 0, "if no thread waited");
     if (s.rejected) {
         fv_page_item(p, FV_PLAIN, 4,
                      "rejected: S_w is above %.2f N. T1 must be what all %llu time%s of this phase on a rank "

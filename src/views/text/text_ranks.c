@@ -19,7 +19,7 @@ FV_TEXT_SECTION(sizes)
     if (t.sheet.table.rows)
         fv_page_heading(
             p, "Message sizes",
-            "bytes a rank sent or received in one call, and the time of those calls (not of completing them)");
+            "bytes that a rank sent or received in one call, and the time of those calls (not of completing them)");
     fv_text_table_end(&t, NULL, NULL);
 }
 
@@ -50,8 +50,7 @@ FV_TEXT_SECTION(comms)
         return;
     fv_page_heading(
         p, "Communicators",
-        "those that calls were made on; waiting, logged: in collective calls of which it is known when each "
-        "rank entered");
+        "on which calls were made; waiting, logged: in collective calls for which each rank's entry time is known");
     fv_text_table_begin(&t, p, v, "communicators");
     const void **comms = fv_text_table_sorted(&t, "time_s", &count);
     for (size_t i = 0; i < count; i++)
@@ -74,8 +73,7 @@ static void put_threads(const struct fv_page *p, const struct fv_profile *v)
         for (uint32_t k = 0; m->ranks[i].threads > 1 && k < m->ranks[i].threads; k++)
             fv_sheet_add(&t.sheet, &m->ranks[i], &m->threads[m->ranks[i].first_thread + k], FV_PLAIN);
     fv_page_heading(p, "Threads",
-                    "elapsed and CPU time of those that were recorded; a number may have been that of several, one "
-                    "after the other");
+                    "elapsed and CPU time of recorded threads; a number may stand for several, one after the other");
     fv_text_table_end(&t, "thread", "");
 }
 
@@ -123,7 +121,7 @@ FV_TEXT_SECTION(ranks)
     if (ended)
         fv_sheet_hide(&t.sheet, "state");
     else
-        t.sheet.share = SIZE_MAX; /* who died is told whoever waited for it */
+        t.sheet.share = SIZE_MAX; /* a rank that died is shown, however long others waited for it */
     for (size_t i = 0; i < m->rank_count; i++)
         chosen[order[i].index] = fv_sheet_choose(&t.sheet, NULL, &m->ranks[order[i].index]);
     for (size_t i = 0; i < m->rank_count; i++)
@@ -131,7 +129,7 @@ FV_TEXT_SECTION(ranks)
             fv_sheet_put(&t.sheet, NULL, &m->ranks[i], m->ranks[i].state == FV_RANK_FINALIZED ? FV_PLAIN : FV_RED);
     fv_page_heading(p, "Ranks",
                     m->causes.source == FV_CAUSES_TRACE
-                        ? "others waited: for this rank directly, whoever began the delay"
+                        ? "others waited: for this rank directly, whichever rank began the delay"
                         : "others waited: in collectives, for this rank to come");
     fv_text_table_end(&t, "rank", ", that others waited for less");
     free(chosen);

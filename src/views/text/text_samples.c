@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ADVICE_MAX       5   /* sentences, unless all is asked for */
-#define CONTEXTS_MAX     6   /* of a function, likewise */
+#define CONTEXTS_MAX     6   /* the same of a function */
 #define MEAN_OF          3u  /* instances: a mean of fewer says nothing */
 #define PROCESSOR_LITTLE 0.8 /* of the time: less is worth a line */
 
@@ -20,21 +20,22 @@ static void put_losses(const struct fv_page *p, const struct fv_samples *s)
 {
     const struct {
         uint64_t count;
-        const char *what;
+        const char *noun, *what;
     } rows[] = {
-        { s->lost, "more calls were not measured: the table of calling contexts of a thread was full" },
-        { s->not_followed, "more calls could not be followed (another stack, too deep, or a recursion where returns "
-                           "are told by breakpoints alone)" },
-        { s->no_stack, "samples were lost on signal stacks of the program, too small for them" },
-        { s->log_lost, "instances are counted here but not in the trace: its budget was full, or its file in use" },
-        { s->samples_lost,
-          "samples of the CPU clock are counted here but not in the trace: its budget was full, or its file in use" },
+        { s->lost, "more call", "not measured: the table of calling contexts of a thread was full" },
+        { s->not_followed, "more call",
+          "not followed (another stack, too deep, or a recursion where only breakpoints show returns)" },
+        { s->no_stack, "sample", "lost on signal stacks of the program that are too small" },
+        { s->log_lost, "instance", "counted here but not in the trace: its budget was full, or its file in use" },
+        { s->samples_lost, "sample",
+          "of the CPU clock counted here but not in the trace: its budget was full, or its file in use" },
     };
     char word[FV_WORD];
 
     for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
         if (rows[i].count)
-            fv_page_paragraph(p, FV_PLAIN, 2, "%s %s", fv_words_count(rows[i].count, word), rows[i].what);
+            fv_page_paragraph(p, FV_PLAIN, 2, "%s %s%s %s", fv_words_count(rows[i].count, word), rows[i].noun,
+                              fv_words_s(rows[i].count), rows[i].what);
     if (s->held_back)
         fv_page_paragraph(p, FV_PLAIN, 2,
                           "%s of the samples measured no instance, because sampling had taken more than "
@@ -72,9 +73,8 @@ static void put_mode(const struct fv_page *p, const struct fv_samples *s)
     if (s->events_scaled || s->events_lost)
         fv_page_paragraph(p, FV_PLAIN, 2,
                           "events are estimates in %" PRIu64
-                          " instances, where the counters were shared with others, and unknown "
-                          "in %" PRIu64,
-                          s->events_scaled, s->events_lost);
+                          " instance%s, where the counters were shared with others, and unknown in %" PRIu64,
+                          s->events_scaled, fv_words_s(s->events_scaled), s->events_lost);
 }
 
 /* Outside of MPI, over all instances: one within another counts twice, on both sides. */
@@ -101,9 +101,8 @@ static void put_processor(const struct fv_page *p, const struct fv_samples *s)
     if (s->returns < FV_SAMPLED_ENOUGH || part >= PROCESSOR_LITTLE)
         return;
     fv_page_paragraph(p, FV_PLAIN, 2,
-                      "the functions had a processor %s of their time outside of MPI: they waited or slept, or the "
-                      "machine was "
-                      "busy with others; judge by the CPU times",
+                      "the functions had a processor for %s of their time outside of MPI: they waited or slept, or "
+                      "other processes ran. Judge by the CPU times",
                       fv_words_percent(part, 1, a));
 }
 
@@ -113,12 +112,14 @@ static void put_summary(const struct fv_page *p, const struct fv_samples *s)
 
     fv_page_paragraph(
         p, FV_PLAIN, 2,
-        "%s samples of the CPU clock, %s instances measured on %u thread%s (%s ended by longjmp, "
-        "exceptions or the thread's end); sampling itself took %s, %s of the CPU time. Of each instance %s "
-        "are subtracted for its traps; that varies by %s, so that functions of less than %s are not judged",
-        fv_words_count(s->ticks, a), fv_words_count(s->returns, b), s->threads, fv_words_s(s->threads),
-        fv_words_count(s->abandoned, c), fv_words_seconds(s->tool_s, d), fv_words_percent(s->tool_s, s->cpu_s, g),
-        fv_words_seconds(s->trap_s, e), fv_words_seconds(s->trap_spread_s, f), fv_words_seconds(s->resolution_s, h));
+        "%s sample%s of the CPU clock, %s instance%s measured on %u thread%s (%s ended by longjmp, exceptions or the "
+        "thread's end). Sampling itself took %s, %s of the CPU time. %s are subtracted from each instance for its "
+        "traps. "
+        "This varies by %s, so functions shorter than %s are not judged",
+        fv_words_count(s->ticks, a), fv_words_s(s->ticks), fv_words_count(s->returns, b), fv_words_s(s->returns),
+        s->threads, fv_words_s(s->threads), fv_words_count(s->abandoned, c), fv_words_seconds(s->tool_s, d),
+        fv_words_percent(s->tool_s, s->cpu_s, g), fv_words_seconds(s->trap_s, e), fv_words_seconds(s->trap_spread_s, f),
+        fv_words_seconds(s->resolution_s, h));
     put_processor(p, s);
     put_mode(p, s);
     put_losses(p, s);
@@ -159,9 +160,9 @@ static void put_advice(const struct fv_page *p, const struct fv_profile *v, stru
     if (!said && s->function_count)
         fv_page_paragraph(
             p, FV_PLAIN, 2, "%s",
-            judged   ? "no function varies that has more than 10 % of the CPU time and enough instances"
-            : untold ? "of the functions with more than 10 % of the CPU time none could be judged; the table says why"
-                     : "of the functions with more than 10 % of the CPU time none had enough instances to judge: "
+            judged   ? "of the functions with more than 10 % of the CPU time and enough instances, none varies"
+            : untold ? "of the functions with more than 10 % of the CPU time, none could be judged; the table says why"
+                     : "of the functions with more than 10 % of the CPU time, none had enough instances to judge: "
                        "run longer, or with a higher --sample=RATE");
 }
 
@@ -202,7 +203,7 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v, stru
     }
 }
 
-/* Parts of MPI, and what waits for threads, are not the user's to change: other sections tell of them. */
+/* Parts of MPI, and what waits for threads, are not the user's to change: other sections have them. */
 static size_t that_compute(const struct fv_samples *s)
 {
     size_t count = 0;
@@ -293,9 +294,9 @@ static void put_marks(const struct fv_page *p, const struct fv_samples *s, bool 
             fv_words_seconds(s->trap_s, trap));
     if (too_short)
         fv_page_paragraph(p, FV_PLAIN, 2,
-                          "too short: most calls take less than %s (ten times what the traps that time them vary by, "
-                          "and half of what they take at "
-                          "least), and hardly one takes %s (three traps), so that the function is not judged",
+                          "too short: most calls take less than %s, and hardly one takes %s (three traps), so the "
+                          "function is not judged. The first is ten times the variation of traps, and at least half of "
+                          "their time",
                           fv_words_seconds(s->resolution_s, trap), fv_words_seconds(s->long_s, longer));
 }
 
@@ -313,14 +314,12 @@ FV_TEXT_SECTION(samples)
     fv_page_heading(
         p, "Functions",
         "calls that were timed as a whole. cov calls: standard deviation of their CPU time over its mean, in a thread "
-        "and call path; "
-        "cov threads: of the means of threads. A function varies that has, over all its call paths, more than 10 % of "
-        "the CPU time that is "
-        "computing (outside of MPI, not waiting for threads), and more than 0.20 of cov calls or 0.10 of cov threads; "
-        "with less than 8 "
-        "calls in a thread all threads are taken together (*), and with less than that (too few) it is not judged. "
-        "window: calls "
-        "that were chosen independently of how long the one before took; window/all: their mean over that of all");
+        "and call path. cov threads: the same of the means of threads. A function varies if its share of the CPU time "
+        "that is computing (outside of MPI, not waiting for threads) is above 10 %, and cov calls is above 0.20 or cov "
+        "threads above 0.10. With fewer than 8 calls in a thread, all threads are taken together (*); with fewer than "
+        "8 "
+        "in all (too few), it is not judged. window: calls that were chosen independently of the length of the "
+        "call before. window/all: their mean over the mean of all");
     put_summary(p, s);
     put_advice(p, v, &path, count);
     fv_text_table_begin(&t, p, v, "sampled_totals");
@@ -335,7 +334,7 @@ FV_TEXT_SECTION(samples)
                 one->all.count >= MEAN_OF;
     }
     t.sheet.all_rows = s->function_count;
-    fv_text_table_end(&t, "function", count < s->function_count ? ", what waits among them" : "");
+    fv_text_table_end(&t, "function", count < s->function_count ? ", those that wait included" : "");
     put_marks(p, s, fast, too_short);
     put_events(p, v, &path, shown);
     if (fv_page_all(p))

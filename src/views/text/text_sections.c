@@ -61,7 +61,7 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
         { l->too_deep, "begin", "of sections with 64 sections open on its thread already: not measured" },
         { l->others, "begin", "of sections beyond 1,023 different sections of a rank: all in \"(others)\"" },
         { l->sets, "begin",
-          "of sections in more combinations of sections than can be told apart: MPI calls inside are not "
+          "of sections in too many combinations of sections: MPI calls inside are not "
           "listed" },
         { l->interrupted, "begin", "of sections in a signal handler that interrupted another: not measured" },
         { l->unmeasured, "begin", "of sections without room in the rank file: not measured" },
@@ -75,7 +75,7 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
 /* ---- clock samples ---- */
 
 #define PROCEDURES 3    /* of a section, ... */
-#define FUNCTIONS  3    /* likewise, of MPI */
+#define FUNCTIONS  3    /* the same of MPI, ... */
 #define LEAST      0.01 /* ... if they have so much of it */
 
 /* Where the CPU time of the sections goes that the table shows. */
@@ -88,8 +88,8 @@ static void put_costs(const struct fv_page *p, const struct fv_profile *v, const
     if (!fv_sections_are_sampled(s))
         return;
     fv_page_heading(p, "CPU time of sections",
-                    "clock samples of all threads: the procedures with most of each section's; self and total as "
-                    "part of the section's samples; +- 95 %");
+                    "clock samples of all threads: the procedures with most in each section; self and total as part "
+                    "of the section's samples; +- 95 %");
     fv_text_table_begin(&t, p, v, "section_procedures");
     t.sheet.top = SIZE_MAX;
     if (!(p->threshold > 0))
@@ -126,8 +126,8 @@ static void put_calls(const struct fv_page *p, const struct fv_profile *v, const
     if (t.sheet.table.rows)
         fv_page_heading(
             p, "MPI calls of sections",
-            "the functions with most time of each; in all, then the mean, least and most of the ranks that call it; "
-            "length: mean of a message");
+            "the functions with most time in each section: in all, then mean, least and most of the ranks that call "
+            "them; length: mean of a message");
     fv_text_table_end(&t, NULL, NULL);
 }
 
@@ -221,11 +221,9 @@ FV_TEXT_SECTION(sections)
         if (rows.items[i].chosen)
             put_row(&t, &rows.items[i]);
     static const char heading[] =
-        "marked by the program: mean, minimum and maximum over ranks; median and p99 of its instances (estimates); MPI "
-        "and waiting as part of the time; "
-        "messages by length; user and system CPU time of the threads that are in the section, of \"all\" of "
-        "the whole "
-        "process. ~ marks waiting that is partly estimated";
+        "marked by the program: mean, minimum and maximum over ranks; median and p99 of the instances (estimates); MPI "
+        "and waiting as part of the time (~: partly an estimate); messages by length. User and system CPU time are of "
+        "the threads in the section; those of \"all\" are of the process";
     char remark[500];
     snprintf(remark, sizeof(remark), "%s%s", heading,
              p->color ? ". Yellow: the ranks' mean is under 80 % of the maximum" : "");

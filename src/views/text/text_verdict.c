@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define TOLD 0.001 /* of the time */
+#define TOLD   0.001 /* of the time */
+#define LITTLE 0.5   /* of the waiting: an estimate of more makes all of it one */
 
 enum { COMPUTE, FOR_THREADS, MPI, FOR_RANKS, PARTS };
 static void put_bar(const struct fv_page *p, const double parts[PARTS])
@@ -75,7 +76,7 @@ static void put_serial_verdict(const struct fv_page *p, const struct fv_profile 
     fv_page_item(p, FV_BOLD, 0, "%s", text);
 }
 
-/* ", 12.3 % transfer": what a trace does not explain as waiting. Empty: nothing is known of that. */
+/* ", 12.3 % transfer and overhead": what a trace does not explain as waiting. Empty: nothing is known of that. */
 static const char *transfer_part(const struct fv_model *m, char out[60])
 {
     const struct fv_efficiency *e = &m->efficiency;
@@ -83,8 +84,26 @@ static const char *transfer_part(const struct fv_model *m, char out[60])
 
     *out = '\0';
     if (m->causes.source == FV_CAUSES_TRACE && e->wait_kind && e->mpi_s > 0)
-        snprintf(out, 60, ", %s transfer", fv_words_percent(fmax(e->mpi_s - e->wait_s, 0), e->mpi_s, part));
+        snprintf(out, 60, ", %s transfer and overhead",
+                 fv_words_percent(fmax(e->mpi_s - e->wait_s, 0), e->mpi_s, part));
     return out;
+}
+
+/* "of which 85.5 % is waiting (exact but for 2.5 % of it)": by a trace of which little is an estimate. */
+static char *waiting_part(const struct fv_model *m, char out[FV_TEXT_WAITING])
+{
+    const struct fv_efficiency *e = &m->efficiency;
+    const char *open = has_open_calls(m) ? ", open calls left out" : "";
+    char remark[80], part[FV_WORD];
+    double all_s = 0;
+
+    for (size_t i = 0; i < m->rank_count; i++)
+        all_s += m->ranks[i].wait_time_s;
+    if (e->wait_kind != FV_WAIT_ESTIMATE || !m->causes.is_whole || !(m->causes.estimated_s > 0) ||
+        m->causes.estimated_s > LITTLE * all_s)
+        return fv_text_waiting_part(e->wait_s, e->mpi_s, e->wait_kind, open, out);
+    snprintf(remark, sizeof(remark), " but for %s of it%s", fv_words_percent(m->causes.estimated_s, all_s, part), open);
+    return fv_text_waiting_part(e->wait_s, e->mpi_s, FV_WAIT_EXACT, remark, out);
 }
 
 static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
@@ -105,9 +124,7 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
     if (threads_s > TOLD * e->total_s)
         snprintf(told, sizeof(told), "waiting for threads %s, ", fv_words_percent(threads_s, e->total_s, threads));
     if (e->total_s > 0)
-        fv_page_item(p, FV_BOLD, 0, "compute %s, %sMPI %s, %s%s", compute, told, mpi,
-                     fv_text_waiting_part(e->wait_s, e->mpi_s, e->wait_kind,
-                                          has_open_calls(m) ? ", open calls left out" : "", wait),
+        fv_page_item(p, FV_BOLD, 0, "compute %s, %sMPI %s, %s%s", compute, told, mpi, waiting_part(m, wait),
                      transfer_part(m, transfer));
     else
         fprintf(p->out, "%snothing was recorded%s\n", fv_page_on(p, FV_BOLD), fv_page_off(p));
@@ -116,13 +133,15 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
         fv_page_words(p, fv_text_threads_waited(v, waited, sizeof(waited)), 2);
 }
 
-/* Before any percentage: these say little of a run that had not its processors. */
+/* Before any percentage: these say little of a run without its processors. */
 static void put_disturbed(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_finding *f = fv_findings_named(v->findings, FV_FINDING_DISTURBED);
 
-    if (f)
-        fv_page_item(p, FV_RED, 0, "not a quiet run: %s; try %s", f->text, f->next);
+    if (!f)
+        return;
+    fv_page_item(p, FV_RED, 0, "noisy run: %s", f->text);
+    fv_page_item(p, FV_RED, 4, "-> %s", f->next);
 }
 
 void fv_text_verdict(const struct fv_page *p, const struct fv_profile *v)

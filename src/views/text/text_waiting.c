@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is to blame for waiting, what kinds of waiting there are, and where computing is out of balance. */
+/* Which ranks caused waiting, what kinds of waiting there are, and where computing is out of balance. */
 #include "profile/findings/excess.h"
 #include "profile/verdict.h"
 #include "views/text/text.h"
@@ -11,12 +11,13 @@
 #define WORTH_TELLING 0.001 /* of all time */
 #define WORTH_A_LINE  0.01  /* of what the table is about, unless all is asked for */
 #define FEW           3     /* rows of a table */
+#define LITTLE        0.5   /* of the waiting: an estimate of more makes all of it one */
 #define PATH_WORDS    1600
 #define SENTENCE      2400
 
 /* ---- tables ---- */
 
-/* What the tables leave out is said in one line for all of them. */
+/* What the tables leave out is in one line for all of them. */
 struct section {
     const struct fv_page *page;
     const struct fv_profile *view;
@@ -85,7 +86,7 @@ static void put_culprits(struct section *s)
         t.sheet.top = 0;
     put_culprit_rows(s, &t);
     if (c->unexplained_s >= WORTH_TELLING * c->wait_s && c->unexplained_s > 0)
-        fv_sheet_put(&t.sheet, NULL, &nobody, FV_DIM); /* what is left, and no culprit: always told, not counted */
+        fv_sheet_put(&t.sheet, NULL, &nobody, FV_DIM); /* what is left, and no culprit: always shown, not counted */
     end_table(s, &t, "culprit");
 }
 
@@ -195,12 +196,12 @@ static void put_critical_path(const struct fv_page *p, const struct fv_profile *
             keep_longest(longest, (struct stretch){ c->regions[i].critical_s[k], c->regions[i].site, k });
     for (unsigned i = 0; i < 3 && longest[i].seconds > 0; i++)
         fv_places_add(&places, longest[i].site);
-    snprintf(text, sizeof(text), "critical path: %s of %s, from rank to rank %s times",
+    snprintf(text, sizeof(text), "critical path: %s of %s, with %s change%s of rank",
              fv_words_seconds(c->critical_path_s, a), fv_words_seconds(v->model->elapsed_s, b),
-             fv_words_count(c->switches, n));
+             fv_words_count(c->switches, n), fv_words_s(c->switches));
     for (unsigned i = 0; i < 3 && longest[i].seconds > 0; i++)
-        fv_words_add(text, sizeof(text), "%s %s in %s", i ? ";" : "; of it",
-                     fv_words_percent(longest[i].seconds, c->critical_path_s, a),
+        fv_words_add(text, sizeof(text), "%s %s in %s",
+                     i ? ";" : ". Its parts:", fv_words_percent(longest[i].seconds, c->critical_path_s, a),
                      fv_place_words(&places, longest[i].site, longest[i].where, where, sizeof(where)));
     fv_page_item(p, FV_PLAIN, 2, "%s", text);
     fv_places_release(&places);
@@ -219,34 +220,47 @@ static const char *total(const struct fv_model *m, char out[128])
     return out;
 }
 
-/* Of a profile. What else would tell is said only where it is to be had. */
+/* Of a profile. What else would show it is said only where it is to be had. */
 static void put_profile_heading(const struct fv_page *p, const struct fv_model *m)
 {
     char remark[400], all[128];
 
-    snprintf(remark, sizeof(remark),
-             "%s, by when each rank entered (%s): the last rank to come is named, whoever delayed it; %s",
+    snprintf(remark, sizeof(remark), "%s, by when each rank entered (%s). The last rank to enter is named; %s",
              total(m, all), m->causes.exact ? "exact" : "estimate",
-             m->causes.left_out   ? "a trace of the whole run would tell that"
-             : m->ranks[0].traced ? "fvunify tells that (after fvunify -o, copy its analysis.json to the rank files)"
-                                  : "--trace and then fvunify tell that");
+             m->causes.left_out ? "a trace of the whole run would show what delayed it"
+             : m->ranks[0].traced
+                 ? "fvunify shows what delayed it (after fvunify -o, copy its analysis.json to the rank files)"
+                 : "a trace shows what delayed it: fvmpi run --trace, then fvunify");
     fv_page_heading(p, "Waiting in collectives", remark);
+}
+
+/* "exact but for 12.3 ms": kinds of waiting that are estimates by themselves. */
+static const char *exactness(const struct fv_causes *c, char out[80])
+{
+    char word[FV_WORD];
+    double estimated_s = 0;
+
+    for (size_t i = 0; i < c->kind_count; i++)
+        estimated_s += fv_kind_is_estimate(c->kinds[i].kind) ? c->kinds[i].wait_s : 0;
+    if (!c->is_whole || estimated_s > LITTLE * c->wait_s)
+        return "estimate";
+    snprintf(out, 80, "exact but for %s", fv_words_seconds(estimated_s, word));
+    return c->exact ? "exact" : out;
 }
 
 static void put_trace_heading(const struct fv_page *p, const struct fv_model *m)
 {
     const struct fv_causes *c = &m->causes;
-    char remark[400], all[128], unmatched[128] = "", word[FV_WORD];
+    char remark[400], all[128], unmatched[128] = "", word[FV_WORD], how[80];
 
     if (c->unmatched)
-        snprintf(unmatched, sizeof(unmatched), "; of %s message%s or collectives one side is missing",
+        snprintf(unmatched, sizeof(unmatched), "; one side is missing of %s message%s or collectives",
                  fv_words_count(c->unmatched, word), fv_words_s(c->unmatched));
-    snprintf(remark, sizeof(remark), "%s, by the trace (%s%s), ", total(m, all), c->exact ? "exact" : "estimate",
-             unmatched);
+    snprintf(remark, sizeof(remark), "%s, by the trace (%s%s), ", total(m, all), exactness(c, how), unmatched);
     if (c->coverage < FV_CAUSES_WHOLE)
-        fv_words_add(remark, sizeof(remark), "which holds %s of the MPI time", fv_words_percent(c->coverage, 1, word));
+        fv_words_add(remark, sizeof(remark), "which has %s of the MPI time", fv_words_percent(c->coverage, 1, word));
     else
-        fv_words_add(remark, sizeof(remark), "charged to who began the delay");
+        fv_words_add(remark, sizeof(remark), "charged to the rank that began the delay");
     fv_page_heading(p, "Waiting", remark);
 }
 
@@ -269,8 +283,8 @@ static void put_cut_short(const struct fv_page *p, const struct fv_causes *c)
     if (c->cut_short)
         fv_page_paragraph(
             p, FV_DIM, 2,
-            "for %s wait%s only the last 4096 calls of a rank were searched for what made it late; what it "
-            "did before them counts as computing before the first of them",
+            "for %s wait%s, only the last 4096 calls of a rank were searched for what made it late. What it did before "
+            "them counts as computing before the first of them",
             fv_words_count(c->cut_short, word), fv_words_s(c->cut_short));
 }
 
