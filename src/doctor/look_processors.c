@@ -155,7 +155,7 @@ void fv_doctor_look_clock_source(struct fv_doctor *d, struct fv_doctor_result *r
     if (all && (strstr(all, "tsc ") || (strlen(all) >= 3 && !strcmp(all + strlen(all) - 3, "tsc"))))
         fv_doctor_want(d, r, CLOCK "current_clocksource", "tsc");
     else
-        r->fix = "none while it runs: the kernel has no trusted TSC (available_clocksource)";
+        r->fix = "none at run time: the kernel trusts no TSC (available_clocksource)";
 }
 
 /* The times of all processors, in ticks: user, nice, system, idle, iowait, irq, softirq, steal. */

@@ -90,11 +90,11 @@ const struct fv_doctor_check fv_doctor_checks[] = {
              "measured/cpuset.cpus && echo isolated > measured/cpuset.cpus.partition' # cgroups of version 2; then "
              "start the job there", .boot = "isolcpus=managed_irq,domain,LIST", .look = fv_doctor_look_isolation },
     { .name = "tick", .about = "none on processors that measure", .effect = "some microseconds at each tick",
-      .fix = "none while it runs: a kernel parameter", .boot = "nohz_full=LIST (with CONFIG_NO_HZ_FULL=y)",
+      .fix = "only at boot, by a kernel parameter", .boot = "nohz_full=LIST (with CONFIG_NO_HZ_FULL=y)",
       .look = fv_doctor_look_tick },
     { .name = "rcu", .about = "callbacks do not run on processors that measure",
       .effect = "some microseconds after system calls of other processes",
-      .fix = "none while it runs: a kernel parameter",
+      .fix = "only at boot, by a kernel parameter",
       .boot = "rcu_nocbs=LIST", .look = fv_doctor_look_rcu },
     { .name = "irqbalance", .about = "does not run", .effect = "moves interrupts to other processors every 10 s",
       .fix = "sudo systemctl stop irqbalance", .look = fv_doctor_look_irqbalance },
