@@ -34,10 +34,10 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
     v->text = fv_wait_kind_words[!causes_of(subject)->exact];
 }
 /* Of every row, as each table is read alone. */
-#define KIND_COLUMN_BY(get)                                                                    \
-    {                                                                                          \
+#define KIND_COLUMN_BY(get)                                                                                \
+    {                                                                                                      \
         "wait_kind", "kind", "", "Whether these times are exact or estimates.", FV_GET(FV_TYPE_TEXT, get), \
-            .words = fv_wait_kind_words                                                        \
+            .words = fv_wait_kind_words                                                                    \
     }
 #define KIND_COLUMN KIND_COLUMN_BY(get_kind)
 

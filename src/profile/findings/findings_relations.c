@@ -98,10 +98,11 @@ const struct fv_relation fv_findings_relation = {
     .name = "findings",
     .key = "findings",
     .title = "Findings",
-    .doc = "What costs the run most time, with cause and next step, largest cost first. Findings without seconds follow. "
-           "In a disturbed run, waiting without a known cause follows what has one, and findings about the machine come "
-           "last. Empty: of what could be judged (run.not_judged), nothing costs " FV_FINDING_WORTH_WORDS
-           " or is otherwise worth reporting.",
+    .doc =
+        "What costs the run most time, with cause and next step, largest cost first. Findings without seconds follow. "
+        "In a disturbed run, waiting without a known cause follows what has one, and findings about the machine come "
+        "last. Empty: of what could be judged (run.not_judged), nothing costs " FV_FINDING_WORTH_WORDS
+        " or is otherwise worth reporting.",
     .shown = "name lost_s lost_share evidence/2 rank function text/1",
     FV_COLUMNS(columns),
     .base = the_findings,
