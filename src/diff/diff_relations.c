@@ -292,9 +292,11 @@ static const void *change_at(void *subject, const void *parent, size_t i)
 static const struct fv_relation changes = {
     .key = "changes",
     .title = "Changes",
-    .doc = "One entry for each metric: time_s, its part wait_s, count (calls), bytes (sent and received), efficiency "
-           "(share of the time without waiting), balance (mean over maximum of the ranks' time; null for a function). "
-           "A run without the call path counts as 0 in times, calls and bytes, and is left out of the two shares.",
+    .doc =
+        "One entry for each metric: time_s, its part wait_s, count (calls), bytes (sent and received), efficiency, "
+        "balance. efficiency: share of the time without waiting. balance: mean over maximum of the ranks' time; null "
+        "for a function. "
+        "A run without the call path counts as 0 in times, calls and bytes, and is left out of the two shares.",
     FV_COLUMNS(change_columns),
     .count = change_count,
     .row = change_at,

@@ -555,8 +555,9 @@ static const struct fv_column_def rank_columns[] = {
     { "host", "host", "", "Name of its host.", FV_FIELD(struct fv_rank, host) },
     { "pid", "pid", "id", "Process id.", FV_FIELD(struct fv_rank, pid) },
     { "state", "state", "",
-      "finalized; exited: exit() without MPI_Finalize; replaced: it became another program by exec(), which is not in "
-      "this file; killed: it ended in another way, or after MPI_Abort; running: it still runs on this host.",
+      "finalized: it called MPI_Finalize. exited: exit() without MPI_Finalize. replaced: it became another program by "
+      "exec(), which is not in this file. killed: it ended in another way, or after MPI_Abort. running: it still runs "
+      "on this host.",
       FV_GET(FV_TYPE_TEXT, get_state), .words = state_words },
     { "app_time_s", "time", "s",
       "Time from entering MPI_Init to leaving MPI_Finalize, or to the latest sign of life. Pauses are left out.",

@@ -470,7 +470,7 @@ static const struct fv_column_def waiting_columns[] = {
       "Total waiting, over all ranks. The following are parts of it. Without a trace: waiting in logged collectives.",
       FV_FIELD(struct fv_causes, wait_s), .flags = FV_AS_KIND },
     FV_EXACT_COLUMN("wait_kind", struct fv_causes, exact),
-    { "text", "text", "", "Who causes most waiting, in one sentence. Empty: there is nothing to report.",
+    { "text", "text", "", "The rank that causes most waiting, in one sentence. Empty: there is nothing to report.",
       FV_GET(FV_TYPE_TEXT, get_text) },
     { "coverage", "coverage", "share", "Share of the MPI time that the trace covers. Null without a trace.",
       FV_GET(FV_TYPE_REAL, get_of_trace), .flags = FV_NULLABLE, .argument = offsetof(struct fv_causes, coverage) },

@@ -30,15 +30,15 @@ static void get_separation(void *subject, const void *row, const struct fv_colum
 
 #define SEPARATION                                                                                                     \
     "Whether runs with one thread at a time separate cache from memory. good. not_run: there are no such runs. "       \
-    "not_measured: not for this phase. Not separable: waits: for a parked thread, by a lock or condition; "            \
-    "no_progress: for something that fvmpi does not see, or it sleeps; no_barrier: it spins, or never ends; "          \
-    "barriers: of some threads only; creator: the creating thread works too; nested: nested phases; too_many; late; "  \
-    "left; cut: it took too long. Dropped: pirate_lost: the process that held the rest of the cache lost more than 3 " \
-    "% of it, or the thread that ran alone moved to another last-level cache; unprobed: that is not known; off_cpu: "  \
-    "more than 2 % of the time; varies: the two shortest runs differ by more than 10 %. no_part: there are only runs " \
-    "with all of the cache; asymmetric: threads have unequal work, and not all had turns; does_more: a thread takes "  \
-    "longer alone than together, because it does more; shared_data: it takes longer alone with its part of the cache " \
-    "than together; too_large: a speedup above 1.05 N; rejected: the speedups themselves are."
+    "not_measured: not for this phase. Not separable: waits: for a parked thread, by a lock or condition. "            \
+    "no_progress: for something that fvmpi does not see, or it sleeps. no_barrier: it spins, or never ends. "          \
+    "barriers: of some threads only. creator: the creating thread works too. nested: nested phases. too_many, late, "  \
+    "left. cut: it took too long. Dropped: pirate_lost: the process that held the rest of the cache lost more than 3 " \
+    "% of it, or the thread that ran alone moved to another last-level cache. unprobed: that is not known. off_cpu: "  \
+    "more than 2 % of the time. varies: the two shortest runs differ by more than 10 %. no_part: there are only runs " \
+    "with all of the cache. asymmetric: threads have unequal work, and not all had turns. does_more: a thread takes "  \
+    "longer alone than together, because it does more. shared_data: it takes longer alone with its part of the cache " \
+    "than together. too_large: a speedup above 1.05 N. rejected: the speedups themselves are."
 
 #define TIME(k, t, member, d)                                                               \
     {                                                                                       \

@@ -17,7 +17,7 @@ import strings
 from report import check, equal
 
 # Still to be edited. A file leaves this list, and none comes.
-NOT_YET = ['src/*_relations.[ch]', 'src/profile/*', 'src/views/*']
+NOT_YET = []
 KNOWN = r'''
 #include "a folder/of four/words/here.h"
 #define SAYS "a macro goes " \

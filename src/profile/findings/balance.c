@@ -212,11 +212,12 @@ static void say_computing(const struct fv_profile *v, struct fv_findings *f, str
                 f, finding,
                 "samples name the interpreter's functions, none of Python; run cProfile on that rank to see these");
         else if (isfinite(fv_excess_missed_by_ticks(v->model, finding->rank)))
-            fv_finding_next(f, finding,
-                            "no function is named, as the kernel's ticks sampled only %s of that, unevenly on a busy "
-                            "machine; run it on an idle machine, or where perf_event_open is permitted and "
-                            "descriptors are free (ulimit -n)",
-                            fv_words_seconds(fv_excess_missed_by_ticks(v->model, finding->rank), mine));
+            fv_finding_next(
+                f, finding,
+                "no function is named: on this busy machine the kernel's ticks sampled only %s of that, and "
+                "unevenly. Run it on an idle machine, or where perf_event_open is permitted and "
+                "descriptors are free (ulimit -n)",
+                fv_words_seconds(fv_excess_missed_by_ticks(v->model, finding->rank), mine));
         else
             say_procedures(v, f, finding);
         return;

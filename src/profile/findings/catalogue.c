@@ -41,8 +41,8 @@ const struct fv_finding_def fv_finding_defs[] = {
       "other ranks compute less than the one that computes longest.",
       fv_find_imbalance },
     { "instruction_balance", "Cause of the imbalance",
-      "Where instructions were counted on all ranks (--counters), and one thread does the work of a rank: the rank "
-      "that is outside of MPI longest has more work (instructions), or slower work (fewer of them per cycle). Lost: "
+      "The rank that is outside of MPI longest has more work (instructions), or slower work (fewer of them per cycle). "
+      "Needs instructions counted on all ranks (--counters), and one thread that does the work of a rank. Lost: "
       "no time of its own, it is that of load_imbalance.",
       fv_find_instruction_balance },
     { "small_messages", "Many small messages",
@@ -62,8 +62,7 @@ const struct fv_finding_def fv_finding_defs[] = {
       fv_find_thread_imbalance },
     { "rare_slow_calls", "Rare slow calls",
       "A few calls of a function take long, its others are short. Lost: CPU time of the long ones outside of MPI, by "
-      "clock samples, less what as many others take; where several threads of a rank have some, of the one that has "
-      "most.",
+      "clock samples, less what as many others take. If several threads of a rank have some, the one with most counts.",
       fv_find_rare_slow_calls },
     { "varying_function", "Varying function",
       "A function's calls take different times. Lost: what its calls take longer than the median of those measured "

@@ -253,7 +253,7 @@ static const struct fv_column_def hang_columns[] = {
 const struct fv_relation fv_hang_relation = {
     .name = "hang",
     .key = "hang",
-    .title = "Who waits for whom",
+    .title = "Which rank waits for which",
     .doc = "For which ranks each rank waits where it was last seen, in a run that still runs or was killed. Null: all "
            "ranks finalized, or one called MPI_Abort. A running rank does not wait if it is in its call for less than "
            "a second. Point-to-point waits are derived from peer, tag and communicator of the call, for MPI_Wait and "

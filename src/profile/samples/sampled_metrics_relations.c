@@ -256,13 +256,13 @@ static void get_part_place(void *subject, const void *row, const struct fv_colum
         v->number = fv_tables_model(subject)->ranks[part->rank].world_rank;
 }
 
-#define METRIC_COLUMN                                                                                               \
-    {                                                                                                               \
-        "metric", "metric", "",                                                                                     \
-            "Name of the metric: time_s, cpu_time_s (of the thread), mpi_time_s, mpi_calls, faults (page faults), " \
-            "switches (context switches), migrations (between processors), mpi_bytes (sent and received), "         \
-            "computing_s (the smaller of CPU time and time outside of MPI), or an event.",                          \
-            FV_GET(FV_TYPE_TEXT, get_metric)                                                                        \
+#define METRIC_COLUMN                                                                                                \
+    {                                                                                                                \
+        "metric", "metric", "",                                                                                      \
+            "Name of the metric: time_s, cpu_time_s (of the thread), mpi_time_s, mpi_calls, mpi_bytes (sent and "    \
+            "received), faults (page faults), switches (of context), migrations (between processors), or an event. " \
+            "computing_s: the smaller of CPU time and time outside of MPI.",                                         \
+            FV_GET(FV_TYPE_TEXT, get_metric)                                                                         \
     }
 #define STAT_COLUMN(k, t, u, d, type, get, which)                                                       \
     {                                                                                                   \

@@ -230,7 +230,7 @@ static void get_key(void *subject, const void *row, const struct fv_column_def *
 #define OFF_COLUMNS                                                                                                \
     OFF("off_variance_share", "off processor", share,                                                              \
         "Share of the variance of the kept calls' durations that is due to time off the processor (waiting or "    \
-        "preempted): their covariance over the variance, each context and thread about its own mean. Null: fewer " \
+        "preempted). Their covariance over the variance, each context and thread about its own mean. Null: fewer " \
         "than 30 calls, calls too short, or equal durations."),                                                    \
         OFF("off_variance_low", "from", low, "Lower bound of the 95 % confidence interval (bootstrap)."),          \
         OFF("off_variance_high", "to", high, "Upper bound of the 95 % confidence interval (bootstrap).")

@@ -567,7 +567,7 @@ static void say_missing(const struct query *q)
     for (size_t i = 0; i < place->depth; i++)
         by = place->chain[i]->recorded_by ? place->chain[i]->recorded_by : by;
     if (!q->any && by && were_asked_for(q, by))
-        fv_log("report: %s has no rows in this run, which was recorded by %s: the program did nothing of that kind, or "
+        fv_log("report: %s has no rows in this run, which was recorded by %s. The program did nothing of that kind, or "
                "a note of fvmpi report says why it is missing",
                q->asked->table, by);
     else if (!q->any && by)

@@ -370,8 +370,8 @@ static void put_remarks(const struct fv_page *p, const struct fv_throughput *t, 
     if (point->is_off_cpu)
         fv_page_item(
             p, FV_YELLOW, 4,
-            "no stack: they were off their processors for more than 2 %% of the time: I/O, sleep, or other programs; "
-            "or copies have threads that need more processors than there are (--threads shows them)");
+            "no stack: they were off their processors for more than 2 %% of the time: I/O, sleep, or other programs. "
+            "Or copies have threads that need more processors than there are (--threads shows them)");
     if (why)
         fv_page_item(p, FV_YELLOW, 4,
                      isfinite(point->sharing) ? "cache and memory are not separated: %s"

@@ -53,7 +53,7 @@ static void put_notes(const struct fv_page *p, const struct fv_phase *phase)
     if (s->off_cpu_s > OFF_CPU * s->time_s)
         fv_page_item(p, FV_PLAIN, 4,
                      "for %s of their time at least, threads were off the processor without waiting for each "
-                     "other: few processors, other programs on them, I/O, or sleep; that is no waiting here",
+                     "other: few processors, other programs on them, I/O, or sleep. That is no waiting here",
                      fv_words_percent(s->off_cpu_s, s->time_s, word));
     if (b.without_waiting > s->threads_max)
         fv_page_item(p, FV_PLAIN, 4,

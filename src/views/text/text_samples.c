@@ -314,9 +314,12 @@ FV_TEXT_SECTION(samples)
     fv_page_heading(
         p, "Functions",
         "calls that were timed as a whole. cov calls: standard deviation of their CPU time over its mean, in a thread "
-        "and call path. cov threads: the same of the means of threads. A function varies if its share of the CPU time "
-        "that is computing (outside of MPI, not waiting for threads) is above 10 %, and cov calls is above 0.20 or cov "
-        "threads above 0.10. With fewer than 8 calls in a thread, all threads are taken together (*); with fewer than "
+        "and call path. cov threads: the same of the means of threads. A function varies if it has more than 10 % of "
+        "the "
+        "CPU time that is computing, and cov calls is above 0.20 or cov threads above 0.10. Computing is outside of "
+        "MPI "
+        "and not waiting for threads. With fewer than 8 calls in a thread, all threads are taken together (*); with "
+        "fewer than "
         "8 "
         "in all (too few), it is not judged. window: calls that were chosen independently of the length of the "
         "call before. window/all: their mean over the mean of all");

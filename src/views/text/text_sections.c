@@ -221,8 +221,9 @@ FV_TEXT_SECTION(sections)
         if (rows.items[i].chosen)
             put_row(&t, &rows.items[i]);
     static const char heading[] =
-        "marked by the program: mean, minimum and maximum over ranks; median and p99 of the instances (estimates); MPI "
-        "and waiting as part of the time (~: partly an estimate); messages by length. User and system CPU time are of "
+        "marked by the program: mean, minimum and maximum over ranks; median and p99 of the instances (estimates). MPI "
+        "and waiting are parts of the time (~: partly an estimate). Messages are by length. User and system CPU time "
+        "are of "
         "the threads in the section; those of \"all\" are of the process";
     char remark[500];
     snprintf(remark, sizeof(remark), "%s%s", heading,
