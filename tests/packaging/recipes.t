@@ -99,7 +99,7 @@ def debian(files):
     packages = {}
     for path in glob.glob(os.path.join(SOURCE, 'debian', '*.install')):
         packages[os.path.basename(path)[:-8]] = read(os.path.relpath(path, SOURCE)).split()
-    removed = re.findall(r'debian/tmp/(\S+)', read('debian/rules'))
+    removed = ' '.join(re.findall(r'^\trm -f (.*)', read('debian/rules'), re.M)).replace('debian/tmp/', '').split()
     named = re.findall(r'^Package: (.*)$', read('debian/control'), re.M)
     equal('packages', sorted(packages), sorted(named))
     judge(files, packages, [name.replace('$(DEB_HOST_MULTIARCH)', TRIPLET) for name in removed])
@@ -117,8 +117,9 @@ def rpm(files):
         lines = [line for line in block.splitlines() if not line.startswith('%license')]
         packages[name or 'fvmpi'] = [re.sub(r'(\.[1-9])\*$', r'\1', line) for line in lines]
     equal('packages', sorted(packages), sorted(['fvmpi'] + re.findall(r'^%package (.*)$', text, re.M)))
-    removed = re.findall(r'%\{buildroot\}(\S+)', text)
+    removed = ' '.join(re.findall(r'^rm -f (.*)', text, re.M)).replace('%{buildroot}', '').split()
     files = {name.replace('vendor-completions', 'site-functions') for name in files}
+    files |= set(re.findall(r"^echo '\.so .*' > %\{buildroot\}(\S+)", text, re.M))
     judge(files, packages, removed)
 
 
