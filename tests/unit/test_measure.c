@@ -65,6 +65,7 @@ static void lost_work(void **state)
 {
     double busy[] = { 0, 0, 0, 0, 0, 100, 100, 60 };
     double done[] = { 100, 100, 0, 100, 50, 100, 100, 110 };
+    double parted[] = { 30, 31, 32, 30, 31, 33, 98, 100 };
     struct fv_spread s;
 
     (void)state;
@@ -77,6 +78,10 @@ static void lost_work(void **state)
     fv_spread_of(busy, 8, &s);
     NEAR(s.p50, 2000, 1e-9);
     NEAR(s.least, 1000, 1e-9);
+    fv_lost_of_work(parted, 8, 1000); /* most spells had it for a third: they lost two thirds */
+    fv_spread_of(parted, 8, &s);
+    NEAR(s.p50, 1682, 6);
+    NEAR(s.least, 990, 1);
 }
 
 /* ---- gaps ---- */

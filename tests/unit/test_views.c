@@ -753,7 +753,7 @@ static void unread_python_is_told(void **state)
     fvr_add(&file[1], FV_CHUNK_INTERPRETER, FV_NO_THREAD, &record, sizeof(record));
     build(false);
     assert_string_equal(problem("3.12"), "");
-    assert_non_null(strstr(problem("Python 3.99.0: fvmpi does not know"), "(1 rank)"));
+    assert_non_null(strstr(problem("Python 3.99.0: fvmpi cannot read"), "(1 rank)"));
     assert_non_null(strstr(problem("could not be read"), " 7 times on 1 rank:"));
 }
 

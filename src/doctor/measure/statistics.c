@@ -41,8 +41,9 @@ void fv_lost_of_work(double *work, size_t count, double fixed)
     if (!count)
         return;
     qsort(work, count, sizeof(*work), fv_by_real);
-    size_t none = FV_COUNT_BEFORE(i, count, work[i] <= 0);
-    double usual = none < count ? fv_mode(work + none, count - none) : 0;
+    double most = work[count - 1];
+    size_t few = FV_COUNT_BEFORE(i, count, work[i] <= most / 2); /* they had the processor for a part, or not at all */
+    double usual = most > 0 ? fv_mode(work + few, count - few) : 0;
     for (size_t i = 0; i < count; i++)
         work[i] = usual > 0 ? fixed * (2 - work[i] / usual) : 2 * fixed;
 }

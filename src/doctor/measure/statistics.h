@@ -19,8 +19,8 @@ struct fv_spread {
 };
 /* Sorts the values. All zeros if there are none; p99 of fewer than 100 and p999 of fewer than 1000 are NAN. */
 void fv_spread_of(double *values, size_t count, struct fv_spread *out);
-/* From work done in spells of `fixed` ns to fixed + the time lost: what of the most usual amount of work, of spells
- * with any, is missing. In place. */
+/* From work done in spells of `fixed` ns to fixed + the time lost: what is missing of the most usual amount of work,
+ * of spells with more than half of the most. So no time is below 0. In place. */
 void fv_lost_of_work(double *work, size_t count, double fixed);
 
 /* ---- gaps ---- */
