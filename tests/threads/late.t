@@ -157,7 +157,7 @@ def names(archive):
 
 def report(found, directory):
     out = ' '.join(harness.run([harness.FVMPI, 'report', directory]).ended(0).out.split())
-    said = re.search(r'Ranks waited ([\d.]+) (s|ms) in MPI for ranks that waiting for locks had made late', out)
+    said = re.search(r'ranks waited ([\d.]+) (s|ms) in MPI for ranks that locks had made late', out)
     check(said, 'not said: {}', out)
     wait = found.data['threads']['mpi_wait_s']
     close('said', float(said.group(1)) * (1 if said.group(2) == 's' else 1e-3), wait, 0.01 * wait)
