@@ -62,8 +62,7 @@ function drawFindings(tables) {
     return make(
       "li",
       { class: finding.name === "no_processor" ? "bad" : null },
-      make("b", null, lost || "no time"),
-      " ",
+      make("b", null, finding.title + (lost ? ", " + lost : "") + ": "),
       finding.text,
       make("small", null, " (" + finding.evidence + ")"),
       finding.rank === null
@@ -84,8 +83,8 @@ function drawFindings(tables) {
       "p",
       { class: "note" },
       findings.some(finding => finding.name === "no_processor")
-        ? "largest costs in the program, of the time of all ranks; then those of the machine"
-        : "largest costs, of the time of all ranks",
+        ? "largest loss in the program first, in time of all ranks; then those of the machine"
+        : "largest loss first, in time of all ranks",
     ),
   );
   if (!findings.length)

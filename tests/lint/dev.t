@@ -56,11 +56,11 @@ check 'the mark of a test names a sanitizer and why' test -z "$out"
 # What a distribution does not have is named, and the rest is installed.
 mkdir bin
 printf '#!/bin/sh\necho "$@" >> "%s/installed"\n' "$work" > bin/apt-get
-printf '#!/bin/sh\ncase "$2" in here) echo "  Candidate: 1.0" ;; *) echo "  Candidate: (none)" ;; esac\n' > bin/apt-cache
+printf '#!/bin/sh\ncase "$2" in here) echo "  Candidate: 1.0" ;; *) echo "  Candidate: (none)" ;; esac\nseq 100000\n' > bin/apt-cache # and much more
 printf '#!/bin/sh\nexit 1\n' > bin/dpkg-query
 chmod +x bin/*
 out=$(
-    eval "$(sed -n -e '/^deps() {/,/^}/p' -e '/^say() /p' "$dev")"
+    eval "$(sed -n -e '/^set /p' -e '/^deps() {/,/^}/p' -e '/^say() /p' "$dev")"
     id() { echo 0; }
     wanted() { printf 'here\nelsewhere\n'; }
     PATH=$work/bin:$PATH DEV_DEPS= deps wanted 2>&1

@@ -30,6 +30,11 @@ static void get_name(void *subject, const void *row, const struct fv_column_def 
     v->text = ((const struct fv_finding *)row)->def->name;
 }
 
+static void get_title(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = ((const struct fv_finding *)row)->def->title;
+}
+
 static void get_evidence(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_evidence_words[((const struct fv_finding *)row)->evidence];
@@ -71,6 +76,7 @@ static void get_place(void *subject, const void *row, const struct fv_column_def
 static const struct fv_column_def columns[] = {
     { "name", "finding", "", "Name of the finding; fvmpi-report(1) has the catalogue.", FV_GET(FV_TYPE_TEXT, get_name),
       .words = names },
+    { "title", "title", "", "Title of the finding, in words.", FV_GET(FV_TYPE_TEXT, get_title) },
     { "lost_s", "lost", "s",
       "Time lost, summed over ranks. Findings may overlap. Null: the finding has no cost of its own, or it is not "
       "known.",
