@@ -292,7 +292,7 @@ class JobView {
     this.list(this.findings, "Largest costs in the first " + seconds(told.elapsed_s), [
       ...told.problems,
       ...told.findings.map(of => [
-        (of.lost_s !== null ? seconds(of.lost_s) + " of the ranks' time: " : "") + of.text,
+        of.title + (of.lost_s !== null ? ", " + seconds(of.lost_s) + " of the ranks' time" : "") + ": " + of.text,
         make("div", { class: "next" }, of.next),
       ]),
     ]);

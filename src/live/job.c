@@ -156,7 +156,8 @@ static void put_findings(struct fv_jsonl *out, const struct fv_findings *finding
     for (size_t i = 0; i < findings->count && i < FINDINGS; i++) {
         const struct fv_finding *f = &findings->items[i];
 
-        fv_jsonl_key_string(out, i ? ",{\"text\":" : "{\"text\":", f->text);
+        fv_jsonl_key_string(out, i ? ",{\"title\":" : "{\"title\":", f->def->title);
+        fv_jsonl_key_string(out, ",\"text\":", f->text);
         fv_jsonl_key_real(out, ",\"lost_s\":", f->lost_s);
         fv_jsonl_key_string(out, ",\"next\":", f->next ? f->next : "");
         fv_jsonl_text(out, "}");
