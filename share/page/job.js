@@ -278,7 +278,7 @@ class JobView {
     if (!told) return;
     const host = shown().header.host;
     this.elsewhere.textContent = told.hosts.some(of => of.host === host)
-      ? "Below: what " + host + " counts meanwhile."
+      ? "Below: what " + host + " counts while you watch."
       : "Below: what " +
         host +
         " counts, but no rank of the job runs there. Start fvmpi live on a host of the job to see its sensors.";
@@ -289,7 +289,7 @@ class JobView {
       told.is_lasting ? "Which rank waits for which, for a second or more" : "Which rank waits for which now",
       [...told.causes, ...told.waits, ...(hidden > 0 ? [plural(hidden, "more rank") + " wait"] : [])],
     );
-    this.list(this.findings, "Largest costs in the first " + seconds(told.elapsed_s), [
+    this.list(this.findings, "Findings of the first " + seconds(told.elapsed_s) + ", largest loss first", [
       ...told.problems,
       ...told.findings.map(of => [
         of.title + (of.lost_s !== null ? ", " + seconds(of.lost_s) + " of the ranks' time" : "") + ": " + of.text,
