@@ -107,6 +107,7 @@ bool fv_selftest_open(struct fv_selftest_place *place, double limit_s)
     }
     for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
         sigaction(signals[i], &(struct sigaction){ .sa_handler = note_signal }, NULL);
+    signal(SIGCHLD, SIG_DFL); /* who starts us may ignore it: no status is known then */
     set_environment(place);
     return true;
 }

@@ -136,7 +136,9 @@ static char *profile_headline(const struct fv_profile *v, char *out, size_t byte
 
     out[0] = '\0';
     if (blame(v, who, sizeof(who))[0] && share >= ALL)
-        used = (size_t)snprintf(out, bytes, "All waiting (%s) is in collectives", fv_words_seconds(all, all_word));
+        used =
+            (size_t)snprintf(out, bytes, "All waiting (%s%s) is in collectives",
+                             m->efficiency.wait_kind == FV_WAIT_EXACT ? "" : "about ", fv_words_seconds(all, all_word));
     else if (*who)
         used = (size_t)snprintf(out, bytes, "%s of %s%s of waiting (%s) is in collectives",
                                 fv_words_seconds(m->causes.wait_s, word),

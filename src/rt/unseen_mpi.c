@@ -253,9 +253,10 @@ static bool is_nothing; /* to be told where the status is known */
 
 static void tell_late(int status)
 {
-    if (is_nothing && !is_forked())
-        tell_nothing(status);
+    if (!is_nothing || is_forked())
+        return;
     is_nothing = false;
+    tell_nothing(status);
 }
 
 /* Registered by a constructor, it runs behind all destructors. */

@@ -61,6 +61,7 @@ static void fill(struct fv_omp_next *out, void *handle)
     FV_OMP_FUNCTIONS(FIND, FIND)
 #undef FIND
     out->is_llvm = is_llvm(handle);
+    out->has_kmpc = dlsym(handle, "__kmpc_end_critical") != NULL;
 }
 
 /* Written once: a thread may be using it while another one asks. */
@@ -180,7 +181,7 @@ static int note_name(struct dl_phdr_info *info, size_t size, void *arg)
 
 /* As the caller's module sees it; else any that is there: a caller may have called last of all, by a jump,
  * and what it returns to is then ours. */
-static const struct fv_omp_next *find_local(const void *caller)
+static const struct fv_omp_next *find_local(const void *caller, bool kmpc)
 {
     const struct fv_omp_next *found = NULL;
     struct search search = { .count = 0 };
@@ -189,6 +190,8 @@ static const struct fv_omp_next *find_local(const void *caller)
 
     if (module && mark_of(module))
         found = runtime_of(module);
+    if (found && kmpc && !found->has_kmpc)
+        found = NULL;
     if (module)
         dlclose(module);
     if (!found)
@@ -197,6 +200,8 @@ static const struct fv_omp_next *find_local(const void *caller)
         void *handle = dlopen(search.name[i], RTLD_LAZY | RTLD_NOLOAD);
 
         found = handle && mark_of(handle) ? runtime_of(handle) : NULL;
+        if (found && kmpc && !found->has_kmpc)
+            found = NULL;
         if (handle)
             dlclose(handle);
     }
@@ -244,12 +249,13 @@ static void remember(const void *caller, const struct fv_omp_next *next)
     fv_unlock_sigrestore(&lock, signals);
 }
 
-static const struct fv_omp_next *remembered(const void *caller)
+static const struct fv_omp_next *remembered(const void *caller, bool kmpc)
 {
     unsigned count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
 
     for (unsigned i = 0; i < count; i++)
-        if ((uintptr_t)caller >= modules[i].begin && (uintptr_t)caller < modules[i].end)
+        if ((uintptr_t)caller >= modules[i].begin && (uintptr_t)caller < modules[i].end &&
+            (!kmpc || modules[i].next->has_kmpc))
             return modules[i].next;
     return NULL;
 }
@@ -273,14 +279,24 @@ static const struct fv_omp_next *make_global(const void *mark)
 
 FV_COLD const struct fv_omp_next *fv_omp_next_slowly(const void *caller)
 {
-    const struct fv_omp_next *known = remembered(caller);
+    const struct fv_omp_next *known = remembered(caller, false);
     const void *mark = known ? NULL : mark_of(RTLD_NEXT);
 
     if (known || mark)
         return known ? known : make_global(mark);
-    const struct fv_omp_next *local = find_local(caller);
+    const struct fv_omp_next *local = find_local(caller, false);
     if (!local)
         return make_alone();
     remember(caller, local);
     return local;
+}
+
+/* A plugin of clang's in a program of GCC's. */
+FV_COLD const struct fv_omp_next *fv_omp_next_of_llvm(const void *caller)
+{
+    const struct fv_omp_next *known = remembered(caller, true), *local = known ? NULL : find_local(caller, true);
+
+    if (local)
+        remember(caller, local);
+    return known ? known : local ? local : fv_omp_next(caller);
 }

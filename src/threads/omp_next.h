@@ -165,7 +165,8 @@ struct fv_omp_next {
 #define FV_OMP_POINTER(name, result, parameters) result(*name) parameters;
     FV_OMP_FUNCTIONS(FV_OMP_POINTER, FV_OMP_POINTER)
 #undef FV_OMP_POINTER
-    bool is_llvm; /* these functions for code made by GCC, too: tasks have other rules */
+    bool is_llvm;  /* these functions for code made by GCC, too: tasks have other rules */
+    bool has_kmpc; /* functions of LLVM's */
 };
 
 /* Of the runtime that all modules see; NULL: there is none, or it was not asked for yet. */
@@ -181,5 +182,15 @@ static inline const struct fv_omp_next *fv_omp_next(const void *caller)
     return FV_LIKELY(next != NULL) ? next : fv_omp_next_slowly(caller);
 }
 #define FV_OMP_NEXT() fv_omp_next(__builtin_return_address(0))
+
+/* For functions of LLVM's, which the runtime that all modules see may not have. */
+const struct fv_omp_next *fv_omp_next_of_llvm(const void *caller);
+static inline const struct fv_omp_next *fv_omp_next_kmpc(const void *caller)
+{
+    const struct fv_omp_next *next = fv_omp_next(caller);
+
+    return FV_LIKELY(next->has_kmpc) ? next : fv_omp_next_of_llvm(caller);
+}
+#define FV_OMP_NEXT_KMPC() fv_omp_next_kmpc(__builtin_return_address(0))
 
 #endif

@@ -225,7 +225,7 @@ FV_PUBLIC void __kmpc_doacross_wait(void *place, int thread, const int64_t *turn
 
     if (!in_gccs)
         scope = fv_omp_scope_begin(FV_CALL_SITE(), false);
-    FV_OMP_NEXT()->__kmpc_doacross_wait(place, thread, turn);
+    FV_OMP_NEXT_KMPC()->__kmpc_doacross_wait(place, thread, turn);
     if (!in_gccs)
         fv_omp_scope_end_perhaps(&scope);
 }
@@ -403,7 +403,7 @@ FV_PUBLIC void GOMP_critical_name_end(void **name)
 #define CRITICAL_OF_LLVM(function, parameters, ...)            \
     FV_PUBLIC void function parameters                         \
     {                                                          \
-        const struct fv_omp_next *next = FV_OMP_NEXT();        \
+        const struct fv_omp_next *next = FV_OMP_NEXT_KMPC();   \
                                                                \
         if (in_gccs) {                                         \
             next->function(__VA_ARGS__);                       \
@@ -422,7 +422,7 @@ FV_PUBLIC void __kmpc_end_critical(void *place, int thread, void *name)
 {
     uint64_t now = in_gccs ? 0 : critical_leaving(name);
 
-    FV_OMP_NEXT()->__kmpc_end_critical(place, thread, name);
+    FV_OMP_NEXT_KMPC()->__kmpc_end_critical(place, thread, name);
     if (!in_gccs)
         fv_sync_released(name, now);
 }

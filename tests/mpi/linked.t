@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
+# Not under AddressSanitizer: it must be the first library of a program.
 """-lfvmpi, one library for each MPI: wherever it stands in the command that links, the program does what it does
 without, and each call is counted once. Where it cannot work, the linker or the program says what to do."""
 import os

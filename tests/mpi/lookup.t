@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
+# Not under AddressSanitizer: it forbids RTLD_DEEPBIND.
 """Programs that find MPI by dlopen() and dlsym(), in C and in Python: each call is counted, once. And what these two
 functions promise their callers holds with fvmpi as without."""
 import os

@@ -232,6 +232,15 @@ def gcc(tap):
         equal('untimed', total(waits.regions, 'untimed'), 0)
 
 
+def of_both(tap):
+    with tap.test("GCC's program, which opens a plugin of clang's: iterations wait for those before, as without us"):
+        plugin = clang('omp_plugin.c', '-DPLUGIN', '-shared', '-fPIC', output='plugin.clang.so')
+        program = threads.build('omp_plugin.c', '-fopenmp', output='omp_plugin.gcc')
+        plain = harness.run([program, plugin], env=PASSIVE).ended(0).out
+        equal('plain', plain, 'own 2, out of order 0\nsum 42\n')
+        equal('output', threads.record([program, plugin], *OPTIONS, env=PASSIVE).ended(0).out, plain)
+
+
 def tools(tap):
     with tap.test('OMP_TOOL=disabled: nothing is seen, and the report says so'):
         program = clang('ompt.c')
@@ -317,6 +326,7 @@ def main():
     same(tap)
     cases(tap)
     gcc(tap)
+    of_both(tap)
     tools(tap)
     archives(tap)
     tap.done()

@@ -19,6 +19,8 @@
 #define ITS_REASON 0.5 /* of the cost: what a region that is named must explain */
 
 /* What ranks are charged at the same place. */
+#define NEARLY_ALL 0.9 /* of the waiting that a place is charged with, for one rank to stand for it */
+
 struct group {
     uint32_t site;
     enum fv_place where;
@@ -241,13 +243,17 @@ static bool is_said_by_noise(struct fv_findings *f, const struct group *g, doubl
     struct fv_finding *noise = NULL;
     char cost[FV_WORD];
 
+    if (g->most_s < NEARLY_ALL * g->cost_s) /* others are charged as well, of whom noise says nothing */
+        return false;
     for (size_t i = 0; i < f->count && had_s > 0 && g->where == FV_PLACE_COMPUTING; i++)
         noise = !strcmp(f->items[i].def->name, "noise") && f->items[i].rank == g->most ? &f->items[i] : noise;
     if (!noise)
         return false;
+    const char *before = strstr(noise->text, ". By the trace, others waited"); /* of another place, in the sum */
+    const int length = (int)(before ? (size_t)(before - noise->text) : strlen(noise->text));
     noise->charged_s += g->cost_s;
-    fv_finding_say(f, noise, "%s. By the trace, others waited %s for this", noise->text,
-                   fv_words_seconds(g->cost_s, cost));
+    fv_finding_say(f, noise, "%.*s. By the trace, others waited %s for this", length, noise->text,
+                   fv_words_seconds(noise->charged_s, cost));
     return true;
 }
 

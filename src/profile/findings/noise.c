@@ -107,8 +107,10 @@ FV_FINDING(noise)
     else
         say_who(m, rank, who, sizeof(who));
     fv_finding_say(f, finding,
-                   loss.rank_s > 0.5 * loss.seconds
-                       ? "rank %d was preempted outside of MPI for %s%s%s"
+                   loss.rank_s > 0.5 * loss.seconds ? "rank %d was preempted outside of MPI for %s%s%s"
+                   : loss.is_of_calls
+                       ? "several ranks were preempted outside of MPI. Rank %d cost the others most: it was preempted "
+                         "for %s%s%s"
                        : "several ranks were preempted outside of MPI, rank %d longest: for %s%s%s",
                    m->ranks[rank].world_rank, fv_words_seconds(fv_noise_preempted_of(m, rank), own), where, who);
     fv_finding_next(f, finding, "%s", next_of(m, rank, is_throttled));

@@ -154,7 +154,8 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
     if (room < SIZE_MAX && others > 1)
         room -= room > 0; /* how many more there are */
     const bool is_left = fv_findings_rest_short(v, left, sizeof(left))[0] && room < SIZE_MAX;
-    room -= is_left && room > 0; /* what was not judged */
+    const size_t kept = is_left && room > 0; /* for what was not judged */
+    room -= kept;
     fv_page_heading(p, "Findings", fv_findings_order(f));
     for (size_t i = 0; i < f->count && (shown < MOST || fv_page_all(p)); i++) {
         if (is_said(&f->items[i]))
@@ -168,7 +169,7 @@ static void put_findings(const struct fv_page *p, const struct fv_profile *v, si
         shown++;
     }
     fv_page_cut(p, shown, others, "finding", "");
-    put_rest_within(p, v, room + is_left);
+    put_rest_within(p, v, room + kept);
 }
 
 FV_TEXT_SECTION(first)
