@@ -226,14 +226,24 @@ static const char *say_who(const struct fv_model *m, uint32_t rank, char out[140
 static void say_preempted(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
                           const char *ranks, const char *where, double had_s)
 {
-    char had[FV_WORD], who[140], rank[40];
+    char had[FV_WORD], who[140], rank[40], name[400];
 
     finding->by_machine = true;
     snprintf(rank, sizeof(rank), "rank %d", v->model->ranks[finding->rank].world_rank);
-    fv_finding_say(f, finding, "%s made others wait because %s was preempted for %s%s. This was %s", ranks,
-                   strcmp(rank, ranks) ? rank : "it", fv_words_seconds(had_s, had),
-                   say_who(v->model, finding->rank, who), where);
-    fv_finding_next(f, finding, "this is no fault of the program; fvmpi doctor shows what else disturbs the run");
+    if (strcmp(rank, ranks))
+        fv_finding_say(f, finding, "ranks waited, most of it because %s was preempted for %s%s. This was %s", rank,
+                       fv_words_seconds(had_s, had), say_who(v->model, finding->rank, who), where);
+    else
+        fv_finding_say(f, finding, "%s made others wait because it was preempted for %s%s. This was %s", ranks,
+                       fv_words_seconds(had_s, had), say_who(v->model, finding->rank, who), where);
+    struct fv_excess slow = fv_excess_of(v, finding->rank);
+    if (slow.procedure)
+        fv_finding_next(f, finding,
+                        "it also computes longer than others, in %s (sampled), which is a part of this; fvmpi doctor "
+                        "shows what else disturbs the run",
+                        fv_procedure_words(slow.procedure, name, sizeof(name)));
+    else
+        fv_finding_next(f, finding, "this is no fault of the program; fvmpi doctor shows what else disturbs the run");
 }
 
 /* The finding of noise is of the same preemption: it says as well what the trace puts down to that, and this is no
