@@ -456,14 +456,17 @@ def documents(tap, mpi, program):
             if name in tour.not_yet():
                 raise harness.Skip('not written yet: ./dev tour, on a quiet machine')
             check(in_tour[name] and name in in_readme, 'not there: {} {}', in_tour[name], in_readme)
-            wrong = None
+            wrong, found_any = None, False
             for again in range(tour.TRIES):
                 run = profiled(mpi, program, [name], options) if not again else mpi.profile(program, 2, [name], options)
                 said = [f['text'] for f in harness.report_of(run.directory).data['findings'] if f['name'] == wanted]
+                found_any = found_any or bool(said)
                 wrong = tour.differences(said, in_tour[name], in_readme[name])
                 if not wrong:
                     break
             else:
+                if not found_any:
+                    raise harness.Skip('no run had this finding here, whose words could be compared')
                 check(is_disturbed(run, 0), '{}; run ./dev tour if that was meant', wrong)
 
 

@@ -30,6 +30,7 @@ PROBLEMS = {
     'leak': (('--memory',), 'growing_memory', 'Memory'),
 }
 SHOWN = 2  # findings of a report
+TITLE = re.compile(r'^[A-Z][^:(]*(\([\d.,]+ %\))?: ')  # with seconds and percent
 TRIES = 4
 NUMBER = re.compile(r'\d[\d,.]*( ?(ns|us|ms|s|%|B|[KMGT]iB|times?)\b)?')
 
@@ -45,7 +46,7 @@ def masked(text):
 
 def clause(text):
     """The first of a finding: what is wrong, and where."""
-    return re.split(r'; |\. (?=[A-Z])', masked(text))[0]
+    return re.split(r'; |, mostly |\. (?=[A-Z])', masked(text))[0]
 
 
 def not_yet():
@@ -54,26 +55,33 @@ def not_yet():
         return re.findall(r'^<!-- picture (\w+): ', f.read(), re.M)
 
 
+def texts(report):
+    """Of the findings in lines of a report, without their titles and what to do next."""
+    found = ('\n' + report).split('\n- ')[1:]
+    return [TITLE.sub('', ' '.join(' '.join(x.split()).split(' -> ')[:1])) for x in found]
+
+
 def shown_in_tour():
-    """Of each problem: the first finding that share/doc/tour.md shows, without seconds and percent before it."""
+    """Of each problem: the findings that share/doc/tour.md shows."""
     with open(TOUR, encoding='utf-8') as f:
         text = f.read()
     out = {}
     for name in PROBLEMS:
         report = re.search(r'^    \$ fvmpi report {}\n((?:(?:    .*)?\n)*)'.format(experiment(name)), text, re.M)
-        lines = ('\n' + report[1]).split('\n    - ')[1:] if report else []
-        out[name] = [
-            re.sub(r'^(about )?[\d.,]+ m?s, [\d.,]+ %: ', '', ' '.join(' '.join(x.split()).split(' -> ')[:1]))
-            for x in lines
-        ]
+        out[name] = texts(report[1].replace('\n    ', '\n')) if report else []
     return out
 
 
 def shown_in_readme():
-    """Of each problem: what README.md's table says is found."""
+    """Of each problem: what README.md says is found, in its report or in its table."""
     with open(README, encoding='utf-8') as f:
-        rows = re.findall(r'^\| (\w+)[^|]*\| ([^|]*) \|$', f.read(), re.M)
-    return {name: said for name, said in rows if name in PROBLEMS}
+        text = f.read()
+    report = re.search(r'```\n(compute .*?)```', text, re.S)
+    rows = re.findall(r'^\| (\w+)[^|]*\| ([^|]*) \|$', text, re.M)
+    out = {name: said for name, said in rows if name in PROBLEMS}
+    if report:
+        out['imbalance'] = (texts(report[1]) + [''])[0]
+    return out
 
 
 def differences(said, in_tour, in_readme):
