@@ -179,19 +179,24 @@ static int note_name(struct dl_phdr_info *info, size_t size, void *arg)
     return 0;
 }
 
+/* kmpc: one that has functions of LLVM's. NULL: the handle leads to none. */
+static const struct fv_omp_next *runtime_by(void *handle, bool kmpc)
+{
+    const struct fv_omp_next *found = handle && mark_of(handle) ? runtime_of(handle) : NULL;
+
+    return found && (!kmpc || found->has_kmpc) ? found : NULL;
+}
+
 /* As the caller's module sees it; else any that is there: a caller may have called last of all, by a jump,
  * and what it returns to is then ours. */
 static const struct fv_omp_next *find_local(const void *caller, bool kmpc)
 {
-    const struct fv_omp_next *found = NULL;
+    const struct fv_omp_next *found;
     struct search search = { .count = 0 };
     Dl_info info;
     void *module = dladdr(caller, &info) && info.dli_fname ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 
-    if (module && mark_of(module))
-        found = runtime_of(module);
-    if (found && kmpc && !found->has_kmpc)
-        found = NULL;
+    found = runtime_by(module, kmpc);
     if (module)
         dlclose(module);
     if (!found)
@@ -199,9 +204,7 @@ static const struct fv_omp_next *find_local(const void *caller, bool kmpc)
     for (unsigned i = 0; i < search.count && !found; i++) {
         void *handle = dlopen(search.name[i], RTLD_LAZY | RTLD_NOLOAD);
 
-        found = handle && mark_of(handle) ? runtime_of(handle) : NULL;
-        if (found && kmpc && !found->has_kmpc)
-            found = NULL;
+        found = runtime_by(handle, kmpc);
         if (handle)
             dlclose(handle);
     }

@@ -230,12 +230,10 @@ static void say_preempted(const struct fv_profile *v, struct fv_findings *f, str
 
     finding->by_machine = true;
     snprintf(rank, sizeof(rank), "rank %d", v->model->ranks[finding->rank].world_rank);
-    if (strcmp(rank, ranks))
-        fv_finding_say(f, finding, "ranks waited, most of it because %s was preempted for %s%s. This was %s", rank,
-                       fv_words_seconds(had_s, had), say_who(v->model, finding->rank, who), where);
-    else
-        fv_finding_say(f, finding, "%s made others wait because it was preempted for %s%s. This was %s", ranks,
-                       fv_words_seconds(had_s, had), say_who(v->model, finding->rank, who), where);
+    const bool is_one = !strcmp(rank, ranks);
+    fv_finding_say(f, finding, "%s%s because %s was preempted for %s%s. This was %s",
+                   is_one ? rank : "ranks waited, most of it", is_one ? " made others wait" : "", is_one ? "it" : rank,
+                   fv_words_seconds(had_s, had), say_who(v->model, finding->rank, who), where);
     struct fv_excess slow = fv_excess_of(v, finding->rank);
     if (slow.procedure)
         fv_finding_next(f, finding,
