@@ -78,7 +78,11 @@ def no_mpi(tap, mpi):
         said(mpi, [leaves_late()], 1, ': nothing was recorded: {}it ended with exit status 3; '.format(text))
         options = ['run', '--mpi', str(mpi), '-o', 'e']
         run = harness.run([harness.FVMPI, *options, *mpi.command(1, command)]).ended(3)
-        check(text + mpi.exec + ' ended with exit status 3. ' in run.err, 'around the launcher: {}', run.err)
+        check(
+            text + mpi.exec + ' ended with exit status 3. If an error is printed above, ' in run.err,
+            'around the launcher: {}',
+            run.err,
+        )
         killed = ['/usr/bin/python3', '-c', 'import os; os.kill(os.getpid(), 9)']
         run = harness.run([harness.FVMPI, *options, *killed]).ended(137)
         check(text + 'python3 was ended by signal 9 (Killed). ' in run.err, 'without a launcher: {}', run.err)

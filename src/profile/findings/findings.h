@@ -111,6 +111,9 @@ typedef void fv_find_fn(const struct fv_profile *v, struct fv_findings *f);
 /* What the quota of its control group kept a rank from processors, an estimate: its part of what all ranks in it were
  * kept. */
 double fv_throttled_s(const struct fv_model *model, uint32_t rank);
+/* What the trace puts down to the preemption of that rank alone, before its calls; 0: nothing, or there is no trace.
+ * The finding of noise says it. */
+double fv_late_by_preemption_s(const struct fv_profile *profile, const struct fv_findings *findings, uint32_t rank);
 /* More ranks than processors may run on those of a rank alone, and they had most of what these can do: they disturb
  * each other. */
 bool fv_ranks_crowd(const struct fv_model *model, uint32_t rank);

@@ -208,18 +208,18 @@ static double preempted_for(const struct fv_profile *v, const struct fv_findings
 }
 
 /* ", by other ranks"; "": which process it was, or whether it was one of the rank's own threads, is not known. */
-static const char *say_who(const struct fv_model *m, uint32_t rank, char out[140])
+static const char *say_who(const struct fv_model *m, uint32_t rank, double had_s, char out[140])
 {
-    const struct fv_noise_view *noise = fv_model_noise(m);
-    uint32_t by = noise->rank_count ? noise->ranks[rank].by : FV_NONE;
+    const struct fv_noise_rank *culprit = fv_noise_culprit(m, rank, had_s);
+    const struct fv_noise_other *by = culprit ? &fv_model_noise(m)->others[culprit->by] : NULL;
 
     out[0] = '\0';
     if (fv_ranks_crowd(m, rank))
         snprintf(out, 140, ", by other ranks");
-    else if (by != FV_NONE && noise->others[by].rank != FV_NONE)
-        snprintf(out, 140, ", most likely by rank %d", m->ranks[noise->others[by].rank].world_rank);
-    else if (by != FV_NONE)
-        snprintf(out, 140, ", most likely by `%.60s`", noise->others[by].name);
+    else if (by && by->rank != FV_NONE)
+        snprintf(out, 140, ", most likely by rank %d", m->ranks[by->rank].world_rank);
+    else if (by)
+        snprintf(out, 140, ", most likely by `%.60s`", by->name);
     return out;
 }
 
@@ -233,7 +233,7 @@ static void say_preempted(const struct fv_profile *v, struct fv_findings *f, str
     const bool is_one = !strcmp(rank, ranks);
     fv_finding_say(f, finding, "%s%s because %s was preempted for %s%s. This was %s",
                    is_one ? rank : "ranks waited, most of it", is_one ? " made others wait" : "", is_one ? "it" : rank,
-                   fv_words_seconds(had_s, had), say_who(v->model, finding->rank, who), where);
+                   fv_words_seconds(had_s, had), say_who(v->model, finding->rank, had_s, who), where);
     struct fv_excess slow = fv_excess_of(v, finding->rank);
     if (slow.procedure)
         fv_finding_next(f, finding,
@@ -244,25 +244,20 @@ static void say_preempted(const struct fv_profile *v, struct fv_findings *f, str
         fv_finding_next(f, finding, "this is no fault of the program; fvmpi doctor shows what else disturbs the run");
 }
 
+/* Is it of one rank alone, in computing? Then noise speaks of the same preemption. */
+static bool is_of_noise(const struct group *g, double had_s)
+{
+    return had_s > 0 && g->where == FV_PLACE_COMPUTING && g->most_s >= NEARLY_ALL * g->cost_s;
+}
+
 /* The finding of noise is of the same preemption: it says as well what the trace puts down to that, and this is no
  * finding of its own. */
-static bool is_said_by_noise(struct fv_findings *f, const struct group *g, double had_s)
+static bool is_said_by_noise(const struct fv_findings *f, const struct group *g, double had_s)
 {
-    struct fv_finding *noise = NULL;
-    char cost[FV_WORD];
-
-    if (g->most_s < NEARLY_ALL * g->cost_s) /* others are charged as well, of whom noise says nothing */
-        return false;
-    for (size_t i = 0; i < f->count && had_s > 0 && g->where == FV_PLACE_COMPUTING; i++)
-        noise = !strcmp(f->items[i].def->name, "noise") && f->items[i].rank == g->most ? &f->items[i] : noise;
-    if (!noise)
-        return false;
-    const char *before = strstr(noise->text, ". By the trace, others waited"); /* of another place, in the sum */
-    const int length = (int)(before ? (size_t)(before - noise->text) : strlen(noise->text));
-    noise->charged_s += g->cost_s;
-    fv_finding_say(f, noise, "%.*s. By the trace, others waited %s for this", length, noise->text,
-                   fv_words_seconds(noise->charged_s, cost));
-    return true;
+    for (size_t i = 0; i < f->count && is_of_noise(g, had_s); i++)
+        if (f->items[i].charged_s > 0 && f->items[i].rank == g->most)
+            return true;
+    return false;
 }
 
 /* May the function, in which the rank computes longer in the whole run, do so before that call? Where the trace has
@@ -345,15 +340,32 @@ static const char *progress_remedy(const struct fv_model *m)
     return "";
 }
 
+/* What functions for files took of the delay. */
+static bool is_io(const struct fv_profile *v, const struct group *g, char words[FV_IO_WORDS])
+{
+    uint32_t others = v->model->rank_count - 1;
+
+    return g->where == FV_PLACE_COMPUTING &&
+           fv_io_words(v, region_of(v->model, g), g->most, others ? ITS_REASON * g->most_s / others : 0, words);
+}
+
+/* For so long it was preempted, and that is what is said of it; 0: it has another reason. */
+static double disturbed_for(const struct fv_profile *v, const struct fv_findings *f, const struct group *g)
+{
+    char blocked[FV_IO_WORDS];
+    const enum fv_doing doing = is_withheld(g) ? FV_NOT_KNOWN : doing_of(v, g);
+
+    if (doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN || (!is_withheld(g) && is_io(v, g, blocked)))
+        return 0;
+    return preempted_for(v, f, g);
+}
+
 static void add_withheld(const struct fv_profile *v, struct fv_findings *f, const struct group *g,
                          const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
     char ranks[220], where[2500], how[900], name[300];
-    const double had_s = preempted_for(v, f, g);
-
-    if (is_said_by_noise(f, g, had_s))
-        return;
+    const double had_s = disturbed_for(v, f, g);
     struct fv_finding *finding = fv_finding_add(f, g->cost_s, FV_EVIDENCE_ESTIMATE);
     finding->rank = g->most;
     finding->site = g->site;
@@ -372,15 +384,6 @@ static void add_withheld(const struct fv_profile *v, struct fv_findings *f, cons
     fv_words_short(finding->function ? finding->function : "the computation", name, sizeof(name));
     fv_finding_next(f, finding, "balance it, or call MPI_Test in %s now and then%s%s%s", name, progress_remedy(m),
                     *lines ? "; " : "", lines);
-}
-
-/* What functions for files took of the delay. */
-static bool is_io(const struct fv_profile *v, const struct group *g, char words[FV_IO_WORDS])
-{
-    uint32_t others = v->model->rank_count - 1;
-
-    return g->where == FV_PLACE_COMPUTING &&
-           fv_io_words(v, region_of(v->model, g), g->most, others ? ITS_REASON * g->most_s / others : 0, words);
 }
 
 /* The rank computes, as far as is known: where? `slow`: "rank 1 made others wait. It was slow" */
@@ -418,10 +421,8 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     const bool is_off = doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN;
     char ranks[220], where[2500], blocked[FV_IO_WORDS], slow[300];
     const bool for_files = is_io(v, g, blocked);
-    const double had_s = for_files || is_off ? 0 : preempted_for(v, f, g);
+    const double had_s = disturbed_for(v, f, g);
 
-    if (is_said_by_noise(f, g, had_s))
-        return;
     struct fv_finding *finding =
         fv_finding_add(f, g->cost_s, g->is_estimate ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     finding->rank = g->most;
@@ -443,19 +444,21 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     }
 }
 
-/* One of the two kinds. */
-static void find_ranks(const struct fv_profile *v, struct fv_findings *f, bool withheld)
+struct groups {
+    struct group *items; /* those that cost most, most first */
+    size_t count;
+};
+
+static struct groups groups_of(const struct fv_model *m)
 {
-    const struct fv_causes *c = &v->model->causes;
-    struct fv_places places = { .view = v };
-    struct group *groups;
-    size_t count = 0;
+    const struct fv_causes *c = &m->causes;
+    struct groups groups = { .items = NULL };
 
     if (c->source != FV_CAUSES_TRACE || !c->culprit_count)
-        return;
-    groups = fv_xcalloc(c->culprit_count, sizeof(*groups));
+        return groups;
+    groups.items = fv_xcalloc(c->culprit_count, sizeof(*groups.items));
     for (size_t i = 0; i < c->culprit_count; i++) {
-        struct group *g = group_of(groups, &count, &c->culprits[i]);
+        struct group *g = group_of(groups.items, &groups.count, &c->culprits[i]);
 
         g->cost_s += c->culprits[i].cost_s;
         g->direct_s += c->culprits[i].direct_s;
@@ -466,16 +469,43 @@ static void find_ranks(const struct fv_profile *v, struct fv_findings *f, bool w
         g->most_s = c->culprits[i].cost_s;
         g->most = c->culprits[i].rank;
     }
-    qsort(groups, count, sizeof(*groups), by_cost);
-    if (count > MOST)
-        count = MOST;
-    for (size_t i = 0; i < count; i++)
-        fv_places_add(&places, groups[i].site);
-    for (size_t i = 0; i < count; i++)
-        if (is_withheld(&groups[i]) == withheld && fv_finding_worth(v, groups[i].cost_s))
-            (withheld ? add_withheld : add_late)(v, f, &groups[i], &places);
+    qsort(groups.items, groups.count, sizeof(*groups.items), by_cost);
+    groups.count = groups.count < MOST ? groups.count : MOST;
+    return groups;
+}
+
+double fv_late_by_preemption_s(const struct fv_profile *v, const struct fv_findings *f, uint32_t rank)
+{
+    struct groups groups = groups_of(v->model);
+    double sum = 0;
+
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct group *g = &groups.items[i];
+
+        if (g->most == rank && fv_finding_worth(v, g->cost_s) && is_of_noise(g, disturbed_for(v, f, g)))
+            sum += g->cost_s;
+    }
+    free(groups.items);
+    return sum;
+}
+
+/* One of the two kinds. */
+static void find_ranks(const struct fv_profile *v, struct fv_findings *f, bool withheld)
+{
+    struct fv_places places = { .view = v };
+    struct groups groups = groups_of(v->model);
+
+    for (size_t i = 0; i < groups.count; i++)
+        fv_places_add(&places, groups.items[i].site);
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct group *g = &groups.items[i];
+
+        if (is_withheld(g) == withheld && fv_finding_worth(v, g->cost_s) &&
+            !is_said_by_noise(f, g, disturbed_for(v, f, g)))
+            (withheld ? add_withheld : add_late)(v, f, g, &places);
+    }
     fv_places_release(&places);
-    free(groups);
+    free(groups.items);
 }
 
 FV_FINDING(late_ranks)

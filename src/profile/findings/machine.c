@@ -79,7 +79,7 @@ bool fv_ranks_crowd(const struct fv_model *m, uint32_t rank)
 static void say_others(const struct fv_model *m, const struct fv_rank *r, const struct company *c, char *why,
                        size_t bytes)
 {
-    const struct fv_noise_rank *noise = fv_model_noise(m)->rank_count ? &fv_model_noise(m)->ranks[r - m->ranks] : NULL;
+    const struct fv_noise_rank *culprit = fv_noise_culprit(m, (uint32_t)(r - m->ranks), r->ready_s);
     char ranks[40] = "The ranks", had[FV_WORD], all[FV_WORD], by[FV_WORD];
 
     if (c->ranks == 1)
@@ -90,9 +90,9 @@ static void say_others(const struct fv_model *m, const struct fv_rank *r, const 
              : r->cpus == 1 ? "this"
                             : "these",
              fv_words_s(r->cpus));
-    if (noise && noise->by != FV_NONE && fv_model_noise(m)->others[noise->by].rank == FV_NONE)
-        fv_words_add(why, bytes, "; `%.60s` used %s", fv_model_noise(m)->others[noise->by].name,
-                     fv_words_seconds(noise->by_cpu_s, by));
+    if (culprit && fv_model_noise(m)->others[culprit->by].rank == FV_NONE)
+        fv_words_add(why, bytes, "; `%.60s` used %s", fv_model_noise(m)->others[culprit->by].name,
+                     fv_words_seconds(culprit->by_cpu_s, by));
     else
         fv_words_add(why, bytes, "; which process used the rest is not known");
 }

@@ -10,32 +10,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "Most likely by `python3`: process 123 used 3.10 s of CPU time and may run on the same processors"; "": it is not
- * known. */
+/* ". Most likely `python3` did it: process 123 used 3.10 s of CPU time and may run on the same processors"; "": it is
+ * not known. */
 static char *say_who(const struct fv_model *m, uint32_t rank, char *out, size_t bytes)
 {
-    uint32_t by = fv_model_noise(m)->ranks[rank].by;
+    const struct fv_noise_rank *culprit = fv_noise_culprit(m, rank, fv_noise_preempted_of(m, rank));
+    const struct fv_rank *r = &m->ranks[rank];
     char cpu[FV_WORD];
 
     out[0] = '\0';
-    const struct fv_rank *r = &m->ranks[rank];
     if (r->cpus && fv_threads_at_least(m, r) > r->cpus) {
         snprintf(out, bytes, ". Most likely its own threads did it: %u threads have %u processor%s",
                  fv_threads_at_least(m, r), r->cpus, fv_words_s(r->cpus));
         return out;
     }
-    if (by == FV_NONE)
+    if (!culprit)
         return out;
-    const struct fv_noise_other *o = &fv_model_noise(m)->others[by];
+    const struct fv_noise_other *o = &fv_model_noise(m)->others[culprit->by];
     if (o->rank != FV_NONE)
         snprintf(out, bytes, ". Most likely rank %d did it, which is bound to the same processor",
                  m->ranks[o->rank].world_rank);
-    else if (fv_model_noise(m)->ranks[rank].by_count > 1)
+    else if (culprit->by_count > 1)
         snprintf(out, bytes,
                  ". Most likely `%s` did it: %u processes of that name used %s of CPU time and may run on the same "
                  "processors",
-                 o->name, fv_model_noise(m)->ranks[rank].by_count,
-                 fv_words_seconds(fv_model_noise(m)->ranks[rank].by_cpu_s, cpu));
+                 o->name, culprit->by_count, fv_words_seconds(culprit->by_cpu_s, cpu));
     else
         snprintf(out, bytes,
                  ". Most likely `%s` did it: process %u used %s of CPU time and may run on the same processors",
@@ -69,6 +68,15 @@ static const struct fv_facts_host *host_of(const struct fv_model *m, uint32_t ra
     return NULL;
 }
 
+static unsigned ranks_on(const struct fv_model *m, const char *host)
+{
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++)
+        count += !strcmp(m->ranks[i].host, host);
+    return count;
+}
+
 static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_throttled)
 {
     const struct fv_facts_host *host = host_of(m, rank);
@@ -83,6 +91,9 @@ static const char *next_of(const struct fv_model *m, uint32_t rank, bool is_thro
     if (r->cpus && host && r->cpus < host->processors)
         return "the rank is bound already: keep other programs off its processors, or use an idle machine; fvmpi "
                "doctor shows what disturbs the run";
+    if (host && ranks_on(m, r->host) > host->processors)
+        return "use an idle machine, or run no more ranks on a host than it has processors; fvmpi doctor shows what "
+               "disturbs the run";
     return "bind each rank to processors of its own: fvmpi run --pin cores -- mpiexec ...; fvmpi doctor shows what "
            "disturbs the run";
 }
@@ -93,7 +104,7 @@ FV_FINDING(noise)
     const struct fv_model *m = v->model;
     struct fv_noise_loss loss = fv_noise_loss(m);
     uint32_t rank = fv_model_noise(m)->rank_count ? loss.rank : FV_NONE;
-    char own[FV_WORD], who[300], where[600];
+    char own[FV_WORD], waited[FV_WORD], who[300], where[600], charged[80] = "";
 
     bool is_throttled = rank != FV_NONE && fv_throttled_s(m, rank) > 0.5 * fv_noise_preempted_of(m, rank);
     if (rank == FV_NONE || !fv_finding_worth(v, loss.seconds) || fv_ranks_crowd(m, rank))
@@ -101,17 +112,22 @@ FV_FINDING(noise)
     struct fv_finding *finding = fv_finding_add(f, loss.seconds, FV_EVIDENCE_ESTIMATE);
     finding->rank = rank;
     finding->by_machine = true;
+    finding->charged_s = fv_late_by_preemption_s(v, f, rank);
+    if (finding->charged_s > 0)
+        snprintf(charged, sizeof(charged), ". By the trace, others waited %s for this",
+                 fv_words_seconds(finding->charged_s, waited));
     say_where(v, finding, &loss, where, sizeof(where));
     if (is_throttled)
         snprintf(who, sizeof(who), ", by the quota of processor time of its control group (cpu.max)");
     else
         say_who(m, rank, who, sizeof(who));
     fv_finding_say(f, finding,
-                   loss.rank_s > 0.5 * loss.seconds ? "rank %d was preempted outside of MPI for %s%s%s"
+                   loss.rank_s > 0.5 * loss.seconds ? "rank %d was preempted outside of MPI for %s%s%s%s"
                    : loss.is_of_calls
                        ? "several ranks were preempted outside of MPI. Rank %d cost the others most: it was preempted "
-                         "for %s%s%s"
-                       : "several ranks were preempted outside of MPI, rank %d longest: for %s%s%s",
-                   m->ranks[rank].world_rank, fv_words_seconds(fv_noise_preempted_of(m, rank), own), where, who);
+                         "for %s%s%s%s"
+                       : "several ranks were preempted outside of MPI, rank %d longest: for %s%s%s%s",
+                   m->ranks[rank].world_rank, fv_words_seconds(fv_noise_preempted_of(m, rank), own), where, who,
+                   charged);
     fv_finding_next(f, finding, "%s", next_of(m, rank, is_throttled));
 }

@@ -290,6 +290,15 @@ static void find_who(const struct fv_model *m, struct fv_noise_rank *r)
     r->by_cpu_s = is_known ? most.by_cpu_s : 0;
 }
 
+const struct fv_noise_rank *fv_noise_culprit(const struct fv_model *m, uint32_t rank, double lost_s)
+{
+    const struct fv_noise_view *n = fv_model_noise(m);
+
+    if (!n->rank_count || n->ranks[rank].by == FV_NONE || n->ranks[rank].by_cpu_s < MOST * lost_s)
+        return NULL;
+    return &n->ranks[rank];
+}
+
 /* ---- the whole ---- */
 
 void fv_build_noise(struct fv_model *m)
