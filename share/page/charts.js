@@ -127,7 +127,7 @@ function readable(colour) {
 const PARTS = [
   ["compute_share", "computing", "compute"],
   ["thread_wait_share", "waiting for threads", "threads"],
-  ["mpi_share", "MPI", "mpi"],
+  ["mpi_share", "other time in MPI", "mpi"],
   ["wait_share", "waiting in MPI", "wait"],
 ];
 

@@ -47,48 +47,57 @@ function drawIdentity(tables) {
   if (run.not_recorded) complete.after(make("p", { class: "note" }, run.not_recorded));
 }
 
+/* Title and loss, the sentences, how well it is known, what to do next. */
+function findingParts(finding) {
+  const lost =
+    finding.lost_s === null
+      ? ""
+      : (finding.evidence === "estimate" ? "about " : "") +
+        seconds(finding.lost_s) +
+        (finding.lost_share === null ? "" : ", " + percent(finding.lost_share));
+  const isSaid = finding.evidence === "samples" && finding.text.includes("(sampled)");
+
+  return [
+    make("b", null, finding.title + (lost ? ", " + lost : "") + ": "),
+    finding.text,
+    isSaid ? null : make("small", null, " (" + finding.evidence + ")"),
+    finding.rank === null
+      ? null
+      : make(
+          "button",
+          { type: "button", class: "pick", onclick: () => selection.toggle("rank", finding.rank) },
+          "select rank " + finding.rank,
+        ),
+    finding.next ? make("div", { class: "next" }, "\u2192 " + finding.next) : null,
+  ].filter(Boolean);
+}
+
 function drawFindings(tables) {
-  const findings = tables.get("findings").all(),
+  const all = tables.get("findings").all(),
     place = document.getElementById("findings");
   const notJudged = tables.get("run").all()[0].not_judged;
-  const one = finding => {
-    const lost =
-      finding.lost_s === null
-        ? ""
-        : (finding.evidence === "estimate" ? "about " : "") +
-          seconds(finding.lost_s) +
-          (finding.lost_share === null ? "" : ", " + percent(finding.lost_share));
-
-    return make(
-      "li",
-      { class: finding.name === "no_processor" ? "bad" : null },
-      make("b", null, finding.title + (lost ? ", " + lost : "") + ": "),
-      finding.text,
-      make("small", null, " (" + finding.evidence + ")"),
-      finding.rank === null
-        ? null
-        : make(
-            "button",
-            { type: "button", class: "pick", onclick: () => selection.toggle("rank", finding.rank) },
-            "select rank " + finding.rank,
-          ),
-      finding.next ? make("div", { class: "next" }, "\u2192 " + finding.next) : null,
-    );
-  };
-  const list = from => make("ol", null, ...from.map(one));
+  /* It makes all times say less, so it stands before them, as in the text. */
+  const noisy = all.filter(finding => finding.name === "no_processor"),
+    findings = all.filter(finding => finding.name !== "no_processor");
+  const list = from => make("ol", null, ...from.map(finding => make("li", null, ...findingParts(finding))));
 
   place.append(
     make("h2", null, "Findings"),
+    ...noisy.map(finding => make("p", { class: "verdict bad" }, ...findingParts(finding))),
     make(
       "p",
       { class: "note" },
-      findings.some(finding => finding.name === "no_processor")
-        ? "largest loss in the program first, in time of all ranks; then those of the machine"
-        : "largest loss first, in time of all ranks",
+      "largest loss first, in time of all ranks" + (noisy.length ? "; what the machine did is last" : ""),
     ),
   );
   if (!findings.length)
-    place.append(make("p", null, notJudged ? "None." : "None: no cause that fvmpi knows costs 2 % or more."));
+    place.append(
+      make(
+        "p",
+        null,
+        (noisy.length ? "No others" : "None") + (notJudged ? "." : ": no cause that fvmpi knows costs 2 % or more."),
+      ),
+    );
   else place.append(list(findings.slice(0, 3)));
   if (findings.length > 3)
     place.append(make("details", null, make("summary", null, findings.length - 3 + " more"), list(findings.slice(3))));

@@ -25,6 +25,20 @@ static bool is_plain_fortran(const char *name, size_t length)
     return true;
 }
 
+/* Of ".0" at the end of a procedure within another one (Fortran's `contains`, GNU C), and of a static variable in one;
+ * 0: there is none. */
+static size_t number_length(const char *name, size_t length)
+{
+    size_t digits = 0;
+
+    while (digits < length && name[length - digits - 1] >= '0' && name[length - digits - 1] <= '9')
+        digits++;
+    if (!digits || digits + 1 >= length || name[length - digits - 1] != '.' ||
+        memchr(name, '.', length - digits - 1)) /* main._omp_fn.0 */
+        return 0;
+    return digits + 1;
+}
+
 size_t fv_function_length(const char *name)
 {
     static const char *const copies[] = { ".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.", ".llvm.", "@" };
@@ -36,7 +50,7 @@ size_t fv_function_length(const char *name)
         if (at && at > name && (size_t)(at - name) < length)
             length = (size_t)(at - name);
     }
-    return length;
+    return length - number_length(name, length);
 }
 
 const char *fv_demangle(struct fv_arena *arena, const char *name, bool fortran)

@@ -134,7 +134,7 @@ struct fv_lock_place {
 char *fv_lock_words(const struct fv_lock_place *lock, const struct fv_symbols *symbols, char *out, size_t bytes);
 
 /* Of a function's name, less its version ("memcpy@@GLIBC_2.14") and what compilers append to copies of a
- * function: f.isra.0 is f. */
+ * function: f.isra.0 is f, and so is f.0, a procedure within another one. */
 size_t fv_function_length(const char *name);
 
 /* "path": the frames of a call path, as the schemas have them (share/). `path` is scratch. */

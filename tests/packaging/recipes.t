@@ -105,6 +105,25 @@ def debian(files):
     judge(files, packages, [name.replace('$(DEB_HOST_MULTIARCH)', TRIPLET) for name in removed])
 
 
+def documents(place):
+    """A document that is named by another one, and is installed, is where that says."""
+    folder = os.path.join(place, 'usr', 'share', 'doc', 'fvmpi')
+    found = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    names, wrong, right = {os.path.basename(path) for path in found}, [], 0
+    for path in found:
+        if not path.endswith('.md'):
+            continue
+        with open(path, encoding='utf-8') as text:
+            named = set(re.findall(r'[\w./-]*/[\w-]+\.(?:md|png)\b', text.read()))
+        for name in named:
+            if os.path.exists(os.path.join(os.path.dirname(path), name)):
+                right += 1
+            elif os.path.basename(name) in names and '://' not in name:
+                wrong.append((os.path.relpath(path, folder), name))
+    equal('not there', wrong, [])
+    check(right > 30, '{} documents are named', right)
+
+
 def expand(text):
     for name, value in MACROS.items():
         text = text.replace('%{' + name + '}', value)
@@ -253,6 +272,8 @@ def main():
     files = set()
     with tap.test('make install'):
         files = install(place)
+    with tap.test('installed documents name each other as they are installed'):
+        documents(place)
     for name, look in (('debian', debian), ('fvmpi.spec', rpm)):
         with tap.test('{}: each installed file is in one package'.format(name)):
             if len(mpis) < 2:

@@ -452,6 +452,8 @@ static void names(void **state)
     assert_string_equal(fv_demangle(&arena, "solve_", true), "solve");
     assert_string_equal(fv_demangle(&arena, "solve_", false), "solve_");
     assert_string_equal(fv_demangle(&arena, "MAIN__", true), "MAIN__");
+    assert_string_equal(fv_demangle(&arena, "slow.0", true), "slow"); /* within another procedure */
+    assert_string_equal(fv_demangle(&arena, "main._omp_fn.0", false), "main._omp_fn.0");
     assert_string_equal(fv_demangle(&arena, "memcpy@@GLIBC_2.14", false), "memcpy");
     fv_arena_release(&arena);
 }
