@@ -31,6 +31,13 @@ OP exchange(void)
     slot->calls++;
 }
 
+/* With itself: nobody waits, however many share the processors. */
+OP exchange_alone(void)
+{
+    OK(MPI_Sendrecv(data, 1, MPI_INT, me, 1, data + 1, 1, MPI_INT, me, 1, WORLD, MPI_STATUS_IGNORE));
+    slot->calls++;
+}
+
 OP ask(void)
 {
     slot->ready = 1;
@@ -54,7 +61,7 @@ OP die_by_abort(void)
 OP branch(int depth)
 {
     if (depth == 0) {
-        exchange();
+        exchange_alone();
     } else {
         branch(depth - 1);
         branch(depth - 1);
