@@ -123,6 +123,8 @@ def silent_children(tap, mpi):
     """Made past fork(), so that nothing tells of them: of whatever they do nothing is recorded, and the parent's is
     whole."""
     with tap.test('{}: children by _Fork(), clone() and a system call'.format(mpi)):
+        if harness.SANITIZER:
+            raise harness.Skip('AddressSanitizer has the allocator')
         program = mpi.build(
             'silent_children.c', '-pthread', '-g', '-finstrument-functions', '-I' + os.path.join(harness.SOURCE, 'src')
         )

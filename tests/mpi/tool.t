@@ -90,6 +90,8 @@ def handing_on(tap, mpi):
         with tap.test(
             '{}: a tool in front hands on {}'.format(mpi, 'all calls' if all_of_it else 'all but one function\'s')
         ):
+            if harness.SANITIZER:
+                raise harness.Skip('AddressSanitizer must come first')
             library = mpi.build(
                 'tool.c',
                 '-DTOOL',

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
+# Not under AddressSanitizer: it must come first, and the library that is preloaded here is the wrong one alone.
 """The library for one MPI preloaded under a program of the other: the program runs as if it were not there,
 after one line that says so. And: fvmpi run picks the right one by itself, whatever it stands under."""
 import os
