@@ -83,7 +83,7 @@ function drawFindings(tables) {
 
   place.append(
     make("h2", null, "Findings"),
-    ...noisy.map(finding => make("p", { class: "verdict bad" }, ...findingParts(finding))),
+    ...noisy.map(finding => make("p", { class: "bad" }, ...findingParts(finding))),
     make(
       "p",
       { class: "note" },

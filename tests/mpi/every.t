@@ -126,7 +126,7 @@ class Program:
             return
         os.rename(source + '.new', source)
         harness.run([self.mpi.cc, '-O1', '-g', '-c', helper, '-o', self.path + '_help.o']).ended(0)
-        compiler = [self.mpi.cc, '-O1', '-g', '-w'] if self.binding == 'c' else ['mpifort.' + self.mpi.name] + FORTRAN
+        compiler = [self.mpi.cc, '-O0', '-g', '-w'] if self.binding == 'c' else ['mpifort.' + self.mpi.name] + FORTRAN
         harness.run(compiler + [source, self.path + '_help.o', '-o', self.path], cwd=self.folder).ended(0)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path + '_child')

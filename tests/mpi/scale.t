@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""fvunify at a size: programs that nobody here wrote on 4 ranks, 64 ranks of a small one (MPICH: 16; with
-FVMPI_TEST_LONG 64, and 256), merged by one process and by two into the same archive, which the strict checker,
+"""fvunify at a size: programs that nobody here wrote on 4 ranks, 16 ranks of a small one (with
+FVMPI_TEST_LONG 64 and 256), merged by one process and by two into the same archive, which the strict checker,
 python3-otf2 and ViTE read. What they find is what the report says. ViTE's picture stays in the build directory,
 tests/programs/vite.png."""
 import collections
@@ -175,8 +175,7 @@ def main():
     melt = program(tap, mpis, 'lmp', ['-in', os.path.join(harness.PROGRAMS, 'melt.in'), '-log', 'none'])
     program(tap, mpis, 'hpcc', data='hpccinf.txt')
     for mpi in mpis:
-        # MPICH's ranks poll while others have the processor
-        many(tap, mpi, 16 if str(mpi) == 'mpich' and not LONG else 64)
+        many(tap, mpi, 64 if LONG else 16)
     for mpi in mpis if LONG else []:
         many(tap, mpi, 256)
     vite(tap, melt)
