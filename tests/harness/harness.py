@@ -422,6 +422,8 @@ class Mpi:
         return run(self.command(ranks, [program] + list(arguments)), **more)
 
     def profiled(self, command, directory, options=()):
+        if 'libasan' in (SANITIZER or '') and any(re.match('--(memory|threads)', str(option)) for option in options):
+            raise Skip('AddressSanitizer has the allocator and the functions of threads')
         return [FVMPI, 'run', '-o', directory] + list(options) + list(command)
 
     def profile(self, program, ranks, arguments=(), options=(), directory=None, **more):

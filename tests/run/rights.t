@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
+# Not under AddressSanitizer: it must come first, and a set-user-ID program preloads nothing.
 # A program that was linked with the library and has rights that its caller has not (setuid, setgid) obeys none of its caller's variables: it records nothing, and says so.
 . "$(dirname "$0")/../lib.sh"
 

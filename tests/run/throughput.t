@@ -431,6 +431,8 @@ def with_counters(tap):
         f.write(COUNTS)
     subprocess.run(['cc', '-O1', program + '.c', '-o', program, '-ldl'], check=True)
     with tap.test('copies: cycles and lines from memory by the part of the cache, and the bandwidth that they want'):
+        if harness.SANITIZER:
+            raise harness.Skip('AddressSanitizer must come first')
         out = os.path.join(place, 'runs')
         harness.run(
             [

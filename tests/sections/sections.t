@@ -66,7 +66,12 @@ assert found == wanted, found
 assert 'fvmpi_section' not in text and 'fvmpi::' not in text
 end
     )
-    check "$level -finstrument-functions: what is fvmpi.h's is named by nothing" test $? -eq 0
+    passed=$?
+    if [ "$sanitizer" ]; then
+        skip "$level -finstrument-functions" 'AddressSanitizer has functions of its own in between'
+    else
+        check "$level -finstrument-functions: what is fvmpi.h's is named by nothing" test $passed -eq 0
+    fi
 done
 if capture "$cc" -static $warnings -w -I"$source/src" "$here/serial.c" -o static -lpthread && [ "$rc" -eq 0 ]; then
     capture ./static overlap
