@@ -30,27 +30,43 @@ function lineTimes(tables) {
   return files;
 }
 
+const HOT = 0.5; /* of what the costliest line of the file takes */
+const MAP_WIDTH = 18,
+  MAPPED = 24; /* lines: fewer are all in sight */
+
+/* What a line takes, by samples and in MPI calls. */
+const costOf = of => of.own + of.mpi;
+
 class SourceView {
   constructor(tables, sources) {
     this.times = lineTimes(tables);
     const weight = file =>
-      [...(this.times.get(file.name) || new Map()).values()].reduce((sum, of) => sum + of.own + of.mpi, 0);
+      [...(this.times.get(file.name) || new Map()).values()].reduce((sum, of) => sum + costOf(of), 0);
+    const all = sources.files.reduce((sum, file) => sum + weight(file), 0);
 
     this.files = sources.files.map(file => ({ ...file, weight: weight(file) })).sort((a, b) => b.weight - a.weight);
     this.choice = make(
       "select",
       { "aria-label": "Source file", onchange: () => this.show(this.files[this.choice.value]) },
-      ...this.files.map((file, i) => make("option", { value: i }, file.name)),
+      ...this.files.map((file, i) =>
+        make(
+          "option",
+          { value: i },
+          file.name + (file.weight ? ": " + seconds(file.weight) + ", " + percent(file.weight / all) : ""),
+        ),
+      ),
     );
     this.words = make("p", { class: "note" });
     this.lines = make("div", { class: "lines", tabindex: "0", role: "region", "aria-label": "Source lines" });
+    this.marks = [];
+    this.map = this.jumpMap();
     this.element = make(
       "section",
       { id: "source", "aria-label": "Source" },
       make("h3", null, "Source lines"),
       make("p", { class: "tools" }, this.choice),
       this.words,
-      this.lines,
+      make("div", { class: "mapped" }, this.lines, this.map),
       sources.left_out
         ? make("p", { class: "note" }, sources.left_out + " more files are cut: the page would be too large")
         : null,
@@ -61,7 +77,7 @@ class SourceView {
 
   show(file) {
     const times = this.times.get(file.name) || new Map(),
-      most = Math.max(...[...times.values()].map(of => Math.max(of.own, of.mpi)), 0);
+      most = Math.max(...[...times.values()].map(costOf), 0);
     const rows = file.parts.flatMap((part, i) => [
       ...(i ? [this.gap()] : []),
       ...part.lines.map((text, k) => this.line(part.first + k, text, times.get(part.first + k), most)),
@@ -83,7 +99,7 @@ class SourceView {
           "): lines by number. fvmpi report --source-path OLD=NEW gives its new place. "
         : "") +
       (file.changed ? "The file changed after the run began: lines may be off. " : "") +
-      "CPU time of the line itself and with what it calls (sampled), and time in MPI calls made there, over all ranks.";
+      "CPU time of the line itself and with what it calls (sampled), and time in MPI calls made there, over all ranks. Red: at least half of the costliest line. A strip beside long files has all lines that take time: a click goes there.";
     this.lines.replaceChildren(
       make(
         "table",
@@ -101,6 +117,34 @@ class SourceView {
         make("tbody", null, ...rows),
       ),
     );
+    this.marks = rows
+      .map((row, i) => ({ row, place: (i + 0.5) / rows.length, part: row.of && most ? costOf(row.of) / most : 0 }))
+      .filter(mark => mark.part > 0);
+    this.map.hidden = rows.length < MAPPED;
+    this.map.dispatchEvent(new Event("redraw"));
+  }
+
+  /* All lines of the file from top to bottom, and which of them take time. */
+  jumpMap() {
+    const height = 460;
+    const draw = (c, width) => {
+      c.fillStyle = colours("raised");
+      c.fillRect(0, 0, width, height);
+      for (const { place, part } of this.marks) {
+        c.fillStyle = colours(part >= HOT ? "poor" : "compute");
+        c.fillRect(0, place * height - 1, Math.max(width * Math.sqrt(part), 3), 3);
+      }
+    };
+    const pick = (_, y) => {
+      const near = this.marks.map(mark => [Math.abs(mark.place * height - y), mark.row]).sort((a, b) => a[0] - b[0])[0];
+
+      if (near) this.lines.scrollTop = Math.max(near[1].offsetTop - 80, 0);
+    };
+    const map = canvas(height, "lines that take time, from the first to the last of the file", draw, pick);
+
+    map.classList.add("map");
+    map.style.width = MAP_WIDTH + "px";
+    return map;
   }
 
   gap() {
@@ -124,8 +168,9 @@ class SourceView {
       make("td", { class: "left code" }, text),
     );
 
+    row.of = of;
+    if (of && most && costOf(of) >= HOT * most) row.classList.add("hot");
     if (of && (of.procedure !== null || of.callsites.length)) {
-      row.of = of;
       row.addEventListener("click", () => this.pick(of));
     }
     return row;

@@ -173,13 +173,22 @@ async function source(page, report) {
   const row = page.locator("#source tr[aria-selected=true]");
   wrong.push(
     same("lines", (await row.count()) >= 1, true),
-    same("file", (await page.locator("#source select option:checked").innerText()).endsWith(name), true),
+    same("file", (await page.locator("#source select option:checked").innerText()).split(": ")[0].endsWith(name), true),
   );
   wrong.push(
     same("line", await row.first().locator("td").nth(3).innerText(), String(line)),
     same("call", (await row.first().locator("td.code").innerText()).includes(site.function), true),
   );
   await page.evaluate(() => selection.clear());
+  const [hot, costly] = await page.evaluate(() => {
+    const rows = [...document.querySelectorAll("#source tbody tr")].filter(row => row.of),
+      most = Math.max(...rows.map(row => costOf(row.of)));
+
+    return [rows.filter(row => row.classList.contains("hot")), rows.filter(row => costOf(row.of) >= most / 2)].map(
+      of => of.length,
+    );
+  });
+  wrong.push(same("red lines", hot, costly), same("any", hot > 0, true));
   return wrong.filter(Boolean).join("; ");
 }
 
