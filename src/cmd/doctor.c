@@ -3,6 +3,7 @@
 #include "base/near.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
+#include "cmd/doctor_diff.h"
 #include "cmd/doctor_page.h"
 #include "cmd/doctor_text.h"
 #include "cmd/launcher.h"
@@ -22,6 +23,7 @@ static const char usage[] =
     "usage: fvmpi doctor [CHECK...] [options]\n"
     "       mpiexec -n N fvmpi doctor [CHECK...] [options]\n"
     "       fvmpi doctor --measure[=only] [--seconds S] [--cpus LIST] [--html FILE] [options]\n"
+    "       fvmpi doctor --diff BEFORE.json AFTER.json\n"
     "Says which settings of this machine make measurements vary, what each costs, and how to fix it: clocks, other "
     "tasks,\n"
     "interrupts, ticks, memory, limits. Nothing is changed without --apply.\n"
@@ -42,6 +44,7 @@ static const char usage[] =
     "      --html FILE    write what was measured as a page with plots, in place of the text; - is stdout\n"
     "      --json FILE    write everything as JSON, schema fvmpi-doctor-1; - is stdout.\n"
     "                     %h in the name stands for this host: mpiexec -n NODES fvmpi doctor --json doctor-%h.json\n"
+    "      --diff         compare two files of --json: checks with another result, measured values that differ\n"
     "      --schema       print the JSON Schema of what --json writes\n"
     "      --top N        the N worst processes, and rows of what was measured (10)\n"
     "      --all          every check, process and row\n" FV_OUTPUT_USAGE "\n"
@@ -49,7 +52,7 @@ static const char usage[] =
     "Exit status: 0 nothing is bad, 1 something is bad, could not be written, or was interrupted, 2 wrong usage.\n";
 
 struct options {
-    bool apply, restore, dry, measure, no_checks;
+    bool apply, restore, dry, measure, no_checks, diff;
     const char *json, *html;
     char own_json[FV_OUTPUT_PATH], own_html[FV_OUTPUT_PATH]; /* with the name of this host */
     double seconds;                                          /* 0: not asked for */
@@ -67,7 +70,18 @@ static int wrong(const char *what, const char *why)
     return fv_arguments_wrong("fvmpi doctor", what, why);
 }
 
-enum { OPT_APPLY = 256, OPT_RESTORE, OPT_DRY, OPT_JSON, OPT_SCHEMA, OPT_MEASURE, OPT_SECONDS, OPT_CPUS, OPT_HTML };
+enum {
+    OPT_APPLY = 256,
+    OPT_RESTORE,
+    OPT_DRY,
+    OPT_JSON,
+    OPT_SCHEMA,
+    OPT_MEASURE,
+    OPT_SECONDS,
+    OPT_CPUS,
+    OPT_HTML,
+    OPT_DIFF
+};
 
 static int print_schema(void)
 {
@@ -127,6 +141,7 @@ static int take_option(void *options, int option)
     case OPT_APPLY: o->apply = true; return FV_GO_ON;
     case OPT_RESTORE: o->restore = true; return FV_GO_ON;
     case OPT_DRY: o->dry = true; return FV_GO_ON;
+    case OPT_DIFF: o->diff = true; return FV_GO_ON;
     case OPT_JSON: o->json = fv_output_of_host(optarg, o->own_json); return FV_GO_ON;
     case OPT_SCHEMA: return print_schema();
     case OPT_MEASURE: return take_measure(o, optarg);
@@ -177,6 +192,19 @@ static int check_options(const struct options *o)
     return fv_output_check(files, 2, NULL, wrong);
 }
 
+/* --diff: of two files, and nothing else is done. The exit status. */
+static int compare(const struct options *o, int count, char **files)
+{
+    if (o->apply || o->restore || o->measure || o->json || o->html || o->pid_count)
+        return wrong("--diff", "it compares two files, and goes with no option that looks at the machine");
+    if (count != 2)
+        return wrong("--diff", "it takes two files of --json");
+    int err = fv_doctor_diff((const char *const[]){ files[0], files[1] }, &o->view, stdout);
+    if (err == -FV_EIO)
+        fv_log("stdout: %s; the comparison is cut", strerror(errno));
+    return err ? FV_EXIT_FAILED : FV_EXIT_OK;
+}
+
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option table[] = {
@@ -184,6 +212,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "apply", no_argument, NULL, OPT_APPLY },
         { "restore", no_argument, NULL, OPT_RESTORE },
         { "dry-run", no_argument, NULL, OPT_DRY },
+        { "diff", no_argument, NULL, OPT_DIFF },
         { "json", required_argument, NULL, OPT_JSON },
         { "schema", no_argument, NULL, OPT_SCHEMA },
         { "measure", optional_argument, NULL, OPT_MEASURE },
@@ -197,6 +226,8 @@ static int parse(int argc, char **argv, struct options *o)
     static const struct fv_arguments arguments = { "p:h", table, take_option, wrong, NULL, false };
     int status = fv_arguments_take(&arguments, argc, argv, o, NULL);
 
+    if (status == FV_GO_ON && o->diff)
+        return compare(o, argc - optind, argv + optind);
     for (int i = optind; status == FV_GO_ON && i < argc; i++)
         status = take_check(o, argv[i]);
     return status == FV_GO_ON ? check_options(o) : status;

@@ -196,6 +196,45 @@ def whole(tap):
         )
         equal('pictures of gaps', run.out.count('class="gaps"'), len(data['detours']))
         check(html.escape(data['machine']['host'] or 'this machine') in run.out, 'host')
+    of_two(tap, data)
+
+
+def of_two(tap, data):
+    """--diff: what was changed by hand is found, with its ratio, and nothing else."""
+    folder = harness.scratch()
+    files = [os.path.join(folder, name) for name in ('before.json', 'after.json')]
+    other = json.loads(json.dumps(data))
+    row, speed = other['noise'][0], other['memory_bandwidth']
+    row['mode_s'] *= 2
+    for of in speed[:1]:
+        of['bytes_per_s'] /= 4
+    data['checks'] = [{'check': 'governor', 'state': 'bad', 'found': 'powersave'}]
+    other['checks'] = [{'check': 'governor', 'state': 'good', 'found': 'performance'}]
+    for path, content in zip(files, (data, other)):
+        with open(path, 'w', encoding='utf-8') as f:
+            json.dump(content, f)
+    with tap.test('two measurements: what differs'):
+        said = harness.run([harness.FVMPI, 'doctor', '--diff', *files, '--width', '160']).ended(0).out
+        of = '{}, {}, cpu {}'.format(row['test'], row['phase'], row['cpu'])
+        check(re.search(r'governor +bad: powersave +good: performance', said), '{}', said)
+        check(re.search(r'noise +{} +mode_s .* 2\.00$'.format(of), said, re.M), '{}', said)
+        ratios = re.findall(r' (\d+\.\d\d)$', said, re.M)
+        equal('ratios, largest first', ratios, ['0.25', '2.00'] if speed else ['2.00'])
+    with tap.test('two measurements: none differs'):
+        said = harness.run([harness.FVMPI, 'doctor', '--diff', files[0], files[0]]).ended(0).out
+        same = re.search(r'(\d+) of (\d+) measured values differ by less', said)
+        check(same and same[1] == same[2] and int(same[1]) > 0 and 'no check has another result' in said, '{}', said)
+    with tap.test('two measurements: bad files'):
+        with open(files[1], 'w') as f:
+            f.write('{"schema": "fvmpi-profile-2"}')
+        for words, why in (
+            (files, 'its schema is not fvmpi-doctor-1'),
+            ([files[0], folder + '/none'], 'No such file'),
+            (files[:1], 'two files'),
+            (files + ['--measure'], 'looks at the machine'),
+        ):
+            run = harness.run([harness.FVMPI, 'doctor', '--diff', *words])
+            check(run.rc in (1, 2) and why in run.err and len(run.err.splitlines()) == 1, '{}: {}', words, run.err)
 
 
 def text(tap):

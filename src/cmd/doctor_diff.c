@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See doctor_diff.h. Rows of the same table belong together where their names and numbers are the same: the same test
+ * on the same processor, the same working set. */
+#include "cmd/doctor_diff.h"
+#include "base/base.h"
+#include "doctor/doctor_relations.h"
+#include "tool/words.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIKE 0.1 /* of the smaller value: what differs by less is not shown */
+
+enum { KEYS = 3, VALUES = 4 };
+
+/* What is compared, and what a row is known by. */
+static const struct compared {
+    const char *table, *keys[KEYS], *values[VALUES];
+    bool more_is_better;
+} compared[] = {
+    { "noise", { "test", "phase", "cpu" }, { "mode_s", "p99_percent", "max_percent" }, false },
+    { "detours", { "phase", "cpu" }, { "gaps_per_second", "lost_share", "p99_s", "max_s" }, false },
+    { "memory_latency", { "bytes" }, { "mode_s", "p99_percent" }, false },
+    { "memory_tlb", { "pages" }, { "paged_s" }, false },
+    { "memory_bandwidth", { "kernel", "processors" }, { "bytes_per_s" }, true },
+};
+
+struct change {
+    double badness; /* of the logarithm of the ratio, how much worse; first: fv_by_real() */
+    const char *table, *value;
+    char of[120];
+    double before, after;
+};
+
+struct changes {
+    struct change *items;
+    size_t count, room;
+    size_t compared, missing; /* values; rows that one file alone has */
+};
+
+static json_t *load(const char *file)
+{
+    json_error_t error;
+    json_t *all = json_load_file(file, 0, &error);
+    const char *schema = json_string_value(json_object_get(all, "schema"));
+
+    if (all && schema && !strcmp(schema, FV_DOCTOR_SCHEMA))
+        return all;
+    fv_log("%s: %s; --diff takes two files of fvmpi doctor --json FILE", file,
+           all ? "its schema is not " FV_DOCTOR_SCHEMA : error.text);
+    json_decref(all);
+    return NULL;
+}
+
+static bool is_same_row(const struct compared *c, const json_t *a, const json_t *b)
+{
+    for (size_t i = 0; i < KEYS && c->keys[i]; i++)
+        if (!json_equal(json_object_get(a, c->keys[i]), json_object_get(b, c->keys[i])))
+            return false;
+    return true;
+}
+
+static const json_t *row_like(const struct compared *c, const json_t *rows, const json_t *row)
+{
+    const json_t *other;
+    size_t i;
+
+    json_array_foreach(rows, i, other) if (is_same_row(c, row, other)) return other;
+    return NULL;
+}
+
+/* "fixed work, alone, cpu 3", "bytes 32 KiB" */
+static void say_row(const struct compared *c, const json_t *row, char out[120])
+{
+    char size[FV_WORD];
+
+    out[0] = '\0';
+    for (size_t i = 0; i < KEYS && c->keys[i]; i++) {
+        const json_t *value = json_object_get(row, c->keys[i]);
+        const char *comma = i ? ", " : "";
+
+        if (json_is_string(value))
+            fv_words_add(out, 120, "%s%s", comma, json_string_value(value));
+        else if (!strcmp(c->keys[i], "bytes"))
+            fv_words_add(out, 120, "%s%s", comma, fv_words_bytes((uint64_t)json_number_value(value), size));
+        else
+            fv_words_add(out, 120, "%s%s %.0f", comma, c->keys[i], json_number_value(value));
+    }
+}
+
+static void compare_row(struct changes *all, const struct compared *c, const json_t *before, const json_t *after)
+{
+    for (size_t i = 0; i < VALUES && c->values[i]; i++) {
+        const json_t *a = json_object_get(before, c->values[i]), *b = json_object_get(after, c->values[i]);
+        double x = json_number_value(a), y = json_number_value(b);
+
+        if (!json_is_number(a) || !json_is_number(b))
+            continue;
+        all->compared++;
+        if (fabs(x - y) <= ALIKE * fmin(x, y))
+            continue;
+        double worse = x > 0 && y > 0 ? log(y / x) : y - x;
+        FV_GROW(all->items, all->room, all->count + 1);
+        struct change *change = &all->items[all->count++];
+        *change = (struct change){ -fabs(worse), c->table, c->values[i], "", x, y };
+        say_row(c, before, change->of);
+    }
+}
+
+static void compare(struct changes *all, const struct compared *c, const json_t *before, const json_t *after)
+{
+    const json_t *olds = json_object_get(before, c->table), *news = json_object_get(after, c->table), *row;
+    size_t i;
+
+    json_array_foreach(olds, i, row)
+    {
+        const json_t *like = row_like(c, news, row);
+
+        if (like)
+            compare_row(all, c, row, like);
+        all->missing += !like;
+    }
+    json_array_foreach(news, i, row) all->missing += !row_like(c, olds, row);
+}
+
+static bool ends(const char *key, const char *end)
+{
+    size_t length = strlen(key), bytes = strlen(end);
+
+    return length >= bytes && !strcmp(key + length - bytes, end);
+}
+
+static char *say_value(const char *key, double value, char out[FV_WORD])
+{
+    char size[FV_WORD];
+
+    if (ends(key, "bytes_per_s"))
+        snprintf(out, FV_WORD, "%s/s", fv_words_bytes(fv_words_whole(value), size));
+    else if (ends(key, "_s"))
+        fv_words_seconds(value, out);
+    else if (ends(key, "_percent"))
+        fv_words_percent(value, 100, out);
+    else if (ends(key, "_share"))
+        fv_words_percent(value, 1, out);
+    else
+        fv_words_mean(value, out);
+    return out;
+}
+
+/* ---- text ---- */
+
+static void put_file(const struct fv_page *p, const char *what, const char *file, const json_t *all)
+{
+    const json_t *machine = json_object_get(all, "machine"), *measurement = json_object_get(all, "measurement");
+    const char *host = json_string_value(json_object_get(machine, "host")),
+               *kernel = json_string_value(json_object_get(machine, "kernel"));
+    char seconds[FV_WORD];
+
+    if (json_is_object(measurement))
+        fv_words_seconds(json_number_value(json_object_get(measurement, "elapsed_s")), seconds);
+    fv_page_item(p, FV_PLAIN, 0, "%s: %s: %s, Linux %s, %s%s", what, file, host ? host : "?", kernel ? kernel : "?",
+                 json_is_object(measurement) ? "measured for " : "not measured",
+                 json_is_object(measurement) ? seconds : "");
+}
+
+/* Checks with another state, or that found something else. */
+static size_t put_checks(const struct fv_page *p, const json_t *before, const json_t *after)
+{
+    static const struct fv_column columns[] = { { "check", true, false, 0, false },
+                                                { "before", true, true, 0, false },
+                                                { "after", true, true, 0, false } };
+    static const struct compared by_name = { "checks", { "check" }, { NULL }, false };
+    const json_t *olds = json_object_get(before, "checks"), *news = json_object_get(after, "checks"), *row;
+    struct fv_table table;
+    size_t i;
+
+    fv_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+    json_array_foreach(news, i, row)
+    {
+        const json_t *old = row_like(&by_name, olds, row);
+        const char *was = json_string_value(json_object_get(old, "state")),
+                   *is = json_string_value(json_object_get(row, "state"));
+        const char *had = json_string_value(json_object_get(old, "found")),
+                   *has = json_string_value(json_object_get(row, "found"));
+
+        if (!was || !is || !strcmp(was, is))
+            continue;
+        fv_table_row(&table, !strcmp(is, "bad") ? FV_RED : !strcmp(is, "good") ? FV_GREEN : FV_PLAIN);
+        fv_table_set(&table, 0, "%s", json_string_value(json_object_get(row, "check")));
+        fv_table_set(&table, 1, "%s: %s", was, had ? had : "?");
+        fv_table_set(&table, 2, "%s: %s", is, has ? has : "?");
+    }
+    size_t rows = table.rows;
+    if (rows) {
+        fv_page_heading(p, "Checks with another result", "");
+        fv_table_print(&table, p);
+    }
+    fv_table_release(&table);
+    return rows;
+}
+
+static bool is_worse(const struct change *change)
+{
+    for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++)
+        if (!strcmp(compared[i].table, change->table) && compared[i].more_is_better)
+            return change->after < change->before;
+    return change->after > change->before;
+}
+
+static void put_changes(const struct fv_page *p, const struct changes *all)
+{
+    static const struct fv_column columns[] = {
+        { "table", true, false, 0, false },   { "of", true, true, 0, false },      { "value", true, false, 0, false },
+        { "before", false, false, 0, false }, { "after", false, false, 0, false }, { "ratio", false, false, 1, false }
+    };
+    char word[FV_WORD];
+    struct fv_table table;
+    size_t shown = all->count < p->top ? all->count : p->top;
+
+    if (!all->count)
+        return;
+    fv_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
+    for (size_t i = 0; i < shown; i++) {
+        const struct change *c = &all->items[i];
+
+        fv_table_row(&table, is_worse(c) ? FV_RED : FV_GREEN);
+        fv_table_set(&table, 0, "%s", c->table);
+        fv_table_set(&table, 1, "%s", c->of);
+        fv_table_set(&table, 2, "%s", c->value);
+        fv_table_set(&table, 3, "%s", say_value(c->value, c->before, word));
+        fv_table_set(&table, 4, "%s", say_value(c->value, c->after, word));
+        if (c->before > 0)
+            fv_table_set(&table, 5, "%.2f", c->after / c->before);
+    }
+    fv_page_heading(p, "Measured values that differ by more than 10 %",
+                    "largest first; single measurements: what differs may be chance, so repeat both");
+    fv_table_print(&table, p);
+    fv_table_release(&table);
+    fv_page_cut(p, shown, all->count, "value", "");
+}
+
+static void put_sum(const struct fv_page *p, const struct changes *all, size_t checks)
+{
+    if (!checks)
+        fv_page_item(p, FV_PLAIN, 0, "no check has another result");
+    if (all->compared)
+        fv_page_item(p, FV_PLAIN, 0, "%zu of %zu measured values differ by less than 10 %%", all->compared - all->count,
+                     all->compared);
+    else
+        fv_page_item(p, FV_PLAIN, 0,
+                     "no measured value is in both files: fvmpi doctor --measure --json FILE writes them");
+    if (all->missing)
+        fv_page_item(p, FV_YELLOW, 0, "%zu measured row%s in one file alone: other processors or sizes", all->missing,
+                     all->missing == 1 ? " is" : "s are");
+}
+
+int fv_doctor_diff(const char *const files[2], const struct fv_text_options *options, FILE *out)
+{
+    const struct fv_page page = fv_text_page(options, out);
+    json_t *before = load(files[0]), *after = before ? load(files[1]) : NULL;
+    struct changes all = { 0 };
+
+    if (!after) {
+        json_decref(before);
+        return -FV_EINVAL;
+    }
+    for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++)
+        compare(&all, &compared[i], before, after);
+    if (all.count)
+        qsort(all.items, all.count, sizeof(*all.items), fv_by_real);
+    put_file(&page, "before", files[0], before);
+    put_file(&page, "after", files[1], after);
+    size_t checks = put_checks(&page, before, after);
+    put_changes(&page, &all);
+    put_sum(&page, &all, checks);
+    free(all.items);
+    json_decref(before);
+    json_decref(after);
+    return fflush(out) || ferror(out) ? -FV_EIO : 0;
+}
