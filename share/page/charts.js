@@ -103,16 +103,22 @@ function drawLabels(c, labels, x, left, right, top, height) {
   }
 }
 
-/* From the page's ground to the colour that stands out most: by lightness alone, which also those see who see no colours. */
-function shade(part) {
-  const [from, to] = ["least", "most"].map(name =>
+/* Between two of the page's colours. */
+function blend(from, to, part) {
+  const [first, last] = [from, to].map(name =>
     colours(name)
       .match(/[0-9a-f]{2}/gi)
       .map(two => parseInt(two, 16)),
   );
 
-  return "rgb(" + from.map((value, i) => Math.round(value + (to[i] - value) * part)).join(",") + ")";
+  return "rgb(" + first.map((value, i) => Math.round(value + (last[i] - value) * part)).join(",") + ")";
 }
+
+/* From the page's ground to the colour that stands out most: by lightness alone, which also those see who see no colours. */
+const shade = part => blend("least", "most", part);
+
+/* From one colour over the page's ground, at 0.5, to another. */
+const diverging = part => (part < 0.5 ? blend("least", "compute", 1 - 2 * part) : blend("least", "poor", 2 * part - 1));
 
 /* Black or white, whichever is the easier to read on a colour (WCAG 2, relative luminance). */
 function readable(colour) {
@@ -201,10 +207,18 @@ function rankBars(ranks) {
 }
 
 /* rows x columns of numbers 0..1 as colours; rows may be many more than pixels: the mean of those that share one. lasts: s, where columns are the time of the run. */
-function heat(told, rows, columns, value, marks, pick, { ends = ["0 %", "100 %"], lasts = 0 } = {}) {
-  const height = Math.max(Math.min(rows * 14, 320), 60);
+function heat(
+  told,
+  rows,
+  columns,
+  value,
+  marks,
+  pick,
+  { ends = ["0 %", "100 %"], lasts = 0, palette = shade, side = 0 } = {},
+) {
+  const height = side ? rows * side : Math.max(Math.min(rows * 14, 320), 60);
   const draw = (c, width) => {
-    const steps = Array.from({ length: 65 }, (_, step) => shade(step / 64));
+    const steps = Array.from({ length: 65 }, (_, step) => palette(step / 64));
     const tall = Math.min(rows, height),
       wide = Math.min(columns, Math.floor(width));
 
@@ -260,7 +274,7 @@ function heat(told, rows, columns, value, marks, pick, { ends = ["0 %", "100 %"]
     ...[0, 0.25, 0.5, 0.75, 1].map(part => {
       const box = make("i", { class: "key" });
       const colour = () => {
-        box.style.background = shade(part);
+        box.style.background = palette(part);
       };
 
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", colour);
@@ -274,6 +288,7 @@ function heat(told, rows, columns, value, marks, pick, { ends = ["0 %", "100 %"]
     pick(Math.min(Math.floor((y / height) * rows), rows - 1), Math.min(Math.floor((x / width) * columns), columns - 1)),
   );
 
+  if (side) picture.style.width = columns * side + "px"; /* cells are squares */
   if (lasts)
     dragged(picture, (from, to) =>
       selection.selectStretch((from / picture.clientWidth) * lasts, (to / picture.clientWidth) * lasts),

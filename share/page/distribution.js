@@ -33,17 +33,41 @@ function subjectOf(table) {
   );
 }
 
-class Distribution {
-  constructor(tables, name) {
+/* A value that ranks have: a table, what its rows are of, and a column, each to be chosen. */
+class RankValue {
+  constructor(tables, name, key, changed) {
     this.tables = new Map(distributed(tables).map(table => [table.name, table]));
     this.table = this.tables.get(name);
-    this.tools = make("p", { class: "tools" });
-    this.picture = make("div", { class: "beside" });
-    this.caption = make("figcaption");
-    this.element = make("figure", { class: "distribution" }, this.tools, this.picture, this.caption);
-    this.key = null;
+    this.key = key;
     this.of = null;
-    this.change();
+    this.changed = changed;
+    this.settle();
+  }
+
+  get column() {
+    return this.table.byKey.get(this.key);
+  }
+
+  get title() {
+    return this.column.title || this.column.key;
+  }
+
+  subjects() {
+    const subject = subjectOf(this.table);
+
+    return subject
+      ? [...new Set(Array.from({ length: this.table.rows }, (_, row) => this.table.get(subject.key, row)))]
+      : [];
+  }
+
+  /* What the table does not have is replaced. */
+  settle() {
+    const numbers = numbersOf(this.table),
+      subjects = this.subjects();
+
+    if (!numbers.includes(this.table.byKey.get(this.key)))
+      this.key = (numbers.find(column => column.unit === "s") || numbers[0]).key;
+    if (!subjects.includes(this.of)) this.of = subjects.length ? subjects[0] : null;
   }
 
   /* Rows of what was chosen, by rank. */
@@ -62,26 +86,23 @@ class Distribution {
       );
   }
 
-  change() {
-    const table = this.table,
-      numbers = numbersOf(table),
-      subject = subjectOf(table);
-    const subjects = subject
-      ? [...new Set(Array.from({ length: table.rows }, (_, row) => table.get(subject.key, row)))]
-      : [];
+  choosers() {
+    const subject = subjectOf(this.table),
+      subjects = this.subjects();
+    const change = set => value => {
+      set(value);
+      this.settle();
+      this.changed();
+    };
 
-    if (!table.has(this.key) || !numbers.includes(table.byKey.get(this.key)))
-      this.key = (numbers.find(column => column.unit === "s") || numbers[0]).key;
-    if (!subjects.includes(this.of)) this.of = subjects.length ? subjects[0] : null;
-    this.tools.replaceChildren(
+    return [
       chooser(
         "rows",
         [...this.tables.values()].map(of => [of.name, of.title || of.name]),
-        table.name,
-        name => {
+        this.table.name,
+        change(name => {
           this.table = this.tables.get(name);
-          this.change();
-        },
+        }),
       ),
       ...(subject
         ? [
@@ -89,32 +110,43 @@ class Distribution {
               subject.title || subject.key,
               subjects.map((of, i) => [String(i), of === null ? "(none)" : of.slice(0, 60)]),
               String(subjects.indexOf(this.of)),
-              i => {
+              change(i => {
                 this.of = subjects[i];
-                this.change();
-              },
+              }),
             ),
           ]
         : []),
       chooser(
         "value",
-        numbers.map(column => [column.key, column.title || column.key]),
+        numbersOf(this.table).map(column => [column.key, column.title || column.key]),
         this.key,
-        key => {
+        change(key => {
           this.key = key;
-          this.change();
-        },
+        }),
       ),
-    );
+    ];
+  }
+}
+
+class Distribution {
+  constructor(tables, name) {
+    this.value = new RankValue(tables, name, null, () => this.change());
+    this.tools = make("p", { class: "tools" });
+    this.picture = make("div", { class: "beside" });
+    this.caption = make("figcaption");
+    this.element = make("figure", { class: "distribution" }, this.tools, this.picture, this.caption);
+    this.change();
+  }
+
+  change() {
+    this.tools.replaceChildren(...this.value.choosers());
     this.draw();
   }
 
   draw() {
-    const { table, key } = this,
-      column = table.byKey.get(key),
-      rows = this.rows(),
+    const { table, key, column, title } = this.value,
+      rows = this.value.rows(),
       values = rows.map(row => table.get(key, row));
-    const title = column.title || column.key;
 
     if (!values.length) {
       this.picture.replaceChildren(make("p", null, "Not known for any of them."));

@@ -53,16 +53,44 @@ function inRows(ranks, columns) {
   return { name: "", sizes: [rows, columns], places: [...all, ...Array(rows * columns - all.length).fill(null)] };
 }
 
+/* How values become colours: parts from 0 to 1, of values that are known. */
+const SCALES = {
+  linear: { words: "from least to most", palette: shade },
+  logarithmic: { words: "logarithmic", palette: shade },
+  mean: { words: "below and above the mean", palette: diverging },
+};
+
+function scaleOf(kind, known) {
+  const least = Math.min(...known),
+    most = Math.max(...known),
+    mean = known.reduce((sum, value) => sum + value, 0) / known.length,
+    far = Math.max(most - mean, mean - least);
+  const positive = known.filter(value => value > 0),
+    low = Math.log(Math.min(...positive)),
+    high = Math.log(most);
+
+  if (kind === "logarithmic" && positive.length)
+    return {
+      least: Math.min(...positive),
+      most,
+      part: value => (value > 0 ? (high > low ? (Math.log(value) - low) / (high - low) : 1) : 0),
+    };
+  if (kind === "mean")
+    return { least: mean - far, most: mean + far, part: value => (far ? 0.5 + (value - mean) / far / 2 : 0.5) };
+  return { least, most, part: value => (most > least ? (value - least) / (most - least) : 1) };
+}
+
+const SQUARE = { most: 48, least: 6, width: 620 }; /* pixels */
+
 class GridView {
   constructor(tables) {
     const ranks = (this.ranks = tables.get("ranks"));
-    const numbers = ranks.columns.filter(
-      column => ["whole", "real"].includes(column.type) && !["rank", "pid", "program_id"].includes(column.key),
-    );
 
-    this.rowOf = new Map(Array.from({ length: ranks.rows }, (_, row) => [ranks.get("rank", row), row]));
+    this.value = new RankValue(tables, "ranks", "compute_share", () => this.change());
     this.layouts = [...gridsOf(tables), byHost(ranks)];
     this.layer = 0;
+    this.scale = "linear";
+    this.least = 0; /* part of the scale below which ranks are left out */
     this.layout = make(
       "select",
       { "aria-label": "arrangement of the ranks", onchange: () => this.change() },
@@ -77,65 +105,127 @@ class GridView {
       "aria-label": "ranks in a row",
       oninput: () => this.change(),
     });
-    this.value = make(
+    this.axis = make(
       "select",
-      { "aria-label": "value shown as colour", onchange: () => this.change() },
-      ...numbers.map(column =>
-        make("option", { value: column.key, selected: column.key === "compute_share" }, column.title || column.key),
-      ),
+      { "aria-label": "dimension that is cut", onchange: () => this.change() },
+      ...["first", "second", "third"].map((name, i) => make("option", { value: i }, "cut the " + name + " dimension")),
     );
     this.slider = make("input", {
       type: "range",
       min: 0,
       value: 0,
-      "aria-label": "place in the first dimension",
+      "aria-label": "place in the dimension that is cut",
       oninput: () => {
         this.layer = Number(this.slider.value);
         this.change();
       },
     });
+    this.threshold = make("input", {
+      type: "range",
+      min: 0,
+      max: 100,
+      value: 0,
+      "aria-label": "leave out ranks below",
+      oninput: () => {
+        this.least = Number(this.threshold.value) / 100;
+        this.draw();
+      },
+    });
+    this.values = make("p", { class: "tools" });
     this.caption = make("figcaption");
-    this.picture = make("div");
+    this.picture = make("div", { class: "beside" });
     this.element = make(
       "figure",
-      null,
+      { id: "grid" },
       make(
         "p",
         { class: "tools" },
         make("label", null, "ranks on ", this.layout),
         this.columns,
-        make("label", null, "colour: ", this.value),
+        this.axis,
         this.slider,
+        chooser(
+          "colour",
+          Object.entries(SCALES).map(([kind, { words }]) => [kind, words]),
+          this.scale,
+          kind => {
+            this.scale = kind;
+            this.draw();
+          },
+        ),
+        make("label", null, "leave out below ", this.threshold),
       ),
+      this.values,
       this.picture,
       this.caption,
     );
+    this.element.view = this;
     this.change();
   }
 
   change() {
+    this.values.replaceChildren(...this.value.choosers());
+    this.draw();
+  }
+
+  /* The ranks in one plane: { places, rows, columns, layers }. */
+  plane() {
     const own = this.layout.value === "rows",
       at = own ? inRows(this.ranks, Math.max(1, Number(this.columns.value) || 1)) : this.layouts[this.layout.value];
-    const column = this.ranks.byKey.get(this.value.value);
     const sizes = [...Array(3 - at.sizes.length).fill(1), ...at.sizes],
-      [layers, rows, columns] = sizes;
+      axis = at.sizes.length === 3 ? Number(this.axis.value) : 0,
+      [down, across] = [0, 1, 2].filter(i => i !== axis);
 
     this.columns.hidden = !own;
+    this.layer = Math.min(this.layer, sizes[axis] - 1);
+    const places = [];
+    for (let y = 0; y < sizes[down]; y++)
+      for (let x = 0; x < sizes[across]; x++) {
+        const of = [0, 0, 0];
+
+        of[axis] = this.layer;
+        of[down] = y;
+        of[across] = x;
+        places.push(at.places[(of[0] * sizes[1] + of[1]) * sizes[2] + of[2]]);
+      }
+    return { places, rows: sizes[down], columns: sizes[across], layers: sizes[axis], has3: at.sizes.length === 3 };
+  }
+
+  /* Of several rows that a rank has the sum, of parts the largest. */
+  byRank() {
+    const { table, key, column } = this.value,
+      isSum = column.unit === "s" || column.unit === "bytes" || column.type === "whole",
+      found = new Map();
+
+    for (const row of this.value.rows()) {
+      const rank = table.get("rank", row),
+        value = table.get(key, row),
+        before = found.get(rank);
+
+      found.set(rank, before === undefined ? value : isSum ? before + value : Math.max(before, value));
+    }
+    return found;
+  }
+
+  draw() {
+    const { places, rows, columns, layers, has3 } = this.plane(),
+      { column, title } = this.value,
+      byRank = this.byRank();
+    const known = [...byRank.values()],
+      values = places.map(rank => (byRank.has(rank) ? byRank.get(rank) : null));
+
+    this.axis.hidden = !has3;
     this.slider.hidden = layers === 1;
     this.slider.max = layers - 1;
-    this.layer = Math.min(this.layer, layers - 1);
-    const places = at.places.slice(this.layer * rows * columns, (this.layer + 1) * rows * columns);
-    const values = places.map(rank => (this.rowOf.has(rank) ? this.ranks.get(column.key, this.rowOf.get(rank)) : null)),
-      known = values.filter(value => value !== null);
-    const least = known.length ? Math.min(...known) : 0,
-      most = known.length ? Math.max(...known) : 0;
-    const told =
-      (column.title || column.key) +
-      (layers > 1 ? "; place " + this.layer + " of " + layers + " in the first dimension" : "");
-    const pick = (row, place) => {
-      if (places[row * columns + place] !== undefined && places[row * columns + place] !== null)
-        selection.toggle("rank", places[row * columns + place]);
-    };
+    if (!known.length) {
+      this.picture.replaceChildren(make("p", null, "Not known for any of them."));
+      this.caption.textContent = column.doc;
+      return;
+    }
+    const scale = scaleOf(this.scale, known),
+      from = scale.least + this.least * (scale.most - scale.least),
+      isShown = value => value !== null && (!this.least || value >= from),
+      side = Math.min(SQUARE.most, Math.floor(SQUARE.width / columns));
 
     this.picture.replaceChildren(
       heat(
@@ -144,7 +234,7 @@ class GridView {
         columns,
         (row, place) => {
           const value = values[row * columns + place];
-          return value === null ? null : most > least ? (value - least) / (most - least) : 1;
+          return isShown(value) ? scale.part(value) : null;
         },
         () =>
           places
@@ -152,10 +242,28 @@ class GridView {
               rank === selection.get("rank") && rank !== null ? [Math.floor(place / columns), place % columns] : null,
             )
             .filter(Boolean),
-        pick,
-        { ends: [worded(column, least), worded(column, most)] },
+        (row, place) => {
+          const rank = places[row * columns + place];
+
+          if (rank !== undefined && rank !== null) selection.toggle("rank", rank);
+        },
+        {
+          ends: [worded(column, scale.least), worded(column, scale.most)],
+          palette: SCALES[this.scale].palette,
+          side: side >= SQUARE.least && rows * side <= 2 * SQUARE.width ? side : 0,
+        },
+      ),
+      upright("how many ranks have each value: " + title, histogramOf(known, column), value =>
+        count(Math.round(value)),
       ),
     );
-    this.caption.textContent = told + ": " + column.doc;
+    const left = known.filter(value => !isShown(value)).length;
+
+    this.caption.textContent =
+      title +
+      (layers > 1 ? "; place " + this.layer + " of " + layers : "") +
+      (left ? "; left out: " + plural(left, "rank") + " below " + worded(column, from) : "") +
+      ": " +
+      column.doc;
   }
 }

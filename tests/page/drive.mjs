@@ -591,6 +591,7 @@ async function pictures(page, report) {
   );
   wrong.push(same("bar", await page.evaluate(() => selection.get("rank")), report.ranks[report.ranks.length - 1].rank));
   await page.keyboard.press("Escape");
+  wrong.push(await grid(page, report));
   await page.locator("button", { hasText: "compare with another value" }).click();
   await at("distributions", "figure").last().locator("select").last().selectOption({ index: 1 });
   wrong.push(same("compared", await at("distributions", "figure").count(), 2));
@@ -615,6 +616,44 @@ async function pictures(page, report) {
       ...(await flame(page, { id: "flame", table: "call_tree", name: "procedure", time: "inclusive_time_s" })),
     );
   return wrong.filter(Boolean).join("; ");
+}
+
+/* Any value on the ranks' grid: as the report has it; what is below the threshold is left out, and counted. */
+async function grid(page, report) {
+  const known = report.ranks.filter(rank => rank.mpi_time_s !== null);
+
+  if (!known.length) return null;
+  await page.locator("#grid select[aria-label=value]").selectOption("mpi_time_s");
+  const shown = await page.evaluate(() => [...document.getElementById("grid").view.byRank()]);
+  const scales = await page.evaluate(() => [
+    scaleOf("linear", [1, 3]).part(2),
+    scaleOf("logarithmic", [1, 10, 100]).part(10),
+    scaleOf("mean", [0, 1, 5]).part(2),
+    scaleOf("mean", [0, 1, 5]).part(5),
+  ]);
+  const least = page.locator("#grid input[aria-label='leave out ranks below']");
+
+  await least.fill("50");
+  const values = known.map(rank => rank.mpi_time_s),
+    half = (Math.min(...values) + Math.max(...values)) / 2,
+    below = values.filter(value => value < half).length;
+  const words = await page.locator("#grid > figcaption").innerText();
+  await least.fill("0");
+  return [
+    same(
+      "grid",
+      shown,
+      known.map(rank => [rank.rank, rank.mpi_time_s]),
+    ),
+    same(
+      "scales",
+      scales.map(part => part.toFixed(3)),
+      ["0.500", "0.500", "0.500", "1.000"],
+    ),
+    same("left out", words.includes("left out: "), below > 0),
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /* Functions of the table of measured calls, and how many there are. */
