@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Not under ThreadSanitizer: it slows what is measured.
+# Not under AddressSanitizer: ranks of the second host do not come up under its launcher.
 """Ranks of several hosts merged. Each host is a network, host name, mount and time namespace of this machine, whose
 monotonic clock is days away from the others'. After fvunify no message goes backwards, and each interval, also between
 hosts, is what CLOCK_REALTIME says, which namespaces share, to 50 us. Where a host's wall clock is wrong, messages say
