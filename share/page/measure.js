@@ -71,6 +71,8 @@ function keys(entries) {
 
 /* ---- noise ---- */
 
+const TRIALS_MOST = 16; /* processors with a picture of their own */
+
 /* Percentiles above the mode, the tail drawn out: a line for each processor. */
 function curves(rows) {
   const lines = rows.map(row => ({ cpu: row.cpu, points: objects(row.curve) }));
@@ -108,10 +110,74 @@ function curves(rows) {
   );
 }
 
+/* All samples in their order: a ramp at the begin, a spell that is slow, single spikes. */
+function trials(row, most) {
+  const parts = objects(row.trials),
+    number = parts.length ? parts[parts.length - 1].first + parts[parts.length - 1].count : 0;
+  const unit = { type: "real", unit: "s" },
+    least = Math.min(...parts.map(part => part.least_s));
+  const draw = (c, width, height) => {
+    const at = drawAxes(
+      c,
+      { left: 70, top: 8, width: width - 90, height: height - 32 },
+      { least: 0, most: number, column: { type: "whole" } },
+      { least: log(least), most: log(most), column: null },
+    );
+
+    c.fillStyle = colours("quiet");
+    c.textAlign = "right";
+    c.textBaseline = "middle";
+    const isApart = at.y(log(least)) - at.y(log(row.mode_s)) > 14;
+    for (const value of isApart ? [least, row.mode_s, most] : [row.mode_s, most])
+      c.fillText(worded(unit, value), 64, at.y(log(value)));
+    c.textAlign = "left";
+    for (const part of parts) {
+      const x = at.x(part.first + part.count / 2),
+        high = at.y(log(part.most_s)),
+        low = at.y(log(part.least_s));
+
+      c.fillStyle = colours("wait");
+      c.fillRect(x - 0.5, high, 1, Math.max(low - high, 1));
+      c.fillStyle = colours("compute");
+      c.fillRect(x - 1, at.y(log(part.mean_s)) - 1, 2, 2);
+    }
+  };
+
+  return make(
+    "figure",
+    { class: "trials" },
+    canvas(110, "samples of processor " + row.cpu + " in their order, and how long each took", draw),
+    make("figcaption", null, "processor " + row.cpu),
+  );
+}
+
+function inOrder(rows) {
+  const known = rows.filter(row => objects(row.trials).length && row.min_s > 0),
+    most = Math.max(...known.map(row => row.max_s));
+
+  if (!known.length) return null;
+  return make(
+    "details",
+    null,
+    make("summary", null, "In their order"),
+    make(
+      "p",
+      { class: "note" },
+      "x: number of the sample; y: its time, logarithmic: mean (dots), least to largest (bars)",
+    ),
+    ...known.slice(0, TRIALS_MOST).map(row => trials(row, most)),
+    known.length > TRIALS_MOST ? make("p", { class: "note" }, "and " + (known.length - TRIALS_MOST) + " more") : null,
+  );
+}
+
 function noise(data) {
   const kinds = [...new Set(data.noise.map(row => row.test + ", " + row.phase))],
     place = make("div");
-  const show = kind => place.replaceChildren(curves(data.noise.filter(row => row.test + ", " + row.phase === kind)));
+  const show = kind => {
+    const rows = data.noise.filter(row => row.test + ", " + row.phase === kind);
+
+    place.replaceChildren(...[curves(rows), inOrder(rows)].filter(Boolean));
+  };
 
   if (!kinds.length) return null;
   show(kinds[0]);

@@ -36,6 +36,17 @@ def rising(what, values):
     equal(what, known, sorted(known))
 
 
+def in_order(row):
+    """All samples are in the parts, one after the other."""
+    parts = [dict(zip(row['trials']['columns'], r)) for r in row['trials']['rows']]
+    check(0 < len(parts) <= 500, '{} parts', len(parts))
+    equal('numbers', [p['first'] for p in parts], [sum(q['count'] for q in parts[:i]) for i in range(len(parts))])
+    equal('samples', sum(p['count'] for p in parts), row['samples'])
+    ends = min(p['least_s'] for p in parts), max(p['most_s'] for p in parts)
+    check(ends == (row['min_s'], row['max_s']), '{}: {} to {}', ends, row['min_s'], row['max_s'])
+    check(all(p['least_s'] <= p['mean_s'] * (1 + 1e-9) <= p['most_s'] * (1 + 2e-9) for p in parts), '{}', parts)
+
+
 def of_noise(data):
     m = data['measurement']
     places = {(row['test'], row['phase'], row['cpu']) for row in data['noise']}
@@ -68,6 +79,7 @@ def of_noise(data):
         points = [dict(zip(row['curve']['columns'], r)) for r in row['curve']['rows']]
         rising('parts', [p['part'] for p in points])
         rising('curve', [p['above_share'] for p in points])
+        in_order(row)
     check(
         all(row['min_s'] >= 0 for row in data['noise'])
         and m['threshold_s'] >= 3e-7

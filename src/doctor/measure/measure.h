@@ -25,6 +25,11 @@ extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_n
 struct fv_curve_point {
     double part, above_share;
 };
+/* Trials that follow each other. Times: ns. */
+struct fv_trials {
+    uint64_t first, count;
+    double least, mean, most;
+};
 /* Fixed work, or fixed time, on one processor. Times: ns. */
 struct fv_noise_row {
     uint32_t cpu;
@@ -32,6 +37,7 @@ struct fv_noise_row {
     enum fv_noise_test test;
     struct fv_spread spread;
     uint32_t first_point, point_count;
+    uint32_t first_trials, trials_count; /* all of them, in their order */
 };
 
 struct fv_gap_row {
@@ -105,6 +111,8 @@ struct fv_measurement {
     size_t noise_count, noise_room;
     struct fv_curve_point *points;
     size_t point_count, point_room;
+    struct fv_trials *trials;
+    size_t trials_count, trials_room;
     struct fv_detours *detours;
     size_t detour_count, detour_room;
     struct fv_gap_row *gaps;

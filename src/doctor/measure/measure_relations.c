@@ -153,6 +153,30 @@ static const struct fv_relation curve = {
     FV_SLICE(struct fv_measurement, points, struct fv_noise_row, first_point, point_count),
 };
 
+static void get_trial_s(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = *(const double *)((const char *)row + c->argument) * 1e-9;
+}
+
+#define TRIAL(member) FV_GET(FV_TYPE_REAL, get_trial_s), .argument = offsetof(struct fv_trials, member)
+static const struct fv_column_def trials_columns[] = {
+    { "first", "first", "", "Number of the first sample, from 0.", FV_FIELD(struct fv_trials, first) },
+    { "count", "samples", "", "Samples that follow each other.", FV_FIELD(struct fv_trials, count) },
+    { "least_s", "min", "s", "Smallest of them.", TRIAL(least) },
+    { "mean_s", "mean", "s", "Mean of them.", TRIAL(mean) },
+    { "most_s", "max", "s", "Largest of them.", TRIAL(most) },
+};
+static const struct fv_relation trials = {
+    .name = "noise_trials",
+    .key = "trials",
+    .title = "Samples in their order",
+    .doc = "All samples in their order, in at most 500 parts of about equally many.",
+    .shape = FV_ROWS,
+    FV_COLUMNS(trials_columns),
+    .base = the_measured,
+    FV_SLICE(struct fv_measurement, trials, struct fv_noise_row, first_trials, trials_count),
+};
+
 static const struct fv_column_def noise_columns[] = {
     { "test", "test", "",
       "fixed work: time of the same work, repeated. fixed time: work done in periods of equal length, given as the "
@@ -179,6 +203,7 @@ static const struct fv_column_def noise_columns[] = {
       NOISE(get_percent, p999), .flags = FV_NULLABLE },
     { "max_percent", "max %", "percent", "Largest value above the mode.", NOISE(get_percent, most) },
     { "curve", "curve", "", "", FV_NEST(curve) },
+    { "trials", "trials", "", "", FV_NEST(trials) },
 };
 const struct fv_relation fv_measure_noise = {
     .name = "noise",

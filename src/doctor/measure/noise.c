@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { VALUES_MOST = 1 << 18, GAPS_MOST = 1 << 17, GAPS_A_SECOND = 50000, GAPS_KEPT = 2000, UNIT = 64 };
+enum {
+    VALUES_MOST = 1 << 18,
+    GAPS_MOST = 1 << 17,
+    GAPS_A_SECOND = 50000,
+    GAPS_KEPT = 2000,
+    TRIALS_KEPT = 500,
+    UNIT = 64
+};
 #define WORK_NS      100e3
 #define QUANTUM_NS   250e3
 #define GAP_LEAST_NS 300.0
@@ -223,10 +230,32 @@ static void add_curve(struct fv_measurement *m, const double *sorted, struct fv_
     row->point_count = (uint32_t)m->point_count - row->first_point;
 }
 
+/* In their order, in parts of equally many: a ramp at the begin, a spell that is slow, single spikes. */
+static void add_trials(struct fv_measurement *m, const double *values, size_t count, struct fv_noise_row *row)
+{
+    size_t parts = count < TRIALS_KEPT ? count : TRIALS_KEPT;
+
+    row->first_trials = (uint32_t)m->trials_count;
+    for (size_t i = 0; i < parts; i++) {
+        size_t first = i * count / parts, end = (i + 1) * count / parts;
+        struct fv_trials of = { first, end - first, INFINITY, 0, 0 };
+
+        for (size_t k = first; k < end; k++) {
+            of.least = fmin(of.least, values[k]);
+            of.most = fmax(of.most, values[k]);
+            of.mean += values[k] / (double)of.count;
+        }
+        FV_GROW(m->trials, m->trials_room, m->trials_count + 1);
+        m->trials[m->trials_count++] = of;
+    }
+    row->trials_count = (uint32_t)m->trials_count - row->first_trials;
+}
+
 static void add_noise(struct fv_measurement *m, struct job *j, enum fv_noise_test test)
 {
     struct fv_noise_row row = { .cpu = j->of.cpu, .together = j->of.together, .test = test };
 
+    add_trials(m, j->values[test], j->value_count[test], &row); /* before they are sorted */
     fv_spread_of(j->values[test], j->value_count[test], &row.spread);
     if (!row.spread.count)
         return;
