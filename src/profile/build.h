@@ -57,7 +57,7 @@ struct fv_build_file {
 struct fv_build {
     struct fv_model *model;
     struct fv_build_file *files; /* one for each rank of the model */
-    struct fv_index functions, sites, comms, addresses, size_classes;
+    struct fv_index functions, sites, comms, addresses, size_classes, site_sizes;
     double (*best)[FV_SIZE_BUCKETS]; /* fastest call by function and size bucket, seconds; INFINITY: none */
     size_t best_room;
     struct fv_wait_join *waits; /* waits.c, over several visits */

@@ -177,22 +177,38 @@ static uint32_t tally_of(struct tallies *t, uint32_t site)
 
 void fv_site_sizes_add(struct fv_site_rank *to, const struct fv_site_rank *from)
 {
-    if (from->size_least && (!to->size_least || from->size_least < to->size_least))
-        to->size_least = from->size_least;
-    if (from->size_most > to->size_most)
-        to->size_most = from->size_most;
+    if (!from->messages)
+        return;
+    to->size_min = to->messages && to->size_min < from->size_min ? to->size_min : from->size_min;
+    to->size_max = to->messages && to->size_max > from->size_max ? to->size_max : from->size_max;
+    to->messages += from->messages;
     to->sizes_lost = to->sizes_lost || from->sizes_lost;
+}
+
+struct fv_site_rank fv_site_messages(const struct fv_model *m, const struct fv_site *site)
+{
+    struct fv_site_rank all = { 0 };
+
+    for (uint32_t i = 0; i < site->ranks; i++)
+        fv_site_sizes_add(&all, &m->site_ranks[site->first + i]);
+    return all;
+}
+
+/* Sizes as the cell has them, which damage may have changed. Calls over the budget of cells have none. */
+static bool sizes_of(const struct fv_cell *cell, uint64_t *min, uint64_t *max)
+{
+    *min = cell->size_bucket ? cell->size_min : 0;
+    *max = cell->size_bucket ? cell->size_max : 0;
+    return fv_cell_has_size(cell) && *min <= *max && fv_log2_bucket(*min) == cell->size_bucket &&
+           fv_log2_bucket(*max) == cell->size_bucket;
 }
 
 static void add_cell(struct tally *t, const struct fv_cell *cell)
 {
-    uint8_t bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
-    bool moved = cell->sends || cell->receives;
+    struct fv_site_rank sizes = { .messages = (uint64_t)cell->sends + cell->receives };
 
-    if (moved)
-        fv_site_sizes_add(&t->sizes, &(struct fv_site_rank){ .size_least = (uint8_t)(bucket + 1),
-                                                             .size_most = (uint8_t)(bucket + 1),
-                                                             .sizes_lost = !fv_cell_has_size(cell) });
+    sizes.sizes_lost = !sizes_of(cell, &sizes.size_min, &sizes.size_max);
+    fv_site_sizes_add(&t->sizes, &sizes);
     t->sent += cell->bytes_sent;
     t->received += cell->bytes_received;
     if (!cell->calls)
@@ -257,6 +273,40 @@ static void add_size_class(struct fv_build *b, uint32_t rank, uint32_t function,
     struct fv_size_class *of = FV_INTERNED(b->size_classes, m->size_classes, m->size_class_count, m->size_class_room,
                                            (uint32_t[]){ function, size, bucket });
     add_moved(&of->sent, &of->received, cell, fv_build_seconds(m, rank, cell->time_sum));
+}
+
+static void add_bucket(struct fv_size_bucket *to, const struct fv_size_bucket *from)
+{
+    to->count += from->count;
+    to->bytes += from->bytes;
+    to->seconds += from->seconds;
+}
+
+void fv_site_size_add(struct fv_site_size *to, const struct fv_site_size *from)
+{
+    add_bucket(&to->sent, &from->sent);
+    add_bucket(&to->received, &from->received);
+    to->min = from->min < to->min ? from->min : to->min;
+    to->max = from->max > to->max ? from->max : to->max;
+    to->lost = to->lost || from->lost;
+}
+
+static void add_site_size(struct fv_build *b, uint32_t rank, uint32_t site, const struct fv_cell *cell)
+{
+    struct fv_model *m = b->model;
+    struct fv_site_size one = { .site = site, .bucket = bucket_of(cell) };
+    size_t before = m->site_size_count;
+
+    if (!cell->sends && !cell->receives)
+        return;
+    struct fv_site_size *of = FV_INTERNED(b->site_sizes, m->site_sizes, m->site_size_count, m->site_size_room,
+                                          (uint32_t[]){ one.site, one.bucket });
+    add_moved(&one.sent, &one.received, cell, fv_build_seconds(m, rank, cell->time_sum));
+    one.lost = !sizes_of(cell, &one.min, &one.max);
+    if (m->site_size_count > before)
+        *of = one;
+    else
+        fv_site_size_add(of, &one);
 }
 
 static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f, const struct fv_cell *cell)
@@ -405,10 +455,11 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
             continue;
         }
         uint32_t function = fv_build_function_of(b, f, cell.function);
-        uint32_t at = tally_of(tallies, find_site(b, fv_build_node_of(b, f, cell.path), function));
+        uint32_t site = find_site(b, fv_build_node_of(b, f, cell.path), function), at = tally_of(tallies, site);
         add_cell(&tallies->items[at], &cell);
         add_sizes(b, rank, function, &cell);
         add_size_class(b, rank, function, f, &cell);
+        add_site_size(b, rank, site, &cell);
         add_to_comm(b, rank, f, &cell);
         if (fv_build_alone(b->model, f, cell.comm))
             tallies->items[at].alone += cell.calls;

@@ -107,6 +107,39 @@ static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
     s->cov = s->rank_mean > 0 ? fv_call_stat_stddev(&over) / s->rank_mean : 0;
 }
 
+static int by_site_size(const void *a, const void *b)
+{
+    const struct fv_site_size *x = a, *y = b;
+
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return (x->bucket > y->bucket) - (x->bucket < y->bucket);
+}
+
+/* As the sites are numbered now: of those that became one, each bucket once. */
+static void order_site_sizes(struct fv_model *m, const uint32_t *number)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->site_size_count; i++)
+        m->site_sizes[i].site = number[m->site_sizes[i].site];
+    if (m->site_size_count)
+        qsort(m->site_sizes, m->site_size_count, sizeof(*m->site_sizes), by_site_size);
+    for (size_t i = 0; i < m->site_size_count; i++) {
+        const struct fv_site_size *of = &m->site_sizes[i];
+        struct fv_site *s = &m->sites[of->site];
+
+        if (kept && !by_site_size(&m->site_sizes[kept - 1], of)) {
+            fv_site_size_add(&m->site_sizes[kept - 1], of);
+            continue;
+        }
+        if (!s->sizes++)
+            s->first_size = (uint32_t)kept;
+        m->site_sizes[kept++] = *of;
+    }
+    m->site_size_count = kept;
+}
+
 static void finish_sites(struct fv_model *m, struct fv_symbols *symbols, bool look_up)
 {
     size_t recorded = m->site_count;
@@ -117,6 +150,7 @@ static void finish_sites(struct fv_model *m, struct fv_symbols *symbols, bool lo
     if (symbols)
         fv_build_alikes(m, symbols, look_up, number);
     order_sites(m, number, recorded);
+    order_site_sizes(m, number);
     for (size_t i = 0; i < m->site_count; i++)
         spread_over_ranks(m, &m->sites[i]);
     free(number);
@@ -539,6 +573,7 @@ static void close_build(struct fv_build *b)
     fv_index_release(&b->comms);
     fv_index_release(&b->addresses);
     fv_index_release(&b->size_classes);
+    fv_index_release(&b->site_sizes);
 }
 
 static void join_passes(struct fv_model *m, const struct fv_experiment *e)
@@ -607,6 +642,7 @@ void fv_model_release(struct fv_model *m)
     free(m->site_more);
     free(m->region_ranks);
     free(m->comms);
+    free(m->site_sizes);
     free(m->size_classes);
     free(m->edges);
     free(m->wait_items);
