@@ -116,6 +116,7 @@ struct fv_site_rank {
     uint32_t more;                         /* in fv_model.site_more; 0: nothing. fv_site_more() */
     uint8_t wait_kind;
     bool sizes_lost; /* the sizes of some are not known */
+    bool unshown;    /* of a thread that is not shown: removed when all is read */
 };
 /* Sizes of the messages together. */
 void fv_site_sizes_add(struct fv_site_rank *to, const struct fv_site_rank *from);
@@ -439,8 +440,12 @@ struct fv_model {
     int world_size;
     int64_t origin_ns; /* CLOCK_REALTIME of time 0 */
     double elapsed_s, duration_unit_s;
-    uint32_t barrier;          /* enum fv_barrier_mode: what any rank was asked for */
-    uint32_t barrier_ranks;    /* that inserted them, at most; 0: nobody did */
+    uint32_t barrier;                                     /* enum fv_barrier_mode: what any rank was asked for */
+    uint32_t barrier_ranks;                               /* that inserted them, at most; 0: nobody did */
+    const char *read_ranks, *shown_ranks, *shown_threads; /* as they were chosen (struct fv_choice); NULL: all */
+    size_t passed_by;                                     /* rank files that were not read */
+    size_t unshown;                                       /* ranks that were read and are not shown */
+    bool part_complete;                                   /* as `complete`, but for the ranks that were not read */
     bool calls_left_out;       /* --mpi-calls 0, on some rank: MPI's time counts as computing */
     bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
     struct fv_problems problems;

@@ -8,7 +8,7 @@
 /* MPI calls are what the report is about, unless the program made none. */
 static bool are_told(const struct fv_model *m)
 {
-    return !fv_text_serial(m) || m->site_count;
+    return m->site_count || !(fv_text_serial(m) || m->shown_threads);
 }
 
 FV_TEXT_SECTION(functions)
