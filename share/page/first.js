@@ -162,6 +162,7 @@ function drawStrip(tables) {
   const ranks = tables.get("ranks"),
     place = document.getElementById("strip");
 
+  if (tables.get("run").all()[0].choice_shown_threads) return; /* ranks have the times of processes */
   place.append(make("h2", null, "Where the time went"));
   if (!ranks || !ranks.rows) {
     place.append(make("p", null, "Nothing was recorded."));

@@ -103,6 +103,9 @@ static void get_not_judged(void *subject, const void *row, const struct fv_colum
     const struct fv_findings *f = t->profile->findings;
 
     t->text[0] = '\0';
+    if (t->model->shown_ranks || t->model->shown_threads)
+        fv_words_add(t->text, sizeof(t->text), "the whole run, of which findings are: report it without %s",
+                     t->model->shown_ranks ? "--rank" : "--thread");
     for (size_t i = 0; i < f->left_count; i++)
         fv_words_add(t->text, sizeof(t->text), "%s%s", i ? "; and " : "", f->left[i]);
     v->text = t->text;
