@@ -1,6 +1,6 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pictures of bars that lie: waiting, the critical path, message sizes, speedup stacks of phases, sections. */
+/* Pictures of bars that lie: waiting, the critical path, speedup stacks of phases, sections. */
 
 const LONGEST_LIST = 12;
 
@@ -172,108 +172,6 @@ function cycleBars(tables) {
     parts.map(([, colour, words]) => [colour, words]),
     "for each thread: share of the processor's slots (top-down); if slots are not counted, of the cycles. IPC: instructions per cycle",
   );
-}
-
-/* ---- message sizes ---- */
-
-const SIZE_VALUES = [
-  ["sent_count", "sent: number"],
-  ["bytes_sent", "sent: bytes"],
-  ["received_count", "received: number"],
-  ["bytes_received", "received: bytes"],
-  ["time_s", "time"],
-];
-
-const SIZE_ROWS = 60;
-
-/* Function and size of its communicators by size class, with a value as colour. */
-class Sizes {
-  constructor(table) {
-    this.table = table;
-    this.rows = table.all();
-    this.values = SIZE_VALUES.filter(([key]) => this.rows.some(row => row[key] > 0));
-    this.key = this.values.some(([key]) => key === "bytes_sent")
-      ? "bytes_sent"
-      : this.values.length
-        ? this.values[0][0]
-        : "time_s";
-    this.tools = make("p", { class: "tools" });
-    this.place = make("div", {
-      class: "scroll",
-      tabindex: "0",
-      role: "region",
-      "aria-label": "Message sizes by function and communicator",
-    });
-    this.note = make("p", { class: "note" });
-    this.element = make(
-      "section",
-      { id: "sizes", "aria-label": "Message sizes, as a picture" },
-      make("h3", null, "Message sizes by function and size of communicator"),
-      this.tools,
-      this.place,
-      this.note,
-    );
-    this.draw();
-  }
-
-  draw() {
-    const column = this.table.byKey.get(this.key),
-      rows = this.rows.filter(row => row[this.key] > 0),
-      lows = [...new Set(rows.map(row => row.low_bytes))].sort((a, b) => a - b),
-      most = rows.reduce((largest, row) => Math.max(largest, row[this.key]), 0);
-    const named = row => row.function + (row.comm_size === null ? "" : ", " + plural(row.comm_size, "rank")),
-      names = [...new Set(rows.map(named))],
-      at = new Map(rows.map(row => [named(row) + " " + row.low_bytes, row[this.key]]));
-    const cell = value => {
-      const box = make("td", null, value ? worded(column, value) : "");
-
-      if (value && most) {
-        box.style.background = shade(0.15 + (0.85 * Math.log1p(value)) / Math.log1p(most));
-        box.style.color = readable(box.style.background);
-      }
-      return box;
-    };
-
-    this.note.textContent =
-      names.length > SIZE_ROWS
-        ? "the first " + SIZE_ROWS + " of " + count(names.length) + "; table size_classes has all"
-        : "";
-    this.tools.replaceChildren(
-      chooser("value", this.values, this.key, key => {
-        this.key = key;
-        this.draw();
-      }),
-    );
-    this.place.replaceChildren(
-      make(
-        "table",
-        { class: "cells" },
-        make(
-          "thead",
-          null,
-          make(
-            "tr",
-            null,
-            make("th", { class: "left" }, "function, ranks of its communicators; sizes from"),
-            ...lows.map(low => make("th", null, bytes(low))),
-          ),
-        ),
-        make(
-          "tbody",
-          null,
-          ...names
-            .slice(0, SIZE_ROWS)
-            .map(name =>
-              make("tr", null, make("td", { class: "left" }, name), ...lows.map(low => cell(at.get(name + " " + low)))),
-            ),
-        ),
-      ),
-    );
-  }
-}
-
-function messageSizes(table) {
-  return table && table.rows ? new Sizes(table).element : null;
 }
 
 /* ---- phases and sections ---- */

@@ -37,13 +37,29 @@ function drawIdentity(tables) {
   const complete = document.getElementById("completeness");
 
   if (run.ended) complete.before(...run.ended.split("\n").map(line => make("p", { class: "verdict bad" }, line)));
+  const part = [
+    ["--read-ranks", run.choice_read_ranks],
+    ["--rank", run.choice_shown_ranks],
+    ["--thread", run.choice_shown_threads],
+  ]
+    .filter(([, list]) => list)
+    .map(words => words.join(" "))
+    .join(", ");
+
   complete.textContent =
-    (run.complete ? "\u2713 complete: " : "\u26a0 INCOMPLETE: ") +
+    (run.complete
+      ? part
+        ? ""
+        : "\u2713 complete: "
+      : run.choice_read_ranks
+        ? "not all was read: "
+        : "\u26a0 INCOMPLETE: ") +
+    (part ? "a part (" + part + "), " : "") +
     run.reported_count +
     " of " +
     plural(run.rank_count, "rank") +
     cost;
-  complete.className = run.complete ? "" : "bad";
+  complete.className = run.complete || run.choice_read_ranks ? "" : "bad";
   if (run.not_recorded) complete.after(make("p", { class: "note" }, run.not_recorded));
 }
 
@@ -146,6 +162,7 @@ function drawStrip(tables) {
   const ranks = tables.get("ranks"),
     place = document.getElementById("strip");
 
+  if (tables.get("run").all()[0].choice_shown_threads) return; /* ranks have the times of processes */
   place.append(make("h2", null, "Where the time went"));
   if (!ranks || !ranks.rows) {
     place.append(make("p", null, "Nothing was recorded."));

@@ -39,8 +39,8 @@ const SUBJECTS = [
   },
   {
     title: "Call sites and MPI functions",
-    tables: ["callsites", "callsites_by_rank", "mpi_functions", "message_sizes"],
-    charts: tables => (tables.get("cpu_lines").rows ? [] : [sourceLines(tables)]),
+    tables: ["callsites", "callsites_by_rank", "site_sizes", "mpi_functions", "message_sizes"],
+    charts: tables => [siteSizes(tables), tables.get("cpu_lines").rows ? null : sourceLines(tables)],
     opened_by: ["callsite"],
   },
   {

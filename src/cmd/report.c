@@ -25,8 +25,9 @@ struct options {
     struct fv_source_options source;
     char *old_prefix; /* source.place.old_prefix, to be freed */
     struct fv_page_options html;
-    const char *ranks;
-    const char *json_ranks; /* NULL: as many ranks as there are say */
+    const char *ranks, *threads, *read_ranks;
+    struct fv_choice choice; /* of these, of the whole report */
+    const char *json_ranks;  /* NULL: as many ranks as there are say */
     struct fv_tables_asked tables;
     struct fv_text_options view;
 };
@@ -54,14 +55,19 @@ static const char usage[] =
     "  --where 'COL>VALUE'  with --table: only rows for which this is true. Operators: < <= = != >= > and ~ "
     "(contains);\n"
     "                 several times: rows for which all are true\n"
-    "  --thread LIST  with --table: rows of these threads\n"
+    "  --rank LIST    report these ranks, such as 0-3,7; with --table: its rows of these ranks; with --source: of "
+    "this\n"
+    "                 one rank\n"
+    "  --thread LIST  report these threads; with --table: its rows of these threads\n"
+    "  --function NAME  print of each table the rows of this function, and of what it called; with --table: of this "
+    "one\n"
+    "  --read-ranks LIST  read the files of these ranks alone, which is fast: the report is of them\n"
     "  --schema       alone, without DIR: print the JSON Schema of what --json writes\n"
     "  --glossary     without DIR: explain the words of the report\n"
     "  --source FILE  after fvmpi run --sample: print this source file with the CPU time of its lines, on stdout;\n"
     "                 FILE is the end of its path\n"
     "  --source-path OLD=NEW  look below NEW for source files whose paths begin with OLD\n"
     "  --no-source    write --html without lines of the program's source files, for readers who may not see them\n"
-    "  --rank LIST    with --table: rows of these ranks, such as 0-3,7; with --source: of this one rank\n"
     "  --folded FILE  after fvmpi run --sample: write stacks with their samples, one per line, for flame graphs;\n"
     "                 - is stdout\n"
     "  --speedscope FILE  the same in the format of speedscope.app\n"
@@ -97,6 +103,8 @@ enum {
     OPT_HTML_MAX,
     OPT_BADGE,
     OPT_RANK,
+    OPT_READ_RANKS,
+    OPT_FUNCTION,
     OPT_THREAD,
     OPT_TABLE,
     OPT_COLUMNS,
@@ -201,7 +209,9 @@ static int take_option(void *options, int option)
     case OPT_HTML_MAX: return take_html_max(o, optarg);
     case OPT_NO_SOURCE: o->html.no_source = true; return FV_GO_ON;
     case OPT_RANK: o->ranks = o->tables.query.ranks = optarg; return FV_GO_ON;
-    case OPT_THREAD: o->tables.query.threads = optarg; return FV_GO_ON;
+    case OPT_FUNCTION: o->tables.query.function = optarg; return FV_GO_ON;
+    case OPT_READ_RANKS: o->read_ranks = optarg; return FV_GO_ON;
+    case OPT_THREAD: o->threads = o->tables.query.threads = optarg; return FV_GO_ON;
     case OPT_TABLE: return take_table(o, optarg);
     case OPT_COLUMNS: o->tables.query.columns = optarg; return FV_GO_ON;
     case OPT_SORT: o->tables.query.sort = optarg; return FV_GO_ON;
@@ -244,10 +254,29 @@ static int check_source_rank(struct options *o)
     return FV_GO_ON;
 }
 
+static int take_list(struct fv_spans *out, const char *text, const char *why)
+{
+    return !text || fv_spans_parse(out, text) ? FV_GO_ON : wrong(text, why);
+}
+
+/* Of a whole report; --table chooses rows of its table, --source a rank. */
+static int check_choice(struct options *o)
+{
+    const bool whole = !o->tables.count && !o->source.file;
+    int status = take_list(&o->choice.read, o->read_ranks, "--read-ranks takes a list of ranks such as 0-63,1024");
+
+    if (status == FV_GO_ON && whole)
+        status = take_list(&o->choice.ranks, o->ranks, "--rank takes a list of ranks such as 0-3,7");
+    if (status == FV_GO_ON && whole)
+        status = take_list(&o->choice.threads, o->threads, "--thread takes a list of threads such as 0-3,7");
+    o->profile.choice = &o->choice;
+    return status;
+}
+
 /* An option that says something of a table; NULL: there is none. */
 static const char *of_tables(const struct fv_query *q)
 {
-    return q->columns ? "--columns" : q->sort ? "--sort" : q->where_count ? "--where" : q->threads ? "--thread" : NULL;
+    return q->columns ? "--columns" : q->sort ? "--sort" : q->where_count ? "--where" : NULL;
 }
 
 /* What --table prints goes to one place. */
@@ -271,8 +300,8 @@ static int check(struct options *o)
     const char *option;
     int status;
 
-    if (o->ranks && !o->source.file && !o->tables.count)
-        return wrong("--rank", "it goes with --source or --table");
+    if ((status = check_choice(o)) != FV_GO_ON)
+        return status;
     if (o->ranks && o->source.file && (status = check_source_rank(o)) != FV_GO_ON)
         return status;
     if (!o->tables.count && (option = of_tables(&o->tables.query)))
@@ -281,6 +310,10 @@ static int check(struct options *o)
         return wrong("--threshold", of_text);
     if (o->tables.count)
         return (status = check_tables(o)) == FV_GO_ON ? fv_tables_check(&o->tables) : status;
+    if (o->tables.query.function && (files || o->text))
+        return wrong("--function", "it prints text, or with --table one table; in the page, choose the function");
+    if (o->source.file && o->threads)
+        return wrong("--thread", "--source shows all threads; --rank chooses one rank");
     if (o->source.file && o->text)
         return wrong("--text", "stdout already takes what --source writes");
     o->text = o->text || !files;
@@ -312,6 +345,8 @@ static int parse(int argc, char **argv, struct options *o)
         { "html-max", required_argument, NULL, OPT_HTML_MAX },
         { "no-source", no_argument, NULL, OPT_NO_SOURCE },
         { "rank", required_argument, NULL, OPT_RANK },
+        { "function", required_argument, NULL, OPT_FUNCTION },
+        { "read-ranks", required_argument, NULL, OPT_READ_RANKS },
         { "thread", required_argument, NULL, OPT_THREAD },
         { "table", required_argument, NULL, OPT_TABLE },
         { "columns", required_argument, NULL, OPT_COLUMNS },
@@ -405,6 +440,8 @@ int fv_cmd_report(int argc, char **argv)
         err = fv_profile_open(options.directories.items, options.directories.count, &options.profile, &profile);
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
+        else if (!err && options.tables.query.function)
+            status = fv_tables_of_function(&options.tables, profile, &options.view);
         else if (!err)
             err = write_all(profile, &options);
         if (!err && options.directories.count == 1)
@@ -414,5 +451,8 @@ int fv_cmd_report(int argc, char **argv)
         fv_profile_close(profile);
     }
     free(options.old_prefix);
+    fv_spans_release(&options.choice.read);
+    fv_spans_release(&options.choice.ranks);
+    fv_spans_release(&options.choice.threads);
     return status;
 }

@@ -153,3 +153,45 @@ int fv_tables_print(struct fv_tables_asked *asked, const struct fv_profile *prof
     fv_tables_release(&to.tables);
     return status;
 }
+
+/* ---- a function ---- */
+
+struct of_function {
+    struct fv_query query;
+    struct fv_tables tables;
+    struct fv_page page;
+    int err;
+};
+
+/* Single frames, and numbers of single ranks, would hide the others. */
+static bool print_of_function(void *context, const struct fv_relation_place *place)
+{
+    const struct fv_relation *r = place->chain[place->depth - 1];
+    struct of_function *f = context;
+
+    if (r == &fv_path_relation || r->by_rank)
+        return true;
+    f->query.table = r->name;
+    f->err = fv_query_print(&f->query, fv_profile_relations, &f->tables, FV_QUERY_TEXT, &f->page, f->page.out);
+    return !f->err;
+}
+
+int fv_tables_of_function(struct fv_tables_asked *asked, const struct fv_profile *profile,
+                          const struct fv_text_options *text)
+{
+    struct of_function f = { .query = asked->query, .page = page_of(text, stdout) };
+    size_t met = 0;
+
+    f.query.met = &met;
+    f.query.ranks = f.query.threads = NULL; /* the profile is of these */
+    f.query.top = text->top;
+    say_losses(&profile->model->problems);
+    fv_tables_init(&f.tables, profile);
+    fv_relations_visit(fv_profile_relations, print_of_function, &f);
+    fv_tables_release(&f.tables);
+    if (!f.err && !met)
+        fv_log("report: --function %s: nothing was recorded of a function of this name; --table mpi_functions, "
+               "--table cpu_procedures and --table sampled_functions list names",
+               f.query.function);
+    return f.err || !met ? FV_EXIT_FAILED : FV_EXIT_OK;
+}

@@ -310,6 +310,19 @@ static void note_elsewhere(struct fv_experiment *e, const char *path)
         e->elsewhere = fv_experiment_elsewhere(path);
 }
 
+/* By its name, rank-000012.fvr; other names say nothing. */
+static bool is_wanted(struct fv_experiment *e, const char *path)
+{
+    const char *name = fv_base_name(path);
+    char *end;
+    long rank = strncmp(name, "rank-", 5) ? -1 : strtol(name + 5, &end, 10);
+
+    if (!e->wanted || rank < 0 || end == name + 5 || fv_spans_have(e->wanted, rank))
+        return true;
+    e->passed_by++;
+    return false;
+}
+
 /* -FV_ENOENT: there are no rank files, which was not said. */
 static int add_directory(struct fv_experiment *e, const char *path)
 {
@@ -321,7 +334,7 @@ static int add_directory(struct fv_experiment *e, const char *path)
     else if (err)
         fv_log("%s: %s; give the experiment directory that fvmpi wrote", path, strerror(errno));
     for (size_t i = 0; i < files.count; i++) {
-        int one = add_file(e, files.paths[i]);
+        int one = is_wanted(e, files.paths[i]) ? add_file(e, files.paths[i]) : 0;
 
         worst = worst ? worst : one;
     }
@@ -331,7 +344,7 @@ static int add_directory(struct fv_experiment *e, const char *path)
     note_elsewhere(e, path);
     bool none = !files.count;
     fv_rank_files_release(&files);
-    return err ? err : none ? -FV_ENOENT : e->count ? 0 : worst;
+    return err ? err : none || (e->passed_by && !e->count && !worst) ? -FV_ENOENT : e->count ? 0 : worst;
 }
 
 static bool has_rank_files(const char *path)
@@ -432,6 +445,11 @@ static int add_paths(struct fv_experiment *e, char *const *paths, size_t count)
             err = 0;
     if (!err && !e->count && !e->problems.count)
         err = -FV_ENOENT;
+    if (err == -FV_ENOENT && e->passed_by) {
+        fv_log("%s: none of its %zu rank files is of ranks %s; fvmpi report without --read-ranks reads all", paths[0],
+               e->passed_by, e->wanted->text);
+        return err;
+    }
     for (size_t i = 0; err == -FV_ENOENT && i < count; i++)
         say_empty(paths[i]);
     for (size_t i = 0; err && !said && i < e->problems.count; i++)
@@ -439,9 +457,10 @@ static int add_paths(struct fv_experiment *e, char *const *paths, size_t count)
     return err;
 }
 
-int fv_experiment_open_all(struct fv_experiment *out, char *const *paths, size_t count)
+static int open_wanted(struct fv_experiment *out, char *const *paths, size_t count, const struct fv_spans *ranks)
 {
-    struct fv_experiment e = { .path = join(paths, count),
+    struct fv_experiment e = { .wanted = ranks && ranks->text ? ranks : NULL,
+                               .path = join(paths, count),
                                .operands = join_quoted(paths, count),
                                .first = strcpy(fv_xcalloc(strlen(paths[0]) + 1, 1), paths[0]) };
     int err = add_paths(&e, paths, count);
@@ -453,9 +472,19 @@ int fv_experiment_open_all(struct fv_experiment *out, char *const *paths, size_t
     return err;
 }
 
+int fv_experiment_open_all(struct fv_experiment *out, char *const *paths, size_t count)
+{
+    return open_wanted(out, paths, count, NULL);
+}
+
 int fv_experiment_open(struct fv_experiment *out, char *const *paths, size_t count)
 {
-    int err = fv_experiment_open_all(out, paths, count);
+    return fv_experiment_open_ranks(out, paths, count, NULL);
+}
+
+int fv_experiment_open_ranks(struct fv_experiment *out, char *const *paths, size_t count, const struct fv_spans *ranks)
+{
+    int err = open_wanted(out, paths, count, ranks);
 
     if (!err && count > 1 && said_twice(out)) {
         fv_experiment_release(out);
@@ -546,6 +575,31 @@ static void say_damage(struct fv_experiment *e)
     }
 }
 
+/* A gap between ranks with files, of `first` to `last`: no rank of it that was not wanted is missing. */
+static unsigned say_gap(struct fv_experiment *e, int64_t first, int64_t last, const char *file, bool quietly)
+{
+    unsigned gaps = 0;
+
+    for (int64_t rank = first; rank <= last; rank++) {
+        int64_t begin = rank;
+
+        if (e->wanted && !fv_spans_have(e->wanted, rank))
+            continue;
+        while (e->wanted && rank < last && fv_spans_have(e->wanted, rank + 1))
+            rank++;
+        rank = e->wanted ? rank : last;
+        gaps++;
+        if (quietly)
+            continue;
+        if (begin == rank)
+            fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "rank %lld has no %s", (long long)rank, file);
+        else
+            fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "ranks %lld to %lld have no %s", (long long)begin,
+                           (long long)rank, file);
+    }
+    return gaps;
+}
+
 /* Files that cannot be read may be theirs. */
 static void say_missing(struct fv_experiment *e)
 {
@@ -559,13 +613,8 @@ static void say_missing(struct fv_experiment *e)
     for (size_t i = 0; i <= e->count; i++) {
         int64_t rank = i < e->count ? header(e, i)->world_rank : size;
 
-        if (rank > next && next < size && said++ < 64) {
-            if (rank - next == 1)
-                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "rank %lld has no %s", (long long)next, file);
-            else
-                fv_problem_add(&e->problems, FV_PROBLEM_MISSING, NULL, "ranks %lld to %lld have no %s", (long long)next,
-                               (long long)rank - 1, file);
-        }
+        if (rank > next && next < size)
+            said += say_gap(e, next, rank - 1, file, said >= 64);
         next = rank + 1;
     }
     if (said > 64)
@@ -601,7 +650,8 @@ void fv_experiment_choose(struct fv_experiment *e)
     e->count = kept;
     say_missing(e);
     if (e->elsewhere)
-        fv_problem_add(&e->problems, e->count < (size_t)header(e, 0)->world_size ? FV_PROBLEM_MISSING : FV_PROBLEM_NOTE,
+        fv_problem_add(&e->problems,
+                       !e->wanted && e->count < (size_t)header(e, 0)->world_size ? FV_PROBLEM_MISSING : FV_PROBLEM_NOTE,
                        NULL, "%s", e->elsewhere);
     say_damage(e);
     if (e->backups)

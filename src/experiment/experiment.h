@@ -5,6 +5,7 @@
 #define FV_EXPERIMENT_DIR_H
 
 #include "base/list.h"
+#include "tool/spans.h"
 #include "tool/vec.h"
 #include "trace/reader.h"
 
@@ -39,6 +40,13 @@ void fv_problem_add(struct fv_problems *problems, enum fv_problem_kind kind, con
 void fv_problems_take(struct fv_problems *problems, struct fv_problems *others);
 void fv_problems_release(struct fv_problems *problems);
 
+/* What of the run a report is of. */
+struct fv_choice {
+    struct fv_spans read;    /* ranks whose files are read */
+    struct fv_spans ranks;   /* of these the ranks that are shown. What they waited for is known by the others, too */
+    struct fv_spans threads; /* ... and their threads, by fv_thread_record.id */
+};
+
 struct fv_analysis_result;
 struct fv_model;
 struct fv_experiment_file {
@@ -54,8 +62,11 @@ struct fv_experiment {
     size_t directories;
     struct fv_experiment_file *files; /* of the reported run, by world rank */
     size_t count, room;
-    size_t backups;  /* files *.fvr.N: what their process was before exec(), rt/predecessor.h */
-    char *elsewhere; /* fv_experiment_elsewhere() */
+    size_t backups;                 /* files *.fvr.N: what their process was before exec(), rt/predecessor.h */
+    char *elsewhere;                /* fv_experiment_elsewhere() */
+    const struct fv_spans *wanted;  /* ranks whose files are opened; NULL: all. The caller's */
+    size_t passed_by;               /* files of others, which were not opened */
+    const struct fv_choice *choice; /* of ranks and threads that are reported; NULL: all. The caller's */
     struct fv_problems problems;
     const struct fv_analysis_result *analysed; /* of its traces; NULL: none. The caller's */
     size_t traced_calls;                       /* of its traces, that are wanted one by one at most; the caller's */
@@ -69,6 +80,8 @@ struct fv_experiment {
  *   -FV_EINVAL   a rank is in two of them
  *   -FV_EFORMAT, -FV_EVERSION  not one of the rank files can be used */
 int fv_experiment_open(struct fv_experiment *out, char *const *paths, size_t count);
+/* The same of some ranks' files alone, as their names say whose they are; the others are not opened, nor missing. */
+int fv_experiment_open_ranks(struct fv_experiment *out, char *const *paths, size_t count, const struct fv_spans *ranks);
 /* The same without choosing a run: all readable files, by name. For `fvmpi dump`. */
 int fv_experiment_open_all(struct fv_experiment *out, char *const *paths, size_t count);
 /* Rank files in memory, for tests and fuzzers; the readers become the experiment's. */

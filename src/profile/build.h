@@ -56,8 +56,10 @@ struct fv_build_file {
 
 struct fv_build {
     struct fv_model *model;
-    struct fv_build_file *files; /* one for each rank of the model */
-    struct fv_index functions, sites, comms, addresses, size_classes;
+    struct fv_build_file *files;    /* one for each rank of the model; until all waiting is known ... */
+    uint32_t file_count, shown;     /* ... behind those that are shown stand others, which are read for their sake */
+    const struct fv_choice *choice; /* NULL: all are shown */
+    struct fv_index functions, sites, comms, addresses, size_classes, site_sizes;
     double (*best)[FV_SIZE_BUCKETS]; /* fastest call by function and size bucket, seconds; INFINITY: none */
     size_t best_room;
     struct fv_wait_join *waits; /* waits.c, over several visits */
@@ -85,9 +87,17 @@ struct fv_track {
     void *(*begin)(struct fv_build *build);
     void (*read)(struct fv_build *build, void *state, uint32_t rank);
     void (*finish)(struct fv_build *build, void *state); /* releases the state */
+    bool of_ranks;                                       /* reads ranks that are not shown, too ... */
+    bool of_all;                       /* ... and threads: what those that are shown have waited for */
+    bool of_process;                   /* what it reads cannot be told by thread: left out where threads are chosen */
     const char *needs[FV_TRACK_NEEDS]; /* names of tracks of the same visit, which read a rank, and finish, before it;
                                         * NULL behind the last. Earlier visits are over */
 };
+
+/* Is a thread of a rank shown? */
+bool fv_build_shows(const struct fv_build *build, uint32_t rank, uint32_t thread);
+/* From here on the model has no other ranks. */
+void fv_build_leave_out(struct fv_build *build);
 
 /* A visit of all files by its tracks. */
 void fv_build_visit(struct fv_build *build, enum fv_visit visit);

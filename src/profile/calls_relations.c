@@ -41,42 +41,64 @@ static void get_barrier(void *subject, const void *row, const struct fv_column_d
     "the time above the fastest call that moved at least as much. For calls that complete others it is the time "      \
     "above the fastest such call, and includes transfers. Null: there is no rule for the function, or its calls were " \
     "not logged."
+enum { SIZES_COUNT, SIZES_MIN, SIZES_MEAN, SIZES_MAX };
+
 /* Of a rank's part; or of a site, with those of all its ranks together. */
-static void put_size(const struct fv_site_rank *part, bool largest, struct fv_value *v)
+static void put_size(const struct fv_site_rank *part, const struct fv_call_stat *stat, intptr_t which,
+                     struct fv_value *v)
 {
-    v->null = part->sizes_lost || !part->size_most;
-    v->whole = v->null   ? 0
-               : largest ? fv_size_bucket_high(part->size_most - 1u)
-                         : fv_size_bucket_low(part->size_least - 1u);
+    uint64_t bytes = stat->bytes_sent + stat->bytes_received;
+
+    if (which == SIZES_COUNT) {
+        v->whole = part->messages;
+        return;
+    }
+    v->null = !part->messages || (which != SIZES_MEAN && part->sizes_lost);
+    if (which == SIZES_MEAN)
+        v->real = v->null ? NAN : (double)bytes / (double)part->messages;
+    else
+        v->whole = v->null ? 0 : which == SIZES_MAX ? part->size_max : part->size_min;
 }
 
 static void get_size(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
-    put_size(row, c->argument, v);
+    const struct fv_site_rank *part = row;
+
+    put_size(part, &part->stat, c->argument, v);
 }
 
 static void get_site_size(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_site *site = row;
-    struct fv_site_rank all = { 0 };
+    struct fv_site_rank all = fv_site_messages(fv_tables_model(subject), site);
 
-    for (uint32_t i = 0; i < site->ranks; i++)
-        fv_site_sizes_add(&all, &fv_tables_model(subject)->site_ranks[site->first + i]);
-    put_size(&all, c->argument, v);
+    put_size(&all, &site->stat, c->argument, v);
 }
-#define SIZE_COLUMNS(get)                                                                                              \
-    { "message_min_bytes",                                                                                             \
-      "min message",                                                                                                   \
-      "bytes",                                                                                                         \
-      "Lower bound of the smallest message or collective call that moved data. Sizes are recorded in powers of two: "  \
-      "bytes sent, or else received. Null: none, or sizes were dropped (--profile-max).",                              \
-      FV_GET(FV_TYPE_WHOLE, get),                                                                                      \
-      .flags = FV_NULLABLE | FV_ESTIMATE },                                                                            \
-    {                                                                                                                  \
-        "message_max_bytes", "max message", "bytes",                                                                   \
-            "Upper bound of the largest message or collective call. Sizes are recorded in powers of two. Null: none, " \
-            "or sizes were dropped.",                                                                                  \
-            FV_GET(FV_TYPE_WHOLE, get), .flags = FV_NULLABLE | FV_ESTIMATE, .argument = 1                              \
+#define SIZE_COLUMNS(get)                                                                                            \
+    { "message_count",                                                                                               \
+      "messages",                                                                                                    \
+      "",                                                                                                            \
+      "Messages, sent and received, those of 0 bytes too; of other calls those that moved data, once for each way.", \
+      FV_GET(FV_TYPE_WHOLE, get),                                                                                    \
+      .flags = FV_BLANK },                                                                                           \
+        { "message_min_bytes",                                                                                       \
+          "min message",                                                                                             \
+          "bytes",                                                                                                   \
+          "Size of the smallest of them. Null: there are none, or sizes were dropped (--profile-max).",              \
+          FV_GET(FV_TYPE_WHOLE, get),                                                                                \
+          .flags = FV_NULLABLE,                                                                                      \
+          .argument = SIZES_MIN },                                                                                   \
+        { "message_mean_bytes",                                                                                      \
+          "mean message",                                                                                            \
+          "bytes",                                                                                                   \
+          "Mean size: bytes sent and received over message_count. Null: there are none.",                            \
+          FV_GET(FV_TYPE_REAL, get),                                                                                 \
+          .flags = FV_NULLABLE,                                                                                      \
+          .argument = SIZES_MEAN },                                                                                  \
+    {                                                                                                                \
+        "message_max_bytes", "max message", "bytes",                                                                 \
+            "Size of the largest. Null: there are none, or sizes were dropped.", FV_GET(FV_TYPE_WHOLE, get),         \
+            .flags = FV_NULLABLE, .argument = SIZES_MAX                                                              \
     }
 
 static const struct fv_column_def site_rank_columns[] = {
@@ -110,6 +132,82 @@ static void get_number(void *subject, const void *row, const struct fv_column_de
     v->whole = (uint64_t)((const struct fv_site *)row - fv_tables_model(subject)->sites) + 1;
 }
 
+#define MOVED(S, k, t, u, m, d)                       \
+    {                                                 \
+        k, t, u, d, FV_FIELD(S, m), .flags = FV_BLANK \
+    }
+/* Of a struct with both buckets. */
+#define MOVED_COLUMNS(S)                                                                              \
+    MOVED(S, "sent_count", "sent", "", sent.count, "Calls or messages that sent data of this size."), \
+        MOVED(S, "bytes_sent", "bytes", "bytes", sent.bytes, "Bytes that they sent."),                \
+        MOVED(S, "received_count", "received", "", received.count,                                    \
+              "Calls or messages that received data of this size."),                                  \
+        MOVED(S, "bytes_received", "bytes", "bytes", received.bytes, "Bytes that they received.")
+/* A bucket's smallest size, or with an argument what its sizes are below: of the bucket's number at `offset`. */
+static void get_bound(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    uint32_t bucket = *(const uint32_t *)(const void *)((const char *)row + c->offset);
+
+    v->null = c->argument && bucket + 1 == FV_SIZE_BUCKETS;
+    v->whole = v->null ? 0 : fv_size_bucket_low(bucket + (unsigned)c->argument);
+}
+#define BOUND_COLUMNS(S)                                                                                         \
+    { "low_bytes",                                                                                               \
+      "from",                                                                                                    \
+      "bytes",                                                                                                   \
+      "The smallest size of the bucket. The bucket of 0 bytes includes messages of unknown size.",               \
+      FV_GET(FV_TYPE_WHOLE, get_bound),                                                                          \
+      .offset = offsetof(S, bucket) },                                                                           \
+    {                                                                                                            \
+        "below_bytes", "below", "bytes", "Sizes are below this. Null: no upper limit.",                          \
+            FV_GET(FV_TYPE_WHOLE, get_bound), .flags = FV_NULLABLE, .offset = offsetof(S, bucket), .argument = 1 \
+    }
+
+static void get_site_size_time(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_site_size *of = row;
+
+    v->real = of->sent.seconds + of->received.seconds;
+}
+
+static bool has_sizes(void *subject, const void *row, const struct fv_column_def *c)
+{
+    return !((const struct fv_site_size *)row)->lost;
+}
+
+static const struct fv_column_def site_size_columns[] = {
+    BOUND_COLUMNS(struct fv_site_size),
+    { "smallest_bytes", "min", "bytes", "The smallest size that occurred. Null: sizes were dropped (--profile-max).",
+      FV_FIELD(struct fv_site_size, min), .flags = FV_NULLABLE, .known = has_sizes },
+    { "largest_bytes", "max", "bytes", "The largest size that occurred. Null: sizes were dropped.",
+      FV_FIELD(struct fv_site_size, max), .flags = FV_NULLABLE, .known = has_sizes },
+    MOVED_COLUMNS(struct fv_site_size),
+    { "time_s", "time", "s", "Total time of these calls, as in `histograms`.",
+      FV_GET(FV_TYPE_REAL, get_site_size_time) },
+};
+static const struct fv_column_def site_size_outer[] = {
+    FV_ID_COLUMN("callsite_id", sites, "Index in callsites, from 0."),
+    { "number", "#", "id", "Number of the call site in the text report, from 1.", FV_GET(FV_TYPE_WHOLE, get_number) },
+    FUNCTION_COLUMN(struct fv_site),
+    { "called_by", "called by", "",
+      "The innermost function of the program on the path, with file and line. Null: not known.",
+      FV_GET(FV_TYPE_TEXT, fv_get_path_own), .flags = FV_NULLABLE, .argument = offsetof(struct fv_site, node) },
+};
+static const struct fv_relation site_sizes = {
+    .name = "site_sizes",
+    .key = "site_sizes",
+    .title = "Message sizes by call site",
+    .doc = "The message-size histogram of a call site: calls and messages by size, in powers of two, over all ranks. "
+           "The smallest first; empty buckets are left out.",
+    .shown = "number function smallest_bytes largest_bytes sent_count/5 received_count/5 time_s/6 bytes_sent/4 "
+             "bytes_received/4 "
+             "called_by/3 low_bytes/2 below_bytes/2",
+    FV_COLUMNS(site_size_columns),
+    FV_OUTER(site_size_outer),
+    .base = fv_tables_base,
+    FV_SLICE(struct fv_model, site_sizes, struct fv_site, first_size, sizes),
+};
+
 static void get_site_key(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->whole = ((const struct fv_site *)row)->key;
@@ -141,6 +239,7 @@ static const struct fv_column_def site_columns[] = {
     { "cov", "cov", "ratio",
       "Coefficient of variation of these ranks' times: standard deviation (of the population) over mean.",
       FV_FIELD(struct fv_site, cov), .flags = FV_NULLABLE },
+    { "site_sizes", "sizes", "", "", FV_NEST(site_sizes) },
     { "per_rank", "by rank", "", "", FV_NEST(site_ranks) },
 };
 static const struct fv_relation callsites_relation = {
@@ -299,17 +398,6 @@ static const void *message_at(void *subject, const void *parent, size_t i)
     return row->sent.count || row->received.count ? row : NULL;
 }
 
-#define MOVED(S, k, t, u, m, d)                       \
-    {                                                 \
-        k, t, u, d, FV_FIELD(S, m), .flags = FV_BLANK \
-    }
-/* Of a struct with both buckets. */
-#define MOVED_COLUMNS(S)                                                                              \
-    MOVED(S, "sent_count", "sent", "", sent.count, "Calls or messages that sent data of this size."), \
-        MOVED(S, "bytes_sent", "bytes", "bytes", sent.bytes, "Bytes that they sent."),                \
-        MOVED(S, "received_count", "received", "", received.count,                                    \
-              "Calls or messages that received data of this size."),                                  \
-        MOVED(S, "bytes_received", "bytes", "bytes", received.bytes, "Bytes that they received.")
 static const struct fv_column_def message_columns[] = {
     { "low_bytes", "from", "bytes", "The smallest size of the bucket.", FV_FIELD(struct message_row, low) },
     { "below_bytes", "below", "bytes", "Sizes are below this. Null: no upper limit.",
@@ -331,14 +419,6 @@ static const struct fv_relation message_sizes_relation = {
     .row = message_at,
 };
 
-static void get_class_bound(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
-{
-    unsigned bucket = ((const struct fv_size_class *)row)->bucket;
-
-    v->null = c->argument && bucket + 1 == FV_SIZE_BUCKETS;
-    v->whole = v->null ? 0 : fv_size_bucket_low(bucket + (unsigned)c->argument);
-}
-
 static void get_class_time(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_size_class *of = row;
@@ -351,11 +431,7 @@ static const struct fv_column_def class_columns[] = {
     { "comm_size", "ranks", "",
       "Number of ranks in the communicator's local group. Null: no communicator, or not known.",
       FV_FIELD(struct fv_size_class, comm_size), .flags = FV_UNLESS_0 },
-    { "low_bytes", "from", "bytes",
-      "The smallest size of the bucket. The bucket of 0 bytes includes messages of unknown size.",
-      FV_GET(FV_TYPE_WHOLE, get_class_bound) },
-    { "below_bytes", "below", "bytes", "Sizes are below this. Null: no upper limit.",
-      FV_GET(FV_TYPE_WHOLE, get_class_bound), .flags = FV_NULLABLE, .argument = 1 },
+    BOUND_COLUMNS(struct fv_size_class),
     MOVED_COLUMNS(struct fv_size_class),
     { "time_s", "time", "s", "Total time of these calls, as in `histograms`.", FV_GET(FV_TYPE_REAL, get_class_time) },
 };

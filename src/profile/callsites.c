@@ -40,7 +40,7 @@ static void read_functions(struct fv_build *b, struct fv_build_file *f)
  * build have. */
 static uint32_t ask_other_ranks(const struct fv_build *b, const struct fv_build_file *f, uint32_t id)
 {
-    for (size_t i = 0; i < b->model->rank_count; i++) {
+    for (size_t i = 0; i < b->file_count; i++) {
         const struct fv_build_file *other = &b->files[i];
 
         if (fv_numbers_get(&other->functions, id) != FV_NONE && !strcmp(other->header->fvmpi, f->header->fvmpi) &&
@@ -133,7 +133,7 @@ typedef unsigned __int128 u128;
 
 /* The calls of one rank at one site, in ticks, exact. */
 struct tally {
-    uint32_t site;
+    uint32_t key; /* its site * 2, + 1: of threads that are not shown */
     uint64_t calls, sum, min, max, sent, received;
     uint64_t alone; /* calls on communicators of one rank */
     uint64_t barriers, barrier_ticks;
@@ -143,8 +143,8 @@ struct tally {
 struct tallies {
     struct tally *items;
     size_t count, room;
-    uint32_t *of_site; /* a guess: right if items[guess].site says so */
-    size_t site_room;
+    uint32_t *of_key; /* a guess: right if items[guess].key says so */
+    size_t key_room;
 };
 
 static uint32_t find_site(struct fv_build *b, uint32_t node, uint32_t function)
@@ -158,41 +158,59 @@ static uint32_t find_site(struct fv_build *b, uint32_t node, uint32_t function)
     return i;
 }
 
-static uint32_t tally_of(struct tallies *t, uint32_t site)
+static uint32_t tally_of(struct tallies *t, uint32_t site, bool shown)
 {
-    if (site >= t->site_room) {
-        size_t before = t->site_room;
+    uint32_t key = site << 1 | !shown;
 
-        FV_GROW(t->of_site, t->site_room, (size_t)site + 1);
-        memset(t->of_site + before, 0, (t->site_room - before) * sizeof(*t->of_site));
+    if (key >= t->key_room) {
+        size_t before = t->key_room;
+
+        FV_GROW(t->of_key, t->key_room, (size_t)key + 1);
+        memset(t->of_key + before, 0, (t->key_room - before) * sizeof(*t->of_key));
     }
-    uint32_t at = t->of_site[site];
-    if (at < t->count && t->items[at].site == site)
+    uint32_t at = t->of_key[key];
+    if (at < t->count && t->items[at].key == key)
         return at;
     FV_GROW(t->items, t->room, t->count + 1);
-    t->items[t->count] = (struct tally){ .site = site, .min = UINT64_MAX };
-    t->of_site[site] = (uint32_t)t->count;
+    t->items[t->count] = (struct tally){ .key = key, .min = UINT64_MAX };
+    t->of_key[key] = (uint32_t)t->count;
     return (uint32_t)t->count++;
 }
 
 void fv_site_sizes_add(struct fv_site_rank *to, const struct fv_site_rank *from)
 {
-    if (from->size_least && (!to->size_least || from->size_least < to->size_least))
-        to->size_least = from->size_least;
-    if (from->size_most > to->size_most)
-        to->size_most = from->size_most;
+    if (!from->messages)
+        return;
+    to->size_min = to->messages && to->size_min < from->size_min ? to->size_min : from->size_min;
+    to->size_max = to->messages && to->size_max > from->size_max ? to->size_max : from->size_max;
+    to->messages += from->messages;
     to->sizes_lost = to->sizes_lost || from->sizes_lost;
+}
+
+struct fv_site_rank fv_site_messages(const struct fv_model *m, const struct fv_site *site)
+{
+    struct fv_site_rank all = { 0 };
+
+    for (uint32_t i = 0; i < site->ranks; i++)
+        fv_site_sizes_add(&all, &m->site_ranks[site->first + i]);
+    return all;
+}
+
+/* Sizes as the cell has them, which damage may have changed. Calls over the budget of cells have none. */
+static bool sizes_of(const struct fv_cell *cell, uint64_t *min, uint64_t *max)
+{
+    *min = cell->size_bucket ? cell->size_min : 0;
+    *max = cell->size_bucket ? cell->size_max : 0;
+    return fv_cell_has_size(cell) && *min <= *max && fv_log2_bucket(*min) == cell->size_bucket &&
+           fv_log2_bucket(*max) == cell->size_bucket;
 }
 
 static void add_cell(struct tally *t, const struct fv_cell *cell)
 {
-    uint8_t bucket = cell->size_bucket < FV_SIZE_BUCKETS ? cell->size_bucket : FV_SIZE_BUCKETS - 1;
-    bool moved = cell->sends || cell->receives;
+    struct fv_site_rank sizes = { .messages = (uint64_t)cell->sends + cell->receives };
 
-    if (moved)
-        fv_site_sizes_add(&t->sizes, &(struct fv_site_rank){ .size_least = (uint8_t)(bucket + 1),
-                                                             .size_most = (uint8_t)(bucket + 1),
-                                                             .sizes_lost = !fv_cell_has_size(cell) });
+    sizes.sizes_lost = !sizes_of(cell, &sizes.size_min, &sizes.size_max);
+    fv_site_sizes_add(&t->sizes, &sizes);
     t->sent += cell->bytes_sent;
     t->received += cell->bytes_received;
     if (!cell->calls)
@@ -238,11 +256,16 @@ static void add_sizes(struct fv_build *b, uint32_t rank, uint32_t function, cons
         add_moved(&f->empty_sent, &f->empty_received, cell, seconds);
     if (!cell->calls)
         return;
-    double best = fv_build_seconds(b->model, rank, cell->time_min);
-    if (best < b->best[function][bucket])
-        b->best[function][bucket] = best;
     for (unsigned i = 0; i < FV_TIME_BUCKETS; i++)
         f->durations[i] += cell->time_histogram[i];
+}
+
+static void note_best(struct fv_build *b, uint32_t rank, uint32_t function, const struct fv_cell *cell)
+{
+    double *best = &b->best[function][bucket_of(cell)], own = fv_build_seconds(b->model, rank, cell->time_min);
+
+    if (cell->calls && own < *best)
+        *best = own;
 }
 
 static void add_size_class(struct fv_build *b, uint32_t rank, uint32_t function, const struct fv_build_file *f,
@@ -257,6 +280,40 @@ static void add_size_class(struct fv_build *b, uint32_t rank, uint32_t function,
     struct fv_size_class *of = FV_INTERNED(b->size_classes, m->size_classes, m->size_class_count, m->size_class_room,
                                            (uint32_t[]){ function, size, bucket });
     add_moved(&of->sent, &of->received, cell, fv_build_seconds(m, rank, cell->time_sum));
+}
+
+static void add_bucket(struct fv_size_bucket *to, const struct fv_size_bucket *from)
+{
+    to->count += from->count;
+    to->bytes += from->bytes;
+    to->seconds += from->seconds;
+}
+
+void fv_site_size_add(struct fv_site_size *to, const struct fv_site_size *from)
+{
+    add_bucket(&to->sent, &from->sent);
+    add_bucket(&to->received, &from->received);
+    to->min = from->min < to->min ? from->min : to->min;
+    to->max = from->max > to->max ? from->max : to->max;
+    to->lost = to->lost || from->lost;
+}
+
+static void add_site_size(struct fv_build *b, uint32_t rank, uint32_t site, const struct fv_cell *cell)
+{
+    struct fv_model *m = b->model;
+    struct fv_site_size one = { .site = site, .bucket = bucket_of(cell) };
+    size_t before = m->site_size_count;
+
+    if (!cell->sends && !cell->receives)
+        return;
+    struct fv_site_size *of = FV_INTERNED(b->site_sizes, m->site_sizes, m->site_size_count, m->site_size_room,
+                                          (uint32_t[]){ one.site, one.bucket });
+    add_moved(&one.sent, &one.received, cell, fv_build_seconds(m, rank, cell->time_sum));
+    one.lost = !sizes_of(cell, &one.min, &one.max);
+    if (m->site_size_count > before)
+        *of = one;
+    else
+        fv_site_size_add(of, &one);
 }
 
 static void add_to_comm(struct fv_build *b, uint32_t rank, const struct fv_build_file *f, const struct fv_cell *cell)
@@ -347,7 +404,7 @@ static void keep_tally(struct fv_build *b, uint32_t rank, const struct tally *t)
 
     FV_GROW(m->site_ranks, m->site_rank_room, m->site_rank_count + 1);
     struct fv_site_rank *s = &m->site_ranks[m->site_rank_count++];
-    *s = (struct fv_site_rank){ .site = t->site, .rank = rank };
+    *s = (struct fv_site_rank){ .site = t->key >> 1, .rank = rank, .unshown = t->key & 1 };
     fv_site_sizes_add(s, &t->sizes);
     s->stat.bytes_sent = t->sent;
     s->stat.bytes_received = t->received;
@@ -384,6 +441,17 @@ bool fv_build_alone(const struct fv_model *m, const struct fv_build_file *f, uin
     return comm != FV_NONE && m->comms[comm].def.members == 1;
 }
 
+/* What is of all ranks together. */
+static void add_to_sums(struct fv_build *b, uint32_t rank, uint32_t function, uint32_t site, const struct fv_cell *cell)
+{
+    const struct fv_build_file *f = &b->files[rank];
+
+    add_sizes(b, rank, function, cell);
+    add_size_class(b, rank, function, f, cell);
+    add_site_size(b, rank, site, cell);
+    add_to_comm(b, rank, f, cell);
+}
+
 static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallies)
 {
     struct fv_build_file *f = &b->files[rank];
@@ -405,11 +473,13 @@ static void read_cells(struct fv_build *b, uint32_t rank, struct tallies *tallie
             continue;
         }
         uint32_t function = fv_build_function_of(b, f, cell.function);
-        uint32_t at = tally_of(tallies, find_site(b, fv_build_node_of(b, f, cell.path), function));
+        uint32_t site = find_site(b, fv_build_node_of(b, f, cell.path), function);
+        const bool shown = fv_build_shows(b, rank, c.thread);
+        uint32_t at = tally_of(tallies, site, shown || rank >= b->shown);
         add_cell(&tallies->items[at], &cell);
-        add_sizes(b, rank, function, &cell);
-        add_size_class(b, rank, function, f, &cell);
-        add_to_comm(b, rank, f, &cell);
+        note_best(b, rank, function, &cell);
+        if (shown)
+            add_to_sums(b, rank, function, site, &cell);
         if (fv_build_alone(b->model, f, cell.comm))
             tallies->items[at].alone += cell.calls;
         place->site_rank = (uint32_t)(m->site_rank_count + at);
@@ -446,7 +516,7 @@ static void read_peers(struct fv_build *b, uint32_t rank)
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        if (!r.messages && !r.bytes)
+        if ((!r.messages && !r.bytes) || !fv_build_shows(b, rank, c.thread))
             continue;
         FV_GROW(m->edges, m->edge_room, m->edge_count + 1);
         m->edges[m->edge_count++] = (struct fv_edge){ m->ranks[rank].world_rank, r.world_rank, r.messages, r.bytes };
@@ -491,12 +561,13 @@ static void finish_calls(struct fv_build *b, void *state)
     (void)b;
 
     free(tallies->items);
-    free(tallies->of_site);
+    free(tallies->of_key);
     free(tallies);
 }
 
 const struct fv_track fv_track_calls = {
     .name = "calls",
+    .of_all = true,
     .visit = FV_VISIT_CALLS,
     .begin = begin_calls,
     .read = read_calls,

@@ -19,6 +19,8 @@ static int site_by_time(const void *a, const void *b)
 {
     const struct fv_site *x = a, *y = b;
 
+    if (!x->ranks != !y->ranks) /* of ranks or threads that are not shown */
+        return x->ranks ? -1 : 1;
     if (x->stat.sum_s != y->stat.sum_s)
         return x->stat.sum_s > y->stat.sum_s ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first); /* while sorting: the number before */
@@ -70,6 +72,8 @@ static void order_sites(struct fv_model *m, uint32_t *number, size_t recorded)
         place[i] = m->sites[part->site].first + m->sites[part->site].ranks++;
     }
     move_parts(m->site_ranks, place, m->site_rank_count);
+    while (m->site_count && !m->sites[m->site_count - 1].ranks)
+        m->site_count--;
     for (size_t i = 0; i < recorded; i++)
         number[i] = renumbered[number[i]];
     fv_build_renumber_sites(m, number);
@@ -107,16 +111,61 @@ static void spread_over_ranks(const struct fv_model *m, struct fv_site *s)
     s->cov = s->rank_mean > 0 ? fv_call_stat_stddev(&over) / s->rank_mean : 0;
 }
 
+static int by_site_size(const void *a, const void *b)
+{
+    const struct fv_site_size *x = a, *y = b;
+
+    if (x->site != y->site)
+        return x->site < y->site ? -1 : 1;
+    return (x->bucket > y->bucket) - (x->bucket < y->bucket);
+}
+
+/* As the sites are numbered now: of those that became one, each bucket once. */
+static void order_site_sizes(struct fv_model *m, const uint32_t *number)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->site_size_count; i++)
+        m->site_sizes[i].site = number[m->site_sizes[i].site];
+    if (m->site_size_count)
+        qsort(m->site_sizes, m->site_size_count, sizeof(*m->site_sizes), by_site_size);
+    for (size_t i = 0; i < m->site_size_count; i++) {
+        const struct fv_site_size *of = &m->site_sizes[i];
+        struct fv_site *s = &m->sites[of->site];
+
+        if (kept && !by_site_size(&m->site_sizes[kept - 1], of)) {
+            fv_site_size_add(&m->site_sizes[kept - 1], of);
+            continue;
+        }
+        if (!s->sizes++)
+            s->first_size = (uint32_t)kept;
+        m->site_sizes[kept++] = *of;
+    }
+    m->site_size_count = kept;
+}
+
+static void leave_out_unshown(struct fv_model *m)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->site_rank_count; i++)
+        if (!m->site_ranks[i].unshown)
+            m->site_ranks[kept++] = m->site_ranks[i];
+    m->site_rank_count = kept;
+}
+
 static void finish_sites(struct fv_model *m, struct fv_symbols *symbols, bool look_up)
 {
     size_t recorded = m->site_count;
     uint32_t *number = fv_xcalloc(recorded, sizeof(*number));
 
+    leave_out_unshown(m);
     for (uint32_t i = 0; i < recorded; i++)
         number[i] = i;
     if (symbols)
         fv_build_alikes(m, symbols, look_up, number);
     order_sites(m, number, recorded);
+    order_site_sizes(m, number);
     for (size_t i = 0; i < m->site_count; i++)
         spread_over_ranks(m, &m->sites[i]);
     free(number);
@@ -257,7 +306,7 @@ static void measure(struct fv_model *m)
     e->wait_kind = fv_wait_kind_of_all(kinds);
     e->own_wait_kind = fv_wait_kind_of_all(own_kinds);
     set_efficiencies(e, &sums);
-    if (m->calls_left_out)
+    if (m->calls_left_out || m->shown_threads)
         e->parallel = e->load_balance = e->communication = e->serialization = e->transfer = NAN;
 }
 
@@ -478,10 +527,10 @@ static void say_states(struct fv_model *m)
         fv_problem_add(&m->problems, FV_PROBLEM_DAMAGED, NULL,
                        "the call paths of %llu %s are in damaged parts of rank files", sites_lost,
                        sites_lost == 1 ? "call" : "calls");
-    m->complete = m->rank_count == (size_t)(m->world_size > 0 ? m->world_size : 1);
+    m->part_complete = true;
     for (size_t i = 0; i < m->rank_count; i++) {
-        m->complete = m->complete && (m->ranks[i].state == FV_RANK_FINALIZED ||
-                                      (fv_rank_has_ended(&m->ranks[i]) && !strcmp(m->mpi, "none")));
+        m->part_complete = m->part_complete && (m->ranks[i].state == FV_RANK_FINALIZED ||
+                                                (fv_rank_has_ended(&m->ranks[i]) && !strcmp(m->mpi, "none")));
         exited += m->ranks[i].state == FV_RANK_EXITED && strcmp(m->mpi, "none");
     }
     if (exited)
@@ -494,7 +543,55 @@ static void say_states(struct fv_model *m)
                        " in the command line; the program got them as they were");
     say_clocks(m);
     for (size_t i = 0; i < m->problems.count; i++)
-        m->complete = m->complete && !fv_problem_is_loss(m->problems.items[i].kind);
+        m->part_complete = m->part_complete && !fv_problem_is_loss(m->problems.items[i].kind);
+    m->complete = m->part_complete && m->rank_count + m->unshown == (size_t)(m->world_size > 0 ? m->world_size : 1);
+    m->part_complete = m->passed_by ? m->part_complete : m->complete;
+}
+
+/* Sums say "all ranks" in many places. */
+static void say_choice(struct fv_model *m)
+{
+    if (m->read_ranks)
+        fv_problem_add(
+            &m->problems, FV_PROBLEM_NOTE, NULL,
+            "--read-ranks %s: the files of %zu of %d ranks were read, and all ranks means these. How long they "
+            "waited for others is an estimate, or not known",
+            m->read_ranks, m->rank_count + m->unshown, m->world_size);
+    if (m->shown_ranks)
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "--rank %s: the report is of %zu of %d ranks, and all ranks means these. Findings and causes of "
+                       "waiting need the others, too: they are left out",
+                       m->shown_ranks, m->rank_count, m->world_size);
+    if (m->shown_threads)
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, NULL,
+                       "--thread %s: the report is of these threads of each rank. What a thread does not have alone is "
+                       "left out: findings, causes of waiting, efficiency, phases, memory, sensors, the table of ranks",
+                       m->shown_threads);
+}
+
+static bool is_shown(const struct fv_experiment *e, const struct fv_file_header *h)
+{
+    return !e->choice || fv_spans_have(&e->choice->ranks, h->world_rank);
+}
+
+static const char *chosen(struct fv_model *m, const struct fv_spans *spans)
+{
+    return spans->text ? fv_arena_string(&m->arena, spans->text) : NULL;
+}
+
+/* Of what the report is to be. */
+static void choose(struct fv_build *b, struct fv_model *m, const struct fv_experiment *e)
+{
+    b->choice = e->choice;
+    m->passed_by = e->passed_by;
+    for (size_t i = 0; i < e->count; i++)
+        b->shown += is_shown(e, fv_reader_header(e->files[i].reader));
+    m->unshown = e->count - b->shown;
+    if (!e->choice)
+        return;
+    m->read_ranks = chosen(m, &e->choice->read);
+    m->shown_ranks = chosen(m, &e->choice->ranks);
+    m->shown_threads = chosen(m, &e->choice->threads);
 }
 
 static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experiment *e)
@@ -510,23 +607,26 @@ static void open_build(struct fv_build *b, struct fv_model *m, struct fv_experim
     m->mpi = fv_arena_string(&m->arena, first->mpi);
     m->fvmpi = fv_arena_string(&m->arena, first->fvmpi);
     m->world_size = first->world_size;
-    m->rank_count = e->count;
+    m->rank_count = b->file_count = (uint32_t)e->count;
     m->ranks = fv_xcalloc(e->count, sizeof(*m->ranks));
+    choose(b, m, e);
     for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
         m->data[i] = fv_subjects[i]->bytes ? fv_xcalloc(1, fv_subjects[i]->bytes) : NULL;
     b->model = m;
     b->forks = fv_forks_new(&m->tree);
     b->files = fv_xcalloc(e->count, sizeof(*b->files));
-    for (size_t i = 0; i < e->count; i++) {
-        b->files[i].reader = e->files[i].reader;
-        b->files[i].header = fv_reader_header(e->files[i].reader);
-        b->files[i].name = e->files[i].name;
+    for (size_t i = 0, shown = 0, others = b->shown; i < e->count; i++) {
+        const struct fv_experiment_file *file = &e->files[i];
+        const struct fv_file_header *h = fv_reader_header(file->reader);
+        struct fv_build_file *to = &b->files[is_shown(e, h) ? shown++ : others++];
+
+        *to = (struct fv_build_file){ .reader = file->reader, .header = h, .name = file->name };
     }
 }
 
 static void close_build(struct fv_build *b)
 {
-    for (size_t i = 0; i < b->model->rank_count; i++) {
+    for (size_t i = 0; i < b->file_count; i++) {
         fv_numbers_release(&b->files[i].functions);
         fv_numbers_release(&b->files[i].comms);
         fv_numbers_release(&b->files[i].comm_ranks);
@@ -539,6 +639,7 @@ static void close_build(struct fv_build *b)
     fv_index_release(&b->comms);
     fv_index_release(&b->addresses);
     fv_index_release(&b->size_classes);
+    fv_index_release(&b->site_sizes);
 }
 
 static void join_passes(struct fv_model *m, const struct fv_experiment *e)
@@ -546,6 +647,26 @@ static void join_passes(struct fv_model *m, const struct fv_experiment *e)
     for (size_t i = 0; i < FV_SUBJECT_COUNT; i++)
         if (fv_subjects[i]->join)
             fv_subjects[i]->join(m, e->passes, e->pass_count);
+}
+
+/* Whom ranks waited for needs all of them. */
+static void leave_out_causes(struct fv_causes *c)
+{
+    c->left_out = c->left_out || c->source == FV_CAUSES_TRACE;
+    c->source = FV_CAUSES_NONE;
+    c->wait_s = 0;
+    c->kind_count = c->elsewhere_count = c->culprit_count = c->late_count = c->computed_count = 0;
+}
+
+/* Waiting in a trace is of all ranks that it has. */
+static const struct fv_analysis_result *analysis_of(struct fv_model *m, const struct fv_experiment *e)
+{
+    const bool whole = !e->passed_by && !m->shown_threads;
+
+    if (e->analysed && !whole)
+        fv_problem_add(&m->problems, FV_PROBLEM_NOTE, FV_ANALYSIS_FILE, "it is of all %s; it is left out",
+                       e->passed_by ? "ranks" : "threads");
+    return whole ? e->analysed : NULL;
 }
 
 void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_experiment *experiment, bool look_up)
@@ -558,9 +679,11 @@ void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_
     for (enum fv_visit visit = 0; visit < FV_VISITS; visit++) {
         if (visit == FV_VISIT_BOUNDS && m->same_clock)
             continue;
+        if (visit == FV_VISIT_REST)
+            fv_build_leave_out(&build);
         fv_build_visit(&build, visit);
         if (visit == FV_VISIT_CHARGES)
-            fv_build_analysed(&build, experiment->analysed);
+            fv_build_analysed(&build, analysis_of(m, experiment));
     }
     close_build(&build);
     join_passes(m, experiment);
@@ -572,13 +695,16 @@ void fv_model_build(struct fv_model *out, struct fv_symbols *symbols, struct fv_
     fv_build_hybrid(m);
     measure_overhead(m);
     fv_build_causes(m);
+    if (m->shown_ranks || m->shown_threads)
+        leave_out_causes(&m->causes);
     fv_build_program_times(m);
+    say_choice(m);
     say_drops(m);
     say_off(m);
     say_unlisted(m);
     say_states(m);
     say_spawned(m);
-    m->hang = fv_hang_new(m);
+    m->hang = m->shown_ranks || m->shown_threads ? NULL : fv_hang_new(m);
 }
 
 static void release_subjects(struct fv_model *m)
@@ -607,6 +733,7 @@ void fv_model_release(struct fv_model *m)
     free(m->site_more);
     free(m->region_ranks);
     free(m->comms);
+    free(m->site_sizes);
     free(m->size_classes);
     free(m->edges);
     free(m->wait_items);

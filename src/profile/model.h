@@ -72,11 +72,20 @@ struct fv_size_class {
     struct fv_size_bucket sent, received;
 };
 
+/* The same of a call site. */
+struct fv_site_size {
+    uint32_t site, bucket;
+    struct fv_size_bucket sent, received;
+    uint64_t min, max; /* [bytes] exact, unless ... */
+    bool lost;         /* ... the sizes of some are not known */
+};
+
 /* A call site is (call path, function): `node` is the innermost frame, 0 if it was not recorded. */
 struct fv_site {
     uint32_t function, node;
-    uint64_t key;          /* the same in each report of the program, on any run */
-    uint32_t first, ranks; /* its part of fv_model.site_ranks, by rank */
+    uint64_t key;               /* the same in each report of the program, on any run */
+    uint32_t first, ranks;      /* its part of fv_model.site_ranks, by rank */
+    uint32_t first_size, sizes; /* ... and of fv_model.site_sizes, by bucket */
     struct fv_call_stat stat;
     double wait_s;
     enum fv_wait_kind wait_kind;
@@ -102,13 +111,19 @@ struct fv_site_rank {
     uint32_t site, rank;
     struct fv_call_stat stat;
     double wait_s;
-    uint32_t more; /* in fv_model.site_more; 0: nothing. fv_site_more() */
+    uint64_t messages, size_min, size_max; /* messages, and calls that moved data, either way. 0: the others mean
+                                            * nothing */
+    uint32_t more;                         /* in fv_model.site_more; 0: nothing. fv_site_more() */
     uint8_t wait_kind;
-    uint8_t size_least, size_most; /* 1 + buckets of the smallest and the largest message; 0: there was none */
-    bool sizes_lost;               /* the sizes of some are not known */
+    bool sizes_lost; /* the sizes of some are not known */
+    bool unshown;    /* of a thread that is not shown: removed when all is read */
 };
-/* Bounds of the messages' sizes together. */
+/* Sizes of the messages together. */
 void fv_site_sizes_add(struct fv_site_rank *to, const struct fv_site_rank *from);
+/* ... of all ranks of a call site: messages and their sizes alone. */
+struct fv_model;
+struct fv_site_rank fv_site_messages(const struct fv_model *model, const struct fv_site *site);
+void fv_site_size_add(struct fv_site_size *to, const struct fv_site_size *from);
 struct fv_site_more {
     uint64_t alone;    /* calls on communicators of one rank, who waits for nobody */
     uint64_t barriers; /* as in struct fv_site */
@@ -425,8 +440,12 @@ struct fv_model {
     int world_size;
     int64_t origin_ns; /* CLOCK_REALTIME of time 0 */
     double elapsed_s, duration_unit_s;
-    uint32_t barrier;          /* enum fv_barrier_mode: what any rank was asked for */
-    uint32_t barrier_ranks;    /* that inserted them, at most; 0: nobody did */
+    uint32_t barrier;                                     /* enum fv_barrier_mode: what any rank was asked for */
+    uint32_t barrier_ranks;                               /* that inserted them, at most; 0: nobody did */
+    const char *read_ranks, *shown_ranks, *shown_threads; /* as they were chosen (struct fv_choice); NULL: all */
+    size_t passed_by;                                     /* rank files that were not read */
+    size_t unshown;                                       /* ranks that were read and are not shown */
+    bool part_complete;                                   /* as `complete`, but for the ranks that were not read */
     bool calls_left_out;       /* --mpi-calls 0, on some rank: MPI's time counts as computing */
     bool complete, same_clock; /* same_clock: waits between ranks need no clock alignment */
     struct fv_problems problems;
@@ -461,6 +480,8 @@ struct fv_model {
     size_t region_rank_count, region_rank_room;
     struct fv_comm_view *comms;
     size_t comm_count, comm_room;
+    struct fv_site_size *site_sizes; /* by site, bucket */
+    size_t site_size_count, site_size_room;
     struct fv_size_class *size_classes; /* by function, longest first, size of communicators, bucket */
     size_t size_class_count, size_class_room;
     struct fv_edge *edges; /* by from, to */

@@ -79,6 +79,7 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
     struct finished *f = fv_xcalloc(1, sizeof(*f));
 
     experiment->traced_calls = options->traced_calls;
+    experiment->choice = options->choice;
     fv_model_build(&f->model, &f->symbols, experiment, !options->no_symbols);
     for (size_t i = 0; i < experiment->pass_count; i++)
         say_pass(&f->model, &experiment->passes[i]);
@@ -90,7 +91,8 @@ struct fv_profile *fv_profile_new(struct fv_experiment *experiment, const struct
         fv_cost_profile_init(&f->costs, &f->model, &f->symbols, FV_COST_ALL_RANKS);
     measure_own_cost(&f->model, &f->costs);
     fv_samples_judge(&f->model, &f->symbols, &f->costs);
-    fv_findings_make(&f->findings, &f->profile);
+    if (!f->model.shown_ranks && !f->model.shown_threads) /* they are of the whole run */
+        fv_findings_make(&f->findings, &f->profile);
     return &f->profile;
 }
 
@@ -196,23 +198,44 @@ static bool may_be_pass(const char *path)
     return found;
 }
 
+static bool has_rank(const struct fv_experiment *e, const struct fv_spans *ranks)
+{
+    for (size_t i = 0; i < e->count; i++)
+        if (fv_spans_have(ranks, fv_reader_header(e->files[i].reader)->world_rank))
+            return true;
+    fv_log("report: --rank %s: there is no such rank in this run; fvmpi report --table ranks lists what there is",
+           ranks->text);
+    return false;
+}
+
 /* The first of the models is of the paths; the others are its other passes. */
 static int open_profile(char *const *paths, size_t count, const struct fv_model *models, size_t opened,
                         const struct fv_profile_options *options, struct fv_profile **out)
 {
     struct fv_experiment experiment;
     struct fv_analysis_result analysed = { 0 };
-    int err = fv_experiment_open(&experiment, paths, count);
+    int err = fv_experiment_open_ranks(&experiment, paths, count, options->choice ? &options->choice->read : NULL);
 
+    if (!err && options->choice && !has_rank(&experiment, &options->choice->ranks)) {
+        fv_experiment_release(&experiment);
+        return -FV_ENOENT;
+    }
     if (err)
         return err;
     experiment.passes = opened ? models + 1 : NULL;
     experiment.pass_count = opened ? opened - 1 : 0;
     read_analysis(&experiment, &analysed);
     *out = fv_profile_new(&experiment, options);
+    if ((*out)->model->shown_threads && !(*out)->model->thread_count) {
+        fv_log("report: --thread %s: no rank has such a thread; fvmpi report --table threads lists what there is",
+               (*out)->model->shown_threads);
+        fv_profile_close(*out);
+        *out = NULL;
+        err = -FV_ENOENT;
+    }
     fv_analysis_result_release(&analysed);
     fv_experiment_release(&experiment);
-    return 0;
+    return err;
 }
 
 int fv_profile_open(char *const *paths, size_t count, const struct fv_profile_options *options, struct fv_profile **out)

@@ -508,6 +508,7 @@ static void read_clock(struct fv_build *b, void *state, uint32_t rank)
 
 const struct fv_track fv_track_clocks = {
     .name = "clocks",
+    .of_all = true,
     .visit = FV_VISIT_CLOCKS,
     .types = { FV_CHUNK_CLOCK },
     .begin = begin_ranks,
@@ -524,6 +525,7 @@ static void read_rank(struct fv_build *b, void *state, uint32_t rank)
 
 const struct fv_track fv_track_threads = {
     .name = "threads",
+    .of_ranks = true,
     .visit = FV_VISIT_CALLS,
     .read = read_rank,
 };

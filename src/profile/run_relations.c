@@ -103,6 +103,9 @@ static void get_not_judged(void *subject, const void *row, const struct fv_colum
     const struct fv_findings *f = t->profile->findings;
 
     t->text[0] = '\0';
+    if (t->model->shown_ranks || t->model->shown_threads)
+        fv_words_add(t->text, sizeof(t->text), "the whole run, of which findings are: report it without %s",
+                     t->model->shown_ranks ? "--rank" : "--thread");
     for (size_t i = 0; i < f->left_count; i++)
         fv_words_add(t->text, sizeof(t->text), "%s%s", i ? "; and " : "", f->left[i]);
     v->text = t->text;
@@ -153,7 +156,15 @@ static const struct fv_column_def run_columns[] = {
     { "mpi", "MPI", "", "Name and version of the MPI library. Empty: no MPI.", FV_FIELD(struct fv_model, mpi) },
     { "fvmpi", "fvmpi", "", "Version of fvmpi that recorded the run.", FV_FIELD(struct fv_model, fvmpi) },
     { "rank_count", "ranks", "", "Size of MPI_COMM_WORLD.", FV_FIELD(struct fv_model, world_size) },
-    { "reported_count", "reported", "", "Ranks that have a rank file.", FV_FIELD(struct fv_model, rank_count) },
+    { "reported_count", "reported", "", "Ranks that are reported: they have a rank file, and were chosen.",
+      FV_FIELD(struct fv_model, rank_count) },
+    { "choice.read_ranks", "read ranks", "",
+      "The ranks whose files were read (--read-ranks), such as 0-63,1024. Null: all.",
+      FV_FIELD(struct fv_model, read_ranks), .flags = FV_NULLABLE },
+    { "choice.shown_ranks", "shown ranks", "", "The ranks that are reported (--rank). Null: all that were read.",
+      FV_FIELD(struct fv_model, shown_ranks), .flags = FV_NULLABLE },
+    { "choice.shown_threads", "shown threads", "", "The threads that are reported (--thread). Null: all.",
+      FV_FIELD(struct fv_model, shown_threads), .flags = FV_NULLABLE },
     { "complete", "complete", "", "True: every rank has a complete file and finalized, and nothing was dropped.",
       FV_FIELD(struct fv_model, complete) },
     { "ended", "ended", "",

@@ -2,6 +2,7 @@
 /* See build.h: the visits to the rank files, by the tracks of all subjects. */
 #include "profile/build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,15 +54,35 @@ static bool wants(const struct fv_track *t, const struct fv_reader *reader)
     return wanted;
 }
 
+struct shown_rank {
+    const struct fv_build *build;
+    uint32_t rank;
+};
+
+static bool is_shown(const void *context, uint32_t thread)
+{
+    const struct shown_rank *of = context;
+
+    return fv_build_shows(of->build, of->rank, thread);
+}
+
+/* What is not shown is read for those that waited for it. */
+static bool reads(const struct fv_build *b, const struct fv_track *track, enum fv_visit visit, uint32_t rank)
+{
+    return track->visit == visit && wants(track, b->files[rank].reader) &&
+           (rank < b->shown || track->of_ranks || track->of_all) && !(track->of_process && b->model->shown_threads);
+}
+
 static void visit_rank(struct fv_build *b, const struct order *o, enum fv_visit visit, void *const *state,
                        uint32_t rank)
 {
     struct fv_reader *reader = b->files[rank].reader;
+    const struct shown_rank shown = { b, rank };
     bool awake = false;
     int err;
 
     for (size_t i = 0; i < o->count; i++) {
-        if (o->tracks[i]->visit != visit || !wants(o->tracks[i], reader))
+        if (!reads(b, o->tracks[i], visit, rank))
             continue;
         err = awake ? 0 : fv_reader_wake(reader);
         if (err && !b->files[rank].changed) {
@@ -72,6 +93,7 @@ static void visit_rank(struct fv_build *b, const struct order *o, enum fv_visit 
         if (err == -FV_ENOMEM) /* else zeros stand for what is gone */
             return;
         awake = true;
+        fv_reader_choose(reader, o->tracks[i]->of_all || !b->model->shown_threads ? NULL : is_shown, &shown);
         o->tracks[i]->read(b, state[i], rank);
     }
     fv_reader_rest(reader);
@@ -96,6 +118,24 @@ static void forget_numbers(struct fv_build_file *f)
     f->cell_maps = 0;
 }
 
+bool fv_build_shows(const struct fv_build *b, uint32_t rank, uint32_t thread)
+{
+    return rank < b->shown && (!b->choice || thread == FV_NO_THREAD || fv_spans_have(&b->choice->threads, thread));
+}
+
+void fv_build_leave_out(struct fv_build *b)
+{
+    struct fv_model *m = b->model;
+    const struct fv_rank *last = &m->ranks[b->shown - 1];
+
+    if (b->shown < b->file_count)
+        m->efficiency.ideal_s = NAN; /* of all ranks */
+    m->rank_count = b->shown;
+    m->thread_count = last->first_thread + last->threads;
+    while (m->site_rank_count && m->site_ranks[m->site_rank_count - 1].rank >= b->shown)
+        m->site_rank_count--;
+}
+
 void fv_build_visit(struct fv_build *b, enum fv_visit visit)
 {
     void *state[FV_SUBJECT_COUNT * FV_SUBJECT_TRACKS] = { NULL };
@@ -105,7 +145,7 @@ void fv_build_visit(struct fv_build *b, enum fv_visit visit)
     for (size_t i = 0; i < o->count; i++)
         if (o->tracks[i]->visit == visit && o->tracks[i]->begin)
             state[i] = o->tracks[i]->begin(b);
-    for (uint32_t rank = 0; rank < b->model->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < b->file_count; rank++) {
         visit_rank(b, o, visit, state, rank);
         if (visit + 1 == FV_VISITS)
             forget_numbers(&b->files[rank]);

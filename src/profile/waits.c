@@ -241,6 +241,7 @@ static void finish_bounds(struct fv_build *b, void *join)
 
 const struct fv_track fv_track_bounds = {
     .name = "bounds of clocks",
+    .of_all = true,
     .visit = FV_VISIT_BOUNDS,
     .types = { FV_CHUNK_COLLECTIVES },
     .begin = begin_bounds,
@@ -341,7 +342,8 @@ static void charge_wait(struct fv_wait_join *j, uint32_t site_rank, struct fv_ce
         cell->logged++;
         cell->guessed |= !known;
     }
-    m->comms[comm].wait_s += wait_s;
+    if (s->rank < j->build->shown && !s->unshown)
+        m->comms[comm].wait_s += wait_s;
     if (wait_s <= 0 || cause == FV_NONE || m->site_ranks[cause].rank == s->rank)
         return;
     m->ranks[m->site_ranks[cause].rank].delay_s += wait_s;
@@ -536,6 +538,7 @@ static void read_notes(struct fv_build *b, void *join, uint32_t rank)
 
 const struct fv_track fv_track_notes = {
     .name = "wait log, noted",
+    .of_all = true,
     .visit = FV_VISIT_NOTES,
     .types = { FV_CHUNK_COLLECTIVES },
     .begin = begin_notes,
@@ -645,6 +648,7 @@ static void finish_charges(struct fv_build *b, void *join)
 
 const struct fv_track fv_track_charges = {
     .name = "waiting",
+    .of_all = true,
     .visit = FV_VISIT_CHARGES,
     .begin = begin_charges,
     .read = read_charges,

@@ -258,9 +258,8 @@ static inline void add_before(const struct fv_call *call, const struct fv_thread
     cell->before_ticks += ticks;
 }
 
-static inline void add_time(struct fv_cell *cell, uint64_t begin, uint64_t end)
+static inline void add_time(struct fv_cell *cell, uint64_t ticks)
 {
-    uint64_t ticks = end - begin;
     unsigned bucket = fv_log2_bucket(ticks >> FV_TIME_SHIFT);
     unsigned __int128 square = (unsigned __int128)ticks * ticks;
     unsigned __int128 sum = ((unsigned __int128)cell->square_high << 64 | cell->square_low) + square;
@@ -273,9 +272,6 @@ static inline void add_time(struct fv_cell *cell, uint64_t begin, uint64_t end)
     cell->square_low = (uint64_t)sum;
     cell->square_high = (uint64_t)(sum >> 64);
     cell->time_histogram[bucket < FV_TIME_BUCKETS ? bucket : FV_TIME_BUCKETS - 1]++;
-    if (FV_UNLIKELY(!cell->calls))
-        cell->first = begin;
-    cell->last = end;
     cell->calls++;
 }
 
@@ -306,6 +302,7 @@ static void add_received_apart(struct fv_call *call, uint32_t comm, uint64_t rec
 
     cell->bytes_received += received;
     cell->receives++;
+    fv_cell_add_size(cell, received);
 }
 
 static inline void count(struct fv_call *call, uint32_t comm, uint64_t sent, uint64_t received)
@@ -315,15 +312,17 @@ static inline void count(struct fv_call *call, uint32_t comm, uint64_t sent, uin
     struct fv_cell *cell = cell_of(call, comm, bucket);
 
     add_before(call, record, cell);
-    add_time(cell, call->begin, call->end);
+    add_time(cell, call->end - call->begin);
     if (sent) {
         cell->bytes_sent += sent;
         cell->sends++;
+        fv_cell_add_size(cell, sent);
     }
     if (received) {
         if (FV_LIKELY(!sent || fv_log2_bucket(received) == bucket)) {
             cell->bytes_received += received;
             cell->receives++;
+            fv_cell_add_size(cell, received);
         } else {
             add_received_apart(call, comm, received);
         }

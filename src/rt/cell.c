@@ -56,7 +56,7 @@ static FV_COLD struct fv_cell_slot make(struct fv_thread *t, uint32_t path, uint
     slot.cell->function = (uint16_t)function;
     slot.cell->size_bucket = (uint8_t)bucket;
     slot.cell->section = section;
-    slot.cell->time_min = UINT64_MAX;
+    slot.cell->time_min = slot.cell->size_min = UINT64_MAX;
     fv_tail_commit(&cells->tail, sizeof(struct fv_cell));
     uint32_t at = place(path, comm, function, bucket, section) & cells->mask;
     while (cells->slots[at].cell)

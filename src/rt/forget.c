@@ -23,7 +23,8 @@ static void clear_cells(struct fv_cells *cells)
                                .function = c->function,
                                .size_bucket = c->size_bucket,
                                .section = c->section,
-                               .time_min = UINT64_MAX };
+                               .time_min = UINT64_MAX,
+                               .size_min = UINT64_MAX };
     }
 }
 

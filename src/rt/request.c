@@ -271,6 +271,7 @@ static void charge_received(struct fv_thread *t, const struct fv_request *r, uin
         *recent = cell = fv_cell_find(t, r->path, r->comm_id, r->function, bucket, r->section).cell;
     cell->bytes_received += bytes;
     cell->receives++;
+    fv_cell_add_size(cell, bytes);
     t->record->mpi_bytes += bytes;
 }
 

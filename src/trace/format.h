@@ -498,15 +498,15 @@ struct fv_cell {
     uint64_t time_sum, time_min, time_max; /* [ticks] */
     uint64_t square_low, square_high;      /* [ticks^2] their sum, in 128 bits */
     uint64_t bytes_sent, bytes_received;   /* [bytes] */
-    uint32_t sends, receives; /* messages, of 0 bytes too, or calls with sent (received) bytes: the size histogram */
-    uint64_t first, last;     /* [ticks] enter of the first, leave of the last call */
-    uint64_t barrier_ticks;   /* of time_sum, in the barriers that fvmpi inserted ... */
-    uint32_t barriers;        /* ... into so many of the calls */
-    uint32_t section;         /* SECTION_SETS: what was open; 0: nothing */
-    uint64_t before_ticks;    /* outside of MPI, from the end of the thread's call before to the begin of a call, ... */
-    uint32_t from;            /* ... where that call before was at this path; 0: there was none, or its path is not
-                               * known */
-    uint32_t from_calls;      /* ... of the calls behind the first so many. REGIONS have the others */
+    uint32_t sends, receives;    /* messages, of 0 bytes too, or calls with sent (received) bytes: the size histogram */
+    uint64_t size_min, size_max; /* [bytes] the smallest and the largest of these; none: all bits set, 0 */
+    uint64_t barrier_ticks;      /* of time_sum, in the barriers that fvmpi inserted ... */
+    uint32_t barriers;           /* ... into so many of the calls */
+    uint32_t section;            /* SECTION_SETS: what was open; 0: nothing */
+    uint64_t before_ticks; /* outside of MPI, from the end of the thread's call before to the begin of a call, ... */
+    uint32_t from;         /* ... where that call before was at this path; 0: there was none, or its path is not
+                            * known */
+    uint32_t from_calls;   /* ... of the calls behind the first so many. REGIONS have the others */
     uint32_t time_histogram[FV_TIME_BUCKETS]; /* calls by their time (base/histogram.h) */
 };
 _Static_assert(sizeof(struct fv_cell) == 256, "on-disk size");
@@ -514,6 +514,13 @@ _Static_assert(sizeof(struct fv_cell) == 256, "on-disk size");
 static inline bool fv_cell_has_size(const struct fv_cell *cell)
 {
     return cell->size_bucket || cell->path || cell->comm;
+}
+static inline void fv_cell_add_size(struct fv_cell *cell, uint64_t bytes)
+{
+    if (bytes < cell->size_min)
+        cell->size_min = bytes;
+    if (bytes > cell->size_max)
+        cell->size_max = bytes;
 }
 /* `from` of a cell: of several paths, because there was no room for REGIONS */
 #define FV_FROM_SEVERAL UINT32_C(0xffffffff)

@@ -23,6 +23,8 @@ struct fv_reader {
     char *path;    /* NULL: it cannot be mapped again */
     dev_t device;
     ino_t inode;
+    bool (*wants)(const void *context, uint32_t thread); /* fv_reader_choose() */
+    const void *context;
     struct fv_file_header header;
     struct fv_chunk *chunks;
     size_t chunk_count, chunk_room;
@@ -658,6 +660,18 @@ static void enter_chunk(struct fv_cursor *c, const struct fv_chunk *chunk)
     c->next_index = chunk->first;
 }
 
+void fv_reader_choose(struct fv_reader *reader, bool (*wants)(const void *context, uint32_t thread),
+                      const void *context)
+{
+    reader->wants = wants;
+    reader->context = context;
+}
+
+bool fv_reader_wants(const struct fv_reader *reader, uint32_t thread)
+{
+    return !reader->wants || thread == FV_NO_THREAD || reader->wants(reader->context, thread);
+}
+
 struct fv_cursor fv_cursor(const struct fv_reader *reader, enum fv_chunk_type type)
 {
     return (struct fv_cursor){ .reader = reader, .type = (uint16_t)type };
@@ -678,7 +692,8 @@ const void *fv_cursor_next(struct fv_cursor *c)
     uint64_t size = kind->record_bytes;
 
     while (c->at >= c->end) {
-        while (c->chunk < r->chunk_count && r->chunks[c->chunk].type != c->type)
+        while (c->chunk < r->chunk_count &&
+               (r->chunks[c->chunk].type != c->type || !fv_reader_wants(r, r->chunks[c->chunk].thread)))
             c->chunk++;
         if (c->chunk >= r->chunk_count)
             return NULL;

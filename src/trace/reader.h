@@ -89,6 +89,12 @@ struct fv_event_cursor fv_reader_events(const struct fv_reader *reader, const st
 /* The chunk will not be looked at soon: its memory is given back, and read again from the file if needed. */
 void fv_reader_forget(const struct fv_reader *reader, const struct fv_chunk *chunk);
 
+/* Until it is called again, cursors pass by the chunks of threads for which it is false; NULL: of none. Those of the
+ * process are passed by never. */
+void fv_reader_choose(struct fv_reader *reader, bool (*wants)(const void *context, uint32_t thread),
+                      const void *context);
+bool fv_reader_wants(const struct fv_reader *reader, uint32_t thread);
+
 /* Iterates the records of one type over all chunks, in file order:
  *
  *     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_CELLS);

@@ -45,6 +45,8 @@ struct fv_query {
                                * known */
     size_t where_count;
     const char *ranks, *threads; /* "0-3,7"; NULL: all */
+    const char *function;        /* rows of this function, or of what it called; NULL: all */
+    size_t *met;                 /* rows are added to it, and a table without any is not printed; NULL: it is */
     size_t top;                  /* SIZE_MAX: all */
     /* was it recorded with this option? NULL: not known */
     bool (*asked_for)(const void *subject, const char *flag, size_t bytes);

@@ -504,6 +504,30 @@ def wrappers(tap):
             check(
                 run.err.startswith('fvcc: {}: no such option'.format(wrong)) and run.err.count('\n') == 1, '{}', run.err
             )
+    with tap.test('fvcc finds fvmpi.h, and says what it adds'):
+        fvcc, headers = os.path.join(harness.SOURCE, 'share', 'fvcc'), os.path.join(
+            os.path.realpath(harness.SOURCE), 'src'
+        )
+        said = lambda what, **env: harness.run([fvcc, '--fv:showme' + what], env=env).ended(0).out.strip()
+        source, program = os.path.join(place, 'section.c'), os.path.join(place, 'section')
+        with open(source, 'w') as f:
+            f.write('#include <fvmpi.h>\nint main(void) { fvmpi_label("here"); return 0; }\n')
+        run = harness.run([fvcc, '--fv:no-mpi', '--fv:verbose', source, '-o', program]).ended(0)
+        equal('said', run.err.strip(), 'cc -g -finstrument-functions {} -o {} -I{}'.format(source, program, headers))
+        harness.run([program]).ended(0)
+        equal('to compile', said('=compile'), '-g -finstrument-functions -I' + headers)
+        equal('directories', said('=incdirs'), headers)
+        equal('a compiler', said('=command', FVCC_CC='ccache gcc'), 'ccache gcc')
+        equal('version', 'fvmpi ' + said('=version').split()[1], said('=version'))
+        equal(
+            'variables',
+            said('', FVCC_CC='gcc', FVCC_CFLAGS='-O2 -DA', FVCC_LDFLAGS='-lm'),
+            'gcc -g -finstrument-functions -O2 -DA -I{} -lm'.format(headers),
+        )
+        libraries = os.path.join(os.path.realpath(harness.SOURCE), 'build', '.libs')
+        if os.path.exists(libraries + '/libfvmpi.so'):
+            equal('to link', said('=link'), '-L{0} -Wl,-rpath,{0} -Wl,--no-as-needed -lfvmpi'.format(libraries))
+        harness.run([fvcc, '--fv:showme=all']).ended(2)
     with tap.test('fvcc leaves out what it is told to'):
         program, directory = os.path.join(place, 'known'), os.path.join(harness.scratch('exp'), 'e')
         harness.run(

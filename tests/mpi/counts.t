@@ -127,6 +127,30 @@ def found(report, direction, function):
     return sorted((row['low_bytes'], row['high_bytes'], row['count'], row['bytes']) for row in rows)
 
 
+def exact_classes():
+    """Each class of sizes with the smallest and the largest size in it."""
+    low = lambda size: 1 << (size.bit_length() - 1) if size else 0
+    return [
+        (b, 2 * b or 1, min(s), max(s), n, volume)
+        for b, _, n, volume in buckets()
+        for s in [[size for size in SIZES if low(size) == b]]
+    ]
+
+
+def classes(report, function, way):
+    return [
+        (
+            of['low_bytes'],
+            of['below_bytes'],
+            of['smallest_bytes'],
+            of['largest_bytes'],
+            of[way + '_count'],
+            of['bytes_' + way],
+        )
+        for of in report.callsite(function).data['site_sizes']
+    ]
+
+
 def histograms(report):
     report.sane(2)
     wanted = buckets()
@@ -144,9 +168,18 @@ def histograms(report):
         (empty['low_bytes'], empty['below_bytes'], empty['sent_count'], empty['received_count'], empty['bytes_sent']),
         (0, 1, 2, 2, 0),
     )
-    for site, bounds in (('MPI_Send', (0, 131071)), ('MPI_Irecv', (0, 131071)), ('MPI_Allreduce', (512, 1023))):
+    for site, bounds in (('MPI_Send', (0, 100000)), ('MPI_Irecv', (0, 100000)), ('MPI_Allreduce', (1000, 1000))):
         data = report.callsite(site).data
-        equal('bounds of ' + site, (data['message_min_bytes'], data['message_max_bytes']), bounds)
+        equal('sizes of ' + site, (data['message_min_bytes'], data['message_max_bytes']), bounds)
+        for of in [data] + data['per_rank']:
+            volume = of['bytes_sent'] + of['bytes_received']
+            mean = volume / of['message_count'] if of['message_count'] else None
+            check(
+                mean == of['message_mean_bytes'] or abs(mean - of['message_mean_bytes']) < 1e-6 * mean, 'mean: {}', of
+            )
+    equal('classes of MPI_Send', classes(report, 'MPI_Send', 'sent'), exact_classes())
+    equal('classes of MPI_Irecv', classes(report, 'MPI_Irecv', 'received'), exact_classes())
+    equal('classes of MPI_Allreduce', classes(report, 'MPI_Allreduce', 'sent'), [(512, 1024, 1000, 1000, 10, 10000)])
     whole = report.data['sections'][0]
     below = 2 * sum(i + 1 for i, size in enumerate(SIZES) if size < 4096)
     equal(

@@ -153,7 +153,9 @@ def installed(tap):
         equal('pkg-config', words[-3:], ['-Wl,-rpath,${libdir}', '-Wl,--no-as-needed', '-lfvmpi'])
         said = harness.run([os.path.join(place, 'bin', 'fvcc'), '--fv:link', '--fv:show', 'a.c']).ended(0).out
         lib = os.path.realpath(os.path.join(place, 'lib'))
-        check(said.endswith(' a.c -L{0} -Wl,-rpath,{0} -Wl,--no-as-needed -lfvmpi\n'.format(lib)), 'fvcc: {}', said)
+        headers = os.path.join(os.path.realpath(place), 'include')
+        wanted = ' a.c -I{1} -L{0} -Wl,-rpath,{0} -Wl,--no-as-needed -lfvmpi\n'.format(lib, headers)
+        check(said.endswith(wanted), 'fvcc: {}', said)
         for archive in os.listdir(os.path.join(place, 'lib')):
             if archive.startswith('libfvmpi-') and archive.endswith('.a'):
                 return

@@ -429,6 +429,32 @@ async function overSamples(page, report, { own, through, wait_s }) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* The histogram of the call site that is selected. */
+async function sizesOfSites(page, report) {
+  const sized = report.callsites.filter(of => of.site_sizes.length > 0),
+    last = sized[sized.length - 1];
+
+  await page.evaluate(() => selection.clear());
+  await page
+    .locator("summary", { hasText: "Call sites and MPI functions" })
+    .first()
+    .evaluate(at => {
+      at.parentElement.open = true;
+    });
+  await page.waitForSelector("#site-sizes");
+  await page.evaluate(id => selection.toggle("callsite", id), last.id);
+  const words = await page.locator("#site-sizes figcaption").innerText(),
+    chosen = await page.locator("#site-sizes select").first().inputValue();
+
+  await page.evaluate(() => selection.clear());
+  return [
+    same("chosen", chosen, String(last.id)),
+    same("classes", words.split(". Sizes")[0].split("; ").length, last.site_sizes.length),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
 /* A table that lost rows says so, and has those that count most: the first. */
 async function leftOut(page, report) {
   const { drawn, ready } = await page.evaluate(() => ({
@@ -774,6 +800,7 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples, threads
   await page.screenshot({ path: path.join(folder, name + ".png") });
   if (large) await look("rows that were left out", leftOut(page, report));
   if (trace) await look("over time", overTime(page, report, trace));
+  if (trace) await look("sizes of call sites", sizesOfSites(page, report));
   if (threads) await look("waiting for threads", waitsForThreads(page, report));
   if (samples) await look("samples over time", overSamples(page, report, samples));
   if (lines) await look("source lines", source(page, report));

@@ -166,6 +166,8 @@ uint32_t fvr_cell(struct fvr *f, uint32_t thread, uint32_t path, uint32_t comm, 
     c.square_high = (uint64_t)(squares >> 64);
     c.bytes_sent = sent_each * calls;
     c.bytes_received = received_each * calls;
+    c.size_min = sent_each && (!received_each || sent_each < received_each) ? sent_each : received_each;
+    c.size_max = sent_each > received_each ? sent_each : received_each;
     c.sends = sent_each ? calls : 0;
     c.receives = received_each ? calls : 0;
     for (size_t i = 0; i < f->stream_count; i++)

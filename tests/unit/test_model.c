@@ -971,6 +971,37 @@ static void sizes_by_communicator(void **state)
     assert_int_equal(model.size_class_count, 3);
 }
 
+/* A call site with messages of two classes on two ranks, and one whose cell says what cannot be. */
+static void sizes_by_site(void **state)
+{
+    const uint64_t ticks[] = { 100, 100 };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        fvr_cell(&file[i], 0, 2, 1, F_SEND, ticks, 2, i ? 1000 : 600, 0);
+        fvr_cell(&file[i], 0, 2, 1, F_SEND, ticks, 1, 8, 0);
+        fvr_cell(&file[i], 0, 2, 1, F_RECV, ticks, 1, 0, 100);
+        fvr_thread(&file[i], 0, true, 4, 400, NULL);
+    }
+    struct fv_cell *cells = (struct fv_cell *)(void *)file[1].streams[file[1].stream_count - 2].data;
+    assert_int_equal(cells[2].size_min, 100);
+    cells[2].size_min = 12345;
+    build(2);
+    const struct fv_site *s = &model.sites[0], *received = &model.sites[1];
+    const struct fv_site_size *of = &model.site_sizes[s->first_size];
+    assert_true(model.site_count == 2 && s->sizes == 2 && received->sizes == 1);
+    assert_true(of[0].bucket == 4 && of[0].sent.count == 2 && of[0].min == 8 && of[0].max == 8);
+    assert_true(of[1].bucket == 10 && of[1].sent.count == 4 && of[1].sent.bytes == 3200 && !of[1].received.count);
+    assert_true(of[1].min == 600 && of[1].max == 1000 && !of[1].lost);
+    assert_true(of[1].sent.seconds > of[0].sent.seconds);
+    assert_true(model.site_sizes[received->first_size].lost);
+    struct fv_site_rank all = fv_site_messages(&model, s);
+    assert_true(all.messages == 6 && all.size_min == 8 && all.size_max == 1000 && !all.sizes_lost);
+    all = fv_site_messages(&model, received);
+    assert_true(all.messages == 2 && all.sizes_lost);
+    assert_int_equal(model.site_ranks[received->first].size_max, 100);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -978,6 +1009,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(statistics),
         TEST(sizes_by_communicator),
+        TEST(sizes_by_site),
         TEST(deviations_of_long_calls),
         TEST(unification),
         TEST(path_cycles_are_cut),

@@ -62,11 +62,13 @@ static void test_descriptors_stay(void **state)
 
 static void test_cells_add_up(void **state)
 {
+    static const uint64_t sent[11] = { 0, 100, 127, 100, 100, 70, 100, 100, 100, 100, 100 },
+                          received[11] = { [7] = 64 };
     struct fv_call call;
     (void)state;
 
     for (int i = 1; i <= 10; i++)
-        call_as(&call, 0, NULL, 100, 0, (uint64_t)i * 1000);
+        call_as(&call, 0, NULL, sent[i], received[i], (uint64_t)i * 1000);
     const struct fv_cell *c = call.cell;
     assert_int_equal(c->calls, 10);
     assert_int_equal(c->time_sum, 55000);
@@ -74,10 +76,13 @@ static void test_cells_add_up(void **state)
     assert_int_equal(c->time_max, 10000);
     assert_int_equal(c->square_low, 385000000);
     assert_int_equal(c->square_high, 0);
-    assert_int_equal(c->bytes_sent, 1000);
+    assert_int_equal(c->bytes_sent, 997);
+    assert_int_equal(c->bytes_received, 64);
     assert_int_equal(c->sends, 10);
-    assert_int_equal(c->receives, 0);
+    assert_int_equal(c->receives, 1);
     assert_int_equal(c->size_bucket, 7);
+    assert_int_equal(c->size_min, 64);
+    assert_int_equal(c->size_max, 127);
 }
 
 static void test_squares_do_not_overflow(void **state)
@@ -103,6 +108,8 @@ static void test_two_directions_two_buckets(void **state)
     assert_int_equal(other->calls, 0);
     assert_int_equal(other->bytes_received, 1000);
     assert_int_equal(other->receives, 1);
+    assert_true(call.cell->size_min == 8 && call.cell->size_max == 8);
+    assert_true(other->size_min == 1000 && other->size_max == 1000);
 }
 
 __attribute__((noinline, optimize("no-omit-frame-pointer"))) static bool enters_below(void)
@@ -575,6 +582,7 @@ static void test_requests(void **state)
     const struct fv_cell *c = fv_cell_find(fv_self, post.path->path, 0, 0, fv_log2_bucket(3000), 0).cell;
     assert_int_equal(c->bytes_received, 5000 * 3000);
     assert_int_equal(c->receives, 5000);
+    assert_true(c->size_min == 3000 && c->size_max == 3000);
 }
 
 static void test_persistent_requests(void **state)

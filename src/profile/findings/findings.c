@@ -116,6 +116,11 @@ char *fv_findings_rest(const struct fv_profile *v, char *out, size_t bytes)
     size_t own = count_own(f);
 
     out[0] = '\0';
+    if (m->shown_ranks || m->shown_threads) {
+        fv_words_add(out, bytes, "findings are of the whole run: report it without %s",
+                     m->shown_ranks ? "--rank" : "--thread");
+        return out;
+    }
     if (!own)
         fv_words_add(out, bytes, "no %sfindings", f->count ? "other " : "");
     if (!own && !f->left_count && m->complete)
@@ -124,8 +129,8 @@ char *fv_findings_rest(const struct fv_profile *v, char *out, size_t bytes)
     for (size_t i = 0; i < f->left_count; i++)
         fv_words_add(out, bytes, "%s%s", i ? "; and " : own ? "not judged: " : "; not judged: ", f->left[i]);
     if (!m->complete && (!own || f->left_count))
-        fv_words_add(out, bytes, "%s the part of the run that was not recorded",
-                     f->left_count ? "; and" : "; not judged:");
+        fv_words_add(out, bytes, "%s the part of the run that was not %s",
+                     f->left_count ? "; and" : "; not judged:", m->part_complete ? "read" : "recorded");
     return out;
 }
 

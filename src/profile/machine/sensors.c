@@ -286,6 +286,7 @@ static void finish_machine(struct fv_build *b, void *state)
 
 const struct fv_track fv_track_sensors = {
     .name = "machine",
+    .of_process = true,
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_SENSOR_PROCESS, FV_CHUNK_SENSOR_SERIES, FV_CHUNK_SENSOR_SAMPLES, FV_CHUNK_SECTIONS,
                FV_CHUNK_SECTION_SETS },

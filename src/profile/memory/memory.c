@@ -241,6 +241,7 @@ static void finish_allocated(struct fv_build *b, void *state)
 
 const struct fv_track fv_track_memory = {
     .name = "memory",
+    .of_process = true,
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_MEMORY_PROCESS, FV_CHUNK_MEMORY_SUMS, FV_CHUNK_MEMORY_SITES, FV_CHUNK_MEMORY_PATHS,
                FV_CHUNK_MEMORY_SERIES },

@@ -632,6 +632,7 @@ static void finish_phases(struct fv_build *b, void *state)
 
 const struct fv_track fv_track_phases = {
     .name = "phases of threads",
+    .of_process = true,
     .visit = FV_VISIT_REST,
     .begin = begin_phases,
     .read = read_phases,

@@ -155,6 +155,7 @@ static void finish_works(struct fv_build *b, void *state)
 
 const struct fv_track fv_track_worksharing = {
     .name = "worksharing",
+    .of_process = true,
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_OMP_WORK },
     .begin = begin_works,

@@ -42,7 +42,8 @@ struct query {
     struct condition *conditions;
     struct span *spans[2]; /* of ranks, of threads */
     size_t span_count[2], span_column[2];
-    size_t sort; /* column; SIZE_MAX: none */
+    size_t function_columns[5], function_count; /* that name functions */
+    size_t sort;                                /* column; SIZE_MAX: none */
     bool falling;
     struct fv_arena arena;
     struct fv_string text; /* of a value that is being looked at */
@@ -300,6 +301,22 @@ static int parse_spans(struct query *q, const struct fv_relation *const *set, un
     }
 }
 
+/* Columns that name a function, or a call path that leads through it. */
+static int find_functions(struct query *q)
+{
+    static const char *const keys[] = { "function", "procedure", "name", "called_by", "path" };
+
+    for (size_t i = 0; q->asked->function && i < sizeof(keys) / sizeof(*keys); i++) {
+        size_t column = fv_flat_find(&q->flat, keys[i], strlen(keys[i]));
+
+        if (column != SIZE_MAX && q->flat.items[column].column->type == FV_TYPE_TEXT)
+            q->function_columns[q->function_count++] = column;
+    }
+    if (!q->asked->function || q->function_count || q->asked->met)
+        return 0;
+    return wrong(q, q->asked->table, strlen(q->asked->table), "the table has no functions to choose by");
+}
+
 static int parse(struct query *q, const struct fv_relation *const *set)
 {
     if (!fv_relations_find(set, q->asked->table, &q->place)) {
@@ -317,6 +334,8 @@ static int parse(struct query *q, const struct fv_relation *const *set)
         err = parse_spans(q, set, 0, q->asked->ranks, FV_IS_RANK, "rank");
     if (!err)
         err = parse_spans(q, set, 1, q->asked->threads, FV_IS_THREAD, "thread");
+    if (!err)
+        err = find_functions(q);
     q->width = q->shown_count + (q->sort != SIZE_MAX);
     return err;
 }
@@ -417,9 +436,46 @@ static bool is_within(const struct query *q, const struct fv_flat_row *row)
     return true;
 }
 
+/* "solve(int)", "ns::solve" and "solve() at a.c:12" are all solve(). */
+static bool is_named(const char *text, size_t bytes, const char *name)
+{
+    char whole[512], brief[512];
+
+    if (bytes >= sizeof(whole))
+        return false;
+    memcpy(whole, text, bytes);
+    whole[bytes] = '\0';
+    if (!strcmp(whole, name))
+        return true;
+    if (strstr(whole, " at "))
+        *strstr(whole, " at ") = '\0';
+    fv_words_short(whole, brief, sizeof(brief));
+    size_t length = strlen(brief), own = strlen(name);
+    return length >= own && !strcmp(brief + length - own, name) &&
+           (length == own || (length > own + 1 && brief[length - own - 1] == ':'));
+}
+
+/* By --function: of any frame of a path, "inner < outer". */
+static bool is_of_function(const struct query *q, const struct fv_flat_row *row)
+{
+    bool found = !q->asked->function;
+
+    for (size_t i = 0; i < q->function_count && !found; i++) {
+        struct fv_value v = fv_flat_read(&q->flat.items[q->function_columns[i]], q->subject, row);
+
+        for (const char *p = v.null ? NULL : v.text; p && !found;) {
+            const char *next = strstr(p, " < ");
+
+            found = is_named(p, next ? (size_t)(next - p) : strlen(p), q->asked->function);
+            p = next ? next + 3 : NULL;
+        }
+    }
+    return found;
+}
+
 static bool chosen(struct query *q, const struct fv_flat_row *row)
 {
-    if (!is_within(q, row))
+    if (!is_within(q, row) || !is_of_function(q, row))
         return false;
     for (size_t i = 0; i < q->asked->where_count; i++) {
         struct fv_value v = fv_flat_read(&q->flat.items[q->conditions[i].column], q->subject, row);
@@ -614,10 +670,14 @@ int fv_query_print(const struct fv_query *asked, const struct fv_relation *const
     int err = parse(&q, set);
 
     if (!err) {
-        fv_relation_each(&q.place, subject, keep_row, &q);
-        err = answer(&q, page, out);
-        if (!err)
+        if (!asked->met || q.function_count)
+            fv_relation_each(&q.place, subject, keep_row, &q);
+        if (!asked->met || q.chosen)
+            err = answer(&q, page, out);
+        if (!err && !asked->met)
             say_missing(&q);
+        if (asked->met)
+            *asked->met += q.chosen;
     }
     release(&q);
     return err;

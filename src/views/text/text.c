@@ -51,7 +51,7 @@ static void put_metrics(const struct fv_page *p, const struct fv_profile *v, con
 
 FV_TEXT_SECTION(efficiency)
 {
-    if (fv_text_serial(v->model))
+    if (fv_text_serial(v->model) || v->model->shown_threads)
         return;
     put_metrics(p, v, "efficiency", "01122", "POP metrics; " FV_POP_GOOD_WORDS);
     if (v->model->hybrid.known)

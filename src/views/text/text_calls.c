@@ -8,7 +8,7 @@
 /* MPI calls are what the report is about, unless the program made none. */
 static bool are_told(const struct fv_model *m)
 {
-    return !fv_text_serial(m) || m->site_count;
+    return m->site_count || !(fv_text_serial(m) || m->shown_threads);
 }
 
 FV_TEXT_SECTION(functions)
@@ -65,6 +65,78 @@ static const char *program_of(const struct fv_model *m, const struct fv_site *s,
     return out;
 }
 
+#define CLASSES 3 /* of sizes are shown unless all are asked for */
+
+/* "8 B to 15 B: 1,000 sent, 3.20 ms" */
+static void put_class(const struct fv_site_size *of, char *text, size_t bytes)
+{
+    double seconds = of->sent.seconds + of->received.seconds;
+    char low[FV_WORD], high[FV_WORD], word[FV_WORD];
+    bool wide = of->lost || of->min != of->max;
+
+    fv_words_add(text, bytes, "%s", fv_words_bytes(of->lost ? fv_size_bucket_low(of->bucket) : of->min, low));
+    if (wide)
+        fv_words_add(text, bytes, " to %s", fv_words_bytes(of->lost ? fv_size_bucket_high(of->bucket) : of->max, high));
+    fv_words_add(text, bytes, ": ");
+    if (of->sent.count)
+        fv_words_add(text, bytes, "%s sent", fv_words_count(of->sent.count, word));
+    if (of->received.count)
+        fv_words_add(text, bytes, "%s%s received", of->sent.count ? ", " : "",
+                     fv_words_count(of->received.count, word));
+    if (seconds > 0)
+        fv_words_add(text, bytes, ", %s", fv_words_seconds(seconds, word));
+}
+
+/* Has a class of a site more time than another? Of equal ones the earlier has. */
+static bool is_longer(const struct fv_site_size *a, const struct fv_site_size *b)
+{
+    double x = a->sent.seconds + a->received.seconds, y = b->sent.seconds + b->received.seconds;
+
+    return x != y ? x > y : a < b;
+}
+
+/* The histogram of a site with several classes of sizes: those with most time, in the order of sizes. */
+static void put_classes(const struct fv_page *p, const struct fv_model *m, const struct fv_site *s)
+{
+    const struct fv_site_size *all = &m->site_sizes[s->first_size];
+    uint32_t most = p->brief ? CLASSES : s->sizes;
+    char text[FV_SIZE_BUCKETS * 80] = "";
+
+    if (s->sizes < 2)
+        return;
+    for (uint32_t i = 0; i < s->sizes; i++) {
+        uint32_t longer = 0;
+
+        for (uint32_t k = 0; k < s->sizes; k++)
+            longer += is_longer(&all[k], &all[i]);
+        if (longer >= most)
+            continue;
+        fv_words_add(text, sizeof(text), "%s", *text ? "; " : "");
+        put_class(&all[i], text, sizeof(text));
+    }
+    if (s->sizes > most)
+        fv_words_add(text, sizeof(text), "; %u more: --table site_sizes", s->sizes - most);
+    fv_page_item(p, FV_PLAIN, 6, "by size  %s", text);
+}
+
+static void put_moved(const struct fv_page *p, const struct fv_model *m, const struct fv_site *s)
+{
+    const struct fv_site_rank sizes = fv_site_messages(m, s);
+    uint64_t bytes = s->stat.bytes_sent + s->stat.bytes_received;
+    char a[FV_WORD], b[FV_WORD], c[FV_WORD], d[FV_WORD], e[FV_WORD], each[4 * FV_WORD] = "";
+
+    if (!bytes)
+        return;
+    if (sizes.messages && !sizes.sizes_lost && sizes.size_min == sizes.size_max)
+        snprintf(each, sizeof(each), ", %s each", fv_words_bytes(sizes.size_min, c));
+    else if (sizes.messages && !sizes.sizes_lost)
+        snprintf(each, sizeof(each), ", %s to %s each, mean %s", fv_words_bytes(sizes.size_min, c),
+                 fv_words_bytes(sizes.size_max, d), fv_words_bytes(bytes / sizes.messages, e));
+    fprintf(p->out, "      sent %s, received %s%s\n", fv_words_bytes(s->stat.bytes_sent, a),
+            fv_words_bytes(s->stat.bytes_received, b), each);
+    put_classes(p, m, s);
+}
+
 static void put_site_head(const struct fv_page *p, const struct fv_model *m, size_t i)
 {
     const struct fv_site *s = &m->sites[i];
@@ -83,9 +155,7 @@ static void put_site_head(const struct fv_page *p, const struct fv_model *m, siz
         fprintf(p->out, "      waiting %s, %s of it (%s)%s\n", fv_words_seconds(s->wait_s, a),
                 fv_words_percent(s->wait_s, s->stat.sum_s, b), fv_wait_kind_name(s->wait_kind),
                 s->barriers ? ", inserted barriers included" : "");
-    if (s->stat.bytes_sent || s->stat.bytes_received)
-        fprintf(p->out, "      sent %s, received %s\n", fv_words_bytes(s->stat.bytes_sent, a),
-                fv_words_bytes(s->stat.bytes_received, b));
+    put_moved(p, m, s);
 }
 
 FV_TEXT_SECTION(sites)

@@ -212,8 +212,10 @@ static void put_state(const struct fv_page *p, const struct fv_model *m)
         snprintf(text, sizeof(text), "replaced by another program (exec)");
     else
         snprintf(text, sizeof(text), "%s", fv_rank_state_name(last));
-    fprintf(p->out, "%s", m->complete ? "" : fv_page_on(p, FV_RED));
-    fv_text_field(p, NAMES, m->complete ? "complete" : "INCOMPLETE", "%s", text);
+    const bool part = m->passed_by || m->unshown || m->shown_threads;
+
+    fprintf(p->out, "%s", m->part_complete ? "" : fv_page_on(p, FV_RED));
+    fv_text_field(p, NAMES, !m->part_complete ? "INCOMPLETE" : part ? "a part" : "complete", "%s", text);
     fputs(fv_page_off(p), p->out);
 }
 
@@ -252,7 +254,8 @@ FV_TEXT_SECTION(identity)
         fv_text_field(p, NAMES, "MPI", "%s", text);
     fv_text_field(p, NAMES, "start", "%s, for %s%s", fv_words_time(m->origin_ns, start),
                   fv_words_seconds(m->elapsed_s, elapsed), ends_unseen(m) ? " up to the last that was recorded" : "");
-    put_cpu_time(p, m);
+    if (!m->shown_threads)
+        put_cpu_time(p, m);
     put_overhead(p, m);
     put_trace(p, m);
     put_samples(p, m);

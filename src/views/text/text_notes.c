@@ -58,7 +58,8 @@ static void put_remarks(const struct fv_page *p, const struct fv_profile *v)
         forgotten = fmax(forgotten, m->ranks[i].forgotten_s);
         threaded += m->ranks[i].mpi_threads > 1;
     }
-    if (completed && init > 0.05 * total && init <= total && !fv_findings_named(v->findings, "startup"))
+    if (completed && !m->shown_threads && init > 0.05 * total && init <= total &&
+        !fv_findings_named(v->findings, "startup"))
         fv_text_note(p, FV_YELLOW, "%s of the time is in MPI_Init and MPI_Finalize: measure a longer run",
                      fv_words_percent(init, total, part));
     if (!fv_findings_named(v->findings, FV_FINDING_DISTURBED))

@@ -98,6 +98,11 @@ static int by_score(const void *a, const void *b)
 FV_TEXT_SECTION(ranks)
 {
     const struct fv_model *m = v->model;
+
+    if (m->shown_threads) {
+        fv_text_relation(p, v, "threads", "thread", "those that were chosen");
+        return;
+    }
     if (fv_text_serial(m) && m->rank_count < 2)
         return;
     struct ranked *order = fv_xcalloc(m->rank_count, sizeof(*order));

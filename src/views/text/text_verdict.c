@@ -119,6 +119,8 @@ static void put_verdict(const struct fv_page *p, const struct fv_profile *v)
         put_serial_verdict(p, v);
         return;
     }
+    if (m->shown_threads)
+        return;
     fv_words_percent(e->compute_s - threads_s, e->total_s, compute);
     fv_words_percent(e->mpi_s, e->total_s, mpi);
     if (threads_s > TOLD * e->total_s)

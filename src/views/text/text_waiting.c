@@ -210,10 +210,10 @@ static void put_critical_path(const struct fv_page *p, const struct fv_profile *
 /* "12.0 ms over all ranks" */
 static const char *total(const struct fv_model *m, char out[128])
 {
-    bool missing = m->rank_count < (size_t)m->world_size;
+    bool some = m->rank_count < (size_t)m->world_size, missing = some && !m->unshown;
     char seconds[FV_WORD], ranks[64] = "all ranks";
 
-    if (missing)
+    if (some)
         snprintf(ranks, sizeof(ranks), "%zu of %d ranks", m->rank_count, m->world_size);
     snprintf(out, 128, "%s%s over %s", missing || m->causes.unmatched ? "at least " : "",
              fv_words_seconds(m->causes.wait_s, seconds), ranks);
