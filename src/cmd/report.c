@@ -293,6 +293,14 @@ static int check_tables(const struct options *o)
     return FV_GO_ON;
 }
 
+/* Of the whole report. */
+static int check_function(const struct options *o)
+{
+    if (o->csv || o->page || o->badge || o->folded || o->speedscope || o->source.file || o->text)
+        return wrong("--function", "it goes with text, --json or --table; in the page, choose the function");
+    return check_files(o);
+}
+
 static int check(struct options *o)
 {
     static const char of_text[] = "it goes with the text; for --table, --where compares shares";
@@ -310,8 +318,8 @@ static int check(struct options *o)
         return wrong("--threshold", of_text);
     if (o->tables.count)
         return (status = check_tables(o)) == FV_GO_ON ? fv_tables_check(&o->tables) : status;
-    if (o->tables.query.function && (files || o->text))
-        return wrong("--function", "it prints text, or with --table one table; in the page, choose the function");
+    if (o->tables.query.function)
+        return check_function(o);
     if (o->source.file && o->threads)
         return wrong("--thread", "--source shows all threads; --rank chooses one rank");
     if (o->source.file && o->text)
@@ -441,7 +449,7 @@ int fv_cmd_report(int argc, char **argv)
         if (!err && options.tables.count)
             status = fv_tables_print(&options.tables, profile, &options.view, options.csv, options.json);
         else if (!err && options.tables.query.function)
-            status = fv_tables_of_function(&options.tables, profile, &options.view);
+            status = fv_tables_of_function(&options.tables, profile, &options.view, options.json);
         else if (!err)
             err = write_all(profile, &options);
         if (!err && options.directories.count == 1)

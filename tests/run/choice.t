@@ -151,6 +151,9 @@ def function(experiment):
     outer = [r for r in rows(experiment, 'callsites') if 'main' in r['path'].split(' < ')]
     check(outer, 'no call in main()')
     equal('calls below main()', rows(experiment, 'callsites', '--function', 'main'), outer)
+    tables = json.loads(report(experiment, '--function', 'MPI_Send', '--json', '-').out)
+    sites = [dict(zip(t['columns'], row)) for t in tables if t['table'] == 'callsites' for row in t['rows']]
+    equal('call sites in JSON', [s['number'] for s in sites], [int(r['number']) for r in wanted])
     equal('no part of a name', rows(experiment, 'callsites', '--function', 'mai'), [])
     check('nothing was recorded' in report(experiment, '--function', 'nobody', status=1).err, 'said')
     check('no functions' in report(experiment, '--table', 'ranks', '--function', 'main', status=2).err, 'said')
