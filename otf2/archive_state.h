@@ -76,6 +76,8 @@ enum {
     FV_ATTRIBUTE_CPU_TIME,
     FV_ATTRIBUTE_LOCK,
     FV_ATTRIBUTE_LOCK_NAME,
+    FV_ATTRIBUTE_ALLOCATED, /* as Score-P names them */
+    FV_ATTRIBUTE_FREED,
 };
 
 /* archive_error.c. Logs once; false if it is an error. */

@@ -506,8 +506,10 @@ static void thread_begins(struct fv_thread *t)
         return;
     if (!t->io)
         t->io = new_io(t);
-    if (t->io)
+    if (t->io) {
         t->io->busy = NULL;
+        t->io_begin = &t->io->state->begin;
+    }
     own = t->io;
 }
 
