@@ -351,7 +351,8 @@ const struct fv_option fv_option_table[] = {
       .help = "let others read the experiment, as the umask permits. Without it, only the owner can",
       .parse = parse_flag, .offset = FIELD(share) },
     { .variable = "FVMPI_DEPTH", .flag = "--depth", .argument = "N", .value = "0",
-      .help = "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them",
+      .help = "keep the N innermost frames of each call path, up to 1024, and with --functions the N outermost calls; "
+              "0 keeps all of them",
       .parse = parse_number, .offset = FIELD(depth), .most = DEPTH_MOST },
     { .variable = "FVMPI_PROFILE_MAX", .flag = "--profile-max", .argument = "SIZE", .value = "4M",
       .help = "largest size of the statistics per process. Further calls are counted without their call path",
