@@ -436,8 +436,17 @@ static uint64_t definition_chunk(uint64_t members)
     return bytes < 16 << 20 ? bytes : 16 << 20; /* OTF2's most */
 }
 
+#define ZLIB 2 /* OTF2_COMPRESSION_ZLIB, whose name OTF2 3.0 deprecates, as it cannot do it any more */
+
+static OTF2_Archive *open_otf2(const struct fv_archive *a, uint64_t members, OTF2_Compression compression)
+{
+    errno = 0;
+    return OTF2_Archive_Open(a->work, "traces", OTF2_FILEMODE_WRITE, a->chunk_bytes, definition_chunk(members),
+                             OTF2_SUBSTRATE_POSIX, compression);
+}
+
 struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport, uint64_t buffer_bytes,
-                                   uint64_t members)
+                                   uint64_t members, bool compress)
 {
     struct fv_archive *a = fv_xcalloc(1, sizeof(*a));
     uint64_t chunk = buffer_bytes / CHUNKS;
@@ -453,9 +462,15 @@ struct fv_archive *fv_archive_open(const char *directory, const struct fv_transp
         free_archive(a);
         return NULL;
     }
-    errno = 0;
-    a->otf2 = OTF2_Archive_Open(a->work, "traces", OTF2_FILEMODE_WRITE, a->chunk_bytes, definition_chunk(members),
-                                OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    a->otf2 = open_otf2(a, members, compress ? ZLIB : OTF2_COMPRESSION_NONE);
+    if (!a->otf2 && compress) { /* likewise in all processes */
+        fv_archive_forget_errors();
+        a->otf2 = open_otf2(a, members, OTF2_COMPRESSION_NONE);
+        if (a->otf2 && !transport->rank)
+            fv_log("--compress: OTF2 %d.%d cannot compress, so the archive is as without; versions before 3.0 may, and "
+                   "tar -czf packs an archive to store it",
+                   OTF2_VERSION_MAJOR, OTF2_VERSION_MINOR);
+    }
     bool good = a->otf2 || fv_archive_check(a, OTF2_ERROR_PROCESSED_WITH_FAULTS, "open");
     good = good && set_callbacks(a);
     if (fv_transport_any(transport, !good)) {

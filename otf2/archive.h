@@ -19,9 +19,10 @@ struct fv_archive;
 
 /* Collective. `directory`, which nobody else writes to meanwhile, gets traces.otf2, traces.def, traces.marker and
  * traces/. `buffer_bytes`: for the events of one location. `members`: of the largest group, or more. Both are the same
- * in all processes. NULL: failed, and has logged. */
+ * in all processes. `compress`: if OTF2 can; the first process
+ * says that it cannot. NULL: failed, and has logged. */
 struct fv_archive *fv_archive_open(const char *directory, const struct fv_transport *transport, uint64_t buffer_bytes,
-                                   uint64_t members);
+                                   uint64_t members, bool compress);
 
 /* What the events refer to. The numbers of nodes as in struct fv_contexts. All outlive the archive. */
 struct fv_archive_names {

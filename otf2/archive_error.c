@@ -42,6 +42,11 @@ bool fv_archive_check_untold(struct fv_archive *a)
     return fv_archive_check(a, untold.code, "events");
 }
 
+void fv_archive_forget_errors(void)
+{
+    untold.code = OTF2_SUCCESS;
+}
+
 void fv_archive_note_errors(void)
 {
     OTF2_Error_RegisterCallback(note, NULL);

@@ -76,6 +76,8 @@ enum {
     FV_ATTRIBUTE_CPU_TIME,
     FV_ATTRIBUTE_LOCK,
     FV_ATTRIBUTE_LOCK_NAME,
+    FV_ATTRIBUTE_ALLOCATED, /* as Score-P names them */
+    FV_ATTRIBUTE_FREED,
 };
 
 /* archive_error.c. Logs once; false if it is an error. */
@@ -83,6 +85,7 @@ bool fv_archive_check(struct fv_archive *archive, OTF2_ErrorCode code, const cha
 /* Of an error that the library told its callback alone. */
 bool fv_archive_check_untold(struct fv_archive *archive);
 void fv_archive_note_errors(void);
+void fv_archive_forget_errors(void);
 
 /* Groups come in this order: all locations, one for MPI_COMM_SELF, those of RMA, those of communicators. */
 enum { FV_GROUP_LOCATIONS = 0, FV_GROUP_SELF = 1, FV_GROUP_FIRST_RMA = 2 };

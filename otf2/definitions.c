@@ -121,8 +121,9 @@ static void write_properties(struct writing *w, uint32_t group, const struct fv_
         snprintf(number, sizeof(number), "%llu", (unsigned long long)r->dropped_instances);
         property(w, group, "fvmpi::INSTANCES_NOT_IN_TRACE", number);
     }
-    if (r->dropped_of_threads) {
-        snprintf(number, sizeof(number), "%llu", (unsigned long long)r->dropped_of_threads);
+    uint64_t others = r->dropped_of_threads + r->dropped_of_files + r->dropped_of_memory;
+    if (others) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)others);
         property(w, group, "fvmpi::THREAD_EVENTS_NOT_IN_TRACE", number);
     }
 }
@@ -231,6 +232,9 @@ static OTF2_RegionRole role_of(const struct fv_call_info *info)
     case FV_ROLE_OMP_TASK: return OTF2_REGION_ROLE_TASK;
     case FV_ROLE_OMP_TARGET: return OTF2_REGION_ROLE_CODE;
     case FV_ROLE_OMP_TARGET_DATA: return OTF2_REGION_ROLE_DATA_TRANSFER;
+    case FV_ROLE_ALLOCATE: return OTF2_REGION_ROLE_ALLOCATE;
+    case FV_ROLE_REALLOCATE: return OTF2_REGION_ROLE_REALLOCATE;
+    case FV_ROLE_DEALLOCATE: return OTF2_REGION_ROLE_DEALLOCATE;
     case FV_ROLE_THREAD:
     case FV_ROLE_OTHER: break;
     }
@@ -314,6 +318,7 @@ static struct owner owner_of(const struct fv_def_function *f)
         return fv_thread_call_is_omp(f->name) ? (struct owner){ OTF2_PARADIGM_OPENMP, "OpenMP" }
                                               : (struct owner){ OTF2_PARADIGM_PTHREAD, "POSIX threads" };
     case FV_CLASS_OF_FILES: return (struct owner){ OTF2_PARADIGM_NONE, "I/O" }; /* there is no paradigm of files */
+    case FV_CLASS_OF_MEMORY: return (struct owner){ OTF2_PARADIGM_NONE, "memory" };
     default: return (struct owner){ OTF2_PARADIGM_MPI, "MPI" };
     }
 }
@@ -527,6 +532,8 @@ static void write_attributes(struct writing *w)
                                 OTF2_TYPE_UINT32 },
         [FV_ATTRIBUTE_LOCK_NAME] = { "fvmpi::lock_name", "its name, which is a property of the rank, too",
                                      OTF2_TYPE_STRING },
+        [FV_ATTRIBUTE_ALLOCATED] = { "ALLOCATION_SIZE", "bytes that the call allocates", OTF2_TYPE_UINT64 },
+        [FV_ATTRIBUTE_FREED] = { "DEALLOCATION_SIZE", "bytes that the call frees", OTF2_TYPE_UINT64 },
     };
 
     for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++)

@@ -148,6 +148,15 @@ static OTF2_ErrorCode put_leave(struct fv_archive *a, const struct fv_writer *w,
     return leave(a, w, r, r->ref);
 }
 
+static OTF2_ErrorCode put_library_enter(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+{
+    if (r->sent)
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_ALLOCATED, r->sent - 1);
+    if (r->received)
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_FREED, r->received - 1);
+    return enter(a, w, FV_CALLING_CALL, r, r->ref, r->context);
+}
+
 static OTF2_ErrorCode put_sample(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
 {
     uint32_t path = a->context_of_node[r->context];
@@ -299,8 +308,8 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_SENSOR: return put_sensor(a, w, r);
     case FV_REC_MEMORY: return put_whole(w, NULL, r, fv_memory_class(a) + a->memory_metric[r->ref]);
     case FV_REC_EVENT_COUNT: return put_whole(w, NULL, r, a->metric_of[r->ref][r->op] - 1);
-    case FV_REC_FILE_ENTER: return enter(a, writer, FV_CALLING_CALL, r, r->ref, r->context);
-    case FV_REC_FILE_LEAVE: return leave(a, writer, r, r->ref);
+    case FV_REC_LIBRARY_ENTER: return put_library_enter(a, writer, r);
+    case FV_REC_LIBRARY_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_WORK_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, r->context);
     case FV_REC_WORK_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_SECTION_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, 0);

@@ -286,15 +286,18 @@ static const char *parse_functions(const struct fv_option *option, const char *t
     return NULL;
 }
 
-/* On (1), off, or exact: each allocation. */
+/* On (1), off, exact: each allocation, or calls: in the trace, too. */
 static const char *parse_memory(const struct fv_option *option, const char *text, void *field)
 {
-    bool exact = !strcmp(text, "exact"), on = exact;
+    bool exact = !strcmp(text, "exact"), calls = !strcmp(text, "calls"), on = exact || calls;
 
-    if (!exact && parse_flag(option, text, &on))
-        return "not on, off or exact";
+    if (!on && parse_flag(option, text, &on))
+        return "not on, off, exact or calls";
     if (field)
-        *(int *)field = exact ? FV_MEMORY_CHOICE_EXACT : on ? FV_MEMORY_CHOICE_ON : FV_MEMORY_CHOICE_OFF;
+        *(int *)field = calls   ? FV_MEMORY_CHOICE_CALLS
+                        : exact ? FV_MEMORY_CHOICE_EXACT
+                        : on    ? FV_MEMORY_CHOICE_ON
+                                : FV_MEMORY_CHOICE_OFF;
     return NULL;
 }
 
@@ -348,7 +351,8 @@ const struct fv_option fv_option_table[] = {
       .help = "let others read the experiment, as the umask permits. Without it, only the owner can",
       .parse = parse_flag, .offset = FIELD(share) },
     { .variable = "FVMPI_DEPTH", .flag = "--depth", .argument = "N", .value = "0",
-      .help = "keep the N innermost frames of each call path, up to 1024; 0 keeps all of them",
+      .help = "keep the N innermost frames of each call path, up to 1024, and with --functions the N outermost calls; "
+              "0 keeps all of them",
       .parse = parse_number, .offset = FIELD(depth), .most = DEPTH_MOST },
     { .variable = "FVMPI_PROFILE_MAX", .flag = "--profile-max", .argument = "SIZE", .value = "4M",
       .help = "largest size of the statistics per process. Further calls are counted without their call path",
@@ -428,7 +432,8 @@ const struct fv_option fv_option_table[] = {
       .parse = parse_flag, .offset = FIELD(io) },
     { .variable = "FVMPI_MEMORY", .flag = "--memory", .value = "0",
       .help = "record what the program allocates, by call path: each allocation of at least 4 KiB, smaller ones by "
-              "samples. --memory=exact records all",
+              "samples. --memory=exact records all. --memory=calls also puts each call into the trace, and turns "
+              "--trace on",
       .parse = parse_memory, .offset = FIELD(memory) },
     { .variable = "FVMPI_SENSORS", .flag = "--sensors", .argument = "LIST", .value = "",
       .help = "read sensors of the machine while the job runs, by one thread on each node. LIST has names as for "
@@ -692,6 +697,8 @@ void fv_options_from_env(struct fv_options *out)
     }
     if (report && out->events && out->sample <= FV_SAMPLE_CLOCK)
         complain("FVMPI_EVENTS: events are counted in measured calls only; set FVMPI_SAMPLE=1, too");
+    if (report && out->memory == FV_MEMORY_CHOICE_CALLS && !out->trace)
+        complain("FVMPI_MEMORY=calls: calls are in a trace only; set FVMPI_TRACE=1, too");
     if (report && fv_env("FVMPI_FUNCTIONS_FILTER") && !fv_env("FVMPI_FUNCTIONS_LEFT_OUT"))
         complain("FVMPI_FUNCTIONS_FILTER: only fvmpi run reads filter files; use fvmpi run --functions-filter FILE");
     if (report)

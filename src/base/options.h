@@ -32,7 +32,7 @@ enum fv_barrier_choice { FV_BARRIER_CHOICES(FV_BARRIER_CHOICE) };
 enum fv_clock_choice { FV_CLOCK_CHOICES(FV_CLOCK_CHOICE) };
 enum fv_on_off { FV_ON_OFF_CHOICES(FV_ON_OFF_CHOICE) };
 enum fv_pin { FV_PIN_CHOICES(FV_PIN_CHOICE) FV_PINS };
-enum fv_memory_choice { FV_MEMORY_CHOICE_OFF, FV_MEMORY_CHOICE_ON, FV_MEMORY_CHOICE_EXACT };
+enum fv_memory_choice { FV_MEMORY_CHOICE_OFF, FV_MEMORY_CHOICE_ON, FV_MEMORY_CHOICE_EXACT, FV_MEMORY_CHOICE_CALLS };
 
 enum fv_functions_mode { FV_FUNCTIONS_ON = 1, FV_FUNCTIONS_ALL };
 enum fv_threads_mode { FV_THREADS_ON = 1, FV_THREADS_HOLD = 2, FV_THREADS_OWNER = 4 };

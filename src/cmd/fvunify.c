@@ -42,6 +42,7 @@ static const char usage[] =
     "      --no-samples  leave out samples of the CPU clock\n"
     "      --calling-contexts  write regions and samples as calling contexts, which Vampir shows\n"
     "      --no-analysis  do not look for waiting and its causes (DIR/analysis.json)\n"
+    "      --compress  compress the archive, if the OTF2 library can\n"
     "      --keep      keep the unfinished archive if the merge fails\n"
     "  -q, --quiet     print only errors and what is missing\n"
     "  -v, --verbose   say what is done\n"
@@ -82,6 +83,7 @@ enum {
     OPT_NO_SAMPLES,
     OPT_CONTEXTS,
     OPT_NO_ANALYSIS,
+    OPT_COMPRESS,
     OPT_KEEP,
     OPT_VERSION
 };
@@ -99,6 +101,7 @@ static int take_option(void *options, int option)
     case OPT_NO_SAMPLES: o->samples = FV_SAMPLES_NONE; return FV_GO_ON;
     case OPT_CONTEXTS: o->samples = FV_SAMPLES_CONTEXTS; return FV_GO_ON;
     case OPT_NO_ANALYSIS: o->analysis = false; return FV_GO_ON;
+    case OPT_COMPRESS: o->compress = true; return FV_GO_ON;
     case OPT_KEEP: o->keep = true; return FV_GO_ON;
     case OPT_MEMORY:
         return parse_size(optarg, &o->memory) ? FV_GO_ON : wrong(optarg, "--memory takes a size from 1M, like 256M");
@@ -133,6 +136,7 @@ static int parse(int argc, char **argv, struct fv_unify_options *o)
         { "no-symbols", no_argument, NULL, OPT_NO_SYMBOLS },
         { "no-samples", no_argument, NULL, OPT_NO_SAMPLES },
         { "calling-contexts", no_argument, NULL, OPT_CONTEXTS },
+        { "compress", no_argument, NULL, OPT_COMPRESS },
         { "no-analysis", no_argument, NULL, OPT_NO_ANALYSIS },
         { "keep", no_argument, NULL, OPT_KEEP },
         { "quiet", no_argument, NULL, 'q' },
@@ -466,7 +470,7 @@ static bool write_archive(struct fv_unify *r)
 {
     const struct fv_transport *t = r->merge.transport;
 
-    r->archive = fv_archive_open(output_of(r), t, buffer_bytes(r), most_members(&r->merge.defs));
+    r->archive = fv_archive_open(output_of(r), t, buffer_bytes(r), most_members(&r->merge.defs), r->options.compress);
     if (!r->archive)
         return false;
     const struct fv_archive_names names = { &r->merge.defs,           &r->merge.locks,

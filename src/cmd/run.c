@@ -519,6 +519,8 @@ static int prepare(struct run *run)
 
     if (leave_out(run))
         return -FV_ENOMEM;
+    if (!strcmp(fv_config_get(&run->config, "--memory"), "calls"))
+        fv_config_put(&run->config, "--trace", "1");
     if (list_libraries(run, library, sizeof(library)))
         return -FV_ENOENT;
     int err = fv_config_resolve(&run->config);

@@ -14,7 +14,7 @@ struct fv_unify_options {
     const char *directory; /* the first of them */
     const char *output;
     uint64_t memory;
-    bool keep, quiet, verbose, correct, symbols, analysis;
+    bool keep, quiet, verbose, correct, symbols, analysis, compress;
     enum fv_merge_samples samples;
 };
 

@@ -87,7 +87,7 @@ bool fv_unify_has_traces(struct fv_unify *r)
 }
 
 static struct missing {
-    uint64_t calls, instances, samples, of_threads, of_files;
+    uint64_t calls, instances, samples, of_threads, of_files, of_memory;
     uint32_t lacking, by_clone; /* ranks without some calls; of these, by a child's */
     bool disk, budget;          /* why: of some rank */
     uint32_t error;             /* of the disk */
@@ -99,7 +99,7 @@ static struct missing {
         const struct fv_def_rank *rank = &r->merge.defs.ranks[i];
         bool is_by_clone = fv_is_by_clone(rank->dropped, rank->refused, rank->stop_ticks != 0);
         bool any = (rank->dropped && !is_by_clone) || rank->dropped_instances || rank->dropped_samples ||
-                   rank->dropped_of_threads || rank->dropped_of_files;
+                   rank->dropped_of_threads || rank->dropped_of_files || rank->dropped_of_memory;
 
         m.disk |= any && rank->refused;
         m.error = any && rank->refused_error ? rank->refused_error : m.error;
@@ -111,6 +111,7 @@ static struct missing {
         m.samples += rank->dropped_samples;
         m.of_threads += rank->dropped_of_threads;
         m.of_files += rank->dropped_of_files;
+        m.of_memory += rank->dropped_of_memory;
     }
     return m;
 }
@@ -212,12 +213,14 @@ void fv_unify_say_missing(struct fv_unify *r)
                are(m.of_threads, "event", " of threads", n), full);
     if (m.of_files)
         fv_log("%s: %s not in the trace: %s", where, are(m.of_files, "file operation", "", n), full);
+    if (m.of_memory)
+        fv_log("%s: %s not in the trace: %s", where, are(m.of_memory, "call", " of the allocator", n), full);
     say_damaged(r, where);
     if (unlisted)
         fv_log("%s: the members of %u communicator%s are not known: no rank file is there that lists them; "
                "messages and collective calls on %s are left out",
                where, unlisted, fv_words_s(unlisted), unlisted == 1 ? "it" : "them");
-    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files ||
+    r->incomplete = r->incomplete || m.calls || m.instances || m.samples || m.of_threads || m.of_files || m.of_memory ||
                     damaged_samples || r->samples.behind || r->stats.lost || r->stats.damaged || i->damaged ||
                     i->no_context || r->unknown_sections || unlisted;
 }

@@ -61,9 +61,7 @@ class Function:
         fields = ['.ok = ' + self.ok()]
         if 'made' in words:
             fields.append('.made = {} + 1'.format(words['made']))
-        if words.get('bytes') == 'unknown':
-            fields.append('.unsized = true')
-        elif self.is_async():
+        if self.is_async():
             fields.append('.bytes = bytes')
         elif 'bytes' in words:
             fields.append(

@@ -230,13 +230,7 @@ static struct fv_io_done printed(int result)
     return (struct fv_io_done){ .ok = result >= 0, .bytes = fv_positive(result) };
 }
 
-/* How many bytes it read only the stream knows. */
-static struct fv_io_done scanned(int result)
-{
-    return (void)result, (struct fv_io_done){ .ok = true, .unsized = true };
-}
-
-#define FORMATTED(name, parameters, about, done, next, ...)                   \
+#define FORMATTED(name, parameters, about, next, ...)                         \
     FV_PUBLIC int name parameters                                             \
     {                                                                         \
         struct fv_io_call call;                                               \
@@ -247,24 +241,75 @@ static struct fv_io_done scanned(int result)
         int result = FV_NEXT_IO(next)(__VA_ARGS__, arguments);                \
         va_end(arguments);                                                    \
         if (on)                                                               \
-            fv_io_leave(&call, (struct fv_io_done[]){ done(result) });        \
+            fv_io_leave(&call, (struct fv_io_done[]){ printed(result) });     \
         return result;                                                        \
     }
-FORMATTED(fprintf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), printed, vfprintf,
-          stream, format)
+FORMATTED(fprintf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), vfprintf, stream,
+          format)
 FORMATTED(__fprintf_chk, (FILE *restrict stream, int flag, const char *restrict format, ...), fv_descriptor(stream),
-          printed, __vfprintf_chk, stream, flag, format)
-FORMATTED(printf, (const char *restrict format, ...), fv_descriptor(stdout), printed, vprintf, format)
-FORMATTED(__printf_chk, (int flag, const char *restrict format, ...), fv_descriptor(stdout), printed, __vprintf_chk,
-          flag, format)
-FORMATTED(dprintf, (int fd, const char *restrict format, ...), fd, printed, vdprintf, fd, format)
-FORMATTED(__dprintf_chk, (int fd, int flag, const char *restrict format, ...), fd, printed, __vdprintf_chk, fd, flag,
+          __vfprintf_chk, stream, flag, format)
+FORMATTED(printf, (const char *restrict format, ...), fv_descriptor(stdout), vprintf, format)
+FORMATTED(__printf_chk, (int flag, const char *restrict format, ...), fv_descriptor(stdout), __vprintf_chk, flag,
           format)
-FORMATTED(__isoc23_fscanf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), scanned,
-          __isoc23_vfscanf, stream, format)
-FORMATTED(__isoc99_fscanf, (FILE *restrict stream, const char *restrict format, ...), fv_descriptor(stream), scanned,
-          __isoc99_vfscanf, stream, format)
-FORMATTED(__isoc23_scanf, (const char *restrict format, ...), fv_descriptor(stdin), scanned, __isoc23_vfscanf, stdin,
-          format)
-FORMATTED(__isoc99_scanf, (const char *restrict format, ...), fv_descriptor(stdin), scanned, __isoc99_vfscanf, stdin,
-          format)
+FORMATTED(dprintf, (int fd, const char *restrict format, ...), fd, vdprintf, fd, format)
+FORMATTED(__dprintf_chk, (int fd, int flag, const char *restrict format, ...), fd, __vdprintf_chk, fd, flag, format)
+
+/* ---- scans ---- */
+
+/* Its places before and after tell what was read. Negative: it has none, as a pipe. */
+static off64_t place_of(FILE *stream)
+{
+    int saved = errno;
+    off64_t place = ftello64(stream);
+
+    errno = saved;
+    return place;
+}
+
+typedef int scanner(FILE *restrict, const char *restrict, va_list);
+
+static int scan(unsigned function, struct fv_call_place site, scanner *next, FILE *stream, const char *format,
+                va_list arguments)
+{
+    struct fv_io_call call;
+    bool on = fv_io_enter(&call, function, fv_descriptor(stream), site);
+    off64_t begin = on ? place_of(stream) : -1;
+    int result = next(stream, format, arguments);
+
+    if (on) {
+        off64_t end = begin < 0 ? -1 : place_of(stream), bytes = begin < 0 || end < begin ? -1 : end - begin;
+
+        fv_io_leave(&call, &(struct fv_io_done){ .ok = true, .unsized = bytes < 0, .bytes = fv_positive(bytes) });
+    }
+    return result;
+}
+
+#define SCANS(name, next, stream, function, parameters)                                                  \
+    int function parameters __asm__(#name);                                                              \
+    FV_PUBLIC int function parameters                                                                    \
+    {                                                                                                    \
+        va_list arguments;                                                                               \
+                                                                                                         \
+        va_start(arguments, format);                                                                     \
+        int result = scan(FV_IO_FN_##name, FV_CALL_SITE(), FV_NEXT_IO(next), stream, format, arguments); \
+        va_end(arguments);                                                                               \
+        return result;                                                                                   \
+    }
+#define SCANS_LIST(name, next, stream, function, parameters)                                       \
+    int function parameters __asm__(#name);                                                        \
+    FV_PUBLIC int function parameters                                                              \
+    {                                                                                              \
+        return scan(FV_IO_FN_##name, FV_CALL_SITE(), FV_NEXT_IO(next), stream, format, arguments); \
+    }
+/* Headers make other names of theirs: each symbol is that of a function with a name of its own. */
+#define SCANS_OF(prefix)                                                                                      \
+    SCANS(prefix##fscanf, prefix##vfscanf, stream, scan##prefix##_of_stream,                                  \
+          (FILE *restrict stream, const char *restrict format, ...))                                          \
+    SCANS(prefix##scanf, prefix##vfscanf, stdin, scan##prefix##_of_stdin, (const char *restrict format, ...)) \
+    SCANS_LIST(prefix##vfscanf, prefix##vfscanf, stream, scan##prefix##_list_of_stream,                       \
+               (FILE *restrict stream, const char *restrict format, va_list arguments))                       \
+    SCANS_LIST(prefix##vscanf, prefix##vfscanf, stdin, scan##prefix##_list_of_stdin,                          \
+               (const char *restrict format, va_list arguments))
+SCANS_OF()
+SCANS_OF(__isoc99_)
+SCANS_OF(__isoc23_)

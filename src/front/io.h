@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -66,6 +67,11 @@ int __isoc23_vfscanf(FILE *restrict stream, const char *restrict format, va_list
 int __isoc99_fscanf(FILE *restrict stream, const char *restrict format, ...);
 int __isoc99_scanf(const char *restrict format, ...);
 int __isoc99_vfscanf(FILE *restrict stream, const char *restrict format, va_list arguments);
+int __isoc23_vscanf(const char *restrict format, va_list arguments);
+int __isoc99_vscanf(const char *restrict format, va_list arguments);
+char *gets(char *buffer);
+char *__gets_chk(char *buffer, size_t room);
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
 int __fprintf_chk(FILE *restrict stream, int flag, const char *restrict format, ...);
 int __printf_chk(int flag, const char *restrict format, ...);
 int __vfprintf_chk(FILE *restrict stream, int flag, const char *restrict format, va_list arguments);
@@ -104,6 +110,12 @@ int fv_descriptor(FILE *stream);
 static inline uint64_t fv_length(const char *text)
 {
     return text ? strlen(text) : 0;
+}
+
+/* Of gets(), which leaves the end of the line out. */
+static inline uint64_t fv_line(const char *text)
+{
+    return text ? strlen(text) + !feof_unlocked(stdin) : 0;
 }
 
 static inline uint64_t fv_positive(int64_t value)

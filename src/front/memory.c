@@ -260,8 +260,12 @@ static const struct fv_front_hooks *hooks(void)
 /* ---- whose time is taken ---- */
 
 /* Uniform in 1 to twice the mean, so that no pattern of the program's is met in step. */
-static void draw_timed(void)
+static void draw_timed(const struct fv_front_hooks *h)
 {
+    if (h->called) {
+        own.until_timed = 1;
+        return;
+    }
     own.random = own.random ? own.random : (uint32_t)fv_mix((uintptr_t)&own) | 1;
     own.random ^= own.random << 13;
     own.random ^= own.random >> 17;
@@ -273,7 +277,7 @@ static void draw_timed(void)
 static void begin(const struct fv_front_hooks *h)
 {
     h->begin(&own);
-    draw_timed();
+    draw_timed(h);
 }
 
 /* Nobody records: what is live is known all the same when somebody does. */
@@ -288,15 +292,46 @@ static FV_COLD void tell_failed(const struct fv_front_hooks *h)
         add(&own.sums->failed, 1);
 }
 
-static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes, enum fv_memory_call call,
+static const enum fv_memory_call call_of[FV_MEMORY_FUNCTIONS] = {
+    [FV_MEMORY_FN_MALLOC] = FV_MEMORY_MALLOC,         [FV_MEMORY_FN_CALLOC] = FV_MEMORY_CALLOC,
+    [FV_MEMORY_FN_REALLOC] = FV_MEMORY_REALLOC,       [FV_MEMORY_FN_MEMALIGN] = FV_MEMORY_ALIGNED,
+    [FV_MEMORY_FN_ALIGNED_ALLOC] = FV_MEMORY_ALIGNED, [FV_MEMORY_FN_POSIX_MEMALIGN] = FV_MEMORY_ALIGNED,
+    [FV_MEMORY_FN_VALLOC] = FV_MEMORY_ALIGNED,        [FV_MEMORY_FN_PVALLOC] = FV_MEMORY_ALIGNED
+};
+
+static FV_COLD void tell_call_now(const struct fv_front_hooks *h, enum fv_memory_function function, size_t bytes,
+                                  size_t freed, struct fv_call_place site)
+{
+    const struct fv_front_call call = { function, own.begin, own.end, bytes, freed, site };
+
+    own.begin = own.end = 0;
+    if (!begin_telling((uintptr_t)__builtin_frame_address(0)))
+        return;
+    h->called(&own, &call);
+    end_telling();
+}
+
+static inline void tell_call(enum fv_memory_function function, size_t bytes, size_t freed, struct fv_call_place site)
+{
+    const struct fv_front_hooks *h = hooks();
+
+    if (FV_UNLIKELY(h && h->called))
+        tell_call_now(h, function, bytes, freed, site);
+}
+
+static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes, enum fv_memory_function function,
                                                      struct fv_call_place site)
 {
+    size_t freed = function == FV_MEMORY_FN_REALLOC ? own.freed : FV_FRONT_NONE;
     const struct fv_front_hooks *h = hooks();
     size_t usable = object ? next.usable(object) : 0;
     int saved = errno;
 
-    if (FV_UNLIKELY(!object))
+    if (FV_UNLIKELY(!object)) {
         tell_failed(h);
+        tell_call(function, FV_FRONT_NONE, freed, site);
+        errno = saved;
+    }
     if (FV_UNLIKELY(!object || is_pooled(object)))
         return;
     if (FV_UNLIKELY(!h)) {
@@ -307,7 +342,7 @@ static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes,
     if (FV_UNLIKELY(!own.sums) && tell)
         begin(h);
     if (FV_LIKELY(own.sums != NULL)) {
-        count(own.sums, bytes, usable, call);
+        count(own.sums, bytes, usable, call_of[function]);
         if (FV_UNLIKELY(!tell))
             add(&own.sums->unseen, 1);
     } else { /* within its own beginning */
@@ -318,12 +353,13 @@ static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes,
         if (own.sums && (bytes >= FV_MEMORY_LARGE || is_held_too_long(own.sums)))
             h->publish(&own);
         end_telling();
+        tell_call(function, bytes, freed, site);
     }
     errno = saved;
 }
 
-/* The allocator's bytes of it. */
-static __attribute__((noinline)) size_t tell_freed(void *object)
+/* The allocator's bytes of it, and those that were asked for. */
+static size_t tell_freed(void *object, size_t *asked)
 {
     const struct fv_front_hooks *h = hooks();
     int saved = errno;
@@ -343,7 +379,7 @@ static __attribute__((noinline)) size_t tell_freed(void *object)
         count_before(-(int64_t)usable);
     }
     if (tell) {
-        h->freed(&own, object);
+        *asked = h->freed(&own, object);
         if (own.sums && (usable >= FV_MEMORY_LARGE || is_held_too_long(own.sums)))
             h->publish(&own);
         end_telling();
@@ -377,7 +413,9 @@ static FV_COLD void end_timed(uint64_t begin, size_t bytes)
 
     if (!h) /* it has ended meanwhile, by a fork */
         return;
-    uint64_t ticks = h->ticks() - begin;
+    own.begin = begin;
+    own.end = h->ticks();
+    uint64_t ticks = own.end - begin;
     ticks = ticks > h->ticks_cost && ticks < UINT64_MAX / 2 ? ticks - h->ticks_cost : 0;
     struct fv_memory_time *time = &own.sums->time;
     if (bytes >= FV_MEMORY_LONG) {
@@ -390,7 +428,7 @@ static FV_COLD void end_timed(uint64_t begin, size_t bytes)
     uint64_t square = (ticks + 8) >> 4; /* no more than 2^31, of a call that was stopped for minutes */
     square = square < (UINT64_C(1) << 31) ? square : UINT64_C(1) << 31;
     add(&time->squares, square * square);
-    draw_timed();
+    draw_timed(h);
 }
 
 /* Before a call; 0: its time is not taken. */
@@ -409,20 +447,20 @@ static inline __attribute__((always_inline)) void took(uint64_t begin, size_t by
 }
 
 /* In the way of each allocation. `site` is of the interposer. */
-static inline __attribute__((always_inline)) void allocated(void *object, size_t bytes, enum fv_memory_call call,
-                                                            struct fv_call_place site)
+static inline __attribute__((always_inline)) void allocated(void *object, size_t bytes,
+                                                            enum fv_memory_function function, struct fv_call_place site)
 {
     if (FV_LIKELY(bytes < *own.large && (own.left -= (int64_t)bytes) > 0 && object)) {
         struct fv_memory_sums *sums = own.sums;
 
-        sums->calls[call]++;
+        sums->calls[call_of[function]]++;
         sums->bytes += bytes;
         sums->held += (int64_t)next.usable(object);
         if (FV_UNLIKELY(is_held_too_long(sums)))
             tell_held();
         return;
     }
-    tell_allocated(object, bytes, call, site);
+    tell_allocated(object, bytes, function, site);
 }
 
 /* ---- the interposers ---- */
@@ -433,7 +471,7 @@ FV_PUBLIC void *malloc(size_t bytes)
     void *object = next.malloc(bytes);
 
     took(begin, bytes);
-    allocated(object, bytes, FV_MEMORY_MALLOC, FV_CALL_SITE());
+    allocated(object, bytes, FV_MEMORY_FN_MALLOC, FV_CALL_SITE());
     return object;
 }
 
@@ -443,25 +481,36 @@ FV_PUBLIC void *calloc(size_t count_of, size_t bytes)
     void *object = next.calloc(count_of, bytes);
 
     took(begin, count_of * bytes);
-    allocated(object, count_of * bytes, FV_MEMORY_CALLOC, FV_CALL_SITE());
+    allocated(object, count_of * bytes, FV_MEMORY_FN_CALLOC, FV_CALL_SITE());
     return object;
+}
+
+/* Of an object that may be known. */
+static __attribute__((noinline)) void free_known(void *object, struct fv_call_place site)
+{
+    size_t asked = FV_FRONT_NONE, usable = tell_freed(object, &asked);
+    uint64_t begin = timed(usable);
+
+    next.free(object);
+    took(begin, usable);
+    int saved = errno;
+    tell_call(FV_MEMORY_FN_FREE, FV_FRONT_NONE, asked == FV_FRONT_NONE ? usable : asked, site);
+    errno = saved;
 }
 
 FV_PUBLIC void free(void *object)
 {
-    size_t usable;
-
     if (FV_UNLIKELY(!object || is_pooled(object)))
         return;
-    if (FV_LIKELY(*own.large && !fvmpi_memory_v1.filter[fv_front_hash(object)])) {
-        usable = next.usable(object);
-        own.sums->frees++;
-        own.sums->held -= (int64_t)usable;
-        if (FV_UNLIKELY(is_held_too_long(own.sums)))
-            tell_held();
-    } else {
-        usable = tell_freed(object);
+    if (FV_UNLIKELY(!*own.large || fvmpi_memory_v1.filter[fv_front_hash(object)])) {
+        free_known(object, FV_CALL_SITE());
+        return;
     }
+    size_t usable = next.usable(object);
+    own.sums->frees++;
+    own.sums->held -= (int64_t)usable;
+    if (FV_UNLIKELY(is_held_too_long(own.sums)))
+        tell_held();
     uint64_t begin = timed(usable);
     next.free(object);
     took(begin, usable);
@@ -536,8 +585,11 @@ FV_PUBLIC void *realloc(void *object, size_t bytes)
     taken(&known, freed);
     if (freed)
         count_freed(usable);
+    own.freed = !freed ? FV_FRONT_NONE : known.address ? known.bytes : usable;
     if (moved || bytes)
-        allocated(moved, bytes, FV_MEMORY_REALLOC, FV_CALL_SITE());
+        allocated(moved, bytes, FV_MEMORY_FN_REALLOC, FV_CALL_SITE());
+    else if (freed)
+        tell_call(FV_MEMORY_FN_REALLOC, FV_FRONT_NONE, own.freed, FV_CALL_SITE());
     return moved;
 }
 
@@ -547,7 +599,7 @@ FV_PUBLIC void *memalign(size_t alignment, size_t bytes)
     void *object = next.memalign(alignment, bytes);
 
     took(begin, bytes);
-    allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    allocated(object, bytes, FV_MEMORY_FN_MEMALIGN, FV_CALL_SITE());
     return object;
 }
 
@@ -557,7 +609,7 @@ FV_PUBLIC void *aligned_alloc(size_t alignment, size_t bytes)
     void *object = next.aligned_alloc(alignment, bytes);
 
     took(begin, bytes);
-    allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    allocated(object, bytes, FV_MEMORY_FN_ALIGNED_ALLOC, FV_CALL_SITE());
     return object;
 }
 
@@ -567,7 +619,7 @@ FV_PUBLIC int posix_memalign(void **out, size_t alignment, size_t bytes)
     int result = next.posix_memalign(out, alignment, bytes);
 
     took(begin, bytes);
-    allocated(result ? NULL : *out, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    allocated(result ? NULL : *out, bytes, FV_MEMORY_FN_POSIX_MEMALIGN, FV_CALL_SITE());
     return result;
 }
 
@@ -577,7 +629,7 @@ FV_PUBLIC void *valloc(size_t bytes)
     void *object = next.valloc(bytes);
 
     took(begin, bytes);
-    allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    allocated(object, bytes, FV_MEMORY_FN_VALLOC, FV_CALL_SITE());
     return object;
 }
 
@@ -587,6 +639,6 @@ FV_PUBLIC void *pvalloc(size_t bytes)
     void *object = next.pvalloc(bytes);
 
     took(begin, bytes);
-    allocated(object, bytes, FV_MEMORY_ALIGNED, FV_CALL_SITE());
+    allocated(object, bytes, FV_MEMORY_FN_PVALLOC, FV_CALL_SITE());
     return object;
 }

@@ -17,6 +17,8 @@ struct fv_front_own {
     struct fv_memory_sums *sums; /* where it counts; NULL: nowhere yet */
     bool is_shared;              /* the sums are others', too */
     bool is_telling;
+    uint64_t begin, end; /* of the call that was timed last: ticks; 0: not known */
+    size_t freed;        /* by the realloc() that is told next */
     uintptr_t at;        /* the stack where it began to tell */
     uintptr_t in_loader; /* where a callback of the loader's began, under its lock; 0: it is in none */
 };
@@ -24,6 +26,17 @@ struct fv_front_own {
 /* An object that a realloc() may move: taken out of what is known, and put back if it fails. */
 struct fv_front_object {
     uint64_t address, where; /* where: the recorder's own; address 0: it was not known */
+    size_t bytes;
+};
+
+#define FV_FRONT_NONE SIZE_MAX /* bytes that are not known, or that no call allocated, or freed */
+
+/* A call that is over. */
+struct fv_front_call {
+    unsigned function;   /* enum fv_memory_function */
+    uint64_t begin, end; /* ticks; 0: not known */
+    size_t bytes, freed;
+    struct fv_call_place site;
 };
 
 #define FV_FRONT_HELD   65536 /* the allocator's bytes that a thread may hold back from the process's sum */
@@ -37,10 +50,12 @@ struct fv_front_hooks {
     void (*begin)(struct fv_front_own *own); /* sets what the thread has from now on */
     /* It is in the sums already. */
     void (*allocated)(struct fv_front_own *own, void *object, size_t bytes, struct fv_call_place site);
-    void (*freed)(struct fv_front_own *own, void *object);
+    size_t (*freed)(struct fv_front_own *own, void *object); /* its bytes; FV_FRONT_NONE: not known */
     struct fv_front_object (*take)(struct fv_front_own *own, void *object);
     void (*taken)(struct fv_front_own *own, const struct fv_front_object *object, bool freed); /* not freed: put back */
     void (*publish)(struct fv_front_own *own);                                                 /* what it holds back */
+    void (*called)(struct fv_front_own *own, const struct fv_front_call *call); /* NULL: of no interest; else each is
+                                                                                 * timed */
 };
 
 struct fv_front_memory {

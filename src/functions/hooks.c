@@ -37,6 +37,7 @@ struct stack {
     struct frame frames[DEEP + 1]; /* the first one is below all */
 };
 static FV_TLS struct stack *own;
+static uint32_t deepest = DEEP;                 /* what is called by so many is left out (--depth) */
 static FV_TLS bool over;                        /* the thread has ended */
 static enum { UNKNOWN, WANTED, UNWANTED } wish; /* constructors of libraries may come before any of ours */
 
@@ -242,6 +243,12 @@ static void measure_open(struct stack *s)
     s->frames[0].inner = &s->thread->functions->root;
     for (uint32_t i = 1; i <= s->depth; i++) {
         struct frame *f = &s->frames[i];
+
+        if (i > deepest) {
+            f->inner = f[-1].inner;
+            s->thread->functions->losses->too_deep++;
+            continue;
+        }
         struct fv_called_function *c =
             fv_called_find(s->thread, f[-1].inner, f->function, f->site,
                            f[-1].called && is_inlined(&f[-1], f->function, f->site, f->at, f->from));
@@ -295,6 +302,9 @@ static void thread_ends(struct fv_thread *t)
 
 static void start(struct fv_thread *self)
 {
+    uint64_t depth = fv_rt.options.depth;
+
+    deepest = depth && depth < DEEP ? (uint32_t)depth : DEEP;
     if (self && own && !own->thread)
         adopt(own);
 }
@@ -420,12 +430,12 @@ static inline void push(struct stack *s, struct frame *top, const void *function
     next->from = from;
 }
 
-/* c NULL: not known. */
-static FV_COLD void begin_beyond(struct stack *s, struct fv_called_function *c)
+/* c NULL: not known, or left out. What is counted alone is not on the stack, wherever it is called. */
+static __attribute__((noinline)) void begin_beyond(struct stack *s, const void *function, struct fv_called_function *c)
 {
-    s->beyond++;
     if (s->thread)
         s->thread->functions->losses->too_deep++;
+    s->beyond += !s->thread || !fv_called_is_short(s->thread->functions, function);
     if (c) {
         c->calls->calls++;
         c->calls->counted++;
@@ -461,7 +471,8 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
         adopt(s);
         top = &s->frames[s->depth]; /* what is counted alone has left the stack */
     }
-    if (s->thread && !fv_rt_paused())
+    bool is_left_out = deepest < DEEP && s->depth >= deepest;
+    if (s->thread && !is_left_out && !fv_rt_paused())
         c = fv_called_find(s->thread, top->inner, function, site,
                            top->called && is_inlined(top, function, site, at, from));
     if (c && !((c->calls->calls + 1) % JUDGED) && !is_under_way(s, function))
@@ -469,8 +480,8 @@ static __attribute__((noinline)) void begin(struct stack *s, const void *functio
     if (c && c->is_counted) {
         c->calls->calls++;
         c->calls->counted++;
-    } else if (FV_UNLIKELY(s->depth == DEEP)) {
-        begin_beyond(s, c);
+    } else if (FV_UNLIKELY(s->depth >= deepest)) {
+        begin_beyond(s, function, c);
     } else {
         push(s, top, function, site, at, from);
         if (c)
@@ -497,7 +508,7 @@ FV_PUBLIC void __cyg_profile_func_enter(void *function, void *site)
     if (FV_UNLIKELY(!s) && (FV_LIKELY(wish == UNWANTED) || !(s = make_stack())))
         return;
     struct frame *top = &s->frames[s->depth];
-    if (FV_UNLIKELY(s->busy || !s->thread || top->at < at || s->depth == DEEP || fv_rt_paused() || !fv_clock_tsc)) {
+    if (FV_UNLIKELY(s->busy || !s->thread || top->at < at || s->depth >= deepest || fv_rt_paused() || !fv_clock_tsc)) {
         begin(s, function, site, at, from);
         return;
     }

@@ -270,10 +270,16 @@ static bool is_for_files(const struct fv_thread *t)
            t->record->in_call.function < fv_function_count;
 }
 
+/* fcntl(F_DUPFD) is not counted as a call, dup() is. */
+static bool is_duplicate(unsigned operation)
+{
+    return !operation || operation == FV_IO_OP_DUPLICATE;
+}
+
 /* A child of vfork() has our memory, and descriptors of its own. */
 static bool is_child(unsigned operation)
 {
-    return (operation == FV_IO_OP_CLOSE || operation == FV_IO_OP_OPEN || !operation) && !fv_rt_here();
+    return (operation == FV_IO_OP_CLOSE || operation == FV_IO_OP_OPEN || is_duplicate(operation)) && !fv_rt_here();
 }
 
 /* A hook is under way. Its mark, on its stack, holds its own address. */
@@ -397,7 +403,7 @@ static FV_COLD void follow_descriptors(struct fv_io_call *call, const struct fv_
 
     if (operation == FV_IO_OP_CLOSE) {
         call->shared = call->open ? fv_io_files_closed(call->open) : 0;
-    } else if (operation) {
+    } else if (!is_duplicate(operation)) {
         call->open = fv_io_files_made(done->made - 1, end, &before);
         call->file = call->open ? call->open->file : 0;
     } else {
@@ -500,8 +506,10 @@ static void thread_begins(struct fv_thread *t)
         return;
     if (!t->io)
         t->io = new_io(t);
-    if (t->io)
+    if (t->io) {
         t->io->busy = NULL;
+        t->io_begin = &t->io->state->begin;
+    }
     own = t->io;
 }
 

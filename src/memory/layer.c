@@ -104,6 +104,13 @@ static void allocated(struct fv_front_own *own, void *object, size_t bytes, stru
     fv_allocator_allocated(a, bytes);
 }
 
+static void called(struct fv_front_own *own, const struct fv_front_call *call)
+{
+    (void)own;
+    if (own_memory && !fv_memory_ending)
+        fv_memory_trace(own_memory, call);
+}
+
 /* By a thread that is not recorded: in the record of who allocated it, which is not quite its own. */
 static void count_freed(const struct fv_object *object)
 {
@@ -112,13 +119,15 @@ static void count_freed(const struct fv_object *object)
     fv_allocator_freed(own_memory ? own_memory : a->of, a, object->bytes);
 }
 
-static void freed(struct fv_front_own *own, void *address)
+static size_t freed(struct fv_front_own *own, void *address)
 {
     struct fv_object object = fv_object_take(address);
     (void)own;
 
-    if (object.address)
-        count_freed(&object);
+    if (!object.address)
+        return FV_FRONT_NONE;
+    count_freed(&object);
+    return object.bytes;
 }
 
 static struct fv_front_object take(struct fv_front_own *own, void *address)
@@ -126,7 +135,7 @@ static struct fv_front_object take(struct fv_front_own *own, void *address)
     struct fv_object object = fv_object_take(address);
     (void)own;
 
-    return (struct fv_front_object){ object.address, (uint64_t)object.bytes << 24 | object.allocator };
+    return (struct fv_front_object){ object.address, (uint64_t)object.bytes << 24 | object.allocator, object.bytes };
 }
 
 static void taken(struct fv_front_own *own, const struct fv_front_object *from, bool was_freed)
@@ -165,11 +174,16 @@ static uint64_t cost_of_ticks(void)
 _Static_assert((int)FV_MEMORY_CHOICE_ON == FV_MEMORY_SAMPLED && (int)FV_MEMORY_CHOICE_EXACT == FV_MEMORY_EXACT,
                "an option's value is the rank file's");
 
+static bool is_traced(void)
+{
+    return fv_rt.options.memory == FV_MEMORY_CHOICE_CALLS && fv_rt.options.trace;
+}
+
 static bool make_hooks(void)
 {
     hooks = hooks ? hooks : fv_memory_new_wiped(sizeof(*hooks));
     if (hooks)
-        *hooks = (struct fv_front_hooks){ fv_rt.options.memory == FV_MEMORY_EXACT ? 0 : FV_MEMORY_LARGE,
+        *hooks = (struct fv_front_hooks){ fv_rt.options.memory >= FV_MEMORY_CHOICE_EXACT ? 0 : FV_MEMORY_LARGE,
                                           ticks,
                                           cost_of_ticks(),
                                           begin,
@@ -177,7 +191,8 @@ static bool make_hooks(void)
                                           freed,
                                           take,
                                           taken,
-                                          publish };
+                                          publish,
+                                          is_traced() ? called : NULL };
     return hooks;
 }
 
@@ -195,7 +210,8 @@ static void start(struct fv_thread *self)
     }
     if (!make_hooks() || !fv_memory_process_new())
         return;
-    fvmpi_memory_v1.is_exact = fv_rt.options.memory == FV_MEMORY_EXACT;
+    fvmpi_memory_v1.is_exact = fv_rt.options.memory >= FV_MEMORY_CHOICE_EXACT;
+    fv_memory_process->flags |= is_traced() ? FV_MEMORY_IN_TRACE : 0;
     __atomic_store_n(&fvmpi_memory_v1.hooks, hooks, __ATOMIC_RELEASE);
 }
 

@@ -63,6 +63,11 @@ void fv_allocator_allocated(struct fv_allocator *a, uint64_t bytes);
 /* By the thread that has `m`. */
 void fv_allocator_freed(struct fv_memory *m, struct fv_allocator *a, uint64_t bytes);
 
+/* ---- trace.c ---- */
+
+/* A call that is over, of the thread that has `m`. */
+void fv_memory_trace(struct fv_memory *m, const struct fv_front_call *call);
+
 /* ---- process.c ---- */
 
 bool fv_memory_process_new(void); /* false: no room */

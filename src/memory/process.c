@@ -107,7 +107,7 @@ bool fv_memory_process_new(void)
 {
     if (!open_records())
         return false;
-    fv_memory_process->mode = (uint32_t)fv_rt.options.memory;
+    fv_memory_process->mode = fv_rt.options.memory == FV_MEMORY_CHOICE_ON ? FV_MEMORY_SAMPLED : FV_MEMORY_EXACT;
     fv_memory_process->before = fv_memory_process->live = fv_memory_process->peak =
         __atomic_load_n(&fvmpi_memory_v1.before, __ATOMIC_RELAXED);
     fv_memory_process->peak_ticks = fv_ticks();

@@ -162,6 +162,12 @@ struct fv_call_info fv_call_info(const char *name, unsigned class)
         info.role = file_role(name);
         return info;
     }
+    if (class == FV_CLASS_OF_MEMORY) {
+        info.role = !strcmp(name, "free")      ? FV_ROLE_DEALLOCATE
+                    : !strcmp(name, "realloc") ? FV_ROLE_REALLOCATE
+                                               : FV_ROLE_ALLOCATE;
+        return info;
+    }
     if (class == FV_CLASS_OF_THREADS) {
         info.role = thread_role(name);
         return info;

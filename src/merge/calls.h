@@ -55,6 +55,9 @@ enum fv_call_role {
     FV_ROLE_OMP_TASK,
     FV_ROLE_OMP_TARGET,
     FV_ROLE_OMP_TARGET_DATA,
+    FV_ROLE_ALLOCATE,
+    FV_ROLE_REALLOCATE,
+    FV_ROLE_DEALLOCATE,
 };
 
 /* Beside enum fv_function_class, which is MPI's. */
@@ -62,7 +65,8 @@ enum {
     FV_CLASS_OF_THREADS = 0x100,
     FV_CLASS_OF_FILES = 0x102, /* the C library's functions for files; a name that a function of MPI's or of threads has
                                 * is theirs */
-    FV_CLASS_SECTION = 0x101,  /* that the program marks; its name is "NAME NUMBER", which is no other's */
+    FV_CLASS_OF_MEMORY = 0x103, /* the allocator's */
+    FV_CLASS_SECTION = 0x101,   /* that the program marks; its name is "NAME NUMBER", which is no other's */
 };
 
 /* What a synchronisation call does to a window. */

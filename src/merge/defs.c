@@ -201,6 +201,7 @@ void fv_def_map_release(struct fv_def_map *map)
     fv_numbers_release(&map->windows);
     fv_numbers_release(&map->handles);
     fv_numbers_release(&map->file_calls);
+    fv_numbers_release(&map->memory_calls);
     fv_numbers_release(&map->file_handles);
     fv_numbers_release(&map->comm_ranks);
     free(map->entries);
@@ -362,5 +363,6 @@ void fv_def_map_through(struct fv_def_map *map, const struct fv_def_map *next)
     through(map->windows.of, map->windows.count, &next->windows);
     through(map->handles.of, map->handles.count, &next->handles);
     through(map->file_calls.of, map->file_calls.count, &next->functions);
+    through(map->memory_calls.of, map->memory_calls.count, &next->functions);
     through(map->file_handles.of, map->file_handles.count, &next->handles);
 }

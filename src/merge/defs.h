@@ -75,6 +75,7 @@ struct fv_def_rank {
     uint64_t dropped_samples;         /* ... of the CPU clock, ... */
     uint64_t dropped_of_threads;      /* ... and what threads did between calls */
     uint64_t dropped_of_files;        /* ... and calls of functions for files (--io) */
+    uint64_t dropped_of_memory;       /* ... and of the allocator (--memory=calls) */
     uint64_t refused;                 /* pieces that its file did not get: the disk was full or failed */
     uint32_t refused_error;           /* errno of the last; 0: not known */
     uint64_t sample_rate;             /* samples in a second of CPU time, on average; 0: none are taken */
@@ -123,6 +124,7 @@ void fv_defs_release(struct fv_defs *defs);
 struct fv_def_map {
     struct fv_numbers functions, nodes, comms, windows, handles;
     struct fv_numbers file_calls;   /* functions by enum fv_io_function */
+    struct fv_numbers memory_calls; /* functions by enum fv_memory_function */
     struct fv_numbers file_handles; /* handles by fv_io_handle.id * FV_IO_LAYERS + layer */
     struct fv_numbers sections;     /* functions */
     struct fv_numbers comm_ranks;   /* own rank in comms */

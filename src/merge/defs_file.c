@@ -90,6 +90,7 @@ static struct used find_used(const struct fv_reader *reader)
     }
     fv_threads_used(reader, mark_thread_call, &used);
     fv_files_used(reader, mark_file_call, &used);
+    fv_memory_used(reader, mark_file_call, &used);
     mark_entries(&used);
     return used;
 }
@@ -457,6 +458,13 @@ static uint64_t count_lost_of_threads(const struct fv_reader *reader)
     return lost;
 }
 
+static void count_lost(struct fv_def_rank *r, const struct fv_reader *reader)
+{
+    r->dropped_of_threads = count_lost_of_threads(reader);
+    r->dropped_of_files = fv_files_lost(reader);
+    r->dropped_of_memory = fv_memory_lost(reader);
+}
+
 static void find_points(struct fv_def_rank *r, const struct fv_reader *reader, struct fv_clock_point **out)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_CLOCK);
@@ -512,8 +520,6 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
                              .nominal_hz = hz_of(h),
                              .stop_ticks = h->trace_stop_ticks,
                              .dropped = h->dropped[FV_DROP_EVENTS],
-                             .dropped_of_threads = count_lost_of_threads(reader),
-                             .dropped_of_files = fv_files_lost(reader),
                              .refused = h->dropped[FV_DROP_DISK],
                              .refused_error = h->refused_error,
                              .thread_objects = fv_threads_objects(reader),
@@ -534,6 +540,7 @@ static void add_this_rank(struct fv_defs *d, const struct fv_reader *reader, con
     r.labels = labels;
     r.sensors = sensors;
     r.has_memory = h->traced && fv_memory_is_in(reader);
+    count_lost(&r, reader);
     look_at_samplers(&r, reader);
     find_first(&r, reader);
     find_threads(&r, reader, &threads);
@@ -578,6 +585,7 @@ void fv_defs_add_file(struct fv_defs *d, const struct fv_reader *reader, const c
     add_grids(d, reader, map);
     add_files(d, reader, rank, h->host, map);
     fv_files_define(d, reader, rank, h->host, map);
+    fv_memory_define(d, reader, map);
     if (must_scan(d, reader, map))
         scan_events(d, reader, rank, map);
     add_this_rank(d, reader, name);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See memory.h. */
 #include "merge/memory.h"
-#include "trace/format.h"
+#include "merge/calls.h"
+#include "merge/defs_add.h"
+#include "trace/format_words.h"
+
+#include <string.h>
 
 struct replay {
     struct fv_sink *sink;
@@ -56,4 +60,57 @@ bool fv_memory_replay(const struct fv_defs *d, const struct fv_clocks *clocks, u
                    put(&r, bank->origin + (i + 1) * bank->width, bin->last);
     }
     return sink->close(sink, 0) && good;
+}
+
+/* ---- calls ---- */
+
+static bool has_calls(const struct fv_reader *reader)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_MEMORY_PROCESS);
+    const struct fv_memory_process *p = fv_cursor_next(&c);
+
+    return fv_reader_header(reader)->traced && p && p->flags & FV_MEMORY_IN_TRACE;
+}
+
+void fv_memory_used(const struct fv_reader *reader, void (*mark)(void *, uint32_t), void *context)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_MEMORY_SITES);
+    struct fv_memory_site s;
+
+    for (const void *p; has_calls(reader) && (p = fv_cursor_next(&c));) {
+        memcpy(&s, p, sizeof(s));
+        mark(context, s.path);
+    }
+}
+
+/* What the threads called, as bits, and what of it is not in the trace. */
+static uint64_t called(const struct fv_reader *reader, uint64_t *lost)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_MEMORY_SUMS);
+    struct fv_memory_sums sums;
+    uint64_t functions = 0;
+
+    for (const void *p; has_calls(reader) && (p = fv_cursor_next(&c));) {
+        memcpy(&sums, p, sizeof(sums));
+        functions |= sums.functions;
+        *lost += sums.untraced;
+    }
+    return functions;
+}
+
+void fv_memory_define(struct fv_defs *d, const struct fv_reader *reader, struct fv_def_map *map)
+{
+    uint64_t lost = 0, functions = called(reader, &lost);
+
+    for (unsigned i = 0; i < FV_MEMORY_FUNCTIONS; i++)
+        if (functions >> i & 1)
+            fv_numbers_set(&map->memory_calls, i, fv_defs_function(d, fv_memory_function_name(i), FV_CLASS_OF_MEMORY));
+}
+
+uint64_t fv_memory_lost(const struct fv_reader *reader)
+{
+    uint64_t lost = 0;
+
+    called(reader, &lost);
+    return lost;
 }

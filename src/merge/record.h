@@ -30,27 +30,28 @@
     X(COMM_CREATE)  /* ref */                                                                                          \
     X(COMM_DESTROY) /* ref */                                                                                          \
     X(RMA_COLL_BEGIN)                                                                                                  \
-    X(RMA_COLL_END) /* op: enum fv_coll_op; ref: window */                                                             \
-    X(WIN_CREATE)   /* ref */                                                                                          \
-    X(WIN_DESTROY)  /* ref */                                                                                          \
-    X(RMA_GROUP)    /* ref, aux: group, op: 1 memory is synchronised as well */                                        \
-    X(RMA_LOCK)     /* ref, peer, id, op: 1 shared */                                                                  \
-    X(RMA_UNLOCK)   /* ref, peer, id */                                                                                \
-    X(RMA_SYNC)     /* ref, peer */                                                                                    \
-    X(RMA_PUT)      /* ref, peer, sent, id */                                                                          \
-    X(RMA_GET)      /* ref, peer, received, id */                                                                      \
-    X(RMA_ATOMIC)   /* ref, peer, sent, received, id; op: enum fv_atomic */                                            \
-    X(RMA_END)      /* ref, id; op: 1 remote completion, 0 local; aux: 1 of a request, to peer */                      \
-    X(IO_OPEN)      /* ref: handle */                                                                                  \
-    X(IO_CLOSE)     /* ref */                                                                                          \
-    X(IO_SEEK)      /* ref, op: whence, sent: offset */                                                                \
-    X(IO_BEGIN)     /* ref, op: enum fv_io_flags, sent: bytes, id */                                                   \
-    X(IO_ISSUED)    /* ref, id */                                                                                      \
-    X(IO_END)       /* ref, sent: bytes, id */                                                                         \
-    X(FILE_ENTER)   /* a call of a function for files, with --io: ref: function; context; id: ns of its leave */       \
-    X(FILE_LEAVE)   /* ref */                                                                                          \
-    X(WORK_ENTER)   /* a part in worksharing of OpenMP begins: ref: function; context */                               \
-    X(WORK_LEAVE)   /* ref */                                                                                          \
+    X(RMA_COLL_END)  /* op: enum fv_coll_op; ref: window */                                                            \
+    X(WIN_CREATE)    /* ref */                                                                                         \
+    X(WIN_DESTROY)   /* ref */                                                                                         \
+    X(RMA_GROUP)     /* ref, aux: group, op: 1 memory is synchronised as well */                                       \
+    X(RMA_LOCK)      /* ref, peer, id, op: 1 shared */                                                                 \
+    X(RMA_UNLOCK)    /* ref, peer, id */                                                                               \
+    X(RMA_SYNC)      /* ref, peer */                                                                                   \
+    X(RMA_PUT)       /* ref, peer, sent, id */                                                                         \
+    X(RMA_GET)       /* ref, peer, received, id */                                                                     \
+    X(RMA_ATOMIC)    /* ref, peer, sent, received, id; op: enum fv_atomic */                                           \
+    X(RMA_END)       /* ref, id; op: 1 remote completion, 0 local; aux: 1 of a request, to peer */                     \
+    X(IO_OPEN)       /* ref: handle */                                                                                 \
+    X(IO_CLOSE)      /* ref */                                                                                         \
+    X(IO_SEEK)       /* ref, op: whence, sent: offset */                                                               \
+    X(IO_BEGIN)      /* ref, op: enum fv_io_flags, sent: bytes, id */                                                  \
+    X(IO_ISSUED)     /* ref, id */                                                                                     \
+    X(IO_END)        /* ref, sent: bytes, id */                                                                        \
+    X(LIBRARY_ENTER) /* a call of a function for files (--io) or of the allocator (--memory=calls): ref: function; \
+                      * context; id: ns of its leave; sent, received: bytes allocated, freed + 1; 0 none */   \
+    X(LIBRARY_LEAVE) /* ref */                                                                                         \
+    X(WORK_ENTER)    /* a part in worksharing of OpenMP begins: ref: function; context */                              \
+    X(WORK_LEAVE)    /* ref */                                                                                         \
     X(INSTANCE) /* context: a measured instance, or an instrumented call, of the function whose entry it is begins */  \
     X(INSTANCE_END) /* context; sent: ns of CPU time; op: 1 that is not known, or it goes on at once */                \
     X(EVENT_COUNT)  /* of the instance that ends next: ref: rank, as an index; op: the event there; sent: its count */ \

@@ -342,6 +342,8 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s)
             tell_counter(r, s, fv_rank_time(r, s, s->item.begin));
         else if (s->item.kind == FV_EV_IO)
             fv_files_tell(r, s);
+        else if (s->item.kind == FV_EV_MEMORY)
+            fv_memory_tell(r, s);
         else
             fv_threads_tell(r, s);
         if (s->item.kind == FV_EV_THREAD_END)

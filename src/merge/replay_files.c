@@ -110,19 +110,45 @@ static void tell(struct fv_rank_replay *r, struct fv_stream *s, uint64_t path, u
     }
     fv_rank_put(r, s,
                 &(struct fv_record){
-                    .kind = FV_REC_FILE_ENTER, .ref = region, .context = node == FV_NONE ? 0 : node, .id = s->end },
+                    .kind = FV_REC_LIBRARY_ENTER, .ref = region, .context = node == FV_NONE ? 0 : node, .id = s->end },
                 s->begin);
     tell_operation(r, s, (unsigned)function, handle, result);
-    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_FILE_LEAVE, .ref = region }, s->end);
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_LIBRARY_LEAVE, .ref = region }, s->end);
+}
+
+static void set_times(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    s->begin = fv_rank_time(r, s, s->item.begin);
+    s->begin = s->begin > s->now ? s->begin : s->now;
+    s->end = s->until > s->begin ? s->until : s->begin;
+}
+
+/* A call of the allocator. */
+void fv_memory_tell(struct fv_rank_replay *r, struct fv_stream *s)
+{
+    const uint64_t *f = s->item.field;
+    uint32_t region = fv_numbers_get(&r->map->memory_calls, f[3]), node = fv_numbers_get(&r->map->nodes, f[2]);
+
+    if (region == FV_NONE) {
+        r->stats->lost++;
+        return;
+    }
+    set_times(r, s);
+    struct fv_record record = { .kind = FV_REC_LIBRARY_ENTER,
+                                .ref = region,
+                                .context = node == FV_NONE ? 0 : node,
+                                .id = s->end,
+                                .sent = f[4],
+                                .received = f[5] };
+    fv_rank_put(r, s, &record, s->begin);
+    fv_rank_put(r, s, &(struct fv_record){ .kind = FV_REC_LIBRARY_LEAVE, .ref = region }, s->end);
 }
 
 void fv_files_tell(struct fv_rank_replay *r, struct fv_stream *s)
 {
     const uint64_t *f = s->item.field;
 
-    s->begin = fv_rank_time(r, s, s->item.begin);
-    s->begin = s->begin > s->now ? s->begin : s->now;
-    s->end = s->until > s->begin ? s->until : s->begin;
+    set_times(r, s);
     tell(r, s, f[2], f[3], f[4], f[5]);
 }
 

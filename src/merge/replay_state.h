@@ -210,6 +210,7 @@ void fv_io_release(struct fv_rank_replay *r);
 
 /* replay_files.c */
 void fv_files_tell(struct fv_rank_replay *r, struct fv_stream *s);
+void fv_memory_tell(struct fv_rank_replay *r, struct fv_stream *s);
 void fv_files_tell_open(struct fv_rank_replay *r, struct fv_stream *s, uint64_t end);
 void fv_files_release(struct fv_rank_replay *r);
 

@@ -291,10 +291,10 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *rec
     case FV_REC_PROGRAM_BEGIN: return pass(w, slot, record);
     case FV_REC_PROGRAM_END: return go_on(w, slot, UINT64_MAX) && pass(w, slot, record);
     case FV_REC_REGION_ENTER:
-    case FV_REC_FILE_ENTER:
+    case FV_REC_LIBRARY_ENTER:
     case FV_REC_ENTER: return before_call(w, slot, time, record->id) && pass(w, slot, record);
     case FV_REC_REGION_LEAVE:
-    case FV_REC_FILE_LEAVE:
+    case FV_REC_LIBRARY_LEAVE:
     case FV_REC_LEAVE: return end_in_call(w, slot, time) && pass(w, slot, record) && after_call(w, slot, time);
     case FV_REC_WORK_ENTER: return enter_work(w, slot, record);
     case FV_REC_WORK_LEAVE: return leave_work(w, slot, record);

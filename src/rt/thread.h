@@ -130,14 +130,16 @@ struct fv_thread {
     struct fv_time_bins *bins; /* NULL: no room */
     unsigned bin_shift;        /* log2 of the active bank's width */
     struct fv_thread *next_all, *next_free;
-    struct fv_sections *sections;        /* NULL: it marked none yet */
-    struct fv_affinity *affinity;        /* where it may run, in the file (src/monitor); NULL: no room */
-    struct fv_thread_counters *counters; /* NULL: events are not counted (rt/counters.h) */
-    struct fv_memory *memory;            /* NULL: it allocated nothing yet, or --memory is off (src/memory) */
-    struct fv_functions *functions;      /* NULL: it called none that is instrumented yet (src/functions) */
-    struct fv_io *io;                    /* NULL: files are not looked at (src/io) */
-    struct fv_sync *sync;                /* what it waits for (src/threads); NULL: not looked at */
-    struct fv_sampler *sampler;          /* NULL: not sampled */
+    struct fv_sections *sections;          /* NULL: it marked none yet */
+    struct fv_affinity *affinity;          /* where it may run, in the file (src/monitor); NULL: no room */
+    struct fv_thread_counters *counters;   /* NULL: events are not counted (rt/counters.h) */
+    struct fv_memory *memory;              /* NULL: it allocated nothing yet, or --memory is off (src/memory) */
+    struct fv_functions *functions;        /* NULL: it called none that is instrumented yet (src/functions) */
+    struct fv_io *io;                      /* NULL: files are not looked at (src/io) */
+    struct fv_sync *sync;                  /* what it waits for (src/threads); NULL: not looked at */
+    const uint64_t *io_begin, *wait_begin; /* of what it is in, of these two, whose event comes when it ends; NULL, or 0
+                                            * there: it is in none */
+    struct fv_sampler *sampler;            /* NULL: not sampled */
     struct fv_wait_log log;
     struct fv_events events;
 };

@@ -275,6 +275,7 @@ struct fv_sync *fv_sync_thread_begin(struct fv_thread *thread)
         s->state = fv_chunk_records(chunk);
         s->state->mode = fv_sync_mode & ~FV_SYNC_TRACED;
         fv_chunk_commit(chunk, sizeof(*s->state));
+        thread->wait_begin = &s->state->wait_begin;
         thread->sync = s;
     }
     mine = s;

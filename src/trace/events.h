@@ -15,6 +15,7 @@
  *                                next LEAVE that says so
  *     IO                         likewise, with --io: a call of a function for files outside of MPI; it lasts
  *                                `duration`
+ *     MEMORY                     likewise, with --memory=calls: a call of the allocator
  *     WORK_BEGIN, _END           likewise, with --threads: the thread's part in worksharing of OpenMP. One of a team
  *     that it is
  *                                in is open at a time; what is left without an END ends with the team's part
@@ -53,6 +54,9 @@
  *     result   of reads and writes: bytes that were moved + 1, of a seek: the new position + 1; 0: it failed, or that
  *              is not
  *              known. Of a close: how many descriptors still share what was open. Of others: 1, 0 it failed
+ *
+ * Of MEMORY: function enum fv_memory_function, path fv_path_record.id; bytes allocated, freed + 1, 0: none, or it
+ * failed.
  *
  * What was posted or made while recording was paused has no event: requests that nothing began may end, and
  * windows and files that nothing made are in their tables.
@@ -168,8 +172,10 @@ enum fv_event_outcome {
     X(IO, "io", 6, 0, "gap", "duration", "path", "function", "handle", "result")                                   \
     X(WORK_BEGIN, "work begin", 3, 0, "gap", "kind", "path") /* enum fv_omp_work_kind */                           \
     X(WORK_END, "work end", 2, 0, "gap", "kind")                                                                   \
-    X(COUNTER, "counter", 3, 0, "gap", "event", "count") /* where a section begins or ends: of COUNTER_EVENTS, from 0;
-                                                          * since the thread began */
+    X(COUNTER, "counter", 3, 0, "gap", "event",                                                                    \
+      "count") /* where a section begins or ends: of COUNTER_EVENTS, from 0; \
+                * since the thread began */                                     \
+    X(MEMORY, "memory", 6, 0, "gap", "duration", "path", "function", "bytes", "freed")
 
 enum fv_event_kind {
 #define FV_EVENT_ENUM(kind, ...) FV_EV_##kind,
@@ -188,7 +194,7 @@ static inline bool fv_event_is_of_thread(unsigned kind)
 /* Of those: does it last? Its first fields are gap and duration. */
 static inline bool fv_event_lasts(unsigned kind)
 {
-    return kind == FV_EV_WAIT || kind == FV_EV_IO;
+    return kind == FV_EV_WAIT || kind == FV_EV_IO || kind == FV_EV_MEMORY;
 }
 
 struct fv_event_form {

@@ -34,7 +34,7 @@ struct fv_function_calls {
 _Static_assert(sizeof(struct fv_function_calls) == 136, "on-disk size");
 
 struct fv_function_losses {
-    uint64_t too_deep;    /* calls in a stack that was too deep: their time is their callers' */
+    uint64_t too_deep;    /* calls in a stack that was too deep, or deeper than --depth: their time is their callers' */
     uint64_t no_room;     /* calls that are not recorded: no memory or disk */
     uint64_t left;        /* calls that were left without an end: by exceptions, longjmp(), or the thread's end */
     uint64_t unbegun;     /* ends without a begin */

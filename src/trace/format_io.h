@@ -18,7 +18,11 @@ enum fv_io_operation {
     FV_IO_OP_ASYNC_READ, /* the call that begins it: its bytes are those asked for, its time is not that of the
                           * transfer */
     FV_IO_OP_ASYNC_WRITE,
-    FV_IO_OPERATIONS /* [count] */
+    FV_IO_OP_LOCK,      /* of a file or a stream: taken, tried or released */
+    FV_IO_OP_REMOVE,    /* of a name */
+    FV_IO_OP_RENAME,    /* a file has another name */
+    FV_IO_OP_DUPLICATE, /* another descriptor of an open file */
+    FV_IO_OPERATIONS    /* [count] */
 };
 
 enum fv_io_layer {
@@ -98,7 +102,7 @@ struct fv_io_record {
     uint64_t bytes;         /* read, written, mapped */
     uint64_t ticks, ticks_max;
     uint64_t untimed;     /* of calls: from or into a buffer alone (getc(), putc()), which took some ns */
-    uint64_t unsized;     /* of calls: bytes are not known (fscanf()) */
+    uint64_t unsized;     /* of calls: bytes are not known (fscanf() of a pipe) */
     uint64_t empty;       /* of reads: nothing was there, as at the file's end */
     uint64_t consecutive; /* of reads and writes that moved bytes: it began where the last one of its kind ended, ... */
     uint64_t forward;     /* ... or behind that; ... */

@@ -17,6 +17,20 @@ enum fv_memory_call {
     FV_MEMORY_CALLS    /* [count] */
 };
 
+/* Of the allocator, as the trace names them (events.h, MEMORY). */
+enum fv_memory_function {
+    FV_MEMORY_FN_MALLOC,
+    FV_MEMORY_FN_CALLOC,
+    FV_MEMORY_FN_REALLOC,
+    FV_MEMORY_FN_FREE,
+    FV_MEMORY_FN_MEMALIGN,
+    FV_MEMORY_FN_ALIGNED_ALLOC,
+    FV_MEMORY_FN_POSIX_MEMALIGN,
+    FV_MEMORY_FN_VALLOC,
+    FV_MEMORY_FN_PVALLOC,
+    FV_MEMORY_FUNCTIONS /* [count] */
+};
+
 /* What a slot of threads did: exact. */
 struct fv_memory_sums {
     uint64_t calls[FV_MEMORY_CALLS]; /* [by enum fv_memory_call] allocations that succeeded */
@@ -31,7 +45,8 @@ struct fv_memory_sums {
         uint64_t timed;             /* of the others so many were drawn */
         uint64_t ticks, squares;    /* time in these; squares: of each one's, in 16 ticks */
     } time;                         /* of them */
-    uint64_t reserved[2];
+    uint64_t functions;             /* [hex] with calls in the trace: bits by enum fv_memory_function */
+    uint64_t untraced;              /* calls that are missing in the trace, because there was no room */
 };
 _Static_assert(sizeof(struct fv_memory_sums) == 128, "on-disk size");
 
@@ -90,6 +105,7 @@ _Static_assert(sizeof(struct fv_memory_pages) == 64, "on-disk size");
 enum fv_memory_flags {
     FV_MEMORY_NOT_OURS = 1,   /* the program's malloc() is another library's or its own: calls of it are not seen */
     FV_MEMORY_NEW_UNSEEN = 2, /* the allocator has operator new of its own, which calls no malloc() */
+    FV_MEMORY_IN_TRACE = 4,   /* calls are in the trace */
 };
 
 struct fv_memory_process {

@@ -83,6 +83,7 @@ uint64_t fv_elements(const struct fv_elements *array, const void *record, uint64
 const char *fv_enum_word(const struct fv_enum *words, uint64_t value);
 #define fv_sync_kind_name(kind)           fv_enum_word(&fv_sync_kind_enum, kind)
 #define fv_sync_operation_name(operation) fv_enum_word(&fv_sync_operation_enum, operation)
+#define fv_memory_function_name(function) fv_enum_word(&fv_memory_function_enum, function)
 #define fv_class_name(class)              fv_enum_word(&fv_function_class_enum, class)
 /* Why pieces of a rank file could not be had (fv_file_header.refused_error), and what to do. */
 const char *fv_refused_words(uint32_t error);

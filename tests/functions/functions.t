@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+import otf2_print
 from report import check, close, equal
 
 STEPS, TINY = 20, 300000
@@ -124,6 +125,54 @@ def as_known(report, ranks, tiny, out, traced=False):
     )
     sums_hold(report, ranks)
     return found, tree
+
+
+LEVELS = """#include <setjmp.h>
+static jmp_buf back;
+static volatile int left;
+static __attribute__((noinline)) void d(void) { if (left && !--left) longjmp(back, 1); }
+static __attribute__((noinline)) void c(void) { for (int i = 0; i < 4; i++) d(); }
+static __attribute__((noinline)) void b(void) { for (int i = 0; i < 3; i++) c(); }
+static __attribute__((noinline)) void a(void) { for (int i = 0; i < 2; i++) b(); }
+int main(void) {
+    a();
+    left = 30;
+    a();
+    left = 6;
+    if (!setjmp(back)) a();
+    a();
+    return 0;
+}
+"""
+
+
+def levels(tap):
+    """c() and d() are on levels 4 and 5. The third a() is left in its sixth d()."""
+    source = os.path.join(harness.scratch('src'), 'levels.c')
+    program = os.path.join(os.path.dirname(source), 'levels')
+    with open(source, 'w') as f:
+        f.write(LEVELS)
+    harness.run(['cc', '-O1', '-g', '-fno-inline', '-finstrument-functions', source, '-o', program]).ended(0)
+    with tap.test('--depth leaves out what is called deeper, and says how much'):
+        full = {'main': 1, 'a': 4, 'b': 7, 'c': 3 * 6 + 2, 'd': 3 * 24 + 6}
+        for options, names in (([], 'main a b c d'), (['--depth', '4'], 'main a b c'), (['--depth', '3'], 'main a b')):
+            directory = os.path.join(harness.scratch('exp'), 'e')
+            run = harness.run(
+                [harness.FVMPI, 'run', '-q', '--functions', '--trace', '--sample=off', *options, '-o', directory, '--']
+                + [program],
+                directory=directory,
+            ).ended(0)
+            report = run.report().data
+            wanted = {name: full[name] for name in names.split()}
+            equal('calls', {name: f['calls'] for name, f in functions_of(report).items()}, wanted)
+            left_out = sum(full.values()) - sum(wanted.values())
+            equal('left out', report['instrumented_lost']['too_deep'], left_out)
+            text = harness.run([harness.FVMPI, 'report', directory]).ended(0).out
+            said = '{} calls left out, deeper than --depth {}'.format(left_out, options[-1]) if options else ''
+            check(said in text and bool(said) == ('--depth' in text), '{}', text)
+            if shutil.which('otf2-print'):
+                entered = [e for e in otf2_print.events(otf2_print.merge(directory)) if e.kind == 'ENTER']
+                equal('in the archive', collections.Counter(e.region.strip('"') for e in entered), wanted)
 
 
 def alone(tap, program):
@@ -588,6 +637,7 @@ def main():
     program = os.path.join(harness.scratch('bin'), 'known')
     harness.run(['cc', *FLAGS, '-DALONE', os.path.join(HERE, HERE_FILE), '-o', program]).ended(0)
     alone(tap, program)
+    levels(tap)
     killed(tap, program)
     languages(tap)
     hard(tap)

@@ -10,7 +10,7 @@ from report import check
 
 class Event(dict):
     """Its fields by their names in lower case, quoted where they are texts, with the number of what they refer to as
-    "... id"; attributes of fvmpi's by theirs."""
+    "... id"; attributes by theirs, without "fvmpi::"."""
 
     __getattr__ = dict.__getitem__
 
@@ -41,7 +41,7 @@ def read(events, line):
                 event[key.lower() + ' id'] = int(number)
         events.append(event)
     elif 'ADDITIONAL ATTRIBUTES' in line:
-        for name, value in re.findall(r'\("fvmpi::(\w+)" <\d+>; \w+; ([^)]*)\)', line):
+        for name, value in re.findall(r'\("(?:fvmpi::)?(\w+)" <\d+>; \w+; ([^)]*)\)', line):
             number = re.search(r'<(\d+)>$', value)
             events[-1][name] = (
                 int(number.group(1)) if name == 'cause' else value.split('"')[1] if '"' in value else int(value)

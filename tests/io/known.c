@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -86,6 +87,33 @@ __attribute__((noinline)) static void read_stdio(const char *folder)
     must(fread(line, 1, 6, f) == 6 && getc(f) == EOF && !fclose(f));
 }
 
+/* Names and locks: 3 locks of a stream, one in vain by another thread's; 4 of a file; 5 names removed, one in vain. */
+static void *tries(void *stream)
+{
+    must(ftrylockfile(stream) != 0);
+    return NULL;
+}
+
+__attribute__((noinline)) static void names_and_locks(const char *folder)
+{
+    char other[4096];
+    FILE *f = fopen(in(folder, "locked"), "w+");
+    pthread_t thread;
+    fpos_t place;
+
+    must(f != NULL && fputs("12 ab\n", f) >= 0 && !fflush(f) && !fgetpos(f, &place));
+    flockfile(f);
+    must(!ftrylockfile(f) && !pthread_create(&thread, NULL, tries, f) && !pthread_join(thread, NULL));
+    funlockfile(f);
+    funlockfile(f);
+    must(!fsetpos(f, &place) && !lockf(fileno(f), F_LOCK, 0) && !lockf(fileno(f), F_ULOCK, 0) && !flock(fileno(f), LOCK_SH) && !flock(fileno(f), LOCK_UN));
+    must(!fclose(f) && !truncate(in(folder, "locked"), 3));
+    snprintf(other, sizeof(other), "%s/renamed", folder);
+    must(!rename(in(folder, "locked"), other) && unlink(in(folder, "locked")) == -1 && !unlink(other));
+    for (int i = 0; i < 3; i++)
+        must(close(open(in(folder, "gone"), O_CREAT | O_WRONLY, 0600)) == 0 && !(i == 0 ? unlink(name) : i == 1 ? remove(name) : unlinkat(AT_FDCWD, name, 0)));
+}
+
 static void *in_thread(void *folder)
 {
     int fd = open(in(folder, "thread"), O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -122,6 +150,7 @@ int main(int argc, char **argv)
     read_stdio(argv[1]);
     must(!pthread_create(&thread, NULL, in_thread, argv[1]) && !pthread_join(thread, NULL));
     in_child(argv[1]);
+    names_and_locks(argv[1]);
     int fd = open(in(argv[1], "posix"), O_RDONLY);
     void *map = mmap(NULL, 1000, PROT_READ, MAP_PRIVATE, fd, 0);
     must(map != MAP_FAILED && !munmap(map, 1000) && !close(fd));

@@ -115,6 +115,108 @@ def signal(report):
     check(found['bytes'] and found['live_bytes'] == 0, '{}', found)
 
 
+CALLS = r"""#define _GNU_SOURCE
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *volatile p, *volatile q;
+static void works(void) {
+    p = malloc(1000); p = realloc(p, 5000); free(p);
+    p = calloc(10, 7); free(p); free(NULL);
+    p = memalign(64, 300); free(p);
+    p = aligned_alloc(64, 320); free(p);
+    if (!posix_memalign((void **)&p, 64, 340)) free(p);
+    p = valloc(360); free(p);
+    p = pvalloc(380); free(p);
+    p = malloc(50); q = realloc(p, 1ul << 60); free(p);
+}
+static void *many(int n) { while (n--) { p = malloc(24); free(p); } return 0; }
+int main(int argc, char **argv) {
+    works();
+    fclose(fopen("/dev/null", "w"));
+    many(argc > 1 ? 100000 : 0);
+    return 0;
+}
+"""
+# Of works(): the call, what it allocates, and what it frees.
+WANTED = [
+    ('malloc', 1000, None),
+    ('realloc', 5000, 1000),
+    ('free', None, 5000),
+    ('calloc', 70, None),
+    ('free', None, 70),
+    ('memalign', 300, None),
+    ('free', None, 300),
+    ('aligned_alloc', 320, None),
+    ('free', None, 320),
+    ('posix_memalign', 340, None),
+    ('free', None, 340),
+    ('valloc', 360, None),
+    ('free', None, 360),
+    ('pvalloc', 380, None),
+    ('free', None, 380),
+    ('malloc', 50, None),
+    ('realloc', None, None),  # it fails
+    ('free', None, 50),
+]
+
+
+def calls_in_trace(tap):
+    source = os.path.join(harness.scratch('src'), 'calls.c')
+    program = os.path.join(os.path.dirname(source), 'calls')
+    with open(source, 'w') as f:
+        f.write(CALLS)
+    harness.run(['cc', '-O0', '-g', '-w', source, '-o', program]).ended(0)
+    with tap.test('--memory=calls: each call is a region of the archive, with its bytes'):
+        run = recorded([program], '--memory=calls', rc=0)
+        archive = otf2_print.merge(run.directory)
+        entered = [e for e in otf2_print.events(archive) if e.kind == 'ENTER']
+        equal(
+            'calls',
+            [
+                (e.region.strip('"'), e.get('ALLOCATION_SIZE'), e.get('DEALLOCATION_SIZE'))
+                for e in entered
+                if e.call_path.startswith('works@')
+            ],
+            WANTED,
+        )
+        check([e for e in entered if 'fopen' in e.call_path and e.region == '"malloc"'], 'of fopen(): {}', entered)
+        check('0 errors, 0 warning' in harness.run([harness.FVMPI, 'check', archive]).ended(0).out, 'the archive')
+        report = run.report().data
+        has(report, 'works', allocations=9, frees=9, live_bytes=0)
+        check(all(r['allocations'] or r['frees'] for r in report['memory']), 'rows of nothing: {}', report['memory'])
+    with tap.test('... none within a function for files, whose region goes on'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        options = ['-q', '--memory=calls', '--io', '-o', directory]
+        harness.run([harness.FVMPI, 'run', *options, '--', program], directory=directory).ended(0)
+        entered = [e for e in otf2_print.events(otf2_print.merge(directory)) if e.kind == 'ENTER']
+        equal('fopen()', [e for e in entered if 'fopen' in e.call_path], [])
+        equal('calls', len([e for e in entered if e.call_path.startswith('works@')]), len(WANTED))
+    with tap.test('... until the budget of the trace is used up, which is said'):
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        options = ['-q', '--memory=calls', '--trace-max', '256k', '-o', directory]
+        run = harness.run([harness.FVMPI, 'run', *options, '--', program, 'many'], directory=directory).ended(0)
+        check('the trace ends here: FVMPI_TRACE_MAX is used up' in run.err, '{}', run.err)
+        merged = harness.run([os.path.join(harness.BUILD, 'fvunify'), directory])
+        said = re.search(r'(\d+) calls of the allocator are not in the trace: .* raise FVMPI_TRACE_MAX', merged.err)
+        check(said and 100000 < int(said.group(1)) < 200020, '{}', merged.err)
+        entered = [e for e in otf2_print.events(os.path.join(directory, 'traces.otf2')) if e.kind == 'ENTER']
+        equal(
+            'calls of many()', len([e for e in entered if e.call_path.startswith('many@')]) + int(said.group(1)), 200000
+        )
+    with tap.test('by its variable alone: it needs a trace'):
+        library = ' '.join(
+            os.path.join(harness.BUILD, '.libs', 'libfvmpi-{}.so'.format(n)) for n in ('serial', 'memory')
+        )
+        env = {
+            'LD_PRELOAD': library,
+            'FVMPI_MEMORY': 'calls',
+            'FVMPI_OUTPUT': os.path.join(harness.scratch('exp'), 'e'),
+        }
+        said = harness.run([program], env=env).ended(0).err
+        check('FVMPI_MEMORY=calls: calls are in a trace only; set FVMPI_TRACE=1, too' in said, '{}', said)
+
+
 def one_process(tap, program):
     for way in (leak, peak, threads, realloc, aligned, fork, signal):
         plain = harness.run([program, way.__name__]).ended(ENDS_WITH)
@@ -409,6 +511,7 @@ def main():
     tap = harness.Tap()
     program = compiled('known')
     one_process(tap, program)
+    calls_in_trace(tap)
     loader(tap, program)
     threads_recorded(tap, program)
     bounds(tap, program)

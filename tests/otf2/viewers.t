@@ -40,6 +40,24 @@ def record(mpi, options, arguments=()):
     return mpi.profile(program, 2, arguments, options=['--trace', '-q'] + options).ended(0).directory
 
 
+def compressed(tap, directory):
+    with tap.test('--compress: smaller and the same, or the OTF2 library cannot, and it is said'):
+        archives, sizes = [], []
+        for options in ([], ['--compress']):
+            out = os.path.join(harness.scratch('otf2'), 'a')
+            run = harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', *options, directory, '-o', out]).ended(0)
+            archives.append(otf2_print.events(os.path.join(out, 'traces.otf2')))
+            folder = os.path.join(out, 'traces')
+            sizes.append(sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder)))
+        check(archives[0] and archives[0] == archives[1], 'other events')
+        config = shutil.which('otf2-config')
+        if not config:
+            raise Skip('no otf2-config')
+        can = 'zlib' in harness.run([config, '--features', 'compressions']).out.lower()
+        equal('said', run.err.count('fvmpi: --compress: OTF2'), 0 if can else 1)
+        check(sizes[1] < sizes[0] if can else sizes[1] == sizes[0], '{} bytes', sizes)
+
+
 def boxes(archive):
     """That ViTE draws in its time line."""
     where = harness.scratch('vite')
@@ -98,7 +116,7 @@ def printed(tap, mpi, directory):
     kinds = {
         'calls': lambda: directory,
         'threads, files, memory, sensors, counters, sections': lambda: record(
-            mpi, ['--threads', '--io', '--memory', '--sensors', 'default', '--counters', 'software'], ['all']
+            mpi, ['--threads', '--io', '--memory=calls', '--sensors', 'default', '--counters', 'software'], ['all']
         ),
         'calls without samples': lambda: record(mpi, ['--sample=off']),
     }
@@ -124,6 +142,7 @@ def main():
         directory = record(mpi, [])
         drawn(tap, directory)
         printed(tap, mpi, directory)
+        compressed(tap, directory)
     tap.done()
 
 

@@ -363,7 +363,12 @@ const char *fv_io_advice(uint32_t function)
     case FV_IO_OP_OPEN:
     case FV_IO_OP_CLOSE:
     case FV_IO_OP_STAT:
+    case FV_IO_OP_REMOVE:
+    case FV_IO_OP_RENAME:
+    case FV_IO_OP_DUPLICATE:
         return "open and look up fewer files, or do it on one rank for all; table io has the call paths";
+    case FV_IO_OP_LOCK:
+        return "take the lock less often, or give each rank a file of its own; table io has the call paths";
     default:
         return "write less often and more at a time, or let all ranks write at the same time (MPI-IO); the report's "
                "section I/O lists the call paths";

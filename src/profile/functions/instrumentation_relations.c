@@ -218,7 +218,9 @@ static const void *the_losses(void *subject, const void *parent)
     return i->function_count ? &i->losses : NULL;
 }
 static const struct fv_column_def lost_columns[] = {
-    { "too_deep", "too deep", "", "Calls in a stack of more than 8,192 calls. Their time belongs to their callers.",
+    { "too_deep", "too deep", "",
+      "Calls below the level that --depth names, or in a stack of more than 8,192 calls. Their time belongs to their "
+      "callers.",
       FV_FIELD(struct fv_function_losses, too_deep) },
     { "no_room", "no room", "",
       "Calls that were not recorded: no memory, no disk, or more than 65,536 call paths of a thread. Their time "

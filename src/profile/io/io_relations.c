@@ -10,8 +10,9 @@ FV_DATA_BASE(io)
 
 #define RECORDED_BY "fvmpi run --io"
 
-static const char *const operation_words[] = { "open", "close",    "read", "write",      "seek",        "stat",
-                                               "sync", "truncate", "map",  "async_read", "async_write", NULL };
+static const char *const operation_words[] = { "open",   "close",    "read",      "write",      "seek",        "stat",
+                                               "sync",   "truncate", "map",       "async_read", "async_write", "lock",
+                                               "remove", "rename",   "duplicate", NULL };
 static const char *const kind_words[] = {
     "regular", "directory", "terminal", "device", "pipe", "socket", "other", NULL
 };

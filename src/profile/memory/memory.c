@@ -61,6 +61,11 @@ static double bytes_of(const struct fv_memory_site *s)
            (double)s->freed.sample_bytes;
 }
 
+static bool is_nothing(const struct fv_memory_amount *a)
+{
+    return !a->count && !a->samples;
+}
+
 static void read_sites(struct gather *g)
 {
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_MEMORY_SITES);
@@ -68,6 +73,8 @@ static void read_sites(struct gather *g)
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&s, p, sizeof(s));
+        if (is_nothing(&s.allocated) && is_nothing(&s.freed)) /* of a free that is in the trace */
+            continue;
         struct fv_allocation_sum *sum = &part_of(g, s.path)->sum;
         add_amount(&sum->allocated, &s.allocated);
         add_amount(&sum->freed, &s.freed);
@@ -83,6 +90,8 @@ static void read_paths(struct gather *g)
 
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
+        if (!r.peak && !r.live) /* likewise */
+            continue;
         struct fv_allocation_part *part = part_of(g, r.path);
         part->sum.peak += r.peak > 0 ? (double)r.peak : 0;
         for (int i = 0; i < FV_MEMORY_OCTAVES; i++)

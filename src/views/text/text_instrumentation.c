@@ -3,6 +3,7 @@
 #include "views/text/text.h"
 #include "profile/functions/instrumentation.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define UNEVEN 0.2 /* of a rank's longest time: from then on the mean is far from it */
@@ -70,11 +71,18 @@ static void put_counted(const struct fv_page *p, const struct fv_profile *v)
                                  : "");
 }
 
-static void put_losses(const struct fv_page *p, const struct fv_function_losses *l)
+static void put_losses(const struct fv_page *p, const struct fv_model *m)
 {
+    const struct fv_function_losses *l = &fv_model_instrumentation(m)->losses;
+    const char *depth = fv_model_option(m, "FVMPI_DEPTH");
+    char deeper[96];
+
+    snprintf(deeper, sizeof(deeper), "left out, deeper than --depth %s: the time counts as the caller's",
+             depth ? depth : "0");
     const struct fv_text_loss rows[] = {
         { l->no_room, "call", "not measured, for lack of room: the time counts as the caller's" },
-        { l->too_deep, "call", "not measured: more than 8,192 were under way; the time counts as the caller's" },
+        { l->too_deep, "call",
+          depth ? deeper : "not measured: more than 8,192 were under way; the time counts as the caller's" },
         { l->left, "call", "left by an exception, longjmp() or the thread's end: it counts until that was seen" },
         { l->unbegun, "end", "of functions that were not seen to begin" },
         { l->interrupted, "begin or end", "in a signal handler that interrupted another: not measured" },
@@ -103,5 +111,5 @@ FV_TEXT_SECTION(instrumentation)
     put_functions(p, v);
     put_paths(p, v);
     put_counted(p, v);
-    put_losses(p, &fv_model_instrumentation(v->model)->losses);
+    put_losses(p, v->model);
 }
