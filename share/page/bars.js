@@ -149,6 +149,7 @@ function cycleBars(tables) {
   tables
     .get("counter_metric_threads")
     .all()
+    .filter(of => of.section === "all")
     .forEach(of => {
       const key = of.rank + "." + of.thread;
 

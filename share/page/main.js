@@ -90,7 +90,7 @@ const SUBJECTS = [
   },
   {
     title: "Sections",
-    tables: ["sections", "section_names", "sections_by_rank", "section_functions"],
+    tables: ["sections", "section_names", "sections_by_rank", "section_threads", "section_functions"],
     charts: tables => [sectionBars(tables)],
   },
 ];
