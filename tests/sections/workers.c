@@ -3,6 +3,7 @@
  *
  *     workers        a pool of three, made in section "warm"; in "work" worker i works 20 (i + 1) ms, and each 30 ms between sections; "outer" is around, "inner" in it; "born" has two threads, one
  *                    after the other; "both" is open on two of them while the third works
+ *     workers sheet  section "sheet" alone, in which worker i works 20 (i + 1) ms, and counts (i + 1) times what COUNTS says: "2:1000,3:500" are 1,000 of event 2 and 500 of event 3
  *     workers short  20,000 instances of "short" of some 10 us each, the pool being at work */
 #define _GNU_SOURCE
 #include "fvmpi.h"
@@ -11,6 +12,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +49,20 @@ static void count(unsigned long number)
         fake_count(1, number);
 }
 
+/* Of each kind of event as many as COUNTS says, so many times. */
+static void count_kinds(unsigned long times)
+{
+    const char *at = getenv("COUNTS");
+
+    while (at && *at && fake_count) {
+        char *end;
+        unsigned kind = (unsigned)strtoul(at, &end, 10);
+
+        fake_count(kind, times * strtoul(end + 1, &end, 10));
+        at = *end ? end + 1 : end;
+    }
+}
+
 static void *worker(void *arg)
 {
     int i = (int)(intptr_t)arg;
@@ -60,7 +76,10 @@ static void *worker(void *arg)
             fvmpi_section_begin("both", 0, 0);
         pthread_barrier_wait(&ready);
         worked_ns[i] = burn(milliseconds[i]);
-        count(1000u * (unsigned)milliseconds[i]);
+        if (getenv("COUNTS"))
+            count_kinds((unsigned long)i + 1);
+        else
+            count(1000u * (unsigned)milliseconds[i]);
         pthread_barrier_wait(&end);
         if (opens)
             fvmpi_section_end("both", 0, 0);
@@ -154,6 +173,12 @@ int main(int argc, char **argv)
     let_work(0, 0, 0);
     fvmpi_section_end("warm", 0, 0);
 
+    if (argc > 1 && !strcmp(argv[1], "sheet")) {
+        fvmpi_section_begin("sheet", 0, 0);
+        let_work(20, 40, 60);
+        fvmpi_section_end("sheet", 0, 0);
+        return 0;
+    }
     outside();
     fvmpi_section_begin("work", 0, 0);
     let_work(20, 40, 60);

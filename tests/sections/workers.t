@@ -112,6 +112,102 @@ def counts(run, data):
             )
 
 
+# Of Sapphire Rapids: numbers that worker i counts i times in section "sheet", by event of the stand-in
+SHEET = {
+    'UOPS_RETIRED:SLOTS': 1740000,
+    'TOPDOWN:SLOTS_P': 6000000,
+    'TOPDOWN:BACKEND_BOUND_SLOTS': 3060000,
+    'IDQ_UOPS_NOT_DELIVERED:CORE': 600000,
+    'TOPDOWN:MEMORY_BOUND_SLOTS': 2000000,
+    'TOPDOWN:BR_MISPREDICT_SLOTS': 400000,
+    'MEM_INST_RETIRED:ALL_LOADS': 300000,
+    'MEM_INST_RETIRED:ALL_STORES': 100000,
+    'BRANCH-INSTRUCTIONS': 150000,
+    'FP_ARITH_INST_RETIRED:SCALAR': 40000,
+    'FP_ARITH_INST_RETIRED:128B_PACKED_DOUBLE': 20000,
+    'FP_ARITH_INST_RETIRED:4_FLOPS': 30000,
+    'FP_ARITH_INST_RETIRED:8_FLOPS': 50000,
+    'L1D:REPLACEMENT': 10000,
+}
+PARTS = {
+    'work_s': 0.29,
+    'mispredicted_s': 4 / 60,
+    'restarts_s': 2 / 60,
+    'fetch_s': 0.1,
+    'memory_s': 20 / 60,
+    'core_s': 10.6 / 60,
+    'untold_s': 0,
+}
+REST = ['thrown_away_s', 'late_fetch_s', 'narrow_fetch_s', 'backend_s']
+RATES = {
+    'ipc': 1,
+    'l1_busy': 4 / 50,
+    'l2_busy': 1 / 100,
+    'load_share': 0.3,
+    'store_share': 0.1,
+    'branch_share': 0.15,
+    'fp_scalar_share': 0.04,
+    'fp_vector_share': 0.1,
+    'rest_share': 0.31,
+    'l1d_miss_share': 1 / 30,
+    'flop_of_peak': (40 + 2 * 20 + 4 * 30 + 8 * 50) / 1000 / 32,
+}
+NULL = ['integer_share', 'fp_share', 'memory_busy', 'itlb_misses_per_1000']
+
+
+def played(program, events, env):
+    """Of another processor: the library gets the list that `fvmpi run` would have made there."""
+    names = ['INSTRUCTIONS', 'CYCLES'] + [
+        '{}@4:{}:0:0:2:0'.format(name, number + 2) for number, name in enumerate(events)
+    ]
+    counts = ['1:1000000', '0:1000000'] + ['{}:{}'.format(i + 2, n) for i, n in enumerate(events.values())]
+    given = ['FVMPI_COUNTERS=@spr,' + ','.join(names), 'FVMPI_COUNTERS_SHARED=1', 'COUNTS=' + ','.join(counts)]
+    directory = os.path.join(harness.scratch('exp'), 'e')
+    run = harness.run(
+        [harness.FVMPI, 'run', '-q', '-o', directory, '--mpi', 'serial', 'env', *given, program, 'sheet'],
+        env=env,
+        directory=directory,
+    ).ended(0)
+    return run, plainly(run.report().data)
+
+
+def near(what, found, wanted):
+    check(
+        found is not None and abs(found - wanted) <= 1e-6 * max(abs(wanted), 1e-3),
+        '{}: {} is not {}',
+        what,
+        found,
+        wanted,
+    )
+
+
+def sheet(data):
+    measured, rows = threads(data, 'sheet'), {row['thread']: row for row in section(data, 'sheet')['sheet']}
+    equal('threads', sorted(rows), [0, 1, 2, 3])
+    most = max(row['cpu_s'] for row in measured.values())
+    for thread, row in rows.items():
+        near('time', row['time_s'], measured[thread]['time_s'])
+        parts = [row[key] for key in [*PARTS, *REST, 'kernel_s', 'off_cpu_s'] if row[key] is not None]
+        near('parts of thread {} add up'.format(thread), sum(parts), row['time_s'])
+        near('kernel', row['kernel_s'], measured[thread]['system_s'])
+        near('balance', row['load_balance'], measured[thread]['cpu_s'] / most)
+        for key in NULL + REST:
+            equal(key, row[key], None)
+        if not thread:  # it counted nothing
+            near('untold', row['untold_s'], measured[0]['user_s'])
+            continue
+        for key, share in PARTS.items():
+            near(key, row[key], share * measured[thread]['user_s'])
+        for key, value in RATES.items():
+            near(key, row[key], value)
+    mix = [key for key in RATES if key.endswith('_share') and key != 'l1d_miss_share']
+    near('the mix of instructions is 100 %', sum(rows[1][key] for key in mix), 1)
+    equal('mark', {row['mark'] for row in rows.values()}, {None, 'half of the slots wait for data or for units'})
+    balances = sorted(row['instruction_balance'] for row in rows.values())
+    for found, wanted in zip(balances, (0, 1 / 3, 2 / 3, 1)):
+        near('balance of instructions', found, wanted)
+
+
 def main():
     tap = harness.Tap()
     env = harness.fake_pmu()
@@ -160,6 +256,25 @@ def main():
             'text: {}',
             text,
         )
+    with tap.test(
+        'the sheet of a section: causes of stalls in seconds that add up, rates, mix of instructions, balance'
+    ):
+        run, data = played(program, SHEET, env)
+        sheet(data)
+        text = harness.run([harness.FVMPI, 'report', '--width', '240', run.directory]).ended(0).out
+        check(re.search(r'^Sheets of sections', text, re.M), 'text: {}', text)
+    with tap.test('what top-down does not divide, or tells nothing of, is a part of its own'):
+        few = {name: SHEET[name] for name in list(SHEET)[:4]}
+        for row in section(played(program, few, env)[1], 'sheet')['sheet']:
+            if row['thread']:
+                user_s = row['time_s'] - row['kernel_s'] - row['off_cpu_s']
+                near('back end', row['backend_s'], 0.51 * user_s)
+                near('thrown away', row['thrown_away_s'], 0.1 * user_s)
+                equal('level 2', (row['memory_s'], row['mispredicted_s']), (None, None))
+        none = {'L1D:REPLACEMENT': 10000}
+        for row in section(played(program, none, env)[1], 'sheet')['sheet']:
+            near('untold', row['untold_s'], row['time_s'] - row['kernel_s'] - row['off_cpu_s'])
+            equal('work', row['work_s'], None)
     tap.done()
 
 

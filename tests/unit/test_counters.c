@@ -146,10 +146,12 @@ static void groups(void **state)
 
 static double one(const void *context, const char *name, size_t length)
 {
-    static const char *const others[] = { "time", "thread_time", "width", "granules", "flops" };
+    static const char *const others[] = {
+        "time", "thread_time", "width", "granules", "flops", "l1_accesses", "l2_bytes"
+    };
     bool *good = (bool *)(uintptr_t)context;
 
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 7; i++)
         if (strlen(others[i]) == length && !memcmp(others[i], name, length))
             return 1;
     if (!fv_quantity_named(name, length))

@@ -189,7 +189,11 @@ static bool is_number(const struct place *p, const char *name, size_t length, do
     const struct {
         const char *name;
         unsigned value;
-    } numbers[] = { { "width", row->width }, { "granules", row->granules }, { "flops", row->flops } };
+    } numbers[] = { { "width", row->width },
+                    { "granules", row->granules },
+                    { "flops", row->flops },
+                    { "l1_accesses", row->l1_accesses },
+                    { "l2_bytes", row->l2_bytes } };
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (is_name(name, length, numbers[i].name)) {
@@ -471,4 +475,9 @@ void fv_counts_set_peak(struct fv_counts *v, const char *metric, double peak)
     for (size_t i = 0; i < v->metric_count; i++)
         if (!strcmp(v->metrics[i].row->name, metric))
             v->metrics[i].peak = peak;
+}
+
+bool fv_counts_have_slots(const struct fv_counts *v)
+{
+    return metric_named(v, 0, "backend_bound") || metric_named(v, 0, "frontend_bound");
 }

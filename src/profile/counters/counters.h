@@ -124,6 +124,8 @@ void fv_counts_join(struct fv_counts *to, const struct fv_counts *from, const ui
 /* Computes sums and metrics. */
 void fv_counts_finish(struct fv_counts *view, size_t rank_count);
 void fv_counts_release(struct fv_counts *view);
+/* Is it known what became of the processor's slots, or cycles, in anything? */
+bool fv_counts_have_slots(const struct fv_counts *view);
 /* The peak of a metric, which was measured elsewhere. */
 void fv_counts_set_peak(struct fv_counts *view, const char *metric, double peak);
 

@@ -671,7 +671,7 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
         MESSAGES_OF("messages_below_1m", "< 1M", 2), MESSAGES_OF("messages_1m_and_above", ">= 1M", 3),                 \
         FAULT_COLUMNS(struct fv_section_view)
 
-extern const struct fv_relation fv_section_threads_relation;
+extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation;
 static const struct fv_column_def section_columns[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "id", items, "Index in this list, from 0."),
     { "section", "section", "", "Name of the section, cut to 63 bytes. `all` is the whole program.",
@@ -689,6 +689,7 @@ static const struct fv_column_def section_columns[] = {
     { "costpaths", "cost paths", "", "", FV_NEST(costpaths) },
     { "per_rank", "by rank", "", "", FV_NEST(ranks) },
     { "per_thread", "by thread", "", "", FV_NEST(fv_section_threads_relation) },
+    { "sheet", "sheet", "", "", FV_NEST(fv_section_sheet_relation) },
 };
 static const struct fv_relation sections_relation = {
     .recorded_by = "sections in the program, fvmpi_section_begin()",

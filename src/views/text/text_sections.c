@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections that the program marks, and the whole program. */
+#include "profile/counters/counters.h"
 #include "profile/samples/cost_profile.h"
 #include "profile/sections/sections.h"
 #include "views/text/text.h"
@@ -134,6 +135,30 @@ static void put_threads(const struct fv_page *p, const struct fv_profile *v, con
                               "while it was open; ~: for part of the time, as reading all would cost over 1 %"
                             : "of the rank that was longest in it; *: it opened the section. Others were measured "
                               "while it was open");
+    fv_text_table_end(&t, "thread", " of sections");
+}
+
+/* Of the rank that was longest in each section, as far as causes of stalls are known. */
+static void put_sheets(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
+{
+    const struct fv_sections_view *s = fv_model_sections(v->model);
+    struct fv_text_table t;
+
+    if (!fv_counts_have_slots(fv_model_counts(v->model)))
+        return;
+    fv_text_table_begin(&t, p, v, "section_sheet");
+    hide_numbers(&t, s, in_table);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fv_section_view *of = &s->items[i];
+
+        for (uint32_t k = 0; in_table[i] && k < of->members; k++)
+            if (s->members[of->first_member + k].rank == of->value[FV_SECTION_ELAPSED].max_rank)
+                fv_sheet_add(&t.sheet, of, &s->members[of->first_member + k], FV_PLAIN);
+    }
+    if (t.sheet.table.rows)
+        fv_page_heading(p, "Sheets of sections",
+                        "where the time of each thread went, in seconds that add up to its time, and how busy caches "
+                        "were, of the rank that was longest in the section");
     fv_text_table_end(&t, "thread", " of sections");
 }
 
@@ -300,6 +325,7 @@ FV_TEXT_SECTION(sections)
     put_short(p, s, in_table);
     put_losses(p, l);
     put_threads(p, v, in_table);
+    put_sheets(p, v, in_table);
     put_calls(p, v, in_table);
     put_costs(p, v, in_table);
     free(in_table);
