@@ -8,7 +8,7 @@
 /* rt */
 extern const struct fv_layer fv_python_layer, fv_exits_layer, fv_fatal_layer, fv_call_layer, fv_events_layer,
     fv_bus_layer, fv_signals_layer, fv_sections_layer, fv_switches_layer, fv_counters_layer, fv_counters_end_layer,
-    fv_usage_layer, fv_turns_layer;
+    fv_counters_others_layer, fv_usage_layer, fv_turns_layer;
 extern const struct fv_layer fv_sampler_layer;                                                     /* sampler */
 extern const struct fv_layer fv_threads_layer;                                                     /* threads */
 extern const struct fv_layer fv_annotations_layer;                                                 /* annotations */
@@ -29,6 +29,7 @@ const struct fv_layer *const fv_layers[] = {
     &fv_sampler_layer,
     &fv_signals_layer,
     &fv_counters_layer,
+    &fv_counters_others_layer,
     &fv_sections_layer,     /* a thread's last section ends before its last event */
     &fv_counters_end_layer, /* what it counted in sections is told by then */
     &fv_annotations_layer,

@@ -149,6 +149,7 @@ function cycleBars(tables) {
   tables
     .get("counter_metric_threads")
     .all()
+    .filter(of => of.section === "all")
     .forEach(of => {
       const key = of.rank + "." + of.thread;
 
@@ -171,6 +172,51 @@ function cycleBars(tables) {
     rows,
     parts.map(([, colour, words]) => [colour, words]),
     "for each thread: share of the processor's slots (top-down); if slots are not counted, of the cycles. IPC: instructions per cycle",
+  );
+}
+
+const SHEET_PARTS = [
+  ["compute", "work", ["work_s"]],
+  ["poor", "thrown away", ["mispredicted_s", "restarts_s", "thrown_away_s"]],
+  ["threads", "waiting for instructions", ["late_fetch_s", "narrow_fetch_s", "fetch_s"]],
+  ["wait", "for memory", ["memory_s"]],
+  ["mpi", "for units, or the back end as a whole", ["core_s", "backend_s"]],
+  ["good", "in user mode, not told", ["untold_s"]],
+  ["most", "in the kernel", ["kernel_s"]],
+  ["quiet", "without a processor", ["off_cpu_s"]],
+];
+const SHEET_RATES = [
+  ["ipc", "IPC", value => digits(value)],
+  ["l1_busy", "L1", value => percent(value)],
+  ["l2_busy", "L2", value => percent(value)],
+  ["memory_busy", "memory", value => percent(value)],
+];
+
+/* Cycle accounting of each thread of a section, in seconds, and how busy caches were. */
+function sheetBars(tables) {
+  const rows = tables
+    .get("section_sheet")
+    .all()
+    .filter(of => of.section !== "all" && of.off_cpu_s !== null && of.work_s !== null);
+  const sum = (of, keys) => keys.reduce((all, key) => all + (of[key] || 0), 0);
+  const parts = SHEET_PARTS.filter(([, , keys]) => rows.some(of => sum(of, keys) > 0));
+  const rates = of =>
+    SHEET_RATES.filter(([key]) => of[key] !== null).map(([key, word, say]) => word + " " + say(of[key]));
+
+  return lying(
+    "sheets",
+    "Where the time of sections went",
+    rows.map(of => ({
+      label: [
+        of.section + (of.number ? " " + of.number : "") + ", rank " + of.rank + ", thread " + of.thread,
+        ...rates(of),
+      ].join(", "),
+      value: seconds(of.time_s),
+      parts: parts.map(([colour, , keys]) => [sum(of, keys), colour]),
+      pick: () => selection.toggle("rank", of.rank),
+    })),
+    parts.map(([colour, words]) => [colour, words]),
+    "for each thread: parts of its time in the section (top-down). L1, L2, memory: how busy they were",
   );
 }
 

@@ -90,8 +90,8 @@ const SUBJECTS = [
   },
   {
     title: "Sections",
-    tables: ["sections", "section_names", "sections_by_rank", "section_functions"],
-    charts: tables => [sectionBars(tables)],
+    tables: ["sections", "section_names", "sections_by_rank", "section_threads", "section_sheet", "section_functions"],
+    charts: tables => [sectionBars(tables), sheetBars(tables)],
   },
 ];
 

@@ -392,7 +392,7 @@ const struct fv_option fv_option_table[] = {
       .parse = parse_events, .offset = FIELD(events) },
     { .variable = "FVMPI_COUNTERS", .flag = "--counters", .argument = "LIST", .value = "",
       .help = "count events over each whole thread and in sections. LIST has groups (statistics, cache, tlb, memory, "
-              "simd, stalls, frontend, backend, ports, speculation, branches, software) and libpfm4's names, "
+              "simd, mix, stalls, frontend, backend, ports, speculation, branches, software) and libpfm4's names, "
               "separated by commas. --counters help lists the groups, their events on this machine, and what is "
               "unavailable",
       .parse = parse_counters, .offset = FIELD(counters) },

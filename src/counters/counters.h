@@ -33,12 +33,14 @@ enum fv_processor_kind {
 struct fv_processor_row {
     const char *name; /* "zen4" */
     const char *doc;
-    const char *pmus;  /* libpfm4's names of it, with blanks between; the first one is used by tests */
-    unsigned width;    /* operations that it can take on in a cycle: top-down's slots, and the peak of IPC as far as
-                        * one instruction is one; 0: not known */
-    unsigned granules; /* of 128 bits in a vector of SVE; 0: it has none */
-    unsigned flops;    /* double-precision operations in a cycle, at most: its units for multiply-adds at full width,
-                        * each as two; of families whose members differ the largest; 0: not known */
+    const char *pmus;     /* libpfm4's names of it, with blanks between; the first one is used by tests */
+    unsigned width;       /* operations that it can take on in a cycle: top-down's slots, and the peak of IPC as far as
+                           * one instruction is one; 0: not known */
+    unsigned granules;    /* of 128 bits in a vector of SVE; 0: it has none */
+    unsigned flops;       /* double-precision operations in a cycle, at most: its units for multiply-adds at full width,
+                           * each as two; of families whose members differ the largest; 0: not known */
+    unsigned l1_accesses; /* loads and stores that the first-level data cache takes on in a cycle, at most */
+    unsigned l2_bytes;    /* from the second level into the first one in a cycle, at most; 0: not known */
 };
 extern const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS];
 /* By its own name, or one of libpfm4's; FV_ANY_PROCESSOR: not known. */
@@ -68,7 +70,7 @@ const struct fv_counter_group *fv_counter_group_named(const char *name, size_t l
 struct fv_metric_row {
     const char *group, *name, *title, *unit, *doc;
     const char *formulas; /* of quantities and time (of the longest thread, s), thread_time (of all), width, granules,
-                           * flops; tried in this order, ; between: the first whose
+                           * flops, l1_accesses, l2_bytes; tried in this order, ; between: the first whose
                            * quantities are all known */
 };
 extern const struct fv_metric_row fv_metric_rows[];

@@ -9,21 +9,23 @@
 
 /* Width, granules of SVE, flops in a cycle: the last are what two (Neoverse V2: four) units for multiply-adds do, of
  * 512, 256 or 128 bits (WikiChip, "flops"; the vendors' optimization guides). */
+/* Accesses of the first level: load and store units (Intel's and Arm's optimization guides, AMD's "Software
+ * Optimization Guide" of each family); bytes from the second level: the same, of Arm not published for these cores. */
 /* A row is to be seen as one. */
 /* clang-format off */
 const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS] = {
-    [FV_ANY_PROCESSOR] = { "generic", "any other: the kernel's generic events", "perf", 0, 0, 0 },
-    [FV_SKL] = { "skl", "Intel Skylake, Cascade Lake", "skl skx clx", 4, 0, 32 },
-    [FV_ICL] = { "icl", "Intel Ice Lake", "icl icx", 5, 0, 32 },
-    [FV_SPR] = { "spr", "Intel Sapphire Rapids, Emerald Rapids", "spr emr adl_glc", 6, 0, 32 },
-    [FV_ZEN2] = { "zen2", "AMD Zen 2", "amd64_fam17h_zen2", 6, 0, 16 },
-    [FV_ZEN3] = { "zen3", "AMD Zen 3", "amd64_fam19h_zen3", 6, 0, 16 },
-    [FV_ZEN4] = { "zen4", "AMD Zen 4", "amd64_fam19h_zen4", 6, 0, 16 },
-    [FV_ZEN5] = { "zen5", "AMD Zen 5", "amd64_fam1ah_zen5", 8, 0, 32 },
-    [FV_N1] = { "n1", "Arm Neoverse N1", "arm_n1", 4, 0, 8 },
-    [FV_V1] = { "v1", "Arm Neoverse V1", "arm_v1", 8, 2, 16 },
-    [FV_N2] = { "n2", "Arm Neoverse N2", "arm_n2", 5, 1, 8 },
-    [FV_V2] = { "v2", "Arm Neoverse V2", "arm_v2", 8, 1, 16 },
+    [FV_ANY_PROCESSOR] = { "generic", "any other: the kernel's generic events", "perf", 0, 0, 0, 0, 0 },
+    [FV_SKL] = { "skl", "Intel Skylake, Cascade Lake", "skl skx clx", 4, 0, 32, 3, 64 },
+    [FV_ICL] = { "icl", "Intel Ice Lake", "icl icx", 5, 0, 32, 4, 64 },
+    [FV_SPR] = { "spr", "Intel Sapphire Rapids, Emerald Rapids", "spr emr adl_glc", 6, 0, 32, 5, 64 },
+    [FV_ZEN2] = { "zen2", "AMD Zen 2", "amd64_fam17h_zen2", 6, 0, 16, 3, 32 },
+    [FV_ZEN3] = { "zen3", "AMD Zen 3", "amd64_fam19h_zen3", 6, 0, 16, 3, 32 },
+    [FV_ZEN4] = { "zen4", "AMD Zen 4", "amd64_fam19h_zen4", 6, 0, 16, 3, 32 },
+    [FV_ZEN5] = { "zen5", "AMD Zen 5", "amd64_fam1ah_zen5", 8, 0, 32, 4, 64 },
+    [FV_N1] = { "n1", "Arm Neoverse N1", "arm_n1", 4, 0, 8, 2, 0 },
+    [FV_V1] = { "v1", "Arm Neoverse V1", "arm_v1", 8, 2, 16, 3, 0 },
+    [FV_N2] = { "n2", "Arm Neoverse N2", "arm_n2", 5, 1, 8, 3, 0 },
+    [FV_V2] = { "v2", "Arm Neoverse V2", "arm_v2", 8, 1, 16, 3, 0 },
 };
 /* clang-format on */
 
@@ -32,6 +34,7 @@ const struct fv_processor_row fv_processor_rows[FV_PROCESSOR_KINDS] = {
 #define NEOVERSE(text) [FV_N1] = (text), [FV_V1] = (text), [FV_N2] = (text), [FV_V2] = (text)
 #define SVE(text)      [FV_V1] = (text), [FV_N2] = (text), [FV_V2] = (text)
 #define FP             "FP_ARITH_INST_RETIRED:"
+#define FPU            "RETIRED_MMX_FP_INSTRUCTIONS:SSE_INSTR:MMX_INSTR:X87_INSTR"
 #define L2             "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:"
 #define WALKS          "L1_DTLB_MISS:TLB_RELOAD_4K_L2_MISS:TLB_RELOAD_2M_L2_MISS"
 
@@ -91,6 +94,9 @@ const struct fv_quantity fv_quantities[] = {
     { "simd_instructions", "instructions of Advanced SIMD", { ANY = "-", NEOVERSE("ASE_SPEC") } },
     { "fp_instructions", "scalar floating-point instructions", { ANY = "-", NEOVERSE("VFP_SPEC") } },
     { "sve_instructions", "instructions of SVE", { ANY = "-", SVE("SVE_INST_SPEC") } },
+    { "fpu_instructions", "floating-point and vector instructions: x87, MMX, SSE and AVX, on AMD",
+      { ANY = "-", [FV_ZEN2] = FPU, [FV_ZEN3] = FPU, [FV_ZEN4] = FPU } },
+    { "int_instructions", "integer instructions: arithmetic, logic, addresses", { ANY = "-", NEOVERSE("DP_SPEC") } },
     { "fp_vector_ops", "operations of the processor for vectors",
       { ANY = "-", [FV_ZEN4] = "RETIRED_FP_OPS_BY_TYPE:VECTOR_ALL", [FV_ZEN5] = "RETIRED_FP_OPS_BY_TYPE:VECTOR_ALL" } },
     { "fp_scalar_ops", "for single numbers",
@@ -161,6 +167,8 @@ const struct fv_counter_group fv_counter_groups[] = {
     { "memory", "lines from memory, loads and stores", "instructions cycles memory_lines loads stores" },
     { "simd", "part of the work done by vectors", "instructions cycles fp_scalar fp_2 fp_4 fp_8 simd_instructions "
                                              "fp_instructions sve_instructions fp_vector_ops fp_scalar_ops" },
+    { "mix", "instructions by kind; together with simd on Intel and Arm",
+      "instructions cycles loads stores branches fpu_instructions int_instructions" },
     { "stalls", "top-down, level 1: what became of the slots of the processor",
       "instructions cycles slots slots_undelivered slots_backend slots_issued slots_retired recovery_cycles "
       "frontend_cycles backend_cycles" },
@@ -231,6 +239,12 @@ const struct fv_metric_row fv_metric_rows[] = {
     { "cache", "memory_lines_per_1000", "lines from memory", "ratio",
       "Lines missing in all caches per 1,000 instructions.",
       "1000 * memory_lines / instructions" },
+    { "cache", "l2_busy", "L2 busy", "share",
+      "Lines that came into the first level, as a share of what the path from the second level can carry in the "
+      "cycles. Lines from beyond the second level are included.", "64 * l1d_misses / (l2_bytes * cycles)" },
+    { "cache", "l2_read_rate", "from L2", "B/s",
+      "64 bytes for each line that came into the first level, of all threads, divided by the time of the longest "
+      "thread. Peak: the widest path at the measured clock.", "64 * l1d_misses / time" },
     { "tlb", "dtlb_misses_per_1000", "DTLB walks", "ratio", "Page table walks for data per 1,000 instructions.",
       "1000 * dtlb_misses / instructions" },
     { "tlb", "itlb_misses_per_1000", "ITLB walks", "ratio",
@@ -240,6 +254,9 @@ const struct fv_metric_row fv_metric_rows[] = {
     { "memory", "memory_read_rate", "from memory", "B/s",
       "64 bytes for each line missing in all caches, of all threads, divided by the time of the longest thread. Bytes "
       "written back are not included.", "64 * memory_lines / time" },
+    { "memory", "l1_busy", "L1 busy", "share",
+      "Loads and stores as a share of those that the first-level data cache can take in the cycles.",
+      "(loads + stores) / (l1_accesses * cycles)" },
     { "memory", "load_share", "loads", "share", "Loads per instruction.", "loads / instructions" },
     { "memory", "store_share", "stores", "share", "Stores per instruction.", "stores / instructions" },
     { "simd", "vector_share", "vectors", "share",
@@ -247,6 +264,25 @@ const struct fv_metric_row fv_metric_rows[] = {
       "(fp_2 + fp_4 + fp_8) / (fp_scalar + fp_2 + fp_4 + fp_8); fp_vector_ops / (fp_vector_ops + fp_scalar_ops); "
       "(simd_instructions + sve_instructions) / (simd_instructions + sve_instructions + fp_instructions); "
       "simd_instructions / (simd_instructions + fp_instructions)" },
+    { "mix", "fp_scalar_share", "scalar FP", "share",
+      "Scalar floating-point instructions per instruction. On Intel a multiply-add counts twice.",
+      "fp_scalar / instructions; fp_instructions / instructions" },
+    { "mix", "fp_vector_share", "vectors", "share",
+      "Vector instructions per instruction; on Intel of floating point alone, and a multiply-add counts twice.",
+      "(fp_2 + fp_4 + fp_8) / instructions; (simd_instructions + sve_instructions) / instructions; "
+      "simd_instructions / instructions" },
+    { "mix", "fp_share", "FP and vectors", "share", "Floating-point and vector instructions per instruction, on AMD.",
+      "fpu_instructions / instructions" },
+    { "mix", "integer_share", "integer", "share", "Integer instructions per instruction, on Arm.",
+      "int_instructions / instructions" },
+    { "mix", "rest_share", "rest", "share",
+      "Instructions that are neither loads, stores, branches nor counted by the metrics of floating point, vectors and "
+      "integers. On Intel and AMD an instruction that loads and computes is counted twice, so this may be too small.",
+      "1 - (loads + stores + branches + fp_scalar + fp_2 + fp_4 + fp_8) / instructions; "
+      "1 - (loads + stores + branches + fpu_instructions) / instructions; "
+      "1 - (loads + stores + branches + int_instructions + simd_instructions + sve_instructions + fp_instructions) / "
+      "instructions; "
+      "1 - (loads + stores + branches + int_instructions + simd_instructions + fp_instructions) / instructions" },
     { "stalls", "retiring", "retiring", "share",
       "Top-down: share of slots with useful operations.",
       "slots_retired / slots; slots_retired / slots_issued * " STILL " + 0 * granules; slots_retired / (width * "
@@ -324,6 +360,7 @@ static const struct {
     { "ipc", "width" },
     { "flop_rate", "flops * cycles / time" },
     { "flops_per_cycle", "flops" },
+    { "l2_read_rate", "l2_bytes * cycles / time" },
 };
 
 const char *fv_metric_peak(const struct fv_metric_row *metric)

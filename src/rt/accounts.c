@@ -45,22 +45,25 @@ static bool read_text(const char *path, char *out, size_t bytes)
     return n > 0;
 }
 
-bool fv_accounts_read_of(uint32_t tid, uint64_t of[FV_ACCOUNTS])
+bool fv_accounts_read_of(uint32_t tid, bool all, uint64_t of[FV_ACCOUNTS])
 {
     const clockid_t clock = (clockid_t)(~tid << 3 | 6); /* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel */
     unsigned long long minor = 0, major = 0;
     char path[64], text[2048];
     struct timespec cpu;
 
+    if (clock_gettime(clock, &cpu))
+        return false;
+    of[FV_ACCOUNT_CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
+    if (!all)
+        return true;
     snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
     const char *fields = read_text(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
-    if (!fields || sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %llu %*s %llu", &minor, &major) != 2 ||
-        clock_gettime(clock, &cpu))
+    if (!fields || sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %llu %*s %llu", &minor, &major) != 2)
         return false;
     snprintf(path, sizeof(path), "/proc/self/task/%u/status", tid);
     if (!read_text(path, text, sizeof(text)))
         return false;
-    of[FV_ACCOUNT_CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
     of[FV_ACCOUNT_MINOR] = minor;
     of[FV_ACCOUNT_MAJOR] = major;
     of[FV_ACCOUNT_FAULTS] = minor + major;

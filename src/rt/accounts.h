@@ -11,7 +11,7 @@
 
 /* Of the thread itself. */
 bool fv_accounts_read(uint64_t of[FV_ACCOUNTS]);
-/* Of another thread, by /proc: for the process's end. */
-bool fv_accounts_read_of(uint32_t tid, uint64_t of[FV_ACCOUNTS]);
+/* Of another thread: its CPU time by its clock, and, unless that is all, by files below /proc, which take 20 us. */
+bool fv_accounts_read_of(uint32_t tid, bool all, uint64_t of[FV_ACCOUNTS]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See counters.h. */
-#include "rt/counters.h"
+#include "rt/counters_of.h"
 #include "base/experiment.h"
 #include "rt/accounts.h"
 #include "rt/layers.h"
@@ -19,37 +19,9 @@ static struct fv_counter_event wanted[FV_COUNTERS];
 static struct fv_perf_event events[FV_COUNTERS]; /* the same, to be opened */
 static uint8_t account[FV_COUNTERS];             /* enum fv_perf_account */
 static unsigned wanted_count;
-static bool have_any; /* the last to be set: then others count, too */
-static bool have_accounts;
+static bool have_any;                            /* the last to be set: then others count, too */
+static bool have_accounts, have_files;           /* any; and such as stand in files of other threads */
 static bool have_processor, have_processor_only; /* events of the processor are opened; and no others */
-
-struct fv_counter_reading {
-    struct fv_perf_count at[FV_COUNTERS];
-};
-
-struct fv_thread_counters {
-    struct fv_event_fd event[FV_COUNTERS]; /* -1: it is not opened */
-    const volatile struct perf_event_mmap_page *page[FV_COUNTERS];
-    bool direct;                     /* by these */
-    bool is_due;                     /* to be written into the file */
-    bool unknown;                    /* they could not be opened */
-    struct fv_counter_values *whole; /* in the file */
-    struct fv_counter_values before; /* of threads before that had this struct */
-    struct fv_counter_values *life;  /* of this one, in the file; NULL: it is not asked for, or there was no room */
-    struct fv_counter_values kept;   /* of this one, what was forgotten in `whole` */
-    struct fv_counter_reading now;   /* the last one; what cannot be read stays */
-    struct fv_counter_reading begun, entered;
-    uint64_t in_mpi[FV_COUNTERS];
-    uint64_t begun_ticks;
-    struct fv_tail tail, phases;
-    struct fv_map regions; /* struct region */
-};
-
-struct fv_counter_span {
-    struct fv_counter_values *sum; /* in the file */
-    struct fv_counter_reading since;
-    uint64_t in_mpi_since[FV_COUNTERS];
-};
 
 /* Of OpenMP. What there is no room for is missing in the report. */
 struct region {
@@ -146,6 +118,7 @@ static bool find_out(const char *list)
         have_processor_only = have_processor_only && !(is_opened && is_software);
         any = any || !wanted[i].refusal;
         have_accounts = have_accounts || account[i];
+        have_files = have_files || (account[i] && account[i] != FV_ACCOUNT_CPU_NS);
     }
     return any;
 }
@@ -182,6 +155,16 @@ static bool write_events(void)
     return true;
 }
 
+bool fv_counters_are_on(void)
+{
+    return __atomic_load_n(&have_any, __ATOMIC_ACQUIRE);
+}
+
+unsigned fv_counters_wanted(void)
+{
+    return wanted_count;
+}
+
 /* ---- reading ---- */
 
 static void put_accounts(const uint64_t of[FV_ACCOUNTS], struct fv_counter_reading *out)
@@ -189,6 +172,15 @@ static void put_accounts(const uint64_t of[FV_ACCOUNTS], struct fv_counter_readi
     for (unsigned i = 0; i < wanted_count; i++)
         if (account[i])
             out->at[i] = (struct fv_perf_count){ of[account[i]], of[FV_ACCOUNT_CPU_NS], of[FV_ACCOUNT_CPU_NS] };
+}
+
+/* Faults and switches are in files. */
+void fv_counters_read_accounts_of(const struct fv_thread *t, struct fv_counter_reading *out)
+{
+    uint64_t of[FV_ACCOUNTS] = { 0 };
+
+    if (have_accounts && fv_accounts_read_of(t->record->tid, have_files, of))
+        put_accounts(of, out);
 }
 
 static bool is_opened(unsigned i)
@@ -223,7 +215,7 @@ static bool read_group(const struct fv_thread_counters *c, unsigned first, struc
     return true;
 }
 
-static bool read_groups(const struct fv_thread_counters *c, struct fv_counter_reading *out)
+bool fv_counters_read_groups(const struct fv_thread_counters *c, struct fv_counter_reading *out)
 {
     int last = -1;
     bool good = true;
@@ -240,7 +232,7 @@ static bool read_groups(const struct fv_thread_counters *c, struct fv_counter_re
 /* By the thread itself: what the processor counts, .. */
 static void take_events(struct fv_thread_counters *c)
 {
-    if (!(c->direct && read_directly(c, &c->now)) && !c->unknown && !read_groups(c, &c->now))
+    if (!(c->direct && read_directly(c, &c->now)) && !c->unknown && !fv_counters_read_groups(c, &c->now))
         c->whole->flags |= FV_COUNTERS_CUT;
 }
 
@@ -256,10 +248,10 @@ static void take(struct fv_thread_counters *c)
 
 /* ---- sums ---- */
 
-static void add_difference(struct fv_counter_values *sum, const struct fv_counter_reading *now,
-                           const struct fv_counter_reading *since, unsigned count)
+void fv_counters_add(struct fv_counter_values *sum, const struct fv_counter_reading *now,
+                     const struct fv_counter_reading *since)
 {
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < wanted_count; i++) {
         const struct fv_perf_count *n = &now->at[i], *s = &since->at[i];
 
         sum->at[i].count += n->value > s->value ? n->value - s->value : 0;
@@ -272,7 +264,7 @@ static void add_difference(struct fv_counter_values *sum, const struct fv_counte
 static void add_begun(struct fv_counter_values *sum, const struct fv_thread_counters *c,
                       const struct fv_counter_reading *now, uint64_t ticks)
 {
-    add_difference(sum, now, &c->begun, wanted_count);
+    fv_counters_add(sum, now, &c->begun);
     for (unsigned i = 0; i < wanted_count; i++)
         sum->at[i].in_mpi += c->in_mpi[i];
     sum->ticks += ticks > c->begun_ticks ? ticks - c->begun_ticks : 0;
@@ -292,18 +284,18 @@ static void put(struct fv_counter_values *to, const struct fv_counter_values *be
     __atomic_store_n(&to->last, ticks, __ATOMIC_RELEASE);
 }
 
-static unsigned unknown_flags(const struct fv_thread_counters *c)
+unsigned fv_counters_unknown_flags(const struct fv_thread_counters *c)
 {
     return (c->whole->flags & FV_COUNTERS_CUT) | (c->unknown ? (unsigned)FV_COUNTERS_UNKNOWN : 0u);
 }
 
 /* The whole thread until the reading. */
-static void put_whole(struct fv_thread_counters *c, const struct fv_counter_reading *now)
+void fv_counters_put_whole(struct fv_thread_counters *c, const struct fv_counter_reading *now)
 {
     put(c->whole, &c->before, c, now);
     if (!c->life)
         return;
-    c->life->flags |= unknown_flags(c);
+    c->life->flags |= fv_counters_unknown_flags(c);
     put(c->life, &c->kept, c, now);
 }
 
@@ -312,7 +304,7 @@ void fv_counters_update(struct fv_thread *t)
     int saved = errno;
 
     take(t->counters);
-    put_whole(t->counters, &t->counters->now);
+    fv_counters_put_whole(t->counters, &t->counters->now);
     errno = saved;
 }
 
@@ -394,13 +386,13 @@ static void begin_counted(struct fv_thread_counters *c, struct fv_counter_span *
 static void end_counted(struct fv_thread_counters *c, struct fv_counter_span *of, uint64_t ticks)
 {
     take(c);
-    add_difference(of->sum, &c->now, &of->since, wanted_count);
+    fv_counters_add(of->sum, &c->now, &of->since);
     for (unsigned i = 0; i < wanted_count; i++)
         of->sum->at[i].in_mpi += c->in_mpi[i] - of->in_mpi_since[i];
-    of->sum->flags |= unknown_flags(c);
+    of->sum->flags |= fv_counters_unknown_flags(c);
     of->sum->ticks += ticks;
     __atomic_store_n(&of->sum->last, fv_ticks(), __ATOMIC_RELEASE);
-    put_whole(c, &c->now);
+    fv_counters_put_whole(c, &c->now);
 }
 
 void fv_counters_begin(struct fv_thread *t, uint32_t section, struct fv_counter_span **of)
@@ -718,30 +710,6 @@ static void update_self(struct fv_thread *t)
         fv_counters_update(t);
 }
 
-/* Threads that are still there, such as those of a pool, do not tell any more. */
-void fv_counters_update_all(struct fv_thread *self)
-{
-    uint64_t signals, of[FV_ACCOUNTS];
-
-    if (!have_any || !fv_lock_is_free(&fv_rt.lock))
-        return;
-    update_self(self);
-    signals = fv_lock_sigsave(&fv_rt.lock);
-    for (struct fv_thread *t = fv_rt.threads; t; t = t->next_all) {
-        struct fv_thread_counters *c = t->counters;
-
-        if (t == self || !c || !__atomic_load_n(&c->begun_ticks, __ATOMIC_ACQUIRE))
-            continue;
-        struct fv_counter_reading now = c->now;
-        if (!c->unknown)
-            read_groups(c, &now);
-        if (have_accounts && fv_accounts_read_of(t->record->tid, of))
-            put_accounts(of, &now);
-        put_whole(c, &now);
-    }
-    fv_unlock_sigrestore(&fv_rt.lock, signals);
-}
-
 /* Their events are the parent's. */
 static void in_child(struct fv_thread *self)
 {
@@ -767,6 +735,5 @@ const struct fv_layer fv_counters_layer = { .at = { [FV_AT_START] = start,
                                                     [FV_AT_THREAD_BEGIN] = thread_begins,
                                                     [FV_AT_FORGET] = forget,
                                                     [FV_AT_FINALIZE] = update_self,
-                                                    [FV_AT_EXIT] = fv_counters_update_all,
                                                     [FV_AT_FORK] = in_child } };
 const struct fv_layer fv_counters_end_layer = { .at = { [FV_AT_THREAD_END] = thread_ends } };

@@ -32,6 +32,15 @@ void fv_counters_begin(struct fv_thread *thread, uint32_t section, struct fv_cou
 void fv_counters_end(struct fv_thread *thread, struct fv_counter_span *of, uint64_t ticks);
 void fv_counters_clear(struct fv_thread *thread, struct fv_counter_span *of);
 
+/* Are events counted? Others' are read under fv_rt.lock, by which their descriptors stay open. */
+bool fv_counters_are_on(void);
+/* Of another thread, while a section is open on this one: *of is made by the first that finds room. Was the thread
+ * there at the begin? Else all that it counted so far is in it. */
+void fv_counters_other_begin(const struct fv_thread *thread, struct fv_counter_span **of);
+void fv_counters_other_end(const struct fv_thread *thread, uint32_t section, struct fv_counter_span **of,
+                           bool was_there, uint64_t ticks);
+void fv_counters_other_clear(struct fv_counter_span *of);
+
 /* The thread has counters: what it counts until its end is of the phase that its life is in (fv_thread_life.id), too.
  * Once, when it begins. */
 void fv_counters_life(struct fv_thread *thread, uint32_t life);

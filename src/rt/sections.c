@@ -11,6 +11,7 @@
 #include "rt/events.h"
 #include "rt/layers.h"
 #include "rt/section_sets.h"
+#include "rt/section_threads.h"
 #include "rt/tail.h"
 #include "rt/usage.h"
 
@@ -32,6 +33,8 @@ struct slot {
     struct fv_section_process *process; /* likewise, with the same index */
     struct fv_octave *octave;           /* likewise: of the last instance */
     struct fv_counter_span *counted;    /* NULL: nothing is counted in it */
+    struct fv_section_span_of *span;    /* of the process; NULL: other threads are not looked at */
+    bool in_span;                       /* it has begun there */
     uint32_t id;
     int32_t number;
     uint32_t depth;                /* begins without end; 0: closed */
@@ -135,6 +138,8 @@ static FV_COLD struct slot *make_slot(struct fv_thread *t, const char *name, int
     times->section = id;
     times->ticks_min = UINT64_MAX;
     times->measured = fv_rt.options.section_cpu && level != FV_SECTION_MARKED;
+    if (times->measured)
+        slot->span = fv_section_span_of(id);
     process->section = id;
     fv_tail_commit(&s->process_tail, sizeof(*process));
     fv_tail_commit(&s->tail, sizeof(*times));
@@ -289,6 +294,21 @@ static inline void set_depth(struct slot *slot, uint32_t depth)
     __atomic_store_n(&slot->depth, depth, __ATOMIC_RELAXED);
 }
 
+static inline void begin_span(struct fv_thread *t, struct slot *slot)
+{
+    if (!slot->span)
+        return;
+    fv_section_span_begin(slot->span, t);
+    slot->in_span = true;
+}
+
+static inline void end_span(struct fv_thread *t, struct slot *slot, uint64_t now)
+{
+    if (slot->in_span)
+        fv_section_span_end(slot->span, t, now);
+    slot->in_span = false;
+}
+
 static inline void begin(struct fv_thread *t, const char *name, int number, int level)
 {
     struct fv_sections *s = t->sections;
@@ -315,6 +335,7 @@ static inline void begin(struct fv_thread *t, const char *name, int number, int 
     s->open[s->depth++] = (struct open){ slot, set };
     set_depth(slot, 1);
     t->section_set = set;
+    begin_span(t, slot);
     read_counters(t, times->measured, &times->since);
     if (times->measured)
         slot->process->since_ns = process_ns(&times->since);
@@ -415,6 +436,7 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
 
     read_counters(t, times->measured, &counters);
     uint64_t process = times->measured ? process_ns(&counters) : 0;
+    end_span(t, slot, now);
     set_depth(slot, 0);
     remove_open(t, slot);
     __atomic_store_n(&times->opened, 0, __ATOMIC_RELEASE);
@@ -570,6 +592,9 @@ static FV_COLD void repair(struct fv_thread *t)
         if (s->slots[i].depth && !is_among(s, count, &s->slots[i])) {
             set_depth(&s->slots[i], 0);
             s->slots[i].times->opened = 0;
+            if (s->slots[i].in_span)
+                fv_section_span_drop(s->slots[i].span);
+            s->slots[i].in_span = false;
         }
     t->section_set = set;
     if (!fv_current && !t->record->in_call.begin)
@@ -637,6 +662,7 @@ static void clear(struct fv_thread *t)
     struct fv_sections *s = t->sections;
     uint64_t now = fv_ticks();
 
+    fv_section_spans_forget();
     for (uint32_t i = 0; s && i < s->count; i++) {
         struct fv_section_times *times = s->slots[i].times;
 

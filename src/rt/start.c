@@ -444,6 +444,7 @@ static void end(enum fv_file_state state)
 
     fv_clock_point(&h->last);
     fv_usage_update();
+    fv_usage_update_others(fv_self);
     fv_counters_update_all(fv_self);
     uint64_t now = fv_ticks(); /* what follows takes a millisecond where others want the processor, and is of fvmpi */
     fv_usage_read_ready(&h->process_last);

@@ -85,7 +85,7 @@ static struct fv_thread *make_thread(void)
     fv_bins_init(t);
     fv_lock(&fv_rt.lock);
     t->next_all = fv_rt.threads;
-    fv_rt.threads = t;
+    __atomic_store_n(&fv_rt.threads, t, __ATOMIC_RELEASE); /* some walk along it without the lock */
     fv_unlock(&fv_rt.lock);
     return t;
 }

@@ -108,7 +108,9 @@ struct fv_thread {
     struct fv_thread *made_by; /* the thread that made this one, when it was its number `made_by_life`; NULL: not
                                 * known */
     uint32_t made_by_life;
-    struct fv_usage usage;                 /* of the thread, up to which it is in the record */
+    struct fv_usage usage;                 /* of the thread when it began, or forgot ... */
+    struct fv_usage ended;                 /* ... and of those before it; both for others: */
+    uint32_t usage_turn;                   /* odd while they change */
     uint64_t comm_handle, comm_generation; /* the communicator used last */
     struct fv_comm *comm;
     struct fv_waiting *waiting; /* in the file, from its first use on; NULL and: */

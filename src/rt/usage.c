@@ -7,11 +7,13 @@
 #include "base/process.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static void read_usage(int who, struct fv_usage *out, struct fv_usage_process *more)
@@ -201,11 +203,61 @@ void fv_usage_update(void)
     __atomic_store_n(&h->usage_ticks, now, __ATOMIC_RELEASE);
 }
 
-/* ---- of a thread, for its record ---- */
+/* ---- of a thread, for its record, and for others ---- */
+
+static void change_usage(struct fv_thread *t, struct fv_usage begun, struct fv_usage ended)
+{
+    __atomic_store_n(&t->usage_turn, t->usage_turn + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    t->usage = begun;
+    t->ended = ended;
+    __atomic_store_n(&t->usage_turn, t->usage_turn + 1, __ATOMIC_RELEASE);
+}
+
+/* At once, where getrusage() tells it up to the kernel's last tick: what is missing is in user mode most likely. */
+static void read_now(struct fv_usage *out)
+{
+    struct timespec now;
+
+    fv_usage_read_thread(out);
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now))
+        return;
+    uint64_t cpu_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (cpu_ns > out->user_ns + out->system_ns)
+        out->user_ns = cpu_ns - out->system_ns;
+}
+
+static void put_usage(const struct fv_thread *t, uint64_t user_ns, uint64_t system_ns)
+{
+    t->record->user_ns = user_ns;
+    t->record->system_ns = system_ns;
+    t->record->usage_of = t->record->threads;
+}
 
 static void thread_begins(struct fv_thread *t)
 {
-    fv_usage_read_thread(&t->usage);
+    struct fv_usage now = t->usage;
+
+    read_now(&now);
+    change_usage(t, now, t->ended);
+}
+
+static uint64_t beyond(uint64_t now, uint64_t since)
+{
+    return now > since ? now - since : 0;
+}
+
+/* With those that had its place before. The kernel may find that more of it was in the other mode. */
+static struct fv_usage usage_until(const struct fv_thread *t, const struct fv_usage *now)
+{
+    struct fv_usage sum = t->ended;
+    uint64_t cpu_ns = beyond(now->user_ns + now->system_ns, t->usage.user_ns + t->usage.system_ns),
+             user_ns = beyond(now->user_ns, t->usage.user_ns);
+
+    user_ns = user_ns < cpu_ns ? user_ns : cpu_ns;
+    sum.user_ns += user_ns;
+    sum.system_ns += cpu_ns - user_ns;
+    return sum;
 }
 
 static void thread_ends(struct fv_thread *t)
@@ -214,26 +266,84 @@ static void thread_ends(struct fv_thread *t)
 
     if (!t)
         return;
-    fv_usage_read_thread(&now);
-    t->record->user_ns += now.user_ns - t->usage.user_ns;
-    t->record->system_ns += now.system_ns - t->usage.system_ns;
-    t->record->usage_of = t->record->threads;
-    t->usage = now;
+    read_now(&now);
+    now = usage_until(t, &now);
+    put_usage(t, now.user_ns, now.system_ns);
 }
 
 static void thread_is_gone(struct fv_thread *t)
 {
     uint64_t ready;
+    struct fv_usage now = t->usage;
 
-    thread_ends(t);
-    if (t && t->record->tid != (uint32_t)getpid() && read_ready("/proc/thread-self/schedstat", &ready))
+    read_now(&now);
+    change_usage(t, now, usage_until(t, &now));
+    put_usage(t, t->ended.user_ns, t->ended.system_ns);
+    if (t->record->tid != (uint32_t)getpid() && read_ready("/proc/thread-self/schedstat", &ready))
         __atomic_fetch_add(&ended_ready_ns, ready, __ATOMIC_RELAXED);
 }
 
 static void forget_thread(struct fv_thread *t)
 {
-    fv_usage_read_thread(&t->usage);
+    struct fv_usage now = t->usage;
+
+    read_now(&now);
+    change_usage(t, now, (struct fv_usage){ 0 });
     t->record->user_ns = t->record->system_ns = 0;
+}
+
+/* Of a clock of another thread: CPUCLOCK_PROF, _VIRT and _SCHED of the kernel, with CPUCLOCK_PERTHREAD_MASK. */
+enum { TICKED = 4, USER = 5, EXACT = 6 };
+static bool read_clock(uint32_t tid, unsigned which, uint64_t *ns)
+{
+    struct timespec now;
+
+    if (clock_gettime((clockid_t)(~tid << 3 | which), &now))
+        return false;
+    *ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return true;
+}
+
+void fv_usage_read_other(const struct fv_thread *t, struct fv_usage_other *out)
+{
+    for (unsigned tries = 0; tries < 4; tries++) {
+        uint32_t turn = __atomic_load_n(&t->usage_turn, __ATOMIC_ACQUIRE);
+        struct fv_usage begun = t->usage, ended = t->ended;
+        uint64_t cpu_ns = 0, user_ns = 0, ticked_ns = 0;
+        uint64_t ended_ns = ended.user_ns + ended.system_ns, begun_ns = begun.user_ns + begun.system_ns;
+        uint32_t tid = t->record->tid;
+        bool lives = !__atomic_load_n(&t->record->end, __ATOMIC_RELAXED) && read_clock(tid, EXACT, &cpu_ns) &&
+                     read_clock(tid, USER, &user_ns) && read_clock(tid, TICKED, &ticked_ns);
+
+        *out = (struct fv_usage_other){ ended_ns, ended.user_ns, ended_ns };
+        if (lives) {
+            out->cpu_ns += beyond(cpu_ns, begun_ns);
+            out->user_ns += beyond(user_ns, begun.user_ns);
+            out->ticked_ns += beyond(ticked_ns, begun_ns);
+        }
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (!(turn & 1) && turn == __atomic_load_n(&t->usage_turn, __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+/* A pool's threads live until the process ends, and do not tell any more. */
+void fv_usage_update_others(const struct fv_thread *self)
+{
+    int saved = errno;
+
+    for (const struct fv_thread *t = __atomic_load_n(&fv_rt.threads, __ATOMIC_ACQUIRE); t; t = t->next_all) {
+        struct fv_usage_other now;
+
+        if (t == self || __atomic_load_n(&t->record->end, __ATOMIC_RELAXED))
+            continue;
+        fv_usage_read_other(t, &now);
+        uint64_t user_ns = now.user_ns < now.ticked_ns
+                               ? (uint64_t)((double)now.cpu_ns * (double)now.user_ns / (double)now.ticked_ns)
+                               : now.cpu_ns;
+        put_usage(t, user_ns, beyond(now.cpu_ns, user_ns));
+    }
+    errno = saved;
 }
 
 const struct fv_layer fv_usage_layer = { .at = { [FV_AT_THREAD_BEGIN] = thread_begins,

@@ -10,6 +10,17 @@
 void fv_usage_read(struct fv_usage *out, struct fv_usage_process *more);
 void fv_usage_read_thread(struct fv_usage *out);
 
+/* CPU time of all threads that had this struct, in ns, by any thread: exact, by the thread's clock; and what the
+ * kernel's ticks of 1 to 10 ms tell of user mode and of both, by which it is divided. Three system calls. errno
+ * changes. */
+struct fv_thread;
+struct fv_usage_other {
+    uint64_t cpu_ns, user_ns, ticked_ns;
+};
+void fv_usage_read_other(const struct fv_thread *thread, struct fv_usage_other *out);
+/* Into the records of the threads that live but `self`. At the process's end. */
+void fv_usage_update_others(const struct fv_thread *self);
+
 /* How long the main thread was ready to run and had no processor, from /proc: opens a file, so that it is for start and
  * end, and for moments as rare. */
 void fv_usage_read_ready(struct fv_usage_process *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* New threads are recorded from their start routine on: in every flavour of the library, for the samples
- * (--sample) and counters (--counters) of threads that never call MPI, and for what threads wait for (--threads).
+ * (--sample) and counters (--counters) of threads that never call MPI, for what they do while a section is open, and
+ * for what threads wait for (--threads).
  * Otherwise pthread_create() is the next one's, as if we were not there.
  *
  * The thread's function becomes ours, which attaches the thread and jumps on (a tail call: the application's
@@ -17,6 +18,7 @@
 #include "rt/layers.h"
 #include "rt/next.h"
 #include "rt/remarks.h"
+#include "rt/section_threads.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -143,7 +145,7 @@ static bool is_wanted(void)
 
     return fv_rt_on() &&
            (fv_rt.options.sample > FV_SAMPLE_CLOCK || fv_rt.options.threads || fv_rt.options.io ||
-            fv_rt.options.counters) &&
+            fv_rt.options.counters || __atomic_load_n(&fv_section_spans, __ATOMIC_RELAXED)) &&
            !in_mpi;
 }
 

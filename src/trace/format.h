@@ -241,9 +241,11 @@ enum fv_chunk_type {
     FV_CHUNK_SECTION_SETS = 31,   /* [fv_section_set, process, ids] sets of sections that were open together */
     FV_CHUNK_SECTION_TIMES = 32,  /* [fv_section_times, thread, forgotten] the thread's instances of sections */
     FV_CHUNK_SECTION_LOSSES = 33, /* [fv_section_losses, thread, one] what of its sections was not measured */
-    FV_CHUNK_EVENT_COUNTS = 38,   /* [fv_event_counts, thread] instances whose events are known, by context */
-    FV_CHUNK_OPTIONS = 39,        /* [fv_option_record, process] options that were not at their defaults; the directory
-                                   * is left out */
+    FV_CHUNK_SECTION_SPANS = 34,  /* [fv_section_span, process] sections as long as any thread had them open */
+    FV_CHUNK_SECTION_THREADS = 35, /* [fv_section_other, process] what other threads did then */
+    FV_CHUNK_EVENT_COUNTS = 38,    /* [fv_event_counts, thread] instances whose events are known, by context */
+    FV_CHUNK_OPTIONS = 39,         /* [fv_option_record, process] options that were not at their defaults; the directory
+                                    * is left out */
     FV_CHUNK_SHADOWS = 40,   /* [fv_shadow_record, process] libraries that define MPI functions in front of fvmpi */
     FV_CHUNK_TIME_BINS = 41, /* [fv_time_bins, thread, one, forgotten] what the thread did when */
     FV_CHUNK_SECTION_OCTAVES = 42, /* [fv_octave, thread, forgotten] histograms of the times of its sections'
@@ -304,6 +306,8 @@ enum fv_chunk_type {
     FV_CHUNK_COUNTER_VALUES = 98, /* [fv_counter_values, thread] what the thread counted: in the first record all of it,
                                    * then by section */
     FV_CHUNK_COUNTER_PHASES = 99, /* [fv_counter_phase, thread] what it counted in phases of threads (--threads) */
+    FV_CHUNK_COUNTER_OTHERS = 100, /* [fv_counter_other, process] what threads counted while a section was open on
+                                    * others */
     FV_CHUNK_REMARKS = 110, /* [fv_remark_record, process] what the process could not record, where no counter says
                              * so */
 };
@@ -717,6 +721,28 @@ struct fv_section_process {
     uint64_t since_ns;     /* the process's when the instance began that is open */
 };
 _Static_assert(sizeof(struct fv_section_process) == 24, "on-disk size");
+
+/* A section of the process, which is open from the first thread's begin to the last one's end. At both, the clocks of
+ * other threads are read (SECTION_THREADS), unless that has taken too long so far: then values are of a part of the
+ * time. Only sections with fv_section_times.measured have one. */
+struct fv_section_span {
+    uint32_t section, pad;           /* SECTIONS */
+    uint64_t times, ticks;           /* that it was open, and has ended: how often, how long */
+    uint64_t read_times, read_ticks; /* of them, with other threads' clocks at begin and end */
+    uint64_t cost_ticks;             /* that reading them took, in all */
+    uint64_t begun;                  /* [ticks] when the one began that is open; 0: none is, or it was not seen */
+};
+_Static_assert(sizeof(struct fv_section_span) == 56, "on-disk size");
+
+/* What a thread did in the spans of a section that were read. One that opens the section itself is in SECTION_TIMES,
+ * and that is what counts. */
+struct fv_section_other {
+    uint32_t section, thread; /* SECTIONS; fv_thread_record.id */
+    uint64_t cpu_ns;          /* CPU time by the thread's clock */
+    uint64_t user_ns;         /* by the kernel's ticks in user mode, ... */
+    uint64_t ticked_ns;       /* ... and in both, which is about cpu_ns */
+};
+_Static_assert(sizeof(struct fv_section_other) == 32, "on-disk size");
 
 /* Of a histogram of durations, in ticks, those of one octave (base/histogram.h): made when the first one falls into it.
  * A key may occur more than once. The histogram's sum is that of the instances, or less where there was no room. */

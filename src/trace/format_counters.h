@@ -71,4 +71,12 @@ struct fv_counter_phase {
 };
 _Static_assert(sizeof(struct fv_counter_phase) == 552, "on-disk size");
 
+/* What a thread counted in the spans of a section that were read (fv_section_span). One that opens the section itself
+ * has it in COUNTER_VALUES, and that is what counts. */
+struct fv_counter_other {
+    uint32_t thread, pad;         /* fv_thread_record.id */
+    struct fv_counter_values sum; /* its ticks are those of the spans */
+};
+_Static_assert(sizeof(struct fv_counter_other) == 544, "on-disk size");
+
 #endif

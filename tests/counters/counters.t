@@ -182,9 +182,14 @@ def processor(tap, kind, env):
                 if name == 'INSTRUCTIONS' and of_threads['CYCLES', r, t]
             },
         )
-        check(
-            metrics['all', 'ipc']['per_thread'] and not metrics['all', 'instruction_rate']['per_thread'],
-            'not of what is by time',
+        time_s = {(p['rank'], p['thread']): p['time_s'] for p in row['per_thread']}
+        equal(
+            'rate by thread, by its own time',
+            {
+                (p['rank'], p['thread']): round(p['metric_value'] * time_s[p['rank'], p['thread']])
+                for p in metrics['all', 'instruction_rate']['per_thread']
+            },
+            {(r, t): n for (name, r, t), n in of_threads.items() if name == 'INSTRUCTIONS'},
         )
         close('IPC of the section', metrics['work', 'ipc']['metric_value'], 2, 1e-9)
         outside = sum(work) + kind.ranks * OF_THREAD

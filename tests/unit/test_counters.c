@@ -146,10 +146,12 @@ static void groups(void **state)
 
 static double one(const void *context, const char *name, size_t length)
 {
-    static const char *const others[] = { "time", "thread_time", "width", "granules", "flops" };
+    static const char *const others[] = {
+        "time", "thread_time", "width", "granules", "flops", "l1_accesses", "l2_bytes"
+    };
     bool *good = (bool *)(uintptr_t)context;
 
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 7; i++)
         if (strlen(others[i]) == length && !memcmp(others[i], name, length))
             return 1;
     if (!fv_quantity_named(name, length))
@@ -732,10 +734,12 @@ static void different(void **state)
 static void add_counted_thread(struct fv_counts *v, uint32_t event, uint32_t rank, uint32_t thread, double value)
 {
     FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
-    v->threads[v->thread_count++] = (struct fv_counts_thread){ rank, event, thread, value, 0, false, FV_COUNTS_EXACT };
+    v->threads[v->thread_count++] = (struct fv_counts_thread){
+        .event = event, .rank = rank, .thread = thread, .value = value, .time_s = 2, .kind = FV_COUNTS_EXACT
+    };
 }
 
-/* Of each thread that counted both; not what is by time. */
+/* Of each thread that counted both; what is by time by its own. */
 static void of_threads(void **state)
 {
     static const char *const names_of[] = { "instructions", "cycles" };
@@ -763,7 +767,10 @@ static void of_threads(void **state)
         assert_int_equal(of[i].rank, i > 0);
         assert_int_equal(of[i].thread, i == 2 ? 3 : 0);
     }
-    assert_int_equal(metric_of(&v, "instruction_rate")->threads, 0);
+    const struct fv_counts_metric *rate = metric_of(&v, "instruction_rate");
+    assert_int_equal(rate->threads, 4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(is(v.thread_metrics[rate->first_thread + i].value, (double[]){ 450, 350, 100, 25 }[i]));
     fv_counts_release(&v);
 }
 

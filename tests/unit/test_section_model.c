@@ -149,6 +149,69 @@ static void over_ranks(void **state)
         fvr_release(&f[i]);
 }
 
+static void add_other(struct fvr *f, uint32_t section, uint32_t thread, uint64_t cpu_ns, uint64_t user_ns,
+                      uint64_t ticked_ns)
+{
+    struct fv_section_other o = { section, thread, cpu_ns, user_ns, ticked_ns };
+
+    fvr_add(f, FV_CHUNK_SECTION_THREADS, FV_NO_THREAD, &o, sizeof(o));
+}
+
+static void expect_member(const struct fv_section_member *of, uint32_t thread, double cpu_s, double user_s)
+{
+    assert_int_equal(of->thread, thread);
+    assert_near(of->cpu_s, cpu_s, 1e-9);
+    assert_near(of->user_s, user_s, 1e-9);
+    assert_near(of->system_s, cpu_s - user_s, 1e-9);
+}
+
+/* Section "a" was open for 0.4 s, of which other threads were read in 0.2; thread 0 opened it, and thread 3, which
+ * others read, too. Of "b" nothing was read. */
+static void others(void **state)
+{
+    struct fv_experiment e = { 0 };
+    struct fv_model m;
+    struct fvr f;
+    struct fv_section_span span = {
+        .section = 1, .times = 4, .ticks = 400000000, .read_times = 2, .read_ticks = 200000000
+    };
+    struct fv_section_times short_time = {
+        .section = 1, .measured = 1, .count = 1, .ticks = 50000, .ticks_min = 50000, .ticks_max = 50000
+    };
+    (void)state;
+
+    record_rank(&f, 0);
+    fvr_add(&f, FV_CHUNK_SECTION_SPANS, FV_NO_THREAD, &span, sizeof(span));
+    fvr_add(&f, FV_CHUNK_SECTION_TIMES, 3, &short_time, sizeof(short_time));
+    add_other(&f, 1, 1, 100000000, 30000000, 40000000);
+    add_other(&f, 1, 2, 10000000, 0, 0);
+    add_other(&f, 1, 3, 77000000, 0, 0);
+    add_other(&f, 2, 1, 5, 5, 5);
+    add_other(&f, 99, 1, 5, 5, 5);
+    span = (struct fv_section_span){ .section = 2, .times = 1, .ticks = 5, .read_times = 7, .read_ticks = 9 };
+    fvr_add(&f, FV_CHUNK_SECTION_SPANS, FV_NO_THREAD, &span, sizeof(span));
+    fvr_join(&f, &e);
+    fv_model_build(&m, NULL, &e, false);
+    const struct fv_sections_view *s = fv_model_sections(&m);
+    const struct fv_section_view *a = view_of(&m, "a");
+    assert_int_equal(a->members, 4);
+    expect_member(&s->members[a->first_member], 0, 0.03, 0.01);
+    expect_member(&s->members[a->first_member + 1], 1, 0.2, 0.15);
+    expect_member(&s->members[a->first_member + 2], 2, 0.02, 0.02);
+    expect_member(&s->members[a->first_member + 3], 3, 0, 0);
+    assert_true(s->members[a->first_member + 1].is_scaled && !s->members[a->first_member].is_scaled);
+    assert_near(s->members[a->first_member + 1].time_s, 0.4, 1e-9);
+    assert_int_equal(a->threads, 2);
+    assert_int_equal(a->other_threads, 2);
+    assert_true(a->is_scaled);
+    assert_near(a->value[FV_SECTION_USER].sum, 0.01 + 0.15 + 0.02, 1e-9);
+    assert_near(a->value[FV_SECTION_SYSTEM].sum, 0.02 + 0.05, 1e-9);
+    assert_false(fv_section_is_short(a)); /* 0.067 s in the mean */
+    fv_model_release(&m);
+    fv_experiment_release(&e);
+    fvr_release(&f);
+}
+
 /* Sets that contain themselves or nobody, sections that are not there, times that contradict themselves. */
 static void damaged(void **state)
 {
@@ -191,7 +254,8 @@ static void damaged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(over_ranks), cmocka_unit_test(damaged) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(over_ranks), cmocka_unit_test(others),
+                                        cmocka_unit_test(damaged) };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ static int by_thread(const void *a, const void *b)
 {
     const struct fv_counts_thread *x = a, *y = b;
 
+    if (x->scope != y->scope)
+        return x->scope < y->scope ? -1 : 1;
     if (x->event != y->event)
         return x->event < y->event ? -1 : 1;
     if (x->rank != y->rank)
@@ -93,7 +95,8 @@ static void make_sums(struct fv_counts *v)
         }
         for (; at < v->value_count && v->values[at].scope == s.scope && v->values[at].event == s.event; at++)
             s.ranks++;
-        for (; is_whole && thread < v->thread_count && v->threads[thread].event == event; thread++)
+        for (; thread < v->thread_count && v->threads[thread].scope == s.scope && v->threads[thread].event == s.event;
+             thread++)
             s.threads++;
         sum_up(v, &s);
         FV_GROW(v->sums, v->sum_room, v->sum_count + 1);
@@ -186,7 +189,11 @@ static bool is_number(const struct place *p, const char *name, size_t length, do
     const struct {
         const char *name;
         unsigned value;
-    } numbers[] = { { "width", row->width }, { "granules", row->granules }, { "flops", row->flops } };
+    } numbers[] = { { "width", row->width },
+                    { "granules", row->granules },
+                    { "flops", row->flops },
+                    { "l1_accesses", row->l1_accesses },
+                    { "l2_bytes", row->l2_bytes } };
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (is_name(name, length, numbers[i].name)) {
@@ -219,13 +226,24 @@ static bool is_before(const struct fv_counts_thread *t, uint32_t rank, uint32_t 
     return t->rank != rank ? t->rank < rank : t->thread < thread;
 }
 
-static double of_thread(const struct place *p, const struct name *n)
+/* NULL: it did not count that. */
+static const struct fv_counts_thread *thread_in(const struct place *p, const struct fv_counts_sum *sum)
 {
-    const struct fv_counts_thread *threads = n->sum && n->sum->threads ? p->view->threads + n->sum->first_thread : NULL;
-    size_t count = threads ? n->sum->threads : 0,
+    const struct fv_counts_thread *threads = sum && sum->threads ? p->view->threads + sum->first_thread : NULL;
+    size_t count = threads ? sum->threads : 0,
            at = FV_COUNT_BEFORE(i, count, is_before(&threads[i], p->rank, p->thread));
 
-    return at < count && threads[at].rank == p->rank && threads[at].thread == p->thread ? threads[at].value : NAN;
+    return at < count && threads[at].rank == p->rank && threads[at].thread == p->thread ? &threads[at] : NULL;
+}
+
+/* Its time is that of the first event which it counted. */
+static double of_thread(const struct place *p, const struct name *n)
+{
+    const struct fv_counts_thread *of = n->is_time ? NULL : thread_in(p, n->sum);
+
+    for (size_t i = 0; n->is_time && i < p->sums.count && !of; i++)
+        of = thread_in(p, &p->sums.items[i]);
+    return !of ? NAN : !n->is_time ? of->value : of->time_s > 0 ? of->time_s : NAN;
 }
 
 /* Who does not know it does not know the formula. */
@@ -457,4 +475,9 @@ void fv_counts_set_peak(struct fv_counts *v, const char *metric, double peak)
     for (size_t i = 0; i < v->metric_count; i++)
         if (!strcmp(v->metrics[i].row->name, metric))
             v->metrics[i].peak = peak;
+}
+
+bool fv_counts_have_slots(const struct fv_counts *v)
+{
+    return metric_named(v, 0, "backend_bound") || metric_named(v, 0, "frontend_bound");
 }

@@ -15,6 +15,13 @@ struct gather {
     /* Of the file that is read: */
     const void **sections; /* struct fv_section by id - 1 */
     size_t section_count, section_room;
+    struct fv_index openers; /* by thread and section */
+    struct opener {
+        uint32_t key[2];
+    } * opener;
+    size_t opener_count, opener_room;
+    struct fv_section_span *spans; /* by section */
+    size_t span_room;
     uint32_t event[FV_COUNTERS]; /* in the view */
     unsigned count;
     bool mpi_unknown[FV_COUNTERS];
@@ -135,12 +142,13 @@ static struct reading read_value(const struct fv_counts *v, const struct gather 
     return got;
 }
 
-static void add_thread(struct fv_counts *v, uint32_t rank, uint32_t event, uint32_t thread, const struct reading *got)
+static void add_thread(struct fv_counts *v, const uint32_t place[4], const struct reading *got, double s)
 {
     FV_GROW(v->threads, v->thread_room, v->thread_count + 1);
-    v->threads[v->thread_count++] = (struct fv_counts_thread){
-        rank, event, thread, got->value, got->in_mpi, got->is_scaled, fv_counts_kind_of(got->is_scaled, got->is_missing)
-    };
+    v->threads[v->thread_count++] =
+        (struct fv_counts_thread){ place[0], place[1],       place[2],
+                                   place[3], got->value,     got->in_mpi,
+                                   s,        got->is_scaled, fv_counts_kind_of(got->is_scaled, got->is_missing) };
 }
 
 static void add_reading(struct fv_counts_value *sum, const struct reading *got, double s)
@@ -157,23 +165,71 @@ static void add_reading(struct fv_counts_value *sum, const struct reading *got, 
     sum->thread_time_s += s;
 }
 
+/* `part`: of the time, which stands for all. */
 static void add_values(struct fv_build *b, struct gather *g, uint32_t rank, uint32_t thread,
-                       const struct fv_counter_values *r)
+                       const struct fv_counter_values *r, double part)
 {
     struct fv_counts *v = fv_model_counts(b->model);
     uint32_t scope = scope_of(v, g, r->section);
-    double s = fv_build_seconds(b->model, rank, r->ticks);
+    double s = fv_build_seconds(b->model, rank, r->ticks) / part;
 
     for (unsigned i = 0; i < g->count && scope != FV_NONE && (r->last || !scope); i++) {
         if (g->event[i] == FV_NONE)
             continue;
         struct reading got = read_value(v, g, i, r);
+        got.value /= part;
+        got.in_mpi /= part;
+        got.is_scaled = got.is_scaled || part < 1;
         add_reading(
             FV_INTERNED(g->values, v->values, v->value_count, v->value_room, (uint32_t[]){ scope, g->event[i], rank }),
             &got, s);
-        if (!scope)
-            add_thread(v, rank, g->event[i], thread, &got);
+        add_thread(v, (uint32_t[]){ scope, g->event[i], rank, thread }, &got, s);
     }
+}
+
+/* ---- threads in sections that others opened ---- */
+
+static void note_opener(struct gather *g, uint32_t thread, uint32_t section)
+{
+    FV_INTERNED(g->openers, g->opener, g->opener_count, g->opener_room, (uint32_t[]){ thread, section });
+}
+
+static bool is_opener(const struct gather *g, uint32_t thread, uint32_t section)
+{
+    return FV_FIND(g->openers, g->opener, (uint32_t[]){ thread, section }) != FV_NONE;
+}
+
+static void read_spans(struct gather *g, const struct fv_reader *reader)
+{
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTION_SPANS);
+    struct fv_section_span r;
+
+    FV_GROW(g->spans, g->span_room, g->section_count + 1);
+    memset(g->spans, 0, (g->section_count + 1) * sizeof(*g->spans));
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (r.section <= g->section_count && r.read_ticks <= r.ticks)
+            g->spans[r.section] = r;
+    }
+}
+
+static void read_others(struct fv_build *b, struct gather *g, uint32_t rank)
+{
+    struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_COUNTER_OTHERS);
+    struct fv_counter_other r;
+
+    read_spans(g, b->files[rank].reader);
+    for (const void *p; (p = fv_cursor_next(&c));) {
+        memcpy(&r, p, sizeof(r));
+        if (!r.sum.section || r.sum.section > g->section_count || is_opener(g, r.thread, r.sum.section))
+            continue;
+        const struct fv_section_span *span = &g->spans[r.sum.section];
+        if (span->read_ticks)
+            add_values(b, g, rank, r.thread, &r.sum, (double)span->read_ticks / (double)span->ticks);
+    }
+    fv_index_release(&g->openers);
+    g->openers = (struct fv_index){ 0 };
+    g->opener_count = 0;
 }
 
 /* Of a phase, so many parts of threads. Those that did not count are missing where the phase has more. */
@@ -252,8 +308,12 @@ static void read_counted(struct fv_build *b, void *state, uint32_t rank)
         read_sections(g, b->files[rank].reader);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        add_values(b, g, rank, c.thread, &r);
+        if (r.section && r.last)
+            note_opener(g, c.thread, r.section);
+        add_values(b, g, rank, c.thread, &r, 1);
     }
+    if (g->count)
+        read_others(b, g, rank);
     for (; first < v->value_count; first++)
         if (!v->values[first].threads)
             v->values[first].value = v->values[first].in_mpi = NAN;
@@ -274,6 +334,8 @@ static void finish_counted(struct fv_build *b, void *state)
     fv_index_release(&g->values);
     fv_index_release(&g->in_phases);
     free(g->sections);
+    free(g->spans);
+    free(g->opener);
     free(g);
 }
 
@@ -314,6 +376,7 @@ void fv_counts_join(struct fv_counts *to, const struct fv_counts *from, const ui
 
         if (numbers[thread.event] == FV_NONE || ranks[thread.rank] == FV_NONE)
             continue;
+        thread.scope = find_scope(to, from->scopes[thread.scope].name, from->scopes[thread.scope].number);
         thread.event = numbers[thread.event];
         thread.rank = ranks[thread.rank];
         FV_GROW(to->threads, to->thread_room, to->thread_count + 1);
@@ -324,7 +387,7 @@ void fv_counts_join(struct fv_counts *to, const struct fv_counts *from, const ui
 const struct fv_track fv_track_counters = {
     .name = "counters",
     .visit = FV_VISIT_REST,
-    .types = { FV_CHUNK_COUNTER_EVENTS, FV_CHUNK_COUNTER_VALUES, FV_CHUNK_COUNTER_PHASES },
+    .types = { FV_CHUNK_COUNTER_EVENTS, FV_CHUNK_COUNTER_VALUES, FV_CHUNK_COUNTER_OTHERS, FV_CHUNK_COUNTER_PHASES },
     .begin = begin_counted,
     .read = read_counted,
     .finish = finish_counted,

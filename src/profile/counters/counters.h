@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events that were counted over whole threads, in sections and in phases of threads (--counters), by rank; and metrics
- * of them (counters/counters.h). Exact, but where the events took turns with others: those are scaled by time; and
- * where some thread is not known: then what the others counted is a part. */
+ * of them (counters/counters.h). In a section, threads that opened it are counted in their instances, all others while
+ * it was open on some thread of the rank. Exact, but where the events took turns with others, or other threads were
+ * read for a part of the time: those are scaled by time; and where some thread is not known: then what the others
+ * counted is a part. */
 #ifndef FV_PROFILE_COUNTERS_H
 #define FV_PROFILE_COUNTERS_H
 
@@ -49,8 +51,8 @@ struct fv_counts_value {
 };
 
 struct fv_counts_thread {
-    uint32_t rank, event, thread; /* fv_thread_record.id */
-    double value, in_mpi;
+    uint32_t scope, event, rank, thread; /* fv_thread_record.id */
+    double value, in_mpi, time_s;
     bool is_scaled;
     uint8_t kind;
 };
@@ -64,7 +66,7 @@ struct fv_counts_spread {
 struct fv_counts_sum {
     uint32_t scope, event;
     uint32_t first, ranks;          /* its part of fv_counts.values, by rank */
-    uint32_t first_thread, threads; /* of the whole program: of fv_counts.threads, by rank and thread */
+    uint32_t first_thread, threads; /* its part of fv_counts.threads, by rank and thread */
     uint64_t missing;               /* threads, of all ranks */
     double sum, in_mpi, rate;       /* rate: by the time of the longest rank */
     struct fv_counts_spread of;     /* of ranks that miss no thread */
@@ -72,7 +74,7 @@ struct fv_counts_sum {
     uint8_t kind;
 };
 
-/* A metric of one thread that knows all of the formula, of all its time. */
+/* A metric of one thread that knows all of the formula, by its own time. */
 struct fv_counts_thread_metric {
     uint32_t rank, thread;
     double value;
@@ -81,8 +83,7 @@ struct fv_counts_thread_metric {
 
 struct fv_counts_metric {
     uint32_t scope;
-    uint32_t first_thread, threads; /* of the whole program: of fv_counts.thread_metrics, by rank and thread; none
-                                     * where the formula has time in it */
+    uint32_t first_thread, threads; /* its part of fv_counts.thread_metrics, by rank and thread */
     const struct fv_metric_row *row;
     double value;       /* of the ranks that know all of the formula, together: of the sums of what was counted, and the
                          * longest time */
@@ -106,7 +107,7 @@ struct fv_counts {
     size_t event_count, event_room;
     struct fv_counts_value *values; /* by scope, event, rank */
     size_t value_count, value_room;
-    struct fv_counts_thread *threads; /* by event, rank, thread */
+    struct fv_counts_thread *threads; /* by scope, event, rank, thread */
     size_t thread_count, thread_room;
     struct fv_counts_sum *sums; /* by scope and event; of the whole program first, of each event */
     size_t sum_count, sum_room;
@@ -123,6 +124,8 @@ void fv_counts_join(struct fv_counts *to, const struct fv_counts *from, const ui
 /* Computes sums and metrics. */
 void fv_counts_finish(struct fv_counts *view, size_t rank_count);
 void fv_counts_release(struct fv_counts *view);
+/* Is it known what became of the processor's slots, or cycles, in anything? */
+bool fv_counts_have_slots(const struct fv_counts *view);
 /* The peak of a metric, which was measured elsewhere. */
 void fv_counts_set_peak(struct fv_counts *view, const char *metric, double peak);
 

@@ -171,6 +171,7 @@ static const struct fv_column_def thread_columns[] = {
     { "thread", "thread", "", "The thread, as in table threads.", FV_FIELD(T, thread), .flags = FV_IS_THREAD },
     COUNT("counted", "count", T, value, "Counted."),
     COUNT("counted_in_mpi", "in MPI", T, in_mpi, "The part counted in MPI calls."),
+    { "time_s", "time", "s", "How long the thread counted, with pauses.", FV_FIELD(T, time_s) },
     KIND(T),
 };
 static const struct fv_relation threads = {
@@ -246,7 +247,7 @@ static const struct fv_relation section_ranks = {
     .name = "counter_section_ranks",
     .key = "per_rank",
     .title = "Counters in sections by rank",
-    .doc = "Count of the event in the section on each rank, for the threads that opened the section, by rank.",
+    .doc = "Count of the event in the section on each rank, all its threads, by rank.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .by_rank = true,
@@ -255,11 +256,26 @@ static const struct fv_relation section_ranks = {
     .base = counts_base,
     FV_SLICE(struct fv_counts, values, S, first, ranks),
 };
+static const struct fv_relation section_threads = {
+    .name = "counter_section_threads",
+    .key = "per_thread",
+    .title = "Counters in sections by thread",
+    .doc = "Count of the event in the section on each thread, by rank and thread. A thread that opened the section "
+           "counts in its instances, any other while the section was open on some thread of the rank.",
+    .recorded_by = RECORDED_BY,
+    .shape = FV_ROWS,
+    .of_ranks = true,
+    FV_COLUMNS(thread_columns),
+    FV_OUTER(section_outer),
+    .base = counts_base,
+    FV_SLICE(struct fv_counts, threads, S, first_thread, threads),
+};
 static const struct fv_column_def section_columns[] = {
     SECTION(S),
     { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
     SUMS,
     { "per_rank", "by rank", "", "Counts by rank.", FV_NEST(section_ranks) },
+    { "per_thread", "by thread", "", "Counts by thread.", FV_NEST(section_threads) },
 };
 
 static size_t section_count(void *subject, const void *parent)
@@ -275,10 +291,11 @@ static const void *section_row(void *subject, const void *parent, size_t i)
 static const struct fv_relation counter_sections_relation = {
     .name = "counter_sections",
     .key = "counter_sections",
-    .title = "Counters in sections, of the threads that opened them",
+    .title = "Counters in sections",
     .doc =
-        "Events counted in completed instances of sections that the program marks, by section and event. Only threads "
-        "that opened the section count. Other threads of the process, such as OpenMP workers, are not included.",
+        "Events counted in completed instances of sections that the program marks, by section and event, over all "
+        "threads that are recorded. Threads that did not open the section, such as OpenMP workers, count while it was "
+        "open. Estimates where they were read for part of that time only (section_threads).",
     .shown = "section number event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 "
              "max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
@@ -320,8 +337,8 @@ static const struct fv_relation metric_threads = {
     .name = "counter_metric_threads",
     .key = "per_thread",
     .title = "Metrics by thread",
-    .doc = "The metric for each thread that counted all its quantities, by rank and thread. Only for the whole "
-           "program, and not for rates by time.",
+    .doc = "The metric for each thread that counted all its quantities, by rank and thread. Rates use the time of the "
+           "thread.",
     .recorded_by = RECORDED_BY,
     .shape = FV_ROWS,
     .of_ranks = true,
@@ -375,7 +392,7 @@ static const struct fv_relation counter_metrics_relation = {
     .key = "counter_metrics",
     .title = "Metrics",
     .doc = "Metrics computed from counters, for the whole program and its sections, by group. Only metrics with all "
-           "quantities are listed. For a section, they include only the threads that opened it. Rates by time add the "
+           "quantities are listed. For a section, they include all threads while it was open. Rates by time add the "
            "counts of a rank's threads.",
     .shown = "section number metric metric_value outside_mpi/4 unit metric_min/2 min_rank/2 metric_max/2 max_rank/2 "
              "of_peak/1 mark/3",

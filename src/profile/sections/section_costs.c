@@ -39,7 +39,10 @@ static void finish_threads(struct fv_section_gather *g, struct threads *threads,
         const struct thread_s *t = &threads->items[i];
         struct fv_section_rank *r = fv_section_rank_of(g, t->section, rank);
 
+        uint32_t id = fv_model_costs(g->build->model)->threads[t->thread].thread;
+
         r->value[FV_SECTION_SAMPLED] += t->seconds;
+        fv_section_member_of(g, t->section, rank, id)->sampled_s = t->seconds;
         fv_section_threads_add(&r->sampled, &(struct fv_section_threads){ 1, t->seconds, t->seconds, t->seconds });
     }
     fv_index_release(&threads->by_section);

@@ -21,9 +21,11 @@ struct fv_section_part {
 struct fv_section_gather {
     struct fv_build *build;
     struct fv_sections_view *out;
-    struct fv_index names, functions, function_ranks, paths, parts; /* parts: of the present file */
-    uint32_t *section;                                              /* of the present file, by id; in out->items */
+    struct fv_index names, functions, function_ranks, paths, members, parts; /* parts: of the present file */
+    uint32_t *section; /* of the present file, by id; in out->items */
     size_t section_count, section_room;
+    struct fv_section_span *spans; /* likewise */
+    size_t span_room;
     struct fv_section_set *sets;
     size_t set_count, set_room;
     struct fv_section_part *part;
@@ -31,6 +33,7 @@ struct fv_section_gather {
     size_t first_rank; /* of the present file, in out->ranks: "all", then the others */
     size_t next_leaf;  /* of fv_model.costs */
     bool locks;
+    bool counts;                /* events, on the present rank */
     struct fv_section_cpu *cpu; /* of the present file */
     size_t cpu_count, cpu_room;
     struct fv_index cpu_by_record;
@@ -57,6 +60,17 @@ void fv_section_add_all_sites(struct fv_section_gather *g);
 void fv_section_order_functions(struct fv_sections_view *s);
 /* By time, longest first. */
 void fv_section_order_calls(struct fv_section_view *v);
+
+/* section_members.c */
+struct fv_section_member *fv_section_member_of(struct fv_section_gather *g, uint32_t section, uint32_t rank,
+                                               uint32_t thread);
+/* Of the present file, when openers are known: what was read of other threads. */
+void fv_section_read_others(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank);
+void fv_section_add_all_threads(struct fv_section_gather *g, uint32_t section, uint32_t rank);
+/* Those behind the first so many, to the sums of their rank. */
+void fv_section_add_others(struct fv_section_gather *g, size_t first);
+/* Before sections are put in order. */
+void fv_section_order_members(struct fv_sections_view *s);
 
 /* section_costs.c: clock samples of the present file. */
 void fv_section_read_costs(struct fv_section_gather *g, uint32_t rank);

@@ -52,6 +52,9 @@ static struct fv_section_spread spread(const struct fv_section_rank *ranks, size
 void fv_section_rank_add(struct fv_section_rank *to, const struct fv_section_rank *from)
 {
     to->threads = to->threads > from->threads ? to->threads : from->threads;
+    to->other_threads = to->other_threads > from->other_threads ? to->other_threads : from->other_threads;
+    to->is_scaled = to->is_scaled || from->is_scaled;
+    to->is_timed = to->is_timed || from->is_timed;
     to->count += from->count;
     to->shortest_s = fmin(to->shortest_s, from->shortest_s);
     to->longest_s = fmax(to->longest_s, from->longest_s);
@@ -84,6 +87,9 @@ void fv_section_sum(struct fv_section_view *v, const struct fv_section_rank *ran
 
         v->ranks++;
         v->threads += r->threads;
+        v->other_threads += r->other_threads;
+        v->is_scaled = v->is_scaled || r->is_scaled;
+        v->is_timed = v->is_timed || r->is_timed;
         v->count += r->count;
         v->shortest_s = fmin(v->shortest_s, r->shortest_s);
         v->longest_s = fmax(v->longest_s, r->longest_s);
@@ -99,4 +105,9 @@ void fv_section_sum(struct fv_section_view *v, const struct fv_section_rank *ran
         v->value[i] = spread(ranks, count, i);
     fv_section_order_calls(v);
     fv_section_order_costs(v);
+}
+
+bool fv_section_is_short(const struct fv_section_view *v)
+{
+    return v->is_timed && v->instances.count && v->instances.mean_s < FV_SECTION_SHORT_S;
 }

@@ -109,6 +109,19 @@ static double process_s(const struct fv_section_gather *g, const struct fv_curso
     return i == FV_NONE || r->threads > 1 ? NAN : (double)g->cpu[i].ns * 1e-9;
 }
 
+static void add_opener(struct fv_section_member *m, const struct fv_section_times *t, double s, double mpi_s)
+{
+    bool known = t->measured == 1 && !t->opened;
+
+    m->is_opener = true;
+    m->count = t->count + (t->opened != 0);
+    m->time_s = s;
+    m->mpi_s = mpi_s;
+    m->user_s = known ? (double)t->sum.usage.user_ns * 1e-9 : NAN;
+    m->system_s = known ? (double)t->sum.usage.system_ns * 1e-9 : NAN;
+    m->cpu_s = m->user_s + m->system_s;
+}
+
 static void add_times(struct fv_section_gather *g, const struct fv_build_file *f, uint32_t rank,
                       const struct fv_cursor *c, const struct fv_section_times *t)
 {
@@ -128,6 +141,7 @@ static void add_times(struct fv_section_gather *g, const struct fv_build_file *f
     if (!t->count && !t->opened)
         return;
     r->threads++;
+    r->is_timed = r->is_timed || t->measured == 1 || g->counts;
     r->count += t->count;
     r->value[FV_SECTION_CALLS] += (double)t->sum.calls;
     r->value[FV_SECTION_MPI] += (double)t->sum.mpi_ticks * tick_s;
@@ -147,6 +161,7 @@ static void add_times(struct fv_section_gather *g, const struct fv_build_file *f
     }
     if (t->opened)
         s += add_open(g, r, f, thread, t);
+    add_opener(fv_section_member_of(g, r->section, rank, thread), t, s, (double)t->sum.mpi_ticks * tick_s);
     r->value[FV_SECTION_THREADS_TIME] += s;
     r->value[FV_SECTION_ELAPSED] = fmax(r->value[FV_SECTION_ELAPSED], s);
 }
@@ -237,7 +252,9 @@ static void add_whole(struct fv_section_gather *g, const struct fv_build_file *f
     r->value[FV_SECTION_LOCK] = g->locks ? lock_ticks * fv_build_seconds(m, rank, 1u << 20) / (1u << 20) : NAN;
     r->shortest_s = r->longest_s = k->app_time_s;
     r->instances = (struct fv_section_instances){ 1, k->app_time_s, 0 };
+    fv_section_add_all_threads(g, r->section, rank);
 }
+
 /* ---- over the ranks ---- */
 
 static int by_section_and_rank(const void *a, const void *b)
@@ -285,10 +302,14 @@ static void finish(struct fv_section_gather *g)
         fv_section_sum(v, &s->ranks[i], next - i);
     }
     fv_section_order_functions(s);
+    fv_section_order_members(s);
     qsort(s->items, s->count, sizeof(*s->items), by_elapsed);
     for (uint32_t k = 0; k < s->count; k++)
         for (uint32_t i = 0; i < s->items[k].ranks; i++)
             s->ranks[s->items[k].first + i].section = k;
+    for (uint32_t k = 0; k < s->count; k++)
+        for (uint32_t i = 0; i < s->items[k].members; i++)
+            s->members[s->items[k].first_member + i].section = k;
     fv_section_find_names(s);
 }
 
@@ -320,11 +341,17 @@ static void read_sections(struct fv_build *b, void *state, uint32_t rank)
 {
     struct fv_section_gather *g = state;
     struct fv_build_file *f = &b->files[rank];
+    size_t first_member = g->out->member_count;
+
+    struct fv_cursor events = fv_cursor(f->reader, FV_CHUNK_COUNTER_EVENTS);
 
     g->first_rank = g->out->rank_count;
+    g->counts = fv_cursor_next(&events) != NULL;
     add_whole(g, f, rank);
     fv_section_read_names(g, f);
     read_times(g, f, rank);
+    fv_section_read_others(g, f, rank);
+    fv_section_add_others(g, first_member);
     read_histograms(g, f, rank);
     finish_histograms(g);
     fv_section_read_cells(g, f, rank);
@@ -339,6 +366,7 @@ static void finish_sections(struct fv_build *b, void *state)
     fv_section_add_all_sites(g);
     finish(g);
     free(g->section);
+    free(g->spans);
     free(g->sets);
     free(g->part);
     free(g->cpu);
@@ -347,6 +375,7 @@ static void finish_sections(struct fv_build *b, void *state)
     fv_index_release(&g->functions);
     fv_index_release(&g->function_ranks);
     fv_index_release(&g->paths);
+    fv_index_release(&g->members);
     fv_index_release(&g->parts);
     free(g);
 }
@@ -374,6 +403,7 @@ void fv_sections_release(void *data)
     free(s->items);
     free(s->names);
     free(s->ranks);
+    free(s->members);
     free(s->function_ranks);
     *s = (struct fv_sections_view){ 0 };
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections that the program marks itself (fvmpi.h), and the whole program as section "all": what each rank
  * did in them. A rank's elapsed time is that of its thread that was longest in the section; everything else
- * is summed over its threads. Clock samples are also those of threads that a thread in it has made (rt/sections.h). */
+ * is summed over its threads. User and system time are also those of all other threads that are recorded, while it was
+ * open (rt/section_threads.h); clock samples those of threads that a thread in it has made (rt/sections.h). */
 #ifndef FV_PROFILE_SECTIONS_H
 #define FV_PROFILE_SECTIONS_H
 
@@ -42,6 +43,19 @@ struct fv_section_threads {
     double sum_s, min_s, max_s;
 };
 
+/* A thread in a section: it opened it, or was there, and is recorded, while others had it open. NAN: not known. */
+struct fv_section_member {
+    uint32_t section, rank, thread; /* its key; rank: in fv_model.ranks, thread: fv_thread_record.id */
+    bool is_opener;
+    bool is_scaled; /* of others: of a part of the time, which stands for all of it */
+    uint64_t count; /* instances; of others that it was open in the process */
+    double time_s, cpu_s, user_s, system_s, mpi_s, sampled_s;
+};
+
+/* An instance that is shorter is hardly longer than reading the clocks, which is in what they tell: below it, this is
+ * over 1 % of it. */
+#define FV_SECTION_SHORT_S 150e-6
+
 /* What went wrong, or may have. */
 struct fv_section_faults {
     uint64_t open;       /* begun, and not ended when the rank ended */
@@ -63,10 +77,12 @@ struct fv_section_instances {
 #define FV_SECTION_PERCENTILES 3
 
 struct fv_section_rank {
-    uint32_t section, rank; /* rank: in fv_model.ranks */
-    uint32_t threads;
-    uint64_t count;               /* instances: those that are open, too */
-    double shortest_s, longest_s; /* instance that ended; NAN: none did */
+    uint32_t section, rank;          /* rank: in fv_model.ranks */
+    uint32_t threads, other_threads; /* that opened it; that did not */
+    bool is_scaled;                  /* what is of others: of a part of the time */
+    bool is_timed;                   /* clocks were read in it, or events */
+    uint64_t count;                  /* instances: those that are open, too */
+    double shortest_s, longest_s;    /* instance that ended; NAN: none did */
     struct fv_section_instances instances;
     struct fv_distribution durations;            /* of instances, while its file is read */
     double percentile_s[FV_SECTION_PERCENTILES]; /* NAN: not recorded, or not of all; of "all" */
@@ -116,10 +132,12 @@ double fv_section_call_value(const struct fv_section_function_rank *of, enum fv_
 struct fv_section_view {
     const char *name;
     int32_t number, level;
-    bool whole;            /* "all" */
-    bool others;           /* stands for those beyond the limit */
-    uint32_t first, ranks; /* its part of fv_sections_view.ranks, by rank */
-    uint32_t threads;
+    bool whole;                     /* "all" */
+    bool others;                    /* stands for those beyond the limit */
+    uint32_t first, ranks;          /* its part of fv_sections_view.ranks, by rank */
+    uint32_t first_member, members; /* its part of fv_sections_view.members, by rank and thread */
+    uint32_t threads, other_threads;
+    bool is_scaled, is_timed;
     uint64_t count;
     double shortest_s, longest_s;
     struct fv_section_instances instances;
@@ -145,6 +163,8 @@ struct fv_sections_view {
     size_t count, room;
     struct fv_section_rank *ranks;
     size_t rank_count, rank_room;
+    struct fv_section_member *members;
+    size_t member_count, member_room;
     struct fv_section_function_rank *function_ranks;
     size_t function_rank_count, function_rank_room;
     struct fv_section_view *names; /* sections that differ in their number alone, added up; by elapsed time, longest
@@ -152,6 +172,8 @@ struct fv_sections_view {
     size_t name_count, name_room;
     struct fv_section_losses losses; /* of all ranks */
 };
+/* Are its instances too short for the clocks and events that were read in it? */
+bool fv_section_is_short(const struct fv_section_view *section);
 /* When nodes of paths have changed: paths that have become equal are added up. */
 void fv_section_fold(struct fv_section_view *section);
 /* Are there clock samples in any of them? */

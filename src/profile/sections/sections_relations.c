@@ -65,9 +65,11 @@ static const struct fv_column_def section_outer[] = {
 #define ELAPSED_DOC                                                                                                 \
     "Time of the thread that spent most time in the section. An instance that was open when the rank ended counts " \
     "until then. Pauses are left out."
-#define CPU_DOC                                                                                                        \
-    " of the threads that opened the section, without their workers, with pauses. Null with --section-cpu=0, and for " \
-    "a section that was open at the end. The whole program: all threads; null if the process was killed."
+#define CPU_DOC                                                                                                      \
+    " of all threads that are recorded: those that opened the section in their instances, others while it was open " \
+    "(section_threads). With pauses. Null with --section-cpu=0, and for a section that was open at the end. The "    \
+    "whole "                                                                                                         \
+    "program: all threads of the process; null if it was killed."
 #define PROCESS_DOC                                                                                                 \
     "CPU time of all threads of the process, user and system, while an instance was open. It includes workers and " \
     "threads that do other work. Null as user time, and if several threads of a rank were in the section"
@@ -106,6 +108,22 @@ static void get_thread_extreme(void *subject, const void *row, const struct fv_c
         g "max_s", "max", "s", "Sampled CPU time of the thread with the most.",                     \
             FV_GET(FV_TYPE_REAL, get_thread_extreme), .flags = FV_NULLABLE | FV_ESTIMATE,           \
                                                       .offset = offsetof(S, sampled), .argument = 1 \
+    }
+/* Of bool at `offset`. */
+static void get_cpu_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = fv_wait_kind_words[*(const bool *)((const char *)row + c->offset) ? 1 : 0];
+}
+#define OTHERS_COLUMNS(S)                                                                                              \
+    { "other_thread_count", "others", "",                                                                              \
+      "Other threads that were recorded while it was open, such as OpenMP workers. Their CPU time is in user_time "    \
+      "and system_time.",                                                                                              \
+      FV_FIELD(S, other_threads) },                                                                                    \
+    {                                                                                                                  \
+        "cpu_kind", "CPU kind", "",                                                                                    \
+            "Whether CPU time of other threads was read each time (exact), or only part of the time, because reading " \
+            "it would have cost over 1 % (estimate).",                                                                 \
+            FV_GET(FV_TYPE_TEXT, get_cpu_kind), .offset = offsetof(S, is_scaled), .words = fv_wait_kind_words          \
     }
 #define WAIT_DOC                                                                                                      \
     "Time spent waiting for other ranks in its MPI calls. Exact if entry times or the trace give it for the section " \
@@ -167,7 +185,8 @@ static void get_instances(void *subject, const void *row, const struct fv_column
 static const struct fv_column_def rank_columns[] = {
     FV_RANK_COLUMN(struct fv_section_rank, rank, "rank", "rank", "A rank that was in the section."),
     { "count", "count", "", "Number of instances, including open ones.", FV_FIELD(struct fv_section_rank, count) },
-    { "thread_count", "threads", "", "Threads that were in the section.", FV_FIELD(struct fv_section_rank, threads) },
+    { "thread_count", "threads", "", "Threads that opened the section.", FV_FIELD(struct fv_section_rank, threads) },
+    OTHERS_COLUMNS(struct fv_section_rank),
     INSTANCE_COLUMNS("instance_", struct fv_section_rank),
     RANK_S("elapsed_s", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),
     RANK_S("thread_time_s", "thread time", FV_SECTION_THREADS_TIME, 0,
@@ -530,6 +549,11 @@ static void get_max_rank(void *subject, const void *row, const struct fv_column_
     v->number = v->null ? 0 : fv_tables_model(subject)->ranks[spread->max_rank].world_rank;
 }
 
+static void get_short(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->truth = fv_section_is_short(row);
+}
+
 static void get_imbalance(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     const struct fv_section_spread *elapsed = &((const struct fv_section_view *)row)->value[FV_SECTION_ELAPSED];
@@ -580,11 +604,19 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
 
 #define SECTION_VALUES                                                                                                 \
     { "rank_count", "ranks", "", "Ranks that were in the section.", FV_FIELD(struct fv_section_view, ranks) },         \
-        { "thread_count", "threads", "", "Threads that were in the section.",                                          \
+        { "thread_count", "threads", "", "Threads that opened the section.",                                           \
           FV_FIELD(struct fv_section_view, threads) },                                                                 \
+        OTHERS_COLUMNS(struct fv_section_view),                                                                        \
         { "count", "count", "",                                                                                        \
           "Number of instances, from begin to end, including open ones. A section within itself is one instance.",     \
           FV_FIELD(struct fv_section_view, count) },                                                                   \
+        { "too_short",                                                                                                 \
+          "short",                                                                                                     \
+          "",                                                                                                          \
+          "True: an instance takes less than 150 us in the mean, and its CPU time or counters were read. These "       \
+          "include what reading them takes, which is over 1 % then.",                                                  \
+          FV_GET(FV_TYPE_TRUTH, get_short),                                                                            \
+          .flags = FV_BLANK },                                                                                         \
         INSTANCE_COLUMNS("instance.", struct fv_section_view),                                                         \
         SPREAD_S("elapsed", "elapsed", FV_SECTION_ELAPSED, 0, ELAPSED_DOC),                                            \
         FV_SHARE_COLUMN("elapsed_share", "of all", struct fv_section_view, value[FV_SECTION_ELAPSED].sum, FV_OF_RANKS, \
@@ -639,6 +671,7 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
         MESSAGES_OF("messages_below_1m", "< 1M", 2), MESSAGES_OF("messages_1m_and_above", ">= 1M", 3),                 \
         FAULT_COLUMNS(struct fv_section_view)
 
+extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation;
 static const struct fv_column_def section_columns[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "id", items, "Index in this list, from 0."),
     { "section", "section", "", "Name of the section, cut to 63 bytes. `all` is the whole program.",
@@ -655,6 +688,8 @@ static const struct fv_column_def section_columns[] = {
     { "sampled_procedures", "procedures", "", "", FV_NEST(procedures) },
     { "costpaths", "cost paths", "", "", FV_NEST(costpaths) },
     { "per_rank", "by rank", "", "", FV_NEST(ranks) },
+    { "per_thread", "by thread", "", "", FV_NEST(fv_section_threads_relation) },
+    { "sheet", "sheet", "", "", FV_NEST(fv_section_sheet_relation) },
 };
 static const struct fv_relation sections_relation = {
     .recorded_by = "sections in the program, fvmpi_section_begin()",
@@ -664,7 +699,8 @@ static const struct fv_relation sections_relation = {
     .doc = "Parts of the program marked by fvmpi_section_begin() and _end() (fvmpi.h), by name and number. The first "
            "is the whole program: from entering MPI_Init to leaving MPI_Finalize, or from start to end without MPI. "
            "The others are sorted by elapsed time.",
-    .shown = "section number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 instance_p99_s/7 "
+    .shown = "section number too_short/10 count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 "
+             "instance_p99_s/7 "
              "user_time_mean_s/7 "
              "system_time_mean_s/6 process_cpu_mean_s/5 "
              "mpi_share wait_share mpi_calls_sum/5 messages_below_4k/3 messages_below_64k/3 messages_below_1m/3 "
@@ -692,9 +728,9 @@ static const struct fv_relation section_names_relation = {
     .doc =
         "Sections of the same name with different numbers, taken together, longest elapsed time first. The values of a "
         "rank are added first; means and extremes are then over ranks. A name with one number is in sections only.",
-    .shown =
-        "section number_count longest_number count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 instance_p50_s/7 "
-        "instance_p99_s/7 mpi_share wait_share mpi_calls_sum/5",
+    .shown = "section number_count longest_number too_short/10 count elapsed_mean_s elapsed_min_s/8 elapsed_max_s/9 "
+             "instance_p50_s/7 "
+             "instance_p99_s/7 mpi_share wait_share mpi_calls_sum/5",
     .share = "elapsed_share",
     FV_COLUMNS(name_columns),
     .base = sections_base,

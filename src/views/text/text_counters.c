@@ -53,8 +53,7 @@ static void put_sections(const struct fv_page *p, const struct fv_profile *v)
     for (size_t i = all->whole_count; i < all->sum_count; i++)
         fv_text_table_add(&t, &all->sums[i], FV_PLAIN);
     if (t.sheet.table.rows)
-        fv_text_title(p, "In sections",
-                      "of the threads that opened them, not of their workers; instances that have ended");
+        fv_text_title(p, "In sections", "of all threads, while the section was open; instances that have ended");
     fv_text_table_end(&t, "event", " in sections");
 }
 

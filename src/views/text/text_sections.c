@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sections that the program marks, and the whole program. */
+#include "profile/counters/counters.h"
 #include "profile/samples/cost_profile.h"
 #include "profile/sections/sections.h"
 #include "views/text/text.h"
@@ -37,6 +38,16 @@ static void hide_numbers(struct fv_text_table *t, const struct fv_sections_view 
         fv_sheet_hide(&t->sheet, "number");
 }
 
+static void hide_short(struct fv_text_table *t, const struct fv_sections_view *all, const bool *in_table)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < all->count; i++)
+        any |= in_table[i] && fv_section_is_short(&all->items[i]);
+    if (!any)
+        fv_sheet_hide(&t->sheet, "too_short");
+}
+
 /* One line of what is unbalanced in a section. */
 static void put_faults(const struct fv_page *p, const struct fv_sections_view *all, const struct fv_section_view *s)
 {
@@ -70,6 +81,85 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
     };
 
     fv_text_losses(p, "", rows, sizeof(rows) / sizeof(*rows));
+}
+
+/* One line for all. */
+static void put_short(const struct fv_page *p, const struct fv_sections_view *s, const bool *in_table)
+{
+    const struct fv_section_view *first = NULL;
+    char name[4 * FV_SECTION_NAME + 40], mean[FV_WORD], more[60] = "";
+    size_t count = 0;
+
+    for (size_t i = 0; i < s->count; i++)
+        if (in_table[i] && fv_section_is_short(&s->items[i])) {
+            first = count++ ? first : &s->items[i];
+        }
+    if (!first)
+        return;
+    section_name(s, first, name, sizeof(name));
+    if (count > 1)
+        snprintf(more, sizeof(more), " (and %zu more, marked short)", count - 1);
+    fv_text_note(
+        p, FV_YELLOW,
+        "section %s%s: an instance takes %s, less than 150 us. Its CPU times and counters include what reading "
+        "them takes; its elapsed time does not. Put begin and end around more work, such as the whole loop",
+        name, more, fv_words_seconds(first->instances.mean_s, mean));
+}
+
+/* ---- threads ---- */
+
+/* Of the rank that was longest in each section, where there are several. */
+static void put_threads(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
+{
+    const struct fv_sections_view *s = fv_model_sections(v->model);
+    struct fv_text_table t;
+    bool is_scaled = false;
+
+    fv_text_table_begin(&t, p, v, "section_threads");
+    hide_numbers(&t, s, in_table);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fv_section_view *of = &s->items[i];
+        uint32_t rank = of->value[FV_SECTION_ELAPSED].max_rank;
+
+        if (of->whole || !in_table[i] || of->threads + of->other_threads <= of->ranks)
+            continue;
+        is_scaled = is_scaled || of->is_scaled;
+        for (uint32_t k = 0; k < of->members; k++)
+            if (s->members[of->first_member + k].rank == rank)
+                fv_sheet_add(&t.sheet, of, &s->members[of->first_member + k], FV_PLAIN);
+    }
+    if (t.sheet.table.rows)
+        fv_page_heading(p, "Threads of sections",
+                        is_scaled
+                            ? "of the rank that was longest in it; *: it opened the section. Others were measured "
+                              "while it was open; ~: for part of the time, as reading all would cost over 1 %"
+                            : "of the rank that was longest in it; *: it opened the section. Others were measured "
+                              "while it was open");
+    fv_text_table_end(&t, "thread", " of sections");
+}
+
+/* Of the rank that was longest in each section, as far as causes of stalls are known. */
+static void put_sheets(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
+{
+    const struct fv_sections_view *s = fv_model_sections(v->model);
+    struct fv_text_table t;
+
+    if (!fv_counts_have_slots(fv_model_counts(v->model)))
+        return;
+    fv_text_table_begin(&t, p, v, "section_sheet");
+    hide_numbers(&t, s, in_table);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct fv_section_view *of = &s->items[i];
+
+        for (uint32_t k = 0; in_table[i] && k < of->members; k++)
+            if (s->members[of->first_member + k].rank == of->value[FV_SECTION_ELAPSED].max_rank)
+                fv_sheet_add(&t.sheet, of, &s->members[of->first_member + k], FV_PLAIN);
+    }
+    if (t.sheet.table.rows)
+        fv_page_heading(p, "Sheets of sections",
+                        "where the time of each thread went, in seconds that add up to its time, and how busy caches "
+                        "were, of the rank that was longest in the section");
+    fv_text_table_end(&t, "thread", " of sections");
 }
 
 /* ---- clock samples ---- */
@@ -217,14 +307,14 @@ FV_TEXT_SECTION(sections)
         rows.items[i].chosen = fv_sheet_choose(&t.sheet, NULL, rows.items[i].section);
     bool *in_table = told_of(s, &rows);
     hide_numbers(&t, s, in_table);
+    hide_short(&t, s, in_table);
     for (size_t i = 0; i < rows.count; i++)
         if (rows.items[i].chosen)
             put_row(&t, &rows.items[i]);
     static const char heading[] =
         "marked by the program: mean, minimum and maximum over ranks; median and p99 of the instances (estimates). MPI "
         "and waiting are parts of the time (~: partly an estimate). Messages are by length. User and system CPU time "
-        "are of "
-        "the threads in the section; those of \"all\" are of the process";
+        "are of all threads of the process that are recorded";
     char remark[500];
     snprintf(remark, sizeof(remark), "%s%s", heading,
              p->color ? ". Yellow: the ranks' mean is under 80 % of the maximum" : "");
@@ -232,7 +322,10 @@ FV_TEXT_SECTION(sections)
     fv_text_table_end(&t, "section", "");
     for (size_t i = 0; i < s->count; i++)
         put_faults(p, s, &s->items[i]);
+    put_short(p, s, in_table);
     put_losses(p, l);
+    put_threads(p, v, in_table);
+    put_sheets(p, v, in_table);
     put_calls(p, v, in_table);
     put_costs(p, v, in_table);
     free(in_table);
