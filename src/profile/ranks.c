@@ -289,7 +289,7 @@ static double others_cpu_s(const struct fv_model *m, const struct fv_rank *r)
     return NAN;
 }
 
-/* Recorded ones are known by themselves, if they have ended. */
+/* Recorded ones are known by themselves, unless the process was killed. */
 static double own_threads_s(const struct fv_model *m, const struct fv_rank *r)
 {
     double recorded = 0;

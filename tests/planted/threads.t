@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
 from findings import first_lines, found, is_disturbed
-from report import check, close, equal
+from report import check, close, equal, plainly
 
 LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev statistics
 
@@ -268,12 +268,17 @@ def sections(tap, mpi):
         with tap.test('{}: a section around a team, {}'.format(mpi, ' '.join(options))):
             run = mpi.profile(program, 2, [], options, env={'OMP_WAIT_POLICY': 'passive'}).ended(0)
             process_s, main_s = map(float, re.search(r'^truth process_s (\S+) main_s (\S+)$', run.out, re.M).groups())
-            section = next(s for s in harness.report_of(run.directory).data['sections'] if s['section'] == 'team')
+            section = next(
+                s for s in plainly(harness.report_of(run.directory).data)['sections'] if s['section'] == 'team'
+            )
             if '--section-cpu=0' in options:
                 equal('not measured', section['process_cpu']['sum_s'], None)
             else:
                 near('process', section['process_cpu']['sum_s'], process_s)
-                near('main thread', section['user_time']['sum_s'] + section['system_time']['sum_s'], main_s)
+                near('all threads', section['user_time']['sum_s'] + section['system_time']['sum_s'], process_s)
+                by_thread = section['per_thread']
+                near('main threads', sum(row['cpu_s'] for row in by_thread if row['opener']), main_s)
+                equal('threads of teams', len([row for row in by_thread if not row['opener']]), 6)
             n = 250 * process_s
             close('sampled', section['sampled_cpu']['sum_s'], process_s, (2 * n**0.5 + 0.05 * n) / 250)
             equal('threads', (section['thread_count'], section['thread_sampled']['count']), (2, 8))

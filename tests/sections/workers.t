@@ -239,9 +239,11 @@ def main():
         times(run, data)
         counts(run, data)
     with tap.test('short sections are marked, and reading other threads is no more than 1 % of the time'):
-        run, data = profile(program, ['short'], [], None)
+        run, data = profile(program, ['short'], ['--counters', 'TASK-CLOCK'], None)
         short = section(data, 'short')
         equal('marks', (short['too_short'], section(data, 'all')['too_short']), (True, False))
+        marks = {row['section']: row['too_short'] for row in data['counter_sections']}
+        equal('mark of what is counted', marks['short'], True)
         dump = harness.run([harness.FVMPI, 'dump', run.directory]).ended(0).out
         spans = [
             dict(re.findall(r'(\w+)=(\d+)', line)) for line in dump.split('\n') if line.startswith('section_spans ')

@@ -6,9 +6,11 @@
 #include "profile/relations.h"
 #include "profile/threads/lock_words.h"
 #include "base/perf_events.h"
+#include "profile/sections/sections.h"
 #include "profile/threads/phases.h"
 
 #include <math.h>
+#include <string.h>
 
 FV_DATA_BASE(counts)
 FV_DATA_BASE(phase_counts)
@@ -270,9 +272,23 @@ static const struct fv_relation section_threads = {
     .base = counts_base,
     FV_SLICE(struct fv_counts, threads, S, first_thread, threads),
 };
+static void get_short(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_counts_scope *scope = &view_of(subject)->scopes[((const S *)row)->scope];
+    const struct fv_sections_view *s = fv_model_sections(fv_tables_model(subject));
+
+    for (size_t i = 0; i < s->count && !v->truth; i++)
+        v->truth = !s->items[i].whole && s->items[i].number == scope->number &&
+                   !strcmp(s->items[i].name, scope->name) && fv_section_is_short(&s->items[i]);
+}
+
 static const struct fv_column_def section_columns[] = {
     SECTION(S),
     { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
+    { "too_short", "short", "",
+      "True: an instance takes less than 150 us in the mean, so that what reading the counters takes is over 1 % of "
+      "it.",
+      FV_GET(FV_TYPE_TRUTH, get_short), .flags = FV_BLANK },
     SUMS,
     { "per_rank", "by rank", "", "Counts by rank.", FV_NEST(section_ranks) },
     { "per_thread", "by thread", "", "Counts by thread.", FV_NEST(section_threads) },
@@ -296,8 +312,9 @@ static const struct fv_relation counter_sections_relation = {
         "Events counted in completed instances of sections that the program marks, by section and event, over all "
         "threads that are recorded. Threads that did not open the section, such as OpenMP workers, count while it was "
         "open. Estimates where they were read for part of that time only (section_threads).",
-    .shown = "section number event counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 "
-             "max_rank/2 kind/1",
+    .shown =
+        "section number event too_short/5 counted rate_per_s/4 counted_in_mpi/3 counted_min/2 min_rank/2 counted_max/2 "
+        "max_rank/2 kind/1",
     .recorded_by = RECORDED_BY,
     FV_COLUMNS(section_columns),
     .count = section_count,

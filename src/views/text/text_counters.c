@@ -4,6 +4,7 @@
 
 #include "base/perf_events.h"
 #include "profile/counters/counters.h"
+#include "profile/sections/sections.h"
 #include "tool/words.h"
 
 static void put_too_short(const struct fv_page *p, const struct fv_counts *all)
@@ -44,12 +45,23 @@ static void put_events(const struct fv_page *p, const struct fv_profile *v)
     fv_text_table_end(&t, "event", "");
 }
 
+static bool any_short(const struct fv_sections_view *s)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < s->count && !found; i++)
+        found = fv_section_is_short(&s->items[i]);
+    return found;
+}
+
 static void put_sections(const struct fv_page *p, const struct fv_profile *v)
 {
     const struct fv_counts *all = fv_model_counts(v->model);
     struct fv_text_table t;
 
     fv_text_table_begin(&t, p, v, "counter_sections");
+    if (!any_short(fv_model_sections(v->model)))
+        fv_sheet_hide(&t.sheet, "too_short");
     for (size_t i = all->whole_count; i < all->sum_count; i++)
         fv_text_table_add(&t, &all->sums[i], FV_PLAIN);
     if (t.sheet.table.rows)
