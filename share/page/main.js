@@ -90,7 +90,7 @@ const SUBJECTS = [
   },
   {
     title: "Sections",
-    tables: ["sections", "section_names", "sections_by_rank", "section_functions"],
+    tables: ["sections", "section_names", "sections_by_rank", "section_functions", "section_instances"],
     charts: tables => [sectionBars(tables)],
   },
 ];

@@ -198,6 +198,7 @@ static void read_times(struct fv_section_gather *g, const struct fv_build_file *
         sum->interrupted += l.interrupted;
         sum->unmeasured += l.unmeasured;
         sum->untraced += l.untraced;
+        sum->apart += l.apart;
     }
 }
 
@@ -290,6 +291,7 @@ static void finish(struct fv_section_gather *g)
         for (uint32_t i = 0; i < s->items[k].ranks; i++)
             s->ranks[s->items[k].first + i].section = k;
     fv_section_find_names(s);
+    fv_section_order_instances(s);
 }
 
 /* Does any rank tell of locks? */
@@ -327,6 +329,7 @@ static void read_sections(struct fv_build *b, void *state, uint32_t rank)
     read_times(g, f, rank);
     read_histograms(g, f, rank);
     finish_histograms(g);
+    fv_section_read_instances(g, f, rank);
     fv_section_read_cells(g, f, rank);
     fv_section_read_costs(g, rank);
 }
@@ -375,5 +378,6 @@ void fv_sections_release(void *data)
     free(s->names);
     free(s->ranks);
     free(s->function_ranks);
+    free(s->instances);
     *s = (struct fv_sections_view){ 0 };
 }
