@@ -90,7 +90,15 @@ const SUBJECTS = [
   },
   {
     title: "Sections",
-    tables: ["sections", "section_names", "sections_by_rank", "section_threads", "section_sheet", "section_functions"],
+    tables: [
+      "sections",
+      "section_names",
+      "sections_by_rank",
+      "section_threads",
+      "section_sheet",
+      "section_functions",
+      "section_instances",
+    ],
     charts: tables => [sectionBars(tables), sheetBars(tables)],
   },
 ];

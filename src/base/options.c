@@ -445,6 +445,10 @@ const struct fv_option fv_option_table[] = {
     { .variable = "FVMPI_SECTION_LEVEL", .flag = "--section-level", .argument = "N", .value = "0",
       .help = "measure sections that the program marks (fvmpi.h) whose level is N or lower",
       .parse = parse_number, .offset = FIELD(section_level), .most = INT32_MAX },
+    { .variable = "FVMPI_SECTION_INSTANCES", .flag = "--section-instances", .argument = "N", .value = "0",
+      .help = "also record the first N instances of each section on each thread one by one: time, MPI time, calls and "
+              "bytes",
+      .parse = parse_number, .offset = FIELD(section_instances), .most = UINT32_MAX },
     { .variable = "FVMPI_SECTION_CPU", .flag = "--section-cpu", .value = "1",
       .help = "measure CPU time, page faults and context switches of sections. --section-cpu=0 makes begin and end "
               "cheaper",

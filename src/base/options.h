@@ -45,15 +45,17 @@ struct fv_options {
     uint64_t trace_max;                    /* bytes */
     uint64_t trace_zstd;                   /* level of compression; 0: none */
     bool trace, off_at_start, disable, quiet;
-    bool share;             /* others may read the experiment, as the umask says */
-    int clock;              /* enum fv_clock_choice; auto: as the kernel does */
-    int barrier;            /* enum fv_barrier_choice */
-    uint64_t barrier_wait;  /* seconds */
-    int threads;            /* of enum fv_threads_mode; 0: threads are not looked at */
-    bool mpi_calls;         /* MPI's own calls are recorded */
-    bool io;                /* files */
-    int functions;          /* enum fv_functions_mode; 0: those that the compiler instrumented are not looked at */
-    int memory;             /* enum fv_memory_choice; off: what is allocated is not looked at */
+    bool share;            /* others may read the experiment, as the umask says */
+    int clock;             /* enum fv_clock_choice; auto: as the kernel does */
+    int barrier;           /* enum fv_barrier_choice */
+    uint64_t barrier_wait; /* seconds */
+    int threads;           /* of enum fv_threads_mode; 0: threads are not looked at */
+    bool mpi_calls;        /* MPI's own calls are recorded */
+    bool io;               /* files */
+    int functions;         /* enum fv_functions_mode; 0: those that the compiler instrumented are not looked at */
+    int memory;            /* enum fv_memory_choice; off: what is allocated is not looked at */
+    /* so many of each section are recorded by themselves, too */
+    uint64_t section_instances;
     uint64_t section_level; /* sections of a higher level are not measured */
     bool section_cpu;       /* CPU time, faults and switches of sections */
     int annotations;        /* enum fv_on_off; on: those of Kokkos, NVTX and ITT become sections */

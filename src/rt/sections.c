@@ -3,8 +3,8 @@
  * stands where it stood is compared, not hashed. Where the CPU time is wanted, too, one system call each
  * (--section-cpu).
  *
- * Rejected: a stack of begins that must match (sections may overlap); a record of each instance (memory grows
- * with the run); sums of all calls in each open section (a cost for each call and level of nesting). */
+ * Rejected: a stack of begins that must match (sections may overlap); a record of each instance unless asked for
+ * (memory grows with the run); sums of all calls in each open section (a cost for each call and level of nesting). */
 #include "rt/sections.h"
 #include "base/histogram.h"
 #include "rt/counters.h"
@@ -56,6 +56,7 @@ struct open {
 struct fv_sections {
     struct fv_section_losses *losses;               /* in the file */
     struct fv_tail tail, process_tail, octave_tail; /* of times, of the process, and of octaves */
+    struct fv_tail instance_tail;
     uint32_t count, depth, octave_count;
     uint32_t beyond; /* begins that were too deep and have not ended */
     uint32_t marks;  /* that the thread made; is the section since the last of them open? */
@@ -428,11 +429,40 @@ static inline void add_instance(struct fv_section_times *times, uint64_t ticks)
         times->ticks_max = ticks;
 }
 
+/* By itself, of the first ones. Its begin is what `times` had. */
+static FV_COLD void keep_instance(struct fv_thread *t, const struct fv_section_times *times,
+                                  struct fv_section_instance i, const struct fv_section_counters *now)
+{
+    static struct fv_budget budget = { .most = &fv_rt.options.profile_max }; /* of all threads */
+    static const struct fv_tail_kind kind = {
+        .type = FV_CHUNK_SECTION_INSTANCES, .first_pages = 1, .most_pages = 16, .budget = &budget
+    };
+    struct fv_sections *s = t->sections;
+    struct fv_scope scope = fv_scope_enter();
+    struct fv_section_instance *made = fv_lock_is_free(&fv_rt.writer.lock)
+                                           ? fv_tail_next(&s->instance_tail, &kind, t->id, sizeof(*made), false)
+                                           : NULL;
+
+    if (made) {
+        *made = i;
+        made->section = times->section;
+        made->number = (uint32_t)times->count;
+        made->calls = now->calls - times->since.calls;
+        made->mpi_ticks = now->mpi_ticks - times->since.mpi_ticks;
+        made->mpi_bytes = now->mpi_bytes - times->since.mpi_bytes;
+        fv_tail_commit(&s->instance_tail, sizeof(*made));
+    } else {
+        s->losses->apart++;
+    }
+    fv_scope_leave(&scope);
+}
+
 static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_t now)
 {
     struct fv_section_times *times = slot->times;
     struct fv_section_counters counters;
-    uint64_t ticks = now > times->opened ? now - times->opened : 0, paused = fv_paused_until(now) - times->paused;
+    uint64_t opened = times->opened, ticks = now > opened ? now - opened : 0,
+             paused = fv_paused_until(now) - times->paused;
 
     read_counters(t, times->measured, &counters);
     uint64_t process = times->measured ? process_ns(&counters) : 0;
@@ -451,6 +481,8 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     times->last = now;
     add_to_histogram(t, slot, ticks); /* first, so that it never has fewer */
     add_instance(times, ticks);
+    if (FV_UNLIKELY(times->count <= fv_rt.options.section_instances))
+        keep_instance(t, times, (struct fv_section_instance){ .begin = opened, .end = now, .ticks = ticks }, &counters);
     add_counters(&times->sum, &counters, &times->since, times->measured);
     slot->process->cpu_ns += process > slot->process->since_ns ? process - slot->process->since_ns : 0;
 }

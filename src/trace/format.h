@@ -282,7 +282,9 @@ enum fv_chunk_type {
     FV_CHUNK_OMP_WORK = 70,        /* [fv_omp_work, thread] parts in worksharing of OpenMP, by call path and region */
     FV_CHUNK_SOLO = 71, /* [fv_solo_record, process] phases in which one thread at a time ran alone (`fvmpi run
                          * --stacks --solo`), or one rank (--throughput) */
-    FV_CHUNK_MEMORY_PROCESS = 80, /* [fv_memory_process, process, one] live bytes and their peak (--memory) */
+    FV_CHUNK_SECTION_INSTANCES = 72, /* [fv_section_instance, thread] first instances of sections, each by itself
+                                      * (--section-instances) */
+    FV_CHUNK_MEMORY_PROCESS = 80,    /* [fv_memory_process, process, one] live bytes and their peak (--memory) */
     FV_CHUNK_MEMORY_SUMS = 81,   /* [fv_memory_sums, thread, one] calls of the allocator, and what the thread holds back
                                   * from the process's live bytes */
     FV_CHUNK_MEMORY_SITES = 82,  /* [fv_memory_site, thread] allocations by call path. Records of one path are added
@@ -714,6 +716,16 @@ struct fv_section_times {
 };
 _Static_assert(sizeof(struct fv_section_times) == 256, "on-disk size");
 
+/* An instance that has ended. */
+struct fv_section_instance {
+    uint32_t section;                     /* SECTIONS */
+    uint32_t number;                      /* of the thread's in that section, from 1 */
+    uint64_t begin, end;                  /* [ticks] */
+    uint64_t ticks;                       /* without pauses */
+    uint64_t calls, mpi_ticks, mpi_bytes; /* in it: as in fv_thread_record */
+};
+_Static_assert(sizeof(struct fv_section_instance) == 56, "on-disk size");
+
 /* CPU time of the whole process while a thread was in a section. Not measured without fv_section_times.measured. */
 struct fv_section_process {
     uint32_t section, pad; /* SECTIONS */
@@ -761,7 +773,7 @@ struct fv_section_losses {
     uint64_t interrupted; /* begins and ends in a signal handler that interrupted another: not measured */
     uint64_t unmeasured;  /* begins that were not measured: no disk */
     uint64_t untraced;    /* begins and ends that the trace has too late or not: in a call, or without room */
-    uint64_t reserved;
+    uint64_t apart;       /* instances that are not recorded by themselves, though asked for: no room */
 };
 _Static_assert(sizeof(struct fv_section_losses) == 64, "on-disk size");
 

@@ -341,6 +341,37 @@ def exchange(s):
         )
 
 
+def apart(s):
+    """--section-instances 1: each instance of exchange() by itself, which is all of its section on the rank."""
+    exchange(s)
+    rows = s.json["section_instances"]
+    expect("rows", len(rows), sum(sum(r["count"] for r in i["per_rank"]) for i in s.items.values()))
+    for row in rows:
+        of = of_rank(s[row["section"], row["number"]], row["rank"])
+        functions = s[row["section"], row["number"]]["mpi_calls_by_function_and_rank"]
+        of_calls = [f for f in functions if f["rank"] == row["rank"]]
+        expect("number", row["instance_number"], 1)
+        near("elapsed", row["elapsed_s"], of["elapsed_s"], 1e-6, 1e-6)
+        near("MPI", row["mpi_time_s"], of["mpi_time_s"], 1e-6, 1e-6)
+        if of_calls:
+            expect("calls", row["calls"], sum(r["count"] for r in of_calls))
+    known = {(r["section"], r["number"], r["rank"]): r for r in rows}
+    moved = 1 + 100 + 4095 + 4096 + 5000 + 2 * 65535 + 65536 + 1048575 + 1048576 + (2 << 20)
+    for rank in range(2):
+        sizes, second = known["sizes", 0, rank], known["round", 1, rank]
+        expect("sizes", (sizes["calls"], sizes["mpi_bytes"]), (12, moved))
+        expect("round", (second["calls"], second["mpi_bytes"]), (2, 0))
+    expect("begins", sorted(known, key=lambda k: known[k]["begin_s"])[0][0], "nearly all")
+
+
+def first_ones(s):
+    """--section-instances 3, of five; one each of others."""
+    rows = [(r["section"], r["instance_number"]) for r in s.json["section_instances"]]
+    expect("rows", rows, [("one", 1), ("step", 1), ("step", 2), ("step", 3)])
+    expect("count", s["step"]["count"], 5)
+    expect("lost", set(s.lost.values()), {0})
+
+
 if __name__ == "__main__":
     globals()[sys.argv[2]](Sections(sys.argv[1]))
     sys.exit(failed)

@@ -52,6 +52,10 @@ for std in c++98 c++11 c++17; do
         capture ./std
     check "fvmpi.hpp: $std" test "$rc" -eq 0
 done
+printf '#include "fvmpi.h"\nint main(void)\n{\n    int i;\n    fvmpi_section_begin("one", 0, 0);\n    for (i = 0; i < 5; i++) {\n        fvmpi_section_begin("step", 0, 0);\n        fvmpi_section_end("step", 0, 0);\n    }\n    fvmpi_section_end("one", 0, 0);\n    return 0;\n}\n' > steps.c
+capture "$cc" -I"$source/src" steps.c -o steps
+known "--section-instances 3: the first three" first_ones --mpi serial --section-instances 3 ./steps
+check 'the report shows them' has "$("$fvmpi" report experiment)" 'Instances of sections'
 for level in -O0 -O1; do
     rm -f instrumented
     capture "${CXX:-g++}" -g "$level" -finstrument-functions -fopenmp -I"$source/src" "$here/instrumented.cpp" -o instrumented
@@ -154,7 +158,7 @@ for mpi in $(mpis); do
     capture "${launcher[@]}" -n 2 "./exchange-$mpi"
     check "$mpi: runs without fvmpi" test "$rc" -eq 0
     known "$mpi: calls, message lengths, waiting, call paths" exchange "${launcher[@]}" -n 2 "./exchange-$mpi"
-    known "$mpi: the same with a trace" exchange --trace "${launcher[@]}" -n 2 "./exchange-$mpi"
+    known "$mpi: the same with a trace, and instances by themselves" apart --trace --section-instances 1 "${launcher[@]}" -n 2 "./exchange-$mpi"
     "$build/fvunify-serial" experiment > .out 2>&1 && "$fvmpi" report experiment --json profile.json > .out
     err=$(examine exchange 2>&1)
     check "$mpi: the same with the trace's analysis" test $? -eq 0

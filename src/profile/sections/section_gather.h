@@ -88,6 +88,10 @@ void fv_section_rank_add(struct fv_section_rank *to, const struct fv_section_ran
 /* Of a section with its ranks, in order. */
 void fv_section_sum(struct fv_section_view *v, const struct fv_section_rank *ranks, size_t count);
 
+/* section_instances.c */
+void fv_section_read_instances(struct fv_section_gather *g, const struct fv_build_file *file, uint32_t rank);
+void fv_section_order_instances(struct fv_sections_view *s);
+
 /* section_names.c: when all sections are summed up, and in order. */
 void fv_section_find_names(struct fv_sections_view *s);
 

@@ -213,6 +213,7 @@ static void read_times(struct fv_section_gather *g, const struct fv_build_file *
         sum->interrupted += l.interrupted;
         sum->unmeasured += l.unmeasured;
         sum->untraced += l.untraced;
+        sum->apart += l.apart;
     }
 }
 
@@ -311,6 +312,7 @@ static void finish(struct fv_section_gather *g)
         for (uint32_t i = 0; i < s->items[k].members; i++)
             s->members[s->items[k].first_member + i].section = k;
     fv_section_find_names(s);
+    fv_section_order_instances(s);
 }
 
 /* Does any rank tell of locks? */
@@ -354,6 +356,7 @@ static void read_sections(struct fv_build *b, void *state, uint32_t rank)
     fv_section_add_others(g, first_member);
     read_histograms(g, f, rank);
     finish_histograms(g);
+    fv_section_read_instances(g, f, rank);
     fv_section_read_cells(g, f, rank);
     fv_section_read_costs(g, rank);
 }
@@ -405,5 +408,6 @@ void fv_sections_release(void *data)
     free(s->ranks);
     free(s->members);
     free(s->function_ranks);
+    free(s->instances);
     *s = (struct fv_sections_view){ 0 };
 }

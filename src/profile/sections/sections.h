@@ -158,6 +158,16 @@ struct fv_section_view {
     uint64_t cost_ticks; /* of them all */
 };
 
+/* An instance that was recorded by itself. */
+struct fv_section_instance_view {
+    const char *name;
+    int32_t section_number;
+    uint32_t rank, thread; /* in fv_model.ranks, fv_model.threads */
+    uint32_t number;       /* of the thread's, from 1 */
+    double begin_s, time_s, mpi_s;
+    uint64_t calls, bytes;
+};
+
 struct fv_sections_view {
     struct fv_section_view *items; /* "all", then by elapsed time of all ranks, longest first */
     size_t count, room;
@@ -170,6 +180,8 @@ struct fv_sections_view {
     struct fv_section_view *names; /* sections that differ in their number alone, added up; by elapsed time, longest
                                     * first */
     size_t name_count, name_room;
+    struct fv_section_instance_view *instances; /* by name, section number, rank, thread and number */
+    size_t instance_count, instance_room;
     struct fv_section_losses losses; /* of all ranks */
 };
 /* Are its instances too short for the clocks and events that were read in it? */

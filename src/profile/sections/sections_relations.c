@@ -737,6 +737,38 @@ static const struct fv_relation section_names_relation = {
     FV_ITEMS(struct fv_sections_view, names, name_count),
 };
 
+/* ---- instances by themselves ---- */
+
+#define INSTANCE(k, t, u, m, d)                                  \
+    {                                                            \
+        k, t, u, d, FV_FIELD(struct fv_section_instance_view, m) \
+    }
+static const struct fv_column_def single_columns[] = {
+    INSTANCE("section", "section", "", name, "Name of the section."),
+    INSTANCE("number", "no.", "", section_number, "Number of the section."),
+    FV_RANK_COLUMN(struct fv_section_instance_view, rank, "rank", "rank", "The rank."),
+    { "thread", "thread", "", "The thread, as in table threads.", FV_FIELD(struct fv_section_instance_view, thread),
+      .flags = FV_IS_THREAD },
+    INSTANCE("instance_number", "instance", "", number, "Number of the instance on its thread, from 1."),
+    INSTANCE("begin_s", "begin", "s", begin_s, "When it began."),
+    INSTANCE("elapsed_s", "elapsed", "s", time_s, "Its time, without pauses of recording."),
+    INSTANCE("mpi_time_s", "MPI", "s", mpi_s, "Time of the thread's MPI calls that ended in it."),
+    INSTANCE("calls", "calls", "", calls, "MPI calls that ended in it."),
+    INSTANCE("mpi_bytes", "bytes", "bytes", bytes, "Bytes that these calls sent and received."),
+};
+static const struct fv_relation section_instances_relation = {
+    .recorded_by = "fvmpi run --section-instances N",
+    .name = "section_instances",
+    .key = "section_instances",
+    .title = "Instances of sections",
+    .doc = "The first instances of each section on each thread, one by one, by section, rank, thread and time. Their "
+           "waiting is in a trace.",
+    .shown = "section number rank thread/1 instance_number begin_s/2 elapsed_s mpi_time_s calls mpi_bytes",
+    FV_COLUMNS(single_columns),
+    .base = sections_base,
+    FV_ITEMS(struct fv_sections_view, instances, instance_count),
+};
+
 /* ---- what was lost ---- */
 
 static const void *the_losses(void *subject, const void *parent)
@@ -758,6 +790,7 @@ static const struct fv_column_def lost_columns[] = {
          "Begins and ends in a signal handler that interrupted another one, or that ended by longjmp(). They are "
          "ignored."),
     LOSS("unmeasured", unmeasured, "Begins that were not measured because the rank file had no room."),
+    LOSS("not_apart", apart, "Instances that --section-instances asked for, for which there was no room."),
     LOSS("untraced", untraced, "Begins and ends that are late or missing in the trace, inside a call or without room."),
 };
 static const struct fv_relation sections_lost_relation = {
@@ -791,7 +824,7 @@ const struct fv_subject fv_sections_subject = {
     .name = "sections",
     .bytes = sizeof(struct fv_sections_view),
     .tracks = { &fv_track_sections },
-    .relations = { &sections_relation, &section_names_relation, &sections_lost_relation },
+    .relations = { &sections_relation, &section_names_relation, &section_instances_relation, &sections_lost_relation },
     .fold = fold_sections,
     .release = fv_sections_release,
 };

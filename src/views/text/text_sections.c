@@ -75,6 +75,8 @@ static void put_losses(const struct fv_page *p, const struct fv_section_losses *
           "of sections in too many combinations of sections: MPI calls inside are not "
           "listed" },
         { l->interrupted, "begin", "of sections in a signal handler that interrupted another: not measured" },
+        { l->apart, "instance",
+          "of sections without room for one of their own (--section-instances): see --profile-max" },
         { l->unmeasured, "begin", "of sections without room in the rank file: not measured" },
         { l->untraced, "begin",
           "of sections and ends in MPI calls, or without room: the trace has them too late, or not" },
@@ -328,6 +330,8 @@ FV_TEXT_SECTION(sections)
     put_sheets(p, v, in_table);
     put_calls(p, v, in_table);
     put_costs(p, v, in_table);
+    fv_text_relation(p, v, "section_instances", "instance",
+                     "the first of each section and thread; see --section-instances");
     free(in_table);
     free(rows.items);
 }
