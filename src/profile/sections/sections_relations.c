@@ -671,7 +671,7 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
         MESSAGES_OF("messages_below_1m", "< 1M", 2), MESSAGES_OF("messages_1m_and_above", ">= 1M", 3),                 \
         FAULT_COLUMNS(struct fv_section_view)
 
-extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation;
+extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation, fv_section_instances_relation;
 static const struct fv_column_def section_columns[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "id", items, "Index in this list, from 0."),
     { "section", "section", "", "Name of the section, cut to 63 bytes. `all` is the whole program.",
@@ -737,38 +737,6 @@ static const struct fv_relation section_names_relation = {
     FV_ITEMS(struct fv_sections_view, names, name_count),
 };
 
-/* ---- instances by themselves ---- */
-
-#define INSTANCE(k, t, u, m, d)                                  \
-    {                                                            \
-        k, t, u, d, FV_FIELD(struct fv_section_instance_view, m) \
-    }
-static const struct fv_column_def single_columns[] = {
-    INSTANCE("section", "section", "", name, "Name of the section."),
-    INSTANCE("number", "no.", "", section_number, "Number of the section."),
-    FV_RANK_COLUMN(struct fv_section_instance_view, rank, "rank", "rank", "The rank."),
-    { "thread", "thread", "", "The thread, as in table threads.", FV_FIELD(struct fv_section_instance_view, thread),
-      .flags = FV_IS_THREAD },
-    INSTANCE("instance_number", "instance", "", number, "Number of the instance on its thread, from 1."),
-    INSTANCE("begin_s", "begin", "s", begin_s, "When it began."),
-    INSTANCE("elapsed_s", "elapsed", "s", time_s, "Its time, without pauses of recording."),
-    INSTANCE("mpi_time_s", "MPI", "s", mpi_s, "Time of the thread's MPI calls that ended in it."),
-    INSTANCE("calls", "calls", "", calls, "MPI calls that ended in it."),
-    INSTANCE("mpi_bytes", "bytes", "bytes", bytes, "Bytes that these calls sent and received."),
-};
-static const struct fv_relation section_instances_relation = {
-    .recorded_by = "fvmpi run --section-instances N",
-    .name = "section_instances",
-    .key = "section_instances",
-    .title = "Instances of sections",
-    .doc = "The first instances of each section on each thread, one by one, by section, rank, thread and time. Their "
-           "waiting is in a trace.",
-    .shown = "section number rank thread/1 instance_number begin_s/2 elapsed_s mpi_time_s calls mpi_bytes",
-    FV_COLUMNS(single_columns),
-    .base = sections_base,
-    FV_ITEMS(struct fv_sections_view, instances, instance_count),
-};
-
 /* ---- what was lost ---- */
 
 static const void *the_losses(void *subject, const void *parent)
@@ -824,7 +792,8 @@ const struct fv_subject fv_sections_subject = {
     .name = "sections",
     .bytes = sizeof(struct fv_sections_view),
     .tracks = { &fv_track_sections },
-    .relations = { &sections_relation, &section_names_relation, &section_instances_relation, &sections_lost_relation },
+    .relations = { &sections_relation, &section_names_relation, &fv_section_instances_relation,
+                   &sections_lost_relation },
     .fold = fold_sections,
     .release = fv_sections_release,
 };
