@@ -86,8 +86,8 @@ static size_t definitions_of(const struct fv_defs *d, const struct fv_record *r)
     case FV_REC_SECTION_LEAVE:
     case FV_REC_WORK_ENTER:
     case FV_REC_WORK_LEAVE:
-    case FV_REC_FILE_ENTER:
-    case FV_REC_FILE_LEAVE:
+    case FV_REC_LIBRARY_ENTER:
+    case FV_REC_LIBRARY_LEAVE:
     case FV_REC_REGION_ENTER:
     case FV_REC_REGION_LEAVE: return d->function_count;
     case FV_REC_THREAD_CREATE:
@@ -125,8 +125,8 @@ static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *r)
         nest(&c->nest[slot], IN_CALL, r->kind == FV_REC_ENTER);
     if (r->kind == FV_REC_REGION_ENTER || r->kind == FV_REC_REGION_LEAVE)
         nest(&c->nest[slot], IN_CALL, r->kind == FV_REC_REGION_ENTER);
-    if (r->kind == FV_REC_FILE_ENTER || r->kind == FV_REC_FILE_LEAVE)
-        nest(&c->nest[slot], IN_CALL, r->kind == FV_REC_FILE_ENTER);
+    if (r->kind == FV_REC_LIBRARY_ENTER || r->kind == FV_REC_LIBRARY_LEAVE)
+        nest(&c->nest[slot], IN_CALL, r->kind == FV_REC_LIBRARY_ENTER);
     if (r->kind == FV_REC_INSTANCE || r->kind == FV_REC_INSTANCE_END) {
         must(c->merge->function_of_node[r->context] != FV_NONE, "an instance of no function");
         nest(&c->nest[slot], r->context, r->kind == FV_REC_INSTANCE);
