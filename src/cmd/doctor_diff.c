@@ -4,6 +4,7 @@
 #include "cmd/doctor_diff.h"
 #include "base/base.h"
 #include "doctor/doctor_relations.h"
+#include "tool/relation.h"
 #include "tool/words.h"
 
 #include <jansson.h>
@@ -28,16 +29,58 @@ static const struct compared {
 };
 
 struct change {
-    double badness; /* of the logarithm of the ratio, how much worse; first: fv_by_real() */
-    const char *table, *value;
-    char of[120];
-    double before, after;
+    double order; /* first: fv_by_real() */
+    const char *table, *of, *value, *before, *after;
+    double ratio; /* NAN: of 0 */
+    bool is_worse;
+};
+
+struct check_change {
+    const char *check, *before, *after;
+    enum fv_color color;
 };
 
 struct changes {
+    struct fv_arena arena;
     struct change *items;
     size_t count, room;
+    struct check_change *checks;
+    size_t check_count, check_room;
     size_t compared, missing; /* values; rows that one file alone has */
+};
+
+static const void *all_of(void *subject, const void *parent)
+{
+    (void)parent;
+    return subject;
+}
+
+static const struct fv_column_def check_columns[] = {
+    { "check", "check", "", "Name of the check.", FV_FIELD(struct check_change, check) },
+    { "before", "before", "", "Its result before.", FV_FIELD(struct check_change, before) },
+    { "after", "after", "", "Its result after.", FV_FIELD(struct check_change, after) },
+};
+static const struct fv_relation checks = {
+    .title = "Checks with another result",
+    FV_COLUMNS(check_columns),
+    .base = all_of,
+    FV_ITEMS(struct changes, checks, check_count),
+};
+
+static const struct fv_column_def change_columns[] = {
+    { "table", "table", "", "What was measured.", FV_FIELD(struct change, table) },
+    { "of", "of", "", "Test, processor or size.", FV_FIELD(struct change, of) },
+    { "value", "value", "", "The value, as in JSON.", FV_FIELD(struct change, value) },
+    { "before", "before", "", "The value before.", FV_FIELD(struct change, before) },
+    { "after", "after", "", "The value after.", FV_FIELD(struct change, after) },
+    { "ratio", "ratio", "ratio", "After over before. Null: it was 0.", FV_FIELD(struct change, ratio),
+      .flags = FV_NULLABLE },
+};
+static const struct fv_relation values = {
+    .title = "Measured values that differ by more than 10 %",
+    FV_COLUMNS(change_columns),
+    .base = all_of,
+    FV_ITEMS(struct changes, items, count),
 };
 
 static json_t *load(const char *file)
@@ -90,41 +133,6 @@ static void say_row(const struct compared *c, const json_t *row, char out[120])
     }
 }
 
-static void compare_row(struct changes *all, const struct compared *c, const json_t *before, const json_t *after)
-{
-    for (size_t i = 0; i < VALUES && c->values[i]; i++) {
-        const json_t *a = json_object_get(before, c->values[i]), *b = json_object_get(after, c->values[i]);
-        double x = json_number_value(a), y = json_number_value(b);
-
-        if (!json_is_number(a) || !json_is_number(b))
-            continue;
-        all->compared++;
-        if (fabs(x - y) <= ALIKE * fmin(x, y))
-            continue;
-        double worse = x > 0 && y > 0 ? log(y / x) : y - x;
-        FV_GROW(all->items, all->room, all->count + 1);
-        struct change *change = &all->items[all->count++];
-        *change = (struct change){ -fabs(worse), c->table, c->values[i], "", x, y };
-        say_row(c, before, change->of);
-    }
-}
-
-static void compare(struct changes *all, const struct compared *c, const json_t *before, const json_t *after)
-{
-    const json_t *olds = json_object_get(before, c->table), *news = json_object_get(after, c->table), *row;
-    size_t i;
-
-    json_array_foreach(olds, i, row)
-    {
-        const json_t *like = row_like(c, news, row);
-
-        if (like)
-            compare_row(all, c, row, like);
-        all->missing += !like;
-    }
-    json_array_foreach(news, i, row) all->missing += !row_like(c, olds, row);
-}
-
 static bool ends(const char *key, const char *end)
 {
     size_t length = strlen(key), bytes = strlen(end);
@@ -149,6 +157,50 @@ static char *say_value(const char *key, double value, char out[FV_WORD])
     return out;
 }
 
+static void compare_row(struct changes *all, const struct compared *c, const json_t *before, const json_t *after)
+{
+    char of[120], word[FV_WORD];
+
+    for (size_t i = 0; i < VALUES && c->values[i]; i++) {
+        const json_t *a = json_object_get(before, c->values[i]), *b = json_object_get(after, c->values[i]);
+        double x = json_number_value(a), y = json_number_value(b);
+
+        if (!json_is_number(a) || !json_is_number(b))
+            continue;
+        all->compared++;
+        if (fabs(x - y) <= ALIKE * fmin(x, y))
+            continue;
+        say_row(c, before, of);
+        FV_GROW(all->items, all->room, all->count + 1);
+        all->items[all->count++] = (struct change){
+            .order = x > 0 && y > 0 ? -fabs(log(y / x)) : -INFINITY,
+            .table = c->table,
+            .of = fv_arena_string(&all->arena, of),
+            .value = c->values[i],
+            .before = fv_arena_string(&all->arena, say_value(c->values[i], x, word)),
+            .after = fv_arena_string(&all->arena, say_value(c->values[i], y, word)),
+            .ratio = x > 0 ? y / x : NAN,
+            .is_worse = c->more_is_better ? y < x : y > x,
+        };
+    }
+}
+
+static void compare(struct changes *all, const struct compared *c, const json_t *before, const json_t *after)
+{
+    const json_t *olds = json_object_get(before, c->table), *news = json_object_get(after, c->table), *row;
+    size_t i;
+
+    json_array_foreach(olds, i, row)
+    {
+        const json_t *like = row_like(c, news, row);
+
+        if (like)
+            compare_row(all, c, row, like);
+        all->missing += !like;
+    }
+    json_array_foreach(news, i, row) all->missing += !row_like(c, olds, row);
+}
+
 /* ---- text ---- */
 
 static void put_file(const struct fv_page *p, const char *what, const char *file, const json_t *all)
@@ -165,18 +217,13 @@ static void put_file(const struct fv_page *p, const char *what, const char *file
                  json_is_object(measurement) ? seconds : "");
 }
 
-/* Checks with another state, or that found something else. */
-static size_t put_checks(const struct fv_page *p, const json_t *before, const json_t *after)
+/* With another state. */
+static void compare_checks(struct changes *all, const json_t *before, const json_t *after)
 {
-    static const struct fv_column columns[] = { { "check", true, false, 0, false },
-                                                { "before", true, true, 0, false },
-                                                { "after", true, true, 0, false } };
     static const struct compared by_name = { "checks", { "check" }, { NULL }, false };
     const json_t *olds = json_object_get(before, "checks"), *news = json_object_get(after, "checks"), *row;
-    struct fv_table table;
     size_t i;
 
-    fv_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
     json_array_foreach(news, i, row)
     {
         const json_t *old = row_like(&by_name, olds, row);
@@ -187,63 +234,53 @@ static size_t put_checks(const struct fv_page *p, const json_t *before, const js
 
         if (!was || !is || !strcmp(was, is))
             continue;
-        fv_table_row(&table, !strcmp(is, "bad") ? FV_RED : !strcmp(is, "good") ? FV_GREEN : FV_PLAIN);
-        fv_table_set(&table, 0, "%s", json_string_value(json_object_get(row, "check")));
-        fv_table_set(&table, 1, "%s: %s", was, had ? had : "?");
-        fv_table_set(&table, 2, "%s: %s", is, has ? has : "?");
+        FV_GROW(all->checks, all->check_room, all->check_count + 1);
+        all->checks[all->check_count++] = (struct check_change){
+            json_string_value(json_object_get(row, "check")),
+            fv_arena_printf(&all->arena, "%s: %s", was, had ? had : "?"),
+            fv_arena_printf(&all->arena, "%s: %s", is, has ? has : "?"),
+            !strcmp(is, "bad")    ? FV_RED
+            : !strcmp(is, "good") ? FV_GREEN
+                                  : FV_PLAIN,
+        };
     }
-    size_t rows = table.rows;
-    if (rows) {
-        fv_page_heading(p, "Checks with another result", "");
-        fv_table_print(&table, p);
-    }
-    fv_table_release(&table);
-    return rows;
 }
 
-static bool is_worse(const struct change *change)
+static void put_checks(const struct fv_page *p, struct changes *all)
 {
-    for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++)
-        if (!strcmp(compared[i].table, change->table) && compared[i].more_is_better)
-            return change->after < change->before;
-    return change->after > change->before;
+    struct fv_page whole = *p;
+    struct fv_sheet sheet;
+
+    whole.top = SIZE_MAX;
+    if (!all->check_count)
+        return;
+    fv_sheet_init(&sheet, &whole, &checks, NULL, all);
+    for (size_t i = 0; i < all->check_count; i++)
+        fv_sheet_add(&sheet, NULL, &all->checks[i], all->checks[i].color);
+    fv_page_heading(p, checks.title, "");
+    fv_sheet_print(&sheet);
+    fv_sheet_release(&sheet);
 }
 
-static void put_changes(const struct fv_page *p, const struct changes *all)
+static void put_values(const struct fv_page *p, struct changes *all)
 {
-    static const struct fv_column columns[] = {
-        { "table", true, false, 0, false },   { "of", true, true, 0, false },      { "value", true, false, 0, false },
-        { "before", false, false, 0, false }, { "after", false, false, 0, false }, { "ratio", false, false, 1, false }
-    };
-    char word[FV_WORD];
-    struct fv_table table;
-    size_t shown = all->count < p->top ? all->count : p->top;
+    struct fv_sheet sheet;
 
     if (!all->count)
         return;
-    fv_table_init(&table, columns, sizeof(columns) / sizeof(*columns));
-    for (size_t i = 0; i < shown; i++) {
-        const struct change *c = &all->items[i];
-
-        fv_table_row(&table, is_worse(c) ? FV_RED : FV_GREEN);
-        fv_table_set(&table, 0, "%s", c->table);
-        fv_table_set(&table, 1, "%s", c->of);
-        fv_table_set(&table, 2, "%s", c->value);
-        fv_table_set(&table, 3, "%s", say_value(c->value, c->before, word));
-        fv_table_set(&table, 4, "%s", say_value(c->value, c->after, word));
-        if (c->before > 0)
-            fv_table_set(&table, 5, "%.2f", c->after / c->before);
-    }
-    fv_page_heading(p, "Measured values that differ by more than 10 %",
-                    "largest first; single measurements: what differs may be chance, so repeat both");
-    fv_table_print(&table, p);
-    fv_table_release(&table);
-    fv_page_cut(p, shown, all->count, "value", "");
+    qsort(all->items, all->count, sizeof(*all->items), fv_by_real);
+    fv_sheet_init(&sheet, p, &values, NULL, all);
+    for (size_t i = 0; i < all->count; i++)
+        fv_sheet_add(&sheet, NULL, &all->items[i], all->items[i].is_worse ? FV_RED : FV_GREEN);
+    fv_page_heading(p, values.title, "largest first; single measurements: what differs may be chance, so repeat both");
+    fv_sheet_print(&sheet);
+    fv_sheet_cut(&sheet, "value", "");
+    fv_sheet_release(&sheet);
 }
 
-static void put_sum(const struct fv_page *p, const struct changes *all, size_t checks)
+static void put_sum(const struct fv_page *p, const struct changes *all)
 {
-    if (!checks)
+    if (!all->check_count)
         fv_page_item(p, FV_PLAIN, 0, "no check has another result");
     if (all->compared)
         fv_page_item(p, FV_PLAIN, 0, "%zu of %zu measured values differ by less than 10 %%", all->compared - all->count,
@@ -268,14 +305,15 @@ int fv_doctor_diff(const char *const files[2], const struct fv_text_options *opt
     }
     for (size_t i = 0; i < sizeof(compared) / sizeof(*compared); i++)
         compare(&all, &compared[i], before, after);
-    if (all.count)
-        qsort(all.items, all.count, sizeof(*all.items), fv_by_real);
+    compare_checks(&all, before, after);
     put_file(&page, "before", files[0], before);
     put_file(&page, "after", files[1], after);
-    size_t checks = put_checks(&page, before, after);
-    put_changes(&page, &all);
-    put_sum(&page, &all, checks);
+    put_checks(&page, &all);
+    put_values(&page, &all);
+    put_sum(&page, &all);
     free(all.items);
+    free(all.checks);
+    fv_arena_release(&all.arena);
     json_decref(before);
     json_decref(after);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;
