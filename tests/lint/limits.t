@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""No function of C has 50 lines or more, and no file of the product 800. Unit tests may be longer files."""
+"""No function of C has 50 lines or more, and no file of the product 800. Unit tests may be longer files. No file has
+marks of a merge."""
 import os
 import re
 import sys
@@ -27,6 +28,19 @@ def sources(folders):
                         yield os.path.relpath(path, ROOT), lines
 
 
+def marked():
+    """Lines that git leaves where both sides changed something."""
+    for at, folders, names in os.walk(ROOT):
+        folders[:] = [f for f in folders if f not in ('.git', 'node_modules') and not f.startswith('build')]
+        for name in names:
+            path = os.path.join(at, name)
+            if not os.path.isfile(path) or name.endswith(('.xz', '.png')):
+                continue
+            with open(path, 'rb') as f:
+                if re.search(rb'^(?:<{7}|>{7}) ', f.read(), re.M):
+                    yield os.path.relpath(path, ROOT)
+
+
 def functions(lines):
     """First line and length of each: between braces in the first column."""
     begin = None
@@ -48,6 +62,8 @@ def main():
     with tap.test('no file of the product has {} lines'.format(FILE)):
         check(len(product) > 400, '{} files', len(product))
         equal('too long', [(name, len(lines)) for name, lines in product if len(lines) >= FILE], [])
+    with tap.test('no file has marks of a merge'):
+        equal('marked', sorted(marked()), [])
     tap.done()
 
 
