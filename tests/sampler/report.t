@@ -140,7 +140,7 @@ def words(directory):
     for heading in ('\nFunctions', '\nCPU time', '\n  Lines', '\n  Call tree'):
         check(heading in text, 'no {} in {}', heading, text)
     for options, status in (
-        (['--rank', '0'], 2),
+        (['--rank', 'none'], 2),
         (['--folded', '-', '--json', '-'], 2),
         (['--source', 'none.c'], 1),
         (['--source', 'shares.c', '--rank', '5'], 1),
