@@ -333,7 +333,8 @@ void fv_counters_leave(struct fv_thread *t)
     take_events(c);
     for (unsigned i = 0; i < wanted_count; i++)
         if (!(wanted[i].flags & FV_COUNTER_NO_MPI) && c->now.at[i].value > c->entered.at[i].value)
-            c->in_mpi[i] += c->now.at[i].value - c->entered.at[i].value;
+            __atomic_store_n(&c->in_mpi[i], c->in_mpi[i] + c->now.at[i].value - c->entered.at[i].value,
+                             __ATOMIC_RELAXED); /* others read it: counters_others.c */
     c->entered = c->now;
     if (c->is_due)
         fv_counters_update(t);

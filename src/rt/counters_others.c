@@ -42,7 +42,7 @@ static bool read_other(const struct fv_thread *t, struct fv_counter_reading *out
     if (!c)
         return false;
     bool lives = __atomic_load_n(&c->begun_ticks, __ATOMIC_ACQUIRE) != 0;
-    struct fv_counter_reading now = c->now;
+    struct fv_counter_reading now = c->begun; /* not its last one, which the thread may be writing */
     if (lives && !c->unknown)
         fv_counters_read_groups(c, &now);
     if (lives)
@@ -52,7 +52,7 @@ static bool read_other(const struct fv_thread *t, struct fv_counter_reading *out
         fv_counters_add(&sum, &now, &c->begun);
     for (unsigned i = 0; i < fv_counters_wanted(); i++) {
         out->at[i] = (struct fv_perf_count){ sum.at[i].count, sum.at[i].enabled, sum.at[i].running };
-        in_mpi[i] = sum.at[i].in_mpi + (lives ? c->in_mpi[i] : 0);
+        in_mpi[i] = sum.at[i].in_mpi + (lives ? __atomic_load_n(&c->in_mpi[i], __ATOMIC_RELAXED) : 0);
     }
     *flags = fv_counters_unknown_flags(c);
     return true;
