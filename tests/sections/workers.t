@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
+# Not under ThreadSanitizer: it makes the threads, which fvmpi then sees late.
 # Not under AddressSanitizer: the stand-in for a processor's counters must be the first library.
 """Threads that work while others have a section open: each has a row, with the CPU time that its own clock tells and what
 it counts, once where several have the section open, with those that begin and end in it, in nested sections; short
