@@ -52,6 +52,12 @@ const char *fv_env(const char *name);
 /* What an error code means, for the <why> of a message. */
 const char *fv_strerror(int error);
 
+/* Of what is measured or calibrated apart: more may be subtracted than there is. */
+static inline uint64_t fv_minus(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
 static inline uint64_t fv_round_up(uint64_t value, uint64_t multiple)
 {
     return (value + multiple - 1) / multiple * multiple;

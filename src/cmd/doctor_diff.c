@@ -3,11 +3,10 @@
  * on the same processor, the same working set. */
 #include "cmd/doctor_diff.h"
 #include "base/base.h"
-#include "doctor/doctor_relations.h"
+#include "cmd/doctor_page.h"
 #include "tool/relation.h"
 #include "tool/words.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,20 +81,6 @@ static const struct fv_relation values = {
     .base = all_of,
     FV_ITEMS(struct changes, items, count),
 };
-
-static json_t *load(const char *file)
-{
-    json_error_t error;
-    json_t *all = json_load_file(file, 0, &error);
-    const char *schema = json_string_value(json_object_get(all, "schema"));
-
-    if (all && schema && !strcmp(schema, FV_DOCTOR_SCHEMA))
-        return all;
-    fv_log("%s: %s; --diff takes two files of fvmpi doctor --json FILE", file,
-           all ? "its schema is not " FV_DOCTOR_SCHEMA : error.text);
-    json_decref(all);
-    return NULL;
-}
 
 static bool is_same_row(const struct compared *c, const json_t *a, const json_t *b)
 {
@@ -296,7 +281,8 @@ static void put_sum(const struct fv_page *p, const struct changes *all)
 int fv_doctor_diff(const char *const files[2], const struct fv_text_options *options, FILE *out)
 {
     const struct fv_page page = fv_text_page(options, out);
-    json_t *before = load(files[0]), *after = before ? load(files[1]) : NULL;
+    static const char wanted[] = "--diff takes two files of fvmpi doctor --json FILE";
+    json_t *before = fv_doctor_read(files[0], wanted), *after = before ? fv_doctor_read(files[1], wanted) : NULL;
     struct changes all = { 0 };
 
     if (!after) {

@@ -41,3 +41,16 @@ int fv_doctor_page(struct fv_doctor *d, FILE *out)
     free(text);
     return err || fflush(out) || ferror(out) ? -FV_EIO : 0;
 }
+
+json_t *fv_doctor_read(const char *file, const char *wanted)
+{
+    json_error_t error;
+    json_t *all = json_load_file(file, 0, &error);
+    const char *schema = json_string_value(json_object_get(all, "schema"));
+
+    if (all && schema && !strcmp(schema, FV_DOCTOR_SCHEMA))
+        return all;
+    fv_log("%s: %s; %s", file, all ? "its schema is not " FV_DOCTOR_SCHEMA : error.text, wanted);
+    json_decref(all);
+    return NULL;
+}

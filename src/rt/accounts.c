@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See accounts.h. */
 #include "rt/accounts.h"
+#include "base/thread_clock.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,12 +48,11 @@ static bool read_text(const char *path, char *out, size_t bytes)
 
 bool fv_accounts_read_of(uint32_t tid, bool all, uint64_t of[FV_ACCOUNTS])
 {
-    const clockid_t clock = (clockid_t)(~tid << 3 | 6); /* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel */
     unsigned long long minor = 0, major = 0;
     char path[64], text[2048];
     struct timespec cpu;
 
-    if (clock_gettime(clock, &cpu))
+    if (clock_gettime(fv_thread_clock(tid, FV_THREAD_CPU), &cpu))
         return false;
     of[FV_ACCOUNT_CPU_NS] = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
     if (!all)

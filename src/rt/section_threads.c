@@ -117,11 +117,6 @@ static void begin_part(struct fv_section_span_of *s, const struct fv_thread *t)
     fv_counters_other_begin(t, &p->counted);
 }
 
-static uint64_t beyond(uint64_t now, uint64_t since)
-{
-    return now > since ? now - since : 0;
-}
-
 /* A thread that was not there when it began has all in it; one that had ended, nothing. */
 static void end_part(struct fv_section_span_of *s, const struct fv_thread *t, uint64_t ticks)
 {
@@ -140,9 +135,9 @@ static void end_part(struct fv_section_span_of *s, const struct fv_thread *t, ui
         make_record(s, p, t);
     if (!p->sum)
         return;
-    p->sum->cpu_ns += beyond(now.cpu_ns, since.cpu_ns);
-    p->sum->user_ns += beyond(now.user_ns, since.user_ns);
-    p->sum->ticked_ns += beyond(now.ticked_ns, since.ticked_ns);
+    p->sum->cpu_ns += fv_minus(now.cpu_ns, since.cpu_ns);
+    p->sum->user_ns += fv_minus(now.user_ns, since.user_ns);
+    p->sum->ticked_ns += fv_minus(now.ticked_ns, since.ticked_ns);
     fv_counters_other_end(t, s->id, &p->counted, was_there, ticks);
 }
 
@@ -217,7 +212,7 @@ void fv_section_span_begin(struct fv_section_span_of *s, const struct fv_thread 
 static void end_span(struct fv_section_span_of *s, const struct fv_thread *self, uint64_t now)
 {
     struct fv_section_span *span = s->span;
-    uint64_t ticks = beyond(now, span->begun);
+    uint64_t ticks = fv_minus(now, span->begun);
 
     if (!span->begun)
         return;

@@ -5,6 +5,7 @@
 #include "rt/thread.h"
 
 #include "base/process.h"
+#include "base/thread_clock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -242,17 +243,12 @@ static void thread_begins(struct fv_thread *t)
     change_usage(t, now, t->ended);
 }
 
-static uint64_t beyond(uint64_t now, uint64_t since)
-{
-    return now > since ? now - since : 0;
-}
-
 /* With those that had its place before. The kernel may find that more of it was in the other mode. */
 static struct fv_usage usage_until(const struct fv_thread *t, const struct fv_usage *now)
 {
     struct fv_usage sum = t->ended;
-    uint64_t cpu_ns = beyond(now->user_ns + now->system_ns, t->usage.user_ns + t->usage.system_ns),
-             user_ns = beyond(now->user_ns, t->usage.user_ns);
+    uint64_t cpu_ns = fv_minus(now->user_ns + now->system_ns, t->usage.user_ns + t->usage.system_ns),
+             user_ns = fv_minus(now->user_ns, t->usage.user_ns);
 
     user_ns = user_ns < cpu_ns ? user_ns : cpu_ns;
     sum.user_ns += user_ns;
@@ -292,13 +288,11 @@ static void forget_thread(struct fv_thread *t)
     t->record->user_ns = t->record->system_ns = 0;
 }
 
-/* Of a clock of another thread: CPUCLOCK_PROF, _VIRT and _SCHED of the kernel, with CPUCLOCK_PERTHREAD_MASK. */
-enum { TICKED = 4, USER = 5, EXACT = 6 };
-static bool read_clock(uint32_t tid, unsigned which, uint64_t *ns)
+static bool read_clock(uint32_t tid, enum fv_thread_time which, uint64_t *ns)
 {
     struct timespec now;
 
-    if (clock_gettime((clockid_t)(~tid << 3 | which), &now))
+    if (clock_gettime(fv_thread_clock(tid, which), &now))
         return false;
     *ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     return true;
@@ -312,14 +306,14 @@ void fv_usage_read_other(const struct fv_thread *t, struct fv_usage_other *out)
         uint64_t cpu_ns = 0, user_ns = 0, ticked_ns = 0;
         uint64_t ended_ns = ended.user_ns + ended.system_ns, begun_ns = begun.user_ns + begun.system_ns;
         uint32_t tid = t->record->tid;
-        bool lives = !__atomic_load_n(&t->record->end, __ATOMIC_RELAXED) && read_clock(tid, EXACT, &cpu_ns) &&
-                     read_clock(tid, USER, &user_ns) && read_clock(tid, TICKED, &ticked_ns);
+        bool lives = !__atomic_load_n(&t->record->end, __ATOMIC_RELAXED) && read_clock(tid, FV_THREAD_CPU, &cpu_ns) &&
+                     read_clock(tid, FV_THREAD_USER, &user_ns) && read_clock(tid, FV_THREAD_TICKED, &ticked_ns);
 
         *out = (struct fv_usage_other){ ended_ns, ended.user_ns, ended_ns };
         if (lives) {
-            out->cpu_ns += beyond(cpu_ns, begun_ns);
-            out->user_ns += beyond(user_ns, begun.user_ns);
-            out->ticked_ns += beyond(ticked_ns, begun_ns);
+            out->cpu_ns += fv_minus(cpu_ns, begun_ns);
+            out->user_ns += fv_minus(user_ns, begun.user_ns);
+            out->ticked_ns += fv_minus(ticked_ns, begun_ns);
         }
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
         if (!(turn & 1) && turn == __atomic_load_n(&t->usage_turn, __ATOMIC_RELAXED))
@@ -341,7 +335,7 @@ void fv_usage_update_others(const struct fv_thread *self)
         uint64_t user_ns = now.user_ns < now.ticked_ns
                                ? (uint64_t)((double)now.cpu_ns * (double)now.user_ns / (double)now.ticked_ns)
                                : now.cpu_ns;
-        put_usage(t, user_ns, beyond(now.cpu_ns, user_ns));
+        put_usage(t, user_ns, fv_minus(now.cpu_ns, user_ns));
     }
     errno = saved;
 }

@@ -200,12 +200,6 @@ extern struct fv_calibration {
     uint64_t trap_ticks, trap_ns, spread_ticks;
 } fv_sampler_calibration;
 
-/* What is subtracted is calibrated, and may be more than there is. */
-static inline uint64_t fv_minus(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : 0;
-}
-
 static inline uint64_t fv_sampler_random(struct fv_sampler *s)
 {
     s->random += UINT64_C(0x9e3779b97f4a7c15);

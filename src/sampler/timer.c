@@ -2,6 +2,7 @@
 /* See timer.h. The kernel's own calls, because the C library knows neither the clock nor, in older versions,
  * the thread to be signalled; and because a handler may make them. */
 #include "sampler/timer.h"
+#include "base/thread_clock.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,9 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The user time of the calling thread: CPUCLOCK_VIRT of a thread, of number 0, as linux/posix-timers.h makes
- * it. */
-#define OWN_USER_TIME ((clockid_t)(~0u << 3 | 4 | 1))
+#define OWN_USER_TIME fv_thread_clock(0, FV_THREAD_USER)
 #define NOTIFY_THREAD 4 /* SIGEV_THREAD_ID */
 
 static char tag; /* its address tells our timers */

@@ -3,6 +3,7 @@
 #include "threads/gate.h"
 #include "base/base.h"
 #include "base/lock.h"
+#include "base/thread_clock.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -55,11 +56,9 @@ static uint64_t now_ns(clockid_t clock)
     return clock_gettime(clock, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* CPU time of a thread of this process, as clock_gettime() takes it (the kernel's CPUCLOCK_PERTHREAD |
- * CPUCLOCK_SCHED). */
 static uint64_t cpu_of(uint32_t tid)
 {
-    return now_ns((clockid_t)(~tid << 3 | 6));
+    return now_ns(fv_thread_clock(tid, FV_THREAD_CPU));
 }
 
 /* errno stays the application's; no cancellation point. */

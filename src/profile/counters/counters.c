@@ -3,6 +3,7 @@
 #include "profile/counters/counters.h"
 #include "profile/build.h"
 #include "profile/threads/phases.h"
+#include "profile/sections/sections.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -199,26 +200,13 @@ static bool is_opener(const struct gather *g, uint32_t thread, uint32_t section)
     return FV_FIND(g->openers, g->opener, (uint32_t[]){ thread, section }) != FV_NONE;
 }
 
-static void read_spans(struct gather *g, const struct fv_reader *reader)
-{
-    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTION_SPANS);
-    struct fv_section_span r;
-
-    FV_GROW(g->spans, g->span_room, g->section_count + 1);
-    memset(g->spans, 0, (g->section_count + 1) * sizeof(*g->spans));
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&r, p, sizeof(r));
-        if (r.section <= g->section_count && r.read_ticks <= r.ticks)
-            g->spans[r.section] = r;
-    }
-}
-
 static void read_others(struct fv_build *b, struct gather *g, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(b->files[rank].reader, FV_CHUNK_COUNTER_OTHERS);
     struct fv_counter_other r;
 
-    read_spans(g, b->files[rank].reader);
+    FV_GROW(g->spans, g->span_room, g->section_count + 1);
+    fv_section_read_spans(b->files[rank].reader, g->spans, g->section_count + 1);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
         if (!r.sum.section || r.sum.section > g->section_count || is_opener(g, r.thread, r.sum.section))

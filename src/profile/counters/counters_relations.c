@@ -286,7 +286,8 @@ static const struct fv_column_def section_columns[] = {
     SECTION(S),
     { "event", "event", "", "Name of the event as requested.", FV_GET(FV_TYPE_TEXT, get_name) },
     { "too_short", "short", "",
-      "True: an instance takes less than 150 us in the mean, so that what reading the counters takes is over 1 % of "
+      "True: an instance takes less than " FV_SECTION_SHORT_WORDS
+      " in the mean, so that what reading the counters takes is over 1 % of "
       "it.",
       FV_GET(FV_TYPE_TRUTH, get_short), .flags = FV_BLANK },
     SUMS,

@@ -360,12 +360,11 @@ static double disturbed_for(const struct fv_profile *v, const struct fv_findings
     return preempted_for(v, f, g);
 }
 
-static void add_withheld(const struct fv_profile *v, struct fv_findings *f, const struct group *g,
+static void add_withheld(const struct fv_profile *v, struct fv_findings *f, const struct group *g, double had_s,
                          const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
     char ranks[220], where[2500], how[900], name[300];
-    const double had_s = disturbed_for(v, f, g);
     struct fv_finding *finding = fv_finding_add(f, g->cost_s, FV_EVIDENCE_ESTIMATE);
     finding->rank = g->most;
     finding->site = g->site;
@@ -413,7 +412,7 @@ static void say_slow(const struct fv_profile *v, struct fv_findings *f, struct f
         fv_finding_next(f, finding, "fvmpi run --trace --sample names the function");
 }
 
-static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g,
+static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g, double had_s,
                      const struct fv_places *places)
 {
     const struct fv_model *m = v->model;
@@ -421,8 +420,6 @@ static void add_late(const struct fv_profile *v, struct fv_findings *f, const st
     const bool is_off = doing == FV_IS_BLOCKED || doing == FV_AWAITS_OWN;
     char ranks[220], where[2500], blocked[FV_IO_WORDS], slow[300];
     const bool for_files = is_io(v, g, blocked);
-    const double had_s = disturbed_for(v, f, g);
-
     struct fv_finding *finding =
         fv_finding_add(f, g->cost_s, g->is_estimate ? FV_EVIDENCE_ESTIMATE : FV_EVIDENCE_EXACT);
     finding->rank = g->most;
@@ -500,9 +497,11 @@ static void find_ranks(const struct fv_profile *v, struct fv_findings *f, bool w
     for (size_t i = 0; i < groups.count; i++) {
         const struct group *g = &groups.items[i];
 
-        if (is_withheld(g) == withheld && fv_finding_worth(v, g->cost_s) &&
-            !is_said_by_noise(f, g, disturbed_for(v, f, g)))
-            (withheld ? add_withheld : add_late)(v, f, g, &places);
+        if (is_withheld(g) != withheld || !fv_finding_worth(v, g->cost_s))
+            continue;
+        const double had_s = disturbed_for(v, f, g);
+        if (!is_said_by_noise(f, g, had_s))
+            (withheld ? add_withheld : add_late)(v, f, g, had_s, &places);
     }
     fv_places_release(&places);
     free(groups.items);

@@ -20,17 +20,17 @@ struct fv_section_member *fv_section_member_of(struct fv_section_gather *g, uint
     return m;
 }
 
-static void read_spans(struct fv_section_gather *g, const struct fv_build_file *f)
+void fv_section_read_spans(const struct fv_reader *reader, struct fv_section_span *out, size_t count)
 {
-    struct fv_cursor c = fv_cursor(f->reader, FV_CHUNK_SECTION_SPANS);
+    struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTION_SPANS);
     struct fv_section_span r;
 
-    for (size_t i = 0; i < g->section_count; i++)
-        g->spans[i] = (struct fv_section_span){ 0 };
+    for (size_t i = 0; i < count; i++)
+        out[i] = (struct fv_section_span){ 0 };
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&r, p, sizeof(r));
-        if (r.section < g->section_count && r.read_ticks <= r.ticks && r.read_times <= r.times)
-            g->spans[r.section] = r;
+        if (r.section < count && r.read_ticks <= r.ticks && r.read_times <= r.times)
+            out[r.section] = r;
     }
 }
 
@@ -57,7 +57,7 @@ void fv_section_read_others(struct fv_section_gather *g, const struct fv_build_f
     struct fv_section_other t;
 
     FV_GROW(g->spans, g->span_room, g->section_count + 1);
-    read_spans(g, f);
+    fv_section_read_spans(f->reader, g->spans, g->section_count);
     for (const void *p; (p = fv_cursor_next(&c));) {
         memcpy(&t, p, sizeof(t));
         if (t.section < g->section_count && g->section[t.section] != FV_NONE)

@@ -27,8 +27,7 @@ static void get_kind(void *subject, const void *row, const struct fv_column_def 
 
 static const struct fv_column_def outer[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "section_id", items, "Index in sections, from 0."),
-    { "section", "section", "", "The section's name.", FV_FIELD(struct fv_section_view, name) },
-    { "number", "no.", "", "Number of the section.", FV_FIELD(struct fv_section_view, number) },
+    FV_SECTION_COLUMNS,
 };
 
 static const struct fv_column_def columns[] = {

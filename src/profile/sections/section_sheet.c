@@ -232,8 +232,7 @@ static void get_mark(void *subject, const void *row, const struct fv_column_def 
 /* ---- the relation ---- */
 
 static const struct fv_column_def outer[] = {
-    { "section", "section", "", "The section's name.", FV_FIELD(struct fv_section_view, name) },
-    { "number", "no.", "", "Number of the section.", FV_FIELD(struct fv_section_view, number) },
+    FV_SECTION_COLUMNS,
 };
 
 #define UNLESS " Null: this processor, or what was counted, does not tell."

@@ -52,9 +52,16 @@ struct fv_section_member {
     double time_s, cpu_s, user_s, system_s, mpi_s, sampled_s;
 };
 
+/* Which section a row is of, where its parent is a struct fv_section_view. */
+#define FV_SECTION_COLUMNS                                                                       \
+    { "section", "section", "", "The section's name.", FV_FIELD(struct fv_section_view, name) }, \
+    {                                                                                            \
+        "number", "no.", "", "Number of the section.", FV_FIELD(struct fv_section_view, number)  \
+    }
 /* An instance that is shorter is hardly longer than reading the clocks, which is in what they tell: below it, this is
  * over 1 % of it. */
-#define FV_SECTION_SHORT_S 150e-6
+#define FV_SECTION_SHORT_S     150e-6
+#define FV_SECTION_SHORT_WORDS "150 us"
 
 /* What went wrong, or may have. */
 struct fv_section_faults {
@@ -185,6 +192,9 @@ struct fv_sections_view {
     struct fv_section_losses losses; /* of all ranks */
 };
 /* Are its instances too short for the clocks and events that were read in it? */
+/* What of the spans of a rank file is right, by the section's id there, of so many; 0s: nothing. */
+struct fv_reader;
+void fv_section_read_spans(const struct fv_reader *reader, struct fv_section_span *out, size_t count);
 bool fv_section_is_short(const struct fv_section_view *section);
 /* When nodes of paths have changed: paths that have become equal are added up. */
 void fv_section_fold(struct fv_section_view *section);

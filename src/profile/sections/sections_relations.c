@@ -41,8 +41,7 @@ static void get_wait_kind(void *subject, const void *row, const struct fv_column
 
 static const struct fv_column_def section_outer[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "section_id", items, "Index in sections, from 0."),
-    { "section", "section", "", "The section's name.", FV_FIELD(struct fv_section_view, name) },
-    { "number", "no.", "", "Number of the section.", FV_FIELD(struct fv_section_view, number) },
+    FV_SECTION_COLUMNS,
 };
 
 #define FAULT_COLUMNS(S)                                                                                               \
@@ -613,7 +612,8 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
         { "too_short",                                                                                                 \
           "short",                                                                                                     \
           "",                                                                                                          \
-          "True: an instance takes less than 150 us in the mean, and its CPU time or counters were read. These "       \
+          "True: an instance takes less than " FV_SECTION_SHORT_WORDS                                                  \
+          " in the mean, and its CPU time or counters were read. These "                                               \
           "include what reading them takes, which is over 1 % then.",                                                  \
           FV_GET(FV_TYPE_TRUTH, get_short),                                                                            \
           .flags = FV_BLANK },                                                                                         \

@@ -3,6 +3,7 @@
  * of them are the columns that are shown, and the one that they are sorted by. */
 #include "tool/csv_stream.h"
 #include "base/shell.h"
+#include "tool/spans.h"
 #include "tool/vec.h"
 #include "tool/words.h"
 #include "views/flat.h"
@@ -27,11 +28,6 @@ struct condition {
 };
 
 /* Numbers that --rank or --thread names. */
-struct span {
-    long first, last;
-    bool met; /* by a row */
-};
-
 struct query {
     const struct fv_query *asked;
     enum fv_query_form form;
@@ -40,8 +36,9 @@ struct query {
     struct fv_flat flat;
     size_t *shown, shown_count;
     struct condition *conditions;
-    struct span *spans[2]; /* of ranks, of threads */
-    size_t span_count[2], span_column[2];
+    struct fv_spans spans[2]; /* of ranks, of threads */
+    bool *met[2];             /* had each of these a row? */
+    size_t span_column[2];
     size_t function_columns[5], function_count; /* that name functions */
     size_t sort;                                /* column; SIZE_MAX: none */
     bool falling;
@@ -279,26 +276,12 @@ static int parse_spans(struct query *q, const struct fv_relation *const *set, un
             q->span_column[which] = i;
     if (q->span_column[which] == SIZE_MAX)
         return no_such_rows(q, set, flag, noun);
-    q->spans[which] = fv_xcalloc(strlen(text) + 1, sizeof(*q->spans[which]));
-    for (const char *p = text;; p++) {
-        char *end;
-        struct span span;
-
-        span.met = false;
-        span.first = span.last = strtol(p, &end, 10);
-        if (end != p && *end == '-') {
-            p = end + 1;
-            span.last = strtol(p, &end, 10);
-        }
-        if (end == p || (*end && *end != ',') || span.first < 0 || span.last < span.first) {
-            snprintf(why, sizeof(why), "it is a list of %ss such as 0-3,7", noun);
-            return wrong(q, text, strlen(text), why);
-        }
-        q->spans[which][q->span_count[which]++] = span;
-        if (!*end)
-            return 0;
-        p = end;
+    if (!fv_spans_parse(&q->spans[which], text)) {
+        snprintf(why, sizeof(why), "it is a list of %ss such as 0-3,7", noun);
+        return wrong(q, text, strlen(text), why);
     }
+    q->met[which] = fv_xcalloc(q->spans[which].count, sizeof(*q->met[which]));
+    return 0;
 }
 
 /* Columns that name a function, or a call path that leads through it. */
@@ -417,17 +400,17 @@ static bool holds(const struct condition *c, const struct fv_value *v, struct fv
 static bool is_within(const struct query *q, const struct fv_flat_row *row)
 {
     for (unsigned which = 0; which < 2; which++) {
-        bool any = !q->span_count[which];
+        const struct fv_spans *spans = &q->spans[which];
+        bool any = !spans->count;
         double number = -1;
 
         if (any)
             continue;
         struct fv_value v = fv_flat_read(&q->flat.items[q->span_column[which]], q->subject, row);
-        for (size_t i = 0; number_of(&v, &number) && i < q->span_count[which]; i++) {
-            struct span *span = &q->spans[which][i];
-            bool met = number >= (double)span->first && number <= (double)span->last;
+        for (size_t i = 0; number_of(&v, &number) && i < spans->count; i++) {
+            bool met = number >= (double)spans->items[i].first && number <= (double)spans->items[i].last;
 
-            span->met = span->met || met;
+            q->met[which][i] = q->met[which][i] || met;
             any = any || met;
         }
         if (!any)
@@ -629,23 +612,25 @@ static void say_missing(const struct query *q)
     else if (!q->any && by)
         fv_log("report: %s has no rows in this run; it is recorded by %s", q->asked->table, by);
     for (unsigned which = 0; q->any && which < 2; which++)
-        for (size_t i = 0; i < q->span_count[which]; i++) {
-            const struct span *span = &q->spans[which][i];
+        for (size_t i = 0; i < q->spans[which].count; i++) {
+            const struct fv_span *span = &q->spans[which].items[i];
             const char *noun = which ? "thread" : "rank";
 
-            if (!span->met && span->first == span->last)
-                fv_log("report: %s has no row of %s %ld; --table %ss lists what there is", q->asked->table, noun,
-                       span->first, noun);
-            else if (!span->met)
-                fv_log("report: %s has no row of %ss %ld-%ld; --table %ss lists what there is", q->asked->table, noun,
-                       span->first, span->last, noun);
+            if (!q->met[which][i] && span->first == span->last)
+                fv_log("report: %s has no row of %s %lld; --table %ss lists what there is", q->asked->table, noun,
+                       (long long)span->first, noun);
+            else if (!q->met[which][i])
+                fv_log("report: %s has no row of %ss %lld-%lld; --table %ss lists what there is", q->asked->table, noun,
+                       (long long)span->first, (long long)span->last, noun);
         }
 }
 
 static void release(struct query *q)
 {
-    for (unsigned i = 0; i < 2; i++)
-        free(q->spans[i]);
+    for (unsigned i = 0; i < 2; i++) {
+        fv_spans_release(&q->spans[i]);
+        free(q->met[i]);
+    }
     free(q->conditions);
     free(q->shown);
     free(q->kept);

@@ -101,14 +101,22 @@ static void put_short(const struct fv_page *p, const struct fv_sections_view *s,
     section_name(s, first, name, sizeof(name));
     if (count > 1)
         snprintf(more, sizeof(more), " (and %zu more, marked short)", count - 1);
-    fv_text_note(
-        p, FV_YELLOW,
-        "section %s%s: an instance takes %s, less than 150 us. Its CPU times and counters include what reading "
-        "them takes; its elapsed time does not. Put begin and end around more work, such as the whole loop",
-        name, more, fv_words_seconds(first->instances.mean_s, mean));
+    fv_text_note(p, FV_YELLOW,
+                 "section %s%s: an instance takes %s, less than " FV_SECTION_SHORT_WORDS
+                 ". Its CPU times and counters include what reading "
+                 "them takes; its elapsed time does not. Put begin and end around more work, such as the whole loop",
+                 name, more, fv_words_seconds(first->instances.mean_s, mean));
 }
 
 /* ---- threads ---- */
+
+/* Of the rank that was longest in the section. */
+static void add_members(struct fv_text_table *t, const struct fv_sections_view *s, const struct fv_section_view *of)
+{
+    for (uint32_t k = 0; k < of->members; k++)
+        if (s->members[of->first_member + k].rank == of->value[FV_SECTION_ELAPSED].max_rank)
+            fv_sheet_add(&t->sheet, of, &s->members[of->first_member + k], FV_PLAIN);
+}
 
 /* Of the rank that was longest in each section, where there are several. */
 static void put_threads(const struct fv_page *p, const struct fv_profile *v, const bool *in_table)
@@ -121,14 +129,11 @@ static void put_threads(const struct fv_page *p, const struct fv_profile *v, con
     hide_numbers(&t, s, in_table);
     for (size_t i = 0; i < s->count; i++) {
         const struct fv_section_view *of = &s->items[i];
-        uint32_t rank = of->value[FV_SECTION_ELAPSED].max_rank;
 
         if (of->whole || !in_table[i] || of->threads + of->other_threads <= of->ranks)
             continue;
         is_scaled = is_scaled || of->is_scaled;
-        for (uint32_t k = 0; k < of->members; k++)
-            if (s->members[of->first_member + k].rank == rank)
-                fv_sheet_add(&t.sheet, of, &s->members[of->first_member + k], FV_PLAIN);
+        add_members(&t, s, of);
     }
     if (t.sheet.table.rows)
         fv_page_heading(p, "Threads of sections",
@@ -150,13 +155,9 @@ static void put_sheets(const struct fv_page *p, const struct fv_profile *v, cons
         return;
     fv_text_table_begin(&t, p, v, "section_sheet");
     hide_numbers(&t, s, in_table);
-    for (size_t i = 0; i < s->count; i++) {
-        const struct fv_section_view *of = &s->items[i];
-
-        for (uint32_t k = 0; in_table[i] && k < of->members; k++)
-            if (s->members[of->first_member + k].rank == of->value[FV_SECTION_ELAPSED].max_rank)
-                fv_sheet_add(&t.sheet, of, &s->members[of->first_member + k], FV_PLAIN);
-    }
+    for (size_t i = 0; i < s->count; i++)
+        if (in_table[i])
+            add_members(&t, s, &s->items[i]);
     if (t.sheet.table.rows)
         fv_page_heading(p, "Sheets of sections",
                         "where the time of each thread went, in seconds that add up to its time, and how busy caches "
