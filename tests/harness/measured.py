@@ -16,6 +16,17 @@ from report import Mismatch, check
 TRIES = 3
 
 
+def repeat(attempt):
+    """What a busy machine may spoil gets another try."""
+    for left in range(TRIES - 1, -1, -1):
+        try:
+            return attempt()
+        except Mismatch as why:
+            if not left:
+                raise
+            print('# again: {}'.format(why))
+
+
 class Disturbed(Mismatch):
     """Not as wanted, but the machine may be to blame."""
 

@@ -1,20 +1,22 @@
 /* One rank comes late to a collective, in the ways that --barrier has to do with. Prints what it computed, the
- * same with and without barriers, and on stderr how much later than rank 0 it came, and how long rank 0 was in the
- * call, as they measured it:
+ * same with and without barriers, and on stderr how much later than rank 0 it came, how long rank 0 was in the
+ * call, as they measured it, and what rank 0 lost meanwhile (lost.h):
  *
- *     late FUNCTION SECONDS SECONDS
+ *     late FUNCTION SECONDS SECONDS SECONDS
  *
  * Rank 1 is late to each collective; it has recording switched off in `paused`, and calls with a bad argument
  * first in `refused`. With an argument, the colour of the rank, the program is one of MPMD: ranks of different
  * colours may run with fvmpi and without.
  */
+#define _GNU_SOURCE
 #include "known.h"
+#include "lost.h"
 
 #include <pthread.h>
 
 #define LATE_NS 60000000
 
-static double began[32], took[32]; /* of this rank, by collective */
+static double began[32], took[32], lost[32]; /* of this rank, by collective */
 static const char *names[32];
 static int steps;
 
@@ -25,12 +27,14 @@ static void be_late(const char *name)
     PMPI_Barrier(WORLD);
     if (me == 1)
         nanosleep(&(struct timespec){ .tv_nsec = LATE_NS }, NULL);
+    lost[steps] = (double)lost_ns() * 1e-9;
     began[steps] = now();
 }
 
 static void met(void)
 {
     took[steps] = now() - began[steps];
+    lost[steps] = (double)lost_ns() * 1e-9 - lost[steps];
     steps++;
 }
 
@@ -217,7 +221,7 @@ static void tell_late(void)
         return;
     OK(PMPI_Recv(later, 32, MPI_DOUBLE, 1, 5, WORLD, MPI_STATUS_IGNORE));
     for (int i = 0; i < steps; i++)
-        fprintf(stderr, "late %s %.6f %.6f\n", names[i], later[i] - began[i], took[i]);
+        fprintf(stderr, "late %s %.6f %.6f %.6f\n", names[i], later[i] - began[i], took[i], lost[i]);
 }
 
 /* Two groups, one of which may be without fvmpi. */

@@ -1,10 +1,17 @@
 ! The last rank comes late to collectives of both Fortran bindings, and calls one with a bad argument first.
 ! Prints the sums, and on stderr how
-! much later than rank 0 it came, and how long rank 0 was in the call.
+! much later than rank 0 it came, how long rank 0 was in the call, and what it lost meanwhile (lost.h).
 module late_f08
   use iso_fortran_env, only : int64
+  use iso_c_binding, only : c_int64_t
   use mpi_f08
   implicit none
+  interface
+    integer(c_int64_t) function lost_ns() bind(c, name='lost_ns_')
+      import c_int64_t
+    end function
+  end interface
+  integer(c_int64_t) :: lost
 contains
   ! A clock that all ranks of a node share, as MPI_Wtime() need not be: that of Open MPI counts from a rank's MPI_Init().
   double precision function now()
@@ -31,6 +38,7 @@ contains
     double precision, intent(out) :: began
     double precision :: begin
 
+    lost = lost_ns()
     begin = now()
     began = begin
     do while (late .and. began - begin < 0.06d0)
@@ -45,10 +53,11 @@ contains
     double precision :: took, late
 
     took = now() - began
+    lost = lost_ns() - lost
     if (me == ranks - 1) call PMPI_Send(began, 1, MPI_DOUBLE_PRECISION, 0, 5, MPI_COMM_WORLD)
     if (me /= 0) return
     call PMPI_Recv(late, 1, MPI_DOUBLE_PRECISION, ranks - 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
-    write (0, '(a,2f10.6)') 'late '//what, late - began, took
+    write (0, '(a,3f10.6)') 'late '//what, late - began, took, dble(lost) * 1d-9
   end subroutine
 end module
 

@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
 import samples
+from measured import TRIES, repeat
 from report import check, equal
 from samples import BREAKPOINTS, COSTS, accounts, compile_with, named, sampled, total
 
@@ -62,7 +63,7 @@ def threads(tap, breaks, cxx):
             equal('open', total(rank, 'open'), 0)
             check(total(rank, 'abandoned') > 0, 'none was abandoned: {}', rank.samplers)  # some 4 of 80, by chance
 
-        samples.repeat(endings)
+        repeat(endings)
 
 
 def stacks(tap, breaks):
@@ -85,10 +86,14 @@ def stacks(tap, breaks):
         longer = sum(t > 1.6 * times[len(times) // 2] for t in times)
         check(len(times) > 20 and longer * 20 < len(times), 'two calls measured as one: {} of {}', longer, times)
     with tap.test('what lasts: no watchpoint on its slot, which slows down all who copy'):
-        lasting = named(run([breaks, 'lasting'], 'done\n'), 'looks_back')
-        returns, abandoned = (sum(getattr(c, key) for c in lasting) for key in ('returns', 'abandoned'))
-        # one whose next tick comes late, on a busy machine, is still watched by its slot when it reads that
-        check(returns > 5 and abandoned <= returns / 20, '{} returned, {} were given up', returns, abandoned)
+
+        def lasts():
+            lasting = named(run([breaks, 'lasting'], 'done\n'), 'looks_back')
+            returns, abandoned = (sum(getattr(c, key) for c in lasting) for key in ('returns', 'abandoned'))
+            # one whose next tick comes late, on a busy machine, is still watched by its slot when it reads that
+            check(returns > 5 and abandoned <= returns / 20, '{} returned, {} were given up', returns, abandoned)
+
+        repeat(lasts)
     with tap.test('more contexts than a chunk of records, and than there may be'):
         rank = run([breaks, 'contexts'], 'done\n', 3000)
         check(len(rank.contexts) > 100, '{} contexts', len(rank.contexts))
@@ -171,7 +176,7 @@ def refusals(tap, patterns, breaks, holder):
         check(total(rank, 'ticks') > 2, 'ticks: {}', rank.samplers)
     with tap.test('the timer: threads, children'):
         # the kernel counts a thread's user time at its own ticks, which may miss a short thread
-        for left in range(2 * samples.TRIES - 1, -1, -1):
+        for left in range(2 * TRIES - 1, -1, -1):
             rank = run([breaks, 'threads'], 'joined 4\n', before=denied)
             if sum(s['ticks'] > 2 for s in rank.samplers) >= 3:
                 break

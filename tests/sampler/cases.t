@@ -13,6 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
 import samples
+from measured import repeat
 from report import check, equal
 
 CASES = (
@@ -176,12 +177,12 @@ def main():
     for source, culprit, what in CASES if samples.LONG else CASES[:1]:
         program, as_it_was = compiled(source), None
         with tap.test('{}: named first'.format(what)):
-            as_it_was = samples.repeat(lambda: named_first(program, culprit))
+            as_it_was = repeat(lambda: named_first(program, culprit))
         with tap.test('{}: repaired, it is gone'.format(what)):
             if not as_it_was:
                 sampled(['true'])  # skips where there are no instances
                 check(False, 'there is nothing to compare with')
-            samples.repeat(lambda: gone(program, culprit, as_it_was))
+            repeat(lambda: gone(program, culprit, as_it_was))
     with tap.test('a function that begins with its loop is not judged'):
         loop_at_entry()
     for mpi in harness.an_mpi(tap):

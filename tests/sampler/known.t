@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
 import samples
+from measured import TRIES, repeat
 from report import check, equal
 
 # in the truth, function, called by
@@ -125,7 +126,7 @@ def patterns(program, env=None):
     """Each within 10 % in one run of three at least: chance and a busy machine spoil one function in this run and
     another in the next, a choice that is biased spoils the same one in each."""
     wrong = set(MEASURED)
-    for _ in range(samples.TRIES):
+    for _ in range(TRIES):
         truth, rank = run(program, 4, env=env)
         seen, still = {}, []
         for known, name, caller in MEASURED:
@@ -191,20 +192,20 @@ def main():
     program = os.path.join(harness.scratch('bin'), 'known')
     harness.run(['c++', '-O2', '-g', '-Wall', '-Wextra', os.path.join(HERE, 'known.cpp'), '-o', program]).ended(0)
     with tap.test('thirteen patterns: means within 10 %, variations in order'):
-        samples.repeat(lambda: patterns(program))
+        repeat(lambda: patterns(program))
     with tap.test('exceptions, longjmp: a third is left'):
-        samples.repeat(lambda: left(program))
+        repeat(lambda: left(program))
     by_breakpoints = {'FVMPI_WITHOUT': 'watchpoints'}  # as on AArch64
     with tap.test('without watchpoints, the same: patterns'):
-        samples.repeat(lambda: patterns(program, by_breakpoints))
+        repeat(lambda: patterns(program, by_breakpoints))
     with tap.test('without watchpoints, the same: exceptions, longjmp'):
-        samples.repeat(lambda: left(program, by_breakpoints))
+        repeat(lambda: left(program, by_breakpoints))
     for what in ('alternating', 'blocks') if samples.LONG else ('blocks',):
         with tap.test('{} alone: biased, but not in the window'.format(what)):
-            samples.repeat(lambda: alone(program, what))
+            repeat(lambda: alone(program, what))
         if samples.LONG:
             with tap.test('{} alone, eight times'.format(what)):
-                samples.repeat(lambda: often(program, what))
+                repeat(lambda: often(program, what))
     tap.done()
 
 

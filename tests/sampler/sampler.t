@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.append(sys.path[0] + '/../harness')
 import harness
 import samples
+from measured import repeat
 from report import check, equal
 from samples import accounts, compile_with, sampled
 
@@ -81,7 +82,7 @@ def serial(tap, patterns):
     for what, judge in (('durations', means), ('variation', ranking)):
         with tap.test('patterns: ' + what):
             runs = iter([(run, rank)])
-            samples.repeat(lambda: judge(*next(runs, None) or measured(patterns)))
+            repeat(lambda: judge(*next(runs, None) or measured(patterns)))
     with tap.test('many samples: instances stay within their budget, ticks go on'):
         held_back(patterns)
     with tap.test('patterns: costs lie where the work is'):

@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import harness
-from report import Mismatch, check, equal
+from report import check, equal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BREAKPOINTS, CALLS, COSTS, CLOCK = 'breakpoints', 'calls', 'costs', 'clock'  # enum fv_sampler_mode
@@ -26,19 +26,7 @@ METRICS = (
     'event_2',
     'event_3',
 )
-TRIES = 3  # a busy machine stretches instances of any function
 LONG = os.environ.get('FVMPI_TEST_LONG') == '1'  # ./dev check-long: all of it; else one short known answer of each kind
-
-
-def repeat(attempt):
-    """What a busy machine may spoil gets another try."""
-    for left in range(TRIES - 1, -1, -1):
-        try:
-            return attempt()
-        except Mismatch as why:
-            if not left:
-                raise
-            print('# again: {}'.format(why))
 
 
 def enough(is_enough, attempt, seconds):
