@@ -1,32 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens an archive, reads it in order, and lets the parts look at each record. */
 #include "otf2/check_state.h"
+#include "otf2/open.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The library would print to stderr; its last words become part of ours. */
-static OTF2_ErrorCode on_library_error(void *data, __attribute__((unused)) const char *file,
-                                       __attribute__((unused)) uint64_t line,
-                                       __attribute__((unused)) const char *function, OTF2_ErrorCode code,
-                                       const char *format, va_list list)
-{
-    struct fv_check *c = data;
-    char words[400];
-
-    vsnprintf(words, sizeof(words), format ? format : "", list);
-    if (!*c->library_error) /* the first one is the cause */
-        snprintf(c->library_error, sizeof(c->library_error), "%s%s%s", OTF2_Error_GetDescription(code),
-                 *words ? ": " : "", words);
-    return code;
-}
 
 static void unreadable(struct fv_check *c, const char *what)
 {
@@ -227,53 +209,15 @@ static void read_locations(struct fv_check *c)
 
 /* ---- the archive ---- */
 
-/* Some damaged anchor files send the library (3.0.2) round in circles: not even Ctrl-C of a batch job helps.
- */
-enum { OPEN_SECONDS = 10 };
-static const char *opening;
-
-static void on_alarm(int number)
-{
-    (void)number;
-    fv_log("%s: the OTF2 library did not read this anchor file within %d s: it is damaged, or its file system hangs; "
-           "write the archive again",
-           opening, OPEN_SECONDS);
-    _exit(1);
-}
-
-static OTF2_Reader *open_reader(const char *path)
-{
-    struct sigaction action = { .sa_handler = on_alarm }, before;
-    OTF2_Reader *reader;
-
-    opening = path;
-    sigaction(SIGALRM, &action, &before);
-    alarm(OPEN_SECONDS);
-    reader = OTF2_Reader_Open(path);
-    alarm(0);
-    sigaction(SIGALRM, &before, NULL);
-    return reader;
-}
-
 static int open_archive(struct fv_check *c, const char *path)
 {
     struct stat status;
 
-    if (stat(path, &status)) {
-        fv_log("%s: %s; name the anchor file of an OTF2 archive, such as traces.otf2", path, strerror(errno));
-        return -FV_ENOENT;
-    }
-    if (S_ISDIR(status.st_mode)) {
-        fv_log("%s: a directory; name the archive's anchor file in it, such as %s/traces.otf2", path, path);
-        return -FV_EINVAL;
-    }
-    c->reader = open_reader(path);
-    if (!c->reader) {
-        fv_log("%s: no anchor file of an OTF2 archive, or damaged (%s); name the file that ends in .otf2", path,
-               *c->library_error ? c->library_error : "the library says no more");
-        return -FV_EFORMAT;
-    }
-    OTF2_Reader_SetSerialCollectiveCallbacks(c->reader);
+    if (stat(path, &status))
+        status.st_mode = 0;
+    c->reader = fv_otf2_open(path, c->library_error);
+    if (!c->reader)
+        return status.st_mode == 0 ? -FV_ENOENT : S_ISDIR(status.st_mode) ? -FV_EINVAL : -FV_EFORMAT;
     c->communication_incomplete = property_is(c, "OTF2::MPI_COMMUNICATION_COMPLETE", false);
     c->locks_complete = property_is(c, "OTF2::THREAD_LOCK_EVENT_COMPLETE", true);
     *c->library_error = 0;
@@ -310,9 +254,9 @@ static void release(struct fv_check *c)
 int fv_check_archive(const char *path, const struct fv_check_options *options, struct fv_check_result *out)
 {
     struct fv_check *c = fv_xcalloc(1, sizeof(*c));
-    OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(on_library_error, c);
     int err;
 
+    fv_otf2_catch(c->library_error, sizeof(c->library_error));
     c->faults.archive = path;
     c->faults.options = options;
     err = open_archive(c, path);
@@ -328,7 +272,7 @@ int fv_check_archive(const char *path, const struct fv_check_options *options, s
         *out = c->result;
         OTF2_Reader_Close(c->reader);
     }
-    OTF2_Error_RegisterCallback(before, NULL);
+    fv_otf2_catch(NULL, 0);
     release(c);
     return err;
 }

@@ -30,7 +30,7 @@ struct collecting {
     struct fv_collect collect;
     struct fv_match *match;
     struct fv_rank_collect **ranks; /* by file of this process */
-    struct fv_rank_replay **replays;
+    void **records;                 /* of the source, likewise */
     struct fv_location_stats **locations;
     struct fv_rank_collect **of_rank; /* by index in fv_defs.ranks */
     struct fv_replay replay;
@@ -38,6 +38,20 @@ struct collecting {
     struct fv_replay_stats stats;
     struct fv_bytes items, answers;
 };
+
+static void look_ahead(struct collecting *c, size_t file)
+{
+    const struct fv_merge *m = c->a->merge;
+    struct fv_sink ahead = fv_collect_look_ahead(c->ranks[file]);
+    struct fv_replay quiet = c->replay;
+
+    quiet.progress = NULL;
+    void *records = m->source->open(
+        m, &(struct fv_source_rank){
+               .replay = &quiet, .file = file, .sink = &ahead, .locations = c->locations[file], .stats = &c->stats });
+    m->source->until(records, UINT64_MAX);
+    m->source->close(records);
+}
 
 static void open_ranks(struct collecting *c)
 {
@@ -52,7 +66,7 @@ static void open_ranks(struct collecting *c)
     for (size_t i = 0; i < m->defs.function_count; i++)
         c->cancels = c->cancels || !strcmp(m->defs.functions[i].name, "MPI_Cancel");
     c->ranks = fv_xcalloc(count + 1, sizeof(*c->ranks));
-    c->replays = fv_xcalloc(count + 1, sizeof(*c->replays));
+    c->records = fv_xcalloc(count + 1, sizeof(*c->records));
     c->locations = fv_xcalloc(count + 1, sizeof(*c->locations));
     c->of_rank = fv_xcalloc(m->defs.rank_count + 1, sizeof(*c->of_rank));
     for (size_t i = 0; i < count; i++) {
@@ -62,15 +76,13 @@ static void open_ranks(struct collecting *c)
             continue;
         c->ranks[i] = c->of_rank[f->rank] = fv_collect_rank(&c->collect, f);
         c->locations[i] = fv_xcalloc(m->defs.ranks[f->rank].thread_count + 1, sizeof(**c->locations));
-        if (c->cancels) {
-            struct fv_sink ahead = fv_collect_look_ahead(c->ranks[i]);
-            struct fv_replay quiet = c->replay;
-
-            quiet.progress = NULL;
-            fv_replay_rank(&quiet, f->rank, f->reader, &f->map, &ahead, c->locations[i], &c->stats);
-        }
-        c->replays[i] = fv_replay_open(&c->replay, f->rank, f->reader, &f->map, fv_collect_sink(c->ranks[i]),
-                                       c->locations[i], &c->stats);
+        if (c->cancels)
+            look_ahead(c, i);
+        c->records[i] = m->source->open(m, &(struct fv_source_rank){ .replay = &c->replay,
+                                                                     .file = i,
+                                                                     .sink = fv_collect_sink(c->ranks[i]),
+                                                                     .locations = c->locations[i],
+                                                                     .stats = &c->stats });
     }
 }
 
@@ -82,7 +94,7 @@ static void close_ranks(struct collecting *c)
         free(c->locations[i]);
     }
     free(c->ranks);
-    free(c->replays);
+    free(c->records);
     free(c->locations);
     free(c->of_rank);
 }
@@ -176,7 +188,7 @@ static bool replay_piece(struct collecting *c, uint64_t until)
     bool good = !(c->options->stop && *c->options->stop);
 
     for (size_t i = 0; i < c->a->merge->file_count && good; i++)
-        good = !c->replays[i] || fv_replay_until(c->replays[i], until);
+        good = !c->records[i] || c->a->merge->source->until(c->records[i], until);
     return good;
 }
 
@@ -185,9 +197,9 @@ static bool replay_end(struct collecting *c)
     bool good = true;
 
     for (size_t i = 0; i < c->a->merge->file_count; i++) {
-        if (!c->replays[i])
+        if (!c->records[i])
             continue;
-        good = fv_replay_close(c->replays[i]) && good;
+        good = c->a->merge->source->close(c->records[i]) && good;
         fv_collect_rest(c->ranks[i]);
     }
     return good;

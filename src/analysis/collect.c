@@ -149,8 +149,9 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
 
 static void find_neighbours(struct fv_rank_collect *r, const struct fv_merge_file *file)
 {
+    if (!file->reader)
+        return; /* an archive does not say */
     struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_NEIGHBOURS);
-
     for (const struct fv_neighbours *n; (n = fv_cursor_next(&c));) {
         uint32_t comm = fv_numbers_get(&file->map.comms, n->comm);
 

@@ -52,11 +52,10 @@ static void keep(struct joining *j, const struct fv_sample *sample)
     fv_step(j->steps, j->line, j->step)->flags |= FV_STEP_SAMPLED;
 }
 
-static void join(struct joining *j, const struct fv_logged_sample *r)
+static void join(struct joining *j, uint64_t ns, uint32_t node, uint32_t cpu_ns)
 {
-    int64_t ns = fv_clock_ns(&j->merge->clocks.lines[j->merge->clocks.of_rank[j->rank]], r->ticks, &j->piece);
     const struct fv_step_line *line = &j->steps->lines[j->line];
-    struct fv_sample sample = { .ns = ns > 0 ? (uint64_t)ns : 0, .node = r->path, .cpu_ns = r->cpu_ns };
+    struct fv_sample sample = { .ns = ns, .node = node, .cpu_ns = cpu_ns };
     uint32_t site = FV_NONE;
 
     go_to(j, sample.ns);
@@ -72,18 +71,25 @@ static void join(struct joining *j, const struct fv_logged_sample *r)
         keep(j, &sample);
     }
     j->stats->count++;
-    j->stats->cpu_ns += r->cpu_ns;
+    j->stats->cpu_ns += cpu_ns;
     fv_tallies_add(j->out, &(struct fv_tally){
                                .what = FV_TALLY_COMPUTED,
                                .site = site,
                                .rank = j->rank,
-                               .kind = r->path,
+                               .kind = node,
                                .other_site = j->step ? fv_step_site(fv_step(j->steps, j->line, j->step - 1)) : FV_NONE,
                                .count = 1,
-                               .ns = r->cpu_ns });
+                               .ns = cpu_ns });
 }
 
 /* ---- the log ---- */
+
+static uint64_t time_of(struct joining *j, uint64_t ticks)
+{
+    int64_t ns = fv_clock_ns(&j->merge->clocks.lines[j->merge->clocks.of_rank[j->rank]], ticks, &j->piece);
+
+    return ns > 0 ? (uint64_t)ns : 0;
+}
 
 static void take_thread(struct joining *j, uint32_t thread)
 {
@@ -94,10 +100,34 @@ static void take_thread(struct joining *j, uint32_t thread)
         if ((int64_t)(r.ticks - j->merge->defs.ranks[j->rank].last_ticks) > 0)
             j->stats->elsewhere++;
         else
-            join(j, &r);
+            join(j, time_of(j, r.ticks), r.path, r.cpu_ns);
     j->stats->damaged += log.damaged;
     j->stats->elsewhere += log.behind;
     fv_logged_samples_close(&log);
+}
+
+/* ---- another source ---- */
+
+static void take_sample(void *context, const struct fv_source_sample *sample)
+{
+    struct joining *j = (struct joining *)context + sample->slot;
+
+    if (j->steps->lines[j->line].count)
+        join(j, sample->time_ns, sample->node, sample->cpu_ns);
+}
+
+static void take_rank(struct fv_steps *steps, const struct fv_merge *m, size_t file, struct fv_tallies *out,
+                      struct fv_sample_stats *stats)
+{
+    uint32_t rank = m->files[file].rank, threads = m->defs.ranks[rank].thread_count;
+    struct joining *j = fv_xcalloc((size_t)threads + 1, sizeof(*j));
+
+    for (uint32_t i = 0; i < threads; i++)
+        j[i] = (struct joining){
+            .steps = steps, .merge = m, .out = out, .stats = stats, .rank = rank, .line = steps->first_line[rank] + i
+        };
+    m->source->samples(m, file, take_sample, j);
+    free(j);
 }
 
 /* Threads that make no calls are in no region. */
@@ -108,6 +138,10 @@ void fv_samples_collect(struct fv_steps *steps, const struct fv_merge *m, struct
         const struct fv_merge_file *f = &m->files[i];
         const struct fv_def_rank *rank = &m->defs.ranks[f->rank];
 
+        if (m->source->samples) {
+            take_rank(steps, m, i, out, stats);
+            continue;
+        }
         stats->lost += rank->dropped_samples;
         for (uint32_t slot = 0; slot < rank->thread_count; slot++) {
             struct joining j = { .steps = steps, .merge = m, .out = out, .stats = stats, .file = f, .rank = f->rank };

@@ -22,33 +22,16 @@ static size_t make_unique(struct fv_site_key *keys, size_t count)
     return fv_fold(keys, count, sizeof(*keys), by_key, NULL);
 }
 
-static void add_site(struct fv_bytes *out, const struct fv_def_map *map, uint32_t function, uint64_t path)
+static void add_site(void *context, uint32_t function, uint32_t node)
 {
-    struct fv_site_key key = { fv_numbers_get(&map->functions, function),
-                               path < map->nodes.count ? map->nodes.of[path] : 0 };
+    const struct fv_site_key key = { function, node };
 
-    if (key.node == FV_NONE)
-        key.node = 0;
-    if (key.function != FV_NONE)
-        fv_bytes_put(out, &key, sizeof(key));
+    fv_bytes_put(context, &key, sizeof(key));
 }
 
-static void add_file(struct fv_bytes *out, const struct fv_merge_file *file)
+static void add_file(struct fv_bytes *out, const struct fv_merge *m, size_t file)
 {
-    struct fv_cursor c = fv_cursor(file->reader, FV_CHUNK_SITES);
-    struct fv_site_record site;
-    struct fv_thread_record thread;
-
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&site, p, sizeof(site));
-        add_site(out, &file->map, site.function, site.path);
-    }
-    c = fv_cursor(file->reader, FV_CHUNK_THREADS);
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&thread, p, sizeof(thread));
-        if (thread.in_call.begin)
-            add_site(out, &file->map, thread.in_call.function, thread.in_call.path);
-    }
+    m->source->sites(m, file, add_site, out);
     out->count = make_unique((struct fv_site_key *)(void *)out->data, out->count / sizeof(struct fv_site_key)) *
                  sizeof(struct fv_site_key);
 }
@@ -59,7 +42,7 @@ void fv_sites_collect(struct fv_sites *s, const struct fv_merge *m)
     struct fv_bytes bytes = { 0 };
 
     for (size_t i = 0; i < m->file_count; i++)
-        add_file(&bytes, &m->files[i]);
+        add_file(&bytes, m, i);
     if (t->rank)
         fv_transport_put(t, 0, &bytes);
     for (int i = 1; !t->rank && i < t->size; i++)

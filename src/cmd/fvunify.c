@@ -15,9 +15,11 @@
 #include "merge/weave_samples.h"
 #include "merge/weave_sections.h"
 #include "otf2/archive.h"
+#include "otf2/import.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +32,12 @@
 static const char usage[] =
     "usage: mpiexec -n M fvunify DIR... [options]\n"
     "       fvunify DIR... [options]\n"
+    "       fvunify ARCHIVE.otf2 [options]\n"
     "Merges the traces of a run of `fvmpi run --trace` into an OTF2 archive, DIR/traces.otf2, which Vampir, ViTE, "
     "Scalasca\n"
     "and other tools open. M may be any number; the archive is the same. If the rank files of the run are in several\n"
     "directories, the archive is written to the first one.\n"
+    "With an archive of any tool, it looks for waiting and its causes, and writes analysis.json beside the archive.\n"
     "\n"
     "  -o, --output DIR  write traces.otf2, traces/ and analysis.json there\n"
     "      --memory N  memory that each process may use for buffers, in bytes, or with K, M or G (256M)\n"
@@ -117,11 +121,32 @@ static int take_option(void *options, int option)
     return FV_UNKNOWN_OPTION;
 }
 
+/* What is found goes beside the archive, unless that is ours: there it has been found already. */
+static int check_archive(struct fv_unify_options *o)
+{
+    static char directory[PATH_MAX + 32];
+    const char *anchor = o->directories.items[0], *slash = strrchr(anchor, '/');
+    struct stat st;
+
+    if (o->directories.count > 1)
+        return wrong(o->directories.items[1], "an archive is read alone");
+    if (o->output)
+        return FV_GO_ON;
+    snprintf(directory, sizeof(directory), "%.*s/run.json", slash ? (int)(slash - anchor) : 1, slash ? anchor : ".");
+    if (!stat(directory, &st))
+        return wrong(anchor, "made by fvunify, which analysed it; name another directory for what is found with -o");
+    *strrchr(directory, '/') = '\0';
+    o->directory = directory;
+    return FV_GO_ON;
+}
+
 /* A single rank file has no directory for the archive. */
-static int check_place(const struct fv_unify_options *o)
+static int check_place(struct fv_unify_options *o)
 {
     struct stat st;
 
+    if (fv_import_is_anchor(o->directory))
+        return check_archive(o);
     if (o->output || stat(o->directory, &st) || S_ISDIR(st.st_mode))
         return FV_GO_ON;
     return wrong(o->directory, "a file; give its directory, or name one for the archive with -o");
@@ -531,6 +556,36 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
     return good && !r->incomplete ? FV_EXIT_OK : FV_EXIT_FAILED;
 }
 
+/* ---- an archive of any tool ---- */
+
+static int analyse_archive(struct fv_unify *r, const struct fv_transport *t)
+{
+    double begin = now_s();
+    bool good = fv_import_open(&r->merge, t, r->options.directories.items[0]);
+
+    if (good) {
+        good = fv_merge_unify(&r->merge, false, FV_SAMPLES_NONE);
+        r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
+                                                  .all = r->merge.event_bytes,
+                                                  .begin_s = begin };
+        good = good && take_output(r) && analyse(r);
+        progress_end(&r->progress);
+        r->incomplete = !fv_import_say(&r->merge);
+        good = !fv_transport_any(t, said_interrupted(r) || !good);
+        if (good && first_process)
+            good = fv_analysis_write(&r->analysis, output_of(r), 0);
+        if (good && first_process && !r->options.quiet)
+            fv_unify_say_analysis(r, now_s() - begin);
+        good = !fv_transport_any(t, !good);
+    }
+    if (r->output >= 0)
+        close(r->output);
+    fv_analysis_release(&r->analysis);
+    fv_import_close(&r->merge);
+    fv_merge_close(&r->merge);
+    return good ? FV_EXIT_OK : FV_EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     const struct fv_transport *t = fv_processes_start(&argc, &argv);
@@ -545,7 +600,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* the limit on the size of files is an error like a full disk */
     int status = parse(argc, argv, &run.options);
     if (status < 0)
-        status = merge(&run, t);
+        status = fv_import_is_anchor(run.options.directories.items[0]) ? analyse_archive(&run, t) : merge(&run, t);
     fv_processes_stop();
     return status;
 }

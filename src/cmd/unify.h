@@ -51,5 +51,7 @@ bool fv_unify_has_traces(struct fv_unify *run);
 void fv_unify_say_missing(struct fv_unify *run);
 /* ... and what is in it. */
 void fv_unify_say_result(const struct fv_unify *run, double seconds);
+/* Of an archive that another tool wrote. */
+void fv_unify_say_analysis(const struct fv_unify *run, double seconds);
 
 #endif

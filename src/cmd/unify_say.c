@@ -284,3 +284,43 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
            fv_words_s(d->rank_count), (unsigned long long)s->calls, fv_words_s(s->calls),
            (unsigned long long)s->records, fv_words_s(s->records), seconds);
 }
+
+/* The kinds of waiting, the longest first. */
+static void say_kinds(const uint64_t *ns)
+{
+    bool done[FV_WS_COUNT] = { false };
+
+    for (unsigned i = 1; i < FV_WS_COUNT; i++) {
+        unsigned most = 0;
+
+        for (unsigned k = 1; k < FV_WS_COUNT; k++)
+            if (!done[k] && ns[k] && (!most || ns[k] > ns[most]))
+                most = k;
+        if (!most)
+            return;
+        done[most] = true;
+        fv_log("  %-24s %10.6f s", fv_wait_state_names[most], (double)ns[most] / 1e9);
+    }
+}
+
+void fv_unify_say_analysis(const struct fv_unify *r, double seconds)
+{
+    const char *where = r->options.output ? r->options.output : r->options.directory;
+    uint64_t ns[FV_WS_COUNT] = { 0 }, wait = 0, in_mpi = 0, calls = 0;
+
+    for (size_t i = 0; i < r->analysis.tallies.count; i++) {
+        const struct fv_tally *t = &r->analysis.tallies.items[i];
+
+        if (t->what == FV_TALLY_CALLS) {
+            in_mpi += t->ns;
+            calls += t->count;
+        } else if (t->what == FV_TALLY_WAIT) {
+            ns[t->kind] += t->ns;
+            wait += fv_is_completion(t->kind) ? 0 : t->ns;
+        }
+    }
+    fv_log("%s/analysis.json: %zu rank%s, %llu call%s of MPI take %.6f s, of which %.6f s is waiting; in %.1f s", where,
+           r->merge.defs.rank_count, fv_words_s(r->merge.defs.rank_count), (unsigned long long)calls, fv_words_s(calls),
+           (double)in_mpi / 1e9, (double)wait / 1e9, seconds);
+    say_kinds(ns);
+}

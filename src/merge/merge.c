@@ -94,7 +94,7 @@ bool fv_merge_open(struct fv_merge *m, const struct fv_transport *t, char *const
     struct fv_bytes bytes = { 0 };
     bool good = true;
 
-    *m = (struct fv_merge){ .transport = t };
+    *m = (struct fv_merge){ .transport = t, .source = &fv_rank_file_source };
     if (!t->rank)
         choose(m, directories, directory_count, &bytes);
     fv_transport_share(t, &bytes);
@@ -200,32 +200,13 @@ static bool share(struct fv_merge *m, enum fv_merge_samples samples)
     return good;
 }
 
-static uint32_t rank_index(const struct fv_defs *d, const struct fv_reader *reader)
+static void find_numbers(struct fv_merge *m, struct fv_defs *own)
 {
-    uint32_t world_rank = (uint32_t)fv_reader_header(reader)->world_rank;
-    size_t low = 0, high = d->rank_count;
+    struct fv_def_map numbers;
 
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-
-        if (d->ranks[middle].world_rank <= world_rank)
-            low = middle;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
-}
-
-static void find_numbers(struct fv_merge *m, const struct fv_defs *own)
-{
-    struct fv_def_map next;
-
-    fv_defs_find(&m->defs, own, &next);
-    for (size_t i = 0; i < m->file_count; i++) {
-        fv_def_map_through(&m->files[i].map, &next);
-        m->files[i].rank = rank_index(&m->defs, m->files[i].reader);
-    }
-    fv_def_map_release(&next);
+    fv_defs_find(&m->defs, own, &numbers);
+    m->source->number(m, own, &numbers);
+    fv_def_map_release(&numbers);
     m->calls = fv_xcalloc(m->defs.function_count + 1, sizeof(*m->calls));
     for (size_t i = 0; i < m->defs.function_count; i++)
         m->calls[i] = fv_call_info(m->defs.functions[i].name, m->defs.functions[i].class);
@@ -237,11 +218,10 @@ bool fv_merge_unify(struct fv_merge *m, bool symbols, enum fv_merge_samples samp
     struct fv_defs own, all;
 
     fv_defs_init(&own, m->defs.world_size);
-    for (size_t i = 0; i < m->file_count; i++)
-        fv_defs_add_file(&own, m->files[i].reader, m->files[i].name, &m->files[i].map);
+    bool good = !fv_transport_any(t, !m->source->define(m, &own));
     fv_defs_init(&all, m->defs.world_size);
     fv_defs_merge(&all, &own);
-    bool good = gather(t, &all);
+    good = gather(t, &all) && good;
     if (!t->rank) {
         fv_defs_release(&m->defs);
         fv_defs_sort(&m->defs, &all);
@@ -252,7 +232,7 @@ bool fv_merge_unify(struct fv_merge *m, bool symbols, enum fv_merge_samples samp
     if (good)
         find_numbers(m, &own);
     fv_defs_release(&own);
-    if (!fv_transport_any(t, !good))
+    if (!fv_transport_any(t, !good) && m->source == &fv_rank_file_source)
         good = fv_lock_names_collect(&m->locks, m, symbols);
     fv_clocks_init(&m->clocks, &m->defs);
     return !fv_transport_any(t, !good);

@@ -7,18 +7,20 @@
 #include "merge/calling.h"
 #include "merge/contexts.h"
 #include "merge/lock_names.h"
-#include "merge/replay.h"
+#include "merge/source.h"
 #include "merge/transport.h"
 
 struct fv_merge_file {
-    struct fv_reader *reader;
-    const char *name;      /* base name */
-    struct fv_def_map map; /* of its numbers in the definitions */
-    uint32_t rank;         /* index in the definitions' ranks */
+    struct fv_reader *reader; /* NULL: of an archive */
+    const char *name;         /* base name */
+    struct fv_def_map map;    /* of its numbers in the definitions */
+    uint32_t rank;            /* index in the definitions' ranks */
 };
 
 struct fv_merge {
     const struct fv_transport *transport;
+    const struct fv_source *source;
+    void *source_context; /* the source's own */
     struct fv_arena arena;
     struct fv_merge_file *files; /* this process's share: neighbours in world rank */
     size_t file_count;

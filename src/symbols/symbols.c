@@ -120,16 +120,28 @@ bool fv_module_is_code(const struct fv_module *m)
     return m->build_id_bytes == FV_CODE_ID_BYTES && !memcmp(m->build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
 }
 
-/* Whose path says all, "FILE:FUNCTION", with the line as its offset. */
+/* The last colon that is not C++'s "::". */
+static char *find_colon(char *text)
+{
+    for (char *at = text + strlen(text); at-- > text;)
+        if (*at == ':') {
+            if (at == text || at[-1] != ':')
+                return at;
+            at--;
+        }
+    return NULL;
+}
+
+/* Whose path says all, "FILE:FUNCTION", with the line as its offset. FILE may be empty. */
 static void add_code_frame(struct fv_symbols *s, uint32_t module, uint64_t offset)
 {
     struct fv_frame frame = { .module = module, .offset = offset, .line = offset <= UINT32_MAX ? (uint32_t)offset : 0 };
-    char *file = fv_arena_string(&s->arena, s->modules[module].path), *function = strrchr(file, ':');
+    char *file = fv_arena_string(&s->arena, s->modules[module].path), *function = find_colon(file);
 
     if (function) {
         *function = '\0';
         frame.function = function + 1;
-        frame.file = keep_file(s, file);
+        frame.file = *file ? keep_file(s, file) : NULL;
     }
     add_frame(s, &frame);
 }

@@ -71,7 +71,7 @@ void merge_files_by(const struct fv_transport *transport, struct fv_merge *m, st
 {
     char why[200];
 
-    *m = (struct fv_merge){ .transport = transport };
+    *m = (struct fv_merge){ .transport = transport, .source = &fv_rank_file_source };
     m->files = fv_xcalloc(count, sizeof(*m->files));
     fv_defs_init(&m->defs, (uint32_t)files[0].header.world_size);
     for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See import.h: an archive is opened, is a source of records, and is closed. */
+#include "otf2/import_state.h"
+#include "otf2/open.h"
+#include "tool/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static struct fv_import *import_of(const struct fv_merge *merge)
+{
+    return merge->source_context;
+}
+
+/* ---- the source ---- */
+
+static bool define(struct fv_merge *m, struct fv_defs *own)
+{
+    struct fv_import *import = import_of(m);
+
+    fv_import_build(import, own);
+    import->tree = &own->tree;
+    for (uint32_t i = 0; i < import->count; i++)
+        fv_import_survey(import, import->first + i, &import->surveys[i]);
+    fv_import_build_ranks(import, own);
+    return true;
+}
+
+/* The call paths of this process stay: the next passes go along them. */
+static void number(struct fv_merge *m, struct fv_defs *own, struct fv_def_map *numbers)
+{
+    struct fv_import *import = import_of(m);
+
+    import->own_tree = own->tree;
+    import->tree = &import->own_tree;
+    fv_call_tree_init(&own->tree);
+    import->numbers = *numbers;
+    *numbers = (struct fv_def_map){ 0 };
+    import->is_known = true;
+    fv_import_number_groups(import, &m->defs);
+    for (uint32_t i = 0; i < import->count; i++)
+        m->files[i].rank = import->first + i;
+}
+
+static void sites(const struct fv_merge *m, size_t file, fv_source_site_fn *take, void *context)
+{
+    const struct fv_import *import = import_of(m);
+    const struct fv_import_survey *s = &import->surveys[file];
+
+    for (size_t i = 0; i < s->site_count; i++)
+        take(context, fv_numbers_get(&import->numbers.functions, s->sites[i].function),
+             fv_numbers_get(&import->numbers.nodes, s->sites[i].node));
+}
+
+/* Ticks of a rank are ns after the archive's offset. */
+static int64_t base_of(const struct fv_merge *m, uint32_t rank)
+{
+    return m->clocks.lines[m->clocks.of_rank[rank]].pieces[0].ns;
+}
+
+static struct fv_import_rank rank_of(const struct fv_merge *m, size_t file, struct fv_sink *sink)
+{
+    struct fv_import *import = import_of(m);
+
+    return (struct fv_import_rank){ .import = import,
+                                    .rank = import->first + (uint32_t)file,
+                                    .survey = &import->surveys[file],
+                                    .sink = sink,
+                                    .base_ns = base_of(m, import->first + (uint32_t)file) };
+}
+
+static void *open_rank(const struct fv_merge *m, const struct fv_source_rank *r)
+{
+    struct fv_import_rank *rank = fv_xcalloc(1, sizeof(*rank));
+
+    *rank = rank_of(m, r->file, r->sink);
+    rank->locations = r->locations;
+    rank->progress = r->replay->progress;
+    rank->progress_context = r->replay->progress_context;
+    fv_import_rank_open(rank);
+    return rank;
+}
+
+static bool until(void *records, uint64_t time_ns)
+{
+    return fv_import_rank_until(records, time_ns);
+}
+
+static bool close_rank(void *records)
+{
+    bool good = fv_import_rank_close(records);
+
+    free(records);
+    return good;
+}
+
+/* ---- what was computed ---- */
+
+/* Regions that are short are put together: so many at most, of so long a time. */
+#define TOGETHER    16
+#define TOGETHER_NS 10000000
+
+struct computing {
+    struct fv_sink sink; /* first: a sink is one of these */
+    fv_source_sample_fn *take;
+    void *context;
+    struct fv_import *import;
+    struct computing_thread {
+        struct fv_source_sample items[TOGETHER];
+        uint32_t count;
+        uint64_t begin_ns;
+    } * threads;
+};
+
+static void flush(struct computing *c, uint32_t slot)
+{
+    struct computing_thread *t = &c->threads[slot];
+
+    for (uint32_t i = 0; i < t->count; i++)
+        c->take(c->context, &t->items[i]);
+    t->count = 0;
+}
+
+static void add(struct computing *c, uint32_t slot, uint32_t node, uint64_t from, uint64_t to)
+{
+    struct computing_thread *t = &c->threads[slot];
+    uint32_t i = 0;
+
+    if (t->count && to - t->begin_ns > TOGETHER_NS)
+        flush(c, slot);
+    while (i < t->count && t->items[i].node != node)
+        i++;
+    if (i == TOGETHER) {
+        flush(c, slot);
+        i = 0;
+    }
+    if (!t->count)
+        t->begin_ns = from;
+    if (i == t->count)
+        t->items[t->count++] = (struct fv_source_sample){ .slot = slot, .node = node };
+    t->items[i].time_ns = from + (to - from) / 2;
+    t->items[i].cpu_ns += (uint32_t)(to - from);
+}
+
+static void spent(void *context, uint32_t slot, uint32_t node, uint64_t from_ns, uint64_t to_ns)
+{
+    struct computing *c = context;
+
+    node = fv_numbers_get(&c->import->numbers.nodes, node);
+    for (uint64_t to; from_ns < to_ns; from_ns = to) {
+        to = to_ns - from_ns > TOGETHER_NS ? from_ns + TOGETHER_NS : to_ns;
+        add(c, slot, node == FV_NONE ? 0 : node, from_ns, to);
+    }
+}
+
+/* Samples lie between two calls. */
+static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
+{
+    if (m->kind == FV_REC_ENTER || m->kind == FV_REC_PROGRAM_END)
+        flush((struct computing *)(void *)sink, slot);
+    return true;
+}
+
+static bool open_thread(struct fv_sink *sink, uint32_t slot, uint64_t location)
+{
+    (void)sink, (void)slot, (void)location;
+    return true;
+}
+
+static bool close_thread(struct fv_sink *sink, uint32_t slot)
+{
+    flush((struct computing *)(void *)sink, slot);
+    return true;
+}
+
+static void samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *take, void *context)
+{
+    struct computing c = { .sink = { .open = open_thread, .put = put, .close = close_thread },
+                           .take = take,
+                           .context = context,
+                           .import = import_of(m) };
+    struct fv_import_rank r = rank_of(m, file, &c.sink);
+
+    c.threads = fv_xcalloc((size_t)c.import->ranks[r.rank].location_count + 1, sizeof(*c.threads));
+    r.spent = spent;
+    r.context = &c;
+    fv_import_rank_open(&r);
+    fv_import_rank_until(&r, UINT64_MAX);
+    fv_import_rank_close(&r);
+    free(c.threads);
+}
+
+static const struct fv_source archive = { .define = define,
+                                          .number = number,
+                                          .sites = sites,
+                                          .open = open_rank,
+                                          .until = until,
+                                          .close = close_rank,
+                                          .samples = samples };
+
+/* ---- opening ---- */
+
+bool fv_import_is_anchor(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length > 5 && !strcmp(path + length - 5, ".otf2");
+}
+
+/* Each location has a file. */
+static void raise_limit(void)
+{
+    struct rlimit limit;
+
+    if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void select_locations(struct fv_import *import)
+{
+    for (uint32_t i = 0; i < import->count; i++) {
+        const struct fv_import_rank_def *r = &import->ranks[import->first + i];
+
+        for (uint32_t k = 0; k < r->location_count; k++)
+            OTF2_Reader_SelectLocation(import->reader, import->tables[FV_IMPORT_LOCATION].refs[r->locations[k]]);
+    }
+    OTF2_Reader_OpenDefFiles(import->reader);
+    OTF2_Reader_OpenEvtFiles(import->reader);
+    *import->words = '\0';
+}
+
+/* This process's share: as many events as any other's, about. */
+static void choose_share(struct fv_import *import, const struct fv_transport *t)
+{
+    uint64_t before = 0, all = 0;
+    uint32_t stop = 0;
+
+    for (uint32_t i = 0; i < import->rank_count; i++)
+        for (uint32_t k = 0; k < import->ranks[i].location_count; k++)
+            all += 1 + ((struct fv_import_location *)fv_import_at(import, FV_IMPORT_LOCATION,
+                                                                  import->ranks[i].locations[k]))
+                           ->events;
+    import->first = import->rank_count;
+    for (uint32_t i = 0; i < import->rank_count; i++) {
+        int process = all ? (int)((unsigned __int128)before * (unsigned)t->size / all) : 0;
+
+        if (process >= t->rank && i < import->first && process == t->rank)
+            import->first = i;
+        stop = process <= t->rank ? i + 1 : stop;
+        for (uint32_t k = 0; k < import->ranks[i].location_count; k++)
+            before += 1 + ((struct fv_import_location *)fv_import_at(import, FV_IMPORT_LOCATION,
+                                                                     import->ranks[i].locations[k]))
+                              ->events;
+    }
+    import->count = stop > import->first ? stop - import->first : 0;
+}
+
+static bool read_archive(struct fv_import *import, const struct fv_transport *t)
+{
+    import->reader = fv_otf2_open(import->anchor, import->words);
+    if (!import->reader)
+        return false;
+    OTF2_Reader_GetTraceId(import->reader, &import->trace_id);
+    if (!fv_import_read_definitions(import)) {
+        fv_log("%s: a definition cannot be read%s%s; the archive is damaged", import->anchor,
+               *import->words ? ": " : "", import->words);
+        return false;
+    }
+    if (!fv_import_find_ranks(import)) {
+        if (!t->rank)
+            fv_log("%s: the archive has no processes", import->anchor);
+        return false;
+    }
+    choose_share(import, t);
+    return true;
+}
+
+bool fv_import_open(struct fv_merge *m, const struct fv_transport *t, const char *anchor)
+{
+    struct fv_import *import = fv_xcalloc(1, sizeof(*import));
+
+    *m = (struct fv_merge){ .transport = t, .source = &archive, .source_context = import };
+    import->anchor = anchor;
+    raise_limit();
+    fv_otf2_catch(import->words, sizeof(import->words));
+    bool good = !fv_transport_any(t, !read_archive(import, t));
+    fv_defs_init(&m->defs, import->rank_count);
+    if (!good)
+        return false;
+    select_locations(import);
+    import->surveys = fv_xcalloc((size_t)import->count + 1, sizeof(*import->surveys));
+    m->files = fv_xcalloc((size_t)import->count + 1, sizeof(*m->files));
+    m->file_count = import->count;
+    for (uint32_t i = 0; i < import->count; i++) {
+        const struct fv_import_rank_def *r = &import->ranks[import->first + i];
+
+        m->files[i].name = anchor;
+        for (uint32_t k = 0; k < r->location_count; k++)
+            m->event_bytes +=
+                FV_IMPORT_EVENT_BYTES *
+                ((struct fv_import_location *)fv_import_at(import, FV_IMPORT_LOCATION, r->locations[k]))->events;
+    }
+    return true;
+}
+
+bool fv_import_say(struct fv_merge *m)
+{
+    static const struct {
+        const char *what, *words;
+    } lines[] = {
+#define FV_IMPORT_LINE(name, what, words) { what, words },
+        FV_IMPORT_ODDITIES(FV_IMPORT_LINE)
+#undef FV_IMPORT_LINE
+    };
+    struct fv_import *import = import_of(m);
+    uint64_t *counts = (uint64_t *)&import->oddities;
+    bool good = true;
+
+    fv_transport_sum(m->transport, counts, sizeof(lines) / sizeof(*lines));
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        if (!counts[i])
+            continue;
+        good = false;
+        if (!m->transport->rank)
+            fv_log("%s: %llu %s%s %s", import->anchor, (unsigned long long)counts[i], lines[i].what,
+                   fv_words_s(counts[i]), lines[i].words);
+    }
+    return good;
+}
+
+void fv_import_close(struct fv_merge *m)
+{
+    struct fv_import *import = import_of(m);
+
+    if (import->reader)
+        OTF2_Reader_Close(import->reader);
+    fv_otf2_catch(NULL, 0);
+    for (uint32_t i = 0; import->surveys && i < import->count; i++)
+        fv_import_survey_release(&import->surveys[i]);
+    for (uint32_t i = 0; i < import->rank_count; i++)
+        free(import->ranks[i].locations);
+    free(import->surveys);
+    free(import->ranks);
+    fv_def_map_release(&import->numbers);
+    if (import->is_known)
+        fv_call_tree_release(&import->own_tree);
+    fv_import_release_definitions(import);
+    free(import);
+    m->source_context = NULL;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An OTF2 archive, of whichever tool, as a source of records (merge/source.h): what takes the records of rank files
+ * takes those of an archive. The archive is only read.
+ *
+ * A process reads the locations of its share of the ranks. A first pass over them finds call paths, and what the events
+ * of OTF2 say too late: on which communicator a collective operation was begun, and from whom a posted receive was to
+ * come. So memory is 4 bytes for each of these, and a buffer of the archive's chunk size for each location.
+ *
+ * What a tool writes against the rules of OTF2 is tolerated, counted and said: fv_import_say(). Times are the
+ * archive's, less its global offset, with the corrections of clocks that it holds. */
+#ifndef FV_IMPORT_H
+#define FV_IMPORT_H
+
+#include "merge/merge.h"
+
+/* Is it the name of an archive's anchor file? */
+bool fv_import_is_anchor(const char *path);
+
+/* Collective: in place of fv_merge_open(). False: not readable, or without ranks; one line was logged. */
+bool fv_import_open(struct fv_merge *merge, const struct fv_transport *transport, const char *anchor);
+/* Collective, behind what has read the records: the first process says what was wrong in the archive. True: nothing was
+ * left out. */
+bool fv_import_say(struct fv_merge *merge);
+/* Before fv_merge_close(). */
+void fv_import_close(struct fv_merge *merge);
+
+#endif

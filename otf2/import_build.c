@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See import_state.h: from the archive's definitions to ranks and to struct fv_defs. */
+#include "otf2/import_state.h"
+#include "merge/calls.h"
+#include "merge/defs_add.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- ranks ---- */
+
+static bool is_thread(const struct fv_import_location *l)
+{
+    return l->type != OTF2_LOCATION_TYPE_METRIC;
+}
+
+static struct fv_import_rank_def *add_rank(struct fv_import *import, uint32_t process)
+{
+    struct fv_import_rank_def *r = &import->ranks[import->rank_count++];
+
+    r->process = process;
+    return r;
+}
+
+static void add_location(struct fv_import *import, uint32_t rank, uint32_t number)
+{
+    struct fv_import_rank_def *r = &import->ranks[rank];
+    struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, number);
+    size_t room = r->location_count;
+
+    l->rank = rank;
+    l->slot = r->location_count;
+    r->locations = fv_grow(r->locations, &room, (size_t)r->location_count + 1, sizeof(*r->locations));
+    r->locations[r->location_count++] = number;
+}
+
+/* Whose members are the ranks of MPI_COMM_WORLD. */
+static const struct fv_import_group *world_group(const struct fv_import *import)
+{
+    const struct fv_import_group *world = NULL;
+
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_GROUP].count; i++) {
+        const struct fv_import_group *g = fv_import_at(import, FV_IMPORT_GROUP, i);
+
+        if (g->type == OTF2_GROUP_TYPE_COMM_LOCATIONS && g->paradigm == OTF2_PARADIGM_MPI &&
+            (!world || g->count > world->count))
+            world = g;
+    }
+    return world;
+}
+
+static void add_world(struct fv_import *import)
+{
+    const struct fv_import_group *g = world_group(import);
+
+    for (uint32_t i = 0; g && i < g->count; i++) {
+        uint32_t number = fv_import_number(import, FV_IMPORT_LOCATION, g->members[i]);
+        struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, number);
+        uint32_t process = l ? fv_import_number(import, FV_IMPORT_PROCESS, l->process) : FV_NONE;
+        struct fv_import_process *p = fv_import_at(import, FV_IMPORT_PROCESS, process);
+
+        add_rank(import, process);
+        if (l && l->rank == FV_NONE)
+            add_location(import, i, number);
+        if (p && p->rank == FV_NONE)
+            p->rank = i;
+    }
+    import->world = import->rank_count;
+}
+
+/* What an accelerator did belongs to the process that used it. */
+static uint32_t rank_of_process(const struct fv_import *import, uint32_t process)
+{
+    const struct fv_import_process *p = fv_import_get(import, FV_IMPORT_PROCESS, process);
+
+    for (unsigned i = 0; p && p->rank == FV_NONE && i < 8; i++)
+        p = fv_import_get(import, FV_IMPORT_PROCESS, p->creator);
+    return p ? p->rank : FV_NONE;
+}
+
+static int by_ref(const void *a, const void *b, void *refs)
+{
+    uint64_t x = ((const uint64_t *)refs)[*(const uint32_t *)a], y = ((const uint64_t *)refs)[*(const uint32_t *)b];
+
+    return (x > y) - (x < y);
+}
+
+/* Processes that MPI does not know, in the order of their references. */
+static void add_processes(struct fv_import *import)
+{
+    struct fv_import_table *t = &import->tables[FV_IMPORT_PROCESS];
+    uint32_t *order = fv_xcalloc(t->count + 1, sizeof(*order));
+
+    for (uint32_t i = 0; i < t->count; i++)
+        order[i] = i;
+    if (t->count)
+        qsort_r(order, t->count, sizeof(*order), by_ref, t->refs);
+    for (uint32_t i = 0; i < t->count; i++) {
+        struct fv_import_process *p = fv_import_at(import, FV_IMPORT_PROCESS, order[i]);
+
+        if (p->rank != FV_NONE || (p->type != OTF2_LOCATION_GROUP_TYPE_PROCESS &&
+                                   fv_import_number(import, FV_IMPORT_PROCESS, p->creator) != FV_NONE))
+            continue;
+        p->rank = import->rank_count;
+        add_rank(import, order[i]);
+    }
+    free(order);
+}
+
+bool fv_import_find_ranks(struct fv_import *import)
+{
+    const struct fv_import_group *world = world_group(import);
+    size_t most = (world ? world->count : 0) + import->tables[FV_IMPORT_PROCESS].count;
+
+    import->ranks = fv_xcalloc(most + 1, sizeof(*import->ranks));
+    add_world(import);
+    add_processes(import);
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_LOCATION].count; i++) {
+        struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, i);
+        uint32_t rank = rank_of_process(import, l->process);
+
+        if (l->rank == FV_NONE && rank != FV_NONE && is_thread(l))
+            add_location(import, rank, i);
+    }
+    return import->rank_count > 0;
+}
+
+/* ---- functions ---- */
+
+/* "MPI_Send" of "mpi_send_", "MPI_SEND" and "MPI_Send()"; false: it is no function of MPI. */
+static bool mpi_name(const char *name, char out[64])
+{
+    size_t length = strcspn(name, "("), upper = 0;
+
+    while (length > 4 && name[length - 1] == '_')
+        length--;
+    if (length < 5 || length > 63 || strncasecmp(name, "MPI_", 4) || strchr(name + 4, ' '))
+        return false;
+    snprintf(out, 64, "MPI_%.*s", (int)length - 4, name + 4);
+    for (size_t i = 5; i < length; i++)
+        upper += isupper((unsigned char)out[i]) != 0;
+    bool is_fortran = upper == 0 || strcspn(out + 4, "abcdefghijklmnopqrstuvwxyz") == length - 4;
+    out[4] = (char)toupper((unsigned char)out[4]);
+    for (size_t i = 5; i < length && is_fortran; i++)
+        out[i] = (char)tolower((unsigned char)out[i]);
+    return true;
+}
+
+/* An entry of the call tree that is known by its name: as a function of source code (symbols.h). */
+static uint32_t module_of(struct fv_call_tree *tree, const char *file, const char *function)
+{
+    size_t room = strlen(file) + strlen(function) + 2;
+    char *path = fv_xcalloc(room, 1);
+    uint8_t id[FV_CODE_ID_BYTES] = FV_CODE_ID;
+
+    snprintf(path, room, "%s:%s", file, function);
+    uint64_t hash = fv_hash_text(path);
+    memcpy(id + sizeof(FV_CODE_ID) - 1, &hash, sizeof(hash));
+    uint32_t module = fv_call_tree_module(tree, id, sizeof(id), path);
+    free(path);
+    return module;
+}
+
+static void build_regions(struct fv_import *import, struct fv_defs *own)
+{
+    char name[64];
+
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_REGION].count; i++) {
+        struct fv_import_region *r = fv_import_at(import, FV_IMPORT_REGION, i);
+        const char *text = fv_import_text(import, r->name);
+
+        if (mpi_name(text, name)) {
+            r->function = fv_defs_function(own, name, FV_CLASS_OTHER);
+            r->neighbours = fv_call_info(name, FV_CLASS_OTHER).neighbour;
+            r->calls_request = !strcmp(name, "MPI_Rput") || !strcmp(name, "MPI_Rget") ||
+                               !strcmp(name, "MPI_Raccumulate") || !strcmp(name, "MPI_Rget_accumulate");
+        }
+        r->module = module_of(&own->tree, fv_import_text(import, r->file), *text ? text : "?");
+    }
+    import->any_call = fv_defs_function(own, "MPI (no region)", FV_CLASS_OTHER);
+}
+
+static uint32_t node_of_context(const struct fv_import *import, struct fv_defs *own, const struct fv_import_context *c)
+{
+    const struct fv_import_context *parent = fv_import_get(import, FV_IMPORT_CONTEXT, c->parent);
+    const struct fv_import_region *r = fv_import_get(import, FV_IMPORT_REGION, c->region);
+    const struct fv_import_place *place = fv_import_get(import, FV_IMPORT_PLACE, c->place);
+    uint32_t node = parent ? parent->node : 0;
+
+    if (!r || r->function != FV_NONE)
+        return node;
+    return fv_call_tree_node(&own->tree, node, r->module, place ? place->line : 0);
+}
+
+/* Callers first, whatever their order in the archive. */
+static void build_contexts(struct fv_import *import, struct fv_defs *own)
+{
+    size_t count = import->tables[FV_IMPORT_CONTEXT].count, depth, room = 0;
+    struct fv_import_context **way = NULL;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct fv_import_context *c = fv_import_at(import, FV_IMPORT_CONTEXT, i);
+
+        for (depth = 0; c && !c->state; c = fv_import_get(import, FV_IMPORT_CONTEXT, c->parent)) {
+            FV_GROW(way, room, depth + 1);
+            way[depth++] = c;
+            c->state = 1; /* and where it is its own caller it ends here */
+        }
+        while (depth--)
+            way[depth]->node = node_of_context(import, own, way[depth]);
+    }
+    free(way);
+}
+
+/* ---- communicators, windows, files ---- */
+
+/* Its group in MPI; NULL: it has none. */
+static const struct fv_import_group *group_of(const struct fv_import *import, uint32_t ref)
+{
+    static const uint32_t types[] = { OTF2_GROUP_TYPE_COMM_GROUP, OTF2_GROUP_TYPE_COMM_SELF,
+                                      OTF2_GROUP_TYPE_COMM_LOCATIONS };
+
+    for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        const struct fv_import_group *g = fv_import_get(import, FV_IMPORT_GROUP, fv_import_group_ref(ref, types[i]));
+
+        if (g && g->paradigm == OTF2_PARADIGM_MPI)
+            return g;
+    }
+    return NULL;
+}
+
+/* World rank of a member; FV_NONE: there is none. */
+static uint32_t member(const struct fv_import *import, const struct fv_import_group *g, uint32_t i)
+{
+    if (g->type == OTF2_GROUP_TYPE_COMM_LOCATIONS) {
+        const struct fv_import_location *l = fv_import_get(import, FV_IMPORT_LOCATION, g->members[i]);
+
+        return l ? l->rank : FV_NONE;
+    }
+    return g->members[i] < import->world ? (uint32_t)g->members[i] : FV_NONE;
+}
+
+struct runs {
+    struct fv_rank_run *items;
+    size_t count;
+    uint64_t hash;
+    bool in_order; /* 0, 1, 2, ... */
+};
+
+/* False: a member is not there. */
+static bool add_members(const struct fv_import *import, const struct fv_import_group *g, struct runs *runs)
+{
+    runs->items = fv_xrealloc(runs->items, runs->count + g->count + 1, sizeof(*runs->items));
+    runs->in_order = true;
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t rank = member(import, g, i);
+
+        if (rank == FV_NONE)
+            return false;
+        runs->in_order = runs->in_order && rank == i;
+        runs->hash = fv_mix2(runs->hash, rank);
+        fv_rank_runs_add(runs->items, &runs->count, (int32_t)rank);
+    }
+    return true;
+}
+
+static void build_comm(struct fv_import *import, struct fv_defs *own, struct fv_import_comm *c, uint32_t number)
+{
+    const struct fv_import_group *g = group_of(import, c->group),
+                                 *other = c->is_inter ? group_of(import, c->other_group) : NULL;
+    struct runs local = { 0 }, remote = { 0 };
+    struct fv_def_comm comm = { .uid = (uint64_t)number + 1,
+                                .owner = FV_NOBODY,
+                                .name = fv_import_text(import, c->name) };
+
+    if (g && (!c->is_inter || other) && add_members(import, g, &local) &&
+        (!other || add_members(import, other, &remote))) {
+        bool is_self = g->type == OTF2_GROUP_TYPE_COMM_SELF;
+
+        comm.size = is_self ? 1 : g->count;
+        comm.remote_size = other ? other->count : 0;
+        comm.members = fv_mix2(local.hash, remote.hash);
+        comm.flags = is_self ? FV_COMM_SELF
+                     : local.in_order && g->count == import->world && !strcmp(comm.name, "MPI_COMM_WORLD")
+                         ? FV_COMM_WORLD
+                         : 0;
+        comm.run_count = (uint32_t)local.count;
+        comm.remote_run_count = (uint32_t)remote.count;
+        local.items = fv_xrealloc(local.items, local.count + remote.count + 1, sizeof(*local.items));
+        if (remote.count)
+            memcpy(local.items + local.count, remote.items, remote.count * sizeof(*remote.items));
+        comm.runs = local.items;
+        comm.origin = (struct fv_origin){ 0, number };
+        c->number = fv_defs_add_comm(own, &comm);
+    }
+    free(local.items);
+    free(remote.items);
+}
+
+static void build_windows(struct fv_import *import, struct fv_defs *own)
+{
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_WINDOW].count; i++) {
+        struct fv_import_window *w = fv_import_at(import, FV_IMPORT_WINDOW, i);
+        const struct fv_import_comm *c = fv_import_get(import, FV_IMPORT_COMM, w->comm);
+
+        if (c && c->number != FV_NONE)
+            w->number = fv_defs_window(
+                own,
+                &(struct fv_def_window){ .comm = c->number, .sequence = i, .owner = FV_NOBODY, .origin = { 0, i } });
+    }
+}
+
+static uint32_t kind_of(const struct fv_import *import, uint32_t paradigm)
+{
+    const struct fv_import_io_paradigm *p = fv_import_get(import, FV_IMPORT_IO_PARADIGM, paradigm);
+    const char *name = p ? fv_import_text(import, p->identification) : "";
+
+    return !strcmp(name, "MPI-IO") ? FV_DEF_IO_MPI : !strcmp(name, "ISOC") ? FV_DEF_IO_STDIO : FV_DEF_IO_POSIX;
+}
+
+static void build_handles(struct fv_import *import, struct fv_defs *own)
+{
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_HANDLE].count; i++) {
+        struct fv_import_handle *h = fv_import_at(import, FV_IMPORT_HANDLE, i);
+        const struct fv_import_file *f = fv_import_get(import, FV_IMPORT_FILE, h->file);
+        const struct fv_import_comm *c = fv_import_get(import, FV_IMPORT_COMM, h->comm);
+        const struct fv_def_file file = { fv_import_text(import, f ? f->name : h->name), "" };
+        uint32_t kind = kind_of(import, h->paradigm), comm = c ? c->number : FV_NONE;
+        bool together = kind == FV_DEF_IO_MPI && comm != FV_NONE && !(own->comms[comm].flags & FV_COMM_SELF);
+
+        h->number = fv_defs_add_handle(own, &(struct fv_def_handle){ .file = fv_defs_add_file_name(own, &file),
+                                                                     .comm = comm,
+                                                                     .occurrence = i,
+                                                                     .owner = together ? FV_NOBODY : 0,
+                                                                     .kind = kind,
+                                                                     .origin = { 0, i } });
+    }
+}
+
+/* Groups that windows are synchronised with; each is made, or found. */
+void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs)
+{
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_GROUP].count; i++) {
+        struct fv_import_group *g = fv_import_at(import, FV_IMPORT_GROUP, i);
+        bool is_group = g->paradigm == OTF2_PARADIGM_MPI && g->type == OTF2_GROUP_TYPE_COMM_GROUP && g->count;
+        uint32_t *ranks = fv_xcalloc((size_t)g->count + 1, sizeof(*ranks));
+
+        for (uint32_t k = 0; k < g->count && is_group; k++)
+            ranks[k] = member(import, g, k);
+        g->number = is_group ? fv_defs_group(defs, ranks, g->count) : FV_NONE;
+        free(ranks);
+    }
+}
+
+static uint32_t find_attribute(const struct fv_import *import, const char *name)
+{
+    const struct fv_import_table *t = &import->tables[FV_IMPORT_ATTRIBUTE];
+
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct fv_import_attribute *a = fv_import_at(import, FV_IMPORT_ATTRIBUTE, i);
+
+        if (!strcmp(fv_import_text(import, a->name), name))
+            return (uint32_t)t->refs[i];
+    }
+    return FV_NONE;
+}
+
+void fv_import_build(struct fv_import *import, struct fv_defs *own)
+{
+    build_regions(import, own);
+    build_contexts(import, own);
+    for (uint32_t i = 0; i < import->tables[FV_IMPORT_COMM].count; i++)
+        build_comm(import, own, fv_import_at(import, FV_IMPORT_COMM, i), i);
+    build_windows(import, own);
+    build_handles(import, own);
+    fv_import_number_groups(import, own);
+    import->call_path = find_attribute(import, "fvmpi::call_path");
+}
+
+/* ---- ranks, once they have been looked at ---- */
+
+/* The name of the system tree's lowest node that holds the process. */
+static const char *host_of(const struct fv_import *import, const struct fv_import_process *p)
+{
+    const struct fv_import_node *n = p ? fv_import_get(import, FV_IMPORT_NODE, p->node) : NULL;
+
+    for (unsigned i = 0; n && i < 16; i++) {
+        const char *class = fv_import_text(import, n->class);
+
+        if (!strcasecmp(class, "node") || !strcasecmp(class, "host"))
+            break;
+        const struct fv_import_node *parent = fv_import_get(import, FV_IMPORT_NODE, n->parent);
+        if (!parent)
+            break;
+        n = parent;
+    }
+    return n ? fv_import_text(import, n->name) : "";
+}
+
+static void build_rank(struct fv_import *import, struct fv_defs *own, uint32_t rank,
+                       const struct fv_import_survey *survey)
+{
+    const struct fv_import_rank_def *r = &import->ranks[rank];
+    const struct fv_import_process *p = fv_import_at(import, FV_IMPORT_PROCESS, r->process);
+    const struct fv_clock_point point = { .realtime_ns = (int64_t)import->realtime };
+    uint32_t *threads = fv_xcalloc((size_t)r->location_count + 1, sizeof(*threads));
+    struct fv_def_rank out = { .world_rank = rank,
+                               .state = FV_STATE_FINALIZED,
+                               .exit_code = (int32_t)survey->exit_code,
+                               .host = host_of(import, p),
+                               .program = fv_import_text(import, survey->program),
+                               .command = "",
+                               .mpi = "",
+                               .thread_level = "",
+                               .file = "",
+                               .events = "",
+                               .clock_kind = FV_CLOCK_MONOTONIC,
+                               .traced = survey->events > 0,
+                               .first_ticks = survey->events ? survey->first_ns : 0,
+                               .last_ticks = survey->last_ns,
+                               .points = &point,
+                               .point_count = 1,
+                               .threads = threads,
+                               .thread_count = r->location_count };
+
+    const uint64_t machine = fv_hash_text(out.host) | 1; /* its processes have one clock, as the archive corrected it */
+
+    memcpy(out.boot_id, &machine, sizeof(machine));
+    for (uint32_t i = 0; i < r->location_count; i++)
+        threads[i] = i;
+    out.identity.process = fv_mix2(import->trace_id, rank);
+    out.identity.traced_calls = survey->calls;
+    fv_defs_add_rank(own, &out);
+    free(threads);
+}
+
+void fv_import_build_ranks(struct fv_import *import, struct fv_defs *own)
+{
+    for (uint32_t i = 0; i < import->count; i++)
+        build_rank(import, own, import->first + i, &import->surveys[i]);
+}

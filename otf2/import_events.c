@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See import_state.h: events of a location, some ahead. They are told as records in the archive's numbers; what the
+ * analysis and the reports have no use for is passed over. */
+#include "otf2/import_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <limits.h>
+#include <stdio.h>
+
+#define LEAST_BYTES 2 /* of an event */
+
+/* An event's first arguments. The rest of them differ. */
+#define EVENT(name, ...)                                                                                              \
+    static OTF2_CallbackCode on_##name(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position, void *data, \
+                                       OTF2_AttributeList *attributes, ##__VA_ARGS__)
+#define UNUSED (void)location, (void)position, (void)attributes
+
+/* There is room: a stream is filled up to FV_IMPORT_AHEAD, and no event makes more than two. */
+static OTF2_CallbackCode add(void *data, OTF2_TimeStamp time, struct fv_record record)
+{
+    struct fv_import_stream *s = data;
+
+    record.time_ns = time;
+    s->ahead[s->count++] = record;
+    return OTF2_CALLBACK_SUCCESS;
+}
+#define ADD(...) (UNUSED, add(data, time, (struct fv_record){ __VA_ARGS__ }))
+
+/* ---- regions ---- */
+
+EVENT(unknown)
+{
+    (void)time;
+    UNUSED;
+    FV_IMPORT_ODD(((struct fv_import_stream *)data)->import, unknown, 1);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* Our own archives say the call path so; 0: none, else the calling context + 1. */
+static uint64_t path_in(const struct fv_import *import, const OTF2_AttributeList *attributes)
+{
+    uint32_t context;
+
+    if (import->call_path == FV_NONE ||
+        OTF2_AttributeList_GetCallingContextRef(attributes, import->call_path, &context) != OTF2_SUCCESS)
+        return 0;
+    return (uint64_t)context + 1;
+}
+
+EVENT(enter, OTF2_RegionRef region)
+{
+    uint64_t path = path_in(((struct fv_import_stream *)data)->import, attributes);
+
+    return ADD(.kind = FV_REC_ENTER, .ref = region, .id = path);
+}
+
+EVENT(leave, OTF2_RegionRef region)
+{
+    return ADD(.kind = FV_REC_LEAVE, .ref = region);
+}
+
+EVENT(context_enter, OTF2_CallingContextRef context, uint32_t distance)
+{
+    (void)distance;
+    return ADD(.kind = FV_RAW_CONTEXT_ENTER, .ref = context);
+}
+
+EVENT(context_leave, OTF2_CallingContextRef context)
+{
+    return ADD(.kind = FV_RAW_CONTEXT_LEAVE, .ref = context);
+}
+
+EVENT(context_sample, OTF2_CallingContextRef context, uint32_t distance, OTF2_InterruptGeneratorRef generator)
+{
+    (void)distance, (void)generator;
+    return ADD(.kind = FV_RAW_SAMPLE, .ref = context);
+}
+
+EVENT(measurement, OTF2_MeasurementMode mode)
+{
+    return ADD(.kind = FV_REC_MEASURE, .op = mode == OTF2_MEASUREMENT_ON);
+}
+
+/* The tool wrote its buffer meanwhile: nothing was recorded. */
+EVENT(flush, OTF2_TimeStamp stop)
+{
+    ADD(.kind = FV_REC_MEASURE, .op = 0);
+    time = stop;
+    return ADD(.kind = FV_REC_MEASURE, .op = 1);
+}
+
+EVENT(program_begin, OTF2_StringRef name, uint32_t count, const OTF2_StringRef *arguments)
+{
+    (void)count, (void)arguments;
+    return ADD(.kind = FV_REC_PROGRAM_BEGIN, .ref = name);
+}
+
+EVENT(program_end, int64_t status)
+{
+    return ADD(.kind = FV_REC_PROGRAM_END, .id = (uint64_t)status);
+}
+
+/* ---- MPI ---- */
+
+EVENT(send, uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
+{
+    return ADD(.kind = FV_REC_SEND, .ref = comm, .peer = peer, .tag = tag, .sent = bytes);
+}
+
+EVENT(isend, uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t id)
+{
+    return ADD(.kind = FV_REC_ISEND, .ref = comm, .peer = peer, .tag = tag, .sent = bytes, .id = id);
+}
+
+EVENT(isend_end, uint64_t id)
+{
+    return ADD(.kind = FV_REC_ISEND_END, .id = id);
+}
+
+EVENT(irecv_request, uint64_t id)
+{
+    return ADD(.kind = FV_REC_IRECEIVE, .id = id);
+}
+
+EVENT(recv, uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
+{
+    return ADD(.kind = FV_REC_RECEIVE, .ref = comm, .peer = peer, .tag = tag, .received = bytes);
+}
+
+EVENT(irecv, uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t id)
+{
+    return ADD(.kind = FV_REC_IRECEIVE_END, .ref = comm, .peer = peer, .tag = tag, .received = bytes, .id = id);
+}
+
+EVENT(test, uint64_t id)
+{
+    return ADD(.kind = FV_REC_TEST, .id = id);
+}
+
+EVENT(cancelled, uint64_t id)
+{
+    return ADD(.kind = FV_REC_CANCEL, .id = id);
+}
+
+EVENT(collective_begin)
+{
+    return ADD(.kind = FV_REC_COLL_BEGIN);
+}
+
+EVENT(collective_end, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received)
+{
+    return ADD(.kind = FV_REC_COLL_END, .op = op, .ref = comm, .peer = root, .sent = sent, .received = received);
+}
+
+EVENT(icollective, uint64_t id)
+{
+    return ADD(.kind = FV_REC_ICOLL_BEGIN, .id = id);
+}
+
+EVENT(icollective_end, OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received,
+      uint64_t id)
+{
+    return ADD(.kind = FV_REC_ICOLL_END, .op = op, .ref = comm, .peer = root, .sent = sent, .received = received,
+               .id = id);
+}
+
+EVENT(comm_create, OTF2_CommRef comm)
+{
+    return ADD(.kind = FV_REC_COMM_CREATE, .ref = comm);
+}
+
+EVENT(comm_destroy, OTF2_CommRef comm)
+{
+    return ADD(.kind = FV_REC_COMM_DESTROY, .ref = comm);
+}
+
+/* ---- windows ---- */
+
+EVENT(rma_begin)
+{
+    return ADD(.kind = FV_REC_RMA_COLL_BEGIN);
+}
+
+EVENT(rma_end, OTF2_CollectiveOp op, OTF2_RmaSyncLevel level, OTF2_RmaWinRef window, uint32_t root, uint64_t sent,
+      uint64_t received)
+{
+    (void)level, (void)root, (void)sent, (void)received;
+    return ADD(.kind = FV_REC_RMA_COLL_END, .op = op, .ref = window);
+}
+
+EVENT(window_create, OTF2_RmaWinRef window)
+{
+    return ADD(.kind = FV_REC_WIN_CREATE, .ref = window);
+}
+
+EVENT(window_destroy, OTF2_RmaWinRef window)
+{
+    return ADD(.kind = FV_REC_WIN_DESTROY, .ref = window);
+}
+
+EVENT(rma_group, OTF2_RmaSyncLevel level, OTF2_RmaWinRef window, OTF2_GroupRef group)
+{
+    return ADD(.kind = FV_REC_RMA_GROUP, .ref = window, .aux = group, .op = (level & OTF2_RMA_SYNC_LEVEL_MEMORY) != 0);
+}
+
+EVENT(rma_lock, OTF2_RmaWinRef window, uint32_t peer, uint64_t id, OTF2_LockType type)
+{
+    return ADD(.kind = FV_REC_RMA_LOCK, .ref = window, .peer = peer, .id = id, .op = type == OTF2_LOCK_SHARED);
+}
+
+EVENT(rma_unlock, OTF2_RmaWinRef window, uint32_t peer, uint64_t id)
+{
+    return ADD(.kind = FV_REC_RMA_UNLOCK, .ref = window, .peer = peer, .id = id);
+}
+
+EVENT(rma_sync, OTF2_RmaWinRef window, uint32_t peer, OTF2_RmaSyncType type)
+{
+    (void)type;
+    return ADD(.kind = FV_REC_RMA_SYNC, .ref = window, .peer = peer);
+}
+
+EVENT(rma_put, OTF2_RmaWinRef window, uint32_t peer, uint64_t bytes, uint64_t id)
+{
+    return ADD(.kind = FV_REC_RMA_PUT, .ref = window, .peer = peer, .sent = bytes, .id = id);
+}
+
+EVENT(rma_get, OTF2_RmaWinRef window, uint32_t peer, uint64_t bytes, uint64_t id)
+{
+    return ADD(.kind = FV_REC_RMA_GET, .ref = window, .peer = peer, .received = bytes, .id = id);
+}
+
+EVENT(rma_atomic, OTF2_RmaWinRef window, uint32_t peer, OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
+      uint64_t id)
+{
+    (void)type;
+    return ADD(.kind = FV_REC_RMA_ATOMIC, .ref = window, .peer = peer, .sent = sent, .received = received, .id = id);
+}
+
+EVENT(rma_complete, OTF2_RmaWinRef window, uint64_t id)
+{
+    return ADD(.kind = FV_REC_RMA_END, .ref = window, .id = id);
+}
+
+EVENT(rma_complete_remote, OTF2_RmaWinRef window, uint64_t id)
+{
+    return ADD(.kind = FV_REC_RMA_END, .ref = window, .id = id, .op = 1);
+}
+
+/* ---- files ---- */
+
+EVENT(io_open, OTF2_IoHandleRef handle, OTF2_IoAccessMode mode, OTF2_IoCreationFlag creation, OTF2_IoStatusFlag status)
+{
+    (void)mode, (void)creation, (void)status;
+    return ADD(.kind = FV_REC_IO_OPEN, .ref = handle);
+}
+
+EVENT(io_close, OTF2_IoHandleRef handle)
+{
+    return ADD(.kind = FV_REC_IO_CLOSE, .ref = handle);
+}
+
+EVENT(io_seek, OTF2_IoHandleRef handle, int64_t offset, OTF2_IoSeekOption whence, uint64_t result)
+{
+    (void)result;
+    return ADD(.kind = FV_REC_IO_SEEK, .ref = handle, .op = whence, .sent = (uint64_t)offset);
+}
+
+EVENT(io_begin, OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags, uint64_t bytes,
+      uint64_t id)
+{
+    return ADD(.kind = FV_REC_IO_BEGIN, .ref = handle, .sent = bytes, .id = id,
+               .op = (uint8_t)((mode == OTF2_IO_OPERATION_MODE_WRITE ? FV_IO_WRITE : 0) |
+                               (mode == OTF2_IO_OPERATION_MODE_FLUSH ? FV_IO_FLUSH : 0) |
+                               (flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING ? FV_IO_ASYNC : 0) |
+                               (flags & OTF2_IO_OPERATION_FLAG_COLLECTIVE ? FV_IO_COLLECTIVE : 0)));
+}
+
+EVENT(io_issued, OTF2_IoHandleRef handle, uint64_t id)
+{
+    return ADD(.kind = FV_REC_IO_ISSUED, .ref = handle, .id = id);
+}
+
+EVENT(io_end, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
+{
+    return ADD(.kind = FV_REC_IO_END, .ref = handle, .sent = bytes, .id = id);
+}
+
+/* ---- the stream ---- */
+
+static void set_mpi(OTF2_EvtReaderCallbacks *c)
+{
+    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, on_send);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, on_isend);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, on_isend_end);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, on_irecv_request);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, on_recv);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, on_irecv);
+    OTF2_EvtReaderCallbacks_SetMpiRequestTestCallback(c, on_test);
+    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, on_cancelled);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, on_collective_begin);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, on_collective_end);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, on_icollective);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, on_icollective_end);
+    OTF2_EvtReaderCallbacks_SetCommCreateCallback(c, on_comm_create);
+    OTF2_EvtReaderCallbacks_SetCommDestroyCallback(c, on_comm_destroy);
+}
+
+static void set_windows_and_files(OTF2_EvtReaderCallbacks *c)
+{
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(c, on_rma_begin);
+    OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(c, on_rma_end);
+    OTF2_EvtReaderCallbacks_SetRmaWinCreateCallback(c, on_window_create);
+    OTF2_EvtReaderCallbacks_SetRmaWinDestroyCallback(c, on_window_destroy);
+    OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(c, on_rma_group);
+    OTF2_EvtReaderCallbacks_SetRmaAcquireLockCallback(c, on_rma_lock);
+    OTF2_EvtReaderCallbacks_SetRmaTryLockCallback(c, on_rma_lock);
+    OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(c, on_rma_unlock);
+    OTF2_EvtReaderCallbacks_SetRmaSyncCallback(c, on_rma_sync);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, on_rma_put);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, on_rma_get);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, on_rma_atomic);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(c, on_rma_complete);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(c, on_rma_complete);
+    OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(c, on_rma_complete_remote);
+    OTF2_EvtReaderCallbacks_SetIoCreateHandleCallback(c, on_io_open);
+    OTF2_EvtReaderCallbacks_SetIoDestroyHandleCallback(c, on_io_close);
+    OTF2_EvtReaderCallbacks_SetIoSeekCallback(c, on_io_seek);
+    OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(c, on_io_begin);
+    OTF2_EvtReaderCallbacks_SetIoOperationIssuedCallback(c, on_io_issued);
+    OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(c, on_io_end);
+}
+
+static OTF2_EvtReaderCallbacks *new_callbacks(void)
+{
+    OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
+
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, on_unknown);
+    OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
+    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(c, on_context_sample);
+    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, on_measurement);
+    OTF2_EvtReaderCallbacks_SetBufferFlushCallback(c, on_flush);
+    OTF2_EvtReaderCallbacks_SetProgramBeginCallback(c, on_program_begin);
+    OTF2_EvtReaderCallbacks_SetProgramEndCallback(c, on_program_end);
+    set_mpi(c);
+    set_windows_and_files(c);
+    return c;
+}
+
+/* Clocks and mapping tables are in the local definitions; the library applies them. */
+static void read_local(struct fv_import *import, uint64_t id)
+{
+    OTF2_DefReader *reader = OTF2_Reader_GetDefReader(import->reader, id);
+    uint64_t read;
+
+    if (!reader)
+        return;
+    OTF2_Reader_ReadAllLocalDefinitions(import->reader, reader, &read);
+    OTF2_Reader_CloseDefReader(import->reader, reader);
+}
+
+void fv_import_stream_open(struct fv_import *import, uint32_t location, struct fv_import_stream *s)
+{
+    const struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, location);
+
+    *s = (struct fv_import_stream){ .import = import,
+                                    .location = location,
+                                    .id = import->tables[FV_IMPORT_LOCATION].refs[location],
+                                    .collective = FV_NONE };
+    read_local(import, s->id);
+    s->reader = OTF2_Reader_GetEvtReader(import->reader, s->id);
+    if (!s->reader) {
+        FV_IMPORT_ODD(import, missing, l->events > 0);
+        return;
+    }
+    OTF2_EvtReader_ApplyMappingTables(s->reader, true);
+    OTF2_EvtReader_ApplyClockOffsets(s->reader, true);
+    OTF2_EvtReaderCallbacks *callbacks = new_callbacks();
+    OTF2_Reader_RegisterEvtCallbacks(import->reader, s->reader, callbacks, s);
+    OTF2_EvtReaderCallbacks_Delete(callbacks);
+}
+
+void fv_import_stream_close(struct fv_import_stream *s)
+{
+    if (s->reader)
+        OTF2_Reader_CloseEvtReader(s->import->reader, s->reader);
+    s->reader = NULL;
+    free(s->open);
+    s->open = NULL;
+}
+
+/* Some damaged files send the library (3.0.2) back to where it was: more comes than they have room for. */
+static bool is_endless(const struct fv_import_stream *s)
+{
+    const struct fv_import_location *l = fv_import_at(s->import, FV_IMPORT_LOCATION, s->location);
+    int base = (int)strlen(s->import->anchor) - (int)strlen(".otf2");
+    char path[PATH_MAX];
+    struct stat st;
+
+    if (s->read <= l->events)
+        return false;
+    if (base <= 0 ||
+        snprintf(path, sizeof(path), "%.*s/%llu.evt", base, s->import->anchor, (unsigned long long)s->id) >= PATH_MAX)
+        return true;
+    return stat(path, &st) || s->read > (uint64_t)st.st_size / LEAST_BYTES;
+}
+
+/* Until there is one that is of use, or the end. */
+static void fill(struct fv_import_stream *s)
+{
+    while (s->reader && s->next == s->count) {
+        uint64_t read = 0;
+
+        s->next = s->count = 0;
+        bool good =
+            OTF2_Reader_ReadLocalEvents(s->import->reader, s->reader, FV_IMPORT_AHEAD / 2, &read) == OTF2_SUCCESS;
+        s->read += read;
+        bool endless = good && is_endless(s);
+        FV_IMPORT_ODD(s->import, cut, !good || endless);
+        if (good && !endless && read == FV_IMPORT_AHEAD / 2)
+            continue;
+        OTF2_Reader_CloseEvtReader(s->import->reader, s->reader);
+        s->reader = NULL;
+    }
+}
+
+const struct fv_record *fv_import_stream_peek(struct fv_import_stream *s)
+{
+    if (FV_UNLIKELY(s->next == s->count))
+        fill(s);
+    return s->next < s->count ? &s->ahead[s->next] : NULL;
+}

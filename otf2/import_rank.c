@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See import_state.h: a rank is followed through its events. Where it is in its call tree decides what is a call of MPI
+ * and where from; what OTF2 says at the end of an operation is known here from its beginning on, by the first pass. */
+#include "otf2/import_state.h"
+#include "merge/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- records ---- */
+
+static uint32_t in_all(const struct fv_import_rank *r, const struct fv_numbers *numbers, uint32_t own)
+{
+    return r->survey ? fv_numbers_get(numbers, own) : own;
+}
+
+static void put(struct fv_import_rank *r, struct fv_import_stream *s, struct fv_record m)
+{
+    const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
+
+    m.time_ns = s->now + (uint64_t)r->base_ns;
+    if (r->locations) {
+        struct fv_location_stats *stats = &r->locations[l->slot];
+
+        stats->first_ns = stats->records ? stats->first_ns : m.time_ns;
+        stats->last_ns = m.time_ns;
+        stats->records++;
+    }
+    r->failed = !r->sink->put(r->sink, l->slot, &m) || r->failed;
+}
+
+/* The time since `since` was spent where the thread is. */
+static void spend(struct fv_import_rank *r, struct fv_import_stream *s)
+{
+    const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
+
+    if (r->spent && s->depth && !s->call && s->now > s->since)
+        r->spent(r->context, l->slot, s->open[s->depth - 1].node, s->since + (uint64_t)r->base_ns,
+                 s->now + (uint64_t)r->base_ns);
+    s->since = s->now;
+}
+
+/* ---- regions ---- */
+
+static uint32_t node_below(struct fv_import_rank *r, const struct fv_import_stream *s, uint32_t module, uint32_t line)
+{
+    uint32_t parent = s->depth ? s->open[s->depth - 1].node : 0;
+
+    return fv_call_tree_node(r->import->tree, parent, module, line);
+}
+
+static void push(struct fv_import_stream *s, uint32_t region, uint32_t node)
+{
+    FV_GROW(s->open, s->room, s->depth + 1);
+    s->open[s->depth++] = (struct fv_open_region){ region, node };
+}
+
+static void begin_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function, uint32_t node)
+{
+    s->call = s->depth + 1;
+    put(r, s,
+        (struct fv_record){ .kind = FV_REC_ENTER,
+                            .ref = in_all(r, &r->import->numbers.functions, function),
+                            .context = in_all(r, &r->import->numbers.nodes, node) });
+}
+
+static void end_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function)
+{
+    s->call = 0;
+    put(r, s, (struct fv_record){ .kind = FV_REC_LEAVE, .ref = in_all(r, &r->import->numbers.functions, function) });
+}
+
+/* `path`: the calling context of the call, + 1, where it is said; `context`: of what is entered. */
+static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region,
+                  const struct fv_import_context *context, uint64_t path)
+{
+    const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, region);
+    const struct fv_import_context *said = path ? fv_import_get(r->import, FV_IMPORT_CONTEXT, path - 1) : NULL;
+    uint32_t node = s->depth ? s->open[s->depth - 1].node : 0;
+
+    if (!g) {
+        FV_IMPORT_ODD(r->import, no_reference, 1);
+        return;
+    }
+    spend(r, s);
+    if (context || said)
+        node = context ? context->node : said->node;
+    else if (g->function == FV_NONE)
+        node = node_below(r, s, g->module, 0);
+    if (g->function != FV_NONE && !s->call)
+        begin_call(r, s, g->function, node);
+    push(s, region, node);
+}
+
+static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
+{
+    const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, s->open[s->depth - 1].region);
+
+    spend(r, s);
+    s->depth--;
+    if (s->call == s->depth + 1)
+        end_call(r, s, g->function);
+}
+
+/* Those inside of it that were not left are left with it. */
+static void leave(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region)
+{
+    size_t at = s->depth;
+
+    while (at && s->open[at - 1].region != region)
+        at--;
+    FV_IMPORT_ODD(r->import, unbalanced, at ? s->depth - at : 1);
+    while (at && s->depth >= at)
+        pop(r, s);
+}
+
+static void in_context(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    const struct fv_import_context *c = fv_import_get(r->import, FV_IMPORT_CONTEXT, m->ref);
+    uint32_t region = c ? fv_import_number(r->import, FV_IMPORT_REGION, c->region) : FV_NONE;
+
+    if (region == FV_NONE)
+        FV_IMPORT_ODD(r->import, no_reference, 1);
+    else if (m->kind == FV_RAW_CONTEXT_ENTER)
+        enter(r, s, region, c, 0);
+    else
+        leave(r, s, region);
+}
+
+/* Of the call that the thread is in; NULL: it has none. */
+static const struct fv_import_region *region_now(const struct fv_import_rank *r, const struct fv_import_stream *s)
+{
+    return s->call && !s->made_call ? fv_import_at(r->import, FV_IMPORT_REGION, s->open[s->call - 1].region) : NULL;
+}
+
+static bool is_of_neighbours(const struct fv_import_rank *r, const struct fv_import_stream *s)
+{
+    const struct fv_import_region *g = region_now(r, s);
+
+    return g && g->neighbours;
+}
+
+/* ---- references ---- */
+
+/* The thing's number in the definitions of all. */
+static uint32_t find(struct fv_import_rank *r, uint32_t own, const struct fv_numbers *numbers)
+{
+    uint32_t number = own == FV_NONE ? FV_NONE : in_all(r, numbers, own);
+
+    FV_IMPORT_ODD(r->import, no_reference, number == FV_NONE);
+    return number;
+}
+
+static uint32_t comm_of(struct fv_import_rank *r, uint32_t ref)
+{
+    const struct fv_import_comm *c = fv_import_get(r->import, FV_IMPORT_COMM, ref);
+
+    return find(r, c ? c->number : FV_NONE, &r->import->numbers.comms);
+}
+
+static uint32_t window_of(struct fv_import_rank *r, uint32_t ref)
+{
+    const struct fv_import_window *w = fv_import_get(r->import, FV_IMPORT_WINDOW, ref);
+
+    return find(r, w ? w->number : FV_NONE, &r->import->numbers.windows);
+}
+
+static uint32_t handle_of(struct fv_import_rank *r, uint32_t ref)
+{
+    const struct fv_import_handle *h = fv_import_get(r->import, FV_IMPORT_HANDLE, ref);
+
+    return find(r, h ? h->number : FV_NONE, &r->import->numbers.handles);
+}
+
+/* ---- messages ---- */
+
+static void message(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    struct fv_record out = *m;
+
+    out.ref = comm_of(r, m->ref);
+    if (out.ref != FV_NONE)
+        put(r, s, out);
+}
+
+/* As if it had been posted for the message that came: among receives of its kind it has the same place. */
+static void post(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    struct fv_record out = *m;
+    uint64_t number = r->receives++;
+
+    if (r->survey) {
+        uint32_t e = number < r->survey->receive_count ? r->survey->receives[number] : FV_NONE;
+
+        if (e == FV_NONE)
+            return; /* it never came */
+        out.ref = fv_numbers_get(&r->import->numbers.comms, r->survey->envelopes[e].comm);
+        out.peer = r->survey->envelopes[e].peer;
+        out.tag = r->survey->envelopes[e].tag;
+        if (out.ref == FV_NONE)
+            return;
+    }
+    put(r, s, out);
+}
+
+/* ---- collective operations ---- */
+
+/* All ranks count the operations of a communicator in the order in which these were begun. */
+static uint32_t number_of_next(struct fv_import_rank *r)
+{
+    uint64_t begun = r->begun++;
+    uint32_t comm = r->survey && begun < r->survey->collective_count ? r->survey->collectives[begun] : FV_NONE;
+
+    if (comm == FV_NONE)
+        return FV_NONE;
+    if (comm >= r->number_count) {
+        size_t room = r->number_count;
+
+        r->numbers = fv_grow(r->numbers, &room, (size_t)comm + 1, sizeof(*r->numbers));
+        memset(r->numbers + r->number_count, 0, (room - r->number_count) * sizeof(*r->numbers));
+        r->number_count = room;
+    }
+    return r->numbers[comm]++;
+}
+
+static void end_collective(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m,
+                           uint32_t number, bool neighbours)
+{
+    struct fv_record out = *m;
+
+    out.ref = comm_of(r, m->ref);
+    if (out.ref == FV_NONE)
+        return;
+    out.aux = m->op == OTF2_COLLECTIVE_OP_DESTROY_HANDLE ? FV_NONE : number; /* nobody waits for that */
+    out.tag = neighbours;
+    out.op = m->op < FV_OP_NONE ? m->op : FV_OP_BARRIER;
+    put(r, s, out);
+}
+
+static void collective(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    switch (m->kind) {
+    case FV_REC_COLL_BEGIN:
+        s->collective = number_of_next(r);
+        put(r, s, *m);
+        return;
+    case FV_REC_COLL_END:
+        end_collective(r, s, m, s->collective, is_of_neighbours(r, s));
+        s->collective = FV_NONE;
+        return;
+    case FV_REC_ICOLL_BEGIN:
+        fv_pendings_add(
+            &r->collectives,
+            &(struct fv_pending){ .number = m->id, .tag = number_of_next(r), .neighbour = is_of_neighbours(r, s) });
+        put(r, s, *m);
+        return;
+    default: break;
+    }
+    struct fv_pending *p = fv_pendings_find(&r->collectives, m->id);
+    if (!p) {
+        FV_IMPORT_ODD(r->import, no_begin, 1);
+        return;
+    }
+    const struct fv_pending begun = *p;
+    fv_pendings_remove(&r->collectives, p);
+    end_collective(r, s, m, begun.tag, begun.neighbour);
+}
+
+/* ---- windows and files ---- */
+
+static bool group_of(struct fv_import_rank *r, const struct fv_record *m, uint32_t *out)
+{
+    const struct fv_import_group *g =
+        fv_import_get(r->import, FV_IMPORT_GROUP, fv_import_group_ref(m->aux, OTF2_GROUP_TYPE_COMM_GROUP));
+
+    *out = g ? g->number : FV_NONE;
+    FV_IMPORT_ODD(r->import, no_reference, !g);
+    return *out != FV_NONE;
+}
+
+static void note_operation(struct fv_import_rank *r, const struct fv_import_stream *s, const struct fv_record *m)
+{
+    const struct fv_import_region *g = region_now(r, s);
+
+    if (g && g->calls_request && !fv_pendings_find(&r->operations, m->id))
+        fv_pendings_add(&r->operations, &(struct fv_pending){ .number = m->id, .peer = m->peer });
+}
+
+static void window(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    struct fv_record out = *m;
+
+    if (m->kind == FV_REC_RMA_COLL_BEGIN) {
+        put(r, s, out);
+        return;
+    }
+    out.ref = window_of(r, m->ref);
+    if (out.ref == FV_NONE || (m->kind == FV_REC_RMA_GROUP && !group_of(r, m, &out.aux)))
+        return;
+    if (m->kind == FV_REC_RMA_PUT || m->kind == FV_REC_RMA_GET || m->kind == FV_REC_RMA_ATOMIC)
+        note_operation(r, s, m);
+    struct fv_pending *p = m->kind == FV_REC_RMA_END ? fv_pendings_find(&r->operations, m->id) : NULL;
+    if (p) {
+        out.aux = 1;
+        out.peer = p->peer;
+        fv_pendings_remove(&r->operations, p);
+    }
+    put(r, s, out);
+}
+
+static void file(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    struct fv_record out = *m;
+
+    out.ref = handle_of(r, m->ref);
+    if (out.ref != FV_NONE)
+        put(r, s, out);
+}
+
+/* ---- events ---- */
+
+/* Those that belong into a call of MPI. */
+static void in_call(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    switch ((enum fv_record_kind)m->kind) {
+    case FV_REC_SEND:
+    case FV_REC_ISEND:
+    case FV_REC_RECEIVE:
+    case FV_REC_IRECEIVE_END:
+    case FV_REC_COMM_CREATE:
+    case FV_REC_COMM_DESTROY: message(r, s, m); break;
+    case FV_REC_IRECEIVE: post(r, s, m); break;
+    case FV_REC_COLL_BEGIN:
+    case FV_REC_COLL_END:
+    case FV_REC_ICOLL_BEGIN:
+    case FV_REC_ICOLL_END: collective(r, s, m); break;
+    case FV_REC_ISEND_END:
+    case FV_REC_TEST:
+    case FV_REC_CANCEL: put(r, s, *m); break;
+    default: window(r, s, m); break;
+    }
+}
+
+static void take(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
+{
+    switch (m->kind) {
+    case FV_REC_ENTER: enter(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref), NULL, m->id); return;
+    case FV_REC_LEAVE: leave(r, s, fv_import_number(r->import, FV_IMPORT_REGION, m->ref)); return;
+    case FV_RAW_CONTEXT_ENTER:
+    case FV_RAW_CONTEXT_LEAVE: in_context(r, s, m); return;
+    case FV_RAW_SAMPLE: return;
+    case FV_REC_MEASURE:
+        spend(r, s);
+        put(r, s, *m);
+        return;
+    case FV_REC_PROGRAM_BEGIN: /* told when the rank is opened */ r->program = m->ref; return;
+    case FV_REC_PROGRAM_END:
+        while (s->depth)
+            pop(r, s);
+        put(r, s, *m);
+        r->ended = true;
+        return;
+    case FV_REC_IO_OPEN:
+    case FV_REC_IO_CLOSE:
+    case FV_REC_IO_SEEK:
+    case FV_REC_IO_BEGIN:
+    case FV_REC_IO_ISSUED:
+    case FV_REC_IO_END: file(r, s, m); return;
+    default: break;
+    }
+    if (s->call) {
+        in_call(r, s, m);
+        return;
+    }
+    FV_IMPORT_ODD(r->import, outside, 1);
+    s->made_call = 1;
+    begin_call(r, s, r->import->any_call, s->depth ? s->open[s->depth - 1].node : 0);
+    in_call(r, s, m);
+    end_call(r, s, r->import->any_call);
+    s->made_call = 0;
+}
+
+/* ---- the rank ---- */
+
+/* Ticks of the archive as ns after its global offset. */
+static uint64_t ns_of(const struct fv_import *import, uint64_t ticks)
+{
+    uint64_t after = ticks > import->offset ? ticks - import->offset : 0;
+
+    if (import->resolution == UINT64_C(1000000000) || !import->resolution)
+        return after;
+    return (uint64_t)((unsigned __int128)after * UINT64_C(1000000000) / import->resolution);
+}
+
+static struct fv_heap_item next_of(const struct fv_import *import, struct fv_import_stream *s, uint32_t slot)
+{
+    const struct fv_record *m = fv_import_stream_peek(s);
+    uint64_t ns = m ? ns_of(import, m->time_ns) : UINT64_MAX;
+
+    return (struct fv_heap_item){ ns > s->now ? ns : s->now, 0, slot };
+}
+
+static bool has_next(struct fv_import_stream *s)
+{
+    return fv_import_stream_peek(s) != NULL;
+}
+
+void fv_import_rank_open(struct fv_import_rank *r)
+{
+    const struct fv_import_rank_def *def = &r->import->ranks[r->rank];
+
+    r->program = FV_NONE;
+    r->stream_count = def->location_count;
+    r->streams = fv_xcalloc((size_t)r->stream_count + 1, sizeof(*r->streams));
+    for (uint32_t i = 0; i < r->stream_count; i++) {
+        fv_import_stream_open(r->import, def->locations[i], &r->streams[i]);
+        if (r->locations)
+            r->locations[i] = (struct fv_location_stats){ .location = r->rank | (uint64_t)i << 32 };
+        r->failed = !r->sink->open(r->sink, i, r->rank | (uint64_t)i << 32) || r->failed;
+        if (has_next(&r->streams[i]))
+            fv_heap_push(&r->next, next_of(r->import, &r->streams[i], i));
+    }
+    if (!r->stream_count || !r->survey)
+        return;
+    r->streams[0].now = r->survey->first_ns;
+    put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
+}
+
+bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
+{
+    while (!r->failed && r->next.count) {
+        uint32_t slot = r->next.items[0].number;
+        struct fv_import_stream *s = &r->streams[slot];
+        uint64_t ns = r->next.items[0].time;
+
+        if (time_ns != UINT64_MAX && ns + (uint64_t)r->base_ns > time_ns)
+            break;
+        const struct fv_record *m = &s->ahead[s->next];
+        FV_IMPORT_ODD(r->import, backward, ns_of(r->import, m->time_ns) < s->now);
+        s->now = ns;
+        r->first_ns = r->events++ && r->first_ns < ns ? r->first_ns : ns;
+        r->last_ns = ns > r->last_ns ? ns : r->last_ns;
+        if (FV_UNLIKELY(r->progress && r->events % 4096 == 0))
+            r->progress(r->progress_context, 4096 * FV_IMPORT_EVENT_BYTES);
+        take(r, s, m);
+        s->next++;
+        if (has_next(s))
+            fv_heap_replace(&r->next, next_of(r->import, s, slot));
+        else
+            fv_heap_pop(&r->next);
+    }
+    return !r->failed;
+}
+
+/* Regions that were not left are left with the thread's last event. */
+static void end_stream(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t slot)
+{
+    FV_IMPORT_ODD(r->import, unbalanced, r->failed ? 0 : s->depth);
+    while (s->depth && !r->failed)
+        pop(r, s);
+    if (!slot && !r->ended && !r->failed) {
+        s->now = r->survey && r->survey->last_ns > s->now ? r->survey->last_ns : s->now;
+        put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_END });
+    }
+    r->failed = !r->sink->close(r->sink, slot) || r->failed;
+    fv_import_stream_close(s);
+}
+
+bool fv_import_rank_close(struct fv_import_rank *r)
+{
+    for (uint32_t i = 0; i < r->stream_count; i++)
+        end_stream(r, &r->streams[i], i);
+    fv_pendings_release(&r->collectives);
+    fv_pendings_release(&r->operations);
+    fv_heap_release(&r->next);
+    free(r->streams);
+    free(r->numbers);
+    return !r->failed;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is kept of an archive that is read; shared by the parts of import.h: import.c opens and closes, import_defs.c
+ * reads the definitions, import_build.c makes them struct fv_defs, import_events.c reads events as records in the
+ * archive's numbers, import_rank.c follows a rank through them, import_survey.c is the first pass. */
+#ifndef FV_IMPORT_STATE_H
+#define FV_IMPORT_STATE_H
+
+#include "merge/requests.h"
+#include "otf2/import.h"
+#include "tool/heap.h"
+
+#include <otf2/otf2.h>
+
+/* ---- definitions ---- */
+
+/* By the archive's references, which may have gaps, come in any order, and be of things that are not there. */
+enum fv_import_kind {
+    FV_IMPORT_STRING,
+    FV_IMPORT_REGION,
+    FV_IMPORT_LOCATION,
+    FV_IMPORT_PROCESS, /* location group */
+    FV_IMPORT_NODE,    /* of the system tree */
+    FV_IMPORT_GROUP,
+    FV_IMPORT_COMM,
+    FV_IMPORT_WINDOW,
+    FV_IMPORT_FILE,
+    FV_IMPORT_HANDLE,
+    FV_IMPORT_IO_PARADIGM,
+    FV_IMPORT_CONTEXT,
+    FV_IMPORT_PLACE, /* source code location */
+    FV_IMPORT_ATTRIBUTE,
+    FV_IMPORT_KINDS
+};
+struct fv_import_table {
+    struct fv_index index;
+    uint64_t *refs;
+    char *rows;
+    size_t count, room, ref_room, bytes; /* bytes: of a row */
+    uint32_t *direct;                    /* number by reference, where these are dense; ... */
+    size_t direct_count;                 /* ... so many */
+};
+
+struct fv_import_string {
+    const char *text;
+};
+struct fv_import_region {
+    uint32_t name, file, line, role, paradigm;
+    uint32_t function;  /* of MPI, in the definitions; FV_NONE: it is none */
+    uint32_t module;    /* that stands for it in call paths */
+    bool calls_request; /* MPI_Rput and its like: the operation has a request */
+    bool neighbours;    /* a collective operation of neighbours in a topology alone */
+};
+struct fv_import_location {
+    uint64_t events;
+    uint32_t name, type, process;
+    uint32_t rank, slot; /* FV_NONE: it belongs to no rank */
+};
+struct fv_import_process {
+    uint32_t name, node, creator, type;
+    uint32_t rank; /* FV_NONE */
+};
+struct fv_import_node {
+    uint32_t name, class, parent;
+};
+struct fv_import_group {
+    uint32_t type, paradigm, count;
+    const uint64_t *members;
+    uint32_t number; /* in the definitions of all, of one of MPI; FV_NONE */
+};
+struct fv_import_comm {
+    uint32_t name, group, other_group, parent, number; /* number: in the definitions; FV_NONE: it cannot be used */
+    bool is_inter;
+};
+struct fv_import_window {
+    uint32_t name, comm, number;
+};
+struct fv_import_file {
+    uint32_t name;
+};
+struct fv_import_handle {
+    uint32_t name, file, paradigm, comm, number;
+};
+struct fv_import_io_paradigm {
+    uint32_t identification;
+};
+struct fv_import_context {
+    uint32_t region, place, parent;
+    uint32_t node; /* its call path, with its own frame */
+    uint8_t state; /* of making that */
+};
+struct fv_import_place {
+    uint32_t file, line;
+};
+struct fv_import_attribute {
+    uint32_t name;
+};
+
+/* ---- what was wrong ---- */
+
+#define FV_IMPORT_ODDITIES(X)                                                                                    \
+    X(unbalanced, "region", "left that was not entered, or never left; its time ends where the next one's does") \
+    X(backward, "event", "earlier than the one before it; its time is that one's")                               \
+    X(no_reference, "event", "of what is not defined; left out")                                                 \
+    X(outside, "event", "of MPI outside of a region of MPI; a call was put around it")                           \
+    X(no_begin, "completion", "of what was not begun; left out")                                                 \
+    X(no_end, "receive or collective operation", "never completed; left out")                                    \
+    X(cut, "location", "cannot be read to its end; what is there was taken")                                     \
+    X(missing, "location", "without its file of events")                                                         \
+    X(unknown, "event", "of a kind that OTF2 does not know; left out")
+
+struct fv_import_oddities {
+#define FV_IMPORT_ODDITY(name, what, words) uint64_t name;
+    FV_IMPORT_ODDITIES(FV_IMPORT_ODDITY)
+#undef FV_IMPORT_ODDITY
+};
+
+/* ---- the archive ---- */
+
+/* From whom a receive was to come; numbers of the definitions. */
+struct fv_import_envelope {
+    uint32_t comm, peer, tag;
+};
+
+/* What the first pass found of a rank. Numbers are those of this process's definitions. */
+struct fv_import_survey {
+    struct fv_import_envelope *envelopes;
+    size_t envelope_count, envelope_room;
+    struct fv_index envelope_index;
+    uint32_t *receives; /* by the order of posting: envelope; FV_NONE: it never came */
+    size_t receive_count, receive_room;
+    uint32_t *collectives; /* by the order of beginning: communicator; FV_NONE: it never ended */
+    size_t collective_count, collective_room;
+    struct fv_site {
+        uint32_t function, node;
+    } * sites;
+    size_t site_count, site_room;
+    struct fv_index site_index;
+    uint64_t first_ns, last_ns, events, calls;
+    int64_t exit_code;
+    uint32_t program; /* string: its name; FV_NONE */
+};
+
+struct fv_import {
+    const char *anchor;
+    OTF2_Reader *reader;
+    char words[600]; /* the library's first ones */
+    struct fv_arena arena;
+    struct fv_import_table tables[FV_IMPORT_KINDS];
+    uint64_t resolution, offset, length, realtime, trace_id;
+    uint32_t call_path;  /* our own archives' attribute; FV_NONE */
+    uint32_t world;      /* ranks of MPI_COMM_WORLD; the rest of the processes have numbers behind them */
+    uint32_t rank_count; /* of all */
+    struct fv_import_rank_def {
+        uint32_t process;
+        uint32_t *locations; /* numbers; the first is the one that MPI names */
+        uint32_t location_count;
+    } * ranks;
+    uint32_t first, count; /* ranks of this process */
+    struct fv_import_survey *surveys;
+    uint32_t any_call;         /* function that stands for a call that has no region */
+    struct fv_call_tree *tree; /* of this process */
+    struct fv_call_tree own_tree;
+    bool is_known;             /* the first pass is over: */
+    struct fv_def_map numbers; /* of this process's definitions in those of all */
+    struct fv_import_oddities oddities;
+};
+
+/* Counted in the first pass. */
+#define FV_IMPORT_ODD(import, oddity, count) ((import)->oddities.oddity += (import)->is_known ? 0 : (uint64_t)(count))
+
+/* import_defs.c. A row; a new one is zeroed. */
+void *fv_import_row(struct fv_import *import, enum fv_import_kind kind, uint64_t ref);
+/* Its number; FV_NONE: there is none. */
+uint32_t fv_import_number(const struct fv_import *import, enum fv_import_kind kind, uint64_t ref);
+static inline void *fv_import_at(const struct fv_import *import, enum fv_import_kind kind, uint32_t number)
+{
+    const struct fv_import_table *t = &import->tables[kind];
+
+    return number < t->count ? t->rows + number * t->bytes : NULL;
+}
+static inline void *fv_import_get(const struct fv_import *import, enum fv_import_kind kind, uint64_t ref)
+{
+    return fv_import_at(import, kind, fv_import_number(import, kind, ref));
+}
+/* "" where it is not defined. */
+const char *fv_import_text(const struct fv_import *import, uint32_t string);
+/* A group has its type in its reference: some tools give two of them the same. */
+static inline uint64_t fv_import_group_ref(uint32_t group, uint32_t type)
+{
+    return group | (uint64_t)type << 32;
+}
+bool fv_import_read_definitions(struct fv_import *import);
+void fv_import_release_definitions(struct fv_import *import);
+
+/* import_build.c: who is which rank; false: there are none. Then the definitions, but for call paths and ranks. */
+bool fv_import_find_ranks(struct fv_import *import);
+void fv_import_build(struct fv_import *import, struct fv_defs *own);
+void fv_import_build_ranks(struct fv_import *import, struct fv_defs *own);
+/* Adds the groups that windows are synchronised with, or finds them. */
+void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs);
+
+/* import_events.c: events of a location, one after the other. */
+enum {
+    FV_RAW_CONTEXT_ENTER = FV_REC_COUNT, /* ref: calling context */
+    FV_RAW_CONTEXT_LEAVE,
+    FV_RAW_SAMPLE, /* ref: calling context */
+};
+#define FV_IMPORT_AHEAD       128
+#define FV_IMPORT_EVENT_BYTES 8 /* about */
+
+struct fv_open_region {
+    uint32_t region, node;
+};
+struct fv_import_stream {
+    struct fv_import *import;
+    uint32_t location; /* its number */
+    uint64_t id;
+    OTF2_EvtReader *reader;                      /* NULL: it has no events, or they are over */
+    struct fv_record ahead[FV_IMPORT_AHEAD + 4]; /* as the archive has them: references, and time in ticks */
+    size_t count, next;
+    uint64_t read;
+    /* Where it is: */
+    struct fv_open_region *open; /* regions, outermost first */
+    size_t depth, room;
+    size_t call;         /* the depth that a call of MPI was entered at, + 1; 0: it is in none */
+    uint64_t now;        /* ns of its last event */
+    uint64_t since;      /* ns: what it does now was begun */
+    uint32_t collective; /* number of the operation that it is in */
+    uint32_t made_call;  /* 1: a call was put around an event */
+};
+void fv_import_stream_open(struct fv_import *import, uint32_t location, struct fv_import_stream *stream);
+/* NULL: there are no more. Valid until the next one. */
+const struct fv_record *fv_import_stream_peek(struct fv_import_stream *stream);
+void fv_import_stream_close(struct fv_import_stream *stream);
+
+/* import_rank.c: a rank's records, with its threads in the order of time, in the numbers of the definitions. */
+struct fv_import_rank {
+    struct fv_import *import;
+    uint32_t rank;                         /* of all */
+    const struct fv_import_survey *survey; /* NULL: it is being made */
+    struct fv_sink *sink;
+    struct fv_location_stats *locations; /* NULL: not wanted */
+    int64_t base_ns;                     /* added to each time */
+    /* Time that a thread spent on a call path outside of MPI; NULL: not wanted. */
+    void (*spent)(void *context, uint32_t slot, uint32_t node, uint64_t from_ns, uint64_t to_ns);
+    void *context;
+    struct fv_import_stream *streams;
+    uint32_t stream_count;
+    struct fv_heap next;
+    struct fv_pendings collectives; /* by request: number of the operation; receives: ... */
+    struct fv_pendings operations;  /* of windows, by id: the target; op: it has a request */
+    uint64_t receives, begun;       /* posted, begun so far */
+    uint32_t *numbers;              /* by communicator: of its next collective operation */
+    size_t number_count;
+    uint64_t first_ns, last_ns, events;              /* so far */
+    uint32_t program;                                /* string: its name; FV_NONE */
+    void (*progress)(void *context, uint64_t bytes); /* NULL: none */
+    void *progress_context;
+    bool failed, ended;
+};
+void fv_import_rank_open(struct fv_import_rank *rank);
+bool fv_import_rank_until(struct fv_import_rank *rank, uint64_t time_ns);
+bool fv_import_rank_close(struct fv_import_rank *rank);
+
+/* import_survey.c: the first pass over a rank of this process; its call paths are added to import->tree. */
+void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_survey *out);
+void fv_import_survey_release(struct fv_import_survey *survey);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See open.h. */
+#include "otf2/open.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct {
+    char *words;
+    size_t bytes;
+} caught;
+
+static OTF2_ErrorCode on_error(void *data, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
+                               const char *format, va_list list)
+{
+    char words[400];
+
+    (void)data, (void)file, (void)line, (void)function;
+    vsnprintf(words, sizeof(words), format ? format : "", list);
+    if (!*caught.words) /* the first one is the cause */
+        snprintf(caught.words, caught.bytes, "%s%s%s", OTF2_Error_GetDescription(code), *words ? ": " : "", words);
+    return code;
+}
+
+void fv_otf2_catch(char *words, size_t bytes)
+{
+    caught.words = words;
+    caught.bytes = bytes;
+    OTF2_Error_RegisterCallback(words ? on_error : NULL, NULL);
+}
+
+enum { OPEN_SECONDS = 10 };
+static const char *opening;
+
+static void on_alarm(int number)
+{
+    (void)number;
+    fv_log("%s: the OTF2 library did not read this anchor file within %d s: it is damaged, or its file system hangs; "
+           "write the archive again",
+           opening, OPEN_SECONDS);
+    _exit(1);
+}
+
+static OTF2_Reader *open_reader(const char *path)
+{
+    struct sigaction action = { .sa_handler = on_alarm }, before;
+    OTF2_Reader *reader;
+
+    opening = path;
+    sigaction(SIGALRM, &action, &before);
+    alarm(OPEN_SECONDS);
+    reader = OTF2_Reader_Open(path);
+    alarm(0);
+    sigaction(SIGALRM, &before, NULL);
+    return reader;
+}
+
+OTF2_Reader *fv_otf2_open(const char *path, char *words)
+{
+    struct stat status;
+
+    if (stat(path, &status)) {
+        fv_log("%s: %s; name the anchor file of an OTF2 archive, such as traces.otf2", path, strerror(errno));
+        return NULL;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        fv_log("%s: a directory; name the archive's anchor file in it, such as %s/traces.otf2", path, path);
+        return NULL;
+    }
+    OTF2_Reader *reader = open_reader(path);
+    if (!reader) {
+        fv_log("%s: no anchor file of an OTF2 archive, or damaged (%s); name the file that ends in .otf2", path,
+               *words ? words : "the library says no more");
+        return NULL;
+    }
+    OTF2_Reader_SetSerialCollectiveCallbacks(reader);
+    *words = '\0';
+    return reader;
+}

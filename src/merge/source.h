@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the records of a run come from: rank files (source.c), or an archive of any tool (otf2/import.h). What takes
+ * records does not know which. A process has a share of the run's ranks: fv_merge.files, one for each. */
+#ifndef FV_SOURCE_H
+#define FV_SOURCE_H
+
+#include "merge/replay.h"
+
+struct fv_merge;
+
+/* What a rank does is told to a sink, in pieces, as fv_replay_open() and the functions behind it say. */
+struct fv_source_rank {
+    const struct fv_replay *replay; /* the definitions and the clocks; progress */
+    size_t file;                    /* of fv_merge.files */
+    struct fv_sink *sink;
+    struct fv_location_stats *locations; /* one for each thread */
+    struct fv_replay_stats *stats;
+};
+
+typedef void fv_source_site_fn(void *context, uint32_t function, uint32_t node);
+/* A moment of computing in a thread: CPU time (of an archive: time) that was spent on a call path. */
+struct fv_source_sample {
+    uint32_t slot, node;
+    uint64_t time_ns;
+    uint32_t cpu_ns;
+};
+typedef void fv_source_sample_fn(void *context, const struct fv_source_sample *sample);
+
+struct fv_source {
+    /* Adds to `own` what the events of this process's share refer to. False: failed, which was logged. */
+    bool (*define)(struct fv_merge *merge, struct fv_defs *own);
+    /* The numbers of `own` in fv_merge.defs; both may be taken over. Sets each file's rank. */
+    void (*number)(struct fv_merge *merge, struct fv_defs *own, struct fv_def_map *numbers);
+    /* Call sites of a file, in the numbers of fv_merge.defs; some more than once. */
+    void (*sites)(const struct fv_merge *merge, size_t file, fv_source_site_fn *take, void *context);
+    void *(*open)(const struct fv_merge *merge, const struct fv_source_rank *rank);
+    bool (*until)(void *records, uint64_t time_ns);
+    bool (*close)(void *records);
+    /* Of each thread in the order of time. NULL: they are in the rank files (sample_log.h). */
+    void (*samples)(const struct fv_merge *merge, size_t file, fv_source_sample_fn *take, void *context);
+};
+
+extern const struct fv_source fv_rank_file_source;
+
+#endif

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""fvunify on archives that fvmpi did not write: foreign.tar.xz, of Score-P 8.4 and EZTrace 2.0. Beside each there are
+figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout; `events`: waiting, added up
+over the archive's events by python3-otf2 after its definition; `functions`: calls and seconds of each function of MPI, likewise."""
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tarfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(HERE + '/../harness')
+import harness
+from report import check, equal
+
+FVUNIFY = os.path.join(harness.BUILD, 'fvunify')
+DIGITS = 1e-4  # four digits; what clocks are wrong by, where a rank left before the last one came:
+CLOCK_S = 2e-5
+# Scalasca tells nothing of these operations, which the events have
+UNSEEN = {'scorep-coll': ('wait_at_nxn', 'nxn_completion')}
+
+
+class Archives:
+    def __init__(self):
+        self.place = harness.scratch('archives')
+        with open(os.path.join(HERE, 'foreign.json')) as f:
+            self.figures = json.load(f)
+        with tarfile.open(os.path.join(HERE, 'foreign.tar.xz')) as tar:
+            tar.extractall(self.place)
+
+    def anchor(self, name):
+        return os.path.join(self.place, self.figures[name]['anchor'])
+
+
+def analyse(anchor, *options, processes=(), status=0):
+    out = harness.scratch('analysis')
+    run = harness.run([*processes, FVUNIFY, anchor, '-o', out, *options]).ended(status)
+    with open(os.path.join(out, 'analysis.json')) as f:
+        run.data = json.load(f)
+    return run
+
+
+def waits(data):
+    return {kind['kind']: kind['wait_s'] for kind in data['kinds']}
+
+
+def digest(anchor):
+    found = {}
+    for place, _, names in os.walk(os.path.dirname(anchor)):
+        for name in names:
+            with open(os.path.join(place, name), 'rb') as f:
+                found[os.path.join(place, name)] = hashlib.sha256(f.read()).hexdigest()
+    return found
+
+
+def near(what, found, wanted):
+    check(abs(found - wanted) <= DIGITS * wanted + CLOCK_S, '{}: {}, wanted {}', what, found, wanted)
+
+
+def known(name, figures, data):
+    found = waits(data)
+    equal('ranks', data['run']['ranks'], figures['ranks'] or 1)
+    for source in ('scalasca', 'events'):
+        for kind, wanted in figures[source].items():
+            if source != 'scalasca' or kind not in UNSEEN.get(name, ()):
+                near('{}, by {}'.format(kind, source), found.get(kind, 0), wanted)
+    calls = {}
+    for site in data['callsites']:
+        if site['function']:
+            count, seconds = calls.get(site['function'], (0, 0))
+            calls[site['function']] = (count + site['count'], seconds + site['time_s'])
+    equal('functions', sorted(calls), sorted(figures['functions']))
+    for function, (count, seconds) in figures['functions'].items():
+        equal(function, calls[function][0], count)
+        near(function, calls[function][1], seconds)
+
+
+def places(data, key):
+    """Seconds by function of the program."""
+    found = {}
+    for row in data['samples']['procedures']:
+        found[row['function']] = found.get(row['function'], 0) + row['total'][key]
+    return found
+
+
+def cut(archives, name, location, part):
+    """A copy whose file of events ends early."""
+    copy = os.path.join(harness.scratch('cut'), name)
+    shutil.copytree(os.path.dirname(archives.anchor(name)), copy)
+    path = os.path.join(copy, 'traces', '{}.evt'.format(location))
+    with open(path, 'r+b') as f:
+        f.truncate(int(os.path.getsize(path) * part))
+    return os.path.join(copy, 'traces.otf2')
+
+
+def oddities(tap, archives):
+    with tap.test('an archive that is cut short: what is there is taken, and it is said'):
+        run = analyse(cut(archives, 'scorep-late', 2, 0.6))
+        check('1 location cannot be read to its end' in run.err, '{}', run.err)
+        check(
+            0 < waits(run.data)['late_sender'] < archives.figures['scorep-late']['scalasca']['late_sender'],
+            '{}',
+            run.data,
+        )
+    with tap.test('without the events of a rank'):
+        anchor = cut(archives, 'scorep-late', 2, 0.6)
+        os.unlink(os.path.join(os.path.dirname(anchor), 'traces', '3.evt'))
+        check('1 location without its file of events' in analyse(anchor).err, 'said')
+    with tap.test('what another tool does against the rules is counted and said'):
+        err = analyse(archives.anchor('eztrace-late')).err
+        check(re.search('[0-9]+ regions left that was not entered, or never left', err), '{}', err)
+    with tap.test('no archive: one line'):
+        path = os.path.join(harness.scratch(), 'random.otf2')
+        with open(path, 'wb') as f:
+            f.write(os.urandom(3000))
+        for name in (path, path + '.missing.otf2'):
+            run = harness.run([FVUNIFY, name, '-o', harness.scratch('none')]).ended(1)
+            equal('lines of ' + name, run.err.count('\n'), 1)
+
+
+def both(mpi, program, arguments):
+    """An experiment's own analysis, and that of its archive."""
+    run = mpi.profile(mpi.build(program), 4, arguments, ['--trace', '--sample=off', '-q']).ended(0)
+    harness.run([FVUNIFY, '-q', run.directory]).ended(0)
+    with open(os.path.join(run.directory, 'analysis.json')) as f:
+        first = json.load(f)
+    anchor = os.path.join(run.directory, 'traces.otf2')
+    check('made by fvunify' in harness.run([FVUNIFY, anchor]).ended(2).err, 'refused')
+    return first, analyse(anchor).data
+
+
+def by_function(data):
+    """Of each function and kind; but for those of which OTF2 has no record: who the neighbours of a topology are, and that
+    a probe takes the message."""
+    found = {}
+    for site in data['callsites']:
+        for kind, seconds in site['kinds'].items():
+            if not re.match('MPI_(I?[Nn]eighbor|I?[Mm](probe|recv))', site['function'] or ''):
+                found[site['function'], kind] = found.get((site['function'], kind), 0) + round(1e9 * seconds)
+    return found
+
+
+def own(tap, mpi):
+    with tap.test('{}: our own archive: what its rank files have'.format(mpi)):
+        first, again = both(mpi, 'waitpaths.c', ['paths'])
+        for key in ('kinds', 'efficiency', 'critical_path', 'unexplained_s', 'unmatched'):
+            equal(key, again[key], first[key])
+        for key in ('elapsed_s', 'ranks'):
+            equal(key, again['run'][key], first['run'][key])
+        drop = ('process', 'traced_calls')
+        for one, other in zip(first['ranks'], again['ranks']):
+            equal(
+                'rank',
+                {k: v for k, v in other.items() if k not in drop},
+                {k: v for k, v in one.items() if k not in drop},
+            )
+    with tap.test('{}: also of all kinds of waiting'.format(mpi)):
+        first, again = both(mpi, 'waitstates.c', ['waits', os.path.join(harness.scratch(), 'f')])
+        equal('waits', by_function(again), by_function(first))
+
+
+def main():
+    tap = harness.Tap()
+    if not os.path.exists(FVUNIFY + '-serial'):
+        with tap.test('archives of other tools'):
+            raise harness.Skip('OTF2 was not found; install the package libotf2-trace-dev')
+        tap.done()
+    archives = Archives()
+    for name, figures in sorted(archives.figures.items()):
+        with tap.test('{}: waiting and calls as others counted them'.format(name)):
+            anchor = archives.anchor(name)
+            before = digest(anchor)
+            known(name, figures, analyse(anchor, '-q').data)
+            equal('files', digest(anchor), before)
+    with tap.test('who is late: the function, from regions that others instrumented'):
+        late = places(analyse(archives.anchor('scorep-late'), '-q').data, 'delay_s')
+        inner = sorted((f for f in late if f not in ('main', 'nap')), key=late.get, reverse=True)  # others call nap()
+        equal('order', inner[:2], ['culprit_p2p', 'culprit_coll'])
+        check(abs(late['culprit_p2p'] + late['culprit_coll'] - late['nap']) < 0.002, '{}', late)
+    with tap.test('communication that does not move: no progress'):
+        for name in ('scorep-overlap', 'scorep-metrics'):
+            check(waits(analyse(archives.anchor(name), '-q').data)['no_progress'] > 0.3, '{}', name)
+    with tap.test('beside the archive, unless said'):
+        anchor = archives.anchor('scorep-late')
+        harness.run([FVUNIFY, '-q', anchor]).ended(0)
+        check(os.path.exists(os.path.join(os.path.dirname(anchor), 'analysis.json')), 'analysis.json')
+    oddities(tap, archives)
+    for mpi in harness.an_mpi(tap):
+        with tap.test('{}: the same from 2 and 3 processes'.format(mpi)):
+            for name in ('scorep-late', 'scorep-coll', 'scorep-rma', 'eztrace-late'):
+                one = analyse(archives.anchor(name), '-q').data
+                for count in (2, 3):
+                    other = analyse(archives.anchor(name), '-q', processes=mpi.command(count, [])).data
+                    one['merge'] = other['merge'] = None
+                    equal('{} from {}'.format(name, count), other, one)
+        own(tap, mpi)
+    tap.done()
+
+
+main()
