@@ -3,6 +3,7 @@
 #include "otf2/import_state.h"
 #include "otf2/open.h"
 #include "tool/words.h"
+#include "transcript/transcript.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,36 @@ static const struct fv_source archive = { .define = define,
                                           .until = until,
                                           .close = close_rank,
                                           .samples = samples };
+
+/* ---- rank files ---- */
+
+static bool transcribe_rank(struct fv_merge *m, const struct fv_groups *groups, size_t file, const char *directory)
+{
+    struct fv_import *import = import_of(m);
+    struct fv_file_header header;
+
+    fv_import_header(import, import->first + (uint32_t)file, &import->surveys[file], &header);
+    struct fv_transcript *t = fv_transcript_open(m, groups, import->first + (uint32_t)file, &header, directory);
+    if (!t)
+        return false;
+    struct fv_import_rank r = rank_of(m, file, fv_transcript_sink(t));
+    fv_import_rank_open(&r);
+    fv_import_rank_until(&r, UINT64_MAX);
+    fv_import_rank_close(&r);
+    return fv_transcript_close(t);
+}
+
+bool fv_import_transcribe(struct fv_merge *m, const char *directory)
+{
+    struct fv_groups groups;
+    bool good = true;
+
+    fv_groups_init(&groups, &m->defs);
+    for (size_t i = 0; i < m->file_count && good; i++)
+        good = transcribe_rank(m, &groups, i, directory);
+    fv_groups_release(&groups);
+    return good;
+}
 
 /* ---- opening ---- */
 

@@ -18,6 +18,8 @@ bool fv_import_is_anchor(const char *path);
 
 /* Collective: in place of fv_merge_open(). False: not readable, or without ranks; one line was logged. */
 bool fv_import_open(struct fv_merge *merge, const struct fv_transport *transport, const char *anchor);
+/* Rank files of this process's ranks, behind fv_merge_unify(), into a directory that is there. False: logged. */
+bool fv_import_transcribe(struct fv_merge *merge, const char *directory);
 /* Collective, behind what has read the records: the first process says what was wrong in the archive. True: nothing was
  * left out. */
 bool fv_import_say(struct fv_merge *merge);

@@ -3,6 +3,8 @@
 #include "otf2/import_state.h"
 #include "merge/calls.h"
 #include "merge/defs_add.h"
+#include "fvmpi.h"
+#include "transcript/transcript.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -192,7 +194,10 @@ static uint32_t node_of_context(const struct fv_import *import, struct fv_defs *
 
     if (!r || r->function != FV_NONE)
         return node;
-    return fv_call_tree_node(&own->tree, node, r->module, place ? place->line : 0);
+    uint32_t module = *fv_import_text(import, r->file) || !place
+                          ? r->module
+                          : module_of(&own->tree, fv_import_text(import, place->file), fv_import_text(import, r->name));
+    return fv_call_tree_node(&own->tree, node, module, place ? place->line : 0);
 }
 
 /* Callers first, whatever their order in the archive. */
@@ -400,39 +405,70 @@ static const char *host_of(const struct fv_import *import, const struct fv_impor
     return n ? fv_import_text(import, n->name) : "";
 }
 
+static void copy(char *out, size_t bytes, const char *text)
+{
+    snprintf(out, bytes, "%s", text);
+}
+
+void fv_import_header(const struct fv_import *import, uint32_t rank, const struct fv_import_survey *survey,
+                      struct fv_file_header *out)
+{
+    const struct fv_import_process *p = fv_import_at(import, FV_IMPORT_PROCESS, import->ranks[rank].process);
+    const char *host = host_of(import, p);
+    const uint64_t machine = fv_hash_text(host) | 1; /* its processes have one clock, as the archive corrected it */
+
+    *out = (struct fv_file_header){ .version = FV_FILE_VERSION,
+                                    .byte_order = FV_BYTE_ORDER,
+                                    .header_bytes = FV_PAGE,
+                                    .state = FV_STATE_FINALIZED,
+                                    .clock_kind = FV_CLOCK_MONOTONIC,
+                                    .world_rank = (int32_t)rank,
+                                    .world_size = (int32_t)import->rank_count,
+                                    .process_start = 1,
+                                    .job = import->trace_id,
+                                    .first = { FV_TRANSCRIPT_FIRST, (int64_t)import->realtime, FV_TRANSCRIPT_FIRST },
+                                    .nominal_hz = 1000000000,
+                                    .traced = survey->events > 0 };
+    memcpy(out->magic, FV_FILE_MAGIC, sizeof(out->magic));
+    memcpy(out->boot_id, &machine, sizeof(machine));
+    copy(out->host, sizeof(out->host), host);
+    copy(out->program, sizeof(out->program), fv_import_text(import, survey->program));
+    copy(out->fvmpi, sizeof(out->fvmpi), FVMPI_VERSION);
+    snprintf(out->command, sizeof(out->command), "OTF2 archive %s", import->anchor);
+}
+
 static void build_rank(struct fv_import *import, struct fv_defs *own, uint32_t rank,
                        const struct fv_import_survey *survey)
 {
     const struct fv_import_rank_def *r = &import->ranks[rank];
-    const struct fv_import_process *p = fv_import_at(import, FV_IMPORT_PROCESS, r->process);
-    const struct fv_clock_point point = { .realtime_ns = (int64_t)import->realtime };
     uint32_t *threads = fv_xcalloc((size_t)r->location_count + 1, sizeof(*threads));
+    struct fv_file_header h;
+
+    fv_import_header(import, rank, survey, &h);
+    const struct fv_clock_point point = { .realtime_ns = (int64_t)import->realtime };
     struct fv_def_rank out = { .world_rank = rank,
-                               .state = FV_STATE_FINALIZED,
+                               .state = h.state,
                                .exit_code = (int32_t)survey->exit_code,
-                               .host = host_of(import, p),
-                               .program = fv_import_text(import, survey->program),
+                               .host = h.host,
+                               .program = h.program,
                                .command = "",
                                .mpi = "",
                                .thread_level = "",
                                .file = "",
                                .events = "",
-                               .clock_kind = FV_CLOCK_MONOTONIC,
+                               .clock_kind = h.clock_kind,
                                .traced = survey->events > 0,
                                .first_ticks = survey->events ? survey->first_ns : 0,
                                .last_ticks = survey->last_ns,
                                .points = &point,
                                .point_count = 1,
                                .threads = threads,
-                               .thread_count = r->location_count };
+                               .thread_count = r->location_count,
+                               .identity = { fv_key_process(&h), survey->calls } };
 
-    const uint64_t machine = fv_hash_text(out.host) | 1; /* its processes have one clock, as the archive corrected it */
-
-    memcpy(out.boot_id, &machine, sizeof(machine));
+    memcpy(out.boot_id, h.boot_id, sizeof(out.boot_id));
     for (uint32_t i = 0; i < r->location_count; i++)
         threads[i] = i;
-    out.identity.process = fv_mix2(import->trace_id, rank);
-    out.identity.traced_calls = survey->calls;
     fv_defs_add_rank(own, &out);
     free(threads);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEEPEST 4096
+
 /* ---- records ---- */
 
 static uint32_t in_all(const struct fv_import_rank *r, const struct fv_numbers *numbers, uint32_t own)
@@ -70,6 +72,12 @@ static void end_call(struct fv_import_rank *r, struct fv_import_stream *s, uint3
     put(r, s, (struct fv_record){ .kind = FV_REC_LEAVE, .ref = in_all(r, &r->import->numbers.functions, function) });
 }
 
+/* A function that calls itself stays at its place in the call tree; so does what is too deep. */
+static bool is_again(const struct fv_import_stream *s, uint32_t region)
+{
+    return s->depth && (s->open[s->depth - 1].region == region || s->depth > DEEPEST);
+}
+
 /* `path`: the calling context of the call, + 1, where it is said; `context`: of what is entered. */
 static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region,
                   const struct fv_import_context *context, uint64_t path)
@@ -85,10 +93,12 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
     spend(r, s);
     if (context || said)
         node = context ? context->node : said->node;
-    else if (g->function == FV_NONE)
+    else if (g->function == FV_NONE && !is_again(s, region))
         node = node_below(r, s, g->module, 0);
     if (g->function != FV_NONE && !s->call)
         begin_call(r, s, g->function, node);
+    else if (!s->call)
+        put(r, s, (struct fv_record){ .kind = FV_REC_INSTANCE, .context = in_all(r, &r->import->numbers.nodes, node) });
     push(s, region, node);
 }
 
@@ -96,10 +106,16 @@ static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
 {
     const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, s->open[s->depth - 1].region);
 
+    uint32_t node = s->open[s->depth - 1].node;
+
     spend(r, s);
     s->depth--;
     if (s->call == s->depth + 1)
         end_call(r, s, g->function);
+    else if (!s->call)
+        put(r, s,
+            (struct fv_record){
+                .kind = FV_REC_INSTANCE_END, .op = 1, .context = in_all(r, &r->import->numbers.nodes, node) });
 }
 
 /* Those inside of it that were not left are left with it. */

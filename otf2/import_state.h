@@ -196,6 +196,9 @@ void fv_import_release_definitions(struct fv_import *import);
 bool fv_import_find_ranks(struct fv_import *import);
 void fv_import_build(struct fv_import *import, struct fv_defs *own);
 void fv_import_build_ranks(struct fv_import *import, struct fv_defs *own);
+/* What is known of a process, for its rank file. */
+void fv_import_header(const struct fv_import *import, uint32_t rank, const struct fv_import_survey *survey,
+                      struct fv_file_header *out);
 /* Adds the groups that windows are synchronised with, or finds them. */
 void fv_import_number_groups(struct fv_import *import, struct fv_defs *defs);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi diff: what changed between two experiments, or two sets of runs. */
+#include "cmd/archives.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -130,7 +131,8 @@ static int parse_sides(struct options *o, int argc, char **argv)
     if (!o->count[0] || !o->count[1])
         return wrong(o->count[0] ? o->directories[0][0] : "no experiment", "two experiments are needed");
     for (unsigned s = 0; s < 2; s++)
-        if ((status = check_twice(o->directories[s], o->count[s])) >= 0)
+        if ((status = check_twice(o->directories[s], o->count[s])) >= 0 ||
+            (status = fv_archives_become_experiments(o->directories[s], o->count[s])) >= 0)
             return status;
     return FV_GO_ON;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fvunify: merges the traces of an experiment into one OTF2 archive. Built once for each MPI and once
  * without; src/cmd/unify.c starts the one that fits. */
+#include "cmd/archives.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/processes.h"
@@ -37,7 +38,8 @@ static const char usage[] =
     "Scalasca\n"
     "and other tools open. M may be any number; the archive is the same. If the rank files of the run are in several\n"
     "directories, the archive is written to the first one.\n"
-    "With an archive of any tool, it looks for waiting and its causes, and writes analysis.json beside the archive.\n"
+    "An archive of any tool becomes an experiment, with an analysis of its waiting: ARCHIVE.fvmpi, or the directory of "
+    "-o.\n"
     "\n"
     "  -o, --output DIR  write traces.otf2, traces/ and analysis.json there\n"
     "      --memory N  memory that each process may use for buffers, in bytes, or with K, M or G (256M)\n"
@@ -121,21 +123,13 @@ static int take_option(void *options, int option)
     return FV_UNKNOWN_OPTION;
 }
 
-/* What is found goes beside the archive, unless that is ours: there it has been found already. */
 static int check_archive(struct fv_unify_options *o)
 {
     static char directory[PATH_MAX + 32];
-    const char *anchor = o->directories.items[0], *slash = strrchr(anchor, '/');
-    struct stat st;
 
     if (o->directories.count > 1)
         return wrong(o->directories.items[1], "an archive is read alone");
-    if (o->output)
-        return FV_GO_ON;
-    snprintf(directory, sizeof(directory), "%.*s/run.json", slash ? (int)(slash - anchor) : 1, slash ? anchor : ".");
-    if (!stat(directory, &st))
-        return wrong(anchor, "made by fvunify, which analysed it; name another directory for what is found with -o");
-    *strrchr(directory, '/') = '\0';
+    fv_archive_place(o->directories.items[0], directory, sizeof(directory));
     o->directory = directory;
     return FV_GO_ON;
 }
@@ -558,32 +552,36 @@ static int merge(struct fv_unify *r, const struct fv_transport *t)
 
 /* ---- an archive of any tool ---- */
 
-static int analyse_archive(struct fv_unify *r, const struct fv_transport *t)
+static int merge_archive(struct fv_unify *r, const struct fv_transport *t)
 {
+    const char *anchor = r->options.directories.items[0];
     double begin = now_s();
-    bool good = fv_import_open(&r->merge, t, r->options.directories.items[0]);
+    bool good = fv_import_open(&r->merge, t, anchor);
 
     if (good) {
         good = fv_merge_unify(&r->merge, false, FV_SAMPLES_NONE);
         r->progress = (struct fv_unify_progress){ .on = first_process && !r->options.quiet && isatty(STDERR_FILENO),
                                                   .all = r->merge.event_bytes,
                                                   .begin_s = begin };
-        good = good && take_output(r) && analyse(r);
+        good = good && take_output(r);
+        good = good && !fv_transport_any(t, first_process && !fv_unify_archive_begin(anchor, output_of(r)));
+        good = good && !fv_transport_any(t, !fv_import_transcribe(&r->merge, output_of(r)));
+        r->incomplete = (good && !analyse(r)) || r->incomplete;
         progress_end(&r->progress);
-        r->incomplete = !fv_import_say(&r->merge);
         good = !fv_transport_any(t, said_interrupted(r) || !good);
+        r->incomplete = !fv_import_say(&r->merge) || r->incomplete;
         if (good && first_process)
-            good = fv_analysis_write(&r->analysis, output_of(r), 0);
-        if (good && first_process && !r->options.quiet)
+            end_analysis(r);
+        if (good && first_process && r->analysed && !r->options.quiet)
             fv_unify_say_analysis(r, now_s() - begin);
-        good = !fv_transport_any(t, !good);
     }
     if (r->output >= 0)
         close(r->output);
-    fv_analysis_release(&r->analysis);
+    if (r->options.analysis)
+        fv_analysis_release(&r->analysis);
     fv_import_close(&r->merge);
     fv_merge_close(&r->merge);
-    return good ? FV_EXIT_OK : FV_EXIT_FAILED;
+    return good && (r->analysed || !r->options.analysis) ? FV_EXIT_OK : FV_EXIT_FAILED;
 }
 
 int main(int argc, char **argv)
@@ -600,7 +598,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* the limit on the size of files is an error like a full disk */
     int status = parse(argc, argv, &run.options);
     if (status < 0)
-        status = fv_import_is_anchor(run.options.directories.items[0]) ? analyse_archive(&run, t) : merge(&run, t);
+        status = fv_import_is_anchor(run.options.directories.items[0]) ? merge_archive(&run, t) : merge(&run, t);
     fv_processes_stop();
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi report: reads an experiment once, computes its profile once, and shows it as asked. */
 #include "base/options.h"
+#include "cmd/archives.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/newer.h"
@@ -34,9 +35,11 @@ struct options {
 
 static const char usage[] =
     "usage: fvmpi report DIR... [options]\n"
+    "       fvmpi report ARCHIVE.otf2 [options]\n"
     "Says where the time of a recorded run went. DIR is the experiment directory that fvmpi named when the program "
     "ran, or\n"
     "a single rank file. Give several if the rank files of one run are in several directories.\n"
+    "An OTF2 archive of any tool is converted first, once: ARCHIVE.fvmpi beside it.\n"
     "The report is text on stdout, unless an option asks for a file.\n"
     "\n"
     "  --json FILE    write the whole profile as JSON, schema fvmpi-profile-2; - is stdout\n"
@@ -379,7 +382,10 @@ static int parse(int argc, char **argv, struct options *o)
 
     if (status == FV_GO_ON)
         status = fv_arguments_take(&arguments, argc, argv, o, &o->directories);
-    return status >= 0 ? status : check(o);
+    if (status == FV_GO_ON)
+        status = check(o);
+    return status == FV_GO_ON ? fv_archives_become_experiments((char **)o->directories.items, o->directories.count)
+                              : status;
 }
 
 static int write_json(const struct fv_profile *view, const struct options *o)

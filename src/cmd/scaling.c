@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fvmpi scaling: one program on several numbers of ranks. */
+#include "cmd/archives.h"
 #include "cmd/arguments.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -99,6 +100,8 @@ static int parse(int argc, char **argv, struct options *o)
     if (o->count < 2)
         return wrong(o->count ? o->directories[0] : "no experiment",
                      "runs on at least two numbers of ranks are needed");
+    if ((status = fv_archives_become_experiments(o->directories, o->count)) >= 0)
+        return status;
     o->text = o->text || (!o->json && !o->csv && !o->page);
     if (o->csv && fv_output_holds_run(o->csv))
         return wrong(o->csv, "--csv would write into the directory of a recorded run; name another directory");

@@ -42,6 +42,10 @@ struct fv_unify {
     bool incomplete;
 };
 
+/* unify_archive.c, by the first process: where the experiment of an archive goes, which is there. It has no rank files
+ * but those of an earlier time, which are removed, and gets a run.json. False: it is not ours to use; logged. */
+bool fv_unify_archive_begin(const char *anchor, const char *directory);
+
 /* unify_say.c: what it says on stderr. What is missing makes the run incomplete. */
 /* Of files that are damaged or missing. */
 void fv_unify_say_problems(struct fv_unify *run);

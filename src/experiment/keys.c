@@ -17,8 +17,7 @@ uint64_t fv_key_function(const char *name)
     return fv_hash_text(name);
 }
 
-/* Nothing that changes while the process runs. */
-static uint64_t process_of(const struct fv_file_header *h)
+uint64_t fv_key_process(const struct fv_file_header *h)
 {
     uint64_t key = fv_hash_bytes(h->boot_id, sizeof(h->boot_id));
 
@@ -33,7 +32,7 @@ struct fv_file_identity fv_file_identity(const struct fv_reader *reader)
 {
     const struct fv_file_header *h = fv_reader_header(reader);
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_THREADS);
-    struct fv_file_identity out = { .process = process_of(h) };
+    struct fv_file_identity out = { .process = fv_key_process(h) };
     struct fv_thread_record t;
 
     if (!h->traced)

@@ -45,5 +45,7 @@ struct fv_file_identity {
     uint64_t process, traced_calls;
 };
 struct fv_file_identity fv_file_identity(const struct fv_reader *reader);
+/* fv_file_identity.process, of what does not change while the process runs. */
+uint64_t fv_key_process(const struct fv_file_header *header);
 
 #endif

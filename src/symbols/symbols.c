@@ -120,14 +120,14 @@ bool fv_module_is_code(const struct fv_module *m)
     return m->build_id_bytes == FV_CODE_ID_BYTES && !memcmp(m->build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
 }
 
-/* The last colon that is not C++'s "::". */
+/* The first colon that is not of C++'s "::". */
 static char *find_colon(char *text)
 {
-    for (char *at = text + strlen(text); at-- > text;)
+    for (char *at = text; *at; at++)
         if (*at == ':') {
-            if (at == text || at[-1] != ':')
+            if (at[1] != ':')
                 return at;
-            at--;
+            at++;
         }
     return NULL;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""fvunify on archives that fvmpi did not write: foreign.tar.xz, of Score-P 8.4 and EZTrace 2.0. Beside each there are
-figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout; `events`: waiting, added up
-over the archive's events by python3-otf2 after its definition; `functions`: calls and seconds of each function of MPI, likewise."""
+"""fvunify and fvmpi report on archives that fvmpi did not write: foreign.tar.xz, of Score-P 8.4 and EZTrace 2.0. Beside each
+there are figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout; of the archive's events
+by python3-otf2: `events`: waiting after its definition, `functions`: calls and seconds of each function of MPI, `regions`: of others,
+inclusive and exclusive, `sent`: messages and bytes to other ranks, one-sided ones too."""
 import hashlib
 import json
 import os
@@ -15,7 +16,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(HERE + '/../harness')
 import harness
-from report import check, equal
+from report import check, equal, plainly
 
 FVUNIFY = os.path.join(harness.BUILD, 'fvunify')
 DIGITS = 1e-4  # four digits; what clocks are wrong by, where a rank left before the last one came:
@@ -129,7 +130,8 @@ def both(mpi, program, arguments):
     with open(os.path.join(run.directory, 'analysis.json')) as f:
         first = json.load(f)
     anchor = os.path.join(run.directory, 'traces.otf2')
-    check('made by fvunify' in harness.run([FVUNIFY, anchor]).ended(2).err, 'refused')
+    refused = harness.run([FVUNIFY, anchor, '-o', run.directory]).ended(1)
+    check('holds another experiment' in refused.err, '{}', refused.err)
     return first, analyse(anchor).data
 
 
@@ -142,6 +144,86 @@ def by_function(data):
             if not re.match('MPI_(I?[Nn]eighbor|I?[Mm](probe|recv))', site['function'] or ''):
                 found[site['function'], kind] = found.get((site['function'], kind), 0) + round(1e9 * seconds)
     return found
+
+
+def reported(tap, archives):
+    """By fvmpi report, of the archive itself: every number from the figures beside it."""
+    for name, figures in sorted(archives.figures.items()):
+        with tap.test('{}: a report of it'.format(name)):
+            data = report_of(archives.anchor(name))
+            functions = {f['function']: f for f in data['mpi_functions']}
+            equal('functions', sorted(functions), sorted(figures['functions']))
+            for function, (count, seconds) in figures['functions'].items():
+                equal(function, functions[function]['count'], count)
+                near(function, functions[function]['time']['sum_s'], seconds)
+            equal('bytes', sum(p['bytes'] for p in data['matrix']), figures['sent'][1])
+            equal('messages', sum(p['messages'] for p in data['matrix']), figures['sent'][0])
+            regions = {f['function']: f for f in data['instrumented']}
+            for region, (visits, inclusive, exclusive) in figures['regions'].items():
+                equal(region, regions[region]['calls'], visits)
+                near(region, regions[region]['time_s'], inclusive)
+                near(region + ' itself', regions[region]['computing_s'], exclusive)
+    with tap.test('it names the function that makes others wait, and the next step'):
+        text = harness.run([harness.FVMPI, 'report', archives.anchor('scorep-late'), '--width', '200']).ended(0).out
+        text = ' '.join(text.split())
+        check('slow in culprit_p2p() in late.c' in text and '--table late_procedures' in text, '{}', text[:1500])
+        text = harness.run([harness.FVMPI, 'report', archives.anchor('scorep-overlap'), '--width', '200']).ended(0).out
+        text = ' '.join(text.split())
+        check('computed in state::reaction() in overlap.f90' in text, '{}', text[:1500])
+    with tap.test('made once, and again when the archive is newer; two archives are compared'):
+        anchor = archives.anchor('scorep-late')
+        made = anchor[: -len('.otf2')] + '.fvmpi'
+        before = os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns
+        harness.run([harness.FVMPI, 'report', anchor]).ended(0)
+        equal('made', os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns, before)
+        os.utime(anchor)
+        harness.run([harness.FVMPI, 'report', anchor]).ended(0)
+        check(os.stat(os.path.join(made, 'analysis.json')).st_mtime_ns > before, 'made again')
+        out = harness.run([harness.FVMPI, 'diff', anchor, archives.anchor('scorep-unwind')]).ended(0).out
+        check('MPI_Send' in out or 'elapsed' in out, '{}', out)
+    with tap.test('beside an archive in a directory that is not ours: in the cache'):
+        anchor, cache = archives.anchor('scorep-coll'), harness.scratch('cache')
+        shutil.rmtree(anchor[: -len('.otf2')] + '.fvmpi', ignore_errors=True)
+        with open(anchor[: -len('.otf2')] + '.fvmpi', 'w'):  # where a file is no directory can be
+            pass
+        harness.run([harness.FVMPI, 'report', anchor], env={'XDG_CACHE_HOME': cache}).ended(0)
+        equal('made', len(os.listdir(os.path.join(cache, 'fvmpi'))), 1)
+
+
+def report_of(path):
+    return plainly(harness.valid(harness.run([harness.FVMPI, 'report', path, '--json', '-']).ended(0).out))
+
+
+def as_recorded(mpi, tap):
+    with tap.test('{}: a report of our own archive: what the rank files tell'.format(mpi)):
+        run = mpi.profile(mpi.build('waitpaths.c'), 4, ['paths'], ['--trace', '--sample=off', '-q']).ended(0)
+        harness.run([FVUNIFY, '-q', run.directory]).ended(0)
+        one, other = report_of(run.directory), report_of(os.path.join(run.directory, 'traces.otf2'))
+        for key in ('message_sizes', 'size_classes', 'matrix', 'communicators'):
+            equal(key, rounded(other[key]), rounded(one[key]))
+        equal('efficiency', rounded(other['efficiency']), rounded(one['efficiency']))
+        sites = lambda data: sorted(
+            (
+                s['function'],
+                [(f['function'], f['line']) for f in s['path']],
+                s['count'],
+                s['bytes_sent'],
+                s['bytes_received'],
+                rounded(s['time']['sum_s']),
+                rounded(s['wait_s']),
+            )
+            for s in data['callsites']
+        )
+        equal('call sites', sites(other), sites(one))
+
+
+def rounded(value):
+    """To 100 ns: rank files have ticks, the archive nanoseconds."""
+    if isinstance(value, float):
+        return round(value, 6)
+    if isinstance(value, list):
+        return [rounded(v) for v in value]
+    return {k: rounded(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def own(tap, mpi):
@@ -187,8 +269,16 @@ def main():
     with tap.test('beside the archive, unless said'):
         anchor = archives.anchor('scorep-late')
         harness.run([FVUNIFY, '-q', anchor]).ended(0)
-        check(os.path.exists(os.path.join(os.path.dirname(anchor), 'analysis.json')), 'analysis.json')
+        made = anchor[: -len('.otf2')] + '.fvmpi'
+        equal(
+            'files',
+            sorted(os.listdir(made)),
+            ['analysis.json'] + ['rank-00000%d.fvr' % i for i in range(4)] + ['run.json'],
+        )
+        harness.run([FVUNIFY, '-q', anchor]).ended(0)  # its own is made anew
+        run = harness.run([FVUNIFY, '-q', anchor, '-o', os.path.dirname(archives.anchor('scorep-rma'))]).ended(0)
     oddities(tap, archives)
+    reported(tap, archives)
     for mpi in harness.an_mpi(tap):
         with tap.test('{}: the same from 2 and 3 processes'.format(mpi)):
             for name in ('scorep-late', 'scorep-coll', 'scorep-rma', 'eztrace-late'):
@@ -198,6 +288,7 @@ def main():
                     one['merge'] = other['merge'] = None
                     equal('{} from {}'.format(name, count), other, one)
         own(tap, mpi)
+        as_recorded(mpi, tap)
     tap.done()
 
 

@@ -189,6 +189,51 @@ static const struct fv_cost_procedure *procedure_of(const struct fv_profile *v, 
     return found;
 }
 
+/* ---- by regions of an archive ---- */
+
+/* Where there are no samples, the trace's are the program's functions that another tool instrumented: those that most
+ * of it was, with what they call. Not main(), in which all else is. NULL: none. */
+static const struct fv_late_procedure *region_that_took(const struct fv_model *m, const struct group *g,
+                                                        double *of_it_s)
+{
+    const struct fv_causes *c = &m->causes;
+    const struct fv_late_procedure *found = NULL;
+
+    for (size_t i = 0; i < c->late_count && g->where == FV_PLACE_COMPUTING && !fv_model_costs(m)->ticks; i++) {
+        const struct fv_late_procedure *p = &c->late[i];
+
+        if (p->rank != g->most || p->site != g->site || !p->function || !strcmp(p->function, "main"))
+            continue;
+        double of_it = sums_of(c, p).delay_s;
+        if (of_it < ITS_REASON * g->most_s || (found && of_it <= *of_it_s))
+            continue;
+        *of_it_s = of_it;
+        found = p;
+    }
+    return found;
+}
+
+/* "in f() at a.c, for 2 s of that (instrumented)" */
+static bool say_region(const struct fv_profile *v, struct fv_findings *f, struct fv_finding *finding,
+                       const struct group *g, char *how, size_t bytes)
+{
+    double of_it_s = 0;
+    const struct fv_late_procedure *p = region_that_took(v->model, g, &of_it_s);
+    char seconds[FV_WORD];
+
+    if (!p)
+        return false;
+    finding->evidence = FV_EVIDENCE_EXACT;
+    finding->function = p->function;
+    finding->file = p->file;
+    snprintf(how, bytes, "in %s%s%s%s, for %s of that (instrumented)", p->function,
+             strchr(p->function, ' ') ? "" : "()", p->file ? " in " : "", p->file ? fv_base_name(p->file) : "",
+             fv_words_seconds(of_it_s, seconds));
+    fv_finding_next(f, finding, "functions that made others wait: %s",
+                    FV_FINDING_COMMAND(v->model, "report", "--table", "late_procedures"));
+    return true;
+}
+
 /* Was it preempted for most of what it was late? In computing by the kernel's context switches, in MPI by its run
  * delay: of a disturbed run. Seconds; 0: no. */
 static double preempted_for(const struct fv_profile *v, const struct fv_findings *f, const struct group *g)
@@ -286,6 +331,8 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
         fv_finding_next(f, finding, FV_NEXT_KERNEL);
         return true;
     }
+    if (say_region(v, f, finding, g, how, bytes))
+        return true;
     by_samples.procedure = procedure_of(v, g, false, &delay_s);
     if (by_samples.procedure) {
         fv_excess_place(v, f, finding, &by_samples);
@@ -409,7 +456,9 @@ static void say_slow(const struct fv_profile *v, struct fv_findings *f, struct f
         fv_finding_next(f, finding, "all places that ranks waited for: %s",
                         FV_FINDING_COMMAND(m, "report", "--table", "culprits"));
     else
-        fv_finding_next(f, finding, "fvmpi run --trace --sample names the function");
+        fv_finding_next(f, finding, "%s",
+                        *m->mpi ? "fvmpi run --trace --sample names the function"
+                                : "let the tool that wrote the archive instrument the program's functions");
 }
 
 static void add_late(const struct fv_profile *v, struct fv_findings *f, const struct group *g, double had_s,

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See archives.h. */
+#include "cmd/archives.h"
+#include "base/experiment.h"
+#include "cmd/arguments.h"
+#include "cmd/child.h"
+#include "cmd/cmd.h"
+#include "tool/vec.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool fv_is_archive(const char *path)
+{
+    size_t length = strlen(path);
+    struct stat st;
+
+    return length > strlen(FV_ARCHIVE_ENDING) &&
+           !strcmp(path + length - strlen(FV_ARCHIVE_ENDING), FV_ARCHIVE_ENDING) && !stat(path, &st) &&
+           S_ISREG(st.st_mode);
+}
+
+/* By the archive's own path, which is the same from wherever it is named. False: there is no cache. */
+static bool place_in_cache(const char *anchor, char out[PATH_MAX])
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char *path = realpath(anchor, NULL), base[PATH_MAX - 64];
+    int n = cache && *cache == '/' ? snprintf(base, sizeof(base), "%s/fvmpi", cache)
+            : home && *home        ? snprintf(base, sizeof(base), "%s/.cache/fvmpi", home)
+                                   : 0;
+    bool good = path && n > 0 && n < (int)sizeof(base) && !fv_make_directory(base, 0700);
+
+    if (good)
+        snprintf(out, PATH_MAX, "%s/archive-%016llx", base, (unsigned long long)fv_hash_text(path));
+    free(path);
+    return good;
+}
+
+static bool is_made(const char *anchor, const char *directory)
+{
+    char path[PATH_MAX + 32];
+    struct stat made, of;
+
+    snprintf(path, sizeof(path), "%s/analysis.json", directory);
+    return !stat(path, &made) && !stat(anchor, &of) &&
+           (made.st_mtim.tv_sec > of.st_mtim.tv_sec ||
+            (made.st_mtim.tv_sec == of.st_mtim.tv_sec && made.st_mtim.tv_nsec >= of.st_mtim.tv_nsec));
+}
+
+static bool may_be_written(const char *directory)
+{
+    return (!mkdir(directory, 0777) || errno == EEXIST) && !access(directory, W_OK | X_OK);
+}
+
+static int make(const char *anchor, const char *directory)
+{
+    char program[PATH_MAX + 32];
+    ssize_t n = readlink("/proc/self/exe", program, PATH_MAX);
+    char *slash = n > 0 ? (program[n] = '\0', strrchr(program, '/')) : NULL;
+    char *argv[] = { program, "--quiet", (char *)anchor, "--output", (char *)directory, NULL };
+
+    if (!slash) {
+        fv_log("/proc is not mounted, and is needed to find fvunify; mount it: mount -t proc proc /proc");
+        return FV_EXIT_FAILED;
+    }
+    strcpy(slash + 1, "fvunify-serial");
+    if (access(program, X_OK)) {
+        fv_log("%s: an OTF2 archive, for which this fvmpi was built without OTF2 (package libotf2-trace-dev)", anchor);
+        return FV_EXIT_FAILED;
+    }
+    return fv_spawn(argv, NULL, NULL);
+}
+
+static int become(char **operand)
+{
+    char directory[PATH_MAX], cached[PATH_MAX];
+
+    fv_archive_place(*operand, directory, sizeof(directory));
+    if (!is_made(*operand, directory)) {
+        if (!may_be_written(directory) && place_in_cache(*operand, cached))
+            strcpy(directory, cached);
+        int status = is_made(*operand, directory) ? 0 : make(*operand, directory);
+        if (status)
+            return status;
+    }
+    *operand = strdup(directory); /* until the end, as arguments are */
+    return FV_GO_ON;
+}
+
+int fv_archives_become_experiments(char **operands, size_t count)
+{
+    int status = FV_GO_ON;
+
+    for (size_t i = 0; i < count && status < 0; i++)
+        if (fv_is_archive(operands[i]))
+            status = become(&operands[i]);
+    return status;
+}

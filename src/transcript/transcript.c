@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See transcript.h. */
+#include "transcript/transcript_state.h"
+#include "base/experiment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint64_t ticks_of(const struct fv_record *m)
+{
+    return FV_TRANSCRIPT_FIRST + m->time_ns;
+}
+
+static void begin_thread(struct fv_transcript *t, uint32_t slot)
+{
+    struct fv_transcript_thread *h = &t->threads[slot];
+    uint64_t length = (uint64_t)fv_clocks_length(&t->merge->clocks, &t->merge->defs);
+
+    h->record = (struct fv_thread_record){ .id = slot, .tid = slot, .threads = 1, .main = slot == 0 };
+    h->bins.bank.origin = FV_TRANSCRIPT_FIRST;
+    h->bins.bank.width = UINT64_C(1) << 21;
+    while (length / h->bins.bank.width >= FV_BINS)
+        h->bins.bank.width *= 2;
+    h->event_end = FV_TRANSCRIPT_FIRST;
+}
+
+static bool open_thread(struct fv_sink *sink, uint32_t slot, uint64_t location)
+{
+    struct fv_transcript *t = (struct fv_transcript *)(void *)sink;
+
+    (void)location;
+    begin_thread(t, slot);
+    return true;
+}
+
+static void see(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks)
+{
+    if (!h->record.begin)
+        h->record.begin = ticks;
+    h->record.end = ticks;
+    t->header.end_ticks = ticks > t->header.end_ticks ? ticks : t->header.end_ticks;
+}
+
+static bool put(struct fv_sink *sink, uint32_t slot, const struct fv_record *m)
+{
+    struct fv_transcript *t = (struct fv_transcript *)(void *)sink;
+    struct fv_transcript_thread *h = &t->threads[slot];
+    uint64_t ticks = ticks_of(m);
+
+    see(t, h, ticks);
+    switch ((enum fv_record_kind)m->kind) {
+    case FV_REC_PROGRAM_BEGIN: t->header.begin_ticks = ticks; break;
+    case FV_REC_PROGRAM_END:
+        t->header.exit_seen = 1;
+        t->header.exit_status = (int32_t)(int64_t)m->id;
+        break;
+    case FV_REC_ENTER: fv_transcript_enter(t, h, m, ticks); break;
+    case FV_REC_LEAVE:
+        if (h->call.is_open)
+            fv_transcript_leave(t, h, ticks);
+        break;
+    case FV_REC_INSTANCE: fv_transcript_function_enter(t, h, m->context, ticks); break;
+    case FV_REC_INSTANCE_END: fv_transcript_function_leave(t, h, ticks); break;
+    case FV_REC_MEASURE:
+        if (!h->call.is_open)
+            fv_transcript_event(t, h, slot, m->op ? FV_EV_RESUME : FV_EV_PAUSE, ticks, 0);
+        break;
+    default: fv_transcript_moved(t, h, m);
+    }
+    return !t->failed;
+}
+
+static bool close_thread(struct fv_sink *sink, uint32_t slot)
+{
+    struct fv_transcript *t = (struct fv_transcript *)(void *)sink;
+    struct fv_transcript_thread *h = &t->threads[slot];
+
+    while (h->depth)
+        fv_transcript_function_leave(t, h, h->record.end);
+    fv_transcript_events(t, h, slot);
+    fv_transcript_functions(t, h, slot);
+    fv_transcript_statistics(t, h, slot);
+    return !t->failed;
+}
+
+/* The file must not be there: nobody's is overwritten. */
+static bool create(struct fv_transcript *t, const char *directory)
+{
+    char name[48];
+    int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int in = folder >= 0 ? fv_experiment_rank_folder(folder, (int)t->world, t->header.world_size) : -1;
+    const char *slash;
+
+    fv_experiment_rank_file(name, (int)t->world, t->header.world_size);
+    slash = strrchr(name, '/');
+    snprintf(t->path, sizeof(t->path), "%s/%s", directory, name);
+    t->file =
+        in >= 0 ? openat(in, slash ? slash + 1 : name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644) : -1;
+    if (t->file < 0)
+        fv_log("%s: %s; name another directory with -o", t->path, strerror(errno));
+    if (in >= 0)
+        close(in);
+    if (folder >= 0)
+        close(folder);
+    return t->file >= 0;
+}
+
+struct fv_transcript *fv_transcript_open(const struct fv_merge *merge, const struct fv_groups *groups, uint32_t rank,
+                                         const struct fv_file_header *header, const char *directory)
+{
+    struct fv_transcript *t = fv_xcalloc(1, sizeof(*t));
+
+    t->sink = (struct fv_sink){ .open = open_thread, .put = put, .close = close_thread };
+    t->merge = merge;
+    t->groups = groups;
+    t->rank = rank;
+    t->world = merge->defs.ranks[rank].world_rank;
+    t->header = *header;
+    t->end = FV_PAGE;
+    t->thread_count = merge->defs.ranks[rank].thread_count;
+    if (!create(t, directory)) {
+        free(t);
+        return NULL;
+    }
+    t->threads = fv_xcalloc((size_t)t->thread_count + 1, sizeof(*t->threads));
+    t->used_functions = fv_xcalloc(merge->defs.function_count + 1, sizeof(*t->used_functions));
+    return t;
+}
+
+struct fv_sink *fv_transcript_sink(struct fv_transcript *t)
+{
+    return &t->sink;
+}
+
+bool fv_transcript_close(struct fv_transcript *t)
+{
+    struct fv_file_header *h = &t->header;
+
+    h->begin_ticks = h->begin_ticks ? h->begin_ticks : FV_TRANSCRIPT_FIRST;
+    h->end_ticks = h->end_ticks ? h->end_ticks : h->begin_ticks + 1;
+    h->last = h->first;
+    h->last.ticks = h->end_ticks;
+    h->last.realtime_ns += (int64_t)(h->end_ticks - h->first.ticks);
+    h->last.monotonic_ns += (int64_t)(h->end_ticks - h->first.ticks);
+    fv_transcript_definitions(t);
+    h->file_bytes = t->end;
+    if (!t->failed && (ftruncate(t->file, (off_t)t->end) || pwrite(t->file, h, sizeof(*h), 0) != (ssize_t)sizeof(*h))) {
+        fv_log("%s: %s; is there room on the disk?", t->path, strerror(errno));
+        t->failed = true;
+    }
+    bool good = !t->failed;
+    close(t->file);
+    fv_pendings_release(&t->requests);
+    free(t->used_functions);
+    free(t->threads);
+    free(t);
+    return good;
+}

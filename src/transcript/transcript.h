@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A rank file made of records (merge/record.h), as fvmpi would have written it: what reads an experiment, the profile
+ * and all that is made of it, reads an archive of another tool so. It has the calls of MPI with their call paths, what
+ * they moved and between whom, the program's functions, computing between calls, and the events of a trace.
+ *
+ * What records do not have is missing as in any rank file: samples, the machine, what was not recorded. */
+#ifndef FV_TRANSCRIPT_H
+#define FV_TRANSCRIPT_H
+
+#include "merge/groups.h"
+#include "merge/merge.h"
+
+struct fv_transcript;
+
+/* A rank's; its records go to the sink, from its beginning to its end. `header`: what is known of the process; the
+ * times and counts are filled in. The files of a run are in one directory, which is there. NULL: it cannot be written;
+ * one line was logged. */
+struct fv_transcript *fv_transcript_open(const struct fv_merge *merge, const struct fv_groups *groups, uint32_t rank,
+                                         const struct fv_file_header *header, const char *directory);
+struct fv_sink *fv_transcript_sink(struct fv_transcript *transcript);
+/* False: the file could not be written; logged. */
+bool fv_transcript_close(struct fv_transcript *transcript);
+
+/* Ticks of such files are nanoseconds; that of time 0. */
+#define FV_TRANSCRIPT_FIRST UINT64_C(1000000000)
+
+/* Of what only rank files have: the volume that a rank's own buffers held, from the notional one of an archive
+ * (fv_notional()). */
+struct fv_volume fv_transcript_volume(const struct fv_record *record, uint32_t ranks, uint32_t rank, bool is_root);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See transcript_state.h: calls of functions of the program, as if its compiler had instrumented them for fvmpi. */
+#include "transcript/transcript_state.h"
+
+#include <stdlib.h>
+
+void fv_transcript_function_enter(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node,
+                                  uint64_t ticks)
+{
+    uint32_t caller = h->depth ? h->open[h->depth - 1].record + 1 : 0, path = fv_transcript_path(t, node);
+    size_t before = h->function_count;
+    bool again = h->depth && h->functions[h->open[h->depth - 1].record].node == path; /* by itself */
+    uint32_t record = again ? h->open[h->depth - 1].record
+                            : FV_INTERN(h->function_index, h->functions, h->function_count, h->function_room,
+                                        (uint32_t[]){ caller, path });
+
+    if (h->function_count > before) {
+        const struct fv_node *n = &t->merge->defs.tree.nodes[node];
+
+        h->functions[record].module = fv_numbers_get(&t->modules, n->module);
+        h->functions[record].offset = UINT64_MAX; /* one past it is its line, which is not known */
+        h->functions[record].ticks_min = UINT64_MAX;
+        h->open_records = fv_grow(h->open_records, &h->open_room, (size_t)record + 1, sizeof(*h->open_records));
+        h->open_records[record] = 0;
+    }
+    struct fv_function_calls *f = &h->functions[record];
+    f->calls++;
+    f->nested += h->open_records[record] > 0;
+    FV_GROW(h->open, h->depth_room, h->depth + 1);
+    h->open[h->depth++] = (struct fv_transcript_function){
+        .record = record, .begin = ticks, .mpi = h->record.mpi_ticks, .nested = h->open_records[record] > 0
+    };
+    h->open_records[record]++;
+    fv_transcript_event(t, h, fv_transcript_slot(t, h), FV_EV_FUNCTION_ENTER, ticks, (uint64_t)record + 1);
+}
+
+void fv_transcript_function_leave(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks)
+{
+    if (!h->depth)
+        return;
+    const struct fv_transcript_function o = h->open[--h->depth];
+    struct fv_function_calls *f = &h->functions[o.record];
+    uint64_t took = ticks - o.begin, mpi = h->record.mpi_ticks - o.mpi;
+
+    h->open_records[o.record]--;
+    f->self_ticks += took - o.called;
+    f->mpi_self_ticks += mpi - o.mpi_called;
+    f->last = ticks;
+    if (!o.nested) {
+        f->ended++;
+        f->ticks += took;
+        f->ticks_min = took < f->ticks_min ? took : f->ticks_min;
+        f->ticks_max = took > f->ticks_max ? took : f->ticks_max;
+        f->mpi_ticks += mpi;
+    }
+    if (h->depth) {
+        h->open[h->depth - 1].called += took;
+        h->open[h->depth - 1].mpi_called += mpi;
+    }
+    fv_transcript_event(t, h, fv_transcript_slot(t, h), FV_EV_FUNCTION_LEAVE, ticks, h->depth);
+}
+
+void fv_transcript_functions(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot)
+{
+    const struct fv_function_losses losses = { 0 };
+
+    for (size_t i = 0; i < h->function_count; i++)
+        h->functions[i].ticks_min = h->functions[i].ended ? h->functions[i].ticks_min : 0;
+    fv_transcript_chunk(t, FV_CHUNK_FUNCTION_CALLS, slot, 0, h->functions, h->function_count * sizeof(*h->functions));
+    if (h->function_count)
+        fv_transcript_chunk(t, FV_CHUNK_FUNCTION_LOSSES, slot, 0, &losses, sizeof(losses));
+    free(h->functions);
+    free(h->open);
+    free(h->open_records);
+    fv_index_release(&h->function_index);
+}

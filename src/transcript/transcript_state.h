@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is kept of a rank while its file is made; shared by transcript.c and its parts: transcript_file.c puts chunks
+ * and definitions, transcript_calls.c the statistics of calls, transcript_functions.c those of the program's functions,
+ * transcript_events.c the trace. */
+#ifndef FV_TRANSCRIPT_STATE_H
+#define FV_TRANSCRIPT_STATE_H
+
+#include "merge/bytes.h"
+#include "merge/requests.h"
+#include "trace/events.h"
+#include "transcript/transcript.h"
+
+/* A call that a thread is in. */
+struct fv_transcript_call {
+    uint32_t function, node; /* of the definitions */
+    uint64_t begin;          /* ticks */
+    uint32_t comm;           /* of the file; 0: none */
+    uint64_t sent, received, size_min, size_max;
+    uint32_t sends, receives;
+    uint32_t sequence, flags; /* of a collective call: fv_coll_record */
+    bool is_open, is_collective, reads;
+};
+
+struct fv_transcript_function { /* a call of the program's function that a thread is in */
+    uint32_t record;            /* its number among FUNCTION_CALLS, from 0 */
+    uint64_t begin, called;     /* called: ticks in functions that it called */
+    uint64_t mpi, mpi_called;   /* ticks of MPI when it began; in functions that it called */
+    bool nested;
+};
+
+struct fv_transcript_thread {
+    struct fv_thread_record record;
+    struct fv_transcript_call call;
+    uint32_t last_path; /* of the call before */
+    uint64_t last_end;  /* 0: there was none */
+    struct fv_cell *cells;
+    size_t cell_count, cell_room;
+    struct fv_index cell_index;
+    struct fv_region_record *regions;
+    size_t region_count, region_room;
+    struct fv_index region_index;
+    struct fv_peer_record *peers;
+    size_t peer_count, peer_room;
+    struct fv_index peer_index;
+    struct fv_bytes collectives; /* the wait log */
+    struct fv_time_bins bins;
+    struct fv_function_calls *functions;
+    size_t function_count, function_room;
+    struct fv_index function_index;
+    uint32_t *open_records; /* by function record: how often it is open */
+    size_t open_room;
+    struct fv_transcript_function *open;
+    size_t depth, depth_room;
+    /* the trace */
+    struct fv_site_record *sites;
+    size_t site_count, site_room;
+    struct fv_index site_index;
+    struct fv_bytes events, details;
+    uint64_t event_end;         /* ticks: that the next gap counts from */
+    uint64_t before, in_events; /* what counts as a call: in chunks that are written, in `events` */
+};
+
+struct fv_transcript {
+    struct fv_sink sink; /* first: a sink is one of these */
+    const struct fv_merge *merge;
+    const struct fv_groups *groups;
+    uint32_t rank, world;
+    struct fv_file_header header;
+    char path[4096 + 64];
+    int file;
+    uint64_t end; /* of the file */
+    bool failed;
+    struct fv_transcript_thread *threads;
+    uint32_t thread_count;
+    struct fv_numbers paths, modules, comms, windows; /* ids by the definitions' numbers; FV_NONE: none yet */
+    struct fv_bytes path_records, module_records, comm_records, window_records;
+    uint32_t path_count, module_count, comm_count, window_count;
+    uint64_t *comm_calls; /* collective ones, by id */
+    size_t comm_call_room;
+    bool *used_functions;
+    uint32_t *way; /* scratch: from a call path to its callers */
+    size_t way_room;
+    struct fv_pendings requests; /* by id: what was posted: path, function, comm and number in the trace */
+    uint64_t request_count;
+};
+
+/* transcript_file.c */
+uint32_t fv_transcript_path(struct fv_transcript *t, uint32_t node);
+uint32_t fv_transcript_comm(struct fv_transcript *t, uint32_t comm);
+uint32_t fv_transcript_window(struct fv_transcript *t, uint32_t window);
+static inline uint16_t fv_transcript_function_id(uint32_t function)
+{
+    return (uint16_t)(function + 1);
+}
+void fv_transcript_chunk(struct fv_transcript *t, enum fv_chunk_type type, uint32_t thread, uint64_t first,
+                         const void *records, size_t bytes);
+void fv_transcript_definitions(struct fv_transcript *t);
+/* enum fv_function_class of a function of the definitions. */
+unsigned fv_transcript_class(const struct fv_transcript *t, uint32_t function);
+/* Do ranks wait for each other in it, so that the wait log has its calls? */
+bool fv_transcript_is_logged(const struct fv_transcript *t, uint32_t function);
+void fv_transcript_count_collective(struct fv_transcript *t, uint32_t comm);
+
+/* transcript_calls.c */
+void fv_transcript_enter(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m,
+                         uint64_t ticks);
+void fv_transcript_leave(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks);
+/* Something that moved, in the call at hand. */
+void fv_transcript_moved(struct fv_transcript *t, struct fv_transcript_thread *h, const struct fv_record *m);
+void fv_transcript_statistics(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+/* transcript_functions.c */
+void fv_transcript_function_enter(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t node,
+                                  uint64_t ticks);
+void fv_transcript_function_leave(struct fv_transcript *t, struct fv_transcript_thread *h, uint64_t ticks);
+void fv_transcript_functions(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+/* transcript_events.c */
+void fv_transcript_detail(struct fv_transcript_thread *h, enum fv_event_kind kind, const uint64_t *field);
+#define FV_TRANSCRIPT_DETAIL(h, kind, ...) fv_transcript_detail(h, FV_EV_##kind, (const uint64_t[]){ __VA_ARGS__ })
+/* The call at hand, which ends then, with its details. */
+void fv_transcript_event_call(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot, uint64_t end);
+/* An event between calls: a gap comes first among its fields. */
+void fv_transcript_event(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot,
+                         enum fv_event_kind kind, uint64_t ticks, uint64_t second);
+void fv_transcript_events(struct fv_transcript *t, struct fv_transcript_thread *h, uint32_t slot);
+
+static inline uint32_t fv_transcript_slot(const struct fv_transcript *t, const struct fv_transcript_thread *h)
+{
+    return (uint32_t)(h - t->threads);
+}
+
+#endif
