@@ -331,8 +331,6 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
         fv_finding_next(f, finding, FV_NEXT_KERNEL);
         return true;
     }
-    if (say_region(v, f, finding, g, how, bytes))
-        return true;
     by_samples.procedure = procedure_of(v, g, false, &delay_s);
     if (by_samples.procedure) {
         fv_excess_place(v, f, finding, &by_samples);
@@ -340,6 +338,8 @@ static bool say_function(const struct fv_profile *v, struct fv_findings *f, stru
                  fv_procedure_words(by_samples.procedure, name, sizeof(name)), fv_words_seconds(delay_s, mine));
         return true;
     }
+    if (say_region(v, f, finding, g, how, bytes))
+        return true;
     if (g->where == FV_PLACE_COMPUTING)
         by_samples = fv_excess_of(v, g->most);
     if (!by_samples.procedure || !may_be_before(&v->model->causes, g, by_samples.procedure))
