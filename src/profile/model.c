@@ -344,6 +344,8 @@ static void measure_overhead(struct fv_model *m)
         if (r->memory_bytes > o->rank_memory_bytes)
             o->rank_memory_bytes = r->memory_bytes;
     }
+    if (!o->rank_memory_bytes && !(o->time_s > 0)) /* each run of fvmpi takes some of both */
+        o->time_s = NAN;
     o->share = fv_overhead_share(m);
 }
 

@@ -557,4 +557,10 @@ static inline double fv_rank_caused_s(const struct fv_model *model, const struct
 /* The value that an option of the recording had, by its variable, on some rank; NULL: it was at its default. */
 const char *fv_model_option(const struct fv_model *model, const char *variable);
 
+/* Is it known when the run began? Not of an archive without a date, whose times count from 1970. */
+static inline bool fv_model_knows_start(const struct fv_model *m)
+{
+    return m->origin_ns > INT64_C(86400000000000);
+}
+
 #endif

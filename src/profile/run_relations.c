@@ -123,6 +123,7 @@ static void get_end(void *subject, const void *row, const struct fv_column_def *
 static void get_start(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
 {
     v->text = fv_words_time(fv_tables_model(subject)->origin_ns, ((struct fv_tables *)subject)->text);
+    v->null = !fv_model_knows_start(fv_tables_model(subject));
 }
 
 /* Times of ranks that are added up; a member with those of struct fv_efficiency. */
@@ -177,8 +178,10 @@ static const struct fv_column_def run_columns[] = {
       "What the program did that fvmpi does not record, such as work in child processes after fork(). Null: nothing.",
       FV_FIELD(struct fv_model, not_recorded), .flags = FV_NULLABLE },
     { "start", "start", "",
-      "When the first rank began, in UTC, such as 2026-11-21T05:00:00Z. All other points in time are relative to it.",
-      FV_GET(FV_TYPE_TEXT, get_start) },
+      "When the first rank began, in UTC, such as 2026-11-21T05:00:00Z. All other points in time are relative to it. "
+      "Null: "
+      "an archive of another tool does not say.",
+      FV_GET(FV_TYPE_TEXT, get_start), .flags = FV_NULLABLE },
     { "elapsed_s", "elapsed", "s", "Time from the first begin to the last end of a rank.",
       FV_FIELD(struct fv_model, elapsed_s) },
     { "clock_count", "clocks", "", "Number of different clocks: ranks of one host usually share one.",
@@ -188,8 +191,8 @@ static const struct fv_column_def run_columns[] = {
     RANK_TIME_COLUMNS(struct fv_model, efficiency.),
     { "overhead.time_s", "overhead", "s",
       "fvmpi's own time, over all ranks and threads: start, calls (number times calibrated cost), call paths and "
-      "sampling. If clock samples in fvmpi show more, their time is used.",
-      FV_FIELD(struct fv_model, overhead.time_s), .flags = FV_ESTIMATE },
+      "sampling. If clock samples in fvmpi show more, their time is used. Null: another tool recorded the run.",
+      FV_FIELD(struct fv_model, overhead.time_s), .flags = FV_NULLABLE | FV_ESTIMATE },
     { "overhead.sampling_s", "sampling", "s", "The part of the overhead that is sampling.",
       FV_FIELD(struct fv_model, overhead.sampling_s), .flags = FV_ESTIMATE },
     { "overhead.share", "share", "share", "The overhead as a share of the ranks' time.",

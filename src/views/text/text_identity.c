@@ -33,7 +33,7 @@ static void put_overhead(const struct fv_page *p, const struct fv_model *m)
 
     if (o->sampling_s > 0)
         snprintf(own, sizeof(own), " (%s of it sampling, over all threads)", fv_words_seconds(o->sampling_s, sampling));
-    if (!o->rank_memory_bytes && !(o->time_s > 0)) /* an archive of another tool, of which it is not known */
+    if (isnan(o->time_s)) /* an archive of another tool */
         return;
     if (o->share > 1)
         snprintf(part, sizeof(part), "longer than they ran");
@@ -255,7 +255,7 @@ FV_TEXT_SECTION(identity)
     if (!fv_text_serial(m) && *m->mpi)
         fv_text_field(p, NAMES, "MPI", "%s", text);
     fv_text_field(p, NAMES, "start", "%s, for %s%s",
-                  m->origin_ns > 0 ? fv_words_time(m->origin_ns, start) : "not known",
+                  fv_model_knows_start(m) ? fv_words_time(m->origin_ns, start) : "not known",
                   fv_words_seconds(m->elapsed_s, elapsed), ends_unseen(m) ? " up to the last that was recorded" : "");
     if (!m->shown_threads)
         put_cpu_time(p, m);
