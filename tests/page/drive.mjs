@@ -285,6 +285,149 @@ async function overTime(page, report, { calls, messages }) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* Lanes have what the program did, in each other as it did it; one that is not wanted goes, also by the address; a click tells what stands there. */
+async function layersOf(page, { files, steps }) {
+  const unfold = async () => {
+    await page.evaluate(() =>
+      document.querySelectorAll("details.subject").forEach(subject => {
+        subject.open = true;
+      }),
+    );
+    await page.waitForSelector("#timeline canvas", { timeout: 10000 });
+  };
+  await unfold();
+  const seen = await page.evaluate(() => {
+      const { trace, lanes } = document.getElementById("timeline").view;
+
+      return {
+        lanes: lanes.present.map(({ key }) => key),
+        rows: trace.all.map(({ rank, thread, lanes: own }) => ({
+          rank,
+          thread,
+          lanes: LANES.filter(({ layer }) => own.has(layer)).map(({ key, layer }) => ({
+            key,
+            spans: Array.from({ length: own.get(layer).count }, (_, i) => ({
+              name: trace.frames[trace.spanName(own.get(layer), i)],
+              begin: own.get(layer).begin[i],
+              end: own.get(layer).end[i],
+              depth: own.get(layer).depths[i],
+              bytes: own.get(layer).bytes[i],
+              object: own.get(layer).objects[i] < 0 ? null : trace.frames[own.get(layer).objects[i]],
+            })),
+          })),
+        })),
+      };
+    }),
+    of = (rank, thread, key, name) => {
+      const row = seen.rows.find(each => each.rank === rank && each.thread === thread),
+        lane = row && row.lanes.find(each => each.key === key);
+
+      return lane ? lane.spans.filter(span => !name || span.name === name) : [];
+    };
+  const wrong = [];
+
+  for (const key of ["mpi", "sections", "functions", "openmp", "waits", "io", "memory"])
+    wrong.push(same("lane " + key, seen.lanes.includes(key), true));
+  for (const rank of [0, 1]) {
+    const step = of(rank, 0, "sections", "step"),
+      within = (span, outer) => outer.filter(each => span.begin >= each.begin && span.end <= each.end).length === 1,
+      each = [
+        ["sections", "step", 0],
+        ["sections", "output", 1],
+        ["functions", "outer", 0],
+        ["functions", "inner", 1],
+      ];
+
+    for (const [key, name, depth] of each) {
+      const spans = of(rank, 0, key, name);
+
+      wrong.push(same(name, spans.length, steps));
+      wrong.push(same("depth of " + name, [...new Set(spans.map(span => span.depth))], [depth]));
+      wrong.push(
+        same(
+          name + " in a step",
+          spans.every(span => within(span, step)),
+          true,
+        ),
+      );
+    }
+    for (const thread of [0, 1]) {
+      const parts = of(rank, thread, "openmp", "omp parallel"),
+        waits = of(rank, thread, "waits", "omp implicit barrier");
+
+      wrong.push(same("parallel regions of thread " + thread, parts.length, steps));
+      wrong.push(
+        same(
+          "barriers follow them",
+          waits.every(wait => parts.some(part => Math.abs(part.end - wait.begin) <= 2)) /* ns, rounded */,
+          true,
+        ),
+      );
+    }
+    const written = of(rank, 0, "io", "fwrite");
+    wrong.push(
+      same(
+        "written",
+        written.map(({ bytes, object }) => [bytes, object]),
+        Array(steps).fill([65536, files[rank]]),
+      ),
+    );
+    wrong.push(
+      same("allocated", of(rank, 0, "memory", "malloc").filter(({ bytes }) => bytes === 2 ** 20).length, steps),
+    );
+  }
+  wrong.push(...(await chooseLanes(page, unfold)));
+  return wrong.filter(Boolean).join("; ");
+}
+
+async function chooseLanes(page, unfold) {
+  const canvas = page.locator("#timeline canvas"),
+    height = () => canvas.evaluate(element => element.clientHeight),
+    settled = () => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))),
+    wrong = [],
+    all = await height();
+  const place = await page.evaluate(() => {
+    /* the longest call of outer() of rank 0 */
+    const { view } = document.getElementById("timeline"),
+      at = view.lanes.rows[0].lanes.find(({ lane }) => lane.key === "functions"),
+      own = view.trace.all[0].lanes.get(1),
+      first = own.depths.indexOf(0);
+
+    return { x: view.x((own.begin[first] + own.end[first]) / 2), y: at.top + at.tall / 4 };
+  });
+
+  await canvas.click({ position: place });
+  const told = await page.locator("#timeline .note[role=status]").innerText();
+  wrong.push(same("told: " + told, /outer on rank 0: at /.test(told), true));
+  wrong.push(same("function", await page.evaluate(() => selection.get("function")), "outer"));
+  await page.evaluate(() => selection.clear());
+  await page.screenshot({ path: path.join(folder, "lanes.png") });
+  await page.getByLabel("I/O", { exact: true }).uncheck();
+  await settled();
+  const less = await height();
+  wrong.push(same("lower", less < all, true));
+  await page.reload();
+  await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 });
+  await unfold();
+  await settled();
+  wrong.push(same("by the address", await height(), less));
+  await page.getByLabel("I/O", { exact: true }).check();
+  await page.evaluate(() => selection.toggle("rank", 1));
+  await page.getByLabel("the selected rank alone").check();
+  await settled();
+  wrong.push(
+    same(
+      "alone",
+      await page.evaluate(() => [
+        ...new Set(document.getElementById("timeline").view.lanes.rows.map(({ row }) => row.rank)),
+      ]),
+      [1],
+    ),
+  );
+  await page.evaluate(() => selection.clear());
+  return wrong;
+}
+
 /* As many samples wait for threads in the timeline as in the report. */
 async function waitsForThreads(page, report) {
   await page.evaluate(() =>
@@ -324,19 +467,18 @@ async function overSamples(page, report, { own, through, wait_s }) {
         [inner, outer] = [own, through].map(name => view.trace.frames.indexOf(name)),
         { all: rows, paths } = view.trace,
         found = rows.flatMap(row => row.samples.paths.map(path => paths[path]));
-      const of = rows.findIndex(row => row.rank === 1),
-        { samples } = rows[of],
+      const { samples } = rows.find(row => row.rank === 1),
         widest = [...samples.begin.keys()]
           .filter(i => paths[samples.paths[i]].frames.includes(outer))
           .sort((a, b) => samples.end[b] - samples.begin[b] - samples.end[a] + samples.begin[a])[0];
-      const tall = view.rowHeight();
+      const strip = view.lanes.rows.find(({ row }) => row.rank === 1).lanes.find(({ lane }) => lane.key === "samples");
 
       return {
         own: found.filter(path => path.own === inner).length,
         through: found.filter(path => path.frames.includes(outer)).length,
         samples: found.length,
         x: view.x((samples.begin[widest] + samples.end[widest]) / 2),
-        y: of * tall + (view.callsHeight(tall) + tall) / 2,
+        y: strip.top + strip.tall / 2,
         ordered: rows.every(row =>
           row.samples.begin.every((at, i) => row.samples.end[i] >= at && (!i || at >= row.samples.end[i - 1])),
         ),
@@ -364,7 +506,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
       waited,
       others,
       x: view.x((row.begin[longest] + row.end[longest]) / 2),
-      y: rows.indexOf(row) * view.rowHeight() + 3,
+      y: view.lanes.rows.find(of => of.row === row).top + 3,
     };
   });
   wrong.push(
@@ -790,7 +932,7 @@ const LOOKS = {
 };
 
 const browser = await launch();
-for (const { name, html, json, csv, whole, lines, large, trace, samples, threads, calls, sensors } of asked) {
+for (const { name, html, json, csv, whole, lines, large, trace, layers, samples, threads, calls, sensors } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
@@ -799,6 +941,8 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples, threads
   await look(screen, seen(page, report));
   await page.screenshot({ path: path.join(folder, name + ".png") });
   if (large) await look("rows that were left out", leftOut(page, report));
+  if (layers) await look("lanes", layersOf(page, layers));
+  if (layers) await look("lanes accessible", accessible(page));
   if (trace) await look("over time", overTime(page, report, trace));
   if (trace) await look("sizes of call sites", sizesOfSites(page, report));
   if (threads) await look("waiting for threads", waitsForThreads(page, report));
