@@ -35,7 +35,7 @@ const SUBJECTS = [
       "noise_ranks",
       "other_processes",
     ],
-    charts: tables => [sensorLines(tables), cycleBars(tables)],
+    charts: tables => [sensorLines(tables), eventPair(tables), cycleBars(tables)],
   },
   {
     title: "Call sites and MPI functions",

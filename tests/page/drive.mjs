@@ -878,6 +878,39 @@ async function sensorsOver(page, report) {
     .join("; ");
 }
 
+/* Two series in one picture: each has its own axis, and says what the report says of a time. */
+async function pairOver(page, report) {
+  const [left, right] = report.sensors.filter(sensor => sensor.intervals && (sensor.most || sensor.least)),
+    points = sensor => report.sensor_series.rows.filter(([id]) => id === sensor.id),
+    begin = Math.max(...[left, right].map(sensor => points(sensor)[0][1])),
+    time = begin + 1e-6;
+
+  await page.getByLabel("left axis").selectOption({ label: left.event });
+  await page.getByLabel("right axis").selectOption({ label: right.event });
+  const wanted = [left, right].map(sensor => points(sensor).find(([, from, to]) => from <= time && time <= to)[3]);
+  const seen = await page.evaluate(time => {
+    const { view } = document.getElementById("pair");
+
+    view.tell(time);
+    return {
+      values: [0, 1].map(side => view.valueAt(view.of(side), time)),
+      words: [0, 1].map(side => view.word(view.of(side), view.valueAt(view.of(side), time))),
+      told: view.under.textContent,
+    };
+  }, time);
+
+  return [
+    same("values", seen.values, wanted),
+    same(
+      "told",
+      [left.event + " " + seen.words[0], right.event + " " + seen.words[1]].every(of => seen.told.includes(of)),
+      true,
+    ),
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
 async function flame(page, tree) {
   await page.locator(`#${tree.id} canvas`).scrollIntoViewIfNeeded();
   await page.locator(`#${tree.id} canvas`).click({ position: { x: 30, y: 19 + 9 } });
@@ -966,6 +999,7 @@ for (const { name, html, json, csv, whole, lines, large, trace, layers, samples,
       ),
     );
   if (sensors) await look("sensors", sensorsOver(page, report));
+  if (sensors) await look("two over time", pairOver(page, report));
   say(name, "nothing wrong", faults.join("; "));
   await close();
   for (const [how, options] of whole
