@@ -133,7 +133,7 @@ const SCREENS = {
         charts: tables => [shareBars(tables)],
         open: true,
       },
-      { title: "Phases", tables: ["stacks"], charts: tables => [phaseStacks(tables)], open: true },
+      { title: "Phases", tables: ["stacks"], charts: tables => [phaseStacks(tables), phaseCurves(tables)], open: true },
       { title: "One thread at a time: time by cache", tables: ["curves"], charts: tables => [cacheCurves(tables)] },
       { title: "Runs", tables: ["runs"] },
     ],

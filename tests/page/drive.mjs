@@ -126,6 +126,15 @@ async function threads(page, { speedups, throughputs, runs }) {
     same("bars", await page.locator("#program-stacks li").count(), good(points)),
     same("reasons", await page.locator("#efficiency").getByText("no stack: ").count(), points.length - good(points)),
     same("bars of phases", await page.locator("#phase-stacks li").count(), good(phases)),
+    same(
+      "graphs of phases",
+      await page.locator("#phase-curves h4").allInnerTexts(),
+      speedups
+        .slice(1)
+        .filter(phase => phase.points.filter(point => point.speedup !== null).length > 1)
+        .map(({ name }) => name)
+        .slice(0, 12),
+    ),
   ]
     .filter(Boolean)
     .join("; ");
