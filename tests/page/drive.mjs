@@ -816,7 +816,9 @@ async function grid(page, report) {
     below = values.filter(value => value < half).length;
   const words = await page.locator("#grid > figcaption").innerText();
   await least.fill("0");
+  const zoomed = await zoomedGrid(page);
   return [
+    zoomed,
     same(
       "grid",
       shown,
@@ -831,6 +833,40 @@ async function grid(page, report) {
   ]
     .filter(Boolean)
     .join("; ");
+}
+
+/* A rectangle of cells that is dragged over is what is left, and a click in it selects what stands there. */
+async function zoomedGrid(page) {
+  const view = () =>
+      page.evaluate(() => {
+        const { places, rows, columns } = document.getElementById("grid").view.plane();
+        return { places, rows, columns };
+      }),
+    picture = page.locator("#grid figure").first().locator("canvas"),
+    all = await view();
+  const wrong = [];
+
+  if (all.columns < 2) return null;
+  await picture.scrollIntoViewIfNeeded();
+  const box = await picture.boundingBox();
+  await page.mouse.move(box.x + (box.width / all.columns) * (all.columns - 1) + 3, box.y + 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - 3, box.y + box.height / all.rows - 2, { steps: 4 });
+  await page.mouse.up();
+  const part = await view();
+  wrong.push(same("zoomed", part, { places: [all.places[all.columns - 1]], rows: 1, columns: 1 }));
+  wrong.push(same("nothing selected", await page.evaluate(() => selection.get("rank")), null));
+  await picture.click({ position: { x: 3, y: 3 } });
+  wrong.push(same("selected", await page.evaluate(() => selection.get("rank")), part.places[0] ?? null));
+  await page.locator("#grid").getByRole("button", { name: "whole grid" }).click();
+  wrong.push(same("whole", (await view()).places, all.places));
+  await page.locator("#grid").getByRole("button", { name: "zoom in" }).click();
+  const near = await view();
+  wrong.push(same("the selected rank stays", near.places.includes(part.places[0]), true));
+  wrong.push(same("half", near.columns, Math.ceil(all.columns / 2)));
+  await page.locator("#grid").getByRole("button", { name: "whole grid" }).click();
+  await page.evaluate(() => selection.clear());
+  return wrong.filter(Boolean).join("; ") || null;
 }
 
 /* Functions of the table of measured calls, and how many there are. */
