@@ -7,14 +7,16 @@ const colours = name =>
     .getPropertyValue("--" + name)
     .trim();
 
-/* A canvas as wide as its place, drawn anew when that, or what is selected, changes, or it gets the event "redraw"; told: what stands in it, for who does not see it. */
-function canvas(height, told, draw, pick) {
+/* A canvas as wide as its place, drawn anew when that, or what is selected, changes, or it gets the event "redraw"; told: what stands in it, for who does not see it. tall: pixels, or what says how many there are. */
+function canvas(tall, told, draw, pick) {
   const element = make("canvas", { role: "img", "aria-label": told });
   const redraw = () => {
     const width = element.clientWidth,
+      height = typeof tall === "function" ? tall() : tall,
       ratio = devicePixelRatio || 1;
 
     if (!width) return;
+    element.style.height = height + "px";
     element.width = width * ratio;
     element.height = height * ratio;
     const context = element.getContext("2d");
@@ -32,7 +34,7 @@ function canvas(height, told, draw, pick) {
       });
   };
 
-  element.style.height = height + "px";
+  element.style.height = (typeof tall === "function" ? tall() : tall) + "px";
   new ResizeObserver(soon).observe(element);
   selection.onChange(soon);
   element.addEventListener("redraw", soon);

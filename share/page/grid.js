@@ -82,6 +82,61 @@ function scaleOf(kind, known) {
 
 const SQUARE = { most: 48, least: 6, width: 620 }; /* pixels */
 
+/* A rectangle that is dragged over, as parts of the picture: { left, top, right, bottom }. The click that ends it picks nothing. */
+function rectangle(picture, does) {
+  const band = make("i", { class: "band", hidden: true });
+  let from = null,
+    moved = false;
+  const now = event => {
+    const { clientWidth: width, clientHeight: height } = picture,
+      [x, y] = [event.offsetX, event.offsetY].map((at, i) => Math.min(Math.max(at, 0), i ? height : width));
+
+    return {
+      left: Math.min(from.x, x) / width,
+      right: Math.max(from.x, x) / width,
+      top: Math.min(from.y, y) / height,
+      bottom: Math.max(from.y, y) / height,
+      far: Math.max(Math.abs(from.x - x), Math.abs(from.y - y)) > 4,
+    };
+  };
+
+  picture.after(band);
+  picture.parentElement.classList.add("banded");
+  picture.addEventListener("pointerdown", event => {
+    from = { x: event.offsetX, y: event.offsetY };
+    moved = false;
+    picture.setPointerCapture(event.pointerId);
+  });
+  picture.addEventListener("pointermove", event => {
+    if (!from) return;
+    const { left, right, top, bottom, far } = now(event);
+
+    band.hidden = !far;
+    Object.assign(band.style, {
+      left: left * picture.clientWidth + "px",
+      top: picture.offsetTop + top * picture.clientHeight + "px",
+      width: (right - left) * picture.clientWidth + "px",
+      height: (bottom - top) * picture.clientHeight + "px",
+    });
+  });
+  picture.addEventListener("pointerup", event => {
+    const found = from && now(event);
+
+    from = null;
+    band.hidden = true;
+    moved = Boolean(found && found.far);
+    if (moved) does(found);
+  });
+  picture.addEventListener(
+    "click",
+    event => {
+      if (moved) event.stopImmediatePropagation();
+      moved = false;
+    },
+    true,
+  );
+}
+
 class GridView {
   constructor(tables) {
     const ranks = (this.ranks = tables.get("ranks"));
@@ -90,10 +145,11 @@ class GridView {
     this.layouts = [...gridsOf(tables), byHost(ranks)];
     this.layer = 0;
     this.scale = "linear";
+    this.zoomed = null; /* { top, left, rows, columns } of the plane; null: all of it */
     this.least = 0; /* part of the scale below which ranks are left out */
     this.layout = make(
       "select",
-      { "aria-label": "arrangement of the ranks", onchange: () => this.change() },
+      { "aria-label": "arrangement of the ranks", onchange: () => this.rearrange() },
       ...this.layouts.map((of, i) => make("option", { value: i }, of.name)),
       make("option", { value: "rows" }, "rows of ..."),
     );
@@ -103,11 +159,11 @@ class GridView {
       max: ranks.rows,
       value: Math.ceil(Math.sqrt(ranks.rows)),
       "aria-label": "ranks in a row",
-      oninput: () => this.change(),
+      oninput: () => this.rearrange(),
     });
     this.axis = make(
       "select",
-      { "aria-label": "dimension that is cut", onchange: () => this.change() },
+      { "aria-label": "dimension that is cut", onchange: () => this.rearrange() },
       ...["first", "second", "third"].map((name, i) => make("option", { value: i }, "cut the " + name + " dimension")),
     );
     this.slider = make("input", {
@@ -131,6 +187,7 @@ class GridView {
         this.draw();
       },
     });
+    this.whole = make("button", { type: "button", onclick: () => this.zoom(null) }, "whole grid");
     this.values = make("p", { class: "tools" });
     this.caption = make("figcaption");
     this.picture = make("div", { class: "beside" });
@@ -154,6 +211,8 @@ class GridView {
           },
         ),
         make("label", null, "leave out below ", this.threshold),
+        make("button", { type: "button", onclick: () => this.zoom(this.nearer()) }, "zoom in"),
+        this.whole,
       ),
       this.values,
       this.picture,
@@ -163,12 +222,51 @@ class GridView {
     this.change();
   }
 
+  rearrange() {
+    this.zoomed = null;
+    this.change();
+  }
+
+  zoom(to) {
+    this.zoomed = to;
+    this.draw();
+  }
+
+  /* Half as many rows and columns, about the selected rank, or the middle. */
+  nearer() {
+    const { places, rows, columns } = this.plane(),
+      at = places.indexOf(selection.get("rank")),
+      from = this.zoomed || { top: 0, left: 0 },
+      half = (count, place, first) => {
+        const wide = Math.ceil(count / 2);
+        return [first + Math.min(Math.max(Math.round(place - wide / 2), 0), count - wide), wide];
+      };
+    const [top, tall] = half(rows, at < 0 ? rows / 2 : Math.floor(at / columns) + 0.5, from.top),
+      [left, wide] = half(columns, at < 0 ? columns / 2 : (at % columns) + 0.5, from.left);
+
+    return { top, left, rows: tall, columns: wide };
+  }
+
+  /* To the cells that a rectangle of the picture touches. */
+  zoomTo({ left, top, right, bottom }, rows, columns) {
+    const from = this.zoomed || { top: 0, left: 0 },
+      first = [Math.floor(top * rows), Math.floor(left * columns)],
+      end = [Math.max(Math.ceil(bottom * rows), first[0] + 1), Math.max(Math.ceil(right * columns), first[1] + 1)];
+
+    this.zoom({
+      top: from.top + first[0],
+      left: from.left + first[1],
+      rows: Math.min(end[0], rows) - first[0],
+      columns: Math.min(end[1], columns) - first[1],
+    });
+  }
+
   change() {
     this.values.replaceChildren(...this.value.choosers());
     this.draw();
   }
 
-  /* The ranks in one plane: { places, rows, columns, layers }. */
+  /* The ranks in one plane, or in the part of it that is zoomed to: { places, rows, columns, layers }. */
   plane() {
     const own = this.layout.value === "rows",
       at = own ? inRows(this.ranks, Math.max(1, Number(this.columns.value) || 1)) : this.layouts[this.layout.value];
@@ -178,9 +276,10 @@ class GridView {
 
     this.columns.hidden = !own;
     this.layer = Math.min(this.layer, sizes[axis] - 1);
-    const places = [];
-    for (let y = 0; y < sizes[down]; y++)
-      for (let x = 0; x < sizes[across]; x++) {
+    const places = [],
+      part = this.zoomed || { top: 0, left: 0, rows: sizes[down], columns: sizes[across] };
+    for (let y = part.top; y < part.top + part.rows; y++)
+      for (let x = part.left; x < part.left + part.columns; x++) {
         const of = [0, 0, 0];
 
         of[axis] = this.layer;
@@ -188,7 +287,7 @@ class GridView {
         of[across] = x;
         places.push(at.places[(of[0] * sizes[1] + of[1]) * sizes[2] + of[2]]);
       }
-    return { places, rows: sizes[down], columns: sizes[across], layers: sizes[axis], has3: at.sizes.length === 3 };
+    return { places, rows: part.rows, columns: part.columns, layers: sizes[axis], has3: at.sizes.length === 3 };
   }
 
   /* Of several rows that a rank has the sum, of parts the largest. */
@@ -214,6 +313,7 @@ class GridView {
     const known = [...byRank.values()],
       values = places.map(rank => (byRank.has(rank) ? byRank.get(rank) : null));
 
+    this.whole.hidden = !this.zoomed;
     this.axis.hidden = !has3;
     this.slider.hidden = layers === 1;
     this.slider.max = layers - 1;
@@ -222,7 +322,8 @@ class GridView {
       this.caption.textContent = column.doc;
       return;
     }
-    const scale = scaleOf(this.scale, known),
+    const inView = values.filter(value => value !== null),
+      scale = scaleOf(this.scale, known),
       from = scale.least + this.least * (scale.most - scale.least),
       isShown = value => value !== null && (!this.least || value >= from),
       side = Math.min(SQUARE.most, Math.floor(SQUARE.width / columns));
@@ -253,15 +354,31 @@ class GridView {
           side: side >= SQUARE.least && rows * side <= 2 * SQUARE.width ? side : 0,
         },
       ),
-      upright("how many ranks have each value: " + title, histogramOf(known, column), value =>
-        count(Math.round(value)),
+      upright(
+        "how many ranks have each value: " + title,
+        histogramOf(this.zoomed && inView.length ? inView : known, column),
+        value => count(Math.round(value)),
       ),
     );
-    const left = known.filter(value => !isShown(value)).length;
+    rectangle(this.picture.querySelector("canvas"), part => this.zoomTo(part, rows, columns));
+    const left = known.filter(value => !isShown(value)).length,
+      part = this.zoomed;
 
     this.caption.textContent =
       title +
       (layers > 1 ? "; place " + this.layer + " of " + layers : "") +
+      (part
+        ? "; rows " +
+          part.top +
+          " to " +
+          (part.top + part.rows - 1) +
+          ", columns " +
+          part.left +
+          " to " +
+          (part.left + part.columns - 1) +
+          ", with their " +
+          plural(inView.length, "rank")
+        : "; drag over cells to zoom") +
       (left ? "; left out: " + plural(left, "rank") + " below " + worded(column, from) : "") +
       ": " +
       column.doc;

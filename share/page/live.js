@@ -154,6 +154,14 @@ class Chart {
     this.event = event;
     this.body = make("tbody");
     this.unit = make("span");
+    this.second = null; /* an event with its own axis, on the right */
+    this.other = make("select", {
+      "aria-label": "event on the right axis of the chart of " + event,
+      onchange: () => {
+        this.second = this.other.value || null;
+        soon();
+      },
+    });
     this.picture = canvas(150, event + " over time", (c, width, height) => this.draw(c, width, height));
     this.element = make(
       "figure",
@@ -163,6 +171,7 @@ class Chart {
         null,
         make("b", null, event),
         this.unit,
+        make("label", null, "right axis: ", this.other),
         make(
           "button",
           { type: "button", "aria-label": "remove the chart of " + event, onclick: () => choose(event, false) },
@@ -207,7 +216,48 @@ class Chart {
   }
 
   box(width, height) {
-    return { left: 84, top: 8, width: Math.max(width - 84 - 12, 10), height: height - 30 };
+    return { left: 84, top: 8, width: Math.max(width - 84 - (this.second ? 84 : 12), 10), height: height - 30 };
+  }
+
+  /* What may stand on the right: other events that have a chart. */
+  offer(events) {
+    const others = events.filter(event => event !== this.event);
+
+    if (!others.includes(this.second)) this.second = null;
+    this.other.replaceChildren(
+      make("option", { value: "" }, "none"),
+      ...others.map(event => make("option", { value: event, selected: event === this.second }, event)),
+    );
+  }
+
+  /* Dotted, with numbers of its own. */
+  drawSecond(c, recording, box, from, to) {
+    const lines = seriesOf(recording, this.second).filter(({ series }) => !state.off.has(series.label)),
+      sums = lines.map(({ index }) => recording.sums(index, from, to)).filter(sum => sum.count),
+      unit = unitOf(lines),
+      least = Math.min(0, ...sums.map(sum => sum.least)),
+      most = Math.max(...sums.map(sum => sum.most), least) || 1;
+    const at = {
+      x: time => box.left + ((time - from) / (to - from || 1)) * box.width,
+      y: value => box.top + box.height - ((value - least) / (most - least || 1)) * box.height,
+    };
+
+    c.save();
+    c.beginPath();
+    c.rect(box.left, box.top - 2, box.width, box.height + 4);
+    c.clip();
+    c.setLineDash([2, 3]);
+    c.lineWidth = 1.5;
+    lines.forEach(({ index }, i) => {
+      c.strokeStyle = colours(PALETTE[PALETTE.length - 1 - (i % PALETTE.length)]);
+      drawLine(c, recording, index, at, from, to, box.width);
+    });
+    c.restore();
+    c.fillStyle = colours(PALETTE[PALETTE.length - 1]);
+    c.textAlign = "left";
+    c.textBaseline = "middle";
+    [least, most].forEach(value => c.fillText(sensed(value, unit), box.left + box.width + 6, at.y(value)));
+    this.range = { event: this.second, least, most };
   }
 
   timeAt(x) {
@@ -247,6 +297,7 @@ class Chart {
     c.setLineDash([]);
     this.marks(c, box, recording, at, from, to);
     c.restore();
+    if (this.second) this.drawSecond(c, recording, box, from, to);
     this.table(recording, lines, sums, unit);
   }
 
@@ -350,6 +401,7 @@ function showCharts() {
   state.chosen.forEach(event => {
     if (!charts.has(event)) charts.set(event, new Chart(event));
   });
+  charts.forEach(chart => chart.offer(state.chosen));
   byId("charts").replaceChildren(
     ...(state.chosen.length
       ? state.chosen.map(event => charts.get(event).element)

@@ -35,7 +35,7 @@ const SUBJECTS = [
       "noise_ranks",
       "other_processes",
     ],
-    charts: tables => [sensorLines(tables), cycleBars(tables)],
+    charts: tables => [sensorLines(tables), eventPair(tables), cycleBars(tables)],
   },
   {
     title: "Call sites and MPI functions",
@@ -133,7 +133,7 @@ const SCREENS = {
         charts: tables => [shareBars(tables)],
         open: true,
       },
-      { title: "Phases", tables: ["stacks"], charts: tables => [phaseStacks(tables)], open: true },
+      { title: "Phases", tables: ["stacks"], charts: tables => [phaseStacks(tables), phaseCurves(tables)], open: true },
       { title: "One thread at a time: time by cache", tables: ["curves"], charts: tables => [cacheCurves(tables)] },
       { title: "Runs", tables: ["runs"] },
     ],

@@ -151,7 +151,57 @@ function trials(row, most) {
   );
 }
 
-function inOrder(rows) {
+/* An event in the same samples, below their times: their means, in parts. */
+function countsInOrder(row, parts, at, event) {
+  const known = parts.filter(part => part.counts[at] !== null && part.counts[at] !== undefined),
+    number = parts[parts.length - 1].first + parts[parts.length - 1].count,
+    most = Math.max(...known.map(part => part.counts[at]), 0),
+    found = event.correlation;
+  const draw = (c, width, height) => {
+    const place = drawAxes(
+      c,
+      { left: 70, top: 6, width: width - 90, height: height - 12 },
+      { least: 0, most: number, column: null },
+      { least: 0, most: most || 1, column: null },
+    );
+
+    c.fillStyle = colours("quiet");
+    c.textAlign = "right";
+    c.textBaseline = "middle";
+    for (const value of most ? [0, most] : [0]) c.fillText(count(value), 64, place.y(value));
+    c.textAlign = "left";
+    c.fillStyle = colours("threads");
+    for (const part of known) c.fillRect(place.x(part.first + part.count / 2) - 1, place.y(part.counts[at]) - 1, 2, 2);
+  };
+
+  return make(
+    "figure",
+    { class: "counts" },
+    canvas(64, event.event + " in the samples of processor " + row.cpu + " in their order", draw),
+    make(
+      "figcaption",
+      null,
+      event.event +
+        ", mean " +
+        count(event.mean) +
+        " a sample" +
+        (found === null ? "" : ", correlation with the times " + found.toFixed(2)),
+    ),
+  );
+}
+
+/* The times of a processor's samples, and below them the events that were counted in them. */
+function trialsAndCounts(row, most, counts) {
+  const parts = objects(row.trials),
+    events = counts.filter(of => of.cpu === row.cpu && of.phase === row.phase);
+
+  return [
+    trials(row, most),
+    ...(parts.some(part => part.counts.length) ? events.map((event, i) => countsInOrder(row, parts, i, event)) : []),
+  ];
+}
+
+function inOrder(rows, counts) {
   const known = rows.filter(row => objects(row.trials).length && row.min_s > 0),
     most = Math.max(...known.map(row => row.max_s));
 
@@ -165,7 +215,7 @@ function inOrder(rows) {
       { class: "note" },
       "x: number of the sample; y: its time, logarithmic: mean (dots), least to largest (bars)",
     ),
-    ...known.slice(0, TRIALS_MOST).map(row => trials(row, most)),
+    ...known.slice(0, TRIALS_MOST).flatMap(row => trialsAndCounts(row, most, counts)),
     known.length > TRIALS_MOST ? make("p", { class: "note" }, "and " + (known.length - TRIALS_MOST) + " more") : null,
   );
 }
@@ -176,7 +226,7 @@ function noise(data) {
   const show = kind => {
     const rows = data.noise.filter(row => row.test + ", " + row.phase === kind);
 
-    place.replaceChildren(...[curves(rows), inOrder(rows)].filter(Boolean));
+    place.replaceChildren(...[curves(rows), inOrder(rows, data.noise_counts)].filter(Boolean));
   };
 
   if (!kinds.length) return null;
@@ -478,6 +528,9 @@ function conditions(data) {
       .join(", "),
     m.interrupted && "interrupted: results until then",
     m.guest && "virtual machine: results show the guest, including what the host does",
+    ...data.noise_events
+      .filter(({ refused }) => refused !== null)
+      .map(({ event, refused }) => event + " is not counted: " + refused),
     m.others_processors === null
       ? "not known whether other tasks ran at the same time"
       : "other tasks used " + m.others_processors.toPrecision(2) + " processors on average at the same time",

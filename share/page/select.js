@@ -1,11 +1,13 @@
 /* In page.html, measure.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25; and what the timeline shows: &view=1-3. */
+/* What is selected, in all views at once, and in the address: #rank=3&callsite=7&time=1.5-2.25; and what the timeline shows: &view=1-3,
+ * and hides: &hidden=io,memory. */
 
 const selection = {
   chosen:
     new Map() /* "rank", "callsite", "function", "thread" -> value; "time" -> "1.5-2.25": a stretch, in s from the run's begin */,
   seen: null /* what the timeline is zoomed to, as "time"; null: all */,
+  hidden: null /* lanes of the timeline that are not drawn; null: none */,
   listeners: [],
 
   has(kind) {
@@ -39,6 +41,10 @@ const selection = {
     clearTimeout(this.later);
     this.later = setTimeout(() => this.setAddress(), 200);
   },
+  hide(lanes) {
+    this.hidden = lanes.length ? lanes : null;
+    this.setAddress();
+  },
 
   clear() {
     this.chosen.clear();
@@ -51,7 +57,11 @@ const selection = {
 
   setAddress() {
     const address = new URLSearchParams(
-      [...this.chosen, ...(this.seen ? [["view", this.seen]] : [])].map(([kind, value]) => [kind, String(value)]),
+      [
+        ...this.chosen,
+        ...(this.seen ? [["view", this.seen]] : []),
+        ...(this.hidden ? [["hidden", this.hidden]] : []),
+      ].map(([kind, value]) => [kind, String(value)]),
     ).toString();
 
     history.replaceState(null, "", address ? "#" + address : location.pathname + location.search);
@@ -65,6 +75,7 @@ const selection = {
   fromAddress() {
     for (const [kind, value] of new URLSearchParams(location.hash.slice(1)))
       if (kind === "view") this.seen = value;
+      else if (kind === "hidden") this.hidden = value.split(",");
       else this.chosen.set(kind, ["function", "time"].includes(kind) ? value : Number(value));
   },
 

@@ -74,6 +74,61 @@ function phaseStacks(tables) {
     : null;
 }
 
+/* Speedups by number of threads: measured, what they would be, and ideal. What is known at one number alone has no line. waitless: its name. */
+function threadCurves(told, points, waitless, height) {
+  const sizes = points.map(of => of.thread_count),
+    lines = [
+      { name: "measured", colour: "compute", values: points.map(of => of.speedup) },
+      { name: waitless, colour: "wait", values: points.map(of => of.speedup_waitless) },
+      { name: "one alone with its part of the cache", colour: "code1", values: points.map(of => of.speedup_pirate) },
+      { name: "ideal", colour: "quiet", values: sizes, dashed: true },
+    ].filter(({ values }) => values.filter(value => value !== null).length > 1);
+
+  return curves(
+    told,
+    sizes,
+    lines,
+    { least: 0, most: Math.max(...lines.flatMap(({ values }) => values)), column: { type: "real", unit: "ratio" } },
+    height,
+  );
+}
+
+const GRAPHS = 12; /* of phases */
+
+/* A graph for each phase that several numbers of threads have, by time. */
+function phaseCurves(tables) {
+  const phases = new Map();
+
+  for (const of of tables.get("stacks").all())
+    if (of.name !== null && of.speedup !== null) phases.set(of.name, [...(phases.get(of.name) || []), of]);
+  const all = [...phases].filter(([, points]) => points.length > 1);
+
+  return all.length
+    ? make(
+        "section",
+        { id: "phase-curves", "aria-label": "Speedups of the phases" },
+        make("h3", null, "Speedups of the phases"),
+        make(
+          "div",
+          { class: "several" },
+          ...all
+            .slice(0, GRAPHS)
+            .map(([name, points]) =>
+              make(
+                "div",
+                null,
+                make("h4", null, name),
+                threadCurves("speedup of " + name + " by number of threads", points, "if no thread waited", 170),
+              ),
+            ),
+        ),
+        all.length > GRAPHS
+          ? make("p", { class: "note" }, plural(all.length - GRAPHS, "more phase") + " with less time: in the table")
+          : null,
+      )
+    : null;
+}
+
 /* Of the phase that has most points, with most threads. */
 function cacheCurves(tables) {
   const rows = tables
@@ -293,7 +348,6 @@ function drawStacks(tables) {
     runs = tables.get("runs"),
     command = runs.get("command", 0);
   const sizes = points.map(of => of.thread_count),
-    speedups = points.map(of => of.speedup),
     place = document.getElementById("findings");
   const losses = STACKED.slice(1)
     .map(([key, , word]) => [lostIn(last, key), word])
@@ -331,19 +385,16 @@ function drawStacks(tables) {
       make("h2", null, "Stacks of the whole program"),
       stackBars("program-stacks", "Stacks of the whole program", points, threadsOf),
     );
-  document.getElementById("strip").append(
-    make("h2", null, "Speedup"),
-    speedups.every(value => value === null)
-      ? make("p", { class: "note" }, "There is no run with one thread.")
-      : curves(
-          "speedup by number of threads: the whole program, its phases without waits, and ideal",
-          sizes,
-          [
-            { name: "measured", colour: "compute", values: speedups },
-            { name: "its phases without waits", colour: "wait", values: points.map(of => of.speedup_waitless) },
-            { name: "ideal", colour: "quiet", values: sizes, dashed: true },
-          ],
-          { least: 0, most: Math.max(...sizes, ...speedups), column: { type: "real", unit: "ratio" } },
-        ),
-  );
+  document
+    .getElementById("strip")
+    .append(
+      make("h2", null, "Speedup"),
+      points.every(({ speedup }) => speedup === null)
+        ? make("p", { class: "note" }, "There is no run with one thread.")
+        : threadCurves(
+            "speedup by number of threads: the whole program, its phases without waits, and ideal",
+            points,
+            "its phases without waits",
+          ),
+    );
 }

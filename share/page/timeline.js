@@ -1,15 +1,14 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls of a traced run over time, ranks below each other: zoomed and moved down to single calls, with the messages of what is selected, and below each
- * rank's calls the functions that its samples met. Above what pixels can show, calls are drawn as the part of the time that they fill. */
+ * rank's calls lanes of what else it did (lanes.js). Above what pixels can show, calls are drawn as the part of the time that they fill. */
 
-const ROW = 16,
-  HIGH = 28; /* pixels of a rank; of few ranks */
-const LEFT = 62; /* pixels of their names */
-const TALLEST = 640; /* pixels of all ranks */
+const LEFT = 62,
+  LEFT_OF_LANES = 104; /* pixels of names: of ranks, of their lanes as well */
 const LINES = 2000,
   FEW = 200; /* messages that are drawn at once: of what is selected, of all */
 const COLOURS = 6; /* of functions of MPI, and of the program: those that take longest first; the last is of all others */
+const FUNCTIONS = 1; /* their layer (lanes.js) */
 const STACK = 12; /* callers that are told of a sample */
 const HOPS = 2; /* ranks that waited themselves, and are told of a call that waited */
 const KINDS = Array.from({ length: COLOURS }, (_, i) => "call" + i);
@@ -17,28 +16,37 @@ const KINDS = Array.from({ length: COLOURS }, (_, i) => "call" + i);
 class Timeline {
   constructor(tables, trace) {
     const sites = tables.get("callsites"),
-      times = new Sums(),
-      { threads } = trace;
+      times = new Sums();
 
-    Object.assign(this, { trace, sites, end: trace.end, call: null, sample: null, labels: tables.get("labels").all() });
+    Object.assign(this, {
+      trace,
+      sites,
+      end: trace.end,
+      call: null,
+      sample: null,
+      span: null,
+      labels: tables.get("labels").all(),
+    });
     const seen = spanOf(selection.seen);
 
     this.view = seen ? this.within(seen.from * 1e9, (seen.to - seen.from) * 1e9) : { from: 0, to: this.end };
     this.functions = Array.from({ length: sites.rows }, (_, row) => sites.get("function", row));
     for (const [site, time] of trace.callTimes().of) times.add(this.name(site), time);
     this.order = times.sorted().map(([name]) => name);
-    const codes = trace
-      .codeTimes()
-      .sorted()
-      .map(([frame]) => frame);
+    const code = trace.codeTimes();
+    this.sampled = new Set(code.of.keys());
+    for (const [name, time] of trace.spanTimes(FUNCTIONS).of) if (!code.of.has(name)) code.add(name, time);
+    const codes = code.sorted().map(([frame]) => frame);
     this.codes = codes.filter(frame => frame !== SYNC);
     this.hasSync = codes.length > this.codes.length;
-    this.hasSamples = codes.length > 0;
-    this.placeOf = new Map(threads.map(({ rank }, i) => [rank, i]).reverse());
-    this.height = Math.min(threads.length * (threads.length > 12 ? ROW : HIGH) * (this.hasSamples ? 1.4 : 1), TALLEST);
+    this.hasSamples = trace.all.some(({ samples }) => samples.count);
+    this.codeColours = new Map(this.codes.map((frame, i) => [frame, "code" + Math.min(i, COLOURS - 1)]));
+    this.lanes = new Lanes(trace, () => this.canvas.dispatchEvent(new Event("redraw")));
+    this.hasLanes = this.lanes.names.size > 0;
+    this.left = this.hasLanes ? LEFT_OF_LANES : LEFT;
     this.canvas = canvas(
-      this.height + 24,
-      "calls over time: a row for each thread that calls MPI or has samples. The table of call sites has their sums",
+      () => this.layout() + 24,
+      "calls over time: a row for each thread that calls MPI, or of which the trace has more. The table of call sites has their sums",
       (c, width) => this.draw(c, width),
       (x, y, width) => this.pick(x, y, width),
     );
@@ -52,6 +60,7 @@ class Timeline {
       { id: "timeline", "aria-label": "Calls over time" },
       make("h3", null, "Calls over time"),
       this.tools(),
+      this.lanes.choice(),
       make(
         "figure",
         null,
@@ -66,6 +75,9 @@ class Timeline {
             (this.hasSamples
               ? ". The strip below a rank's calls shows functions of the program, from samples of the CPU clock. "
               : ". ") +
+            (this.hasLanes
+              ? "Each other thing that a thread did has a lane; what is in something else is below it. "
+              : "") +
             "The pale part of a call is waiting for a late rank. It is shown for receives, blocking sends and blocking collectives; fvunify also finds it for other calls. Keys: w and s zoom, a and d move. Drag to move, double-click to zoom in, drag with Shift to select a stretch of time." +
             this.leftOut(),
         ),
@@ -87,10 +99,11 @@ class Timeline {
             name.length > 60 ? name.slice(0, 59) + "\u2026" : name,
           )
         : name;
-    const list = (names, kinds, rest, kind) =>
+    const list = (title, names, kinds, rest, kind) =>
       make(
         "p",
         { class: "legend" },
+        title && this.hasLanes ? make("small", null, title + ": ") : null,
         ...names
           .slice(0, kinds.length - 1)
           .map((name, i) => make("span", null, make("i", { class: "key " + kinds[i] }), pick(name, kind))),
@@ -99,19 +112,23 @@ class Timeline {
           : null,
       );
 
+    const sampled = this.codes.filter(frame => this.sampled.has(frame));
+
     return [
-      list(this.order, KINDS, "other MPI functions"),
-      ...(this.codes.length
+      list("MPI calls", this.order, KINDS, "other MPI functions"),
+      ...(this.codes.length && this.hasSamples
         ? [
             list(
-              this.codes.map(frame => this.frame(frame)),
-              Array.from({ length: COLOURS }, (_, i) => "code" + i),
+              "samples",
+              sampled.map(frame => this.frame(frame)),
+              [...new Set([...sampled.map(frame => this.codeColours.get(frame)), "code" + (COLOURS - 1)])],
               "other functions",
               "function",
             ),
           ]
         : []),
-      ...(this.hasSync ? [list([SYNC], ["threads", "quiet"], "")] : []),
+      ...(this.hasSync ? [list("", [SYNC], ["threads", "quiet"], "")] : []),
+      ...this.lanes.legends((lane, name) => this.colourOf(lane, name), pick),
     ];
   }
 
@@ -126,6 +143,7 @@ class Timeline {
         : "") +
       (leftOut.messages ? " The largest messages; " + count(leftOut.messages) + " others are left out." : "") +
       (leftOut.samples ? " Of the samples " + count(leftOut.samples) + " are left out; others represent them." : "") +
+      this.lanes.leftOut() +
       (unknown.messages
         ? " Of " +
           plural(unknown.messages, "message end") +
@@ -226,7 +244,8 @@ class Timeline {
     this.canvas.addEventListener("pointermove", event => {
       if (drag && event.buttons & 1 && Math.abs(event.offsetX - drag.x) > 3)
         this.clamp(
-          drag.from - ((event.offsetX - drag.x) / (this.canvas.clientWidth - LEFT)) * (this.view.to - this.view.from),
+          drag.from -
+            ((event.offsetX - drag.x) / (this.canvas.clientWidth - this.left)) * (this.view.to - this.view.from),
           this.view.to - this.view.from,
         );
     });
@@ -246,80 +265,129 @@ class Timeline {
     );
   }
 
+  /* Of a span: functions have the colours that their samples have, names of other layers tints of one colour. */
+  colourOf({ key }, name) {
+    return key === "functions"
+      ? { key: this.codeColours.get(name) || "code" + (COLOURS - 1), tint: 1 }
+      : { key: "lane-" + key, tint: TINTS[this.lanes.ordinals.get(key).get(name) % TINTS.length] };
+  }
+
+  layout() {
+    this.lanes.layout();
+    return (this.height = this.lanes.height);
+  }
+
   /* What is told of goes with what is selected. */
   follow() {
     if (this.call && selection.get("callsite") !== this.call.site) this.call = null;
     if (this.sample && selection.get("function") !== this.frame(this.sample.path.own)) this.sample = null;
+    if (this.span && this.span.lane.layer === FUNCTIONS && selection.get("function") !== this.frame(this.span.name))
+      this.span = null;
     this.tell();
     this.sumUp();
   }
 
-  rowHeight() {
-    return this.height / this.trace.threads.length;
-  }
-
   /* Where a time stands, and what time a place is of, as part of the view. */
   x(time, width = this.canvas.clientWidth) {
-    return LEFT + ((time - this.view.from) / (this.view.to - this.view.from)) * (width - LEFT);
+    return this.left + ((time - this.view.from) / (this.view.to - this.view.from)) * (width - this.left);
   }
   part(x, width = this.canvas.clientWidth) {
-    return Math.max(x - LEFT, 0) / Math.max(width - LEFT, 1);
+    return Math.max(x - this.left, 0) / Math.max(width - this.left, 1);
   }
   timeAt(x, width = this.canvas.clientWidth) {
     return this.view.from + this.part(x, width) * (this.view.to - this.view.from);
   }
 
-  /* What calls have of a row, the strip of samples below them has the rest; no strip where there is no room. */
-  callsHeight(tall) {
-    return this.hasSamples && tall >= 8 ? Math.round(tall * 0.65) : tall;
-  }
-
   draw(c, width) {
-    const { from, to } = this.view,
-      x = time => this.x(time, width),
-      tall = this.rowHeight();
-    const fill = KINDS.map(kind => colours(kind)),
-      kindOf = new Map(this.order.map((name, i) => [name, Math.min(i, KINDS.length - 1)]));
-    const kinds = this.functions.map(name => kindOf.get(name) ?? KINDS.length - 1),
-      wanted = selection.get("callsite"),
-      rank = selection.get("rank");
+    const x = time => this.x(time, width),
+      { left } = this,
+      rank = selection.get("rank"),
+      band = rank === null ? null : this.lanes.bandOf(rank);
 
     c.fillStyle = colours("raised");
-    c.fillRect(LEFT, 0, width - LEFT, this.height);
+    c.fillRect(left, 0, width - left, this.height);
     c.save();
     c.beginPath();
-    c.rect(LEFT, 0, width - LEFT, this.height);
+    c.rect(left, 0, width - left, this.height);
     c.clip();
-    const high = this.callsHeight(tall),
-      codes = Array.from({ length: COLOURS }, (_, i) => colours("code" + i)),
-      gap = tall > 4 ? 1 : 0;
-    this.trace.rows(from, to).forEach((row, i) => {
-      this.drawRow(c, row, i * tall, Math.max(high - (high < tall ? 0 : gap), 0.5), { x, width, fill, kinds, wanted });
-      if (high < tall) this.drawSamples(c, row.samples, i * tall + high, tall - high - gap - 1, { x, width, codes });
-    });
-    if (rank !== null && this.placeOf.has(rank)) {
+    this.drawLanes(c, x, width);
+    if (band) {
       c.strokeStyle = colours("accent");
       c.lineWidth = 2;
-      c.strokeRect(LEFT + 1, this.placeOf.get(rank) * tall + 1, width - LEFT - 2, Math.max(tall - 2, 2));
+      c.strokeRect(left + 1, band.top + 1, width - left - 2, Math.max(band.tall - 2, 2));
     }
-    this.drawMessages(c, x, width, tall);
-    drawLabels(c, this.labels, time => x(time * 1e9), LEFT, width, 0, this.height);
+    this.drawMessages(c, x);
+    drawLabels(c, this.labels, time => x(time * 1e9), left, width, 0, this.height);
     drawStretch(c, time => x(time * 1e9), 0, this.height);
     c.restore();
-    this.drawNames(c, width, tall);
+    this.drawNames(c, width);
   }
 
-  /* Ranks, as many as there is room for, and times with as many digits as tell them apart. */
-  drawNames(c, width, tall) {
-    const every = Math.ceil(14 / tall),
-      times = ticks(this.view.from * 1e-9, this.view.to * 1e-9, Math.max(width / 160, 2)),
-      step = times.length > 1 ? times[1] - times[0] : 1;
+  drawLanes(c, x, width) {
+    const fill = KINDS.map(kind => colours(kind)),
+      kindOf = new Map(this.order.map((name, i) => [name, Math.min(i, KINDS.length - 1)])),
+      kinds = this.functions.map(name => kindOf.get(name) ?? KINDS.length - 1),
+      codes = Array.from({ length: COLOURS }, (_, i) => colours("code" + i)),
+      wanted = selection.get("callsite"),
+      chosen = this.trace.frames.indexOf(selection.get("function"));
+
+    for (const { row, lanes } of this.lanes.rows)
+      for (const place of lanes) {
+        const { lane, top, tall } = place,
+          high = Math.max(tall - (tall > 4 ? 1 : 0), 0.5);
+
+        if (lane.key === "mpi") this.drawRow(c, row, top, high, { x, width, fill, kinds, wanted });
+        else if (lane.key === "samples") this.drawSamples(c, row.samples, top, high, { x, width, codes });
+        else
+          this.lanes.draw(c, row, place, {
+            view: this.view,
+            x,
+            width,
+            left: this.left,
+            colourOf: (of, name) => this.colourOf(of, name),
+            chosen: lane.layer === FUNCTIONS && chosen >= 0 ? chosen : undefined,
+          });
+      }
+  }
+
+  /* Ranks and lanes, as many as there is room for. */
+  drawNames(c, width) {
+    let free = 0;
 
     c.fillStyle = colours("quiet");
     c.textBaseline = "middle";
-    this.trace.threads.forEach(({ rank, thread }, i) => {
-      if (i % every === 0) c.fillText(rank + (thread ? ":" + thread : ""), 4, (i + 0.5) * tall);
-    });
+    for (const {
+      row: { rank, thread },
+      top,
+      tall,
+      lanes,
+    } of this.lanes.rows) {
+      const first = this.hasLanes && tall >= 14 ? lanes[0].tall : tall;
+
+      const middle = Math.max(top + first / 2, 6);
+      if (middle >= free) {
+        c.fillText(rank + (thread ? ":" + thread : ""), 4, middle);
+        free = middle + 14;
+      }
+      if (this.hasLanes) this.drawLaneNames(c, lanes);
+    }
+    this.drawTimes(c, width);
+  }
+
+  drawLaneNames(c, lanes) {
+    c.save();
+    c.font = "10px " + getComputedStyle(document.body).fontFamily;
+    c.textAlign = "right";
+    for (const { lane, top, tall } of lanes)
+      if (tall >= 9) c.fillText(lane.short || lane.title, this.left - 6, top + tall / 2);
+    c.restore();
+  }
+
+  /* Times with as many digits as tell them apart. */
+  drawTimes(c, width) {
+    const times = ticks(this.view.from * 1e-9, this.view.to * 1e-9, Math.max(width / 160, 2)),
+      step = times.length > 1 ? times[1] - times[0] : 1;
+
     c.textBaseline = "top";
     for (const time of times)
       c.fillText(
@@ -345,7 +413,7 @@ class Timeline {
     };
 
     eachIn(row, this.view.from, this.view.to, i => {
-      const left = Math.max(x(row.begin[i]), LEFT),
+      const left = Math.max(x(row.begin[i]), this.left),
         right = Math.min(x(row.end[i]), width),
         of = row.sites[i] === null ? KINDS.length - 1 : kinds[row.sites[i]];
       const chosen = wanted !== null && row.sites[i] === wanted;
@@ -393,7 +461,7 @@ class Timeline {
     const colourOf = new Map(this.codes.map((frame, i) => [frame, Math.min(i, COLOURS - 1)])),
       wanted = selection.get("function"),
       chosen = wanted === null ? -1 : this.trace.frames.indexOf(wanted);
-    let at = LEFT;
+    let at = this.left;
 
     eachIn(samples, this.view.from, this.view.to, i => {
       const left = Math.max(x(samples.begin[i]), at),
@@ -428,33 +496,31 @@ class Timeline {
     return found;
   }
 
-  drawMessages(c, x, width, tall) {
+  drawMessages(c, x) {
     const found = this.shown();
 
     if (found.length > LINES || (!this.call && selection.get("rank") === null && found.length > FEW)) return;
     c.strokeStyle = colours("text");
     c.lineWidth = 1;
     for (const { from, to, sent, received } of found) {
-      if (!this.placeOf.has(from) || !this.placeOf.has(to)) continue;
+      const [begin, end] = [from, to].map(rank => this.lanes.middleOf(rank));
+
+      if (begin === null || end === null) continue;
       c.beginPath();
-      c.moveTo(x(sent), (this.placeOf.get(from) + 0.5) * tall);
-      c.lineTo(x(received), (this.placeOf.get(to) + 0.5) * tall);
+      c.moveTo(x(sent), begin);
+      c.lineTo(x(received), end);
       c.stroke();
     }
   }
 
-  rowAt(y) {
-    return this.trace.rows(this.view.from, this.view.to)[Math.floor(y / this.rowHeight())];
-  }
-
   /* The call there; null: the program computes. */
   at(x, y, width) {
-    const row = this.rowAt(y),
+    const { place, lane } = this.lanes.at(y),
       time = this.timeAt(x, width),
-      slack = (2 / width) * (this.view.to - this.view.from),
-      tall = this.rowHeight();
+      slack = (2 / width) * (this.view.to - this.view.from);
 
-    if (!row || y % tall >= this.callsHeight(tall)) return null;
+    if (!lane || lane.lane.key !== "mpi") return null;
+    const { row } = place;
     const within = firstAbove(row.end, time),
       near = i => i >= 0 && i < row.count && row.begin[i] <= time + slack && row.end[i] >= time - slack;
     const i = [within, within - 1].find(near);
@@ -475,7 +541,8 @@ class Timeline {
 
   /* The sample that stands for the time there, or the next one behind it within some pixels. */
   sampleAt(x, y, width) {
-    const row = this.rowAt(y),
+    const { place, lane } = this.lanes.at(y),
+      row = place && (!lane || lane.lane.layer === undefined) ? place.row : null,
       time = this.timeAt(x, width),
       slack = (8 / width) * (this.view.to - this.view.from);
     const i = row ? firstAbove(row.samples.end, time) : 0;
@@ -545,12 +612,21 @@ class Timeline {
     );
   }
 
-  pick(x, y, width) {
-    const row = this.rowAt(y);
+  /* What is in another lane there; null: nothing, or the place is of calls or samples. */
+  spanAt(x, y, width) {
+    const { place, lane } = this.lanes.at(y);
 
-    if (!row) return;
-    if (x < LEFT) {
-      selection.toggle("rank", row.rank);
+    return lane && lane.lane.layer !== undefined
+      ? this.lanes.spanAt(place.row, lane, y, this.timeAt(x, width), (3 / width) * (this.view.to - this.view.from))
+      : null;
+  }
+
+  pick(x, y, width) {
+    const { place } = this.lanes.at(y);
+
+    if (!place) return;
+    if (x < this.left) {
+      selection.toggle("rank", place.row.rank);
       return;
     }
     const call = this.at(x, y, width),
@@ -558,6 +634,10 @@ class Timeline {
 
     this.call = same ? null : call;
     this.sample = call ? null : this.sampleAt(x, y, width);
+    const span = call ? null : this.spanAt(x, y, width);
+    if (span && span.lane.layer === FUNCTIONS && selection.get("function") !== this.frame(span.name))
+      selection.toggle("function", this.frame(span.name));
+    this.span = span;
     if (this.call && selection.get("callsite") !== this.call.site) selection.toggle("callsite", this.call.site);
     if (this.sample && selection.get("function") !== this.frame(this.sample.path.own))
       selection.toggle("function", this.frame(this.sample.path.own));
@@ -568,7 +648,7 @@ class Timeline {
   tell() {
     const unit = { type: "real", unit: "s" },
       { from, to } = this.view,
-      { call, sample } = this,
+      { call, sample, span } = this,
       thread = of => " on rank " + of.rank + (of.thread ? ", thread " + of.thread : "");
     const where = site => {
       const path = site === null ? null : this.sites.get("path", site),
@@ -596,18 +676,26 @@ class Timeline {
           (call.bytes ? ", " + bytes(call.bytes) + " sent and received" : "") +
           this.because(call) +
           (messages ? "; " + plural(messages, "message") : "")
-        : messages > (selection.get("rank") === null ? FEW : LINES)
-          ? ". Messages are drawn where there are fewer: zoom in, or select a rank or a call"
-          : "");
-    const frames = sample ? sample.path.frames.slice(0, STACK).map(index => this.frame(index)) : [],
-      more = sample ? sample.path.frames.length + sample.path.more - frames.length : 0;
-    this.stack.textContent = sample
-      ? "A sample" +
-        thread(sample) +
-        " at " +
-        at(sample.at) +
+        : span
+          ? ". " +
+            this.frame(span.name) +
+            thread(span) +
+            ": at " +
+            at(span.begin) +
+            ", for " +
+            worded(unit, (span.end - span.begin) * 1e-9) +
+            (span.bytes ? ", " + bytes(span.bytes) : "") +
+            (span.object ? (span.lane.key === "waits" ? ", waits for " : ", ") + span.object : "")
+          : messages > (selection.get("rank") === null ? FEW : LINES)
+            ? ". Messages are drawn where there are fewer: zoom in, or select a rank or a call"
+            : "");
+    const path = sample ? sample.path : span ? span.path : null,
+      frames = path ? path.frames.slice(0, STACK).map(index => this.frame(index)) : [],
+      more = path ? path.frames.length + path.more - frames.length : 0;
+    this.stack.textContent = path
+      ? (sample ? "A sample" + thread(sample) + " at " + at(sample.at) : "Call path") +
         ": " +
-        (frames.join(" <- ") || "its call path is not known") +
+        (frames.join(" <- ") || "it is not known") +
         (more > 0 ? " <- " + plural(more, "more caller") : "")
       : "";
   }
@@ -659,6 +747,9 @@ class Timeline {
           [],
           "by samples outside of MPI, of " + of,
         ),
+        ...this.lanes.present
+          .filter(({ layer }) => layer !== undefined)
+          .map(lane => this.lanes.sums(lane, rows, from, to, { title, of })),
       ].filter(Boolean),
     );
   }

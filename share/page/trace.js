@@ -1,6 +1,6 @@
 /* In page.html. */
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A traced run's calls, messages and samples (src/views/page/page_timeline.h), asked for by stretches of time: the file has them in one piece, and who
+/* A traced run's calls, messages, samples and spans (src/views/page/page_timeline.h), asked for by stretches of time: the file has them in one piece, and who
  * asks does not know. */
 
 /* The first index whose value is above. */
@@ -64,7 +64,29 @@ function decodeRow(row) {
     wait,
     waitsFor,
     samples: decodeSamples(row.samples, { count, begin, end }),
+    lanes: new Map(row.lanes.map(lane => [lane.layer, decodeLane(lane)])),
   };
+}
+
+/* Spans that may be in each other, by their begins; until: the latest end so far. */
+function decodeLane({ steps, durations, depths, bytes, names, objects, paths }) {
+  const count = steps.length,
+    begin = new Float64Array(count),
+    end = new Float64Array(count),
+    until = new Float64Array(count);
+  let at = 0;
+
+  for (let i = 0; i < count; i++) {
+    begin[i] = at += steps[i];
+    end[i] = at + durations[i];
+    until[i] = Math.max(end[i], i ? until[i - 1] : 0);
+  }
+  return { count, begin, end, until, depths, bytes, names, objects, paths };
+}
+
+/* Those of a lane in a stretch of time, each after those that it is in. */
+function eachSpan({ begin, end, until, count }, from, to, does) {
+  for (let i = firstAbove(until, from); i < count && begin[i] < to; i++) if (end[i] > from) does(i);
 }
 
 /* A sample stands for the CPU time of a tick. It is drawn before it, as far as there is no other, and outside of calls, where it was not in one. */
@@ -103,7 +125,12 @@ class Trace {
       of: data.messages,
       paths: data.paths,
       frames: data.frames,
-      leftOut: { calls: data.left_out, messages: data.messages_left_out, samples: data.samples_left_out },
+      leftOut: {
+        calls: data.left_out,
+        messages: data.messages_left_out,
+        samples: data.samples_left_out,
+        spans: data.spans_left_out,
+      },
       unknown: { messages: data.unmatched, waits: data.waits_unknown, waitsFromHere: data.waits_cut },
     });
     this.all = data.rows.map(decodeRow);
@@ -112,6 +139,7 @@ class Trace {
       Math.max(
         data.end || 0,
         ...this.all.flatMap(row => [row, row.samples].map(({ end, count }) => (count ? end[count - 1] : 0))),
+        ...this.all.flatMap(row => [...row.lanes.values()].map(({ until, count }) => (count ? until[count - 1] : 0))),
       ) || 1;
     this.rowOf = new Map(this.all.map(row => [row.rank + ":" + row.thread, row]));
   }
@@ -134,6 +162,34 @@ class Trace {
 
       if (Math.max(sent[i], end) >= from && Math.min(sent[i], end) <= to && does(message)) return;
     }
+  }
+
+  /* The name of a span, as an index in frames; null: not known. */
+  spanName({ names, paths }, i) {
+    const path = names[i] < 0 && paths[i] >= 0 ? this.paths[paths[i]] : null;
+
+    return names[i] >= 0 ? names[i] : path && path.frames.length ? path.frames[0] : null;
+  }
+
+  /* Times of a layer's spans in a stretch of time by their names, of some rows: each without what is in it. */
+  spanTimes(layer, rows = this.all, from = 0, to = Infinity) {
+    const sums = new Sums();
+
+    for (const { lanes } of rows) {
+      const lane = lanes.get(layer),
+        outer = []; /* names by depth */
+
+      if (lane)
+        eachSpan(lane, from, to, i => {
+          const depth = lane.depths[i],
+            time = Math.min(lane.end[i], to) - Math.max(lane.begin[i], from);
+
+          outer[depth] = this.spanName(lane, i);
+          sums.add(outer[depth], time);
+          if (depth && outer[depth - 1] !== undefined) sums.add(outer[depth - 1], -time);
+        });
+    }
+    return sums;
   }
 
   /* In the whole run, by call site, and by the innermost function of the program; SYNC: what waits for threads. */

@@ -72,7 +72,7 @@ static int add(struct counters *c, const char *word, size_t length)
     const char *why = find_event(word, length, &event);
 
     if (why)
-        return fv_event_say_unknown("--counters", &event, why);
+        return fv_event_say_unknown("run: --counters", &event, why);
     if (has(c, event.name))
         return 0;
     if (c->count == MOST)

@@ -6,6 +6,7 @@
 #include "cmd/doctor_diff.h"
 #include "cmd/doctor_page.h"
 #include "cmd/doctor_text.h"
+#include "cmd/events.h"
 #include "cmd/launcher.h"
 #include "cmd/output.h"
 #include "doctor/apply.h"
@@ -41,6 +42,8 @@ static const char usage[] =
     "                     SIGINT ends it, and what was measured is shown\n"
     "      --seconds S    measure for about S seconds (20)\n"
     "      --cpus LIST    measure these processors, such as 0-3,8 (default: all that it may use)\n"
+    "      --events NAME,...\n"
+    "                     count up to 4 events in each sample of fixed work, such as CYCLES,CACHE-MISSES\n"
     "      --html FILE    write what was measured as a page with plots, in place of the text; - is stdout\n"
     "      --json FILE    write everything as JSON, schema fvmpi-doctor-1; - is stdout.\n"
     "                     %h in the name stands for this host: mpiexec -n NODES fvmpi doctor --json doctor-%h.json\n"
@@ -58,6 +61,7 @@ struct options {
     double seconds;                                          /* 0: not asked for */
     const char *cpu_list;
     struct fv_cpus cpus;
+    struct fv_measure_wish wish; /* its events */
     struct fv_text_options view;
     const struct fv_doctor_check **only;
     size_t only_count, only_room;
@@ -79,6 +83,7 @@ enum {
     OPT_MEASURE,
     OPT_SECONDS,
     OPT_CPUS,
+    OPT_EVENTS,
     OPT_HTML,
     OPT_DIFF
 };
@@ -125,6 +130,29 @@ static int take_cpus(struct options *o, const char *text)
     return FV_GO_ON;
 }
 
+/* Names of the kernel's, or of libpfm4's. */
+static int take_events(struct options *o, const char *text)
+{
+    const char *list = text, *word;
+    size_t length;
+
+    if (!*text)
+        return wrong("--events", "it takes names, such as CYCLES,CACHE-MISSES");
+    o->wish.event_count = 0;
+    while (fv_perf_event_word(&list, &word, &length)) {
+        struct fv_perf_event event;
+        int err = fv_perf_event_parse(word, length, &event);
+        const char *why = err == -FV_EINVAL ? "not a name" : err ? fv_event_encode(&event, false) : NULL;
+
+        if (why)
+            return fv_event_say_unknown("doctor: --events", &event, why) ? FV_EXIT_USAGE : FV_GO_ON;
+        if (o->wish.event_count == FV_MEASURE_EVENTS)
+            return wrong(text, "--events takes at most 4 events; measure the others in another run");
+        o->wish.events[o->wish.event_count++].what = event;
+    }
+    return FV_GO_ON;
+}
+
 static int take_measure(struct options *o, const char *text)
 {
     o->measure = true;
@@ -147,6 +175,7 @@ static int take_option(void *options, int option)
     case OPT_MEASURE: return take_measure(o, optarg);
     case OPT_SECONDS: return take_seconds(o, optarg);
     case OPT_CPUS: return take_cpus(o, optarg);
+    case OPT_EVENTS: return take_events(o, optarg);
     case OPT_HTML: o->html = fv_output_of_host(optarg, o->own_html); return FV_GO_ON;
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     }
@@ -186,8 +215,13 @@ static int check_options(const struct options *o)
         return wrong("--measure", "it goes with none of --apply, --restore and --pid");
     if (o->no_checks && o->only_count)
         return wrong("--measure=only", "it takes no checks");
-    if (!o->measure && (o->seconds > 0 || o->cpu_list || o->html))
-        return wrong(o->seconds > 0 ? "--seconds" : o->cpu_list ? "--cpus" : "--html", "it goes with --measure");
+    const char *of_measure = o->seconds > 0        ? "--seconds"
+                             : o->cpu_list         ? "--cpus"
+                             : o->wish.event_count ? "--events"
+                             : o->html             ? "--html"
+                                                   : NULL;
+    if (!o->measure && of_measure)
+        return wrong(of_measure, "it goes with --measure");
     const struct fv_output_file files[] = { { "--json", o->json }, { "--html", o->html } };
     return fv_output_check(files, 2, NULL, wrong);
 }
@@ -218,6 +252,7 @@ static int parse(int argc, char **argv, struct options *o)
         { "measure", optional_argument, NULL, OPT_MEASURE },
         { "seconds", required_argument, NULL, OPT_SECONDS },
         { "cpus", required_argument, NULL, OPT_CPUS },
+        { "events", required_argument, NULL, OPT_EVENTS },
         { "html", required_argument, NULL, OPT_HTML },
         FV_OUTPUT_OPTIONS,
         { "help", no_argument, NULL, 'h' },
@@ -276,7 +311,10 @@ static int measure(struct fv_doctor *d, const struct options *o, struct fv_measu
         fv_log("doctor: measuring for about %.0f s; Ctrl-C ends it and shows what was measured", seconds);
     sigaction(SIGINT, &once, &before[0]);
     sigaction(SIGTERM, &once, &before[1]);
-    int err = fv_measure(d, seconds, o->cpu_list ? &o->cpus : NULL, measured);
+    struct fv_measure_wish wish = o->wish;
+    wish.seconds = seconds;
+    wish.only = o->cpu_list ? &o->cpus : NULL;
+    int err = fv_measure(d, &wish, measured);
     sigaction(SIGINT, &before[0], NULL);
     sigaction(SIGTERM, &before[1], NULL);
     return err ? wrong(o->cpu_list ? o->cpu_list : "--measure", "this process may use none of these processors")

@@ -27,6 +27,13 @@ static double detours_badness(const void *row)
     return d->watched > 0 ? d->shares.total / d->watched : 0;
 }
 
+static double counts_badness(const void *row)
+{
+    const struct fv_noise_count *c = row;
+
+    return isnan(c->correlation) ? 0 : fabs(c->correlation);
+}
+
 struct ranked {
     double badness; /* first: fv_by_real() */
     const void *row;
@@ -79,6 +86,10 @@ static void put_conditions(const struct fv_page *p, const struct fv_measurement 
     for (size_t class = 0; m->detour_count && class <= FV_GAP_STEAL; class ++)
         if (files[class] && !m->detours[0].knows[class])
             fv_page_item(p, FV_YELLOW, 0, "%s cannot be read: its causes count as unexplained", files[class]);
+    for (size_t i = 0; i < m->event_count; i++)
+        if (m->events[i].refusal)
+            fv_page_item(p, FV_YELLOW, 0, "%s is not counted: %s", m->events[i].what.name,
+                         fv_perf_event_refusal(m->events[i].refusal, m->events[i].what.flags & FV_PERF_NO_KERNEL));
     if (isnan(m->others_processors))
         fv_page_item(p, FV_YELLOW, 0, "unknown whether other tasks ran at the same time: no /proc/stat");
     else if (m->others_processors >= BUSY)
@@ -163,6 +174,7 @@ void fv_doctor_print_measurement(const struct fv_page *p, struct fv_doctor *d)
         return;
     put_conditions(p, m);
     put_rows(p, d, &fv_measure_noise, noise_badness, "percent above the mode (half-sample mode)");
+    put_rows(p, d, &fv_measure_counts, counts_badness, "counts of a sample; correlation with its time");
     put_rows(p, d, &fv_measure_detours, detours_badness,
              "gaps of a loop that only reads the clock; then the causes, as shares of the lost time");
     put_periods(p, d, m);

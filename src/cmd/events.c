@@ -113,11 +113,11 @@ int fv_event_say_unknown(const char *option, const struct fv_perf_event *event, 
     if (!near)
         near = fv_perf_event_near(event->name);
     if (*why)
-        fv_log("run: %s: %s: %s", option, event->name, why);
+        fv_log("%s: %s: %s", option, event->name, why);
     else if (near && strcasecmp(near, event->name))
-        fv_log("run: %s: %s: no such event; did you mean %s?", option, event->name, near);
+        fv_log("%s: %s: no such event; did you mean %s?", option, event->name, near);
     else
-        fv_log("run: %s: %s: no such event on this processor; " WHERE, option, event->name);
+        fv_log("%s: %s: no such event on this processor; " WHERE, option, event->name);
     return -FV_ENOENT;
 }
 
@@ -133,7 +133,7 @@ static int put_word(FILE *out, const char *word, size_t length)
         return 0;
     }
     if ((why = fv_event_encode(&event, false)))
-        return fv_event_say_unknown("--events", &event, why);
+        return fv_event_say_unknown("run: --events", &event, why);
     fv_perf_event_print(&event, text);
     fputs(text, out);
     return 0;

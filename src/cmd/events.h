@@ -18,7 +18,7 @@ struct fv_perf_event;
 /* Looks an event's name up. NULL, or why not; "" where libpfm4 does not know it. `user_only`: unless the name says
  * otherwise. */
 const char *fv_event_encode(struct fv_perf_event *event, bool user_only);
-/* -FV_ENOENT. */
+/* option: with its command, as "run: --events". -FV_ENOENT. */
 int fv_event_say_unknown(const char *option, const struct fv_perf_event *event, const char *why);
 /* Of the PMUs that libpfm4 finds here, the name of the first that is known; NULL: there is none. */
 const char *fv_event_pmu(bool (*is_known)(const char *name));

@@ -6,17 +6,7 @@
 
 #include "merge/calls.h"
 #include "merge/defs.h"
-
-#define FV_THREAD_CALLS 256 /* enum fv_sync_kind | enum fv_sync_operation << 4 */
-
-/* In place of an operation: the barrier at the end of a parallel region, which no call is of its own. */
-#define FV_THREAD_IMPLICIT_BARRIER (FV_SYNC_OMP | 15 << 4)
-
-/* A part in worksharing: enum fv_omp_work_kind. Kind 15 is none of enum fv_sync_kind. */
-#define FV_THREAD_WORK(kind) (15u | (unsigned)(kind) << 4)
-
-/* What waits there: the C library's function, or a name of OpenMP's. NULL: nothing does. */
-const char *fv_thread_call_name(unsigned call);
+#include "trace/format_words.h"
 
 /* Kinds of waiting for a thread of the same process, with their names in archives and in analysis.json, where
  * each is described: share/analysis.md. */

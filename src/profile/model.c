@@ -752,6 +752,7 @@ void fv_model_release(struct fv_model *m)
     free(m->excerpt.calls);
     free(m->excerpt.messages);
     free(m->excerpt.samples);
+    free(m->excerpt.spans);
     fv_problems_release(&m->problems);
     fv_problems_release(&m->module_problems);
     fv_arena_release(&m->arena);

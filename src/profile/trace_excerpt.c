@@ -2,6 +2,7 @@
 /* See trace_excerpt.h. */
 #include "experiment/chunks.h"
 #include "profile/build.h"
+#include "profile/trace_spans.h"
 #include "trace/events.h"
 
 #include <math.h>
@@ -70,6 +71,7 @@ struct reading {
     struct requests *requests;                             /* of the rank */
     size_t first, first_sent, first_received, first_entry; /* of the rank: calls, halves and entries */
     struct fv_trace_call *call;                            /* whose details come */
+    struct fv_trace_spans *spans;                          /* of the rank */
 };
 
 /* ---- communicators ---- */
@@ -209,22 +211,6 @@ static void add_collective(struct reading *r, uint32_t comm, int64_t root, bool 
 
 /* ---- no more than were asked for ---- */
 
-/* The shortest of the `most` longest; *alike: how many of these are as short. */
-static double shortest_of_longest(const struct fv_trace_call *calls, size_t count, size_t most, size_t *alike)
-{
-    double *durations = fv_xcalloc(count, sizeof(*durations)), least;
-
-    for (size_t i = 0; i < count; i++)
-        durations[i] = calls[i].duration_s;
-    qsort(durations, count, sizeof(*durations), fv_by_real);
-    least = durations[count - most];
-    *alike = 0;
-    for (size_t i = count - most; i < count && !(durations[i] > least); i++)
-        ++*alike;
-    free(durations);
-    return least;
-}
-
 /* Of the calls from `first` on the longest. */
 static void keep_longest(struct fv_trace_excerpt *t, size_t first, size_t most)
 {
@@ -232,7 +218,11 @@ static void keep_longest(struct fv_trace_excerpt *t, size_t first, size_t most)
 
     if (count <= most || !most)
         return;
-    double least = shortest_of_longest(t->calls + first, count, most, &alike);
+    double *durations = fv_xcalloc(count, sizeof(*durations));
+    for (size_t i = 0; i < count; i++)
+        durations[i] = t->calls[first + i].duration_s;
+    double least = fv_trace_least(durations, count, most, &alike);
+    free(durations);
     for (size_t i = first; i < t->call_count; i++)
         if (t->calls[i].duration_s > least || (t->calls[i].duration_s >= least && alike && alike--))
             t->calls[kept++] = t->calls[i];
@@ -336,6 +326,8 @@ static void read_thread(struct reading *r)
                 begin_call(r, &e);
             else if (r->call && !fv_event_is_of_thread(e.kind))
                 add_detail(r, &e);
+            if (e.kind == FV_EV_CALL || fv_event_is_of_thread(e.kind))
+                fv_trace_spans_event(r->spans, &e);
         }
         fv_reader_forget(reader, chunks[i]);
     }
@@ -584,10 +576,15 @@ static void read_traced(struct fv_build *b, void *state, uint32_t rank)
                          .first_received = s->received.count,
                          .first_entry = s->entry_count };
 
-    for (uint32_t i = 0; s->most && i < of->threads; i++) {
+    if (!s->most)
+        return;
+    r.spans = fv_trace_spans_begin(b, rank, s->most / FV_TRACE_LAYERS + 1);
+    for (uint32_t i = 0; i < of->threads; i++) {
         r.thread = b->model->threads[of->first_thread + i].id;
+        fv_trace_spans_thread(r.spans, r.thread);
         read_thread(&r);
     }
+    fv_trace_spans_end(r.spans);
     resolve_received(&r);
     keep_longest(&b->model->excerpt, first, s->most);
     fv_numbers_release(&requests.places);

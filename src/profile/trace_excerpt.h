@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of a trace one by one, its messages, and its samples of the CPU clock, for pictures over time. They are
- * read where fv_experiment.traced_calls asks for them: of so many calls of all ranks the longest of each rank; as many
- * messages, the largest; and as many samples, of each rank one of several. */
+/* The calls of a trace one by one, its messages, its samples of the CPU clock, and what threads did beside, for
+ * pictures over time. They are read where fv_experiment.traced_calls asks for them: of so many calls of all ranks the
+ * longest of each rank; as many messages, the largest; as many samples, of each rank one of several; and as many spans,
+ * of each rank and layer the longest. */
 #ifndef FV_TRACE_EXCERPT_H
 #define FV_TRACE_EXCERPT_H
 
@@ -42,6 +43,26 @@ struct fv_trace_sample {
     double time_s;
 };
 
+/* What a thread did beside calls of MPI, for a stretch of time. Spans of one layer may be in each other. */
+enum fv_trace_layer {
+    FV_TRACE_SECTIONS,
+    FV_TRACE_FUNCTIONS, /* that the compiler instrumented */
+    FV_TRACE_OPENMP,    /* the thread's part in parallel regions, and in worksharing */
+    FV_TRACE_WAITS,     /* for threads of its process */
+    FV_TRACE_IO,
+    FV_TRACE_MEMORY,
+    FV_TRACE_LAYERS
+};
+struct fv_trace_span {
+    uint32_t rank, thread; /* as in fv_trace_call */
+    uint8_t layer, depth;  /* enum fv_trace_layer; how many others of the layer it is in */
+    uint32_t node;         /* in fv_model.tree: where; of a function: itself. 0: not known */
+    const char *name;      /* NULL: the function of `node`. Of the model, as: */
+    const char *object;    /* the file; the thread that was waited for. NULL: none, or not known */
+    uint64_t bytes;        /* moved, allocated, freed */
+    double begin_s, duration_s;
+};
+
 struct fv_trace_excerpt {
     struct fv_trace_call *calls; /* by rank, thread, begin */
     size_t call_count, call_room;
@@ -54,7 +75,10 @@ struct fv_trace_excerpt {
     bool waits_cut;                  /* there were too many messages: who waited for the last ones nobody knows */
     struct fv_trace_sample *samples; /* by rank, thread, time */
     size_t sample_count, sample_room;
-    uint64_t samples_left_out; /* those behind stand for them, too */
+    uint64_t samples_left_out;   /* those behind stand for them, too */
+    struct fv_trace_span *spans; /* by rank, thread, layer, begin, depth */
+    size_t span_count, span_room;
+    uint64_t spans_left_out[FV_TRACE_LAYERS]; /* shorter ones */
     uint64_t unmatched; /* sends and receives whose other end is not in the trace; 0 where so many messages are left out
                          * that nobody knows */
 };

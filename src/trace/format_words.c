@@ -62,6 +62,47 @@ const char *fv_enum_word(const struct fv_enum *of, uint64_t value)
     return "?";
 }
 
+/* ---- where threads wait ---- */
+
+#define CALL(kind, operation) (FV_SYNC_##kind | FV_SYNC_##operation << 4)
+
+static const char *const call_names[FV_THREAD_CALLS] = {
+    [CALL(MUTEX, LOCK)] = "pthread_mutex_lock",
+    [CALL(MUTEX, TIMED)] = "pthread_mutex_timedlock",
+    [CALL(RWLOCK, LOCK)] = "pthread_rwlock_wrlock",
+    [CALL(RWLOCK, TIMED)] = "pthread_rwlock_timedwrlock",
+    [CALL(RWLOCK, READ)] = "pthread_rwlock_rdlock",
+    [CALL(RWLOCK, TIMED_READ)] = "pthread_rwlock_timedrdlock",
+    [CALL(SPIN, LOCK)] = "pthread_spin_lock",
+    [CALL(BARRIER, WAIT)] = "pthread_barrier_wait",
+    [CALL(COND, WAIT)] = "pthread_cond_wait",
+    [CALL(COND, TIMED)] = "pthread_cond_timedwait",
+    [CALL(SEM, WAIT)] = "sem_wait",
+    [CALL(SEM, TIMED)] = "sem_timedwait",
+    [CALL(JOIN, WAIT)] = "pthread_join",
+    [CALL(JOIN, TIMED)] = "pthread_timedjoin_np",
+    [CALL(ONCE, WAIT)] = "pthread_once",
+    [CALL(OMP, LOCK)] = "omp lock",
+    [CALL(OMP, WAIT)] = "omp barrier",
+    [FV_THREAD_IMPLICIT_BARRIER] = "omp implicit barrier",
+    [FV_THREAD_WORK(FV_OMP_WORK_LOOP)] = "omp for",
+    [FV_THREAD_WORK(FV_OMP_WORK_SECTIONS)] = "omp sections",
+    [FV_THREAD_WORK(FV_OMP_WORK_SINGLE)] = "omp single",
+    [FV_THREAD_WORK(FV_OMP_WORK_WORKSHARE)] = "omp workshare",
+    [FV_THREAD_WORK(FV_OMP_WORK_DISTRIBUTE)] = "omp distribute",
+    [FV_THREAD_WORK(FV_OMP_WORK_TASKLOOP)] = "omp taskloop",
+    [FV_THREAD_WORK(FV_OMP_WORK_SCOPE)] = "omp scope",
+    [FV_THREAD_WORK(FV_OMP_WORK_MASKED)] = "omp masked",
+    [FV_THREAD_WORK(FV_OMP_WORK_TASK)] = "omp task",
+    [FV_THREAD_WORK(FV_OMP_WORK_TARGET)] = "omp target",
+    [FV_THREAD_WORK(FV_OMP_WORK_TARGET_DATA)] = "omp target data",
+};
+
+const char *fv_thread_call_name(unsigned call)
+{
+    return call < FV_THREAD_CALLS ? call_names[call] : NULL;
+}
+
 /* ---- functions for files ---- */
 
 static const struct {

@@ -85,6 +85,17 @@ const char *fv_enum_word(const struct fv_enum *words, uint64_t value);
 #define fv_sync_operation_name(operation) fv_enum_word(&fv_sync_operation_enum, operation)
 #define fv_memory_function_name(function) fv_enum_word(&fv_memory_function_enum, function)
 #define fv_class_name(class)              fv_enum_word(&fv_function_class_enum, class)
+/* Calls in which threads wait, and parts in worksharing of OpenMP, under one number. */
+#define FV_THREAD_CALLS 256 /* enum fv_sync_kind | enum fv_sync_operation << 4 */
+
+/* In place of an operation: the barrier at the end of a parallel region, which no call is of its own. */
+#define FV_THREAD_IMPLICIT_BARRIER (FV_SYNC_OMP | 15 << 4)
+
+/* A part in worksharing: enum fv_omp_work_kind. Kind 15 is none of enum fv_sync_kind. */
+#define FV_THREAD_WORK(kind) (15u | (unsigned)(kind) << 4)
+
+/* What waits there: the C library's function, or a name of OpenMP's. NULL: nothing does. */
+const char *fv_thread_call_name(unsigned call);
 /* Why pieces of a rank file could not be had (fv_file_header.refused_error), and what to do. */
 const char *fv_refused_words(uint32_t error);
 /* Are a rank's `calls` missing from a trace that did not end early, and whose file got all pieces (`refused`: those

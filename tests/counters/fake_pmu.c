@@ -1,5 +1,6 @@
 /* A processor's counters that count what the program says (fake_count()), in front of the C library: perf_event_open(2) of events of hardware, caches and raw codes, and read() and ioctl() of
  * their descriptors. Four events fit into a group. FAKE_PMU_RUNNING=N: groups are counted N % of the time, and so are their counts.
+ * FAKE_PMU_CLOCK: they count by themselves, event N (of its code) N + 1 in each ns.
  * FAKE_PMU_PARANOID: nothing of that; events are as an unprivileged user has them at kernel.perf_event_paranoid = 2, in user mode only. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -82,15 +83,16 @@ static long open_event(const struct perf_event_attr *attr, int group)
 static long read_group(int leader, uint64_t *out, size_t bytes)
 {
     const char *text = getenv("FAKE_PMU_RUNNING");
-    uint64_t percent = text ? strtoull(text, NULL, 10) : 100, at = 3;
+    uint64_t percent = text ? strtoull(text, NULL, 10) : 100, at = 3, ns;
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    out[1] = ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec) / 100 * 100;
+    ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    out[1] = ns / 100 * 100;
     out[2] = out[1] / 100 * percent;
     for (unsigned i = 0; i < event_count && at < bytes / 8; i++)
         if (events[i].leader == (unsigned)leader)
-            out[at++] = events[i].counts[events[i].kind] * percent / 100;
+            out[at++] = (getenv("FAKE_PMU_CLOCK") ? (events[i].kind + 1) * ns : events[i].counts[events[i].kind]) * percent / 100;
     out[0] = at - 3;
     return (long)bytes;
 }

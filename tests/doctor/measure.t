@@ -159,6 +159,27 @@ def of_memory(data):
     check(all(row['bytes_per_s'] > 1e6 for row in data['memory_bandwidth']), '{}', loops)
 
 
+def dom_of(page):
+    """What the page is when its scripts have run, which say nothing."""
+    run = harness.run(
+        [
+            BROWSER,
+            '--headless',
+            '--no-sandbox',
+            '--disable-gpu',
+            '--disable-quic',
+            '--no-first-run',
+            '--disable-background-networking',
+            '--enable-logging=stderr',
+            '--user-data-dir=' + harness.scratch('browser'),
+            '--dump-dom',
+            'file://' + page,
+        ]
+    ).ended(0)
+    equal('said', [line for line in run.err.splitlines() if 'CONSOLE' in line], [])
+    return run.out
+
+
 def whole(tap):
     page = os.path.join(harness.scratch(), 'page.html')
     with tap.test('all of it is as --schema says'):
@@ -182,23 +203,8 @@ def whole(tap):
     with tap.test('the page draws it'):
         if not os.path.exists(BROWSER):
             raise harness.Skip('no {}'.format(BROWSER))
-        run = harness.run(
-            [
-                BROWSER,
-                '--headless',
-                '--no-sandbox',
-                '--disable-gpu',
-                '--disable-quic',
-                '--no-first-run',
-                '--disable-background-networking',
-                '--enable-logging=stderr',
-                '--user-data-dir=' + harness.scratch('browser'),
-                '--dump-dom',
-                'file://' + page,
-            ]
-        ).ended(0)
-        equal('said', [line for line in run.err.splitlines() if 'CONSOLE' in line], [])
-        drawn = re.findall(r'<section id="(\w+)"', run.out)
+        dom = dom_of(page)
+        drawn = re.findall(r'<section id="(\w+)"', dom)
         equal(
             'sections',
             drawn,
@@ -206,8 +212,8 @@ def whole(tap):
             + (['tlb'] if data['memory_tlb'] else [])
             + (['bandwidth'] if data['memory_bandwidth'] else []),
         )
-        equal('pictures of gaps', run.out.count('class="gaps"'), len(data['detours']))
-        check(html.escape(data['machine']['host'] or 'this machine') in run.out, 'host')
+        equal('pictures of gaps', dom.count('class="gaps"'), len(data['detours']))
+        check(html.escape(data['machine']['host'] or 'this machine') in dom, 'host')
     of_two(tap, data)
 
 
@@ -276,6 +282,70 @@ def text(tap):
         check('together' not in run.out, 'one processor is alone')
 
 
+def counts_of(data, phase, event):
+    """By processor, its counts in the parts of the samples of fixed work, in their order."""
+    at = [of['event'] for of in data['noise_events'] if not of['refused']].index(event)
+    return {
+        row['cpu']: [dict(zip(row['trials']['columns'], r))['counts'][at] for r in row['trials']['rows']]
+        for row in data['noise']
+        if (row['test'], row['phase']) == ('fixed work', phase)
+    }
+
+
+def events(tap):
+    """Of a processor whose events are a clock: CYCLES is 1 in each ns, CACHE-MISSES 4, of a group that is read at
+    once."""
+    page = os.path.join(harness.scratch(), 'events.html')
+    with tap.test('events of each sample, of a processor that is known'):
+        data = measured(
+            '--seconds',
+            '1',
+            '--cpus',
+            str(CPUS[0]),
+            '--events',
+            'CYCLES,CACHE-MISSES',
+            '--html',
+            page,
+            env=harness.fake_pmu(FAKE_PMU_CLOCK='1'),
+        )
+        equal('events', data['noise_events'], [{'event': e, 'refused': None} for e in ('CYCLES', 'CACHE-MISSES')])
+        cycles, misses = (counts_of(data, 'alone', e)[CPUS[0]] for e in ('CYCLES', 'CACHE-MISSES'))
+        check(len(cycles) > 10, 'few parts: {}', len(cycles))
+        check(all(abs(m - 4 * c) <= 1e-6 * m for c, m in zip(cycles, misses)), '{}', list(zip(cycles, misses))[:5])
+        row = next(r for r in data['noise'] if r['test'] == 'fixed work')
+        parts = [dict(zip(row['trials']['columns'], r)) for r in row['trials']['rows']]
+        check(  # what is between two readings is the sample, and the readings
+            all(c >= 0.99e9 * p['mean_s'] for c, p in zip(cycles, parts)), '{}', list(zip(cycles, parts))[:5]
+        )
+        of = {c['event']: c for c in data['noise_counts']}
+        equal('rows', sorted(of), ['CACHE-MISSES', 'CYCLES'])
+        check(abs(of['CACHE-MISSES']['mean'] - 4 * of['CYCLES']['mean']) < 1e-3 * of['CACHE-MISSES']['mean'], '{}', of)
+        equal('samples', of['CYCLES']['samples'], row['samples'])
+        equal(
+            'none in fixed time', [r['trials']['rows'][0][-1] for r in data['noise'] if r['test'] == 'fixed time'], [[]]
+        )
+    with tap.test('events that share registers are not counted all the time, and said not to be known'):
+        data = measured(
+            '--seconds', '1', '--cpus', str(CPUS[0]), '--events', 'CYCLES', env=harness.fake_pmu(FAKE_PMU_RUNNING='50')
+        )
+        equal('known', (set(counts_of(data, 'alone', 'CYCLES')[CPUS[0]]), data['noise_counts']), ({None}, []))
+    with tap.test('the text has events, and why one is not counted'):
+        run = harness.run(
+            [harness.FVMPI, 'doctor', '--measure=only', '--seconds', '1', '--cpus', str(CPUS[0]), '--width', '150']
+            + ['--events', 'CYCLES,r7f'],
+            env=harness.fake_pmu(FAKE_PMU_CLOCK='1'),
+        ).ended(0)
+        check(
+            re.search(r'Events in fixed work.*\n.*with time\n +alone +{} +CYCLES '.format(CPUS[0]), run.out),
+            '{}',
+            run.out,
+        )
+    with tap.test('the page draws events below the samples'):
+        if not os.path.exists(BROWSER):
+            raise harness.Skip('no {}'.format(BROWSER))
+        equal('pictures', dom_of(page).count('class="counts"'), 2)
+
+
 def hog(tap):
     with tap.test('a pinned task is the cause on its processor'):
         cpu = CPUS[-1]
@@ -319,6 +389,10 @@ def words(tap):
             (['--seconds', '2'], 'it goes with --measure'),
             (['--cpus', '0'], 'it goes with --measure'),
             (['--html', 'x'], 'it goes with --measure'),
+            (['--events', 'CYCLES'], 'it goes with --measure'),
+            (['--measure', '--events', ''], 'takes names'),
+            (['--measure', '--events', 'CYKLES'], 'did you mean CYCLES?'),
+            (['--measure', '--events', 'r1,r2,r3,r4,r5'], 'at most 4'),
             (['--measure', '--seconds', '0.5'], 'a number from 1'),
             (['--measure', '--seconds', 'nan'], 'a number from 1'),
             (['--measure', '--seconds', '5x'], 'a number from 1'),
@@ -345,6 +419,7 @@ def main():
     words(tap)
     whole(tap)
     text(tap)
+    events(tap)
     hog(tap)
     interrupted(tap)
     tap.done()

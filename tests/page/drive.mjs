@@ -126,6 +126,15 @@ async function threads(page, { speedups, throughputs, runs }) {
     same("bars", await page.locator("#program-stacks li").count(), good(points)),
     same("reasons", await page.locator("#efficiency").getByText("no stack: ").count(), points.length - good(points)),
     same("bars of phases", await page.locator("#phase-stacks li").count(), good(phases)),
+    same(
+      "graphs of phases",
+      await page.locator("#phase-curves h4").allInnerTexts(),
+      speedups
+        .slice(1)
+        .filter(phase => phase.points.filter(point => point.speedup !== null).length > 1)
+        .map(({ name }) => name)
+        .slice(0, 12),
+    ),
   ]
     .filter(Boolean)
     .join("; ");
@@ -285,6 +294,149 @@ async function overTime(page, report, { calls, messages }) {
   return wrong.filter(Boolean).join("; ");
 }
 
+/* Lanes have what the program did, in each other as it did it; one that is not wanted goes, also by the address; a click tells what stands there. */
+async function layersOf(page, { files, steps }) {
+  const unfold = async () => {
+    await page.evaluate(() =>
+      document.querySelectorAll("details.subject").forEach(subject => {
+        subject.open = true;
+      }),
+    );
+    await page.waitForSelector("#timeline canvas", { timeout: 10000 });
+  };
+  await unfold();
+  const seen = await page.evaluate(() => {
+      const { trace, lanes } = document.getElementById("timeline").view;
+
+      return {
+        lanes: lanes.present.map(({ key }) => key),
+        rows: trace.all.map(({ rank, thread, lanes: own }) => ({
+          rank,
+          thread,
+          lanes: LANES.filter(({ layer }) => own.has(layer)).map(({ key, layer }) => ({
+            key,
+            spans: Array.from({ length: own.get(layer).count }, (_, i) => ({
+              name: trace.frames[trace.spanName(own.get(layer), i)],
+              begin: own.get(layer).begin[i],
+              end: own.get(layer).end[i],
+              depth: own.get(layer).depths[i],
+              bytes: own.get(layer).bytes[i],
+              object: own.get(layer).objects[i] < 0 ? null : trace.frames[own.get(layer).objects[i]],
+            })),
+          })),
+        })),
+      };
+    }),
+    of = (rank, thread, key, name) => {
+      const row = seen.rows.find(each => each.rank === rank && each.thread === thread),
+        lane = row && row.lanes.find(each => each.key === key);
+
+      return lane ? lane.spans.filter(span => !name || span.name === name) : [];
+    };
+  const wrong = [];
+
+  for (const key of ["mpi", "sections", "functions", "openmp", "waits", "io", "memory"])
+    wrong.push(same("lane " + key, seen.lanes.includes(key), true));
+  for (const rank of [0, 1]) {
+    const step = of(rank, 0, "sections", "step"),
+      within = (span, outer) => outer.filter(each => span.begin >= each.begin && span.end <= each.end).length === 1,
+      each = [
+        ["sections", "step", 0],
+        ["sections", "output", 1],
+        ["functions", "outer", 0],
+        ["functions", "inner", 1],
+      ];
+
+    for (const [key, name, depth] of each) {
+      const spans = of(rank, 0, key, name);
+
+      wrong.push(same(name, spans.length, steps));
+      wrong.push(same("depth of " + name, [...new Set(spans.map(span => span.depth))], [depth]));
+      wrong.push(
+        same(
+          name + " in a step",
+          spans.every(span => within(span, step)),
+          true,
+        ),
+      );
+    }
+    for (const thread of [0, 1]) {
+      const parts = of(rank, thread, "openmp", "omp parallel"),
+        waits = of(rank, thread, "waits", "omp implicit barrier");
+
+      wrong.push(same("parallel regions of thread " + thread, parts.length, steps));
+      wrong.push(
+        same(
+          "barriers follow them",
+          waits.every(wait => parts.some(part => Math.abs(part.end - wait.begin) <= 2)) /* ns, rounded */,
+          true,
+        ),
+      );
+    }
+    const written = of(rank, 0, "io", "fwrite");
+    wrong.push(
+      same(
+        "written",
+        written.map(({ bytes, object }) => [bytes, object]),
+        Array(steps).fill([65536, files[rank]]),
+      ),
+    );
+    wrong.push(
+      same("allocated", of(rank, 0, "memory", "malloc").filter(({ bytes }) => bytes === 2 ** 20).length, steps),
+    );
+  }
+  wrong.push(...(await chooseLanes(page, unfold)));
+  return wrong.filter(Boolean).join("; ");
+}
+
+async function chooseLanes(page, unfold) {
+  const canvas = page.locator("#timeline canvas"),
+    height = () => canvas.evaluate(element => element.clientHeight),
+    settled = () => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))),
+    wrong = [],
+    all = await height();
+  const place = await page.evaluate(() => {
+    /* the longest call of outer() of rank 0 */
+    const { view } = document.getElementById("timeline"),
+      at = view.lanes.rows[0].lanes.find(({ lane }) => lane.key === "functions"),
+      own = view.trace.all[0].lanes.get(1),
+      first = own.depths.indexOf(0);
+
+    return { x: view.x((own.begin[first] + own.end[first]) / 2), y: at.top + at.tall / 4 };
+  });
+
+  await canvas.click({ position: place });
+  const told = await page.locator("#timeline .note[role=status]").innerText();
+  wrong.push(same("told: " + told, /outer on rank 0: at /.test(told), true));
+  wrong.push(same("function", await page.evaluate(() => selection.get("function")), "outer"));
+  await page.evaluate(() => selection.clear());
+  await page.screenshot({ path: path.join(folder, "lanes.png") });
+  await page.getByLabel("I/O", { exact: true }).uncheck();
+  await settled();
+  const less = await height();
+  wrong.push(same("lower", less < all, true));
+  await page.reload();
+  await page.waitForSelector("html[data-ready=yes]", { timeout: 20000 });
+  await unfold();
+  await settled();
+  wrong.push(same("by the address", await height(), less));
+  await page.getByLabel("I/O", { exact: true }).check();
+  await page.evaluate(() => selection.toggle("rank", 1));
+  await page.getByLabel("the selected rank alone").check();
+  await settled();
+  wrong.push(
+    same(
+      "alone",
+      await page.evaluate(() => [
+        ...new Set(document.getElementById("timeline").view.lanes.rows.map(({ row }) => row.rank)),
+      ]),
+      [1],
+    ),
+  );
+  await page.evaluate(() => selection.clear());
+  return wrong;
+}
+
 /* As many samples wait for threads in the timeline as in the report. */
 async function waitsForThreads(page, report) {
   await page.evaluate(() =>
@@ -324,19 +476,18 @@ async function overSamples(page, report, { own, through, wait_s }) {
         [inner, outer] = [own, through].map(name => view.trace.frames.indexOf(name)),
         { all: rows, paths } = view.trace,
         found = rows.flatMap(row => row.samples.paths.map(path => paths[path]));
-      const of = rows.findIndex(row => row.rank === 1),
-        { samples } = rows[of],
+      const { samples } = rows.find(row => row.rank === 1),
         widest = [...samples.begin.keys()]
           .filter(i => paths[samples.paths[i]].frames.includes(outer))
           .sort((a, b) => samples.end[b] - samples.begin[b] - samples.end[a] + samples.begin[a])[0];
-      const tall = view.rowHeight();
+      const strip = view.lanes.rows.find(({ row }) => row.rank === 1).lanes.find(({ lane }) => lane.key === "samples");
 
       return {
         own: found.filter(path => path.own === inner).length,
         through: found.filter(path => path.frames.includes(outer)).length,
         samples: found.length,
         x: view.x((samples.begin[widest] + samples.end[widest]) / 2),
-        y: of * tall + (view.callsHeight(tall) + tall) / 2,
+        y: strip.top + strip.tall / 2,
         ordered: rows.every(row =>
           row.samples.begin.every((at, i) => row.samples.end[i] >= at && (!i || at >= row.samples.end[i - 1])),
         ),
@@ -364,7 +515,7 @@ async function overSamples(page, report, { own, through, wait_s }) {
       waited,
       others,
       x: view.x((row.begin[longest] + row.end[longest]) / 2),
-      y: rows.indexOf(row) * view.rowHeight() + 3,
+      y: view.lanes.rows.find(of => of.row === row).top + 3,
     };
   });
   wrong.push(
@@ -665,7 +816,9 @@ async function grid(page, report) {
     below = values.filter(value => value < half).length;
   const words = await page.locator("#grid > figcaption").innerText();
   await least.fill("0");
+  const zoomed = await zoomedGrid(page);
   return [
+    zoomed,
     same(
       "grid",
       shown,
@@ -680,6 +833,40 @@ async function grid(page, report) {
   ]
     .filter(Boolean)
     .join("; ");
+}
+
+/* A rectangle of cells that is dragged over is what is left, and a click in it selects what stands there. */
+async function zoomedGrid(page) {
+  const view = () =>
+      page.evaluate(() => {
+        const { places, rows, columns } = document.getElementById("grid").view.plane();
+        return { places, rows, columns };
+      }),
+    picture = page.locator("#grid figure").first().locator("canvas"),
+    all = await view();
+  const wrong = [];
+
+  if (all.columns < 2) return null;
+  await picture.scrollIntoViewIfNeeded();
+  const box = await picture.boundingBox();
+  await page.mouse.move(box.x + (box.width / all.columns) * (all.columns - 1) + 3, box.y + 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - 3, box.y + box.height / all.rows - 2, { steps: 4 });
+  await page.mouse.up();
+  const part = await view();
+  wrong.push(same("zoomed", part, { places: [all.places[all.columns - 1]], rows: 1, columns: 1 }));
+  wrong.push(same("nothing selected", await page.evaluate(() => selection.get("rank")), null));
+  await picture.click({ position: { x: 3, y: 3 } });
+  wrong.push(same("selected", await page.evaluate(() => selection.get("rank")), part.places[0] ?? null));
+  await page.locator("#grid").getByRole("button", { name: "whole grid" }).click();
+  wrong.push(same("whole", (await view()).places, all.places));
+  await page.locator("#grid").getByRole("button", { name: "zoom in" }).click();
+  const near = await view();
+  wrong.push(same("the selected rank stays", near.places.includes(part.places[0]), true));
+  wrong.push(same("half", near.columns, Math.ceil(all.columns / 2)));
+  await page.locator("#grid").getByRole("button", { name: "whole grid" }).click();
+  await page.evaluate(() => selection.clear());
+  return wrong.filter(Boolean).join("; ") || null;
 }
 
 /* Functions of the table of measured calls, and how many there are. */
@@ -731,6 +918,39 @@ async function sensorsOver(page, report) {
     ),
     told.includes(": " + wanted) ? null : `${told}, not ${wanted}`,
     stretch && Math.abs(stretch.from - (begin + end) / 2) < span / 100 ? null : `selected ${JSON.stringify(stretch)}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/* Two series in one picture: each has its own axis, and says what the report says of a time. */
+async function pairOver(page, report) {
+  const [left, right] = report.sensors.filter(sensor => sensor.intervals && (sensor.most || sensor.least)),
+    points = sensor => report.sensor_series.rows.filter(([id]) => id === sensor.id),
+    begin = Math.max(...[left, right].map(sensor => points(sensor)[0][1])),
+    time = begin + 1e-6;
+
+  await page.getByLabel("left axis").selectOption({ label: left.event });
+  await page.getByLabel("right axis").selectOption({ label: right.event });
+  const wanted = [left, right].map(sensor => points(sensor).find(([, from, to]) => from <= time && time <= to)[3]);
+  const seen = await page.evaluate(time => {
+    const { view } = document.getElementById("pair");
+
+    view.tell(time);
+    return {
+      values: [0, 1].map(side => view.valueAt(view.of(side), time)),
+      words: [0, 1].map(side => view.word(view.of(side), view.valueAt(view.of(side), time))),
+      told: view.under.textContent,
+    };
+  }, time);
+
+  return [
+    same("values", seen.values, wanted),
+    same(
+      "told",
+      [left.event + " " + seen.words[0], right.event + " " + seen.words[1]].every(of => seen.told.includes(of)),
+      true,
+    ),
   ]
     .filter(Boolean)
     .join("; ");
@@ -790,7 +1010,7 @@ const LOOKS = {
 };
 
 const browser = await launch();
-for (const { name, html, json, csv, whole, lines, large, trace, samples, threads, calls, sensors } of asked) {
+for (const { name, html, json, csv, whole, lines, large, trace, layers, samples, threads, calls, sensors } of asked) {
   const report = JSON.parse(fs.readFileSync(path.join(folder, json), "utf8"));
   const { page, faults, close } = await open(browser, html);
   const look = async (check, promise) => say(name, check, await promise.catch(error => error.message));
@@ -799,6 +1019,8 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples, threads
   await look(screen, seen(page, report));
   await page.screenshot({ path: path.join(folder, name + ".png") });
   if (large) await look("rows that were left out", leftOut(page, report));
+  if (layers) await look("lanes", layersOf(page, layers));
+  if (layers) await look("lanes accessible", accessible(page));
   if (trace) await look("over time", overTime(page, report, trace));
   if (trace) await look("sizes of call sites", sizesOfSites(page, report));
   if (threads) await look("waiting for threads", waitsForThreads(page, report));
@@ -822,6 +1044,7 @@ for (const { name, html, json, csv, whole, lines, large, trace, samples, threads
       ),
     );
   if (sensors) await look("sensors", sensorsOver(page, report));
+  if (sensors) await look("two over time", pairOver(page, report));
   say(name, "nothing wrong", faults.join("; "));
   await close();
   for (const [how, options] of whole

@@ -49,9 +49,16 @@ async function choice(page) {
     .first()
     .innerText();
 
+  /* 2 MiB all the time, beside another event, on an axis of its own; without its chart it is nowhere */
+  const [other] = await page.evaluate(() => state.chosen.filter(event => event !== "meminfo.MemTotal"));
+  await page.locator(chart(other) + " figcaption select").selectOption("meminfo.MemTotal");
+  await page.waitForFunction(event => charts.get(event).range, other, TIMEOUT);
+  const range = await page.evaluate(event => charts.get(event).range, other);
   await page.click(chart("meminfo.MemTotal") + " figcaption button");
   return [
     same("value", value, "2.00 MiB"),
+    same("right axis", range, { event: "meminfo.MemTotal", least: 0, most: 2 ** 21 }),
+    same("right axis of none", await page.evaluate(event => charts.get(event).second, other), null),
     same("charts left", await page.locator(chart("meminfo.MemTotal")).count(), 0),
   ]
     .filter(Boolean)

@@ -150,6 +150,18 @@ def traced(folder, mpi):
     return write(folder, ['report', run.directory], page_of('traced', trace={'calls': 58, 'messages': 20}))
 
 
+def layered(folder, mpi):
+    """Of each rank all that layers.c does stands in a lane of its own."""
+    source, files = os.path.join(HERE, 'layers.c'), harness.scratch('files')
+    program = mpi.build(
+        source, '-g', '-fopenmp', '-finstrument-functions', '-I' + os.path.join(harness.SOURCE, 'src'), output='layers'
+    )
+    outputs = [os.path.join(files, str(rank)) for rank in range(2)]
+    options = ['--trace', '--functions', '--threads', '--io', '--memory=calls']
+    run = mpi.profile(program, 2, outputs, options).ended(0)
+    return write(folder, ['report', run.directory], page_of('layers', layers={'files': outputs, 'steps': 5}))
+
+
 def sampled(folder, mpi):
     """Rank 1 is longer in react(): its samples stand below its calls, and rank 0's calls wait for it."""
     planted = os.path.join(os.path.dirname(HERE), 'planted', 'planted.c')
@@ -277,7 +289,13 @@ def main():
         )
     mpi = next(harness.mpis(tap, quiet=True))
     more, directory = several(folder, mpi)
-    pages += more + [*threaded(folder), traced(folder, mpi), sampled(folder, mpi), instrumented(folder)]
+    pages += more + [
+        *threaded(folder),
+        traced(folder, mpi),
+        layered(folder, mpi),
+        sampled(folder, mpi),
+        instrumented(folder),
+    ]
     if LONG:
         pages += programs(tap, folder)
     with tap.test('without source lines'):

@@ -1,4 +1,4 @@
-/* The calls and messages of a trace, as the page's timeline has them, of two ranks made in memory. */
+/* The calls, messages and spans of a trace, as the page's timeline has them, of two ranks made in memory. */
 #include "profile/model.h"
 #include "trace_builder.h"
 #include "unit.h"
@@ -387,6 +387,170 @@ static void samples_thinned(void **state)
     assert_int_equal(ticks[1], 2);
 }
 
+/* An event of a thread, so many ms after the begin. */
+static void at(struct events *e, enum fv_event_kind kind, uint64_t ms, uint64_t second, uint64_t third)
+{
+    event(e, kind, (const uint64_t[FV_EVENT_FIELDS]){ BEGIN + ms * MS - e->end, second, third });
+    e->end = BEGIN + ms * MS;
+}
+
+static void lasts(struct events *e, enum fv_event_kind kind, uint64_t ms, uint64_t for_ms, const uint64_t of[4])
+{
+    event(e, kind, (const uint64_t[]){ BEGIN + ms * MS - e->end, for_ms * MS, of[0], of[1], of[2], of[3] });
+    e->end = BEGIN + (ms + for_ms) * MS;
+}
+
+struct wanted_span {
+    uint32_t thread;
+    enum fv_trace_layer layer;
+    double begin, lasts;
+    unsigned depth;
+    const char *name; /* NULL: a function's, by its node */
+    const char *object;
+    uint64_t bytes, offset; /* offset: of its node; 0: none */
+};
+
+static void same_spans(const struct wanted_span *wanted, size_t count, double first_ms)
+{
+    const struct fv_trace_excerpt *t = &model.excerpt;
+
+    assert_int_equal(t->span_count, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct fv_trace_span *of = &t->spans[i];
+        const struct wanted_span *w = &wanted[i];
+
+        assert_int_equal(of->thread, w->thread);
+        assert_int_equal(of->layer, w->layer);
+        assert_true(is_ms(of->begin_s - t->calls[0].begin_s, w->begin - first_ms));
+        assert_true(is_ms(of->duration_s, w->lasts));
+        assert_int_equal(of->depth, w->depth);
+        assert_true(fv_same_text(of->name, w->name));
+        assert_true(fv_same_text(of->object, w->object));
+        assert_int_equal(of->bytes, w->bytes);
+        assert_int_equal(model.tree.nodes[of->node].offset, w->offset);
+    }
+}
+
+static void file_of(struct fvr *f, const char *name)
+{
+    uint64_t memory[16] = { 0 };
+    struct fv_io_file *file = (void *)memory;
+
+    *file = (struct fv_io_file){ .bytes = sizeof(memory), .id = 1, .path_bytes = (uint32_t)strlen(name) };
+    strcpy((char *)memory + sizeof(*file), name);
+    fvr_add(f, FV_CHUNK_IO_FILES, FV_NO_THREAD, memory, sizeof(memory));
+    fvr_add(f, FV_CHUNK_IO_HANDLES, FV_NO_THREAD, &(struct fv_io_handle){ .id = 1, .file = 1 },
+            sizeof(struct fv_io_handle));
+}
+
+static void section_of(struct fvr *f, const char *name, int32_t number, uint32_t outer, uint32_t id)
+{
+    struct fv_section section = { .number = number };
+
+    strcpy(section.name, name);
+    fvr_add(f, FV_CHUNK_SECTIONS, FV_NO_THREAD, &section, sizeof(section));
+    fvr_add(f, FV_CHUNK_SECTION_SETS, FV_NO_THREAD, &(struct fv_section_set){ outer, id },
+            sizeof(struct fv_section_set));
+}
+
+/* A call at 1 ms; sections, functions, a file and memory; an exception leaves inner(), and outer() is open at the
+ * end. */
+static void put_spans(void)
+{
+    struct events *e = &events[0];
+    uint32_t app = fvr_module(&file[0], "/usr/bin/app", 0x10000, NULL), outer = fvr_path(&file[0], 0, app, 0x100),
+             inner = fvr_path(&file[0], outer, app, 0x200);
+
+    section_of(&file[0], "step", 3, 0, 1);
+    section_of(&file[0], "output", 0, 1, 2);
+    file_of(&file[0], "/tmp/x");
+    call(e, ALLREDUCE, BEGIN + 1 * MS, BEGIN + 2 * MS);
+    at(e, FV_EV_SECTIONS, 3, 1, 0);
+    at(e, FV_EV_FUNCTION_ENTER, 4, outer, 0);
+    at(e, FV_EV_FUNCTION_ENTER, 5, inner, 0);
+    at(e, FV_EV_FUNCTION_ENTER, 6, inner, 0);
+    at(e, FV_EV_FUNCTION_LEAVE, 8, 1, 0);
+    at(e, FV_EV_SECTIONS, 9, 2, 0);
+    lasts(e, FV_EV_IO, 10, 2, (const uint64_t[]){ outer, FV_IO_FN_write, 1, 501 });
+    lasts(e, FV_EV_MEMORY, 13, 1, (const uint64_t[]){ outer, FV_MEMORY_FN_REALLOC, 65, 33 });
+    at(e, FV_EV_SECTIONS, 15, 0, 0);
+    call(e, ALLREDUCE, BEGIN + 16 * MS, BEGIN + 20 * MS);
+}
+
+static void spans_of_a_thread(void **state)
+{
+    static const struct wanted_span wanted[] = {
+        { 0, FV_TRACE_SECTIONS, 3, 12, 0, "step 3", NULL, 0, 0 },
+        { 0, FV_TRACE_SECTIONS, 9, 6, 1, "output", NULL, 0, 0 },
+        { 0, FV_TRACE_FUNCTIONS, 4, 16, 0, NULL, NULL, 0, 0x100 },
+        { 0, FV_TRACE_FUNCTIONS, 5, 3, 1, NULL, NULL, 0, 0x200 },
+        { 0, FV_TRACE_FUNCTIONS, 6, 2, 2, NULL, NULL, 0, 0x200 },
+        { 0, FV_TRACE_IO, 10, 2, 0, "write", "/tmp/x", 500, 0x100 },
+        { 0, FV_TRACE_MEMORY, 13, 1, 0, "realloc", NULL, 64, 0x100 },
+    };
+
+    (void)state;
+    put_spans();
+    build(1000);
+    same_spans(wanted, sizeof(wanted) / sizeof(wanted[0]), 1);
+    for (unsigned layer = 0; layer < FV_TRACE_LAYERS; layer++)
+        assert_int_equal(model.excerpt.spans_left_out[layer], 0);
+}
+
+/* Of each rank and layer the longest. */
+static void longest_spans(void **state)
+{
+    static const struct wanted_span wanted[] = {
+        { 0, FV_TRACE_SECTIONS, 3, 12, 0, "step 3", NULL, 0, 0 },
+        { 0, FV_TRACE_FUNCTIONS, 4, 16, 0, NULL, NULL, 0, 0x100 },
+        { 0, FV_TRACE_IO, 10, 2, 0, "write", "/tmp/x", 500, 0x100 },
+        { 0, FV_TRACE_MEMORY, 13, 1, 0, "realloc", NULL, 64, 0x100 },
+    };
+
+    (void)state;
+    put_spans();
+    build(4); /* two of each rank: one of a layer */
+    same_spans(wanted, sizeof(wanted) / sizeof(wanted[0]), 1);
+    assert_int_equal(model.excerpt.spans_left_out[FV_TRACE_SECTIONS], 1);
+    assert_int_equal(model.excerpt.spans_left_out[FV_TRACE_FUNCTIONS], 2);
+}
+
+/* Thread 1 comes at 20 ms, thread 0 at 8 ms: that waits for thread 1. A single's end that was lost is its team's. */
+static void spans_of_a_team(void **state)
+{
+    static const struct wanted_span wanted[] = {
+        { 0, FV_TRACE_OPENMP, 4, 4, 0, "omp parallel", NULL, 0, 0x100 },
+        { 0, FV_TRACE_OPENMP, 5, 1, 1, "omp for", NULL, 0, 0x200 },
+        { 0, FV_TRACE_WAITS, 8, 12, 0, "omp implicit barrier", "thread 1", 0, 0x100 },
+        { 1, FV_TRACE_OPENMP, 6, 14, 0, "omp parallel", NULL, 0, 0x100 },
+        { 1, FV_TRACE_OPENMP, 14, 6, 1, "omp single", NULL, 0, 0x200 },
+        { 1, FV_TRACE_WAITS, 7, 5, 0, "pthread_mutex_lock", "thread 0", 0, 0x200 },
+    };
+    struct events *e = &events[0], worker;
+    uint32_t app = fvr_module(&file[0], "/usr/bin/app", 0x10000, NULL), fork = fvr_path(&file[0], 0, app, 0x100),
+             loop = fvr_path(&file[0], fork, app, 0x200);
+
+    (void)state;
+    call(e, ALLREDUCE, BEGIN + 1 * MS, BEGIN + 2 * MS);
+    event(e, FV_EV_OMP_FORK, (const uint64_t[]){ 1 * MS, 1, 2, fork });
+    e->end = BEGIN + 3 * MS;
+    at(e, FV_EV_TEAM_BEGIN, 4, 1, 0);
+    at(e, FV_EV_WORK_BEGIN, 5, FV_OMP_WORK_LOOP, loop);
+    at(e, FV_EV_WORK_END, 6, FV_OMP_WORK_LOOP, 0);
+    at(e, FV_EV_TEAM_END, 8, 1, 0);
+    event(e, FV_EV_OMP_JOIN, (const uint64_t[]){ 13 * MS, 1, 1 * MS, 0, fork, 2 });
+    e->end = BEGIN + 21 * MS;
+    begin_events(&worker, BEGIN);
+    at(&worker, FV_EV_TEAM_BEGIN, 6, 1, 0);
+    lasts(&worker, FV_EV_WAIT, 7, 5, (const uint64_t[]){ 0, loop, FV_SYNC_MUTEX | FV_SYNC_LOCK << 4, 1 });
+    at(&worker, FV_EV_WORK_BEGIN, 14, FV_OMP_WORK_SINGLE, loop);
+    at(&worker, FV_EV_TEAM_END, 20, 1, 0);
+    fvr_thread(&file[0], 1, false, 0, 0, NULL);
+    fvr_add(&file[0], FV_CHUNK_EVENTS, 1, worker.bytes, worker.count);
+    build(1000);
+    same_spans(wanted, sizeof(wanted) / sizeof(wanted[0]), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +565,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(freed_receive, begin, end),
         cmocka_unit_test_setup_teardown(samples, begin, end),
         cmocka_unit_test_setup_teardown(samples_thinned, begin, end),
+        cmocka_unit_test_setup_teardown(spans_of_a_thread, begin, end),
+        cmocka_unit_test_setup_teardown(longest_spans, begin, end),
+        cmocka_unit_test_setup_teardown(spans_of_a_team, begin, end),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -3,6 +3,7 @@
 #include "doctor/measure/measure.h"
 #include "doctor/files.h"
 #include "doctor/looks.h"
+#include "doctor/measure/counts.h"
 #include "doctor/measure/kernel.h"
 #include "doctor/measure/memory.h"
 #include "doctor/measure/noise.h"
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 /* Of the time; the rest is for what is between. */
@@ -83,15 +85,17 @@ static void measure_noise(struct fv_doctor *d, struct fv_measurement *m)
         fv_noise_measure(m, &d->arena, &m->cpus, true, PART_TOGETHER * m->seconds);
 }
 
-int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, struct fv_measurement *m)
+int fv_measure(struct fv_doctor *d, const struct fv_measure_wish *wish, struct fv_measurement *m)
 {
     uint64_t busy_ns, busy_end_ns, begin_ns = fv_monotonic_ns();
-    double own_ns = own_cpu_ns();
+    double own_ns = own_cpu_ns(), seconds = wish->seconds;
     bool is_busy_known = fv_kernel_busy_ns(&busy_ns);
 
     *m = (struct fv_measurement){ .seconds = seconds, .cpus = allowed(), .others_processors = NAN };
-    for (size_t i = 0; only && i < FV_CPUS_WORDS; i++)
-        m->cpus.bits[i] &= only->bits[i];
+    for (size_t i = 0; wish->only && i < FV_CPUS_WORDS; i++)
+        m->cpus.bits[i] &= wish->only->bits[i];
+    m->event_count = wish->event_count;
+    memcpy(m->events, wish->events, sizeof(m->events));
     size_t count = fv_cpus_count(&m->cpus), alone = (size_t)fmax(1, PART_ALONE * seconds / ALONE_LEAST_S);
     if (!count)
         return -FV_ENOENT;
@@ -99,6 +103,7 @@ int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, 
     m->processors = fv_cpus_list(&m->cpus, &d->arena);
     m->alone = fv_cpus_list(&m->alone_cpus, &d->arena);
     find_facts(d, m);
+    fv_counts_try(m);
     measure_noise(d, m);
     if (!fv_measure_stop)
         fv_memory_measure(

@@ -5,6 +5,7 @@
 #ifndef FV_MEASURE_H
 #define FV_MEASURE_H
 
+#include "base/perf_events.h"
 #include "doctor/doctor.h"
 #include "doctor/measure/clock.h"
 #include "doctor/measure/statistics.h"
@@ -21,6 +22,8 @@ extern const char *const fv_omissions[]; /* names; NULL behind the last */
 /* names; NULL behind the last */
 extern const char *const fv_noise_tests[], *const fv_noise_phases[], *const fv_noise_among[];
 
+#define FV_MEASURE_EVENTS 4 /* at a time: what all processors have registers for */
+
 /* The part of the values that are not larger, and how far that is above the mode. */
 struct fv_curve_point {
     double part, above_share;
@@ -29,6 +32,21 @@ struct fv_curve_point {
 struct fv_trials {
     uint64_t first, count;
     double least, mean, most;
+    uint32_t first_count, counts; /* means of the events, in their order; NAN: not known. None: not counted there */
+};
+/* An event that is counted in fixed work; refusal: an errno, why it is not. */
+struct fv_measured_event {
+    struct fv_perf_event what;
+    uint32_t refusal;
+};
+/* What an event was in the samples of fixed work on one processor. */
+struct fv_noise_count {
+    uint32_t cpu;
+    bool together;
+    const char *event;
+    uint64_t samples; /* in which it is known */
+    double least, mean, most;
+    double correlation; /* with the samples' times; NAN: one of both never changes */
 };
 /* Fixed work, or fixed time, on one processor. Times: ns. */
 struct fv_noise_row {
@@ -113,6 +131,12 @@ struct fv_measurement {
     size_t point_count, point_room;
     struct fv_trials *trials;
     size_t trials_count, trials_room;
+    struct fv_measured_event events[FV_MEASURE_EVENTS];
+    size_t event_count;
+    double *counts; /* of trials */
+    size_t count_count, count_room;
+    struct fv_noise_count *noise_counts;
+    size_t noise_count_count, noise_count_room;
     struct fv_detours *detours;
     size_t detour_count, detour_room;
     struct fv_gap_row *gaps;
@@ -143,8 +167,15 @@ struct fv_measurement {
 extern volatile sig_atomic_t fv_measure_stop;
 
 /* Measures for so many seconds on processors that this process may use, all of them if `only` is NULL, and leaves it as
- * doctor->measured, which fv_doctor_release() does not release. -FV_ENOENT: of `only` it may use none. */
-int fv_measure(struct fv_doctor *doctor, double seconds, const struct fv_cpus *only, struct fv_measurement *out);
+ * doctor->measured, which fv_doctor_release() does not release. -FV_ENOENT: of `only` it may use none. Events are
+ * counted in fixed work. */
+struct fv_measure_wish {
+    double seconds;
+    const struct fv_cpus *only;
+    struct fv_measured_event events[FV_MEASURE_EVENTS];
+    size_t event_count;
+};
+int fv_measure(struct fv_doctor *doctor, const struct fv_measure_wish *wish, struct fv_measurement *out);
 void fv_measurement_release(struct fv_measurement *measured);
 
 /* Of a period: "tick (CONFIG_HZ 250)", "2 ticks"; in the arena. NULL: none fits within 1 %. For tests. */

@@ -158,6 +158,14 @@ static void get_trial_s(void *subject, const void *row, const struct fv_column_d
     v->real = *(const double *)((const char *)row + c->argument) * 1e-9;
 }
 
+static void get_counts(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_trials *of = row;
+
+    v->items = ((const struct fv_doctor *)subject)->measured->counts + of->first_count;
+    v->count = of->counts;
+}
+
 #define TRIAL(member) FV_GET(FV_TYPE_REAL, get_trial_s), .argument = offsetof(struct fv_trials, member)
 static const struct fv_column_def trials_columns[] = {
     { "first", "first", "", "Number of the first sample, from 0.", FV_FIELD(struct fv_trials, first) },
@@ -165,6 +173,10 @@ static const struct fv_column_def trials_columns[] = {
     { "least_s", "min", "s", "Smallest of them.", TRIAL(least) },
     { "mean_s", "mean", "s", "Mean of them.", TRIAL(mean) },
     { "most_s", "max", "s", "Largest of them.", TRIAL(most) },
+    { "counts", "events", "",
+      "Mean of a sample of each event of `noise_events` that is counted, in their order; null: not known. Empty: fixed "
+      "time, or no events.",
+      FV_GET(FV_TYPE_REALS, get_counts) },
 };
 static const struct fv_relation trials = {
     .name = "noise_trials",
@@ -214,6 +226,74 @@ const struct fv_relation fv_measure_noise = {
     FV_COLUMNS(noise_columns),
     .base = the_measured,
     FV_ITEMS(struct fv_measurement, noise, noise_count),
+};
+
+/* ---- events ---- */
+
+static void get_event(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = ((const struct fv_measured_event *)row)->what.name;
+}
+
+static void get_refusal(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_measured_event *e = row;
+
+    v->text = e->refusal ? fv_perf_event_refusal(e->refusal, e->what.flags & FV_PERF_NO_KERNEL) : NULL;
+    v->null = !v->text;
+}
+
+static const void *event_at(void *subject, const void *parent, size_t i)
+{
+    return &((const struct fv_doctor *)subject)->measured->events[i];
+}
+
+static size_t count_events(void *subject, const void *parent)
+{
+    const struct fv_measurement *m = ((const struct fv_doctor *)subject)->measured;
+
+    return m ? m->event_count : 0;
+}
+
+static const struct fv_column_def event_columns[] = {
+    { "event", "event", "", "Name of the event, as --events has it.", FV_GET(FV_TYPE_TEXT, get_event) },
+    { "refused", "not counted", "", "Why it is not counted. Null: it is.", FV_GET(FV_TYPE_TEXT, get_refusal),
+      .flags = FV_NULLABLE },
+};
+const struct fv_relation fv_measure_events = {
+    .name = "noise_events",
+    .key = "noise_events",
+    .title = "Events of fixed work",
+    .doc = "Events of --events, which are counted in fixed work.",
+    FV_COLUMNS(event_columns),
+    .count = count_events,
+    .row = event_at,
+};
+
+#define COUNT(member) FV_FIELD(struct fv_noise_count, member)
+static const struct fv_column_def count_columns[] = {
+    { "phase", "others", "", "alone: one processor at a time. together: all at once.", FV_GET(FV_TYPE_TEXT, get_phase),
+      .argument = offsetof(struct fv_noise_count, together), .words = fv_noise_phases },
+    { "cpu", "processor", "id", "Number of the processor.", COUNT(cpu) },
+    { "event", "event", "", "Name of the event.", COUNT(event) },
+    { "samples", "samples", "", "Samples of fixed work in which it was counted all the time.", COUNT(samples) },
+    { "mean", "mean", "", "Mean of a sample.", COUNT(mean) },
+    { "least", "min", "", "Smallest count of a sample.", COUNT(least) },
+    { "most", "max", "", "Largest count of a sample.", COUNT(most) },
+    { "correlation", "with time", "",
+      "Correlation of the counts with the times of the samples, -1 to 1: near 1, slow samples have more of it. Null: "
+      "one "
+      "of the two never changes.",
+      COUNT(correlation), .flags = FV_NULLABLE },
+};
+const struct fv_relation fv_measure_counts = {
+    .name = "noise_counts",
+    .key = "noise_counts",
+    .title = "Events in fixed work",
+    .doc = "Events in fixed work on each processor, in the order of the measurement.",
+    FV_COLUMNS(count_columns),
+    .base = the_measured,
+    FV_ITEMS(struct fv_measurement, noise_counts, noise_count_count),
 };
 
 /* ---- detours ---- */

@@ -19,8 +19,10 @@ const char *fv_measure_period_name(struct fv_arena *arena, double period_ns, uin
 
 void fv_measurement_release(struct fv_measurement *m)
 {
-    void *const arrays[] = { m->noise,  m->points,    m->trials, m->detours, m->gaps, m->periods,
-                             m->caches, m->latencies, m->values, m->levels,  m->tlb,  m->bandwidths };
+    void *const arrays[] = {
+        m->noise,     m->points, m->trials, m->detours, m->gaps,       m->periods, m->caches,
+        m->latencies, m->values, m->levels, m->tlb,     m->bandwidths, m->counts,  m->noise_counts
+    };
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         free(arrays[i]);

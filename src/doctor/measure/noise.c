@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See noise.h. */
 #include "doctor/measure/noise.h"
+#include "doctor/measure/counts.h"
 #include "doctor/measure/kernel.h"
 
 #include <math.h>
@@ -69,6 +70,9 @@ struct job {
     double seconds;    /* of each test */
     double *values[2]; /* by test */
     size_t value_count[2], value_room;
+    struct fv_sample_counter counter;
+    size_t of_counts;
+    double *counts; /* of each sample of fixed work, as many as the counter has; its order */
     struct fv_gap *gaps;
     struct fv_gap_group *groups;
     size_t gap_count, group_count, gap_room; /* without room the watch ends early */
@@ -85,17 +89,26 @@ static uint64_t to_ticks(const struct job *j, double ns)
 
 static void fixed_work(struct job *j)
 {
-    uint64_t begin = fv_measure_ticks(&j->m->clock), end = begin + to_ticks(j, j->seconds * 1e9);
     size_t count = 0;
+
+    fv_counts_open(&j->counter, j->m);
+    uint64_t begin = fv_measure_ticks(&j->m->clock), end = begin + to_ticks(j, j->seconds * 1e9);
 
     while (begin < end && count < j->value_room && !fv_measure_stop) {
         work(j->m->steps);
         uint64_t now = fv_measure_ticks(&j->m->clock);
 
-        j->values[FV_NOISE_WORK][count++] = (double)(now - begin) * j->m->clock.tick_ns;
+        j->values[FV_NOISE_WORK][count] = (double)(now - begin) * j->m->clock.tick_ns;
+        if (j->counter.count) {
+            fv_counts_take(&j->counter, &j->counts[count * j->counter.count]);
+            now = fv_measure_ticks(&j->m->clock);
+        }
+        count++;
         begin = now;
     }
     j->value_count[FV_NOISE_WORK] = count;
+    j->of_counts = j->counter.count;
+    fv_counts_close(&j->counter);
 }
 
 /* Spells follow each other without a pause; those that are missed as a whole have no work. */
@@ -230,21 +243,88 @@ static void add_curve(struct fv_measurement *m, const double *sorted, struct fv_
     row->point_count = (uint32_t)m->point_count - row->first_point;
 }
 
-/* In their order, in parts of equally many: a ramp at the begin, a spell that is slow, single spikes. */
-static void add_trials(struct fv_measurement *m, const double *values, size_t count, struct fv_noise_row *row)
+/* Of an event in the samples from `first` on. */
+static double mean_count(const struct job *j, size_t event, size_t first, size_t end)
 {
-    size_t parts = count < TRIALS_KEPT ? count : TRIALS_KEPT;
+    double sum = 0;
+    size_t known = 0;
+
+    for (size_t k = first; k < end; k++)
+        if (!isnan(j->counts[k * j->of_counts + event])) {
+            sum += j->counts[k * j->of_counts + event];
+            known++;
+        }
+    return known ? sum / (double)known : NAN;
+}
+
+static void add_counts(struct fv_measurement *m, const struct job *j, struct fv_trials *of)
+{
+    of->first_count = (uint32_t)m->count_count;
+    of->counts = (uint32_t)j->of_counts;
+    for (size_t i = 0; i < j->of_counts; i++) {
+        FV_GROW(m->counts, m->count_room, m->count_count + 1);
+        m->counts[m->count_count++] = mean_count(j, i, of->first, of->first + of->count);
+    }
+}
+
+/* An event in all samples, and whether slow ones have more of it (Pearson). */
+static void add_noise_count(struct fv_measurement *m, const struct job *j, size_t event, const char *name)
+{
+    const double *times = j->values[FV_NOISE_WORK];
+    struct fv_noise_count of = {
+        .cpu = j->of.cpu, .together = j->of.together, .event = name, .least = INFINITY, .correlation = NAN
+    };
+    double time = 0, xx = 0, yy = 0, xy = 0;
+
+    for (size_t k = 0; k < j->value_count[FV_NOISE_WORK]; k++) {
+        double count = j->counts[k * j->of_counts + event];
+
+        if (isnan(count))
+            continue;
+        double n = (double)++of.samples, dx = times[k] - time, dy = count - of.mean;
+        time += dx / n;
+        of.mean += dy / n;
+        xx += dx * (times[k] - time);
+        yy += dy * (count - of.mean);
+        xy += dx * (count - of.mean);
+        of.least = fmin(of.least, count);
+        of.most = fmax(of.most, count);
+    }
+    if (!of.samples)
+        return;
+    if (xx > 0 && yy > 0)
+        of.correlation = xy / sqrt(xx * yy);
+    FV_GROW(m->noise_counts, m->noise_count_room, m->noise_count_count + 1);
+    m->noise_counts[m->noise_count_count++] = of;
+}
+
+static void add_noise_counts(struct fv_measurement *m, const struct job *j)
+{
+    size_t event = 0;
+
+    for (size_t i = 0; i < m->event_count && event < j->of_counts; i++)
+        if (!m->events[i].refusal)
+            add_noise_count(m, j, event++, m->events[i].what.name);
+}
+
+/* In their order, in parts of equally many: a ramp at the begin, a spell that is slow, single spikes. */
+static void add_trials(struct fv_measurement *m, const struct job *j, struct fv_noise_row *row)
+{
+    const double *values = j->values[row->test];
+    size_t count = j->value_count[row->test], parts = count < TRIALS_KEPT ? count : TRIALS_KEPT;
 
     row->first_trials = (uint32_t)m->trials_count;
     for (size_t i = 0; i < parts; i++) {
         size_t first = i * count / parts, end = (i + 1) * count / parts;
-        struct fv_trials of = { first, end - first, INFINITY, 0, 0 };
+        struct fv_trials of = { .first = first, .count = end - first, .least = INFINITY };
 
         for (size_t k = first; k < end; k++) {
             of.least = fmin(of.least, values[k]);
             of.most = fmax(of.most, values[k]);
             of.mean += values[k] / (double)of.count;
         }
+        if (row->test == FV_NOISE_WORK)
+            add_counts(m, j, &of);
         FV_GROW(m->trials, m->trials_room, m->trials_count + 1);
         m->trials[m->trials_count++] = of;
     }
@@ -255,7 +335,9 @@ static void add_noise(struct fv_measurement *m, struct job *j, enum fv_noise_tes
 {
     struct fv_noise_row row = { .cpu = j->of.cpu, .together = j->of.together, .test = test };
 
-    add_trials(m, j->values[test], j->value_count[test], &row); /* before they are sorted */
+    add_trials(m, j, &row); /* before they are sorted */
+    if (test == FV_NOISE_WORK)
+        add_noise_counts(m, j);
     fv_spread_of(j->values[test], j->value_count[test], &row.spread);
     if (!row.spread.count)
         return;
@@ -338,6 +420,7 @@ static void init_job(struct job *j, const struct fv_measurement *m, unsigned cpu
     j->gap_room = (size_t)fmin(2 * j->seconds * GAPS_A_SECOND + 1000, GAPS_MOST);
     for (int test = 0; test < 2; test++)
         j->values[test] = fv_xcalloc(j->value_room, sizeof(double));
+    j->counts = fv_xcalloc(j->value_room * fv_counts_known(m) + 1, sizeof(double));
     j->gaps = fv_xcalloc(j->gap_room, sizeof(*j->gaps));
     j->groups = fv_xcalloc(j->gap_room + 1, sizeof(*j->groups));
 }
@@ -346,6 +429,7 @@ static void release_job(struct job *j)
 {
     free(j->values[0]);
     free(j->values[1]);
+    free(j->counts);
     free(j->gaps);
     free(j->groups);
 }

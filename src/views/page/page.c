@@ -470,6 +470,11 @@ static int squeeze_to(struct tables *all, const struct page *page, const char *c
     return err;
 }
 
+static bool has_timeline(const struct fv_trace_excerpt *t)
+{
+    return t->call_count || t->sample_count || t->span_count;
+}
+
 static int put_blocks(const struct page *page, FILE *out)
 {
     struct tables first = { .subject = page->subject, .only = page->first },
@@ -481,7 +486,7 @@ static int put_blocks(const struct page *page, FILE *out)
     fv_relations_visit(page->relations, take_table, &first);
     fv_relations_visit(page->relations, take_table, &rest);
     int err = squeeze(&first, page, "first data", &a);
-    if (!err && page->traced && (page->traced->model->excerpt.call_count || page->traced->model->excerpt.sample_count))
+    if (!err && page->traced && has_timeline(&page->traced->model->excerpt))
         err = squeeze(NULL, page, "timeline", &timeline);
     own += a.bytes + timeline.bytes;
     if (!err)

@@ -116,36 +116,47 @@ struct row {
     uint32_t rank, thread;
     const struct fv_trace_call *calls;
     const struct fv_trace_sample *samples;
-    size_t call_count, sample_count;
+    const struct fv_trace_span *spans;
+    size_t call_count, sample_count, span_count;
 };
 
-static bool is_before(uint32_t rank, uint32_t thread, const struct row *row)
+/* How many items of one kind, from `at` on, are of the thread of the first of them; 0: it is not the row's. */
+#define OF_ROW(items, at, count, row)                                             \
+    ({                                                                            \
+        size_t of_ = 0;                                                           \
+        while ((at) + of_ < (count) && (items)[(at) + of_].rank == (row)->rank && \
+               (items)[(at) + of_].thread == (row)->thread)                       \
+            of_++;                                                                \
+        of_;                                                                      \
+    })
+
+/* The thread of an item comes before the row's? Then the row is its. */
+static void take_first(struct row *row, uint32_t rank, uint32_t thread)
 {
-    return rank != row->rank ? rank < row->rank : thread < row->thread;
+    if (rank < row->rank || (rank == row->rank && thread < row->thread)) {
+        row->rank = rank;
+        row->thread = thread;
+    }
 }
 
-/* The next one, behind `calls` and `samples` of the trace. False: there is none. */
-static bool next_row(const struct fv_trace_excerpt *t, size_t calls, size_t samples, struct row *row)
+/* The next one, behind `calls`, `samples` and `spans` of the trace. False: there is none. */
+static bool next_row(const struct fv_trace_excerpt *t, size_t calls, size_t samples, size_t spans, struct row *row)
 {
-    const struct fv_trace_call *c = calls < t->call_count ? &t->calls[calls] : NULL;
-    const struct fv_trace_sample *s = samples < t->sample_count ? &t->samples[samples] : NULL;
-
-    if (!c && !s)
-        return false;
-    *row = (struct row){ .calls = c, .samples = s };
-    row->rank = c ? c->rank : s->rank;
-    row->thread = c ? c->thread : s->thread;
-    if (s && is_before(s->rank, s->thread, row)) {
-        row->rank = s->rank;
-        row->thread = s->thread;
-    }
-    for (size_t left = t->call_count - calls;
-         row->call_count < left && c[row->call_count].rank == row->rank && c[row->call_count].thread == row->thread;)
-        row->call_count++;
-    for (size_t left = t->sample_count - samples; row->sample_count < left && s[row->sample_count].rank == row->rank &&
-                                                  s[row->sample_count].thread == row->thread;)
-        row->sample_count++;
-    return true;
+    *row = (struct row){ .rank = UINT32_MAX,
+                         .thread = UINT32_MAX,
+                         .calls = t->calls + calls,
+                         .samples = t->samples + samples,
+                         .spans = t->spans + spans };
+    if (calls < t->call_count)
+        take_first(row, t->calls[calls].rank, t->calls[calls].thread);
+    if (samples < t->sample_count)
+        take_first(row, t->samples[samples].rank, t->samples[samples].thread);
+    if (spans < t->span_count)
+        take_first(row, t->spans[spans].rank, t->spans[spans].thread);
+    row->call_count = OF_ROW(t->calls, calls, t->call_count, row);
+    row->sample_count = OF_ROW(t->samples, samples, t->sample_count, row);
+    row->span_count = OF_ROW(t->spans, spans, t->span_count, row);
+    return row->call_count || row->sample_count || row->span_count;
 }
 
 static void put_numbers(struct fv_json *out, const char *key, const void *items, size_t bytes, size_t count,
@@ -232,18 +243,84 @@ static void put_samples(struct paths *p, const struct row *row, struct fv_json *
     fv_json_end(out);
 }
 
+static int64_t span_duration(const void *span)
+{
+    return ns(((const struct fv_trace_span *)span)->duration_s);
+}
+static int64_t span_depth(const void *span)
+{
+    return ((const struct fv_trace_span *)span)->depth;
+}
+static int64_t span_bytes(const void *span)
+{
+    return (int64_t)((const struct fv_trace_span *)span)->bytes;
+}
+
+/* Numbers of names, -1: none. */
+static int64_t name_number(struct paths *p, const char *name)
+{
+    if (!name)
+        return -1;
+    return FV_INTERN_NAME(p->by_name, p->frames, p->frame_count, p->frame_room, &p->arena, name);
+}
+
+/* Spans of one layer. */
+static void put_lane(struct paths *p, const struct fv_trace_span *of, size_t count, struct fv_json *out)
+{
+    int64_t last = 0;
+
+    fv_json_object(out, NULL);
+    fv_json_unsigned(out, "layer", of->layer);
+    fv_json_array(out, "steps");
+    for (size_t i = 0; i < count; i++) {
+        fv_json_signed(out, NULL, ns(of[i].begin_s) - last);
+        last = ns(of[i].begin_s);
+    }
+    fv_json_end(out);
+    put_numbers(out, "durations", of, sizeof(*of), count, span_duration);
+    put_numbers(out, "depths", of, sizeof(*of), count, span_depth);
+    put_numbers(out, "bytes", of, sizeof(*of), count, span_bytes);
+    fv_json_array(out, "names");
+    for (size_t i = 0; i < count; i++)
+        fv_json_signed(out, NULL, name_number(p, of[i].name));
+    fv_json_end(out);
+    fv_json_array(out, "objects");
+    for (size_t i = 0; i < count; i++)
+        fv_json_signed(out, NULL, name_number(p, of[i].object));
+    fv_json_end(out);
+    fv_json_array(out, "paths");
+    for (size_t i = 0; i < count; i++)
+        fv_json_signed(out, NULL, of[i].node ? (int64_t)path_number(p, of[i].node) : -1);
+    fv_json_end(out);
+    fv_json_end(out);
+}
+
+static void put_lanes(struct paths *p, const struct row *row, struct fv_json *out)
+{
+    size_t count;
+
+    fv_json_array(out, "lanes");
+    for (size_t i = 0; i < row->span_count; i += count) {
+        for (count = 1; i + count < row->span_count && row->spans[i + count].layer == row->spans[i].layer;)
+            count++;
+        put_lane(p, row->spans + i, count, out);
+    }
+    fv_json_end(out);
+}
+
 static void put_rows(const struct fv_model *m, struct paths *paths, struct fv_json *out)
 {
     struct row row = { 0 };
 
     fv_json_array(out, "rows");
-    for (size_t calls = 0, samples = 0; next_row(&m->excerpt, calls, samples, &row);
-         calls += row.call_count, samples += row.sample_count) {
+    for (size_t calls = 0, samples = 0, spans = 0; next_row(&m->excerpt, calls, samples, spans, &row);
+         calls += row.call_count, samples += row.sample_count, spans += row.span_count) {
         fv_json_object(out, NULL);
         fv_json_signed(out, "rank", m->ranks[row.rank].world_rank);
         fv_json_unsigned(out, "thread", row.thread);
         put_calls(&row, out);
         put_samples(paths, &row, out);
+        put_lanes(paths, &row, out);
         fv_json_end(out);
     }
     fv_json_end(out);
@@ -310,6 +387,10 @@ bool fv_page_timeline_put(const struct fv_profile *profile, FILE *stream)
     fv_json_unsigned(out, "messages_left_out", t->messages_left_out);
     fv_json_unsigned(out, "unmatched", t->unmatched);
     fv_json_unsigned(out, "samples_left_out", t->samples_left_out);
+    fv_json_array(out, "spans_left_out");
+    for (unsigned layer = 0; layer < FV_TRACE_LAYERS; layer++)
+        fv_json_unsigned(out, NULL, t->spans_left_out[layer]);
+    fv_json_end(out);
     fv_json_unsigned(out, "waits_unknown", t->waits_unknown);
     fv_json_bool(out, "waits_cut", t->waits_cut);
     put_rows(profile->model, &paths, out);
