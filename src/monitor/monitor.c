@@ -120,7 +120,9 @@ static bool put_series(size_t i)
     static struct fv_chunk_header *chunk;
     const struct fv_watch *w = &monitor.watch;
     const struct fv_sensor_event *event = fv_watch_event(w, i);
-    size_t length = strlen(w->series[i].label), bytes = (sizeof(struct fv_sensor_series) + length + 8) & ~(size_t)7;
+    const char *about = fv_sensor_event_about(fv_watch_sensor(w, i), w->series[i].event);
+    size_t length = strlen(w->series[i].label), more = strlen(about) + 1,
+           bytes = (sizeof(struct fv_sensor_series) + length + 1 + more + 7) & ~(size_t)7;
 
     if ((!chunk || fv_chunk_room(chunk) < bytes) &&
         !(chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_SERIES, FV_NO_THREAD, 0,
@@ -136,6 +138,7 @@ static bool put_series(size_t i)
     out->label_bytes = (uint32_t)length;
     snprintf(out->unit, sizeof(out->unit), "%s", event->unit);
     memcpy(out->label, w->series[i].label, length + 1);
+    memcpy(out->label + length + 1, about, more);
     fv_chunk_commit(chunk, bytes);
     return true;
 }

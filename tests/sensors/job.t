@@ -117,6 +117,11 @@ def driven(tap, kind):
             list(found),
             ['net.rx_bytes', 'net.rx_bytes@eth1', 'vmstat.nr_free_pages', 'temperature.temp1_input'],
         )
+        equal(
+            'sentences',
+            [row['about'] for row in list(found.values())[:3]],
+            ['Bytes received.', 'Bytes received.', 'Free pages.'],
+        )
         equal('totals', [row['total'] for row in found.values()], [3500, 500, None, None])
         equal(
             'gauges',

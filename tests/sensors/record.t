@@ -133,6 +133,7 @@ def recorded(tap):
                 'event': 'rx_bytes',
                 'source': 'eth0',
                 'unit': 'bytes',
+                'about': 'Bytes received.',
                 'kind': 'counter',
             },
         )
@@ -145,6 +146,7 @@ def recorded(tap):
                 'event': 'MemTotal',
                 'source': None,
                 'unit': 'bytes',
+                'about': 'Memory that the kernel manages.',
                 'kind': 'gauge',
             },
         )

@@ -4,9 +4,11 @@
 what is found, sums and sources, rates in true time, gauges that fall, counters that wrap or begin anew, files that go
 away; wrong words; and on this machine itself."""
 import csv
+import fnmatch
 import io
 import json
 import os
+import re
 import signal
 import sys
 
@@ -85,13 +87,48 @@ def static(tap, root):
     with tap.test('the list'):
         out = stat(root, '--list').out
         for part in (
-            '  cpu.user  s/s\n',
+            '  cpu.user  s/s  Programs ran, in user mode.\n',
             '  @mlx5_0/1 @mlx5_2/1 @mlx5_10/1\n',
-            '  temperature.temp1_input  C  gauge\n',
+            '  temperature.temp1_input  C  gauge  Temperature of the sensor with this number.\n',
+            '  interrupts.0  /s  IO-APIC 2-edge timer\n',
+            '  interrupts.LOC  /s  Local timer interrupts\n',
+            '  nodemem.MemFree  bytes  gauge  Free memory.\n',
             '  @hwmon0 @hwmon1\n',
             'cxi: not on this machine ({}/sys/class/cxi/*/device/telemetry)'.format(root),
         ):
             check(part in out, '{} in {}', part, out)
+
+
+def described(tap):
+    """Names as kernels have them, from old ones to 6.18."""
+    files = dict(NODE)
+    for name in ('vmstat', 'meminfo'):
+        with open(os.path.join(harness.SOURCE, 'tests/sensors', name + '.names')) as f:
+            files['proc/' + name] = ''.join('{}: 1\n'.format(line.strip()) for line in f)
+    with tap.test('each event has a sentence'):
+        out = stat(tree(files), '--list').out
+        events = [line.split('  ') for line in out.splitlines() if line.startswith('  ') and '@' not in line]
+        check(len(events) > 270, '{} events', len(events))
+        bare = [e[1] for e in events if not e[-1].endswith('.') and not e[1].startswith('interrupts.')]
+        equal('without one', bare, [])
+        equal(
+            'help', harness.run([harness.FVMPI, 'run', '--sensors', 'help']).ended(0).out.splitlines()[0][:5], 'cpu: '
+        )
+    with tap.test('the glossary has all that the table reads by name'):
+        known = {}
+        for line in stat('', '--glossary').out.splitlines():
+            name, _, about = line.strip().partition(': ')
+            if not line.startswith(' '):
+                kind = name
+            else:
+                known[kind + '.' + name] = about
+        with open(os.path.join(harness.SOURCE, 'src/sensors/table.c')) as f:
+            text = f.read()
+        rows = re.findall(r'\{\s*"(\w+)",\s*"[^{]*?FILES\(([^)]*)\)', text)
+        check(len(rows) > 15, '{}', rows)
+        names = [kind + '.' + name for kind, files in rows for name in re.findall(r'"([^"]+)"', files)]
+        equal('without one', [n for n in names if not any(fnmatch.fnmatchcase(n, k) for k in known)], [])
+        check(all(about.endswith('.') for k, about in known.items()), '{}', known)
 
 
 def changed(tap, root):
@@ -283,8 +320,8 @@ def clients(tap):
         out = stat(root, '--list').out
         for part in (
             '  @/home @/data\n',
-            '  jobgroup.usage_usec  s/s\n',
-            '  lustre.read_bytes  bytes/s\n',
+            '  jobgroup.usage_usec  s/s  Processor time of all tasks of the group.\n',
+            '  lustre.read_bytes  bytes/s  Bytes that programs read.\n',
             '  @Esocket0\n',
         ):
             check(part in out, '{} in {}', part, out)
@@ -338,7 +375,7 @@ def devices(tap):
         check(faults > 0, 'no faults')
         close('half a MiB each', traffic / 524288, faults, 0.05 * faults)
         out = stat(root, '--list').out
-        check('memorytraffic.cas_count_read  bytes/s\n' in out and '_4' not in out, '{}', out)
+        check('memorytraffic.cas_count_read  bytes/s  ' in out and '_4' not in out, '{}', out)
 
 
 def wrong(tap, root):
@@ -396,6 +433,7 @@ def main():
     tap = harness.Tap()
     root = tree(NODE)
     static(tap, root)
+    described(tap)
     changed(tap, root)
     shares(tap)
     clients(tap)

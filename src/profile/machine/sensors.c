@@ -67,6 +67,14 @@ static bool read_process(struct gather *g)
     return true;
 }
 
+/* Files of older versions have zeros there, or nothing. */
+static const char *about_of(const struct fv_sensor_series *r)
+{
+    size_t at = sizeof(*r) + r->label_bytes + 1, room = at < r->bytes ? r->bytes - at : 0;
+
+    return memchr(r->label + r->label_bytes + 1, '\0', room) ? r->label + r->label_bytes + 1 : "";
+}
+
 static size_t read_series(struct gather *g)
 {
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_SENSOR_SERIES);
@@ -79,6 +87,7 @@ static size_t read_series(struct gather *g)
             (struct fv_machine_series){ .node = (uint32_t)(out->node_count - 1),
                                         .flags = r->flags,
                                         .label = fv_arena_string(&g->build->model->arena, r->label),
+                                        .about = fv_arena_string(&g->build->model->arena, about_of(r)),
                                         .unit = fv_arena_string(&g->build->model->arena, r->unit),
                                         .total = NAN,
                                         .mean = NAN,

@@ -32,6 +32,7 @@ struct fv_machine_series {
     uint32_t node;
     uint32_t flags;               /* enum fv_sensor_flags */
     const char *label, *unit;     /* unit: of what is counted */
+    const char *about;            /* what it counts, in a sentence; "": not known */
     uint64_t intervals;           /* that are known */
     double total, mean, min, max; /* total: of a counter, else NAN; all NAN without intervals */
 };

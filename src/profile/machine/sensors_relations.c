@@ -100,6 +100,8 @@ static const struct fv_column_def series_columns[] = {
     { "unit", "unit", "", "Unit of mean, least and most.", FV_GET(FV_TYPE_TEXT, get_unit) },
     SERIES("total", "in all", total, 0, "Increase of a counter from its first to its last sample. Null: a gauge."),
     { "kind", "kind", "", "counter or gauge.", FV_GET(FV_TYPE_TEXT, get_kind), .words = kinds },
+    { "about", "what it counts", "", "What the event counts, in a sentence. Empty: not known.",
+      FV_FIELD(struct fv_machine_series, about) },
     { "intervals", "intervals", "", "Number of intervals between samples that the values describe.",
       FV_FIELD(struct fv_machine_series, intervals) },
 };
