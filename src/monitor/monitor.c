@@ -252,6 +252,7 @@ static void obey(const struct fv_control_command *command)
         fv_watch_pace(&monitor.watch, command->interval_s, SHARE);
         break;
     case FV_CONTROL_ROTATE: fv_log("--sensors: rotate: only fvmpi record rotates files"); break;
+    case FV_CONTROL_RECORD: fv_log("--sensors: record: only fvmpi record begins another recording"); break;
     case FV_CONTROL_WRONG: fv_log("--sensors: %.100s: %s", command->text, command->why); break;
     }
 }
