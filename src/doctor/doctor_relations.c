@@ -200,18 +200,9 @@ static const struct fv_relation modules = {
 };
 
 const struct fv_relation *const fv_doctor_relations[] = {
-    &machine,
-    &fv_doctor_results,
-    &fv_doctor_services,
-    &modules,
-    &fv_doctor_processes,
-    &fv_measure_measurement,
-    &fv_measure_noise,
-    &fv_measure_detours,
-    &fv_measure_caches,
-    &fv_measure_latency,
-    &fv_measure_levels,
-    &fv_measure_tlb,
-    &fv_measure_bandwidth,
-    NULL,
+    &machine,           &fv_doctor_results,    &fv_doctor_services,
+    &modules,           &fv_doctor_processes,  &fv_measure_measurement,
+    &fv_measure_noise,  &fv_measure_detours,   &fv_measure_branches,
+    &fv_measure_caches, &fv_measure_latency,   &fv_measure_levels,
+    &fv_measure_tlb,    &fv_measure_bandwidth, NULL,
 };

@@ -3,6 +3,7 @@
 #include "doctor/measure/measure.h"
 #include "doctor/files.h"
 #include "doctor/looks.h"
+#include "doctor/measure/branches.h"
 #include "doctor/measure/kernel.h"
 #include "doctor/measure/memory.h"
 #include "doctor/measure/noise.h"
@@ -16,6 +17,7 @@
 #define PART_ALONE     0.33
 #define PART_TOGETHER  0.23
 #define PART_MEMORY    0.32
+#define PART_BRANCHES  0.02
 #define ALONE_LEAST_S  0.2 /* for one processor */
 #define LEAST_MEMORY_S 0.3
 
@@ -100,6 +102,8 @@ int fv_measure(struct fv_doctor *d, double seconds, const struct fv_cpus *only, 
     m->alone = fv_cpus_list(&m->alone_cpus, &d->arena);
     find_facts(d, m);
     measure_noise(d, m);
+    if (!fv_measure_stop)
+        fv_branches_measure(m, PART_BRANCHES * seconds);
     if (!fv_measure_stop)
         fv_memory_measure(
             d, m,
