@@ -327,6 +327,44 @@ def clients(tap):
             check(part in out, '{} in {}', part, out)
 
 
+def cray(tap):
+    """As the node's controller writes it: a number, its unit, and when it was read."""
+    at = 'sys/cray/pm_counters/'
+    root = tree(
+        {
+            at + 'energy': '1000 J 1700000000 us\n',
+            at + 'cpu_energy': '400 J 1700000000 us\n',
+            at + 'accel0_energy': '300 J\n',
+            at + 'power': '512 W 1700000000 us\n',
+            at + 'power_cap': '0 W\n',
+        }
+    )
+    with tap.test('counters of power of a Cray'):
+        equal(
+            'values',
+            {k: v for k, v in once(root, 'craypower', 'crayenergy.cpu_energy').items() if v is not None},
+            {'craypower.power': 512, 'craypower.power_cap': 0, 'crayenergy.cpu_energy': 0},
+        )
+        process = harness.start(
+            [harness.FVMPI, 'stat', '--csv', '-i', '0.02', 'crayenergy'], env={'FVMPI_SENSORS_ROOT': root}
+        )
+        lines = [process.stdout.readline().decode() for _ in range(3)]
+        write(root, at + 'energy', '1250 J 1700000900 us\n')
+        write(root, at + 'accel0_energy', '360 J\n')
+        lines += [process.stdout.readline().decode() for _ in range(8)]
+        os.kill(process.pid, signal.SIGINT)
+        harness.finish(process).ended(0)
+        samples = rows(''.join(lines))
+        times = [0] + [s['time_s'] for s in samples]
+        sums = {
+            k: sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None)
+            for k in samples[0]
+        }
+        close('energy', sums['crayenergy.energy'], 250, 0.1)
+        close('of an accelerator', sums['crayenergy.accel0_energy'], 60, 0.1)
+        equal('what is not there', samples[-1]['crayenergy.accel1_energy'], None)
+
+
 def devices(tap):
     """Software's device stands in for a memory controller's: its event is that of page faults, in units of half a
     MiB."""
@@ -345,21 +383,40 @@ def devices(tap):
         imc + 'events/data_reads': 'low=2,unknown=3\n',
         imc + 'events/cas_count_write': 'low\n',
         device.format('uncore_imc_4') + 'type': '77\n',
+        # Numbers of events that the kernel has no name for: 2 is that of page faults.
+        device.format('uncore_upi_0') + 'type': '1\n',
+        device.format('uncore_upi_0') + 'format/event': 'config:0-7\n',
+        device.format('uncore_upi_0') + 'format/umask': 'config2:0-7\n',
+        device.format('amd_df') + 'type': '1\n',
+        device.format('amd_df') + 'format/event': 'config2:0-7,32-35,59-60\n',
+        device.format('amd_df') + 'format/umask': 'config:0-7\n',
+        device.format('cxl_pmu_mem0.0') + 'type': '1\n',
+        device.format('cxl_pmu_mem0.0') + 'events/m2s_rwd_memwr': 'mask=0x2\n',
+        device.format('cxl_pmu_mem0.0') + 'format/mask': 'config:0-31\n',
     }
     root, pages = tree(files), 20000
+    with tap.test('numbers of AMD are not used where events have other bits'):
+        new = tree({**files, device.format('amd_df') + 'format/event': 'config2:0-7,32-37\n'})
+        check('xgmi: not on this machine' in stat(new, '--list').out, 'it is')
     with tap.test('devices of perf events'):
         cpu = min(os.sched_getaffinity(0))
         write(root, 'sys/devices/system/cpu/online', '{}\n'.format(cpu))
         write(root, imc + 'cpumask', '{}\n'.format(cpu))
-        names = ['perf.page-faults@cpu{}'.format(cpu), 'memorytraffic.cas_count_read@_3/cpu{}'.format(cpu)]
+        others = {'upi.data_sent': 64 / 9, 'xgmi.link3_data_sent': 32, 'cxl.m2s_rwd_memwr': 64}
+        names = ['perf.page-faults@cpu{}'.format(cpu), 'memorytraffic.cas_count_read@uncore_imc_3/cpu{}'.format(cpu)]
+        names += [
+            'upi.data_sent@*/cpu{}'.format(cpu),
+            'xgmi.link3_data_sent@cpu{}'.format(cpu),
+            'cxl.m2s_rwd_memwr@*/cpu{}'.format(cpu),
+        ]
         process = harness.start(
             [harness.FVMPI, 'stat', '--csv', '-i', '0.02', *names], env={'FVMPI_SENSORS_ROOT': root}
         )
         lines = [process.stdout.readline().decode() for _ in range(3)]
         if not lines[0]:
-            raise harness.Skip(
-                harness.finish(process).err.strip() + '; perf_event_open() for all programs is not allowed here?'
-            )
+            said = harness.finish(process).err.strip()
+            check('not permitted here' in said, '{}', said)
+            raise harness.Skip(said + '; perf_event_open() for all programs is not allowed here?')
         touch = 'import mmap, os; os.sched_setaffinity(0, [{}]); m = mmap.mmap(-1, {} * 4096); [m.__setitem__(i, 1) for i in range(0, len(m), mmap.PAGESIZE)]'.format(
             cpu, pages
         )
@@ -369,9 +426,13 @@ def devices(tap):
         harness.finish(process).ended(0)
         samples = rows(''.join(lines))
         times = [0] + [s['time_s'] for s in samples]
-        faults, traffic = (
-            sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None) for k in names
+        faults, traffic, *links = (
+            sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None)
+            for k in samples[0]
+            if not k.endswith('_s')
         )
+        for (name, each), sent in zip(others.items(), links):
+            close(name, sent, each * faults, 0.05 * each * faults)
         check(faults > 0, 'no faults')
         close('half a MiB each', traffic / 524288, faults, 0.05 * faults)
         out = stat(root, '--list').out
@@ -437,6 +498,7 @@ def main():
     changed(tap, root)
     shares(tap)
     clients(tap)
+    cray(tap)
     devices(tap)
     wrong(tap, tree(NODE))
     here(tap)
