@@ -365,6 +365,33 @@ def cray(tap):
         equal('what is not there', samples[-1]['crayenergy.accel1_energy'], None)
 
 
+def gpus(tap):
+    card = 'sys/class/drm/card{}/device/'
+    root = tree(
+        {
+            card.format(0) + 'gpu_busy_percent': '40\n',
+            card.format(0) + 'mem_info_vram_used': '1048576\n',
+            card.format(1) + 'gpu_busy_percent': '70\n',
+            card.format(1) + 'mem_info_vram_used': '2097152\n',
+            card.format(1) + 'mem_info_gtt_used': '4096\n',
+        }
+    )
+    with tap.test('GPUs of AMD'):
+        equal(
+            'values',
+            {k: v for k, v in once(root, '--per-source', 'amdgpu').items() if v is not None},
+            {
+                'amdgpu.gpu_busy_percent@card0': 40,
+                'amdgpu.gpu_busy_percent@card1': 70,
+                'amdgpu.mem_info_vram_used@card0': 1 << 20,
+                'amdgpu.mem_info_vram_used@card1': 2 << 20,
+                'amdgpu.mem_info_gtt_used@card1': 4096,
+            },
+        )
+        equal('together', once(root, 'amdgpu.mem_info_vram_used'), {'amdgpu.mem_info_vram_used': 3 << 20})
+        check('  amdgpu.gpu_busy_percent  %  gauge  How busy' in stat(root, '--list').out, 'no unit')
+
+
 def devices(tap):
     """Software's device stands in for a memory controller's: its event is that of page faults, in units of half a
     MiB."""
@@ -499,6 +526,7 @@ def main():
     shares(tap)
     clients(tap)
     cray(tap)
+    gpus(tap)
     devices(tap)
     wrong(tap, tree(NODE))
     here(tap)

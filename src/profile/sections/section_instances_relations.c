@@ -53,7 +53,7 @@ static const struct fv_column_def warm_columns[] = {
     WARM("thread_count", "threads", "", of_threads, 0,
          "Threads of which at least 10 instances were recorded one by one."),
     WARM("warm_up_count", "warm up", "", threads, FV_BLANK,
-         "Of them, threads with warm-up: their first instances took longer than any of the second half."),
+         "Threads with warm-up: their first instances took longer than any of the second half."),
     WARM("instance_count", "first ones", "", instances, FV_BLANK, "These first instances, of all these threads."),
     WARM("warm_up_s", "first", "s", first_s, FV_NULLABLE, "Mean time of these first instances. Null: none."),
     WARM("steady_s", "later", "s", steady_s, FV_NULLABLE,
