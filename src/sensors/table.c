@@ -61,10 +61,10 @@ const struct fv_sensor_kind fv_sensor_kinds[] = {
       "sys/cray/pm_counters",
       FILES("power", "cpu_power", "memory_power", "accel0_power", "accel1_power", "accel2_power", "accel3_power",
         "power_cap"), "W", 1, true, false, NULL, 10 },
-    { "amdgpu", "GPUs of AMD: how busy they and their memory are, and memory in use (amdgpu)", &fv_form_files,
-      "sys/class/drm/card*/device",
-      FILES("gpu_busy_percent", "mem_busy_percent", "mem_info_vram_used", "mem_info_gtt_used"), "", 1, true, false, NULL,
-      10 },
+    { "amdgpu", "GPUs of AMD: how busy they and their memory are (amdgpu)", &fv_form_files,
+      "sys/class/drm/card*/device", FILES("gpu_busy_percent", "mem_busy_percent"), "%", 1, true, true, NULL, 10 },
+    { "amdgpumemory", "memory of GPUs of AMD in use (amdgpu)", &fv_form_files, "sys/class/drm/card*/device",
+      FILES("mem_info_vram_used", "mem_info_gtt_used"), "bytes", 1, true, false, NULL, 10 },
     { "frequency", "clock of each processor", &fv_form_files, "sys/devices/system/cpu/cpu*/cpufreq",
       FILES("scaling_cur_freq"), "Hz", 1000, true, true, NULL, 10 },
     { "idle", "time of each processor in each idle state; deep ones take long to leave", &fv_form_files,
@@ -145,8 +145,7 @@ void fv_sensor_unit(const char *name, const char **unit, double *scale)
         double scale;
     } units[] = { { "_bytes", "bytes", 1 },        { "_octets", "bytes", 1 },    { "port_xmit_data", "bytes", 4 },
                   { "port_rcv_data", "bytes", 4 }, { "_sectors", "bytes", 512 }, { "_ms", "s", 1e-3 },
-                  { "_usec", "s", 1e-6 },          { "_percent", "%", 1 },       { "_vram_used", "bytes", 1 },
-                  { "_gtt_used", "bytes", 1 } };
+                  { "_usec", "s", 1e-6 } };
     size_t length = strlen(name);
 
     for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {

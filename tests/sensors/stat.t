@@ -379,16 +379,20 @@ def gpus(tap):
     with tap.test('GPUs of AMD'):
         equal(
             'values',
-            {k: v for k, v in once(root, '--per-source', 'amdgpu').items() if v is not None},
+            {k: v for k, v in once(root, '--per-source', 'amdgpu', 'amdgpumemory').items() if v is not None},
             {
                 'amdgpu.gpu_busy_percent@card0': 40,
                 'amdgpu.gpu_busy_percent@card1': 70,
-                'amdgpu.mem_info_vram_used@card0': 1 << 20,
-                'amdgpu.mem_info_vram_used@card1': 2 << 20,
-                'amdgpu.mem_info_gtt_used@card1': 4096,
+                'amdgpumemory.mem_info_vram_used@card0': 1 << 20,
+                'amdgpumemory.mem_info_vram_used@card1': 2 << 20,
+                'amdgpumemory.mem_info_gtt_used@card1': 4096,
             },
         )
-        equal('together', once(root, 'amdgpu.mem_info_vram_used'), {'amdgpu.mem_info_vram_used': 3 << 20})
+        equal(
+            'together',
+            once(root, 'amdgpu.gpu_busy_percent', 'amdgpumemory.mem_info_vram_used'),
+            {'amdgpu.gpu_busy_percent': 55, 'amdgpumemory.mem_info_vram_used': 3 << 20},
+        )
         check('  amdgpu.gpu_busy_percent  %  gauge  How busy' in stat(root, '--list').out, 'no unit')
 
 
