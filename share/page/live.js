@@ -506,7 +506,7 @@ function eventsOfRecording(recording) {
 
     found.set(series.sensor, sensor);
     if (!sensor.events.some(event => event.name === series.event))
-      sensor.events.push({ name: series.event, unit: series.unit, kind: series.kind });
+      sensor.events.push({ name: series.event, unit: series.unit, kind: series.kind, about: series.about || "" });
   });
   return [...found.values()];
 }
@@ -526,7 +526,9 @@ function showEvents() {
   const found = all
     .flatMap(sensor => sensor.events.map(event => ({ sensor, event, name: sensor.name + "." + event.name })))
     .filter(({ sensor, event, name }) =>
-      words.every(word => (name + " " + sensor.about + " " + event.unit).toLowerCase().includes(word)),
+      words.every(word =>
+        (name + " " + sensor.about + " " + (event.about || "") + " " + event.unit).toLowerCase().includes(word),
+      ),
     );
 
   byId("found").textContent =
@@ -541,6 +543,7 @@ function showEvents() {
         null,
         make("label", null, box, " " + name),
         make("small", null, [event.unit, event.kind].filter(Boolean).join(", ")),
+        event.about ? make("small", null, event.about) : null,
         !state.file && sensor.sources.length > 1
           ? make(
               "button",

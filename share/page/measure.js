@@ -423,6 +423,33 @@ function table(id, heads, rows) {
 const above = value =>
   value === null ? "" : (Math.abs(value) < 1000 ? Number(value.toPrecision(3)) : Math.round(value)) + " %";
 
+function branches(data) {
+  const rows = data.branches,
+    cost = data.measurement.misprediction_s;
+
+  return rows.length
+    ? section(
+        "branches",
+        "Branches",
+        "a loop with one branch, on the first processor" +
+          (cost === null ? "" : "; a wrongly predicted branch costs " + seconds(Math.max(cost, 0))),
+        table(
+          "branches",
+          ["directions", "samples", "mode", "p50", "p99", "max", "max %"],
+          rows.map(row => [
+            row.pattern,
+            count(row.samples),
+            seconds(row.mode_s),
+            seconds(row.p50_s),
+            row.p99_s === null ? "" : seconds(row.p99_s),
+            seconds(row.max_s),
+            above(row.max_percent),
+          ]),
+        ),
+      )
+    : null;
+}
+
 function latency(data) {
   const rows = data.memory_latency;
 
@@ -544,7 +571,7 @@ function start() {
   document.getElementById("conditions").replaceChildren(...conditions(data).flatMap(line => [line, make("br")]));
   document
     .getElementById("measured")
-    .append(...[noise, detours, latency, pages, bandwidth].map(part => part(data)).filter(Boolean));
+    .append(...[noise, detours, branches, latency, pages, bandwidth].map(part => part(data)).filter(Boolean));
 }
 
 /* When all scripts have run. */

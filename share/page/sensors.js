@@ -101,6 +101,7 @@ function sensorLine(sensor, points, span, labels) {
     "figure",
     { class: "sensor" },
     make("figcaption", null, make("b", null, sensor.event), " " + sensor.unit + ", mean " + brief(sensor.mean), under),
+    sensor.about ? make("p", { class: "note" }, sensor.about) : null,
     picture,
   );
 }

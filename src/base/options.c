@@ -437,7 +437,7 @@ const struct fv_option fv_option_table[] = {
       .parse = parse_memory, .offset = FIELD(memory) },
     { .variable = "FVMPI_SENSORS", .flag = "--sensors", .argument = "LIST", .value = "",
       .help = "read sensors of the machine while the job runs, by one thread on each node. LIST has names as for "
-              "`fvmpi stat`, separated by commas. `default` means the usual ones",
+              "`fvmpi stat`, separated by commas. `default` means the usual ones, `help` lists all",
       .parse = parse_sensors, .offset = FIELD(sensors) },
     { .variable = "FVMPI_SENSORS_HZ", .flag = "--sensors-hz", .argument = "N", .value = "10",
       .help = "sampling rate in Hz. Slow-changing or expensive sensors are read less often",

@@ -78,6 +78,26 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+size_t fv_service_name(const char *cgroup, const char **name)
+{
+    static const char end[] = ".service";
+    size_t found = 0;
+
+    for (const char *at = cgroup; *at;) {
+        size_t length = strcspn(at, "/\n");
+
+        if (length >= sizeof(end) && !memcmp(at + length - (sizeof(end) - 1), end, sizeof(end) - 1)) {
+            *name = at;
+            found = length - (sizeof(end) - 1);
+        }
+        at += length;
+        if (found && *at != '/') /* of the first line that has one */
+            break;
+        at += *at != '\0';
+    }
+    return found;
+}
+
 bool fv_boot_id(uint8_t out[16])
 {
     char text[64];

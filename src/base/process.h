@@ -22,6 +22,10 @@ bool fv_process_read(pid_t pid, struct fv_process *out);
 /* Does the process that got this number at that time still run? Numbers are used again. */
 bool fv_process_runs(pid_t pid, uint64_t start);
 
+/* The service of systemd that a process is of, by its /proc/PID/cgroup: "0::/system.slice/cron.service" is of "cron".
+ * The name's length, and where it stands in the text; 0: it is of none. The innermost service counts. */
+size_t fv_service_name(const char *cgroup, const char **name);
+
 /* Of this boot of this host's kernel; false, and zeros: unknown. */
 bool fv_boot_id(uint8_t out[16]);
 

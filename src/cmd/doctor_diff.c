@@ -22,6 +22,7 @@ static const struct compared {
 } compared[] = {
     { "noise", { "test", "phase", "cpu" }, { "mode_s", "p99_percent", "max_percent" }, false },
     { "detours", { "phase", "cpu" }, { "gaps_per_second", "lost_share", "p99_s", "max_s" }, false },
+    { "branches", { "pattern" }, { "mode_s" }, false },
     { "memory_latency", { "bytes" }, { "mode_s", "p99_percent" }, false },
     { "memory_tlb", { "pages" }, { "paged_s" }, false },
     { "memory_bandwidth", { "kernel", "processors" }, { "bytes_per_s" }, true },

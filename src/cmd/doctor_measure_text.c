@@ -118,6 +118,35 @@ static void put_periods(const struct fv_page *p, struct fv_doctor *d, const stru
     fv_sheet_release(&sheet);
 }
 
+/* Trials in their order show it. */
+static void put_ramps(const struct fv_page *p, const struct fv_measurement *m)
+{
+    char length[FV_WORD];
+
+    for (size_t i = 0; i < m->noise_count; i++) {
+        const struct fv_noise_row *r = &m->noise[i];
+        const struct fv_ramp ramp = fv_trials_ramp(m->trials + r->first_trials, r->trials_count);
+
+        if (ramp.samples)
+            fv_page_item(
+                p, FV_YELLOW, 0,
+                "ramp-up on processor %u (%s, %s): the first %llu samples (%s) took longer, at first by %.3g %%; "
+                "warm up for longer than that before you measure",
+                r->cpu, fv_noise_tests[r->test], fv_noise_phases[r->together], (unsigned long long)ramp.samples,
+                fv_words_seconds(ramp.length * 1e-9, length), 100 * ramp.above_share);
+    }
+}
+
+static void put_branches(const struct fv_page *p, struct fv_doctor *d, const struct fv_measurement *m)
+{
+    const double ns = fv_misprediction_ns(m);
+    char cost[FV_WORD];
+
+    put_rows(p, d, &fv_measure_branches, NULL, "a loop with one branch, on the first processor");
+    if (isfinite(ns))
+        fv_page_item(p, FV_PLAIN, 0, "a wrongly predicted branch costs %s", fv_words_seconds(fmax(ns, 0) * 1e-9, cost));
+}
+
 static void put_left_out(const struct fv_page *p, const struct fv_measurement *m)
 {
     const char *what = m->bandwidth_count ? "on all processors together" : "at all", *why = m->bandwidth_left_out;
@@ -175,8 +204,10 @@ void fv_doctor_print_measurement(const struct fv_page *p, struct fv_doctor *d)
     put_conditions(p, m);
     put_rows(p, d, &fv_measure_noise, noise_badness, "percent above the mode (half-sample mode)");
     put_rows(p, d, &fv_measure_counts, counts_badness, "counts of a sample; correlation with its time");
+    put_ramps(p, m);
     put_rows(p, d, &fv_measure_detours, detours_badness,
              "gaps of a loop that only reads the clock; then the causes, as shares of the lost time");
     put_periods(p, d, m);
+    put_branches(p, d, m);
     put_memory(p, d, m);
 }

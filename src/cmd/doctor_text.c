@@ -97,6 +97,22 @@ static void put_processes(const struct fv_page *p, struct fv_doctor *d)
     fv_sheet_release(&sheet);
 }
 
+/* Those that may disturb have most of it: a table of its head. */
+static void put_services(const struct fv_page *p, struct fv_doctor *d)
+{
+    struct fv_sheet sheet;
+
+    fv_sheet_init(&sheet, p, &fv_doctor_services, NULL, d);
+    for (size_t i = 0; i < d->service_count; i++)
+        fv_sheet_add(&sheet, NULL, &d->services[i], d->services[i].task ? FV_YELLOW : FV_PLAIN);
+    if (sheet.all_rows) {
+        fv_page_heading(p, "Services", "of a processor: CPU time over the time since the service began");
+        fv_sheet_print(&sheet);
+        fv_sheet_cut(&sheet, "service", "");
+    }
+    fv_sheet_release(&sheet);
+}
+
 int fv_doctor_print(struct fv_doctor *d, bool all, const struct fv_text_options *options, FILE *out)
 {
     const struct fv_page page = fv_text_page(options, out);
@@ -112,6 +128,7 @@ int fv_doctor_print(struct fv_doctor *d, bool all, const struct fv_text_options 
         put_names(&page, d, FV_DOCTOR_NOTE);
         put_names(&page, d, FV_DOCTOR_GOOD);
     }
+    put_services(&page, d);
     put_processes(&page, d);
     fv_doctor_print_measurement(&page, d);
     return fflush(out) || ferror(out) ? -FV_EIO : 0;

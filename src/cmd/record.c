@@ -41,7 +41,9 @@ static const char usage[] =
     "      --rotate SIZE     continue in FILE.0002, FILE.0003 ... when a file has this size, such as 64M\n"
     "      --keep N          keep only the last N of these files (default: all)\n"
     "      --control PATH    make a FIFO (in a directory: PATH/" FV_CONTROL_NAME ") that takes one command per line:\n"
-    "                        label TEXT, pause, resume, interval S, rotate. `fvmpi label TEXT PATH` writes to it.\n"
+    "                        label TEXT, pause, resume, interval S, rotate, record FILE (end this recording, and "
+    "begin\n"
+    "                        another one). `fvmpi label TEXT PATH` writes labels.\n"
     "                        COMMAND gets its name in FVMPI_CONTROL\n"
     "  -q, --quiet           do not say at the end what was recorded\n"
     "  -h, --help            print this help\n"
@@ -63,6 +65,7 @@ struct record {
     struct fv_recording file;
     struct fv_control control;
     struct fv_recording_end end; /* reason NULL: it goes on */
+    double cpu_before_s;         /* as this recording began */
     size_t wrong;                /* commands */
     bool is_paused;
     int64_t interval_ns, next_ns, last_ns; /* when the next sample is due, and the last one was */
@@ -149,6 +152,74 @@ static void pace(struct record *r)
     fv_watch_pace(&r->watch, r->interval_s, r->budget);
 }
 
+/* ---- the end of a recording ---- */
+
+static double cpu_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Not ru_maxrss, which is at least that of who started us. */
+static uint64_t peak_bytes(void)
+{
+    static const char key[] = "VmHWM:";
+    char text[4096];
+    const char *found = fv_file_read("/proc/self/status", text, sizeof(text)) > 0 ? strstr(text, key) : NULL;
+
+    return found ? strtoull(found + strlen(key), NULL, 10) * 1024 : 0;
+}
+
+static void say_end(const struct record *r, double seconds)
+{
+    struct fv_recording_names there;
+
+    if (r->is_quiet || r->file.has_failed)
+        return;
+    fv_recording_names(&r->file, &there);
+    fv_log("record: %zu sample%s%s in %s%s%s, %zu late, %.2g %% of a processor; %s prints %s", r->end.samples,
+           fv_words_s(r->end.samples), there.are_some_gone ? ", of which the last are" : "", there.first,
+           *there.last ? " to " : "", there.last, r->end.late, 100 * r->end.cpu_s / fmax(seconds, 1e-3),
+           FV_COMMAND("fvmpi", "stat", "--from", there.first), there.are_some_gone ? "what is left" : "them");
+}
+
+static void end_recording(struct record *r)
+{
+    int64_t now;
+
+    sample_rest(r);
+    now = now_ns();
+    r->end.cpu_s = cpu_s() - r->cpu_before_s;
+    r->end.memory_bytes = peak_bytes();
+    if (!r->file.has_failed)
+        fv_recording_end(&r->file, now, &r->end);
+    say_end(r, 1e-9 * (double)(now - r->file.start_ns));
+}
+
+/* With what both have in common. Where it cannot begin, the present one goes on. */
+static void begin_another(struct record *r, const char *path)
+{
+    struct fv_recording next = { .watch = &r->watch,
+                                 .command = r->command,
+                                 .interval_s = r->interval_s,
+                                 .rotate_bytes = r->file.rotate_bytes,
+                                 .keep = r->file.keep,
+                                 .fd = -1 };
+
+    if (fv_recording_open(&next, path))
+        return;
+    r->end.reason = "record";
+    end_recording(r);
+    fv_recording_close(&r->file);
+    r->file = next;
+    r->end = (struct fv_recording_end){ .reason = NULL };
+    r->cpu_before_s = cpu_s();
+    r->is_paused = false;
+    begin(r);
+}
+
 /* ---- control ---- */
 
 static void say_wrong(struct record *r, const char *what, const char *why)
@@ -170,6 +241,7 @@ static void obey(struct record *r, const struct fv_control_command *command)
     case FV_CONTROL_WRONG: say_wrong(r, command->text, command->why); break;
     case FV_CONTROL_LABEL: fv_recording_label(&r->file, now, command->text); break;
     case FV_CONTROL_ROTATE: fv_recording_rotate(&r->file); break;
+    case FV_CONTROL_RECORD: begin_another(r, command->text); break;
     case FV_CONTROL_INTERVAL:
         r->interval_s = command->interval_s;
         pace(r);
@@ -283,57 +355,20 @@ static void go_on(struct record *r)
 
 /* ---- begin and end ---- */
 
-static void say_end(const struct record *r, double seconds)
+static void finish(struct record *r)
 {
-    struct fv_recording_names there;
+    const char *reason = r->end.reason;
 
-    if (r->is_quiet || r->file.has_failed)
-        return;
-    fv_recording_names(&r->file, &there);
-    fv_log("record: %zu sample%s%s in %s%s%s, %zu late, %.2g %% of a processor; %s prints %s", r->end.samples,
-           fv_words_s(r->end.samples), there.are_some_gone ? ", of which the last are" : "", there.first,
-           *there.last ? " to " : "", there.last, r->end.late, 100 * r->end.cpu_s / fmax(seconds, 1e-3),
-           FV_COMMAND("fvmpi", "stat", "--from", there.first), there.are_some_gone ? "what is left" : "them");
-}
-
-static double cpu_s(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Not ru_maxrss, which is at least that of who started us. */
-static uint64_t peak_bytes(void)
-{
-    static const char key[] = "VmHWM:";
-    char text[4096];
-    const char *found = fv_file_read("/proc/self/status", text, sizeof(text)) > 0 ? strstr(text, key) : NULL;
-
-    return found ? strtoull(found + strlen(key), NULL, 10) * 1024 : 0;
-}
-
-static void finish(struct record *r, double cpu_before_s)
-{
-    int64_t now;
-
-    take_last_commands(r);
-    sample_rest(r);
-    now = now_ns();
-    r->end.cpu_s = cpu_s() - cpu_before_s;
-    r->end.memory_bytes = peak_bytes();
-    if (!r->file.has_failed)
-        fv_recording_end(&r->file, now, &r->end);
+    take_last_commands(r); /* which may begin another recording */
+    r->end.reason = reason;
     fv_control_close(&r->control); /* nobody reads it any more */
-    say_end(r, 1e-9 * (double)(now - r->file.start_ns));
+    end_recording(r);
 }
 
 /* The exit status. The first sample is before the command begins. */
 static int record(struct record *r)
 {
-    double cpu_before_s = cpu_s();
-
+    r->cpu_before_s = cpu_s();
     begin(r);
     if (r->command && (r->child = fv_spawn_begin(r->command, NULL)) < 0) {
         r->child = 0;
@@ -342,7 +377,7 @@ static int record(struct record *r)
     }
     take_signals(r);
     go_on(r);
-    finish(r, cpu_before_s);
+    finish(r);
     sigprocmask(SIG_SETMASK, &r->mask, NULL);
     if (r->child)
         fv_spawn_ended(r->child, true, &r->status, NULL);

@@ -23,6 +23,7 @@
 #include "cmd/sigtrap.h"
 #include "cmd/stage.h"
 #include "cmd/new_experiments.h"
+#include "cmd/stat_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -720,9 +721,8 @@ static int run_command(struct run *run)
     if (status)
         return status;
     check_launcher(run);
-    if (encode_events(run) || encode_counters(run) || find_left_out(run))
-        return FV_EXIT_USAGE;
-    if (!pin(run) || (is_aslr_off(run) && !fv_aslr_off(run->launcher)))
+    if (encode_events(run) || encode_counters(run) || find_left_out(run) || !pin(run) ||
+        (is_aslr_off(run) && !fv_aslr_off(run->launcher)))
         return FV_EXIT_USAGE;
     if (prepare(run))
         return FV_EXIT_FAILED;
@@ -770,6 +770,8 @@ int fv_cmd_run(int argc, char **argv)
         fv_config_print(&run.config);
     } else if (!strcmp(fv_config_get(&run.config, "--counters"), "help")) {
         fv_counters_help();
+    } else if (!strcmp(fv_config_get(&run.config, "--sensors"), "help")) {
+        fv_stat_list();
     } else if (rest >= argc) {
         fv_log("run: no program given; as in: mpiexec -n 4 fvmpi run ./app");
         status = FV_EXIT_USAGE;

@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/columns.h"
 #include "cmd/output.h"
+#include "cmd/stat_list.h"
 #include "cmd/stat_recording.h"
 #include "cmd/watching.h"
 #include "sensors/watch.h"
@@ -35,8 +36,10 @@ static const char usage[] =
     "      --from FILE   print a file of `fvmpi record`, with its labels and pauses (in CSV: the last column, "
     "`label`)\n"
     "      --summary     with --from: mean, minimum, median, 99th percentile and maximum of each series\n"
-    "  -l, --list        list this machine's events with their units, the cost of reading each sensor, and missing "
-    "sensors\n"
+    "  -l, --list        list this machine's events with their units and what they count, the cost of reading each "
+    "sensor,\n"
+    "                    and missing sensors\n"
+    "      --glossary    explain the events of all sensors, also of those that this machine does not have\n"
     "  -h, --help        print this help\n"
     "\n"
     "An unknown value is `-`, in CSV empty. FVMPI_SENSORS_ROOT: directory that contains /proc and /sys.\n"
@@ -156,34 +159,9 @@ static int sample_columns(struct stat_run *s)
     return status;
 }
 
-static void list_sensor(const struct fv_sensor *sensor)
-{
-    printf("%s: %s. %zu source%s, %.3g us to read\n", sensor->kind->name, sensor->kind->about, sensor->source_count,
-           sensor->source_count == 1 ? "" : "s", 1e6 * sensor->cost_s);
-    for (size_t k = 0; k < sensor->source_count && *sensor->sources[k]; k++)
-        printf("%s@%s%s", k ? " " : "  ", sensor->sources[k], k + 1 == sensor->source_count ? "\n" : "");
-    for (size_t e = 0; e < sensor->event_count; e++)
-        printf("  %s.%s%s%s%s\n", sensor->kind->name, sensor->events[e].name, *sensor->events[e].unit ? "  " : "",
-               sensor->events[e].unit,
-               sensor->events[e].is_gauge ? "  gauge"
-               : *sensor->events[e].unit  ? "/s"
-                                          : "  /s");
-}
-
-static int list(struct stat_run *s)
-{
-    fv_watch_open_all(&s->watch);
-    for (size_t i = 0; i < s->watch.sensor_count; i++)
-        list_sensor(&s->watch.sensors[i].sensor);
-    for (const struct fv_sensor_kind *k = fv_sensor_kinds; k->name; k++)
-        if (!fv_watch_has(&s->watch, k))
-            printf("%s: not on this machine (%s/%s)\n", k->name, fv_sensors_root(), k->path);
-    return FV_EXIT_OK;
-}
-
 /* ---- the command ---- */
 
-enum { OPT_PER_SOURCE = 256, OPT_SHARE, OPT_CSV, OPT_FROM, OPT_SUMMARY };
+enum { OPT_PER_SOURCE = 256, OPT_SHARE, OPT_CSV, OPT_FROM, OPT_SUMMARY, OPT_GLOSSARY };
 
 static int take_option(void *options, int option)
 {
@@ -200,6 +178,7 @@ static int take_option(void *options, int option)
     case OPT_CSV: s->csv = true; return FV_GO_ON;
     case OPT_FROM: s->from = optarg; return FV_GO_ON;
     case OPT_SUMMARY: s->summary = true; return FV_GO_ON;
+    case OPT_GLOSSARY: fv_stat_glossary(); return FV_EXIT_OK;
     case 'h': fputs(usage, stdout); return FV_EXIT_OK;
     default: return FV_UNKNOWN_OPTION;
     }
@@ -225,6 +204,7 @@ int fv_cmd_stat(int argc, char **argv)
         { "from", required_argument, NULL, OPT_FROM },
         { "summary", no_argument, NULL, OPT_SUMMARY },
         { "list", no_argument, NULL, 'l' },
+        { "glossary", no_argument, NULL, OPT_GLOSSARY },
         { "help", no_argument, NULL, 'h' },
         { 0 },
     };
@@ -239,7 +219,11 @@ int fv_cmd_stat(int argc, char **argv)
         return print_recorded(&s);
     if (s.summary)
         return wrong("--summary", "it goes with a recording: --from FILE");
-    status = s.list ? list(&s) : fv_watching_choose(&s.watch, &s.operands, s.per_source, "fvmpi stat");
+    if (s.list) {
+        fv_stat_list();
+        return FV_EXIT_OK;
+    }
+    status = fv_watching_choose(&s.watch, &s.operands, s.per_source, "fvmpi stat");
     if (status == FV_GO_ON)
         status = sample_columns(&s);
     fv_watch_close(&s.watch);

@@ -46,6 +46,8 @@ void fv_doctor_release(struct fv_doctor *d)
     free(d->writes);
     free(d->processes);
     free(d->threads);
+    free(d->services);
+    free(d->modules);
     fv_string_release(&d->text);
     fv_arena_release(&d->arena);
     *d = (struct fv_doctor){ 0 };

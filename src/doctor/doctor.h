@@ -68,6 +68,18 @@ struct fv_doctor_process {
     struct fv_cpus cpus; /* of its threads that count */
 };
 
+/* A service of the system; its processes by their control group. */
+struct fv_doctor_service {
+    const char *name, *task; /* task: what it is known to do from time to time; NULL: nothing is known */
+    size_t processes;
+    double cpu_s, since_s, share; /* with children that ended; since boot; of a processor since then, NAN: not known */
+};
+struct fv_doctor_module {
+    const char *name, *effect; /* effect: how it is known to disturb; NULL: nothing is known */
+    uint64_t bytes;
+    uint32_t users;
+};
+
 struct fv_measurement; /* measure/measure.h */
 struct fv_doctor {
     const char *host, *kernel, *processors; /* kernel, processors: NULL: not known */
@@ -82,6 +94,10 @@ struct fv_doctor {
     size_t process_count, process_room;
     struct fv_doctor_thread *threads;
     size_t thread_count, thread_room;
+    struct fv_doctor_service *services; /* that the check saw; most CPU time first */
+    size_t service_count, service_room;
+    struct fv_doctor_module *modules; /* as the kernel lists them */
+    size_t module_count, module_room;
     size_t not_seen; /* ranks of this node that the launcher tells of, but which could not be found */
     struct fv_arena arena;
     struct fv_string text;           /* of the file that was read last */

@@ -156,15 +156,61 @@ const struct fv_relation fv_doctor_processes = {
     FV_ITEMS(struct fv_doctor, processes, process_count),
 };
 
+/* ---- services and modules ---- */
+
+static const struct fv_column_def service_columns[] = {
+    { "service", "service", "", "Name of the service, without .service.", FV_FIELD(struct fv_doctor_service, name),
+      .flags = FV_NAME },
+    { "processes", "processes", "", "Its processes.", FV_FIELD(struct fv_doctor_service, processes) },
+    { "cpu_s", "CPU time", "s", "CPU time of its processes and of their children that ended.",
+      FV_FIELD(struct fv_doctor_service, cpu_s) },
+    { "processor_share", "of a processor", "share", "CPU time over the time since it began. Null: not known.",
+      FV_FIELD(struct fv_doctor_service, share), .flags = FV_NULLABLE },
+    { "task", "what it does", "", "What the service is known to do from time to time. Null: nothing is known.",
+      FV_FIELD(struct fv_doctor_service, task), .flags = FV_NULLABLE },
+};
+const struct fv_relation fv_doctor_services = {
+    .name = "services",
+    .key = "services",
+    .title = "Services",
+    .doc =
+        "Services of the system that run: by control groups of processes (NAME.service). Most CPU time first. Empty: "
+        "there are none, or the check `services` was not made.",
+    .shown = "service processes cpu_s processor_share task",
+    FV_COLUMNS(service_columns),
+    .base = the_doctor,
+    FV_ITEMS(struct fv_doctor, services, service_count),
+};
+
+static const struct fv_column_def module_columns[] = {
+    { "module", "module", "", "Name of the module.", FV_FIELD(struct fv_doctor_module, name), .flags = FV_NAME },
+    { "bytes", "size", "bytes", "Memory of the module.", FV_FIELD(struct fv_doctor_module, bytes) },
+    { "users", "users", "", "Modules and open devices that use it.", FV_FIELD(struct fv_doctor_module, users) },
+    { "effect", "effect", "", "How the module is known to disturb. Null: nothing is known.",
+      FV_FIELD(struct fv_doctor_module, effect), .flags = FV_NULLABLE },
+};
+static const struct fv_relation modules = {
+    .name = "modules",
+    .key = "modules",
+    .title = "Modules of the kernel",
+    .doc = "Modules that are loaded (/proc/modules). Empty: there are none, or the check `modules` was not made.",
+    FV_COLUMNS(module_columns),
+    .base = the_doctor,
+    FV_ITEMS(struct fv_doctor, modules, module_count),
+};
+
 const struct fv_relation *const fv_doctor_relations[] = {
     &machine,
     &fv_doctor_results,
+    &fv_doctor_services,
+    &modules,
     &fv_doctor_processes,
     &fv_measure_measurement,
     &fv_measure_events,
     &fv_measure_noise,
     &fv_measure_counts,
     &fv_measure_detours,
+    &fv_measure_branches,
     &fv_measure_caches,
     &fv_measure_latency,
     &fv_measure_levels,

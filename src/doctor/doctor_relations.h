@@ -9,7 +9,7 @@
 
 /* In the order of JSON; NULL behind the last. */
 extern const struct fv_relation *const fv_doctor_relations[];
-extern const struct fv_relation fv_doctor_results, fv_doctor_processes; /* of them */
+extern const struct fv_relation fv_doctor_results, fv_doctor_services, fv_doctor_processes; /* of them */
 #define FV_DOCTOR_SCHEMA "fvmpi-doctor-1"
 
 #endif

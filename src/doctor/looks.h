@@ -21,6 +21,8 @@ fv_doctor_look_fn fv_doctor_look_isolation, fv_doctor_look_tick, fv_doctor_look_
 /* look_load.c */
 fv_doctor_look_fn fv_doctor_look_tasks, fv_doctor_look_swap, fv_doctor_look_cgroup, fv_doctor_look_realtime,
     fv_doctor_look_aslr, fv_doctor_look_warm_up;
+/* look_services.c, look_modules.c: they also list what they saw */
+fv_doctor_look_fn fv_doctor_look_services, fv_doctor_look_modules;
 /* look_masks.c */
 fv_doctor_look_fn fv_doctor_look_pinning, fv_doctor_look_overlap, fv_doctor_look_too_many, fv_doctor_look_placement;
 

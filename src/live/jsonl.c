@@ -136,6 +136,7 @@ void fv_jsonl_series_list(struct fv_jsonl *l, const struct fv_watch *watch, size
         else
             fv_jsonl_string(l, sensor->sources[one->source]);
         fv_jsonl_key_string(l, ",\"unit\":", event->unit);
+        fv_jsonl_key_string(l, ",\"about\":", fv_sensor_event_about(sensor, one->event));
         fv_jsonl_text(l, event->is_gauge ? ",\"kind\":\"gauge\"" : ",\"kind\":\"counter\"");
         put_maximum(l, fv_watch_maximum(watch, i));
         fv_jsonl_text(l, "}");

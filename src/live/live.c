@@ -194,6 +194,7 @@ static void put_events(struct fv_jsonl *out, const struct fv_sensor *sensor)
     for (size_t i = 0; i < sensor->event_count; i++) {
         fv_jsonl_key_string(out, i ? ",{\"name\":" : "{\"name\":", sensor->events[i].name);
         fv_jsonl_key_string(out, ",\"unit\":", sensor->events[i].unit);
+        fv_jsonl_key_string(out, ",\"about\":", fv_sensor_event_about(sensor, i));
         fv_jsonl_text(out, sensor->events[i].is_gauge ? ",\"kind\":\"gauge\"}" : ",\"kind\":\"counter\"}");
     }
     fv_jsonl_text(out, "]}");

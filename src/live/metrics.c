@@ -139,7 +139,8 @@ static void put_event(struct fv_live *live, size_t sensor, size_t event, struct 
     name_of(of->sensor.kind, e, name);
     if (was_told(&live->watch, sensor, event, name))
         return;
-    snprintf(help, sizeof(help), "%s.%s: %s", of->sensor.kind->name, e->name, of->sensor.kind->about);
+    const char *about = fv_sensor_event_about(&of->sensor, event);
+    snprintf(help, sizeof(help), "%s.%s: %s", of->sensor.kind->name, e->name, *about ? about : of->sensor.kind->about);
     put_family(out, name, e->is_gauge ? " gauge\n" : " counter\n", unit_of(e), help);
     for (size_t i = 0; i < of->sensor.source_count; i++)
         if (is_watched(&live->watch, sensor, event, i))

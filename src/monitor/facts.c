@@ -99,8 +99,7 @@ static void put_file(enum fv_fact_key key, const char *path)
         fv_fact_put(key, 0, text);
 }
 
-/* A list of processors, "0-3,8": takes the next range. */
-static bool next_range(const char **at, unsigned long *first, unsigned long *last)
+bool fv_next_range(const char **at, unsigned long *first, unsigned long *last)
 {
     char *end;
 
@@ -119,7 +118,7 @@ static unsigned long count_list(const char *list)
 {
     unsigned long first, last, count = 0;
 
-    while (next_range(&list, &first, &last))
+    while (fv_next_range(&list, &first, &last))
         count += last >= first ? last - first + 1 : 0;
     return count;
 }
@@ -128,7 +127,7 @@ static bool is_in_list(const char *list, unsigned long cpu)
 {
     unsigned long first, last;
 
-    while (next_range(&list, &first, &last))
+    while (fv_next_range(&list, &first, &last))
         if (first <= cpu && cpu <= last)
             return true;
     return false;
@@ -227,7 +226,7 @@ static void put_sockets(const char *online)
     unsigned long first, last, sockets = 0;
     size_t used = 0;
 
-    while (next_range(&online, &first, &last))
+    while (fv_next_range(&online, &first, &last))
         for (unsigned long cpu = first; cpu <= last; cpu++) {
             if (is_in_list(met, cpu))
                 continue;
@@ -249,7 +248,7 @@ static void put_nodes(void)
 
     if (!look(nodes, sizeof(nodes), NODE "/online"))
         return;
-    while (next_range(&at, &first, &last))
+    while (fv_next_range(&at, &first, &last))
         for (unsigned long node = first; node <= last && count < NODES; node++, count++) {
             look(text, sizeof(text), NODE "/node%lu/cpulist", node); /* "": it has memory alone */
             fv_fact_put(FV_FACT_NODE_PROCESSORS, (uint32_t)node, text);

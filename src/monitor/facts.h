@@ -8,4 +8,7 @@
 /* Of a value that is longer than what a fact has room for the end is cut off. By one thread at a time. */
 void fv_fact_put(enum fv_fact_key key, uint32_t index, const char *value);
 
+/* A list of processors, "0-3,8": takes the next range. */
+bool fv_next_range(const char **at, unsigned long *first, unsigned long *last);
+
 #endif

@@ -5,10 +5,11 @@
  * lost but resolution.
  *
  * The thread is none of the program's: it is never attached, takes no memory of the allocator, holds off all signals,
- * and may run on any processor that the job has, wherever the rank is bound. It has a table of descriptors of its own
+ * and runs where no rank is pinned (place.h). It has a table of descriptors of its own
  * (unshare(2)), so that the program's numbers are as without it, and what the program closes is closed. Its own CPU
  * time is recorded. Rejected: a process of its own (which changes the process tree, and outlives the job), a timer's
  * signal in a rank (which interrupts it). */
+#include "monitor/place.h"
 #include "monitor/speaker.h"
 #include "base/older.h"
 #include "rt/clock.h"
@@ -50,6 +51,8 @@ static struct {
     size_t bytes;                 /* of a sample */
     const struct fv_thread *rank; /* whose sections are told */
     int64_t next_ns;
+    struct fv_sensor_place *place;
+    int64_t began_ns, look_ns; /* when it looks again who is pinned */
     bool is_paused;
     struct fv_control control;    /* in the directory of the rank file; of the first node that comes */
 } monitor = { .control.fd = -1 }; /* the thread's, but for `state` */
@@ -120,7 +123,9 @@ static bool put_series(size_t i)
     static struct fv_chunk_header *chunk;
     const struct fv_watch *w = &monitor.watch;
     const struct fv_sensor_event *event = fv_watch_event(w, i);
-    size_t length = strlen(w->series[i].label), bytes = (sizeof(struct fv_sensor_series) + length + 8) & ~(size_t)7;
+    const char *about = fv_sensor_event_about(fv_watch_sensor(w, i), w->series[i].event);
+    size_t length = strlen(w->series[i].label), more = strlen(about) + 1,
+           bytes = (sizeof(struct fv_sensor_series) + length + 1 + more + 7) & ~(size_t)7;
 
     if ((!chunk || fv_chunk_room(chunk) < bytes) &&
         !(chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_SERIES, FV_NO_THREAD, 0,
@@ -136,7 +141,21 @@ static bool put_series(size_t i)
     out->label_bytes = (uint32_t)length;
     snprintf(out->unit, sizeof(out->unit), "%s", event->unit);
     memcpy(out->label, w->series[i].label, length + 1);
+    memcpy(out->label + length + 1, about, more);
     fv_chunk_commit(chunk, bytes);
+    return true;
+}
+
+static bool open_place(void)
+{
+    struct fv_chunk_header *chunk =
+        fv_writer_chunk(&fv_rt.writer, FV_CHUNK_SENSOR_PLACE, FV_NO_THREAD, 0, sizeof(*monitor.place));
+
+    if (!chunk)
+        return false;
+    monitor.place = fv_chunk_records(chunk);
+    fv_chunk_commit(chunk, sizeof(*monitor.place));
+    monitor.began_ns = clock_ns(CLOCK_MONOTONIC);
     return true;
 }
 
@@ -151,6 +170,8 @@ static bool open_records(void)
     monitor.process = fv_chunk_records(chunk);
     monitor.process->interval_ns = 1000000000 / fv_rt.options.sensors_hz;
     fv_chunk_commit(chunk, sizeof(*monitor.process));
+    if (!open_place())
+        return false;
     monitor.watch.count = monitor.watch.count < most ? monitor.watch.count : most;
     for (size_t i = 0; i < monitor.watch.count; i++)
         if (!put_series(i))
@@ -231,6 +252,7 @@ static void obey(const struct fv_control_command *command)
         fv_watch_pace(&monitor.watch, command->interval_s, SHARE);
         break;
     case FV_CONTROL_ROTATE: fv_log("--sensors: rotate: only fvmpi record rotates files"); break;
+    case FV_CONTROL_RECORD: fv_log("--sensors: record: only fvmpi record begins another recording"); break;
     case FV_CONTROL_WRONG: fv_log("--sensors: %.100s: %s", command->text, command->why); break;
     }
 }
@@ -252,9 +274,23 @@ static void open_control(void)
     fv_control_open(&monitor.control, fv_writer_directory(&fv_rt.writer, directory)); /* else there is none: fd -1 */
 }
 
+#define FIRST_LOOK_NS 100000000
+
+/* Ranks begin one after the other, and bind themselves then or later: as often again as time has doubled. */
+static void look_for_place(void)
+{
+    int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+    if (now_ns < monitor.look_ns)
+        return;
+    fv_place_look(monitor.place);
+    monitor.look_ns = now_ns + (now_ns - monitor.began_ns > FIRST_LOOK_NS ? now_ns - monitor.began_ns : FIRST_LOOK_NS);
+}
+
 static void step(void)
 {
     fv_is_alive(fv_ticks());
+    look_for_place();
     look_at_control();
     if (!monitor.is_paused)
         take_sample(monitor.next_ns, false);
@@ -314,15 +350,6 @@ static bool prepare(void)
     monitor.process->not_found = not_found;
     open_control();
     return monitor.watch.count > 0;
-}
-
-/* A thread inherits what its maker is bound to. The kernel takes of all processors those that the job may use. */
-static void unbind(void)
-{
-    unsigned long all[256];
-
-    memset(all, 0xff, sizeof(all));
-    syscall(SYS_sched_setaffinity, 0, sizeof(all), all);
 }
 
 /* Of the signals that its maker held off for it, the one that setuid() and its kin send to all threads, and wait
@@ -392,9 +419,8 @@ static void *watch_machine(void *unused)
     __atomic_store_n(&monitor.tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     take_setxid();
     fv_thread_never_attach();
-    prctl(PR_SET_NAME, "fvmpi-sensors");
+    prctl(PR_SET_NAME, FV_SENSORS_THREAD);
     prctl(PR_SET_TIMERSLACK, 1000); /* ns, not 50 us */
-    unbind();
     if (!own_descriptors())
         fv_remark(true, "--sensors: no file descriptors are left: %s; sensors are not recorded", strerror(errno));
     else if (prepare())

@@ -10,8 +10,10 @@
 #include "monitor/speaker.h"
 #include "rt/layers.h"
 #include "rt/thread.h"
+#include "sensors/sensors.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +147,19 @@ static void list_processors(uint32_t pid, char *out, size_t bytes)
     }
 }
 
+static void tell_service(uint32_t pid)
+{
+    char path[PATH_MAX], text[4096];
+    const char *name;
+    size_t length;
+
+    snprintf(path, sizeof(path), "%s/proc/%u/cgroup", fv_sensors_root(), pid);
+    if (fv_file_read(path, text, sizeof(text)) <= 0 || !(length = fv_service_name(text, &name)))
+        return;
+    text[(size_t)(name - text) + length] = '\0';
+    fv_fact_put(FV_FACT_OTHER_SERVICE, pid, name);
+}
+
 static void tell(const struct process *p, double tick_ms)
 {
     char text[512], processors[400];
@@ -152,6 +167,7 @@ static void tell(const struct process *p, double tick_ms)
     list_processors(p->pid, processors, sizeof(processors));
     snprintf(text, sizeof(text), "%.0f %u %s %s", (double)p->ran * tick_ms, p->cpu, processors, p->name);
     fv_fact_put(FV_FACT_OTHER, p->pid, text);
+    tell_service(p->pid);
 }
 
 /* Of those that are left; not by qsort(), which may allocate: exit() may be called anywhere. */

@@ -47,14 +47,14 @@ void fv_control_parse(char *line, struct fv_control_command *out)
     } verbs[] = {
         { "label", FV_CONTROL_LABEL, true },       { "pause", FV_CONTROL_PAUSE, false },
         { "resume", FV_CONTROL_RESUME, false },    { "rotate", FV_CONTROL_ROTATE, false },
-        { "interval", FV_CONTROL_INTERVAL, true },
+        { "interval", FV_CONTROL_INTERVAL, true }, { "record", FV_CONTROL_RECORD, true },
     };
     size_t word = strcspn(line, " \t"), i = 0;
     char *text = line + word;
 
     *out = (struct fv_control_command){
         FV_CONTROL_WRONG, line, 0, false,
-        "no such command; the commands are label TEXT, pause, resume, interval S, rotate"
+        "no such command; the commands are label TEXT, pause, resume, interval S, rotate, record FILE"
     };
     while (i < sizeof(verbs) / sizeof(*verbs) && (strlen(verbs[i].word) != word || memcmp(verbs[i].word, line, word)))
         i++;

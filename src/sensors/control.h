@@ -6,6 +6,7 @@
  *     resume        ... until now
  *     interval S    seconds from sample to sample, from now on
  *     rotate        goes on in a new file
+ *     record FILE   ends the recording, and begins another one
  *
  * The FIFO is made by who reads it, for its user alone. Lines may come in pieces, or many at once, and by many writers:
  * what is written in one piece, of FV_CONTROL_LINE bytes at most, is not mixed with what others write. Whatever else
@@ -31,11 +32,13 @@ enum fv_control_verb {
     FV_CONTROL_RESUME,
     FV_CONTROL_INTERVAL,
     FV_CONTROL_ROTATE,
+    FV_CONTROL_RECORD,
 };
 
 struct fv_control_command {
     enum fv_control_verb verb;
-    const char *text; /* of a label, or the word that is wrong; until the next call. Any bytes but NUL and newline */
+    const char *text; /* of a label, a file, or the word that is wrong; until the next call. Any bytes but NUL and
+                       * newline */
     double interval_s;
     bool is_cut; /* the line was too long */
     const char *why;

@@ -237,6 +237,22 @@ const struct fv_sensor_form fv_form_lines = { open_lines, read_lines };
 
 /* ---- a line for each event, a column for each processor ---- */
 
+/* Behind the numbers the kernel says what the line is of: "IO-APIC 2-edge timer". NULL: it does not. */
+static const char *about_of_line(struct fv_sensor *sensor, const char *at)
+{
+    for (size_t i = 0; i < sensor->source_count && fv_form_number_at(at) != FV_SENSOR_NONE; i++)
+        at = fv_form_next_word(at);
+    size_t length = strcspn(at, "\n"), used = 0;
+    char *about = length ? fv_sensor_name(sensor, at, length) : NULL;
+
+    for (size_t i = 0; about && i < length; i++) /* with one blank between words */
+        if (about[i] != ' ' || (used && about[used - 1] != ' '))
+            about[used++] = about[i];
+    if (about)
+        about[used] = '\0';
+    return about;
+}
+
 static bool open_grid(struct fv_sensor *sensor)
 {
     if (!fv_form_make_room(sensor) || !fv_form_make_files(sensor, 1))
@@ -249,8 +265,8 @@ static bool open_grid(struct fv_sensor *sensor)
     for (const char *line = fv_form_next_line(sensor->state->text); *line; line = fv_form_next_line(line)) {
         line += strspn(line, " \t");
         size_t length = fv_form_word_length(line);
-        if (length > 1 && line[length - 1] == ':')
-            fv_form_add_event(sensor, line, length - 1);
+        if (length > 1 && line[length - 1] == ':' && fv_form_add_event(sensor, line, length - 1))
+            sensor->events[sensor->event_count - 1].about = about_of_line(sensor, fv_form_next_word(line));
     }
     return true;
 }

@@ -96,6 +96,29 @@ static bool describe_software(const char *event, struct perf_event_attr *attr)
     return true;
 }
 
+/* Events that the kernel has no name for. Of AMD's the numbers are of processors whose events have 12 bits in these
+ * places. */
+static const struct {
+    const char *sensor, *event, *terms, *format;
+} numbered[] = {
+    { "upi", "data_sent", "event=0x02,umask=0x0f", "" },
+    { "upi", "data_received", "event=0x03,umask=0x0f", "" },
+    { "xgmi", "link0_data_sent", "event=0x7c7,umask=0x02", "0-7,32-35," },
+    { "xgmi", "link1_data_sent", "event=0x807,umask=0x02", "0-7,32-35," },
+    { "xgmi", "link2_data_sent", "event=0x847,umask=0x02", "0-7,32-35," },
+    { "xgmi", "link3_data_sent", "event=0x887,umask=0x02", "0-7,32-35," },
+};
+
+static const char *terms_of(struct fv_sensor *sensor, const char *folder, const char *event)
+{
+    for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++)
+        if (!strcmp(numbered[i].sensor, sensor->kind->name) && !strcmp(numbered[i].event, event))
+            return load(sensor, folder, "format/event") && strstr(sensor->state->text, numbered[i].format)
+                       ? numbered[i].terms
+                       : NULL;
+    return NULL;
+}
+
 static bool describe(struct fv_sensor *sensor, const char *folder, const char *event, struct perf_event_attr *attr)
 {
     char name[120], terms[400];
@@ -105,9 +128,10 @@ static bool describe(struct fv_sensor *sensor, const char *folder, const char *e
     snprintf(name, sizeof(name), "events/%s", event);
     if (!find_type(sensor, folder, &type))
         return false;
-    if (!load(sensor, folder, name))
+    const char *given = load(sensor, folder, name) ? sensor->state->text : terms_of(sensor, folder, event);
+    if (!given)
         return type == PERF_TYPE_SOFTWARE && describe_software(event, attr);
-    snprintf(terms, sizeof(terms), "%s", sensor->state->text);
+    snprintf(terms, sizeof(terms), "%s", given);
     if (!encode(sensor, folder, terms, configs))
         return false;
     *attr = (struct perf_event_attr){
@@ -162,7 +186,7 @@ static bool open_source(struct fv_sensor *sensor, const char *folder, int cpu, i
 static void set_unit(struct fv_sensor *sensor, const char *folder, struct fv_sensor_event *event)
 {
     char name[120];
-    double scale = 1;
+    double scale = sensor->kind->scale;
 
     snprintf(name, sizeof(name), "events/%s.scale", event->name);
     if (load(sensor, folder, name))

@@ -22,6 +22,7 @@
 
 struct fv_sensor_event {
     const char *name, *unit; /* of what is counted: "bytes"; "" where it is just so many */
+    const char *about;       /* what the kernel says of it; NULL: nothing */
     double scale;            /* what one of the file's is in `unit` */
     bool is_gauge;           /* may fall, and is signed */
 };
@@ -62,6 +63,12 @@ struct fv_sensor_kind {
 /* All that are known, whether they are there or not; ends with a name of NULL. */
 extern const struct fv_sensor_kind fv_sensor_kinds[];
 const struct fv_sensor_kind *fv_sensor_kind_of(const char *name, size_t length); /* NULL: unknown */
+
+/* What an event counts, in a sentence; "": it is not described (events.c). */
+const char *fv_sensor_event_about(const struct fv_sensor *sensor, size_t event);
+/* The events of a kind that are described, whether this machine has them or not; stars stand for anything. Begin with a
+ * *name of NULL. False: there is no further one. */
+bool fv_sensor_next_known(const struct fv_sensor_kind *kind, const char **name, const char **about);
 
 /* Below which /proc and /sys are: FVMPI_SENSORS_ROOT, else "". A tree that was copied from another machine stands in
  * for it. */

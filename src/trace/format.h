@@ -310,6 +310,7 @@ enum fv_chunk_type {
     FV_CHUNK_COUNTER_PHASES = 99, /* [fv_counter_phase, thread] what it counted in phases of threads (--threads) */
     FV_CHUNK_COUNTER_OTHERS = 100, /* [fv_counter_other, process] what threads counted while a section was open on
                                     * others */
+    FV_CHUNK_SENSOR_PLACE = 109,   /* [fv_sensor_place, process] where the thread that reads sensors may run */
     FV_CHUNK_REMARKS = 110, /* [fv_remark_record, process] what the process could not record, where no counter says
                              * so */
 };

@@ -20,7 +20,8 @@ struct fv_sensor_series {
                      * much; before they were thinned */
     uint32_t label_bytes; /* without the final NUL, which is there */
     char unit[16];        /* of its values; "": so many */
-    char label[];         /* [count label_bytes] "net.rx_bytes@eth0" */
+    char label[];         /* [count label_bytes] "net.rx_bytes@eth0"; behind its NUL what it counts, in a sentence, with
+                           * a NUL; "" in older files */
 };
 _Static_assert(sizeof(struct fv_sensor_series) == 32, "on-disk size");
 
@@ -33,6 +34,21 @@ struct fv_sensor_sample {
     double values[];      /* [count rest] of each series; NAN: not read by this sample, or not known */
 };
 _Static_assert(sizeof(struct fv_sensor_sample) == 24, "on-disk size");
+
+enum fv_sensor_place_kind {
+    FV_SENSOR_ANYWHERE = 0,       /* no thread of the job is pinned */
+    FV_SENSOR_FREE_CORE = 1,      /* cores to which none is pinned */
+    FV_SENSOR_FREE_PROCESSOR = 2, /* processors to which none is pinned, but whose core has such a thread */
+    FV_SENSOR_NONE_FREE = 3       /* threads are pinned to every processor */
+};
+
+/* Where the thread that reads sensors may run. Of processors from 1024 on nothing is known. */
+struct fv_sensor_place {
+    uint32_t kind; /* [enum fv_sensor_place_kind] */
+    uint32_t pad;
+    uint64_t processors[16]; /* [hex] bit i of word j is processor 64 j + i; 0s: not known */
+};
+_Static_assert(sizeof(struct fv_sensor_place) == 136, "on-disk size");
 
 struct fv_sensor_process {
     uint64_t interval_ns;

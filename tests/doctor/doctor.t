@@ -47,6 +47,8 @@ QUIET = {
     'boot/config-6.1.0-test': CONFIG,
     'proc/2/comm': 'kthreadd\n',
     'proc/1/status': 'Name:\tsystemd\n',
+    'proc/1/cgroup': '0::/init.scope\n',
+    'proc/modules': 'ext4 811008 1 - Live 0x0\n',
     'proc/self/personality': '00000000\n',
     'proc/self/cgroup': '0::/job/step\n',
     'proc/irq/0/smp_affinity_list': '0-3\n',
@@ -90,12 +92,41 @@ for cpu in range(4):
         }
     )
 
+# User and system time, those of children, and the begin, in ticks.
+PROCESS = '{0} (a b) x) S 1 1 1 0 -1 0 0 0 0 0 {1} {2} 0 0 20 0 1 0 {3} 0 0\n'
+
 # By check: (what makes it bad, a part of what is found, a part of the fix), and the files without which it is unknown.
 # None: the file is not there.
 BAD = {
     'tasks': [
         ({'proc/stat': STAT.format(0, 3)}, '2 other tasks ran', 'ps -eo'),
         ({'proc/pressure/cpu': 'some avg10=12.50 avg60=0 avg300=0 total=9\n'}, '12.5 %', 'ps -eo'),
+    ],
+    'services': [
+        (
+            {'proc/9/cgroup': '0::/system.slice/cron.service\n', 'proc/9/stat': PROCESS.format(9, 0, 0, 100)},
+            '1 of 1 service may disturb',
+            'sudo systemctl stop cron',
+        ),
+        (
+            {
+                'proc/8/cgroup': '2:cpu:/x\n1:name=systemd:/system.slice/db.service/worker\n0::/\n',
+                'proc/8/stat': PROCESS.format(8, 150, 40, 100),
+                'proc/9/cgroup': '0::/system.slice/db.service\n',
+                'proc/9/stat': PROCESS.format(9, 10, 0, 50000),
+                'proc/10/cgroup': '0::/system.slice/quiet.service\n',
+                'proc/10/stat': PROCESS.format(10, 1, 0, 100),
+            },
+            '1 of 2 services may disturb; all use 0.2 % of a processor',
+            'sudo systemctl stop db',
+        ),
+    ],
+    'modules': [
+        (
+            {'proc/modules': 'ext4 811008 1 - Live 0x0\nipmi_si 86016 0 - Live 0x0\nzfs 9 2 - Live 0x0\n'},
+            '3 modules; may disturb: ipmi_si (a kernel thread polls the management controller), zfs (',
+            'sudo modprobe -r ipmi_si zfs',
+        )
     ],
     'cgroup': [
         (
@@ -218,6 +249,8 @@ BAD = {
 }
 UNKNOWN = {
     'tasks': ['proc/stat', 'proc/pressure/cpu'],
+    'services': ['proc/1/cgroup'],
+    'modules': ['proc/modules'],
     'cgroup': ['proc/self/cgroup'],
     'steal': ['proc/cpuinfo'],
     'swap': ['proc/swaps'],
@@ -252,7 +285,41 @@ UNKNOWN = {
     'aslr': [SYS + 'kernel/randomize_va_space'],
 }
 # Neither good nor bad, or good in another way.
+INTEL = 'vendor_id : GenuineIntel\nflags : fpu sse\n'
 OTHER = [
+    (
+        'services',
+        'good',
+        {
+            'proc/9/cgroup': '0::/system.slice/quiet.service\n',
+            'proc/9/stat': PROCESS.format(9, 1, 0, 100),
+            'proc/11/cgroup': '0::/user.slice/user-0.slice/session-1.scope\n',
+            'proc/11/stat': PROCESS.format(11, 90000, 0, 100),
+        },
+    ),
+    (
+        'services',
+        'good',
+        {
+            'proc/self/cgroup': '0::/system.slice/batch.service/step\n',
+            'proc/9/cgroup': '0::/system.slice/batch.service\n',
+            'proc/9/stat': PROCESS.format(9, 90000, 0, 100),
+        },
+    ),
+    ('modules', 'good', {'proc/modules': ''}),
+    ('modules', 'unknown', {'proc/modules': 'ext4\n'}),
+    ('modules', 'note', {'proc/cpuinfo': INTEL}),
+    ('modules', 'good', {'proc/cpuinfo': INTEL.replace('sse', 'hypervisor')}),
+    (
+        'modules',
+        'good',
+        {
+            'proc/cpuinfo': INTEL,
+            'sys/class/powercap/intel-rapl:0/energy_uj': '1\n',
+            'sys/class/hwmon/hwmon0/temp1_input': '1\n',
+            'sys/bus/event_source/devices/uncore_imc_0/type': '9\n',
+        },
+    ),
     ('realtime', 'note', {SYS + 'kernel/sched_rt_runtime_us': '950000\n'}),
     ('steal', 'note', {'proc/cpuinfo': 'flags : fpu hypervisor sse\n', 'proc/1/x': 'a'}),
     ('clock_source', 'note', {'sys/devices/system/clocksource/clocksource0/current_clocksource': 'kvm-clock\n'}),
@@ -401,6 +468,30 @@ def states(tap):
         )
 
 
+def lists(tap):
+    with tap.test('services and modules are listed'):
+        root = tree(QUIET, BAD['services'][1][0], BAD['modules'][0][0], {'proc/cpuinfo': INTEL})
+        data, checks = found(root)
+        equal(
+            'services',
+            [[s[k] for k in ('service', 'processes', 'cpu_s', 'task')] for s in data['services']],
+            [['db', 2, 2, None], ['quiet', 1, 0.01, None]],
+        )
+        equal('shares', [round(s['processor_share'], 6) for s in data['services']], [0.002002, 0.00001])
+        equal('modules', [m['module'] for m in data['modules']], ['ext4', 'ipmi_si', 'zfs'])
+        check(
+            'not there for sensors: intel_rapl_msr (energy), coretemp (temperatures), intel_uncore'
+            in checks['modules']['found'],
+            '{}',
+            checks['modules'],
+        )
+        check(
+            checks['modules']['fix'].endswith('; sudo modprobe -a intel_rapl_msr coretemp intel_uncore'), '{}', checks
+        )
+        check(re.search(r'Services .*\n.*\n  db +2 +2', doctor(root, rc=1).out), 'no table')
+        equal('none', [found(tree(QUIET), 'swap')[0][k] for k in ('services', 'modules')], [[], []])
+
+
 def text(tap):
     with tap.test('the text: what is bad or unknown with effect and fix, the rest by name; all with --all'):
         root = tree(
@@ -424,7 +515,8 @@ def text(tap):
             out,
         )
         check(
-            '\nnote: warm_up (--all)\ngood: tasks, cgroup,' in out and 'governor' not in out.split('\ngood: ')[0],
+            '\nnote: warm_up (--all)\ngood: tasks, services, modules, cgroup,' in out
+            and 'governor' not in out.split('\ngood: ')[0],
             '{}',
             out,
         )
@@ -942,6 +1034,7 @@ def here(tap):
 def main():
     tap = harness.Tap()
     states(tap)
+    lists(tap)
     text(tap)
     round_trip(tap)
     failures(tap)

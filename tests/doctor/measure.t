@@ -180,6 +180,31 @@ def dom_of(page):
     return run.out
 
 
+def of_branches(data):
+    equal('patterns', [row['pattern'] for row in data['branches']], ['same', 'alternating', 'random'])
+    for row in data['branches']:
+        rising(row, [row[k] for k in ('p50_s', 'p99_s', 'max_s')])
+        check(1e-11 < row['mode_s'] < 1e-6 and row['samples'] >= 11, '{}', row)
+    same, _, random = (row['mode_s'] for row in data['branches'])
+    check(random > 1.5 * same, 'random directions cost more: {}', data['branches'])
+    cost = 2 * (data['branches'][2]['p50_s'] - data['branches'][0]['p50_s'])
+    check(abs(data['measurement']['misprediction_s'] - cost) < 1e-12 and cost > 0, '{}', data['measurement'])
+
+
+def of_ramps(data):
+    """By the trials that are in the JSON."""
+    for row in data['noise']:
+        parts = [dict(zip(row['trials']['columns'], r)) for r in row['trials']['rows']]
+        settled = sorted(p['least_s'] for p in parts[len(parts) // 2 :])
+        bound = 1.02 * settled[len(settled) // 2]
+        ramp = 0
+        while ramp < len(parts) and parts[ramp]['least_s'] > bound:
+            ramp += 1
+        ramp = ramp if len(parts) >= 8 and 2 <= ramp <= len(parts) // 2 else 0
+        equal('ramp', row['ramp_samples'], sum(p['count'] for p in parts[:ramp]))
+        equal('known', row['ramp_percent'] is not None, ramp > 0)
+
+
 def whole(tap):
     page = os.path.join(harness.scratch(), 'page.html')
     with tap.test('all of it is as --schema says'):
@@ -191,6 +216,10 @@ def whole(tap):
         of_noise(data)
     with tap.test('gaps and their causes add up'):
         of_detours(data)
+    with tap.test('branches: what cannot be predicted costs more'):
+        of_branches(data)
+    with tap.test('ramp-up: as the trials say'):
+        of_ramps(data)
     with tap.test('memory fits together'):
         of_memory(data)
     with tap.test('the page has what the JSON has'):
@@ -208,7 +237,7 @@ def whole(tap):
         equal(
             'sections',
             drawn,
-            ['noise', 'detours', 'latency']
+            ['noise', 'detours', 'branches', 'latency']
             + (['tlb'] if data['memory_tlb'] else [])
             + (['bandwidth'] if data['memory_bandwidth'] else []),
         )

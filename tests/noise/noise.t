@@ -129,6 +129,26 @@ def beside_hogs(mpi, program, duties_ms, **more):
     return ran, [process.pid for process in processes]
 
 
+def service(program):
+    """A process whose control group is named as that of a service is a service's."""
+    directory, root = harness.scratch('exp'), harness.scratch('root')
+    process = subprocess.Popen([program, 'hog', '1', '10'], env=harness.environment())
+    try:
+        os.makedirs('{}/proc/{}'.format(root, process.pid))
+        with open('{}/proc/{}/cgroup'.format(root, process.pid), 'w') as f:
+            f.write('2:cpu:/made/up\n0::/system.slice/fv-made.service/worker\n')
+        busy = 'import time; end = time.monotonic() + 0.5\nwhile time.monotonic() < end: pass'
+        words = [harness.FVMPI, 'run', '-o', directory + '/e', '--mpi', 'serial', sys.executable, '-c', busy]
+        report = harness.run(words, env={'FVMPI_SENSORS_ROOT': root}, directory=directory + '/e').ended(0).report()
+    finally:
+        process.kill()
+        process.wait()
+    rows = {p['pid']: p['service'] for p in report.data['other_processes']}
+    if process.pid not in rows:
+        raise harness.Skip('the hog is not among those that there was time to look at')
+    equal('services', {pid: name for pid, name in rows.items() if name}, {process.pid: 'fv-made'})
+
+
 def beside_hog(mpi, program, **more):
     ran, pids = beside_hogs(mpi, program, [10], **more)
     return ran, pids[0]
@@ -401,6 +421,8 @@ def main():
                 judge(*kept[0])
         with tap.test('{}: hogs of one name'.format(mpi)):
             hogs(mpi, program)
+        with tap.test('{}: a service of the system'.format(mpi)):
+            service(program)
         with tap.test('{}: little room'.format(mpi)):
             little_room(mpi, program)
         with tap.test('{}: a rank that is stopped'.format(mpi)):

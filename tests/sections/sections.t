@@ -54,6 +54,9 @@ for std in c++98 c++11 c++17; do
 done
 printf '#include "fvmpi.h"\nint main(void)\n{\n    int i;\n    fvmpi_section_begin("one", 0, 0);\n    for (i = 0; i < 5; i++) {\n        fvmpi_section_begin("step", 0, 0);\n        fvmpi_section_end("step", 0, 0);\n    }\n    fvmpi_section_end("one", 0, 0);\n    return 0;\n}\n' > steps.c
 capture "$cc" -I"$source/src" steps.c -o steps
+printf '#include "fvmpi.h"\n#include <unistd.h>\nint main(void)\n{\n    int i;\n    for (i = 0; i < 20; i++) {\n        fvmpi_section_begin("step", 0, 0);\n        usleep(i < 3 ? 60000 : 100);\n        fvmpi_section_end("step", 0, 0);\n    }\n    return 0;\n}\n' > warm.c
+capture "$cc" -I"$source/src" warm.c -o warm
+known "warm-up: the first instances told apart" warm_up --mpi serial --section-instances 20 ./warm
 known "--section-instances 3: the first three" first_ones --mpi serial --section-instances 3 ./steps
 check 'the report shows them' has "$("$fvmpi" report experiment)" 'Instances of sections'
 for level in -O0 -O1; do

@@ -117,6 +117,11 @@ def driven(tap, kind):
             list(found),
             ['net.rx_bytes', 'net.rx_bytes@eth1', 'vmstat.nr_free_pages', 'temperature.temp1_input'],
         )
+        equal(
+            'sentences',
+            [row['about'] for row in list(found.values())[:3]],
+            ['Bytes received.', 'Bytes received.', 'Free pages.'],
+        )
         equal('totals', [row['total'] for row in found.values()], [3500, 500, None, None])
         equal(
             'gauges',
@@ -167,6 +172,29 @@ def driven(tap, kind):
         check(0 < node['cpu_s'] < span, 'CPU time of the reader: {}', node)
         text = harness.run([harness.FVMPI, 'report', run.directory, '--width', '120']).ended(0).out
         check(re.search(r'^Machine  ', text, re.M) and 'net.rx_bytes@eth1' in text, 'text: {}', text)
+
+
+def placed(tap, kind):
+    """The reader's thread is where no rank is pinned; ranks bind themselves while it reads already."""
+    allowed = sorted(os.sched_getaffinity(0))
+    with tap.test('{}: the reader is on a processor that no rank is pinned to'.format(kind)):
+        wanted = ['--sensors', 'vmstat.pgfault', '--sensors-hz', '50', '-q']
+        (node,) = kind.profile(['wait'], wanted).ended(0).report().data['sensor_nodes']
+        check(
+            node['place'] in ('anywhere', 'free_core', 'free_processor', 'none_free') and node['processors'], '{}', node
+        )
+        taken = set(allowed[:2] if kind.mpi else allowed[:1])
+        (node,) = kind.profile(['pin'] + 20 * ['wait'], wanted).ended(0).report().data['sensor_nodes']
+        found = {
+            cpu
+            for part in node['processors'].split(',')
+            for cpu in range(int(part.split('-')[0]), int(part.split('-')[-1]) + 1)
+        }
+        if taken == set(allowed):
+            equal('all are taken', (node['place'], found), ('none_free', set(allowed)))
+        else:
+            check(node['place'] in ('free_core', 'free_processor'), '{}', node)
+            check(found and found <= set(allowed) - taken, '{} beside {} of {}', found, taken, allowed)
 
 
 def archived(tap, kind):
@@ -406,6 +434,7 @@ def main():
     tap = harness.Tap()
     for kind in [Kind(mpi) for mpi in harness.an_mpi(tap)] + [Kind(None)]:
         driven(tap, kind)
+        placed(tap, kind)
         if kind.mpi:
             archived(tap, kind)
         labelled(tap, kind)

@@ -8,6 +8,7 @@
  *     label TEXT    of rank 0
  *     until FILE    is there
  *     descriptors    the number that the next one has is told, and all others are closed
+ *     pin            to a processor, each rank to another one as far as there are
  *     setuid, fork, kill       as their names say
  *     leave          main() is left by pthread_exit(), and another thread ends the process
  *     alone          likewise, and it was the last one
@@ -19,6 +20,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #ifndef ALONE
 #include <mpi.h>
 #endif
@@ -190,8 +192,26 @@ static void elsewhere(void)
         nap();
     pthread_exit(NULL);
 }
-
 #endif
+
+static int pin(void)
+{
+    cpu_set_t set;
+    int left;
+
+    memset(&set, 0xff, sizeof(set)); /* all that the job may use */
+    sched_setaffinity(0, sizeof(set), &set);
+    sched_getaffinity(0, sizeof(set), &set);
+    left = rank % CPU_COUNT(&set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set) && !left--) {
+            CPU_ZERO(&set);
+            CPU_SET(cpu, &set);
+            return -sched_setaffinity(0, sizeof(set), &set);
+        }
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     long sum = 0;
@@ -224,6 +244,8 @@ int main(int argc, char **argv)
             sum += next_descriptor();
         else if (!strcmp(*a, "setuid"))
             sum += setuid(getuid()) + 1;
+        else if (!strcmp(*a, "pin"))
+            sum += pin();
         else if (!strcmp(*a, "fork"))
             sum += fork_and_wait();
         else if (!strcmp(*a, "leave"))

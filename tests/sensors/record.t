@@ -133,6 +133,7 @@ def recorded(tap):
                 'event': 'rx_bytes',
                 'source': 'eth0',
                 'unit': 'bytes',
+                'about': 'Bytes received.',
                 'kind': 'counter',
             },
         )
@@ -145,6 +146,7 @@ def recorded(tap):
                 'event': 'MemTotal',
                 'source': None,
                 'unit': 'bytes',
+                'about': 'Memory that the kernel manages.',
                 'kind': 'gauge',
             },
         )
@@ -313,6 +315,36 @@ def files(tap):
         recording.process.wait()
         run = harness.finish(recording.process).ended(1)
         equal('nothing', (run.out, os.listdir(recording.directory)), ('', []))
+
+
+def another(tap):
+    root = tree(NODE)
+    with tap.test('another recording at will: the first one has its end, the second one its begin'):
+        recording = Recording(root, '-i', '0.005', '--budget', '100', 'net.rx_bytes@eth0', control=True)
+        recording.until(lambda lines: len(samples(lines)) > 2, 'samples')
+        recording.say(b'label first\nrecord f.second\nlabel second\n')
+        recording.until(lambda lines: {'second'} <= {line.get('label') for line in lines}, 'the label')
+        recording.say(b'record f\n')  # which is there
+        lines = recording.end()
+        both = [recording.file, recording.file + '.second']
+        first, second = ([json.loads(line) for line in open(name)] for name in both)
+        equal('files', sorted(os.listdir(recording.directory)), ['f', 'f.second'])
+        equal('begins', [part[0]['schema'] for part in (first, second)], 2 * ['fvmpi-record-1'])
+        equal('ends', [part[-1]['end'] for part in (first, second)], ['record', 'signal'])
+        equal(
+            'labels',
+            [[line['label'] for line in p if 'label' in line] for p in (first, second)],
+            [['first'], ['second']],
+        )
+        equal(
+            'samples',
+            [part[-1]['samples'] for part in (first, second)],
+            [len(samples(part)) for part in (first, second)],
+        )
+        check(second[0]['start_monotonic_ns'] > first[0]['start_monotonic_ns'], '{}', second[0])
+        check('record: f: File exists; no file is overwritten' in recording.run.err, '{}', recording.run.err)
+        for name, part in zip(both, (first, second)):
+            equal('read', len(rows(stat(name, '--csv'))), len(samples(part)) + 1)
 
 
 def rotation(tap):

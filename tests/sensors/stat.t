@@ -4,9 +4,11 @@
 what is found, sums and sources, rates in true time, gauges that fall, counters that wrap or begin anew, files that go
 away; wrong words; and on this machine itself."""
 import csv
+import fnmatch
 import io
 import json
 import os
+import re
 import signal
 import sys
 
@@ -85,13 +87,48 @@ def static(tap, root):
     with tap.test('the list'):
         out = stat(root, '--list').out
         for part in (
-            '  cpu.user  s/s\n',
+            '  cpu.user  s/s  Programs ran, in user mode.\n',
             '  @mlx5_0/1 @mlx5_2/1 @mlx5_10/1\n',
-            '  temperature.temp1_input  C  gauge\n',
+            '  temperature.temp1_input  C  gauge  Temperature of the sensor with this number.\n',
+            '  interrupts.0  /s  IO-APIC 2-edge timer\n',
+            '  interrupts.LOC  /s  Local timer interrupts\n',
+            '  nodemem.MemFree  bytes  gauge  Free memory.\n',
             '  @hwmon0 @hwmon1\n',
             'cxi: not on this machine ({}/sys/class/cxi/*/device/telemetry)'.format(root),
         ):
             check(part in out, '{} in {}', part, out)
+
+
+def described(tap):
+    """Names as kernels have them, from old ones to 6.18."""
+    files = dict(NODE)
+    for name in ('vmstat', 'meminfo'):
+        with open(os.path.join(harness.SOURCE, 'tests/sensors', name + '.names')) as f:
+            files['proc/' + name] = ''.join('{}: 1\n'.format(line.strip()) for line in f)
+    with tap.test('each event has a sentence'):
+        out = stat(tree(files), '--list').out
+        events = [line.split('  ') for line in out.splitlines() if line.startswith('  ') and '@' not in line]
+        check(len(events) > 270, '{} events', len(events))
+        bare = [e[1] for e in events if not e[-1].endswith('.') and not e[1].startswith('interrupts.')]
+        equal('without one', bare, [])
+        equal(
+            'help', harness.run([harness.FVMPI, 'run', '--sensors', 'help']).ended(0).out.splitlines()[0][:5], 'cpu: '
+        )
+    with tap.test('the glossary has all that the table reads by name'):
+        known = {}
+        for line in stat('', '--glossary').out.splitlines():
+            name, _, about = line.strip().partition(': ')
+            if not line.startswith(' '):
+                kind = name
+            else:
+                known[kind + '.' + name] = about
+        with open(os.path.join(harness.SOURCE, 'src/sensors/table.c')) as f:
+            text = f.read()
+        rows = re.findall(r'\{\s*"(\w+)",\s*"[^{]*?FILES\(([^)]*)\)', text)
+        check(len(rows) > 15, '{}', rows)
+        names = [kind + '.' + name for kind, files in rows for name in re.findall(r'"([^"]+)"', files)]
+        equal('without one', [n for n in names if not any(fnmatch.fnmatchcase(n, k) for k in known)], [])
+        check(all(about.endswith('.') for k, about in known.items()), '{}', known)
 
 
 def changed(tap, root):
@@ -283,11 +320,80 @@ def clients(tap):
         out = stat(root, '--list').out
         for part in (
             '  @/home @/data\n',
-            '  jobgroup.usage_usec  s/s\n',
-            '  lustre.read_bytes  bytes/s\n',
+            '  jobgroup.usage_usec  s/s  Processor time of all tasks of the group.\n',
+            '  lustre.read_bytes  bytes/s  Bytes that programs read.\n',
             '  @Esocket0\n',
         ):
             check(part in out, '{} in {}', part, out)
+
+
+def cray(tap):
+    """As the node's controller writes it: a number, its unit, and when it was read."""
+    at = 'sys/cray/pm_counters/'
+    root = tree(
+        {
+            at + 'energy': '1000 J 1700000000 us\n',
+            at + 'cpu_energy': '400 J 1700000000 us\n',
+            at + 'accel0_energy': '300 J\n',
+            at + 'power': '512 W 1700000000 us\n',
+            at + 'power_cap': '0 W\n',
+        }
+    )
+    with tap.test('counters of power of a Cray'):
+        equal(
+            'values',
+            {k: v for k, v in once(root, 'craypower', 'crayenergy.cpu_energy').items() if v is not None},
+            {'craypower.power': 512, 'craypower.power_cap': 0, 'crayenergy.cpu_energy': 0},
+        )
+        process = harness.start(
+            [harness.FVMPI, 'stat', '--csv', '-i', '0.02', 'crayenergy'], env={'FVMPI_SENSORS_ROOT': root}
+        )
+        lines = [process.stdout.readline().decode() for _ in range(3)]
+        write(root, at + 'energy', '1250 J 1700000900 us\n')
+        write(root, at + 'accel0_energy', '360 J\n')
+        lines += [process.stdout.readline().decode() for _ in range(8)]
+        os.kill(process.pid, signal.SIGINT)
+        harness.finish(process).ended(0)
+        samples = rows(''.join(lines))
+        times = [0] + [s['time_s'] for s in samples]
+        sums = {
+            k: sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None)
+            for k in samples[0]
+        }
+        close('energy', sums['crayenergy.energy'], 250, 0.1)
+        close('of an accelerator', sums['crayenergy.accel0_energy'], 60, 0.1)
+        equal('what is not there', samples[-1]['crayenergy.accel1_energy'], None)
+
+
+def gpus(tap):
+    card = 'sys/class/drm/card{}/device/'
+    root = tree(
+        {
+            card.format(0) + 'gpu_busy_percent': '40\n',
+            card.format(0) + 'mem_info_vram_used': '1048576\n',
+            card.format(1) + 'gpu_busy_percent': '70\n',
+            card.format(1) + 'mem_info_vram_used': '2097152\n',
+            card.format(1) + 'mem_info_gtt_used': '4096\n',
+        }
+    )
+    with tap.test('GPUs of AMD'):
+        equal(
+            'values',
+            {k: v for k, v in once(root, '--per-source', 'amdgpu', 'amdgpumemory').items() if v is not None},
+            {
+                'amdgpu.gpu_busy_percent@card0': 40,
+                'amdgpu.gpu_busy_percent@card1': 70,
+                'amdgpumemory.mem_info_vram_used@card0': 1 << 20,
+                'amdgpumemory.mem_info_vram_used@card1': 2 << 20,
+                'amdgpumemory.mem_info_gtt_used@card1': 4096,
+            },
+        )
+        equal(
+            'together',
+            once(root, 'amdgpu.gpu_busy_percent', 'amdgpumemory.mem_info_vram_used'),
+            {'amdgpu.gpu_busy_percent': 55, 'amdgpumemory.mem_info_vram_used': 3 << 20},
+        )
+        check('  amdgpu.gpu_busy_percent  %  gauge  How busy' in stat(root, '--list').out, 'no unit')
 
 
 def devices(tap):
@@ -308,21 +414,40 @@ def devices(tap):
         imc + 'events/data_reads': 'low=2,unknown=3\n',
         imc + 'events/cas_count_write': 'low\n',
         device.format('uncore_imc_4') + 'type': '77\n',
+        # Numbers of events that the kernel has no name for: 2 is that of page faults.
+        device.format('uncore_upi_0') + 'type': '1\n',
+        device.format('uncore_upi_0') + 'format/event': 'config:0-7\n',
+        device.format('uncore_upi_0') + 'format/umask': 'config2:0-7\n',
+        device.format('amd_df') + 'type': '1\n',
+        device.format('amd_df') + 'format/event': 'config2:0-7,32-35,59-60\n',
+        device.format('amd_df') + 'format/umask': 'config:0-7\n',
+        device.format('cxl_pmu_mem0.0') + 'type': '1\n',
+        device.format('cxl_pmu_mem0.0') + 'events/m2s_rwd_memwr': 'mask=0x2\n',
+        device.format('cxl_pmu_mem0.0') + 'format/mask': 'config:0-31\n',
     }
     root, pages = tree(files), 20000
+    with tap.test('numbers of AMD are not used where events have other bits'):
+        new = tree({**files, device.format('amd_df') + 'format/event': 'config2:0-7,32-37\n'})
+        check('xgmi: not on this machine' in stat(new, '--list').out, 'it is')
     with tap.test('devices of perf events'):
         cpu = min(os.sched_getaffinity(0))
         write(root, 'sys/devices/system/cpu/online', '{}\n'.format(cpu))
         write(root, imc + 'cpumask', '{}\n'.format(cpu))
-        names = ['perf.page-faults@cpu{}'.format(cpu), 'memorytraffic.cas_count_read@_3/cpu{}'.format(cpu)]
+        others = {'upi.data_sent': 64 / 9, 'xgmi.link3_data_sent': 32, 'cxl.m2s_rwd_memwr': 64}
+        names = ['perf.page-faults@cpu{}'.format(cpu), 'memorytraffic.cas_count_read@uncore_imc_3/cpu{}'.format(cpu)]
+        names += [
+            'upi.data_sent@*/cpu{}'.format(cpu),
+            'xgmi.link3_data_sent@cpu{}'.format(cpu),
+            'cxl.m2s_rwd_memwr@*/cpu{}'.format(cpu),
+        ]
         process = harness.start(
             [harness.FVMPI, 'stat', '--csv', '-i', '0.02', *names], env={'FVMPI_SENSORS_ROOT': root}
         )
         lines = [process.stdout.readline().decode() for _ in range(3)]
         if not lines[0]:
-            raise harness.Skip(
-                harness.finish(process).err.strip() + '; perf_event_open() for all programs is not allowed here?'
-            )
+            said = harness.finish(process).err.strip()
+            check('not permitted here' in said, '{}', said)
+            raise harness.Skip(said + '; perf_event_open() for all programs is not allowed here?')
         touch = 'import mmap, os; os.sched_setaffinity(0, [{}]); m = mmap.mmap(-1, {} * 4096); [m.__setitem__(i, 1) for i in range(0, len(m), mmap.PAGESIZE)]'.format(
             cpu, pages
         )
@@ -332,13 +457,17 @@ def devices(tap):
         harness.finish(process).ended(0)
         samples = rows(''.join(lines))
         times = [0] + [s['time_s'] for s in samples]
-        faults, traffic = (
-            sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None) for k in names
+        faults, traffic, *links = (
+            sum(s[k] * (times[i + 1] - times[i]) for i, s in enumerate(samples) if s[k] is not None)
+            for k in samples[0]
+            if not k.endswith('_s')
         )
+        for (name, each), sent in zip(others.items(), links):
+            close(name, sent, each * faults, 0.05 * each * faults)
         check(faults > 0, 'no faults')
         close('half a MiB each', traffic / 524288, faults, 0.05 * faults)
         out = stat(root, '--list').out
-        check('memorytraffic.cas_count_read  bytes/s\n' in out and '_4' not in out, '{}', out)
+        check('memorytraffic.cas_count_read  bytes/s  ' in out and '_4' not in out, '{}', out)
 
 
 def wrong(tap, root):
@@ -396,9 +525,12 @@ def main():
     tap = harness.Tap()
     root = tree(NODE)
     static(tap, root)
+    described(tap)
     changed(tap, root)
     shares(tap)
     clients(tap)
+    cray(tap)
+    gpus(tap)
     devices(tap)
     wrong(tap, tree(NODE))
     here(tap)

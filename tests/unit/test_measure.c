@@ -385,6 +385,25 @@ static void no_time_left(void **state)
     fv_doctor_release(&d);
 }
 
+static void ramp(void **state)
+{
+    struct fv_trials t[40];
+    (void)state;
+
+    for (unsigned i = 0; i < 40; i++)
+        t[i] = (struct fv_trials){ 10 * i, 10, i < 5 ? 150 - 10 * i : 100, i < 5 ? 160 - 10 * i : 101, 300 };
+    struct fv_ramp found = fv_trials_ramp(t, 40);
+    assert_int_equal(found.samples, 50);
+    assert_float_equal(found.above_share, 0.5, 1e-9);
+    assert_float_equal(found.length, 10 * (160 + 150 + 140 + 130 + 120), 1e-6);
+    t[0].least = 100; /* it was only disturbed */
+    assert_int_equal(fv_trials_ramp(t, 40).samples, 0);
+    for (unsigned i = 0; i < 40; i++) /* it does not settle */
+        t[i].least = 200 - i;
+    assert_int_equal(fv_trials_ramp(t, 40).samples, 0);
+    assert_int_equal(fv_trials_ramp(t, 4).samples, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,7 +411,7 @@ int main(void)
         cmocka_unit_test(causes),       cmocka_unit_test(causes_bounded), cmocka_unit_test(one_period),
         cmocka_unit_test(two_periods),  cmocka_unit_test(no_period),      cmocka_unit_test(period_names),
         cmocka_unit_test(plateaus),     cmocka_unit_test(levels),         cmocka_unit_test(interrupts),
-        cmocka_unit_test(shared_cache), cmocka_unit_test(no_time_left),
+        cmocka_unit_test(shared_cache), cmocka_unit_test(no_time_left),   cmocka_unit_test(ramp),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

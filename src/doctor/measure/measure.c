@@ -3,6 +3,7 @@
 #include "doctor/measure/measure.h"
 #include "doctor/files.h"
 #include "doctor/looks.h"
+#include "doctor/measure/branches.h"
 #include "doctor/measure/counts.h"
 #include "doctor/measure/kernel.h"
 #include "doctor/measure/memory.h"
@@ -18,6 +19,7 @@
 #define PART_ALONE     0.33
 #define PART_TOGETHER  0.23
 #define PART_MEMORY    0.32
+#define PART_BRANCHES  0.02
 #define ALONE_LEAST_S  0.2 /* for one processor */
 #define LEAST_MEMORY_S 0.3
 
@@ -105,6 +107,8 @@ int fv_measure(struct fv_doctor *d, const struct fv_measure_wish *wish, struct f
     find_facts(d, m);
     fv_counts_try(m);
     measure_noise(d, m);
+    if (!fv_measure_stop)
+        fv_branches_measure(m, PART_BRANCHES * seconds);
     if (!fv_measure_stop)
         fv_memory_measure(
             d, m,

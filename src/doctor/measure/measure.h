@@ -48,6 +48,11 @@ struct fv_noise_count {
     double least, mean, most;
     double correlation; /* with the samples' times; NAN: one of both never changes */
 };
+/* The first trials took longer than those of the second half. */
+struct fv_ramp {
+    uint64_t samples;           /* 0: they did not */
+    double above_share, length; /* of the first one, above the settled time; ns of all of them */
+};
 /* Fixed work, or fixed time, on one processor. Times: ns. */
 struct fv_noise_row {
     uint32_t cpu;
@@ -80,6 +85,11 @@ struct fv_detours {
     uint32_t first_period, period_count;
 };
 
+/* A branch by its pattern. Times: ns. */
+struct fv_branches {
+    const char *pattern; /* "same", "alternating", "random" */
+    struct fv_spread spread;
+};
 struct fv_cpu_cache {
     const char *name; /* "L1" */
     uint64_t bytes;
@@ -143,6 +153,8 @@ struct fv_measurement {
     size_t gap_count, gap_room;
     struct fv_period_row *periods;
     size_t period_count, period_room;
+    struct fv_branches *branches;
+    size_t branch_count, branch_room;
     struct fv_cpu_cache *caches; /* smallest first */
     size_t cache_count, cache_room;
     struct fv_latency *latencies;
@@ -178,6 +190,10 @@ struct fv_measure_wish {
 int fv_measure(struct fv_doctor *doctor, const struct fv_measure_wish *wish, struct fv_measurement *out);
 void fv_measurement_release(struct fv_measurement *measured);
 
+/* Of trials in their order. */
+struct fv_ramp fv_trials_ramp(const struct fv_trials *trials, size_t count);
+/* ns that a wrong guess of a branch's direction costs; NAN: not measured. */
+double fv_misprediction_ns(const struct fv_measurement *measured);
 /* Of a period: "tick (CONFIG_HZ 250)", "2 ticks"; in the arena. NULL: none fits within 1 %. For tests. */
 const char *fv_measure_period_name(struct fv_arena *arena, double period_ns, uint64_t hz);
 /* The smallest cache that holds a working set, else "DRAM"; NULL: no size is known. */

@@ -38,6 +38,14 @@ static void get_guest(void *subject, const void *row, const struct fv_column_def
 
 static const char *const clocks[] = { "tsc", "monotonic", NULL }, *const sources[] = { "/sys", "CPUID", NULL };
 
+static void get_misprediction_s(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const double ns = fv_misprediction_ns(row);
+
+    v->null = !(ns == ns);
+    v->real = v->null ? 0 : ns * 1e-9;
+}
+
 static const struct fv_column_def measurement_columns[] = {
     { "seconds", "requested", "s", "Requested duration (--seconds).", FV_FIELD(struct fv_measurement, seconds) },
     { "elapsed_s", "taken", "s", "Actual duration.", FV_FIELD(struct fv_measurement, elapsed_s) },
@@ -75,6 +83,10 @@ static const struct fv_column_def measurement_columns[] = {
       "Number of pages that a chase through one line of each page reaches before it takes a fifth longer than a chase "
       "through adjacent lines. Null: not found.",
       FV_FIELD(struct fv_measurement, tlb_pages), .flags = FV_UNLESS_0 },
+    { "misprediction_s", "misprediction", "s",
+      "What a wrong guess of a branch's direction costs: twice the difference of random and same directions. Null: not "
+      "measured.",
+      FV_GET(FV_TYPE_REAL, get_misprediction_s), .flags = FV_NULLABLE },
     { "bandwidth_left_out", "bandwidth left out", "",
       "Why bandwidth was not measured, or not on all processors together: no time left, no free memory, or an unusable "
       "processor. Null: it was measured.",
@@ -189,6 +201,34 @@ static const struct fv_relation trials = {
     FV_SLICE(struct fv_measurement, trials, struct fv_noise_row, first_trials, trials_count),
 };
 
+/* ---- ramp-up ---- */
+
+static struct fv_ramp ramp_of(void *subject, const void *row)
+{
+    const struct fv_measurement *m = ((const struct fv_doctor *)subject)->measured;
+    const struct fv_noise_row *r = row;
+
+    return fv_trials_ramp(m->trials + r->first_trials, r->trials_count);
+}
+
+static void get_ramp_samples(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->whole = ramp_of(subject, row).samples;
+}
+
+static void get_ramp_s(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->real = ramp_of(subject, row).length * 1e-9;
+}
+
+static void get_ramp_percent(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_ramp ramp = ramp_of(subject, row);
+
+    v->null = !ramp.samples;
+    v->real = v->null ? 0 : 100 * ramp.above_share;
+}
+
 static const struct fv_column_def noise_columns[] = {
     { "test", "test", "",
       "fixed work: time of the same work, repeated. fixed time: work done in periods of equal length, given as the "
@@ -214,6 +254,13 @@ static const struct fv_column_def noise_columns[] = {
     { "p999_percent", "p99.9 %", "percent", "99.9th percentile above the mode. Null: fewer than 1000 samples.",
       NOISE(get_percent, p999), .flags = FV_NULLABLE },
     { "max_percent", "max %", "percent", "Largest value above the mode.", NOISE(get_percent, most) },
+    { "ramp_samples", "ramp-up", "",
+      "First samples that took longer than the median of the second half, by 2 % or more "
+      "even at their least: clocks and caches had not settled. 0: there is no ramp-up.",
+      FV_GET(FV_TYPE_WHOLE, get_ramp_samples), .flags = FV_BLANK },
+    { "ramp_s", "ramp-up time", "s", "Time of these samples.", FV_GET(FV_TYPE_REAL, get_ramp_s), .flags = FV_BLANK },
+    { "ramp_percent", "ramp-up %", "percent", "How much longer the first of them took. Null: there is no ramp-up.",
+      FV_GET(FV_TYPE_REAL, get_ramp_percent), .flags = FV_NULLABLE },
     { "curve", "curve", "", "", FV_NEST(curve) },
     { "trials", "trials", "", "", FV_NEST(trials) },
 };
@@ -543,6 +590,33 @@ const struct fv_relation fv_measure_tlb = {
     FV_COLUMNS(tlb_columns),
     .base = the_measured,
     FV_ITEMS(struct fv_measurement, tlb, tlb_count),
+};
+
+/* ---- branches ---- */
+
+static const char *const branch_patterns[] = { "same", "alternating", "random", NULL };
+#define BRANCH(get, part) OF_SPREAD(get, struct fv_branches, spread, part)
+static const struct fv_column_def branch_columns[] = {
+    { "pattern", "directions", "",
+      "same: the branch is always taken. alternating: every second time. random: no predictor can know.",
+      FV_FIELD(struct fv_branches, pattern), .words = branch_patterns },
+    { "samples", "samples", "", "Repeated measurements of 262,144 branches.",
+      FV_FIELD(struct fv_branches, spread.count) },
+    { "mode_s", "mode", "s", "Time of a turn with one branch: the half-sample mode.", BRANCH(get_spread_s, mode) },
+    { "p50_s", "p50", "s", "Time of a turn: the median.", BRANCH(get_spread_s, p50) },
+    { "p99_s", "p99", "s", "Time of a turn: 99th percentile. Null: fewer than 100 samples.", BRANCH(get_spread_s, p99),
+      .flags = FV_NULLABLE },
+    { "max_s", "max", "s", "Time of a turn: largest value.", BRANCH(get_spread_s, most) },
+    { "max_percent", "max %", "percent", "Largest value above the mode.", BRANCH(get_percent, most) },
+};
+const struct fv_relation fv_measure_branches = {
+    .name = "branches",
+    .key = "branches",
+    .title = "Branches",
+    .doc = "Cost of a branch by the directions it takes, on the first processor.",
+    FV_COLUMNS(branch_columns),
+    .base = the_measured,
+    FV_ITEMS(struct fv_measurement, branches, branch_count),
 };
 
 #define BANDWIDTH(part) OF_SPREAD(get_above, struct fv_bandwidth, above, part)

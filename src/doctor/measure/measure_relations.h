@@ -6,7 +6,7 @@
 #include "tool/relation.h"
 
 extern const struct fv_relation fv_measure_measurement, fv_measure_events, fv_measure_noise, fv_measure_counts,
-    fv_measure_detours, fv_measure_periods, fv_measure_caches, fv_measure_latency, fv_measure_levels, fv_measure_tlb,
-    fv_measure_bandwidth;
+    fv_measure_detours, fv_measure_periods, fv_measure_branches, fv_measure_caches, fv_measure_latency,
+    fv_measure_levels, fv_measure_tlb, fv_measure_bandwidth;
 
 #endif

@@ -3,6 +3,7 @@
 #include "profile/machine/sensors.h"
 #include "profile/build.h"
 #include "profile/sections/section_gather.h"
+#include "tool/cpus.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,6 +68,30 @@ static bool read_process(struct gather *g)
     return true;
 }
 
+/* Files of older versions have zeros there, or nothing. */
+static const char *about_of(const struct fv_sensor_series *r)
+{
+    size_t at = sizeof(*r) + r->label_bytes + 1, room = at < r->bytes ? r->bytes - at : 0;
+
+    return memchr(r->label + r->label_bytes + 1, '\0', room) ? r->label + r->label_bytes + 1 : "";
+}
+
+static void read_place(struct gather *g)
+{
+    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_SENSOR_PLACE);
+    const struct fv_sensor_place *r = fv_cursor_next(&c);
+    struct fv_machine_node *node = &g->out->nodes[g->out->node_count - 1];
+    struct fv_cpus cpus = { 0 };
+
+    if (!r || r->kind > FV_SENSOR_NONE_FREE)
+        return;
+    for (unsigned cpu = 0; cpu < 64 * sizeof(r->processors) / sizeof(r->processors[0]); cpu++)
+        if (r->processors[cpu / 64] >> cpu % 64 & 1)
+            fv_cpus_set(&cpus, cpu);
+    node->place = r->kind;
+    node->processors = fv_cpus_count(&cpus) ? fv_cpus_list(&cpus, &g->build->model->arena) : NULL;
+}
+
 static size_t read_series(struct gather *g)
 {
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_SENSOR_SERIES);
@@ -79,6 +104,7 @@ static size_t read_series(struct gather *g)
             (struct fv_machine_series){ .node = (uint32_t)(out->node_count - 1),
                                         .flags = r->flags,
                                         .label = fv_arena_string(&g->build->model->arena, r->label),
+                                        .about = fv_arena_string(&g->build->model->arena, about_of(r)),
                                         .unit = fv_arena_string(&g->build->model->arena, r->unit),
                                         .total = NAN,
                                         .mean = NAN,
@@ -259,6 +285,7 @@ static void read_machine(struct fv_build *b, void *state, uint32_t rank)
     g->rank = rank;
     if (!read_process(g))
         return;
+    read_place(g);
     count = read_series(g);
     read_samples(g, count);
     fv_section_read_names(&g->sections, &b->files[rank]);
@@ -288,8 +315,8 @@ const struct fv_track fv_track_sensors = {
     .name = "machine",
     .of_process = true,
     .visit = FV_VISIT_REST,
-    .types = { FV_CHUNK_SENSOR_PROCESS, FV_CHUNK_SENSOR_SERIES, FV_CHUNK_SENSOR_SAMPLES, FV_CHUNK_SECTIONS,
-               FV_CHUNK_SECTION_SETS },
+    .types = { FV_CHUNK_SENSOR_PROCESS, FV_CHUNK_SENSOR_PLACE, FV_CHUNK_SENSOR_SERIES, FV_CHUNK_SENSOR_SAMPLES,
+               FV_CHUNK_SECTIONS, FV_CHUNK_SECTION_SETS },
     .begin = begin_machine,
     .read = read_machine,
     .finish = finish_machine,

@@ -32,6 +32,7 @@ struct fv_machine_series {
     uint32_t node;
     uint32_t flags;               /* enum fv_sensor_flags */
     const char *label, *unit;     /* unit: of what is counted */
+    const char *about;            /* what it counts, in a sentence; "": not known */
     uint64_t intervals;           /* that are known */
     double total, mean, min, max; /* total: of a counter, else NAN; all NAN without intervals */
 };
@@ -40,7 +41,9 @@ struct fv_machine_node {
     uint32_t rank; /* that recorded it */
     double interval_s, begin_s, end_s;
     uint64_t samples, late, missed, thinned, left_out, not_found;
-    double cpu_s; /* of the thread that read them */
+    double cpu_s;           /* of the thread that read them */
+    uint32_t place;         /* enum fv_sensor_place_kind; processors NULL: not known */
+    const char *processors; /* on which that thread may run: a list */
 };
 
 struct fv_machine {

@@ -100,6 +100,8 @@ static const struct fv_column_def series_columns[] = {
     { "unit", "unit", "", "Unit of mean, least and most.", FV_GET(FV_TYPE_TEXT, get_unit) },
     SERIES("total", "in all", total, 0, "Increase of a counter from its first to its last sample. Null: a gauge."),
     { "kind", "kind", "", "counter or gauge.", FV_GET(FV_TYPE_TEXT, get_kind), .words = kinds },
+    { "about", "what it counts", "", "What the event counts, in a sentence. Empty: not known.",
+      FV_FIELD(struct fv_machine_series, about) },
     { "intervals", "intervals", "", "Number of intervals between samples that the values describe.",
       FV_FIELD(struct fv_machine_series, intervals) },
 };
@@ -131,6 +133,16 @@ static void get_cpu_share(void *subject, const void *row, const struct fv_column
     v->real = v->null ? 0 : n->cpu_s / (n->end_s - n->begin_s);
 }
 
+static const char *const places[] = { "anywhere", "free_core", "free_processor", "none_free", NULL };
+
+static void get_place(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_machine_node *n = row;
+
+    v->null = !n->processors;
+    v->text = v->null ? NULL : places[n->place];
+}
+
 #define NODE(k, t, u, m, f, d)                                        \
     {                                                                 \
         k, t, u, d, FV_FIELD(struct fv_machine_node, m), .flags = (f) \
@@ -152,6 +164,13 @@ static const struct fv_column_def node_columns[] = {
          "CPU time of the thread that reads sensors. The CPU time of its rank includes it."),
     { "cpu_share", "of a processor", "share", "cpu_s as a share of the time between the first and the last sample.",
       FV_GET(FV_TYPE_REAL, get_cpu_share), .flags = FV_NULLABLE },
+    NODE("processors", "ran on", "", processors, FV_NULLABLE,
+         "Processors on which the thread that reads sensors may run, a list such as 0-3. Null: not known."),
+    { "place", "these are", "",
+      "anywhere: no rank is pinned. free_core: of cores to which no thread of the job is pinned. free_processor: no "
+      "thread is pinned to them, but one to their core. none_free: threads are pinned to every processor. Null: not "
+      "known.",
+      FV_GET(FV_TYPE_TEXT, get_place), .words = places, .flags = FV_NULLABLE },
 };
 static const struct fv_relation sensor_nodes_relation = {
     .name = "sensor_nodes",

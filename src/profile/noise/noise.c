@@ -160,6 +160,18 @@ static void add_other(struct gather *g, uint32_t rank, const struct fv_fact *f)
     n->others[n->other_count++] = o;
 }
 
+/* It is behind its process. */
+static void name_service(struct gather *g, uint32_t rank, const struct fv_fact *f)
+{
+    struct fv_noise_view *n = fv_model_noise(g->build->model);
+
+    for (size_t i = n->other_count; i-- > 0;)
+        if (n->others[i].pid == f->index && fv_same_text(n->others[i].host, g->build->model->ranks[rank].host)) {
+            n->others[i].service = fv_arena_string(&g->build->model->arena, f->value);
+            return;
+        }
+}
+
 static void read_others(struct gather *g, uint32_t rank)
 {
     struct fv_cursor c = fv_cursor(g->build->files[rank].reader, FV_CHUNK_FACTS);
@@ -167,6 +179,8 @@ static void read_others(struct gather *g, uint32_t rank)
     for (const struct fv_fact *f; (f = fv_cursor_next(&c));)
         if (f->key == FV_FACT_OTHER)
             add_other(g, rank, f);
+        else if (f->key == FV_FACT_OTHER_SERVICE)
+            name_service(g, rank, f);
 }
 
 static int by_host_and_most(const void *a, const void *b)

@@ -67,6 +67,7 @@ struct fv_noise_place {
 /* A process of a node that is none of the run's, or one of its ranks. */
 struct fv_noise_other {
     const char *host, *name, *processors; /* processors: a list; NULL: not known */
+    const char *service;                  /* of the system; NULL: none */
     uint32_t pid, cpu;                    /* cpu: it ran on last */
     uint32_t rank;                        /* FV_NONE: none */
     double cpu_s;                         /* while the rank that looked was recorded */

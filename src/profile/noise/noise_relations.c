@@ -241,6 +241,8 @@ static const struct fv_column_def other_columns[] = {
     OTHER("processors", "may run on", "", processors, FV_NULLABLE,
           "List of processors that the process may use. Null: not known."),
     OTHER("cpu", "last on", "", cpu, 0, "The processor that the process used last."),
+    OTHER("service", "service", "", service, FV_NULLABLE,
+          "The service of the system that it belongs to, without .service, by its control group. Null: none."),
     FV_RANK_OR_NULL_COLUMN(struct fv_noise_other, rank, "rank", "rank",
                            "The rank, if it is a rank of this run. Otherwise null."),
 };
@@ -252,7 +254,7 @@ static const struct fv_relation other_processes_relation = {
     .doc = "Processes with CPU time of at least 1 % of the run, by node and CPU time, most first. Ranks are included, "
            "without the observing rank. From /proc at begin and end; processes that ended before are missing. At most "
            "256.",
-    .shown = "host/2 name pid/3 cpu_s processors cpu/1 rank",
+    .shown = "host/2 name pid/3 cpu_s processors cpu/1 service rank",
     FV_COLUMNS(other_columns),
     .base = noise_base,
     FV_ITEMS(struct fv_noise_view, others, other_count),

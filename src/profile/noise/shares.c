@@ -123,11 +123,10 @@ double fv_expected_maximum(const double *sorted, size_t count, double draws)
 
 size_t fv_warm_up(const double *times_s, size_t count)
 {
-    enum { LEAST = 10 };
     double most = 0;
     size_t warm = 0;
 
-    if (count < LEAST)
+    if (count < FV_WARM_UP_LEAST)
         return 0;
     for (size_t i = count / 2; i < count; i++)
         most = fmax(most, times_s[i]);

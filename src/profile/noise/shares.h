@@ -35,6 +35,7 @@ void fv_shares_of(const struct fv_noise_interval *intervals, size_t count, struc
  * distribution: David and Nagaraja, Order Statistics, 2003, section 3.1). No more than their largest. */
 double fv_expected_maximum(const double *sorted, size_t count, double draws);
 
+#define FV_WARM_UP_LEAST 10
 /* How many of the first intervals took longer than any of the second half, until the first one that did not: they warm
  * up. 0 of fewer than 10. */
 size_t fv_warm_up(const double *times_s, size_t count);

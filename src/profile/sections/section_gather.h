@@ -91,6 +91,7 @@ void fv_section_sum(struct fv_section_view *v, const struct fv_section_rank *ran
 /* section_instances.c */
 void fv_section_read_instances(struct fv_section_gather *g, const struct fv_build_file *file, uint32_t rank);
 void fv_section_order_instances(struct fv_sections_view *s);
+void fv_section_find_warm_ups(struct fv_sections_view *s); /* behind that */
 
 /* section_names.c: when all sections are summed up, and in order. */
 void fv_section_find_names(struct fv_sections_view *s);

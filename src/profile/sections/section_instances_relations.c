@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Instances of sections one by one: relation section_instances. */
+/* Instances of sections one by one: relations section_instances, section_warm_up. */
 #include "profile/build.h"
 #include "profile/relations.h"
 #include "profile/sections/sections.h"
@@ -34,4 +34,43 @@ const struct fv_relation fv_section_instances_relation = {
     FV_COLUMNS(single_columns),
     .base = sections_base,
     FV_ITEMS(struct fv_sections_view, instances, instance_count),
+};
+
+static void get_excess(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    const struct fv_section_warm_up *w = row;
+
+    v->real = w->instances ? (w->first_s - w->steady_s) * (double)w->instances : 0;
+}
+
+#define WARM(k, t, u, m, f, d)                                           \
+    {                                                                    \
+        k, t, u, d, FV_FIELD(struct fv_section_warm_up, m), .flags = (f) \
+    }
+static const struct fv_column_def warm_columns[] = {
+    WARM("section", "section", "", name, 0, "Name of the section."),
+    WARM("number", "no.", "", section_number, 0, "Number of the section."),
+    WARM("thread_count", "threads", "", of_threads, 0,
+         "Threads of which at least 10 instances were recorded one by one."),
+    WARM("warm_up_count", "warm up", "", threads, FV_BLANK,
+         "Threads with warm-up: their first instances took longer than any of the second half."),
+    WARM("instance_count", "first ones", "", instances, FV_BLANK, "These first instances, of all these threads."),
+    WARM("warm_up_s", "first", "s", first_s, FV_NULLABLE, "Mean time of these first instances. Null: none."),
+    WARM("steady_s", "later", "s", steady_s, FV_NULLABLE,
+         "Mean time of the others that were recorded of these threads. Null: no warm-up."),
+    { "excess_s", "cost", "s", "What the first instances took longer than as many later ones, over all threads.",
+      FV_GET(FV_TYPE_REAL, get_excess), .flags = FV_BLANK },
+};
+const struct fv_relation fv_section_warm_up_relation = {
+    .recorded_by = "fvmpi run --section-instances N",
+    .name = "section_warm_up",
+    .key = "section_warm_up",
+    .title = "Warm-up of sections",
+    .doc =
+        "Whether the first instances of sections took longer than later ones: caches, pages and branch predictors are "
+        "cold at first. By section.",
+    .shown = "section number thread_count/1 warm_up_count instance_count warm_up_s steady_s excess_s",
+    FV_COLUMNS(warm_columns),
+    .base = sections_base,
+    FV_ITEMS(struct fv_sections_view, warm_ups, warm_up_count),
 };

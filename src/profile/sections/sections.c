@@ -313,6 +313,7 @@ static void finish(struct fv_section_gather *g)
             s->members[s->items[k].first_member + i].section = k;
     fv_section_find_names(s);
     fv_section_order_instances(s);
+    fv_section_find_warm_ups(s);
 }
 
 /* Does any rank tell of locks? */
@@ -409,5 +410,6 @@ void fv_sections_release(void *data)
     free(s->members);
     free(s->function_ranks);
     free(s->instances);
+    free(s->warm_ups);
     *s = (struct fv_sections_view){ 0 };
 }

@@ -165,6 +165,11 @@ struct fv_section_view {
     uint64_t cost_ticks; /* of them all */
 };
 
+/* Tables of other files. */
+struct fv_relation;
+extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation, fv_section_instances_relation,
+    fv_section_warm_up_relation;
+
 /* An instance that was recorded by itself. */
 struct fv_section_instance_view {
     const char *name;
@@ -173,6 +178,15 @@ struct fv_section_instance_view {
     uint32_t number;       /* of the thread's, from 1 */
     double begin_s, time_s, mpi_s;
     uint64_t calls, bytes;
+};
+
+/* Threads whose first instances of a section took longer than any of the second half of those that are recorded. */
+struct fv_section_warm_up {
+    const char *name;
+    int32_t section_number;
+    uint32_t threads, of_threads; /* of_threads: with enough instances to know */
+    uint64_t instances;           /* first ones, of all these threads */
+    double first_s, steady_s;     /* mean of these; of the others that are recorded of these threads */
 };
 
 struct fv_sections_view {
@@ -189,6 +203,8 @@ struct fv_sections_view {
     size_t name_count, name_room;
     struct fv_section_instance_view *instances; /* by name, section number, rank, thread and number */
     size_t instance_count, instance_room;
+    struct fv_section_warm_up *warm_ups; /* in the same order: sections with threads that have enough instances */
+    size_t warm_up_count, warm_up_room;
     struct fv_section_losses losses; /* of all ranks */
 };
 /* Are its instances too short for the clocks and events that were read in it? */

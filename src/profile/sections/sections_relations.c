@@ -671,7 +671,6 @@ static void get_messages(void *subject, const void *row, const struct fv_column_
         MESSAGES_OF("messages_below_1m", "< 1M", 2), MESSAGES_OF("messages_1m_and_above", ">= 1M", 3),                 \
         FAULT_COLUMNS(struct fv_section_view)
 
-extern const struct fv_relation fv_section_threads_relation, fv_section_sheet_relation, fv_section_instances_relation;
 static const struct fv_column_def section_columns[] = {
     FV_DATA_ID_COLUMN(sections, struct fv_sections_view, "id", items, "Index in this list, from 0."),
     { "section", "section", "", "Name of the section, cut to 63 bytes. `all` is the whole program.",
@@ -793,7 +792,7 @@ const struct fv_subject fv_sections_subject = {
     .bytes = sizeof(struct fv_sections_view),
     .tracks = { &fv_track_sections },
     .relations = { &sections_relation, &section_names_relation, &fv_section_instances_relation,
-                   &sections_lost_relation },
+                   &fv_section_warm_up_relation, &sections_lost_relation },
     .fold = fold_sections,
     .release = fv_sections_release,
 };

@@ -333,6 +333,7 @@ FV_TEXT_SECTION(sections)
     put_costs(p, v, in_table);
     fv_text_relation(p, v, "section_instances", "instance",
                      "the first of each section and thread; see --section-instances");
+    fv_text_relation(p, v, "section_warm_up", "section", "leave out the first instances where they took longer");
     free(in_table);
     free(rows.items);
 }
