@@ -125,9 +125,14 @@ def alone(tap):
                 merged(directory)
     with tap.test('without MPI the trace lacks nothing of it'):
         directory, _ = record([serial, 'nested'], '--trace')
-        harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+        said = harness.run([os.path.join(harness.BUILD, 'fvunify'), directory]).ended(0).err
+        check('is in the trace' not in said, 'fvunify: {}', said)
         said = harness.run([harness.FVMPI, 'report', directory]).ended(0).out
         check('its analysis is left out' not in said, 'report: {}', said)
+    with tap.test('without MPI: a trace of nothing is said to be that'):
+        directory, _ = record(['true'], '--trace')
+        said = harness.run([os.path.join(harness.BUILD, 'fvunify'), directory]).ended(0).err
+        check(': nothing is in the trace: of a program without MPI it has sections' in said, 'fvunify: {}', said)
     with tap.test('measured instances that overlap sections'):
         directory, _ = record([serial, 'hot'], '--trace', '--sample=1000')
         compare(directory, report(directory))
@@ -188,6 +193,14 @@ def with_mpi(tap, mpi):
                 ).hexdigest()
             )
         equal('archives', len(digests), 1)
+
+
+def recorded_off(tap, mpi):
+    with tap.test('{}: a trace without calls is said to be that'.format(mpi)):
+        program = build('exchange', compiler=[mpi.cc])
+        directory, _ = record([program], '--trace', '--off-at-start', launcher=[mpi.exec] + mpi.options + ['-n', '2'])
+        said = harness.run([os.path.join(harness.BUILD, 'fvunify'), directory]).ended(0).err
+        check(': no MPI call is in the trace: recording was off, or' in said, 'fvunify: {}', said)
 
 
 def again(test, tries=3):
@@ -264,6 +277,7 @@ def main():
         threads(tap)
         for mpi in harness.an_mpi(tap, quiet=True):
             with_mpi(tap, mpi)
+            recorded_off(tap, mpi)
     tap.done()
 
 
