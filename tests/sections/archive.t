@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+import otf2_print
 from report import check, equal
 
 SOURCE = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'src')
@@ -169,10 +170,28 @@ def threads(tap):
         )
 
 
+def one_by_one(rows, path):
+    """Each instance that the report has by itself is where it ends in the archive."""
+    found = {
+        (e.region.strip('"'), e.location & 0xFFFFFFFF, e.instance): (e.mpi_calls, e.mpi_bytes, e.mpi_time)
+        for e in otf2_print.events(path)
+        if e.kind == 'LEAVE' and 'instance' in e
+    }
+    equal('instances', len(found), len(rows))
+    check(any(row['calls'] > 1 and row['mpi_bytes'] for row in rows), 'rows: {}', rows)
+    for row in rows:
+        name = row['section'] if not row['number'] else '{} {}'.format(row['section'], row['number'])
+        calls, size, ns = found[name, row['rank'], row['instance_number']]
+        equal(name, (calls, size), (row['calls'], row['mpi_bytes']))
+        wanted = row['mpi_time_s']
+        check(abs(ns * 1e-9 - wanted) <= 0.001 * wanted + 3e-9, '{}: {} ns of MPI, wanted {} s', name, ns, wanted)
+
+
 def with_mpi(tap, mpi):
     launcher = [mpi.exec] + mpi.options + ['-n', '2']
     with tap.test('{}: calls are in their sections'.format(mpi)):
-        directory, _ = record([build('exchange', compiler=[mpi.cc])], '--trace', launcher=launcher)
+        options = ['--trace', '--section-instances', '3']
+        directory, _ = record([build('exchange', compiler=[mpi.cc])], *options, launcher=launcher)
         found = compare(directory, report(directory))
         equal('barriers', found.visits['MPI_Barrier'], 2 * (4 * 2 + 7))
         check(
@@ -183,6 +202,8 @@ def with_mpi(tap, mpi):
             'a section is in a call: {}',
             found.outer,
         )
+    with tap.test('{}: what MPI did in each instance'.format(mpi)):
+        one_by_one(report(directory)['section_instances'], merged(directory))
     with tap.test('{}: the same archive from 1 and 2 processes'.format(mpi)):
         digests = set()
         for n in ('1', '2'):
