@@ -205,7 +205,7 @@ static double allocations_of(const struct fv_allocations *all)
     double calls = 0;
 
     for (size_t i = 0; i < all->rank_count; i++)
-        for (int k = 0; k < FV_MEMORY_CALLS; k++)
+        for (int k = 0; k < FV_ALLOCATION_CALLS; k++)
             calls += (double)all->ranks[i].calls[k];
     return calls;
 }
