@@ -93,6 +93,7 @@ const SUBJECTS = [
       "memory_functions",
       "memory_sections",
       "memory_system",
+      "memory_places",
       "memory_series",
     ],
     charts: tables => [memoryLines(tables)],

@@ -92,11 +92,20 @@ extern const struct fv_section_watch fv_memory_section_watch;
 
 /* ---- pages.c ---- */
 
+/* Each line of a file; one that is too long is cut. */
+void fv_memory_lines(int fd, void (*take)(void *context, const char *line), void *context);
 /* Asks the kernel, and keeps what it tells in `pages` if that is more than it had there. */
 void fv_memory_pages_note(struct fv_memory_pages *pages);
 /* By the text of smaps_rollup: sets resident, huge; false: they are not in it. */
 bool fv_memory_pages_read(struct fv_memory_pages *pages, const char *rollup);
 /* By a line of numa_maps: adds to near, far. */
 void fv_memory_pages_place(struct fv_memory_pages *pages, const char *line, unsigned own_node);
+
+/* ---- places.c ---- */
+
+/* Once: writes what is on which NUMA node. */
+void fv_memory_places_note(void);
+/* By a line of numa_maps: adds bytes by node. */
+void fv_memory_line_place(const char *line, uint64_t on[FV_MEMORY_NODES]);
 
 #endif

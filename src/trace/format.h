@@ -291,6 +291,7 @@ enum fv_chunk_type {
                                   * up */
     FV_CHUNK_MEMORY_PATHS = 83,  /* [fv_memory_path, process] live bytes by call path */
     FV_CHUNK_MEMORY_SERIES = 84, /* [fv_memory_series, process, one] live bytes along time */
+    FV_CHUNK_MEMORY_PLACES = 86, /* [fv_memory_place, process] NUMA nodes of memory, if there are several */
     FV_CHUNK_MEMORY_SECTIONS = 85, /* [fv_memory_section, thread] what the allocator did in sections */
     FV_CHUNK_SENSOR_PROCESS = 90,  /* [fv_sensor_process, process, one] how the sensors of the node were read
                                     * (--sensors), in one process of each node */

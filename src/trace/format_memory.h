@@ -120,6 +120,17 @@ struct fv_memory_arenas {
 };
 _Static_assert(sizeof(struct fv_memory_arenas) == 48, "on-disk size");
 
+#define FV_MEMORY_NODES 16
+
+/* On which NUMA nodes the stack of a thread is; or, of no thread, the heap and all that the process has mapped and that
+ * is of no file. At MPI_Finalize or exit. */
+struct fv_memory_place {
+    uint32_t thread;              /* fv_thread_record.id; ~0: none */
+    uint32_t node;                /* that the thread ran on; ~0: of no thread */
+    uint64_t on[FV_MEMORY_NODES]; /* [bytes] by node */
+};
+_Static_assert(sizeof(struct fv_memory_place) == 136, "on-disk size");
+
 /* What a thread did in a section, in instances that have ended. */
 struct fv_memory_section {
     uint32_t section; /* SECTIONS */

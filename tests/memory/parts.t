@@ -136,6 +136,53 @@ def ended_inside(tap, program):
         check(unasked, 'the handler never came while the program allocated')
 
 
+def nodes(tap):
+    """A stand-in for a machine with two NUMA nodes, a processor each. Its numa_maps says where stacks really are."""
+    with tap.test('memory of a thread on another NUMA node: which, whose, and what to do'):
+        cpus = sorted(os.sched_getaffinity(0))[:2]
+        if len(cpus) < 2:
+            raise harness.Skip('there is one processor')
+        root = harness.scratch('root')
+        files = {'online': '0-1\n', 'node0/cpulist': '{}\n'.format(cpus[0]), 'node1/cpulist': '{}\n'.format(cpus[1])}
+        for name, text in files.items():
+            path = os.path.join(root, 'sys/devices/system/node', name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w') as f:
+                f.write(text)
+        os.makedirs(os.path.join(root, 'proc/self'))
+        program = os.path.join(harness.scratch('bin'), 'nodes')
+        harness.run(['cc', '-O1', '-g', '-pthread', os.path.join(HERE, 'nodes.c'), '-o', program]).ended(0)
+        directory = os.path.join(harness.scratch('exp'), 'e')
+        command = [harness.FVMPI, 'run', '-q', '--memory', '-o', directory, '--', program]
+        command += [str(cpu) for cpu in cpus] + [os.path.join(root, 'proc/self/numa_maps')]
+        run = harness.run(command, directory=directory, env={'FVMPI_SENSORS_ROOT': root}).ended(0)
+        report = run.report().data
+        keys = 'memory_kind', 'node', 'near_bytes', 'far_bytes', 'far_node'
+        page = 4096
+        equal(
+            'places',
+            sorted(tuple(row[key] for key in keys) for row in report['memory_places']),
+            sorted(
+                [
+                    ('stack', 0, 10 * page, 0, None),
+                    ('heap', 0, 20000 * page, 100 * page, 1),
+                    ('stack', 1, 2 * page, 50 * page, 0),
+                    ('heap', 1, 100 * page, 20000 * page, 0),
+                ]
+            ),
+        )
+        found = [f for f in report['findings'] if f['name'] == 'far_memory']
+        equal('findings', [f['text'].split(' of ')[0] for f in found], ['the heap', 'the stack'])
+        check(all('ran on node 1' in f['text'] and 'mostly on node 0' in f['text'] for f in found), '{}', found)
+        check('interleave' in str(found[0]) and 'localalloc' in str(found[1]), 'remedies: {}', found)
+    with tap.test('... no rows where there is one node'):
+        with open(os.path.join(root, 'sys/devices/system/node/online'), 'w') as f:
+            f.write('0\n')
+        command[command.index('-o') + 1] = directory + '2'
+        run = harness.run(command, directory=directory + '2', env={'FVMPI_SENSORS_ROOT': root}).ended(0)
+        equal('places', run.report().data['memory_places'], [])
+
+
 def main():
     tap = harness.Tap()
     program = build()
@@ -151,6 +198,7 @@ def main():
         check("operator new" not in said or 'libc.so' not in said, 'glibc has no operator new: {}', said)
     new(tap)
     ended_inside(tap, program)
+    nodes(tap)
     tap.done()
 
 

@@ -145,6 +145,48 @@ const struct fv_relation fv_memory_sections_relation = {
     FV_ITEMS(struct fv_allocations, sections, section_count),
 };
 
+/* ---- NUMA nodes ---- */
+
+typedef struct fv_allocation_seat P;
+static const char *const seat_kinds[] = { "stack", "heap", NULL };
+
+static void get_kind(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->text = seat_kinds[((const P *)row)->is_heap];
+}
+
+static void get_far_node(void *subject, const void *row, const struct fv_column_def *c, struct fv_value *v)
+{
+    v->whole = ((const P *)row)->far_node;
+    v->null = ((const P *)row)->far_node == FV_NONE;
+}
+
+static const struct fv_column_def seat_columns[] = {
+    FV_RANK_COLUMN(P, rank, "rank", "rank", "The rank."),
+    { "thread", "thread", "", "The thread, as in table threads.", FV_FIELD(P, thread), .flags = FV_IS_THREAD },
+    { "memory_kind", "memory", "",
+      "stack: of the thread. heap: all memory of the process that is of no file and no stack, as seen from the thread.",
+      FV_GET(FV_TYPE_TEXT, get_kind), .words = seat_kinds },
+    { "node", "node", "id", "NUMA node of the processor that the thread ran on last.", FV_FIELD(P, node) },
+    { "near_bytes", "near", "bytes", "Memory on that node.", FV_FIELD(P, near) },
+    { "far_bytes", "far", "bytes", "Memory on other nodes.", FV_FIELD(P, far) },
+    { "far_node", "mostly on", "id", "The other node with the most. Null: all memory is near.",
+      FV_GET(FV_TYPE_WHOLE, get_far_node), .flags = FV_NULLABLE },
+};
+const struct fv_relation fv_memory_places_relation = {
+    .recorded_by = RECORDED_BY,
+    .name = "memory_places",
+    .key = "memory_places",
+    .title = "Memory by NUMA node",
+    .doc =
+        "How much of each thread's stack, and of its process's heap, is far from it, at MPI_Finalize or exit. No rows: "
+        "there is one node.",
+    .shown = "rank thread memory_kind node near_bytes far_bytes far_node",
+    FV_COLUMNS(seat_columns),
+    .base = memory_base,
+    FV_ITEMS(struct fv_allocations, seats, seat_count),
+};
+
 /* ---- from the system ---- */
 
 typedef struct fv_allocation_rank R;

@@ -183,6 +183,7 @@ static void read_allocated(struct fv_build *b, void *state, uint32_t rank)
     read_paths(g);
     read_series(g);
     fv_allocation_sections_read(b, g->out, rank);
+    fv_allocation_seats_read(b, g->out, rank);
 }
 
 static void finish_allocated(struct fv_build *b, void *state)
@@ -200,7 +201,7 @@ const struct fv_track fv_track_memory = {
     .of_process = true,
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_MEMORY_PROCESS, FV_CHUNK_MEMORY_SUMS, FV_CHUNK_MEMORY_SITES, FV_CHUNK_MEMORY_PATHS,
-               FV_CHUNK_MEMORY_SERIES, FV_CHUNK_MEMORY_SECTIONS, FV_CHUNK_SECTIONS },
+               FV_CHUNK_MEMORY_SERIES, FV_CHUNK_MEMORY_SECTIONS, FV_CHUNK_SECTIONS, FV_CHUNK_MEMORY_PLACES },
     .begin = begin_allocated,
     .read = read_allocated,
     .finish = finish_allocated,
@@ -344,6 +345,7 @@ void fv_allocations_release(void *data)
     free(a->functions);
     free(a->libraries);
     free(a->sections);
+    free(a->seats);
     free(a->bins);
     *a = (struct fv_allocations){ 0 };
 }

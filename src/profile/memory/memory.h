@@ -60,6 +60,15 @@ struct fv_allocation_library {
     struct fv_allocation_sum sum;
 };
 
+/* What a thread has on NUMA nodes: its stack, or the heap of its process. */
+struct fv_allocation_seat {
+    uint32_t rank, thread; /* in fv_model.ranks, fv_model.threads */
+    bool is_heap;
+    uint32_t node;      /* where the thread ran */
+    uint64_t near, far; /* bytes on that node, and on others, ... */
+    uint32_t far_node;  /* ... most of which are there; FV_NONE: there are none */
+};
+
 /* A thread in a section, in instances that have ended. */
 struct fv_allocation_section {
     const char *name;
@@ -103,6 +112,8 @@ struct fv_allocations {
     size_t function_count, function_room;
     struct fv_allocation_library *libraries; /* by at_peak, largest first */
     size_t library_count, library_room;
+    struct fv_allocation_seat *seats; /* by rank */
+    size_t seat_count, seat_room;
     struct fv_allocation_section *sections; /* by name, number, rank and thread */
     size_t section_count, section_room;
     struct fv_allocation_bin *bins; /* by rank and time */
@@ -137,8 +148,10 @@ void fv_allocations_fold(const struct fv_model *model, struct fv_allocations *al
 struct fv_reader;
 void fv_allocation_calls_read(const struct fv_model *model, struct fv_allocations *allocated,
                               const struct fv_reader *reader, const struct fv_memory_sums *rest);
-/* sections.c */
+/* places.c */
 struct fv_build;
+void fv_allocation_seats_read(const struct fv_build *build, struct fv_allocations *allocated, uint32_t rank);
+/* sections.c */
 void fv_allocation_sections_read(struct fv_build *build, struct fv_allocations *allocated, uint32_t rank);
 void fv_allocation_sections_order(struct fv_allocations *allocated);
 void fv_allocations_release(void *data); /* struct fv_allocations */

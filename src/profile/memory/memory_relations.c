@@ -347,6 +347,7 @@ static const struct fv_relation memory_series_relation = {
 
 extern const struct fv_track fv_track_memory;
 extern const struct fv_relation fv_memory_functions_relation, fv_memory_sections_relation, fv_memory_system_relation;
+extern const struct fv_relation fv_memory_places_relation;
 
 static void fold_memory(struct fv_model *m, struct fv_alikes *alikes)
 {
@@ -362,7 +363,8 @@ const struct fv_subject fv_memory_subject = {
     .bytes = sizeof(struct fv_allocations),
     .tracks = { &fv_track_memory },
     .relations = { &memory_relation, &memory_libraries_relation, &memory_ranks_relation, &fv_memory_functions_relation,
-                   &fv_memory_sections_relation, &fv_memory_system_relation, &memory_series_relation },
+                   &fv_memory_sections_relation, &fv_memory_system_relation, &fv_memory_places_relation,
+                   &memory_series_relation },
     .fold = fold_memory,
     .release = fv_allocations_release,
 };

@@ -114,6 +114,7 @@ FV_TEXT_SECTION(memory)
     fv_text_relation(p, v, "memory_sections", "section",
                      "by section and thread; with all threads of the process: live, heap");
     fv_text_relation(p, v, "memory_system", "rank", "the heap, objects with mappings of their own, and glibc's arenas");
+    fv_text_relation(p, v, "memory_places", "thread", "each thread's stack, and its process's heap as seen from it");
     put_allocators(p, all);
     put_losses(p, all);
 }
