@@ -78,6 +78,10 @@ enum {
     FV_ATTRIBUTE_LOCK_NAME,
     FV_ATTRIBUTE_ALLOCATED, /* as Score-P names them */
     FV_ATTRIBUTE_FREED,
+    FV_ATTRIBUTE_INSTANCE,
+    FV_ATTRIBUTE_MPI_TIME,
+    FV_ATTRIBUTE_MPI_CALLS,
+    FV_ATTRIBUTE_MPI_BYTES,
 };
 
 /* archive_error.c. Logs once; false if it is an error. */

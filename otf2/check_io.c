@@ -164,21 +164,19 @@ static OTF2_CallbackCode on_IoOperationCancelled(FV_EVENT, OTF2_IoHandleRef hand
 
 /* ---- locks ---- */
 
-static void acquire(struct fv_check *c, OTF2_IoHandleRef handle)
-{
-    use(c, handle);
-    fv_check_start(c, FV_ACTIVE_IO_LOCK, handle, 0, 1, 0);
-}
-
 static OTF2_CallbackCode on_IoAcquireLock(FV_EVENT, OTF2_IoHandleRef handle, __attribute__((unused)) OTF2_LockType type)
 {
-    acquire(fv_check_event(data, time, attributes, "IoAcquireLock"), handle);
+    struct fv_check *c = fv_check_event(data, time, attributes, "IoAcquireLock");
+
+    use(c, handle);
+    fv_check_start(c, FV_ACTIVE_IO_LOCK, handle, 0, 1, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
+/* It was not granted. */
 static OTF2_CallbackCode on_IoTryLock(FV_EVENT, OTF2_IoHandleRef handle, __attribute__((unused)) OTF2_LockType type)
 {
-    acquire(fv_check_event(data, time, attributes, "IoTryLock"), handle);
+    use(fv_check_event(data, time, attributes, "IoTryLock"), handle);
     return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -174,23 +174,22 @@ static OTF2_CallbackCode on_RmaRequestLock(FV_EVENT, OTF2_RmaWinRef id, uint32_t
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static void acquire(struct fv_check *c, OTF2_RmaWinRef id, uint32_t remote, uint64_t lock)
-{
-    check_remote(c, id, remote, true);
-    fv_check_start(c, FV_ACTIVE_RMA_LOCK, lock_key(id, remote), lock, 1, 0);
-}
-
 static OTF2_CallbackCode on_RmaAcquireLock(FV_EVENT, OTF2_RmaWinRef id, uint32_t remote, uint64_t lock,
                                            __attribute__((unused)) OTF2_LockType type)
 {
-    acquire(fv_check_event(data, time, attributes, "RmaAcquireLock"), id, remote, lock);
+    struct fv_check *c = fv_check_event(data, time, attributes, "RmaAcquireLock");
+
+    check_remote(c, id, remote, true);
+    fv_check_start(c, FV_ACTIVE_RMA_LOCK, lock_key(id, remote), lock, 1, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode on_RmaTryLock(FV_EVENT, OTF2_RmaWinRef id, uint32_t remote, uint64_t lock,
+/* It was not granted. */
+static OTF2_CallbackCode on_RmaTryLock(FV_EVENT, OTF2_RmaWinRef id, uint32_t remote,
+                                       __attribute__((unused)) uint64_t lock,
                                        __attribute__((unused)) OTF2_LockType type)
 {
-    acquire(fv_check_event(data, time, attributes, "RmaTryLock"), id, remote, lock);
+    check_remote(fv_check_event(data, time, attributes, "RmaTryLock"), id, remote, true);
     return OTF2_CALLBACK_SUCCESS;
 }
 

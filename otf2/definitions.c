@@ -534,6 +534,12 @@ static void write_attributes(struct writing *w)
                                      OTF2_TYPE_STRING },
         [FV_ATTRIBUTE_ALLOCATED] = { "ALLOCATION_SIZE", "bytes that the call allocates", OTF2_TYPE_UINT64 },
         [FV_ATTRIBUTE_FREED] = { "DEALLOCATION_SIZE", "bytes that the call frees", OTF2_TYPE_UINT64 },
+        [FV_ATTRIBUTE_INSTANCE] = { "fvmpi::instance", "number of the section's instance on this thread, from 1",
+                                    OTF2_TYPE_UINT64 },
+        [FV_ATTRIBUTE_MPI_TIME] = { "fvmpi::mpi_time", "nanoseconds of the thread's MPI calls that ended in it",
+                                    OTF2_TYPE_UINT64 },
+        [FV_ATTRIBUTE_MPI_CALLS] = { "fvmpi::mpi_calls", "MPI calls that ended in it", OTF2_TYPE_UINT64 },
+        [FV_ATTRIBUTE_MPI_BYTES] = { "fvmpi::mpi_bytes", "bytes that these calls sent and received", OTF2_TYPE_UINT64 },
     };
 
     for (uint32_t i = 0; i < sizeof(all) / sizeof(*all); i++)

@@ -119,6 +119,17 @@ static OTF2_ErrorCode put_instance(struct fv_archive *a, const struct fv_writer 
     return leave(a, w, r, region);
 }
 
+static OTF2_ErrorCode put_section_leave(struct fv_archive *a, const struct fv_writer *w, const struct fv_record *r)
+{
+    if (r->aux) {
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_INSTANCE, r->aux);
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_MPI_TIME, r->sent);
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_MPI_CALLS, r->id);
+        OTF2_AttributeList_AddUint64(a->attributes, FV_ATTRIBUTE_MPI_BYTES, r->received);
+    }
+    return leave(a, w, r, r->ref);
+}
+
 static OTF2_ErrorCode put_whole(OTF2_EvtWriter *w, OTF2_AttributeList *attributes, const struct fv_record *r,
                                 OTF2_MetricRef metric)
 {
@@ -313,7 +324,7 @@ static OTF2_ErrorCode put_record(struct fv_archive *a, const struct fv_writer *w
     case FV_REC_WORK_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, r->context);
     case FV_REC_WORK_LEAVE: return leave(a, writer, r, r->ref);
     case FV_REC_SECTION_ENTER: return enter(a, writer, FV_CALLING_SECTION, r, r->ref, 0);
-    case FV_REC_SECTION_LEAVE: return leave(a, writer, r, r->ref);
+    case FV_REC_SECTION_LEAVE: return put_section_leave(a, writer, r);
     case FV_REC_SAMPLE: return put_sample(a, writer, r);
     case FV_REC_IO_OPEN:
     case FV_REC_IO_CLOSE:

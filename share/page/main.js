@@ -85,7 +85,17 @@ const SUBJECTS = [
   { title: "Files", tables: ["io", "io_files", "io_ranks"], charts: tables => [fileBars(tables)] },
   {
     title: "Memory",
-    tables: ["memory", "memory_path_ranks", "memory_ranks", "memory_series"],
+    tables: [
+      "memory",
+      "memory_path_ranks",
+      "memory_libraries",
+      "memory_ranks",
+      "memory_functions",
+      "memory_sections",
+      "memory_system",
+      "memory_places",
+      "memory_series",
+    ],
     charts: tables => [memoryLines(tables)],
   },
   {

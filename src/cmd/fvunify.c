@@ -310,7 +310,7 @@ static bool replay_all(struct fv_unify *r)
     fv_weave_samples_init(&samples, &m->defs, &m->clocks, sink);
     if (m->has_samples)
         sink = &samples.sink;
-    fv_weave_sections_init(&sections, sink);
+    fv_weave_sections_init(&sections, &m->defs, &m->clocks, sink);
     if (fv_defs_has_sections(&m->defs))
         sink = &sections.sink;
     fv_weave_init(&weave, &m->defs, &m->clocks, sink);
@@ -327,7 +327,8 @@ static bool replay_all(struct fv_unify *r)
         fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map, r->locations + r->location_count);
         fv_weave_samples_rank(&samples, m->files[i].rank, m->files[i].reader, &m->files[i].map,
                               r->locations + r->location_count);
-        fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map, r->locations + r->location_count);
+        fv_weave_sections_rank(&sections, m->files[i].rank, m->files[i].reader, &m->files[i].map,
+                               r->locations + r->location_count);
         good = fv_replay_rank(&replay, m->files[i].rank, m->files[i].reader, &m->files[i].map, sink,
                               r->locations + r->location_count, &r->stats);
         r->location_count += threads;

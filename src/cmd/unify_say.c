@@ -255,6 +255,30 @@ static void say_details(const struct fv_replay_stats *s, const char *where)
         fv_words_s(s->unfinished), (unsigned long long)s->open_calls, fv_words_s(s->open_calls));
 }
 
+static bool any_has_mpi(const struct fv_defs *d)
+{
+    for (size_t i = 0; i < d->rank_count; i++)
+        if (strcmp(d->ranks[i].mpi, "none"))
+            return true;
+    return false;
+}
+
+/* Each program's begin and end are in any trace. */
+static void say_empty(const struct fv_unify *r, const char *where)
+{
+    const struct fv_defs *d = &r->merge.defs;
+
+    if (r->stats.calls || r->incomplete)
+        return;
+    if (any_has_mpi(d))
+        fv_log("%s: no MPI call is in the trace: recording was off, or MPI calls are left out; see: %s", where,
+               FV_COMMAND("fvmpi", "report", r->options.directory));
+    else if (r->stats.records <= 2 * d->rank_count && !r->samples.told)
+        fv_log("%s: nothing is in the trace: of a program without MPI it has sections, and what --io, --threads, "
+               "--functions, --sample and --memory=calls record",
+               where);
+}
+
 void fv_unify_say_result(const struct fv_unify *r, double seconds)
 {
     const struct fv_replay_stats *s = &r->stats;
@@ -277,9 +301,7 @@ void fv_unify_say_result(const struct fv_unify *r, double seconds)
     if (r->samples.off)
         fv_log("%s: %s left out: taken while calls were not recorded, in a pause or after the trace was full", where,
                are(r->samples.off, "sample", " of the CPU clock", n));
-    if (!s->calls && !r->incomplete)
-        fv_log("%s: no call is in the trace: recording was off, or MPI calls are left out; see: %s", where,
-               FV_COMMAND("fvmpi", "report", r->options.directory));
+    say_empty(r, where);
     fv_log("%s/traces.otf2: %zu rank%s, %llu call%s, %llu event%s, in %.1f s", where, d->rank_count,
            fv_words_s(d->rank_count), (unsigned long long)s->calls, fv_words_s(s->calls),
            (unsigned long long)s->records, fv_words_s(s->records), seconds);

@@ -57,6 +57,26 @@ static struct {
     size_t used;
 } pool;
 
+static void *base_of(const char *name)
+{
+    Dl_info of;
+    void *address = dlsym(RTLD_NEXT, name);
+
+    return address && dladdr(address, &of) ? of.dli_fbase : NULL;
+}
+
+/* Only of glibc is known what stands before an object; and only its own description is of its memory. */
+static void recognise(void)
+{
+    void *base = base_of("malloc");
+
+    fvmpi_memory_v1.is_glibc = base && base == base_of("gnu_get_libc_version");
+    if (!fvmpi_memory_v1.is_glibc)
+        return;
+    void *describe = dlsym(RTLD_NEXT, "mallinfo2");
+    memcpy(&fvmpi_memory_v1.describe, &describe, sizeof(describe));
+}
+
 static inline bool is_pooled(const void *object)
 {
     return (uintptr_t)object - (uintptr_t)pool.bytes < POOL;
@@ -103,6 +123,7 @@ static bool find_all(void)
             memcpy((char *)&found + i * sizeof(void *), &from[i], sizeof(void *));
     fvmpi_memory_v1.usable = found.usable;
     fvmpi_memory_v1.malloc = found.malloc;
+    recognise();
     next = found; /* the same in each thread that comes here */
     is_finding = false;
     return next.malloc != was.malloc;
@@ -242,11 +263,46 @@ static inline bool is_held_too_long(const struct fv_memory_sums *sums)
     return (uint64_t)(sums->held + FV_FRONT_HELD) > 2 * FV_FRONT_HELD;
 }
 
-static inline void count(struct fv_memory_sums *sums, size_t bytes, size_t usable, enum fv_memory_call call)
+/* Of threads that share the sums one may miss the other's extreme. */
+static inline void widen(struct fv_memory_calls *calls, uint64_t bytes)
 {
-    add(&sums->calls[call], 1);
-    add(&sums->bytes, bytes);
-    add((uint64_t *)&sums->held, usable);
+    if (FV_UNLIKELY(bytes < calls->least))
+        calls->least = bytes;
+    if (FV_UNLIKELY(bytes > calls->most))
+        calls->most = bytes;
+}
+
+static inline void count(struct fv_memory_calls *calls, uint64_t bytes)
+{
+    add(&calls->calls, 1);
+    add(&calls->bytes, bytes);
+    widen(calls, bytes);
+}
+
+/* By the only thread that has them. */
+static inline void count_own(struct fv_memory_calls *calls, uint64_t bytes)
+{
+    calls->calls++;
+    calls->bytes += bytes;
+    widen(calls, bytes);
+}
+
+/* glibc says in the word before an object whether it has a mapping of its own, and how long that is behind what it
+ * skipped for alignment, which the word before has. 0: it has none, or that is not known. */
+static inline size_t mapped_of(const void *object, size_t usable)
+{
+    const size_t *head = object;
+
+    return usable >= FV_MEMORY_LONG && fvmpi_memory_v1.is_glibc && head[-1] & 2 ? (head[-1] & ~(size_t)7) + head[-2]
+                                                                                : 0;
+}
+
+static inline void count_mapped(size_t bytes, int64_t by)
+{
+    if (!bytes)
+        return;
+    __atomic_fetch_add(&fvmpi_memory_v1.chunks, by, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&fvmpi_memory_v1.mapped, by * (int64_t)bytes, __ATOMIC_RELAXED);
 }
 
 /* NULL: nobody records; or this is a child. */
@@ -286,18 +342,11 @@ static void count_before(int64_t bytes)
     __atomic_fetch_add(&fvmpi_memory_v1.before, bytes, __ATOMIC_RELAXED);
 }
 
-static FV_COLD void tell_failed(const struct fv_front_hooks *h)
+static FV_COLD void tell_failed(const struct fv_front_hooks *h, enum fv_memory_function function)
 {
     if (h && own.sums)
-        add(&own.sums->failed, 1);
+        add(&own.sums->of[function].failed, 1);
 }
-
-static const enum fv_memory_call call_of[FV_MEMORY_FUNCTIONS] = {
-    [FV_MEMORY_FN_MALLOC] = FV_MEMORY_MALLOC,         [FV_MEMORY_FN_CALLOC] = FV_MEMORY_CALLOC,
-    [FV_MEMORY_FN_REALLOC] = FV_MEMORY_REALLOC,       [FV_MEMORY_FN_MEMALIGN] = FV_MEMORY_ALIGNED,
-    [FV_MEMORY_FN_ALIGNED_ALLOC] = FV_MEMORY_ALIGNED, [FV_MEMORY_FN_POSIX_MEMALIGN] = FV_MEMORY_ALIGNED,
-    [FV_MEMORY_FN_VALLOC] = FV_MEMORY_ALIGNED,        [FV_MEMORY_FN_PVALLOC] = FV_MEMORY_ALIGNED
-};
 
 static FV_COLD void tell_call_now(const struct fv_front_hooks *h, enum fv_memory_function function, size_t bytes,
                                   size_t freed, struct fv_call_place site)
@@ -328,12 +377,13 @@ static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes,
     int saved = errno;
 
     if (FV_UNLIKELY(!object)) {
-        tell_failed(h);
+        tell_failed(h, function);
         tell_call(function, FV_FRONT_NONE, freed, site);
         errno = saved;
     }
     if (FV_UNLIKELY(!object || is_pooled(object)))
         return;
+    count_mapped(mapped_of(object, usable), 1);
     if (FV_UNLIKELY(!h)) {
         count_before((int64_t)usable);
         return;
@@ -342,7 +392,8 @@ static __attribute__((noinline)) void tell_allocated(void *object, size_t bytes,
     if (FV_UNLIKELY(!own.sums) && tell)
         begin(h);
     if (FV_LIKELY(own.sums != NULL)) {
-        count(own.sums, bytes, usable, call_of[function]);
+        count(&own.sums->of[function], bytes);
+        add((uint64_t *)&own.sums->held, usable);
         if (FV_UNLIKELY(!tell))
             add(&own.sums->unseen, 1);
     } else { /* within its own beginning */
@@ -373,7 +424,7 @@ static size_t tell_freed(void *object, size_t *asked)
     if (FV_UNLIKELY(!own.sums) && tell)
         begin(h);
     if (FV_LIKELY(own.sums != NULL)) {
-        add(&own.sums->frees, 1);
+        count(&own.sums->of[FV_MEMORY_FN_FREE], usable);
         add((uint64_t *)&own.sums->held, -(uint64_t)usable);
     } else {
         count_before(-(int64_t)usable);
@@ -407,7 +458,7 @@ static FV_COLD uint64_t begin_timed(void)
     return h && own.sums ? h->ticks() : 0;
 }
 
-static FV_COLD void end_timed(uint64_t begin, size_t bytes)
+static FV_COLD void end_timed(uint64_t begin, size_t bytes, enum fv_memory_function function)
 {
     const struct fv_front_hooks *h = hooks();
 
@@ -417,33 +468,41 @@ static FV_COLD void end_timed(uint64_t begin, size_t bytes)
     own.end = h->ticks();
     uint64_t ticks = own.end - begin;
     ticks = ticks > h->ticks_cost && ticks < UINT64_MAX / 2 ? ticks - h->ticks_cost : 0;
-    struct fv_memory_time *time = &own.sums->time;
+    struct fv_memory_calls *calls = &own.sums->of[function];
+    if (ticks < calls->least_ticks)
+        calls->least_ticks = ticks;
+    if (ticks > calls->most_ticks)
+        calls->most_ticks = ticks;
     if (bytes >= FV_MEMORY_LONG) {
-        add(&time->longs, 1);
-        add(&time->long_ticks, ticks);
+        add(&calls->longs, 1);
+        add(&calls->long_ticks, ticks);
         return;
     }
-    add(&time->timed, 1);
-    add(&time->ticks, ticks);
+    add(&calls->timed, 1);
+    add(&calls->ticks, ticks);
     uint64_t square = (ticks + 8) >> 4; /* no more than 2^31, of a call that was stopped for minutes */
     square = square < (UINT64_C(1) << 31) ? square : UINT64_C(1) << 31;
-    add(&time->squares, square * square);
+    add(&calls->squares, square * square);
     draw_timed(h);
 }
 
 /* Before a call; 0: its time is not taken. */
 static inline __attribute__((always_inline)) uint64_t timed(size_t bytes)
 {
+    own.is_inside = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (FV_LIKELY(bytes < FV_MEMORY_LONG && --own.until_timed))
         return 0;
     return begin_timed();
 }
 
 /* After it. */
-static inline __attribute__((always_inline)) void took(uint64_t begin, size_t bytes)
+static inline __attribute__((always_inline)) void took(uint64_t begin, size_t bytes, enum fv_memory_function function)
 {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    own.is_inside = false;
     if (FV_UNLIKELY(begin))
-        end_timed(begin, bytes);
+        end_timed(begin, bytes, function);
 }
 
 /* In the way of each allocation. `site` is of the interposer. */
@@ -453,8 +512,7 @@ static inline __attribute__((always_inline)) void allocated(void *object, size_t
     if (FV_LIKELY(bytes < *own.large && (own.left -= (int64_t)bytes) > 0 && object)) {
         struct fv_memory_sums *sums = own.sums;
 
-        sums->calls[call_of[function]]++;
-        sums->bytes += bytes;
+        count_own(&sums->of[function], bytes);
         sums->held += (int64_t)next.usable(object);
         if (FV_UNLIKELY(is_held_too_long(sums)))
             tell_held();
@@ -470,7 +528,7 @@ FV_PUBLIC void *malloc(size_t bytes)
     uint64_t begin = timed(bytes);
     void *object = next.malloc(bytes);
 
-    took(begin, bytes);
+    took(begin, bytes, FV_MEMORY_FN_MALLOC);
     allocated(object, bytes, FV_MEMORY_FN_MALLOC, FV_CALL_SITE());
     return object;
 }
@@ -480,7 +538,7 @@ FV_PUBLIC void *calloc(size_t count_of, size_t bytes)
     uint64_t begin = timed(count_of * bytes);
     void *object = next.calloc(count_of, bytes);
 
-    took(begin, count_of * bytes);
+    took(begin, count_of * bytes, FV_MEMORY_FN_CALLOC);
     allocated(object, count_of * bytes, FV_MEMORY_FN_CALLOC, FV_CALL_SITE());
     return object;
 }
@@ -489,10 +547,12 @@ FV_PUBLIC void *calloc(size_t count_of, size_t bytes)
 static __attribute__((noinline)) void free_known(void *object, struct fv_call_place site)
 {
     size_t asked = FV_FRONT_NONE, usable = tell_freed(object, &asked);
+
+    count_mapped(mapped_of(object, usable), -1);
     uint64_t begin = timed(usable);
 
     next.free(object);
-    took(begin, usable);
+    took(begin, usable, FV_MEMORY_FN_FREE);
     int saved = errno;
     tell_call(FV_MEMORY_FN_FREE, FV_FRONT_NONE, asked == FV_FRONT_NONE ? usable : asked, site);
     errno = saved;
@@ -507,13 +567,14 @@ FV_PUBLIC void free(void *object)
         return;
     }
     size_t usable = next.usable(object);
-    own.sums->frees++;
+    count_own(&own.sums->of[FV_MEMORY_FN_FREE], usable);
     own.sums->held -= (int64_t)usable;
     if (FV_UNLIKELY(is_held_too_long(own.sums)))
         tell_held();
+    count_mapped(mapped_of(object, usable), -1);
     uint64_t begin = timed(usable);
     next.free(object);
-    took(begin, usable);
+    took(begin, usable, FV_MEMORY_FN_FREE);
 }
 
 /* What is known of the object, if anything may be: before it can be another thread's. */
@@ -552,7 +613,7 @@ static void count_freed(size_t usable)
         count_before(-(int64_t)usable);
         return;
     }
-    add(&own.sums->frees, 1);
+    add(&own.sums->freed, 1);
     add((uint64_t *)&own.sums->held, -(uint64_t)usable);
 }
 
@@ -570,21 +631,24 @@ FV_PUBLIC void *realloc(void *object, size_t bytes)
 {
     struct fv_front_object known = { 0 };
     bool is_real = object && !is_pooled(object);
-    size_t usable = 0;
+    size_t usable = 0, mapped = 0;
     uint64_t begin;
     void *moved;
 
     if (is_real) {
         usable = next.usable(object);
+        mapped = mapped_of(object, usable);
         known = take(object);
     }
     begin = timed(bytes);
     moved = object && !is_real ? realloc_pooled(object, bytes) : next.realloc(object, bytes);
-    took(begin, bytes);
+    took(begin, bytes, FV_MEMORY_FN_REALLOC);
     bool freed = is_real && (moved || !bytes); /* of 0 bytes: as free() */
     taken(&known, freed);
-    if (freed)
+    if (freed) {
         count_freed(usable);
+        count_mapped(mapped, -1);
+    }
     own.freed = !freed ? FV_FRONT_NONE : known.address ? known.bytes : usable;
     if (moved || bytes)
         allocated(moved, bytes, FV_MEMORY_FN_REALLOC, FV_CALL_SITE());
@@ -598,7 +662,7 @@ FV_PUBLIC void *memalign(size_t alignment, size_t bytes)
     uint64_t begin = timed(bytes);
     void *object = next.memalign(alignment, bytes);
 
-    took(begin, bytes);
+    took(begin, bytes, FV_MEMORY_FN_MEMALIGN);
     allocated(object, bytes, FV_MEMORY_FN_MEMALIGN, FV_CALL_SITE());
     return object;
 }
@@ -608,7 +672,7 @@ FV_PUBLIC void *aligned_alloc(size_t alignment, size_t bytes)
     uint64_t begin = timed(bytes);
     void *object = next.aligned_alloc(alignment, bytes);
 
-    took(begin, bytes);
+    took(begin, bytes, FV_MEMORY_FN_ALIGNED_ALLOC);
     allocated(object, bytes, FV_MEMORY_FN_ALIGNED_ALLOC, FV_CALL_SITE());
     return object;
 }
@@ -618,7 +682,7 @@ FV_PUBLIC int posix_memalign(void **out, size_t alignment, size_t bytes)
     uint64_t begin = timed(bytes);
     int result = next.posix_memalign(out, alignment, bytes);
 
-    took(begin, bytes);
+    took(begin, bytes, FV_MEMORY_FN_POSIX_MEMALIGN);
     allocated(result ? NULL : *out, bytes, FV_MEMORY_FN_POSIX_MEMALIGN, FV_CALL_SITE());
     return result;
 }
@@ -628,7 +692,7 @@ FV_PUBLIC void *valloc(size_t bytes)
     uint64_t begin = timed(bytes);
     void *object = next.valloc(bytes);
 
-    took(begin, bytes);
+    took(begin, bytes, FV_MEMORY_FN_VALLOC);
     allocated(object, bytes, FV_MEMORY_FN_VALLOC, FV_CALL_SITE());
     return object;
 }
@@ -638,7 +702,7 @@ FV_PUBLIC void *pvalloc(size_t bytes)
     uint64_t begin = timed(bytes);
     void *object = next.pvalloc(bytes);
 
-    took(begin, bytes);
+    took(begin, bytes, FV_MEMORY_FN_PVALLOC);
     allocated(object, bytes, FV_MEMORY_FN_PVALLOC, FV_CALL_SITE());
     return object;
 }

@@ -17,6 +17,7 @@ struct fv_front_own {
     struct fv_memory_sums *sums; /* where it counts; NULL: nowhere yet */
     bool is_shared;              /* the sums are others', too */
     bool is_telling;
+    bool is_inside;      /* the next one's function runs, and may hold locks: also of who has left it by longjmp() */
     uint64_t begin, end; /* of the call that was timed last: ticks; 0: not known */
     size_t freed;        /* by the realloc() that is told next */
     uintptr_t at;        /* the stack where it began to tell */
@@ -64,6 +65,10 @@ struct fv_front_memory {
     int64_t before;                    /* the allocator's bytes that are live, as long as nobody records; any thread */
     size_t (*usable)(void *object);    /* the allocator's own */
     void *(*malloc)(size_t bytes);     /* likewise */
+    bool is_glibc;                     /* it is glibc's */
+    void *describe;                    /* its mallinfo2(); NULL: it has none */
+    int64_t chunks, mapped;            /* [mapped: bytes] objects of FV_MEMORY_LONG and more that glibc has in mappings
+                                        * of their own; any thread */
     void *(*own_malloc)(size_t bytes); /* the one that stands in front of it */
     uint8_t filter[FV_FRONT_FILTER];   /* how many objects that are known have the address's hash, up to 255, which
                                         * stays */

@@ -212,6 +212,8 @@ static void start(struct fv_thread *self)
         return;
     fvmpi_memory_v1.is_exact = fv_rt.options.memory >= FV_MEMORY_CHOICE_EXACT;
     fv_memory_process->flags |= is_traced() ? FV_MEMORY_IN_TRACE : 0;
+    fv_memory_arenas_note(&fv_memory_process->at_begin);
+    fv_section_watch = &fv_memory_section_watch;
     __atomic_store_n(&fvmpi_memory_v1.hooks, hooks, __ATOMIC_RELEASE);
 }
 
@@ -226,17 +228,24 @@ static void thread_ends(struct fv_thread *self)
     share(own_front);
 }
 
-static void note_pages(struct fv_thread *self)
+/* In a handler that came while the thread allocates, as one that calls exit() may, glibc is not asked: its locks may be
+ * the thread's own. */
+static void note_end(struct fv_thread *self)
 {
     (void)self;
-    if (fv_memory_process && !fv_memory_ending)
-        fv_memory_pages_note(&fv_memory_process->pages);
+    if (!fv_memory_process || fv_memory_ending)
+        return;
+    fv_memory_pages_note(&fv_memory_process->pages);
+    fv_memory_places_note();
+    fv_memory_state_read(&fv_memory_process->end, own_memory ? own_memory->sums->held : 0);
+    if (own_front && !own_front->is_inside)
+        fv_memory_arenas_note(&fv_memory_process->at_end);
 }
 
 /* Destructors free what the program had until now: that counts. */
 static void exits(struct fv_thread *self)
 {
-    note_pages(self);
+    note_end(self);
     if (own_memory)
         fv_memory_publish(own_memory->sums, false);
     fv_memory_ending = true;
@@ -252,10 +261,11 @@ static void fork_ends(struct fv_thread *self)
     if (own_front)
         *own_front = (struct fv_front_own){ .large = &all_told };
     own_memory = NULL;
+    fv_section_watch = NULL;
 }
 
 const struct fv_layer fv_memory_layer = { .at = { [FV_AT_START] = start,
                                                   [FV_AT_THREAD_END] = thread_ends,
-                                                  [FV_AT_FINALIZE] = note_pages,
+                                                  [FV_AT_FINALIZE] = note_end,
                                                   [FV_AT_EXIT] = exits,
                                                   [FV_AT_FORK] = fork_ends } };

@@ -8,6 +8,7 @@
 #define FV_MEMORY_H
 
 #include "front/memory.h"
+#include "rt/sections.h"
 #include "rt/thread.h"
 
 /* A call path's record of a thread. */
@@ -30,7 +31,7 @@ struct fv_memory {
     struct fv_thread *thread;
     struct fv_memory_sums *sums; /* in the file */
     struct fv_map sites;         /* by call path */
-    struct fv_tail tail;
+    struct fv_tail tail, section_tail;
     struct fv_allocator *rest; /* for what there is no room for */
     uint64_t random;
     struct fv_memory_recent recent[FV_MEMORY_RECENT];
@@ -73,13 +74,38 @@ void fv_memory_trace(struct fv_memory *m, const struct fv_front_call *call);
 bool fv_memory_process_new(void); /* false: no room */
 void fv_memory_publish(struct fv_memory_sums *sums, bool is_shared);
 
+/* No call made yet. */
+void fv_memory_sums_init(struct fv_memory_sums *sums);
+
+/* ---- system.c: what the allocator has from the system ---- */
+
+/* Without a lock or a system call. `held`: what the thread holds back. */
+void fv_memory_state_read(struct fv_memory_state *out, int64_t held);
+/* Once, when recording begins. */
+void fv_memory_heap_find(void);
+/* Asks glibc, under its locks: not of a thread that is inside of the allocator. */
+void fv_memory_arenas_note(struct fv_memory_arenas *out);
+
+/* ---- sections.c ---- */
+
+extern const struct fv_section_watch fv_memory_section_watch;
+
 /* ---- pages.c ---- */
 
+/* Each line of a file; one that is too long is cut. */
+void fv_memory_lines(int fd, void (*take)(void *context, const char *line), void *context);
 /* Asks the kernel, and keeps what it tells in `pages` if that is more than it had there. */
 void fv_memory_pages_note(struct fv_memory_pages *pages);
 /* By the text of smaps_rollup: sets resident, huge; false: they are not in it. */
 bool fv_memory_pages_read(struct fv_memory_pages *pages, const char *rollup);
 /* By a line of numa_maps: adds to near, far. */
 void fv_memory_pages_place(struct fv_memory_pages *pages, const char *line, unsigned own_node);
+
+/* ---- places.c ---- */
+
+/* Once: writes what is on which NUMA node. */
+void fv_memory_places_note(void);
+/* By a line of numa_maps: adds bytes by node. */
+void fv_memory_line_place(const char *line, uint64_t on[FV_MEMORY_NODES]);
 
 #endif

@@ -54,7 +54,7 @@ static bool has_nodes(void)
 }
 
 /* A line that does not fit is of a file with a long name: what is behind the buffer is lost. */
-static void place_all(struct fv_memory_pages *pages, int fd, unsigned node)
+void fv_memory_lines(int fd, void (*take)(void *context, const char *line), void *context)
 {
     char text[8192];
     size_t used = 0;
@@ -65,11 +65,21 @@ static void place_all(struct fv_memory_pages *pages, int fd, unsigned node)
         text[used += (size_t)n] = '\0';
         for (; (end = strchr(line, '\n')); line = end + 1) {
             *end = '\0';
-            fv_memory_pages_place(pages, line, node);
+            take(context, line);
         }
         used = line == text && used == sizeof(text) - 1 ? 0 : used - (size_t)(line - text);
         memmove(text, line, used);
     }
+}
+
+struct placing {
+    struct fv_memory_pages *pages;
+    unsigned node;
+};
+
+static void place_line(void *placing, const char *line)
+{
+    fv_memory_pages_place(((struct placing *)placing)->pages, line, ((struct placing *)placing)->node);
 }
 
 static void place(struct fv_memory_pages *pages)
@@ -80,7 +90,7 @@ static void place(struct fv_memory_pages *pages)
 
     if (fd < 0)
         return;
-    place_all(pages, fd, node);
+    fv_memory_lines(fd, place_line, &(struct placing){ pages, node });
     close(fd);
 }
 

@@ -58,6 +58,12 @@ static void note(int64_t live)
 
 /* ---- the process ---- */
 
+void fv_memory_sums_init(struct fv_memory_sums *sums)
+{
+    for (unsigned i = 0; i < FV_MEMORY_FUNCTIONS; i++)
+        sums->of[i].least = sums->of[i].least_ticks = UINT64_MAX;
+}
+
 static bool open_records(void)
 {
     struct fv_chunk_header *chunk =
@@ -66,6 +72,7 @@ static bool open_records(void)
     if (!chunk)
         return false;
     fv_memory_process = fv_chunk_records(chunk);
+    fv_memory_sums_init(&fv_memory_process->rest);
     fv_chunk_commit(chunk, sizeof(*fv_memory_process));
     if (!(chunk = fv_writer_chunk(&fv_rt.writer, FV_CHUNK_MEMORY_SERIES, FV_NO_THREAD, 0, sizeof(*series))))
         return true;
@@ -96,6 +103,8 @@ static void describe_allocator(void)
     memcpy(&next, &fvmpi_memory_v1.malloc, sizeof(next));
     if (!ours)
         fv_memory_process->flags |= FV_MEMORY_NOT_OURS;
+    if (ours && fvmpi_memory_v1.is_glibc)
+        fv_memory_process->flags |= FV_MEMORY_GLIBC;
     if (!dladdr(ours ? next : used, &of_used))
         return;
     snprintf(fv_memory_process->allocator, sizeof(fv_memory_process->allocator), "%s", of_used.dli_fname);
@@ -112,6 +121,8 @@ bool fv_memory_process_new(void)
         __atomic_load_n(&fvmpi_memory_v1.before, __ATOMIC_RELAXED);
     fv_memory_process->peak_ticks = fv_ticks();
     describe_allocator();
+    fv_memory_heap_find();
+    fv_memory_state_read(&fv_memory_process->begin, 0);
     return true;
 }
 

@@ -130,6 +130,7 @@ struct fv_memory *fv_memory_of(struct fv_thread *t)
         return NULL;
     }
     m->sums = fv_chunk_records(chunk);
+    fv_memory_sums_init(m->sums);
     fv_chunk_commit(chunk, sizeof(*m->sums));
     m->thread = t;
     m->random = fv_mix2(fv_ticks(), t->id) | 1;

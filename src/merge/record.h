@@ -57,7 +57,7 @@
     X(EVENT_COUNT)  /* of the instance that ends next: ref: rank, as an index; op: the event there; sent: its count */ \
     X(SECTIONS)     /* id: set of the program's sections that are open from here on, as the rank's file has it */      \
     X(SECTION_ENTER) /* ref: function */                                                                               \
-    X(SECTION_LEAVE) /* ref */                                                                                         \
+    X(SECTION_LEAVE) /* ref; of an instance that was recorded by itself also what aux is, below */                     \
     X(COUNTER)      /* of a thread: ref: rank, as an index; op: event there; sent: the count since the thread began */ \
     X(SENSOR)       /* ref: rank, as an index; id: series; sent: the bits of a double */                               \
     X(MEMORY)       /* ref: rank, as an index; sent: bytes that its process has allocated */                           \
@@ -106,6 +106,9 @@ struct fv_record {
 
 /* aux of a collective operation: equal on all ranks that take part in it, which depend on each other as its op
  * says; FV_NONE (UINT32_MAX): they are not known. tag: 1 it is of neighbours in a topology alone. */
+
+/* aux of SECTION_LEAVE: number of the instance that ends; sent: ns of MPI in it, id: calls, received: bytes. 0: none
+ * ends, or it was not recorded by itself. */
 
 /* The locations of one rank are open together; `slot` is the index of the rank's thread in fv_def_rank. The
  * functions return false when the sink failed, which it has logged. */

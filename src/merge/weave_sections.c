@@ -14,6 +14,7 @@ struct region {
     enum region_kind kind;
     uint32_t number;  /* function; of an instance the node */
     uint32_t context; /* of worksharing */
+    uint64_t since;   /* when a section began */
 };
 
 static const struct {
@@ -34,7 +35,23 @@ struct fv_section_thread {
 
 /* ---- what is told ---- */
 
-static bool tell(struct fv_weave_sections *w, uint32_t slot, uint8_t kind, const struct region *region)
+/* The section ends now. */
+static void add_instance(const struct fv_weave_sections *w, uint32_t slot, const struct region *region,
+                         struct fv_record *record)
+{
+    const struct fv_logged_section *i = w->log.count ? fv_section_log_find(&w->log, w->thread_ids[slot], region->number,
+                                                                           region->since, w->threads[slot].now)
+                                                     : NULL;
+
+    if (!i)
+        return;
+    record->aux = i->number;
+    record->sent = i->mpi_ns;
+    record->received = i->bytes;
+    record->id = i->calls;
+}
+
+static bool tell(struct fv_weave_sections *w, uint32_t slot, uint8_t kind, const struct region *region, bool ends)
 {
     struct fv_section_thread *t = &w->threads[slot];
     struct fv_location_stats *l = &w->locations[slot];
@@ -46,6 +63,8 @@ static bool tell(struct fv_weave_sections *w, uint32_t slot, uint8_t kind, const
     } else {
         record.context = region->context;
     }
+    if (ends)
+        add_instance(w, slot, region, &record);
     if (!l->records || t->now < l->first_ns)
         l->first_ns = t->now;
     l->last_ns = t->now > l->last_ns ? t->now : l->last_ns;
@@ -62,16 +81,16 @@ static void push(struct fv_section_thread *t, struct region region)
 static bool enter(struct fv_weave_sections *w, uint32_t slot, struct region region)
 {
     push(&w->threads[slot], region);
-    return tell(w, slot, records[region.kind].enter, &region);
+    return tell(w, slot, records[region.kind].enter, &region, false);
 }
 
-/* The innermost. */
-static bool leave(struct fv_weave_sections *w, uint32_t slot)
+/* The innermost; `ends`: it is a section that does not go on. */
+static bool leave(struct fv_weave_sections *w, uint32_t slot, bool ends)
 {
     struct fv_section_thread *t = &w->threads[slot];
     struct region region = t->open[--t->count];
 
-    return tell(w, slot, records[region.kind].leave, &region);
+    return tell(w, slot, records[region.kind].leave, &region, ends);
 }
 
 /* ---- sets ---- */
@@ -102,6 +121,11 @@ static size_t list_of(const struct fv_weave_sections *w, uint64_t set, uint32_t 
     return count;
 }
 
+static bool goes_on(const struct region *region, const uint32_t *list, size_t count)
+{
+    return region->kind != SECTION || is_in(region->number, list, count);
+}
+
 static bool is_open(const struct fv_section_thread *t, uint32_t function)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -117,20 +141,20 @@ static bool change(struct fv_weave_sections *w, uint32_t slot, const uint32_t *l
     size_t first = 0, kept = 0;
     bool good = true;
 
-    while (first < t->count && (t->open[first].kind != SECTION || is_in(t->open[first].number, list, count)))
+    while (first < t->count && goes_on(&t->open[first], list, count))
         first++;
     for (size_t i = first; i < t->count; i++)
-        if (t->open[i].kind != SECTION || is_in(t->open[i].number, list, count)) {
+        if (goes_on(&t->open[i], list, count)) {
             FV_GROW(t->kept, t->kept_room, kept + 1);
             t->kept[kept++] = t->open[i];
         }
     while (good && t->count > first)
-        good = leave(w, slot);
+        good = leave(w, slot, !goes_on(&t->open[t->count - 1], list, count));
     for (size_t i = 0; i < kept && good; i++)
         good = enter(w, slot, t->kept[i]);
     for (size_t i = 0; i < count && good; i++)
         if (!is_open(t, list[i]))
-            good = enter(w, slot, (struct region){ .number = list[i] });
+            good = enter(w, slot, (struct region){ .number = list[i], .since = t->now });
     return good;
 }
 
@@ -159,7 +183,7 @@ static bool end_instance(struct fv_weave_sections *w, uint32_t slot, const struc
         t->kept[kept++] = t->open[i];
     }
     while (good && t->count > at)
-        good = leave(w, slot);
+        good = leave(w, slot, false);
     t->count -= at > 0;
     good = good && w->to->put(w->to, slot, record);
     for (size_t i = 0; i < kept && good; i++)
@@ -217,19 +241,22 @@ static bool close_location(struct fv_sink *sink, uint32_t slot)
     return w->to->close(w->to, slot) && good;
 }
 
-void fv_weave_sections_init(struct fv_weave_sections *w, struct fv_sink *to)
+void fv_weave_sections_init(struct fv_weave_sections *w, const struct fv_defs *defs, const struct fv_clocks *clocks,
+                            struct fv_sink *to)
 {
-    *w = (struct fv_weave_sections){ .to = to };
+    *w = (struct fv_weave_sections){ .to = to, .defs = defs, .clocks = clocks };
     w->sink = (struct fv_sink){ .context = w, .open = open_location, .put = put, .close = close_location };
 }
 
-void fv_weave_sections_rank(struct fv_weave_sections *w, const struct fv_reader *reader, const struct fv_def_map *map,
-                            struct fv_location_stats *locations)
+void fv_weave_sections_rank(struct fv_weave_sections *w, uint32_t rank, const struct fv_reader *reader,
+                            const struct fv_def_map *map, struct fv_location_stats *locations)
 {
     struct fv_cursor c = fv_cursor(reader, FV_CHUNK_SECTION_SETS);
 
     w->map = map;
+    w->thread_ids = w->defs->ranks[rank].threads;
     w->locations = locations;
+    fv_section_log_read(&w->log, reader, map, &w->clocks->lines[w->clocks->of_rank[rank]]);
     w->set_count = 0;
     for (const void *p; (p = fv_cursor_next(&c));) { /* the reader bounds the index */
         FV_GROW(w->sets, w->set_room, c.index + 2);
@@ -245,6 +272,7 @@ void fv_weave_sections_release(struct fv_weave_sections *w)
         release_thread(&w->threads[--w->thread_count]);
     free(w->threads);
     free(w->sets);
+    fv_section_log_release(&w->log);
     w->threads = NULL;
     w->sets = NULL;
 }

@@ -35,6 +35,7 @@ struct slot {
     struct fv_counter_span *counted;    /* NULL: nothing is counted in it */
     struct fv_section_span_of *span;    /* of the process; NULL: other threads are not looked at */
     bool in_span;                       /* it has begun there */
+    void *watched;                      /* the watch's */
     uint32_t id;
     int32_t number;
     uint32_t depth;                /* begins without end; 0: closed */
@@ -73,6 +74,8 @@ struct fv_sections {
     struct slot slots[FV_SECTIONS];
     struct fv_octave *octaves[OCTAVES]; /* by section and octave */
 };
+
+const struct fv_section_watch *fv_section_watch;
 
 static FV_COLD uint32_t set_slowly(struct fv_sections *s, uint32_t outer, uint32_t section)
 {
@@ -340,6 +343,8 @@ static inline void begin(struct fv_thread *t, const char *name, int number, int 
     read_counters(t, times->measured, &times->since);
     if (times->measured)
         slot->process->since_ns = process_ns(&times->since);
+    if (FV_UNLIKELY(fv_section_watch != NULL))
+        fv_section_watch->begins(t, slot->id, &slot->watched);
     if (FV_UNLIKELY(t->counters != NULL))
         fv_counters_begin(t, slot->id, &slot->counted);
     uint64_t now = fv_ticks();
@@ -467,6 +472,8 @@ static inline void close_section(struct fv_thread *t, struct slot *slot, uint64_
     read_counters(t, times->measured, &counters);
     uint64_t process = times->measured ? process_ns(&counters) : 0;
     end_span(t, slot, now);
+    if (FV_UNLIKELY(fv_section_watch != NULL))
+        fv_section_watch->ends(t, slot->watched);
     set_depth(slot, 0);
     remove_open(t, slot);
     __atomic_store_n(&times->opened, 0, __ATOMIC_RELEASE);

@@ -18,6 +18,14 @@ uint32_t fv_sections_of(const struct fv_thread *thread);
  * CPU time is not read. */
 #define FV_SECTION_MARKED INT32_MIN
 
+/* Who measures something of its own in them, and is told as instances begin and end; NULL: nobody. Recording alone: no
+ * lock, no system call. `own` is the watch's, of the thread's section, NULL at first. */
+struct fv_section_watch {
+    void (*begins)(struct fv_thread *thread, uint32_t section, void **own);
+    void (*ends)(struct fv_thread *thread, void *own);
+};
+extern const struct fv_section_watch *fv_section_watch;
+
 /* What fvmpi.h's functions call, by these names (there weak). */
 FV_PUBLIC void fvmpi_section_begin_v1(const char *name, int number, int level);
 FV_PUBLIC void fvmpi_section_end_v1(const char *name, int number, int level);

@@ -291,12 +291,14 @@ enum fv_chunk_type {
                                   * up */
     FV_CHUNK_MEMORY_PATHS = 83,  /* [fv_memory_path, process] live bytes by call path */
     FV_CHUNK_MEMORY_SERIES = 84, /* [fv_memory_series, process, one] live bytes along time */
-    FV_CHUNK_SENSOR_PROCESS = 90, /* [fv_sensor_process, process, one] how the sensors of the node were read
-                                   * (--sensors), in one process of each node */
-    FV_CHUNK_SENSOR_SERIES = 91,  /* [fv_sensor_series, process] events of sensors that are read */
-    FV_CHUNK_SENSOR_SAMPLES = 92, /* [fv_sensor_sample, process] values of all series. Samples are thinned when 16 MiB
-                                   * are used up. A list that was being thinned when the process was killed ends with
-                                   * old samples, whose times are smaller than the one before */
+    FV_CHUNK_MEMORY_PLACES = 86, /* [fv_memory_place, process] NUMA nodes of memory, if there are several */
+    FV_CHUNK_MEMORY_SECTIONS = 85, /* [fv_memory_section, thread] what the allocator did in sections */
+    FV_CHUNK_SENSOR_PROCESS = 90,  /* [fv_sensor_process, process, one] how the sensors of the node were read
+                                    * (--sensors), in one process of each node */
+    FV_CHUNK_SENSOR_SERIES = 91,   /* [fv_sensor_series, process] events of sensors that are read */
+    FV_CHUNK_SENSOR_SAMPLES = 92,  /* [fv_sensor_sample, process] values of all series. Samples are thinned when 16 MiB
+                                    * are used up. A list that was being thinned when the process was killed ends with
+                                    * old samples, whose times are smaller than the one before */
     FV_CHUNK_FACTS = 93,          /* [fv_fact, process] facts of the machine, by one process of each node (by all, where
                                    * they cannot find out which), and variables of the environment; at the end, other
                                    * processes of the node that ran */

@@ -9,15 +9,8 @@
 
 enum fv_memory_mode { FV_MEMORY_SAMPLED = 1, FV_MEMORY_EXACT = 2 };
 
-enum fv_memory_call {
-    FV_MEMORY_MALLOC,
-    FV_MEMORY_CALLOC,
-    FV_MEMORY_REALLOC, /* counts as an allocation and, of memory that was there, a free */
-    FV_MEMORY_ALIGNED, /* memalign() and its kin */
-    FV_MEMORY_CALLS    /* [count] */
-};
-
-/* Of the allocator, as the trace names them (events.h, MEMORY). */
+/* Of the allocator; the trace's MEMORY events have the same numbers (events.h). realloc() counts as an allocation and,
+ * of memory that was there, a free. */
 enum fv_memory_function {
     FV_MEMORY_FN_MALLOC,
     FV_MEMORY_FN_CALLOC,
@@ -31,24 +24,30 @@ enum fv_memory_function {
     FV_MEMORY_FUNCTIONS /* [count] */
 };
 
+/* Calls of a function. */
+struct fv_memory_calls {
+    uint64_t calls, failed;           /* that succeeded; that did not */
+    uint64_t bytes, least, most;      /* [bytes] of those that succeeded, in all; of one: least UINT64_MAX if there is
+                                       * none. free(): the allocator's bytes */
+    uint64_t longs, long_ticks;       /* calls for FV_MEMORY_LONG and more, and frees of that, and the time in them */
+    uint64_t timed;                   /* of the others so many were drawn */
+    uint64_t ticks, squares;          /* time in these; squares: of each one's, in 16 ticks */
+    uint64_t least_ticks, most_ticks; /* [ticks] of one whose time was taken; least_ticks UINT64_MAX: of none */
+};
+_Static_assert(sizeof(struct fv_memory_calls) == 96, "on-disk size");
+
 /* What a slot of threads did: exact. */
 struct fv_memory_sums {
-    uint64_t calls[FV_MEMORY_CALLS]; /* [by enum fv_memory_call] allocations that succeeded */
-    uint64_t bytes;                  /* of them */
-    uint64_t failed, frees;          /* allocations that did not; calls of free() */
+    struct fv_memory_calls of[FV_MEMORY_FUNCTIONS]; /* [by enum fv_memory_function] */
+    uint64_t freed;                                 /* blocks that realloc() freed */
     int64_t held;    /* [bytes] the allocator's bytes, allocated less freed, that are not in fv_memory_process.live
                       * yet */
     uint64_t unseen; /* allocations in signal handlers that interrupted another one, and in fvmpi itself: they are in no
                       * call path */
-    struct fv_memory_time {
-        uint64_t longs, long_ticks; /* calls for FV_MEMORY_LONG and more, and frees of that, and the time in them */
-        uint64_t timed;             /* of the others so many were drawn */
-        uint64_t ticks, squares;    /* time in these; squares: of each one's, in 16 ticks */
-    } time;                         /* of them */
-    uint64_t functions;             /* [hex] with calls in the trace: bits by enum fv_memory_function */
-    uint64_t untraced;              /* calls that are missing in the trace, because there was no room */
+    uint64_t functions; /* [hex] with calls in the trace: bits by enum fv_memory_function */
+    uint64_t untraced;  /* calls that are missing in the trace, because there was no room */
 };
-_Static_assert(sizeof(struct fv_memory_sums) == 128, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_sums) == 904, "on-disk size");
 
 /* Smaller ones are sampled, in FV_MEMORY_SAMPLED: gaps between samples are exponentially distributed, with that mean,
  * in bytes. */
@@ -102,10 +101,60 @@ struct fv_memory_pages {
 };
 _Static_assert(sizeof(struct fv_memory_pages) == 64, "on-disk size");
 
+/* What the process has from the system. */
+struct fv_memory_state {
+    int64_t live;    /* [bytes] the allocator's, allocated and not freed: fv_memory_process.live */
+    uint64_t heap;   /* [bytes] between the heap's begin and the program break */
+    uint64_t chunks; /* glibc's objects with a mapping of their own, of FV_MEMORY_LONG and more; ... */
+    uint64_t mapped; /* [bytes] ... these mappings */
+};
+_Static_assert(sizeof(struct fv_memory_state) == 32, "on-disk size");
+
+/* What glibc tells of its arenas (mallinfo2()). */
+struct fv_memory_arenas {
+    uint64_t ticks;      /* when it was asked; 0: never, or it does not tell */
+    uint64_t bytes;      /* of all arenas, which are ... */
+    uint64_t used, free; /* [bytes] ... these together */
+    uint64_t top;        /* [bytes] of free: at the heap's end, which can be given back */
+    uint64_t pieces;     /* free chunks */
+};
+_Static_assert(sizeof(struct fv_memory_arenas) == 48, "on-disk size");
+
+#define FV_MEMORY_NODES 16
+
+/* On which NUMA nodes the stack of a thread is; or, of no thread, the heap and all that the process has mapped and that
+ * is of no file. At MPI_Finalize or exit. */
+struct fv_memory_place {
+    uint32_t thread;              /* fv_thread_record.id; ~0: none */
+    uint32_t node;                /* that the thread ran on; ~0: of no thread */
+    uint64_t on[FV_MEMORY_NODES]; /* [bytes] by node */
+};
+_Static_assert(sizeof(struct fv_memory_place) == 136, "on-disk size");
+
+/* What a thread did in a section, in instances that have ended. */
+struct fv_memory_section {
+    uint32_t section; /* SECTIONS */
+    uint32_t pad;
+    uint64_t count; /* instances */
+    struct fv_memory_work {
+        uint64_t allocations, frees; /* calls that succeeded; blocks */
+        uint64_t bytes;              /* asked for */
+        uint64_t longs, long_ticks;  /* as in fv_memory_calls, of all functions, as are ... */
+        uint64_t timed, ticks;       /* ... these */
+    } sum;                           /* in them */
+    struct fv_memory_work since;     /* of the thread when the one began that is open */
+    struct fv_memory_state first;    /* when the first began */
+    struct fv_memory_state last;     /* when the last ended */
+    struct fv_memory_state begin;    /* when the one began that is open */
+    int64_t grown, heap_grown;       /* [bytes] in them: live, heap */
+};
+_Static_assert(sizeof(struct fv_memory_section) == 240, "on-disk size");
+
 enum fv_memory_flags {
     FV_MEMORY_NOT_OURS = 1,   /* the program's malloc() is another library's or its own: calls of it are not seen */
     FV_MEMORY_NEW_UNSEEN = 2, /* the allocator has operator new of its own, which calls no malloc() */
     FV_MEMORY_IN_TRACE = 4,   /* calls are in the trace */
+    FV_MEMORY_GLIBC = 8,      /* the allocator is glibc's: chunks are known */
 };
 
 struct fv_memory_process {
@@ -120,9 +169,13 @@ struct fv_memory_process {
     uint64_t paths_lost;          /* those that are in no call path: there was no room */
     struct fv_memory_sums rest;   /* of threads that cannot be recorded */
     struct fv_memory_pages pages; /* as the kernel sees it */
-    char allocator[256];          /* the file that has malloc(), NUL-padded */
+    struct fv_memory_state begin; /* when recording began, ... */
+    struct fv_memory_state end;   /* ... and at MPI_Finalize or exit */
+    struct fv_memory_arenas at_begin; /* likewise ... */
+    struct fv_memory_arenas at_end;   /* ... both */
+    char allocator[256];              /* the file that has malloc(), NUL-padded */
 };
-_Static_assert(sizeof(struct fv_memory_process) == 512, "on-disk size");
+_Static_assert(sizeof(struct fv_memory_process) == 1448, "on-disk size");
 
 #define FV_MEMORY_BINS 256
 struct fv_memory_bin {

@@ -100,10 +100,10 @@ static void draw(const struct fv_page *p, const struct fv_value *v, char out[4 *
 
 static const char *real_word(const char *unit, double real, char out[FV_WORD])
 {
-    if (!strcmp(unit, "s") && real < -1e-9) {
+    if ((!strcmp(unit, "s") && real < -1e-9) || (!strcmp(unit, "bytes") && real <= -0.5)) {
         char positive[FV_WORD];
 
-        snprintf(out, FV_WORD, "-%.*s", FV_WORD - 2, fv_words_seconds(-real, positive));
+        snprintf(out, FV_WORD, "-%.*s", FV_WORD - 2, real_word(unit, -real, positive));
         return out;
     }
     if (!strcmp(unit, "s"))

@@ -158,7 +158,7 @@ static void replay(struct fv_merge *m, const struct fv_analysis *analysis)
     struct fv_weave_sections sections;
     struct fv_weave weave;
 
-    fv_weave_sections_init(&sections, &sink);
+    fv_weave_sections_init(&sections, &m->defs, &m->clocks, &sink);
     fv_weave_init(&weave, &m->defs, &m->clocks, &sections.sink);
     fv_annotate_init(&annotate, analysis, &weave.sink);
     for (size_t i = 0; i < m->file_count; i++) {
@@ -167,7 +167,7 @@ static void replay(struct fv_merge *m, const struct fv_analysis *analysis)
         struct fv_replay_stats stats = { 0 };
 
         fv_weave_rank(&weave, m->files[i].rank, m->files[i].reader, &m->files[i].map, locations);
-        fv_weave_sections_rank(&sections, m->files[i].reader, &m->files[i].map, locations);
+        fv_weave_sections_rank(&sections, m->files[i].rank, m->files[i].reader, &m->files[i].map, locations);
         must(fv_replay_rank(&r, m->files[i].rank, m->files[i].reader, &m->files[i].map, &annotate.sink,
                             locations, &stats),
              "the replay failed though its sink did not");

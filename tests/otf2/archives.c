@@ -210,6 +210,7 @@ static void one_sided(int rank)
         rma_collective(OTF2_COLLECTIVE_OP_BARRIER);
     }
     E(RmaRequestLock, 0, 2, 0, OTF2_LOCK_SHARED);
+    E(RmaTryLock, 0, 2, 0, OTF2_LOCK_SHARED); /* not granted, as IoTryLock */
     if (!(broken && is("rma-lock-not-acquired")))
         E(RmaAcquireLock, 0, 2, 0, OTF2_LOCK_SHARED);
     if (broken && is("lock-off")) { /* released unseen, and acquired again */
@@ -246,6 +247,7 @@ static void input_output(int rank)
         E(IoCreateHandle, 1, OTF2_IO_ACCESS_MODE_READ_WRITE, OTF2_IO_CREATION_FLAG_CREATE,
           OTF2_IO_STATUS_FLAG_NONE);
     E(IoSeek, broken && is("handle-undefined") ? 44 : 1, 0, OTF2_IO_SEEK_FROM_START, 0);
+    E(IoTryLock, 1, OTF2_LOCK_EXCLUSIVE);
     E(IoAcquireLock, 1, OTF2_LOCK_EXCLUSIVE);
     if (!(broken && is("io-lock")))
         E(IoReleaseLock, 1, OTF2_LOCK_EXCLUSIVE);

@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(sys.path[0] + '/../harness')
 import harness
+import otf2_print
 from report import check, equal
 
 SOURCE = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'src')
@@ -125,9 +126,14 @@ def alone(tap):
                 merged(directory)
     with tap.test('without MPI the trace lacks nothing of it'):
         directory, _ = record([serial, 'nested'], '--trace')
-        harness.run([os.path.join(harness.BUILD, 'fvunify'), '-q', directory]).ended(0)
+        said = harness.run([os.path.join(harness.BUILD, 'fvunify'), directory]).ended(0).err
+        check('is in the trace' not in said, 'fvunify: {}', said)
         said = harness.run([harness.FVMPI, 'report', directory]).ended(0).out
         check('its analysis is left out' not in said, 'report: {}', said)
+    with tap.test('without MPI: a trace of nothing is said to be that'):
+        directory, _ = record(['true'], '--trace')
+        said = harness.run([os.path.join(harness.BUILD, 'fvunify'), directory]).ended(0).err
+        check(': nothing is in the trace: of a program without MPI it has sections' in said, 'fvunify: {}', said)
     with tap.test('measured instances that overlap sections'):
         directory, _ = record([serial, 'hot'], '--trace', '--sample=1000')
         compare(directory, report(directory))
@@ -164,10 +170,28 @@ def threads(tap):
         )
 
 
+def one_by_one(rows, path):
+    """Each instance that the report has by itself is where it ends in the archive."""
+    found = {
+        (e.region.strip('"'), e.location & 0xFFFFFFFF, e.instance): (e.mpi_calls, e.mpi_bytes, e.mpi_time)
+        for e in otf2_print.events(path)
+        if e.kind == 'LEAVE' and 'instance' in e
+    }
+    equal('instances', len(found), len(rows))
+    check(any(row['calls'] > 1 and row['mpi_bytes'] for row in rows), 'rows: {}', rows)
+    for row in rows:
+        name = row['section'] if not row['number'] else '{} {}'.format(row['section'], row['number'])
+        calls, size, ns = found[name, row['rank'], row['instance_number']]
+        equal(name, (calls, size), (row['calls'], row['mpi_bytes']))
+        wanted = row['mpi_time_s']
+        check(abs(ns * 1e-9 - wanted) <= 0.001 * wanted + 3e-9, '{}: {} ns of MPI, wanted {} s', name, ns, wanted)
+
+
 def with_mpi(tap, mpi):
     launcher = [mpi.exec] + mpi.options + ['-n', '2']
     with tap.test('{}: calls are in their sections'.format(mpi)):
-        directory, _ = record([build('exchange', compiler=[mpi.cc])], '--trace', launcher=launcher)
+        options = ['--trace', '--section-instances', '3']
+        directory, _ = record([build('exchange', compiler=[mpi.cc])], *options, launcher=launcher)
         found = compare(directory, report(directory))
         equal('barriers', found.visits['MPI_Barrier'], 2 * (4 * 2 + 7))
         check(
@@ -178,6 +202,8 @@ def with_mpi(tap, mpi):
             'a section is in a call: {}',
             found.outer,
         )
+    with tap.test('{}: what MPI did in each instance'.format(mpi)):
+        one_by_one(report(directory)['section_instances'], merged(directory))
     with tap.test('{}: the same archive from 1 and 2 processes'.format(mpi)):
         digests = set()
         for n in ('1', '2'):
@@ -188,6 +214,14 @@ def with_mpi(tap, mpi):
                 ).hexdigest()
             )
         equal('archives', len(digests), 1)
+
+
+def recorded_off(tap, mpi):
+    with tap.test('{}: a trace without calls is said to be that'.format(mpi)):
+        program = build('exchange', compiler=[mpi.cc])
+        directory, _ = record([program], '--trace', '--off-at-start', launcher=[mpi.exec] + mpi.options + ['-n', '2'])
+        said = harness.run([os.path.join(harness.BUILD, 'fvunify'), directory]).ended(0).err
+        check(': no MPI call is in the trace: recording was off, or' in said, 'fvunify: {}', said)
 
 
 def again(test, tries=3):
@@ -264,6 +298,7 @@ def main():
         threads(tap)
         for mpi in harness.an_mpi(tap, quiet=True):
             with_mpi(tap, mpi)
+            recorded_off(tap, mpi)
     tap.done()
 
 

@@ -10,8 +10,8 @@
 extern fv_find_fn fv_find_no_processor, fv_find_noise, fv_find_late_ranks, fv_find_withheld_progress,
     fv_find_blocked_rank, fv_find_imbalance, fv_find_instruction_balance, fv_find_small_messages,
     fv_find_contended_lock, fv_find_idle_workers, fv_find_thread_imbalance, fv_find_rare_slow_calls,
-    fv_find_varying_function, fv_find_waiting, fv_find_startup, fv_find_memory, fv_find_allocator, fv_find_files,
-    fv_find_own_cost, fv_find_no_symbols;
+    fv_find_varying_function, fv_find_waiting, fv_find_startup, fv_find_memory, fv_find_allocator, fv_find_far_memory,
+    fv_find_files, fv_find_own_cost, fv_find_no_symbols;
 
 /* A row that depends on what others found stands behind them. */
 const struct fv_finding_def fv_finding_defs[] = {
@@ -79,6 +79,10 @@ const struct fv_finding_def fv_finding_defs[] = {
     { "growing_memory", "Growing memory",
       "The peak of a rank's memory grew in the second half of the run as it did before. Lost: no time.",
       fv_find_memory },
+    { "far_memory", "Memory on another NUMA node",
+      "Most of a thread's stack, or of the heap that it uses, is on another NUMA node than its processor (--memory). "
+      "Lost: not known.",
+      fv_find_far_memory },
     { "allocator", "Time in the allocator",
       "By the time of some of its calls (--memory) the allocator takes much of the ranks' time. Lost: that time; of "
       "several threads of a rank their part of it.",

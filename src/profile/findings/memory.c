@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Findings of memory: ranks whose memory grows, and time in the allocator. */
+/* Findings of memory: ranks whose memory grows, time in the allocator, and memory on another NUMA node. */
 #include "profile/findings/findings.h"
 #include "profile/memory/memory.h"
 #include "profile/profile.h"
@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAR      0.5                  /* of a stack or a heap: on other nodes */
+#define A_STACK  (UINT64_C(64) << 10) /* bytes on other nodes that are worth a word */
+#define A_HEAP   (UINT64_C(32) << 20)
 #define GROWN    0.10                /* of the peak: what came since the run was half as old */
 #define NOTICED  (UINT64_C(8) << 20) /* bytes: growth that is worth a word */
 #define LATE     0.75                /* of the run: a mark that is so late is no half of it */
@@ -205,7 +208,7 @@ static double allocations_of(const struct fv_allocations *all)
     double calls = 0;
 
     for (size_t i = 0; i < all->rank_count; i++)
-        for (int k = 0; k < FV_MEMORY_CALLS; k++)
+        for (int k = 0; k < FV_ALLOCATION_CALLS; k++)
             calls += (double)all->ranks[i].calls[k];
     return calls;
 }
@@ -255,4 +258,65 @@ FV_FINDING(allocator)
                    fv_words_percent(sum, m->efficiency.total_s, part), who);
     fv_finding_next(f, finding, "reuse memory instead of allocating it again, or try another allocator; call paths: %s",
                     FV_FINDING_COMMAND(m, "report", "--table", "memory", "--sort=-allocations"));
+}
+
+/* ---- NUMA nodes ---- */
+
+static bool is_far(const struct fv_allocation_seat *s, bool heap)
+{
+    return s->is_heap == heap && s->far >= (heap ? A_HEAP : A_STACK) &&
+           (double)s->far > FAR * (double)(s->near + s->far);
+}
+
+/* How many threads have it far; the one with most. */
+static size_t far_ones(const struct fv_allocations *all, bool heap, const struct fv_allocation_seat **most,
+                       uint32_t *ranks)
+{
+    uint32_t last = FV_NONE;
+    size_t count = 0;
+
+    *most = NULL;
+    *ranks = 0;
+    for (size_t i = 0; i < all->seat_count; i++) {
+        const struct fv_allocation_seat *s = &all->seats[i];
+
+        if (!is_far(s, heap))
+            continue;
+        count++;
+        *ranks += s->rank != last;
+        last = s->rank;
+        *most = !*most || s->far > (*most)->far ? s : *most;
+    }
+    return count;
+}
+
+static void say_far(const struct fv_profile *v, struct fv_findings *f, bool heap)
+{
+    const struct fv_model *m = v->model;
+    const struct fv_allocation_seat *most;
+    char far[FV_WORD];
+    uint32_t ranks;
+    const size_t count = far_ones(fv_model_memory(m), heap, &most, &ranks);
+
+    if (!most)
+        return;
+    struct fv_finding *finding = fv_finding_add(f, NAN, FV_EVIDENCE_EXACT);
+    finding->rank = most->rank;
+    fv_finding_say(
+        f, finding,
+        "the %s of %zu thread%s on %u rank%s is mostly on another NUMA node than the thread. Thread %u of rank %d "
+        "ran on node %u, and %s of it are on other nodes, mostly on node %u",
+        heap ? "heap" : "stack", count, fv_words_s(count), ranks, fv_words_s(ranks), most->thread,
+        m->ranks[most->rank].world_rank, most->node, fv_words_bytes(most->far, far), most->far_node);
+    fv_finding_next(f, finding, "%s; by thread: %s",
+                    heap ? "write each array first in the thread that uses it, or spread it: numactl --interleave=all"
+                         : "bind threads before they use their stacks (OMP_PROC_BIND=close, OMP_PLACES=cores), and use "
+                           "numactl --localalloc",
+                    FV_FINDING_COMMAND(m, "report", "--table", "memory_places"));
+}
+
+FV_FINDING(far_memory)
+{
+    say_far(v, f, true);
+    say_far(v, f, false);
 }

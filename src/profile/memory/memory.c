@@ -100,66 +100,11 @@ static void read_paths(struct gather *g)
     }
 }
 
-static void add_time(struct fv_memory_time *to, const struct fv_memory_time *t)
-{
-    to->longs += t->longs;
-    to->long_ticks += t->long_ticks;
-    to->timed += t->timed;
-    to->ticks += t->ticks;
-    to->squares += t->squares;
-}
-
-/* realloc() counts as a free, too, and is one call. */
-static double calls_of(const struct fv_allocation_rank *rank)
-{
-    double calls = (double)rank->frees + (double)rank->failed - (double)rank->calls[FV_MEMORY_REALLOC];
-
-    for (int i = 0; i < FV_MEMORY_CALLS; i++)
-        calls += (double)rank->calls[i];
-    return calls;
-}
-
-/* Those that were drawn have the mean of all short ones, give or take its standard error. */
-static void estimate_time(struct fv_allocation_rank *rank, const struct fv_memory_time *t, double tick_s)
-{
-    double n = (double)t->timed, mean = n > 0 ? (double)t->ticks / n : 0,
-           squares = n > 0 ? (double)t->squares * 256 / n : 0;
-    double shorts = fmax(calls_of(rank) - (double)t->longs, n);
-
-    rank->timed = t->longs + t->timed;
-    rank->allocator_s = ((double)t->long_ticks + mean * shorts) * tick_s;
-    rank->allocator_error_s = shorts * (n > 1 ? sqrt(fmax(squares - mean * mean, 0) / (n - 1)) : mean) * tick_s;
-}
-
-static void add_sums(struct fv_allocation_rank *to, struct fv_memory_time *time, const struct fv_memory_sums *s)
-{
-    add_time(time, &s->time);
-    for (int i = 0; i < FV_MEMORY_CALLS; i++)
-        to->calls[i] += s->calls[i];
-    to->bytes += s->bytes;
-    to->failed += s->failed;
-    to->frees += s->frees;
-    to->unseen += s->unseen;
-    to->live = (int64_t)((uint64_t)to->live + (uint64_t)s->held);
-}
-
-static void read_threads(struct gather *g, struct fv_allocation_rank *rank, struct fv_memory_time *time)
-{
-    struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_MEMORY_SUMS);
-    struct fv_memory_sums s;
-
-    for (const void *p; (p = fv_cursor_next(&c));) {
-        memcpy(&s, p, sizeof(s));
-        add_sums(rank, time, &s);
-    }
-}
-
 static bool read_process(struct gather *g)
 {
     struct fv_cursor c = fv_cursor(g->build->files[g->rank].reader, FV_CHUNK_MEMORY_PROCESS);
     const void *p = fv_cursor_next(&c);
     struct fv_allocations *out = g->out;
-    struct fv_memory_time time = { 0 };
     struct fv_memory_process r;
 
     if (!p)
@@ -178,11 +123,13 @@ static bool read_process(struct gather *g)
                                      .objects_lost = r.objects_lost,
                                      .paths_lost = r.paths_lost,
                                      .pages = r.pages,
+                                     .begin = r.begin,
+                                     .end = r.end,
+                                     .at_begin = r.at_begin,
+                                     .at_end = r.at_end,
                                      .allocator =
                                          *r.allocator ? fv_arena_string(&g->build->model->arena, r.allocator) : NULL };
-    add_sums(rank, &time, &r.rest);
-    read_threads(g, rank, &time);
-    estimate_time(rank, &time, 1 / g->build->model->clocks[g->build->model->ranks[g->rank].clock].hz);
+    fv_allocation_calls_read(g->build->model, out, g->build->files[g->rank].reader, &r.rest);
     rank->peak = r.peak > rank->live ? r.peak : rank->live;
     g->peak_number = r.peak_number;
     return true;
@@ -228,7 +175,6 @@ static void *begin_allocated(struct fv_build *b)
 static void read_allocated(struct fv_build *b, void *state, uint32_t rank)
 {
     struct gather *g = state;
-    (void)b;
 
     g->rank = rank;
     if (!read_process(g))
@@ -236,14 +182,16 @@ static void read_allocated(struct fv_build *b, void *state, uint32_t rank)
     read_sites(g);
     read_paths(g);
     read_series(g);
+    fv_allocation_sections_read(b, g->out, rank);
+    fv_allocation_seats_read(b, g->out, rank);
 }
 
 static void finish_allocated(struct fv_build *b, void *state)
 {
     struct gather *g = state;
-    (void)b;
 
-    fv_allocations_fold(g->out);
+    fv_allocations_fold(b->model, g->out);
+    fv_allocation_sections_order(g->out);
     fv_index_release(&g->parts);
     free(g);
 }
@@ -253,7 +201,7 @@ const struct fv_track fv_track_memory = {
     .of_process = true,
     .visit = FV_VISIT_REST,
     .types = { FV_CHUNK_MEMORY_PROCESS, FV_CHUNK_MEMORY_SUMS, FV_CHUNK_MEMORY_SITES, FV_CHUNK_MEMORY_PATHS,
-               FV_CHUNK_MEMORY_SERIES },
+               FV_CHUNK_MEMORY_SERIES, FV_CHUNK_MEMORY_SECTIONS, FV_CHUNK_SECTIONS, FV_CHUNK_MEMORY_PLACES },
     .begin = begin_allocated,
     .read = read_allocated,
     .finish = finish_allocated,
@@ -317,7 +265,48 @@ static int by_peak(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-void fv_allocations_fold(struct fv_allocations *out)
+/* libstdc++'s operator new says nothing of who allocates. */
+static uint32_t library_of(const struct fv_model *m, uint32_t node)
+{
+    const struct fv_node *nodes = m->tree.nodes;
+
+    for (uint32_t at = node; at; at = nodes[at].parent)
+        if (strncmp(m->tree.modules[nodes[at].module].name, "libstdc++.", 10))
+            return nodes[at].module;
+    return nodes[node].module;
+}
+
+static int by_peak_of_library(const void *a, const void *b)
+{
+    const struct fv_allocation_library *x = a, *y = b;
+
+    if (x->sum.at_peak != y->sum.at_peak)
+        return x->sum.at_peak > y->sum.at_peak ? -1 : 1;
+    if (x->sum.allocated.bytes != y->sum.allocated.bytes)
+        return x->sum.allocated.bytes > y->sum.allocated.bytes ? -1 : 1;
+    return (x->module > y->module) - (x->module < y->module);
+}
+
+static void sum_libraries(const struct fv_model *m, struct fv_allocations *out)
+{
+    out->library_count = 0;
+    for (size_t i = 0; i < out->place_count; i++) {
+        const uint32_t module = library_of(m, out->places[i].node);
+        size_t at = 0;
+
+        while (at < out->library_count && out->libraries[at].module != module)
+            at++;
+        if (at == out->library_count) {
+            FV_GROW(out->libraries, out->library_room, at + 1);
+            out->libraries[out->library_count++] = (struct fv_allocation_library){ .module = module };
+        }
+        add_sum(&out->libraries[at].sum, &out->places[i].sum);
+    }
+    if (out->library_count)
+        qsort(out->libraries, out->library_count, sizeof(*out->libraries), by_peak_of_library);
+}
+
+void fv_allocations_fold(const struct fv_model *m, struct fv_allocations *out)
 {
     struct fv_allocation_place *place = NULL;
 
@@ -343,6 +332,7 @@ void fv_allocations_fold(struct fv_allocations *out)
     }
     if (out->place_count)
         qsort(out->places, out->place_count, sizeof(*out->places), by_peak);
+    sum_libraries(m, out);
 }
 
 void fv_allocations_release(void *data)
@@ -352,6 +342,10 @@ void fv_allocations_release(void *data)
     free(a->places);
     free(a->parts);
     free(a->ranks);
+    free(a->functions);
+    free(a->libraries);
+    free(a->sections);
+    free(a->seats);
     free(a->bins);
     *a = (struct fv_allocations){ 0 };
 }

@@ -36,11 +36,53 @@ struct fv_allocation_place {
     uint64_t rank_max;
 };
 
+/* What the program called the allocator by, as columns have it. */
+enum fv_allocation_call {
+    FV_ALLOCATION_MALLOC,
+    FV_ALLOCATION_CALLOC,
+    FV_ALLOCATION_REALLOC,
+    FV_ALLOCATION_ALIGNED, /* memalign() and its kin */
+    FV_ALLOCATION_CALLS
+};
+
+/* A function of the allocator, of a rank: all its calls. Times are estimates but for calls of FV_MEMORY_LONG and more;
+ * NAN: of no call was the time taken. */
+struct fv_allocation_function {
+    uint32_t rank, function; /* enum fv_memory_function */
+    struct fv_memory_calls calls;
+    double time_s, error_s; /* of all calls, and its standard error */
+    double least_s, most_s; /* of one whose time was taken */
+};
+
+/* The object whose code called the allocator, over the ranks: the innermost on the path that is none of C++'s own. */
+struct fv_allocation_library {
+    uint32_t module;
+    struct fv_allocation_sum sum;
+};
+
+/* What a thread has on NUMA nodes: its stack, or the heap of its process. */
+struct fv_allocation_seat {
+    uint32_t rank, thread; /* in fv_model.ranks, fv_model.threads */
+    bool is_heap;
+    uint32_t node;      /* where the thread ran */
+    uint64_t near, far; /* bytes on that node, and on others, ... */
+    uint32_t far_node;  /* ... most of which are there; FV_NONE: there are none */
+};
+
+/* A thread in a section, in instances that have ended. */
+struct fv_allocation_section {
+    const char *name;
+    int32_t number;
+    uint32_t rank, thread; /* in fv_model.ranks, fv_model.threads */
+    struct fv_memory_section r;
+    double time_s; /* in the allocator: an estimate; NAN: not known */
+};
+
 /* A rank, as its process counted: exact, in the allocator's bytes but for `bytes`. */
 struct fv_allocation_rank {
     uint32_t rank;
     uint32_t mode, flags;
-    uint64_t calls[FV_MEMORY_CALLS];
+    uint64_t calls[FV_ALLOCATION_CALLS];
     uint64_t bytes, failed, frees, unseen;
     uint64_t timed;                        /* calls whose time was taken */
     double allocator_s, allocator_error_s; /* in the allocator: an estimate, and its standard error */
@@ -48,6 +90,8 @@ struct fv_allocation_rank {
     double peak_s;
     uint64_t objects_lost, paths_lost;
     struct fv_memory_pages pages;
+    struct fv_memory_state begin, end;
+    struct fv_memory_arenas at_begin, at_end;
     const char *allocator; /* NULL: not known */
 };
 
@@ -64,6 +108,14 @@ struct fv_allocations {
     size_t part_count, part_room;
     struct fv_allocation_rank *ranks; /* that recorded it */
     size_t rank_count, rank_room;
+    struct fv_allocation_function *functions; /* that were called, by rank */
+    size_t function_count, function_room;
+    struct fv_allocation_library *libraries; /* by at_peak, largest first */
+    size_t library_count, library_room;
+    struct fv_allocation_seat *seats; /* by rank */
+    size_t seat_count, seat_room;
+    struct fv_allocation_section *sections; /* by name, number, rank and thread */
+    size_t section_count, section_room;
     struct fv_allocation_bin *bins; /* by rank and time */
     size_t bin_count, bin_room;
 };
@@ -91,7 +143,17 @@ static inline bool fv_allocation_is_exact(const struct fv_allocation_sum *s)
 }
 
 /* When nodes of paths have changed: parts that have become equal are added up. */
-void fv_allocations_fold(struct fv_allocations *allocated);
+void fv_allocations_fold(const struct fv_model *model, struct fv_allocations *allocated);
+/* calls.c: what the threads of a rank, the last of `allocated`, called; sets its sums. */
+struct fv_reader;
+void fv_allocation_calls_read(const struct fv_model *model, struct fv_allocations *allocated,
+                              const struct fv_reader *reader, const struct fv_memory_sums *rest);
+/* places.c */
+struct fv_build;
+void fv_allocation_seats_read(const struct fv_build *build, struct fv_allocations *allocated, uint32_t rank);
+/* sections.c */
+void fv_allocation_sections_read(struct fv_build *build, struct fv_allocations *allocated, uint32_t rank);
+void fv_allocation_sections_order(struct fv_allocations *allocated);
 void fv_allocations_release(void *data); /* struct fv_allocations */
 
 /* ranks 0: none recorded it. */

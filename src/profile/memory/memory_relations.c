@@ -195,6 +195,29 @@ static const struct fv_relation memory_relation = {
     FV_ITEMS(struct fv_allocations, places, place_count),
 };
 
+/* ---- libraries ---- */
+
+static const struct fv_column_def library_columns[] = {
+    { "library_path", "library", "", "File of the code that called the allocator, or C++'s new. Null: not known.",
+      FV_GET(FV_TYPE_TEXT, fv_get_module), .flags = FV_NULLABLE | FV_NAME,
+      .argument = offsetof(struct fv_allocation_library, module) },
+    SUM_COLUMNS(struct fv_allocation_library),
+    FV_QUOTIENT_COLUMN("mean_bytes", "mean", "bytes", struct fv_allocation_library, sum.allocated.bytes,
+                       sum.allocated.count, FV_ESTIMATE, "Mean size of an allocation."),
+};
+static const struct fv_relation memory_libraries_relation = {
+    .name = "memory_libraries",
+    .key = "memory_libraries",
+    .title = "Memory by library",
+    .doc = "Allocations by the program or library that called the allocator, over all ranks and threads, largest "
+           "at_peak_bytes first. Exact and estimated as in memory.",
+    .shown = "library_path at_peak_bytes live_bytes bytes allocations mean_bytes frees/2 peak_bytes/3 kind/1",
+    .recorded_by = RECORDED_BY,
+    FV_COLUMNS(library_columns),
+    .base = memory_base,
+    FV_ITEMS(struct fv_allocations, libraries, library_count),
+};
+
 /* ---- ranks ---- */
 
 static const char *const modes[] = { "sampled", "exact", NULL };
@@ -249,12 +272,12 @@ static const struct fv_column_def rank_columns[] = {
     SIGNED_BYTES("before_bytes", "before", before,
                  "Part of live_bytes that was allocated before recording began. No call path has it."),
     RANK("bytes", "allocated", "bytes", bytes, 0, "All memory allocated, as requested. Exact."),
-    RANK("malloc_calls", "malloc", "", calls[FV_MEMORY_MALLOC], 0,
+    RANK("malloc_calls", "malloc", "", calls[FV_ALLOCATION_MALLOC], 0,
          "Calls of malloc(), including C++'s new and Fortran's allocate."),
-    RANK("calloc_calls", "calloc", "", calls[FV_MEMORY_CALLOC], FV_BLANK, "Calls of calloc()."),
-    RANK("realloc_calls", "realloc", "", calls[FV_MEMORY_REALLOC], FV_BLANK,
+    RANK("calloc_calls", "calloc", "", calls[FV_ALLOCATION_CALLOC], FV_BLANK, "Calls of calloc()."),
+    RANK("realloc_calls", "realloc", "", calls[FV_ALLOCATION_REALLOC], FV_BLANK,
          "Calls of realloc(). They also count as frees if there was an old block."),
-    RANK("aligned_calls", "aligned", "", calls[FV_MEMORY_ALIGNED], FV_BLANK,
+    RANK("aligned_calls", "aligned", "", calls[FV_ALLOCATION_ALIGNED], FV_BLANK,
          "Calls of memalign(), aligned_alloc(), posix_memalign(), valloc() and pvalloc()."),
     RANK("free_calls", "free", "", frees, 0, "Frees, including those of realloc()."),
     { "allocator_s", "allocator", "s",
@@ -323,6 +346,8 @@ static const struct fv_relation memory_series_relation = {
 /* ---- the subject ---- */
 
 extern const struct fv_track fv_track_memory;
+extern const struct fv_relation fv_memory_functions_relation, fv_memory_sections_relation, fv_memory_system_relation;
+extern const struct fv_relation fv_memory_places_relation;
 
 static void fold_memory(struct fv_model *m, struct fv_alikes *alikes)
 {
@@ -330,14 +355,16 @@ static void fold_memory(struct fv_model *m, struct fv_alikes *alikes)
 
     for (size_t i = 0; i < allocated->part_count; i++)
         allocated->parts[i].node = fv_alike(alikes, allocated->parts[i].node);
-    fv_allocations_fold(allocated);
+    fv_allocations_fold(m, allocated);
 }
 
 const struct fv_subject fv_memory_subject = {
     .name = "memory",
     .bytes = sizeof(struct fv_allocations),
     .tracks = { &fv_track_memory },
-    .relations = { &memory_relation, &memory_ranks_relation, &memory_series_relation },
+    .relations = { &memory_relation, &memory_libraries_relation, &memory_ranks_relation, &fv_memory_functions_relation,
+                   &fv_memory_sections_relation, &fv_memory_system_relation, &fv_memory_places_relation,
+                   &memory_series_relation },
     .fold = fold_memory,
     .release = fv_allocations_release,
 };

@@ -81,7 +81,7 @@ static void put_allocators(const struct fv_page *p, const struct fv_allocations 
     const struct fv_allocation_rank *other = NULL;
 
     for (size_t i = 0; i < all->rank_count && !other; i++)
-        other = all->ranks[i].flags ? &all->ranks[i] : NULL;
+        other = all->ranks[i].flags & (FV_MEMORY_NOT_OURS | FV_MEMORY_NEW_UNSEEN) ? &all->ranks[i] : NULL;
     if (!other)
         return;
     if (other->flags & FV_MEMORY_NOT_OURS)
@@ -109,6 +109,12 @@ FV_TEXT_SECTION(memory)
     put_ranks(p, v);
     put_peak(p, v);
     put_live(p, v);
+    fv_text_relation(p, v, "memory_libraries", "library", "by the program or library that called the allocator");
+    fv_text_relation(p, v, "memory_functions", "function", "exact counts and sizes; times are estimates");
+    fv_text_relation(p, v, "memory_sections", "section",
+                     "by section and thread; with all threads of the process: live, heap");
+    fv_text_relation(p, v, "memory_system", "rank", "the heap, objects with mappings of their own, and glibc's arenas");
+    fv_text_relation(p, v, "memory_places", "thread", "each thread's stack, and its process's heap as seen from it");
     put_allocators(p, all);
     put_losses(p, all);
 }
