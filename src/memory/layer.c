@@ -237,7 +237,7 @@ static void note_end(struct fv_thread *self)
         return;
     fv_memory_pages_note(&fv_memory_process->pages);
     fv_memory_places_note();
-    fv_memory_state_read(&fv_memory_process->end, own_memory ? own_memory->sums->held : 0);
+    fv_memory_state_read(&fv_memory_process->end, fv_memory_live(own_memory ? own_memory->sums->held : 0));
     if (own_front && !own_front->is_inside)
         fv_memory_arenas_note(&fv_memory_process->at_end);
 }

@@ -79,8 +79,13 @@ void fv_memory_sums_init(struct fv_memory_sums *sums);
 
 /* ---- system.c: what the allocator has from the system ---- */
 
-/* Without a lock or a system call. `held`: what the thread holds back. */
-void fv_memory_state_read(struct fv_memory_state *out, int64_t held);
+/* Live bytes; held: what the thread holds back. */
+static inline int64_t fv_memory_live(int64_t held)
+{
+    return __atomic_load_n(&fv_memory_process->live, __ATOMIC_RELAXED) + held;
+}
+/* Without a lock or a system call. */
+void fv_memory_state_read(struct fv_memory_state *out, int64_t live);
 /* Once, when recording begins. */
 void fv_memory_heap_find(void);
 /* Asks glibc, under its locks: not of a thread that is inside of the allocator. */

@@ -122,7 +122,7 @@ bool fv_memory_process_new(void)
     fv_memory_process->peak_ticks = fv_ticks();
     describe_allocator();
     fv_memory_heap_find();
-    fv_memory_state_read(&fv_memory_process->begin, 0);
+    fv_memory_state_read(&fv_memory_process->begin, fv_memory_live(0));
     return true;
 }
 

@@ -57,7 +57,7 @@ static void begins(struct fv_thread *t, uint32_t section, void **own)
     if (FV_UNLIKELY(!s) && !(*own = s = make(t, section)))
         return;
     s->since = work_of(t->memory->sums);
-    fv_memory_state_read(&s->begin, t->memory->sums->held);
+    fv_memory_state_read(&s->begin, fv_memory_live(t->memory->sums->held));
     if (!s->count)
         s->first = s->begin;
 }
@@ -70,7 +70,7 @@ static void ends(struct fv_thread *t, void *own)
     if (!s)
         return;
     now = work_of(t->memory->sums);
-    fv_memory_state_read(&s->last, t->memory->sums->held);
+    fv_memory_state_read(&s->last, fv_memory_live(t->memory->sums->held));
     add(&s->sum, &now, &s->since);
     s->grown += s->last.live - s->begin.live;
     s->heap_grown += (int64_t)(s->last.heap - s->begin.heap);

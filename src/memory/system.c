@@ -30,12 +30,11 @@ static uint64_t not_negative(int64_t value)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-void fv_memory_state_read(struct fv_memory_state *out, int64_t held)
+void fv_memory_state_read(struct fv_memory_state *out, int64_t live)
 {
     const uintptr_t brk = (uintptr_t)sbrk(0);
 
-    *out = (struct fv_memory_state){ __atomic_load_n(&fv_memory_process->live, __ATOMIC_RELAXED) + held,
-                                     brk > heap_begin ? brk - heap_begin : 0,
+    *out = (struct fv_memory_state){ live, brk > heap_begin ? brk - heap_begin : 0,
                                      not_negative(__atomic_load_n(&fvmpi_memory_v1.chunks, __ATOMIC_RELAXED)),
                                      not_negative(__atomic_load_n(&fvmpi_memory_v1.mapped, __ATOMIC_RELAXED)) };
 }

@@ -368,6 +368,11 @@ def in_front(*libraries):
     return ':'.join(filter(None, (SANITIZER,) + libraries))
 
 
+def not_of_a_sanitizer(options):
+    if 'libasan' in (SANITIZER or '') and any(re.match('--(memory|threads)', str(option)) for option in options):
+        raise Skip('AddressSanitizer has the allocator and the functions of threads')
+
+
 class Mpi:
     def __init__(self, name):
         self.name = name
@@ -422,8 +427,7 @@ class Mpi:
         return run(self.command(ranks, [program] + list(arguments)), **more)
 
     def profiled(self, command, directory, options=()):
-        if 'libasan' in (SANITIZER or '') and any(re.match('--(memory|threads)', str(option)) for option in options):
-            raise Skip('AddressSanitizer has the allocator and the functions of threads')
+        not_of_a_sanitizer(options)
         return [FVMPI, 'run', '-o', directory] + list(options) + list(command)
 
     def profile(self, program, ranks, arguments=(), options=(), directory=None, **more):

@@ -93,6 +93,7 @@ class Place:
 
     def record(self, way, *options, **more):
         """A rank alone, under fvmpi run."""
+        harness.not_of_a_sanitizer(options)
         directory = more.pop('directory', None) or os.path.join(harness.scratch('exp'), 'e')
         status, app = more.pop('status', 7), more.pop('app', self.app)
         run = harness.run(

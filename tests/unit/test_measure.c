@@ -391,7 +391,7 @@ static void ramp(void **state)
     (void)state;
 
     for (unsigned i = 0; i < 40; i++)
-        t[i] = (struct fv_trials){ 10 * i, 10, i < 5 ? 150 - 10 * i : 100, i < 5 ? 160 - 10 * i : 101, 300 };
+        t[i] = (struct fv_trials){ 10 * i, 10, i < 5 ? 150 - 10 * i : 100, i < 5 ? 160 - 10 * i : 101, 300, 0, 0 };
     struct fv_ramp found = fv_trials_ramp(t, 40);
     assert_int_equal(found.samples, 50);
     assert_float_equal(found.above_share, 0.5, 1e-9);

@@ -31,6 +31,7 @@ struct code {
     const struct bytes *lines;
     int32_t first_line, pad;
     uint8_t instructions[64];
+    uint8_t more[64]; /* the reader takes as much as Python's own has */
 };
 struct frame {
     const struct frame *back;
@@ -135,7 +136,7 @@ static void expect_lines(enum fv_python_lines kind, int first, const void *table
 {
     const struct text name = ascii("f"), file = ascii("a.py");
     const struct bytes lines = bytes_of(table, size);
-    const struct code code = { { 1, &code_type }, &name, &file, &lines, first, 0, { 0 } };
+    const struct code code = { { 1, &code_type }, &name, &file, &lines, first, 0, { 0 }, { 0 } };
     struct fv_python_layout by_address = layout_of(kind), by_number = by_address;
 
     by_number.last = offsetof(struct frame, last_number);
@@ -210,7 +211,7 @@ static void expect_name(struct text name, const char *utf8)
     const struct fv_python_layout layout = layout_of(FV_LINES_RANGES);
     const struct text file = ascii("a.py");
     const struct bytes lines = bytes_of("", 0);
-    const struct code code = { { 1, &code_type }, &name, &file, &lines, 1, 0, { 0 } };
+    const struct code code = { { 1, &code_type }, &name, &file, &lines, 1, 0, { 0 }, { 0 } };
     const struct frame frame = { .code = &code, .last = code.instructions };
 
     assert_true(read_from(&layout, &frame));
@@ -281,7 +282,7 @@ static void samples_of_code_that_is_another(void **state)
     const struct fv_python_layout layout = layout_of(FV_LINES_RANGES);
     const struct text first = ascii("first"), second = ascii("second");
     struct text renamed = ascii("third");
-    struct code code = { { 1, &code_type }, &first, &in_file, &no_lines, 1, 0, { 0 } };
+    struct code code = { { 1, &code_type }, &first, &in_file, &no_lines, 1, 0, { 0 }, { 0 } };
     const struct frame outer = { .code = &plain }, frame = { .back = &outer, .code = &code, .last = code.instructions };
     (void)state;
 
@@ -299,7 +300,7 @@ static void samples_of_code_that_is_another(void **state)
     assert_true(sampled(&layout, &frame));
     assert_int_equal(samples.walk.frame[0].module, module_of("a.py", "second"));
     fv_lock(&fv_tree_lock); /* of whom it interrupted: nothing new is to be had, and nothing waits */
-    code = (struct code){ { 1, &code_type }, &first, &in_file, &no_lines, 1, 0, { 0 } };
+    code = (struct code){ { 1, &code_type }, &first, &in_file, &no_lines, 1, 0, { 0 }, { 0 } };
     assert_false(sampled(&layout, &frame));
     fv_unlock(&fv_tree_lock);
     assert_true(sampled(&layout, &frame));
