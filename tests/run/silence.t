@@ -508,6 +508,14 @@ def no_calls(p):
     )
 
 
+@way('... of a program without MPI')
+def nothing_traced(p):
+    result = p.record('', '--mpi', 'serial', '--trace', '--sample=off', app=serial())
+    yield result
+    again = p.record('', '--mpi', 'serial', '--trace', result.word(r'what (--io)'), app=serial())
+    check('nothing is in the trace' not in again.text('fvunify'), 'nor with --io')
+
+
 @way('an analysis that is not of these files')
 def stale(p):
     def merge(e):
