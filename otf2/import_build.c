@@ -190,7 +190,7 @@ static uint32_t node_of_context(const struct fv_import *import, struct fv_defs *
     const struct fv_import_place *place = fv_import_get(import, FV_IMPORT_PLACE, c->place);
     uint32_t node = parent ? parent->node : 0;
 
-    if (!r || r->function != FV_NONE)
+    if (!r || r->function != FV_NONE || c->depth > FV_IMPORT_DEPTH)
         return node;
     return fv_call_tree_node(&own->tree, node, r->module, place ? place->line : 0);
 }
@@ -209,8 +209,12 @@ static void build_contexts(struct fv_import *import, struct fv_defs *own)
             way[depth++] = c;
             c->state = 1; /* and where it is its own caller it ends here */
         }
-        while (depth--)
+        while (depth--) {
+            const struct fv_import_context *parent = fv_import_get(import, FV_IMPORT_CONTEXT, way[depth]->parent);
+
+            way[depth]->depth = parent ? parent->depth + 1 : 1;
             way[depth]->node = node_of_context(import, own, way[depth]);
+        }
     }
     free(way);
 }

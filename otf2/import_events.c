@@ -9,7 +9,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define LEAST_BYTES 2 /* of an event */
+#define LEAST_BYTES 2   /* of an event, or a definition */
+#define DEFINITIONS 256 /* that are read at once */
 
 /* An event's first arguments. The rest of them differ. */
 #define EVENT(name, ...)                                                                                              \
@@ -351,32 +352,61 @@ static OTF2_EvtReaderCallbacks *new_callbacks(void)
     return c;
 }
 
+/* A file of a location; the library makes room for one also where there is none. */
+static bool find_file(const struct fv_import *import, uint64_t id, const char *kind, struct stat *out)
+{
+    int base = (int)strlen(import->anchor) - (int)strlen(".otf2");
+    char path[PATH_MAX];
+
+    return base > 0 &&
+           snprintf(path, sizeof(path), "%.*s/%llu.%s", base, import->anchor, (unsigned long long)id, kind) <
+               PATH_MAX &&
+           !stat(path, out);
+}
+
+bool fv_import_has_events(const struct fv_import *import, uint32_t location)
+{
+    struct stat status;
+
+    return find_file(import, import->tables[FV_IMPORT_LOCATION].refs[location], "evt", &status);
+}
+
 /* Clocks and mapping tables are in the local definitions; the library applies them. */
 static void read_local(struct fv_import *import, uint64_t id)
 {
-    OTF2_DefReader *reader = OTF2_Reader_GetDefReader(import->reader, id);
-    uint64_t read;
+    struct stat status;
+    OTF2_DefReader *reader =
+        find_file(import, id, "def", &status) ? OTF2_Reader_GetDefReader(import->reader, id) : NULL;
+    uint64_t read, all = 0;
 
     if (!reader)
         return;
-    OTF2_Reader_ReadAllLocalDefinitions(import->reader, reader, &read);
+    do
+        if (OTF2_Reader_ReadLocalDefinitions(import->reader, reader, DEFINITIONS, &read) != OTF2_SUCCESS)
+            break;
+    while (read == DEFINITIONS && (all += read) <= (uint64_t)status.st_size / LEAST_BYTES);
     OTF2_Reader_CloseDefReader(import->reader, reader);
 }
 
 void fv_import_stream_open(struct fv_import *import, uint32_t location, struct fv_import_stream *s)
 {
     const struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, location);
+    struct stat status;
 
     *s = (struct fv_import_stream){ .import = import,
                                     .location = location,
                                     .id = import->tables[FV_IMPORT_LOCATION].refs[location],
                                     .collective = FV_NONE };
-    read_local(import, s->id);
-    s->reader = OTF2_Reader_GetEvtReader(import->reader, s->id);
+    if (find_file(import, s->id, "evt", &status)) {
+        read_local(import, s->id);
+        s->reader = OTF2_Reader_GetEvtReader(import->reader, s->id);
+    }
     if (!s->reader) {
         FV_IMPORT_ODD(import, missing, l->events > 0);
         return;
     }
+    s->most = (uint64_t)status.st_size / LEAST_BYTES;
+    s->ahead = fv_xcalloc(FV_IMPORT_AHEAD + 4, sizeof(*s->ahead));
     OTF2_EvtReader_ApplyMappingTables(s->reader, true);
     OTF2_EvtReader_ApplyClockOffsets(s->reader, true);
     OTF2_EvtReaderCallbacks *callbacks = new_callbacks();
@@ -389,7 +419,9 @@ void fv_import_stream_close(struct fv_import_stream *s)
     if (s->reader)
         OTF2_Reader_CloseEvtReader(s->import->reader, s->reader);
     s->reader = NULL;
+    free(s->ahead);
     free(s->open);
+    s->ahead = NULL;
     s->open = NULL;
 }
 
@@ -397,30 +429,26 @@ void fv_import_stream_close(struct fv_import_stream *s)
 static bool is_endless(const struct fv_import_stream *s)
 {
     const struct fv_import_location *l = fv_import_at(s->import, FV_IMPORT_LOCATION, s->location);
-    int base = (int)strlen(s->import->anchor) - (int)strlen(".otf2");
-    char path[PATH_MAX];
-    struct stat st;
 
-    if (s->read <= l->events)
-        return false;
-    if (base <= 0 ||
-        snprintf(path, sizeof(path), "%.*s/%llu.evt", base, s->import->anchor, (unsigned long long)s->id) >= PATH_MAX)
-        return true;
-    return stat(path, &st) || s->read > (uint64_t)st.st_size / LEAST_BYTES;
+    return s->read > l->events && s->read > s->most;
 }
 
-/* Until there is one that is of use, or the end. */
+/* Until there is one that is of use, or the end: where the first pass found it, because the library does not read a
+ * damaged file each time alike. */
 static void fill(struct fv_import_stream *s)
 {
+    struct fv_import_location *l = fv_import_at(s->import, FV_IMPORT_LOCATION, s->location);
+
     while (s->reader && s->next == s->count) {
-        uint64_t read = 0;
+        uint64_t left = s->import->is_known ? l->read - s->read : UINT64_MAX, read = 0;
+        uint64_t piece = left < FV_IMPORT_AHEAD / 2 ? left : FV_IMPORT_AHEAD / 2;
 
         s->next = s->count = 0;
-        bool good =
-            OTF2_Reader_ReadLocalEvents(s->import->reader, s->reader, FV_IMPORT_AHEAD / 2, &read) == OTF2_SUCCESS;
+        bool good = !piece || OTF2_Reader_ReadLocalEvents(s->import->reader, s->reader, piece, &read) == OTF2_SUCCESS;
         s->read += read;
         bool endless = good && is_endless(s);
         FV_IMPORT_ODD(s->import, cut, !good || endless);
+        l->read = s->import->is_known ? l->read : s->read;
         if (good && !endless && read == FV_IMPORT_AHEAD / 2)
             continue;
         OTF2_Reader_CloseEvtReader(s->import->reader, s->reader);

@@ -14,11 +14,27 @@ static uint32_t in_all(const struct fv_import_rank *r, const struct fv_numbers *
     return r->survey ? fv_numbers_get(numbers, own) : own;
 }
 
+/* Those that the first pass did not see, of a damaged file, are not known. */
+static uint32_t path_in_all(const struct fv_import_rank *r, uint32_t own)
+{
+    uint32_t node = in_all(r, &r->import->numbers.nodes, own);
+
+    return node == FV_NONE ? 0 : node;
+}
+
+/* As the definitions' clocks have it. */
+static uint64_t in_run(const struct fv_import_rank *r, uint64_t ns)
+{
+    int64_t time = (int64_t)ns + r->base_ns;
+
+    return time > 0 ? (uint64_t)time : 0;
+}
+
 static void put(struct fv_import_rank *r, struct fv_import_stream *s, struct fv_record m)
 {
     const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
 
-    m.time_ns = s->now + (uint64_t)r->base_ns;
+    m.time_ns = in_run(r, s->now);
     if (r->locations) {
         struct fv_location_stats *stats = &r->locations[l->slot];
 
@@ -35,8 +51,7 @@ static void spend(struct fv_import_rank *r, struct fv_import_stream *s)
     const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
 
     if (r->spent && s->depth && !s->call && s->now > s->since)
-        r->spent(r->context, l->slot, s->open[s->depth - 1].node, s->since + (uint64_t)r->base_ns,
-                 s->now + (uint64_t)r->base_ns);
+        r->spent(r->context, l->slot, s->open[s->depth - 1].node, in_run(r, s->since), in_run(r, s->now));
     s->since = s->now;
 }
 
@@ -61,7 +76,7 @@ static void begin_call(struct fv_import_rank *r, struct fv_import_stream *s, uin
     put(r, s,
         (struct fv_record){ .kind = FV_REC_ENTER,
                             .ref = in_all(r, &r->import->numbers.functions, function),
-                            .context = in_all(r, &r->import->numbers.nodes, node) });
+                            .context = path_in_all(r, node) });
 }
 
 static void end_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function)
@@ -85,7 +100,7 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
     spend(r, s);
     if (context || said)
         node = context ? context->node : said->node;
-    else if (g->function == FV_NONE)
+    else if (g->function == FV_NONE && s->depth < FV_IMPORT_DEPTH)
         node = node_below(r, s, g->module, 0);
     if (g->function != FV_NONE && !s->call)
         begin_call(r, s, g->function, node);
@@ -102,13 +117,15 @@ static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
         end_call(r, s, g->function);
 }
 
-/* Those inside of it that were not left are left with it. */
+/* Those inside of it that were not left are left with it; more than so many are not believed. */
+#define INSIDE_MOST 1024
 static void leave(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region)
 {
-    size_t at = s->depth;
+    size_t at = s->depth, least = at > INSIDE_MOST ? at - INSIDE_MOST : 0;
 
-    while (at && s->open[at - 1].region != region)
+    while (at > least && s->open[at - 1].region != region)
         at--;
+    at = at > least ? at : 0;
     FV_IMPORT_ODD(r->import, unbalanced, at ? s->depth - at : 1);
     while (at && s->depth >= at)
         pop(r, s);
@@ -382,14 +399,17 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
 
 /* ---- the rank ---- */
 
+#define LATEST_NS (UINT64_C(1) << 60) /* what is later is damaged */
+
 /* Ticks of the archive as ns after its global offset. */
 static uint64_t ns_of(const struct fv_import *import, uint64_t ticks)
 {
     uint64_t after = ticks > import->offset ? ticks - import->offset : 0;
+    unsigned __int128 ns = after;
 
-    if (import->resolution == UINT64_C(1000000000) || !import->resolution)
-        return after;
-    return (uint64_t)((unsigned __int128)after * UINT64_C(1000000000) / import->resolution);
+    if (import->resolution)
+        ns = ns * UINT64_C(1000000000) / import->resolution;
+    return ns < LATEST_NS ? (uint64_t)ns : LATEST_NS;
 }
 
 static struct fv_heap_item next_of(const struct fv_import *import, struct fv_import_stream *s, uint32_t slot)
@@ -414,16 +434,16 @@ void fv_import_rank_open(struct fv_import_rank *r)
     r->streams = fv_xcalloc((size_t)r->stream_count + 1, sizeof(*r->streams));
     for (uint32_t i = 0; i < r->stream_count; i++) {
         fv_import_stream_open(r->import, def->locations[i], &r->streams[i]);
+        if (!i && r->survey)
+            r->streams[0].now = r->survey->first_ns;
         if (r->locations)
             r->locations[i] = (struct fv_location_stats){ .location = r->rank | (uint64_t)i << 32 };
         r->failed = !r->sink->open(r->sink, i, r->rank | (uint64_t)i << 32) || r->failed;
         if (has_next(&r->streams[i]))
             fv_heap_push(&r->next, next_of(r->import, &r->streams[i], i));
     }
-    if (!r->stream_count || !r->survey)
-        return;
-    r->streams[0].now = r->survey->first_ns;
-    put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
+    if (r->stream_count && r->survey)
+        put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
 }
 
 bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
@@ -433,7 +453,7 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
         struct fv_import_stream *s = &r->streams[slot];
         uint64_t ns = r->next.items[0].time;
 
-        if (time_ns != UINT64_MAX && ns + (uint64_t)r->base_ns > time_ns)
+        if (time_ns != UINT64_MAX && in_run(r, ns) > time_ns)
             break;
         const struct fv_record *m = &s->ahead[s->next];
         FV_IMPORT_ODD(r->import, backward, ns_of(r->import, m->time_ns) < s->now);

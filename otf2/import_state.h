@@ -51,7 +51,7 @@ struct fv_import_region {
     bool neighbours;    /* a collective operation of neighbours in a topology alone */
 };
 struct fv_import_location {
-    uint64_t events;
+    uint64_t events, read; /* that it should have, that the first pass read */
     uint32_t name, type, process;
     uint32_t rank, slot; /* FV_NONE: it belongs to no rank */
 };
@@ -85,8 +85,9 @@ struct fv_import_io_paradigm {
 };
 struct fv_import_context {
     uint32_t region, place, parent;
-    uint32_t node; /* its call path, with its own frame */
-    uint8_t state; /* of making that */
+    uint32_t node;  /* its call path, with its own frame; ... */
+    uint32_t depth; /* ... so many, with those that are left out */
+    uint8_t state;  /* of making that */
 };
 struct fv_import_place {
     uint32_t file, line;
@@ -97,15 +98,15 @@ struct fv_import_attribute {
 
 /* ---- what was wrong ---- */
 
-#define FV_IMPORT_ODDITIES(X)                                                                                    \
-    X(unbalanced, "region", "left that was not entered, or never left; its time ends where the next one's does") \
-    X(backward, "event", "earlier than the one before it; its time is that one's")                               \
-    X(no_reference, "event", "of what is not defined; left out")                                                 \
-    X(outside, "event", "of MPI outside of a region of MPI; a call was put around it")                           \
-    X(no_begin, "completion", "of what was not begun; left out")                                                 \
-    X(no_end, "receive or collective operation", "never completed; left out")                                    \
-    X(cut, "location", "cannot be read to its end; what is there was taken")                                     \
-    X(missing, "location", "without its file of events")                                                         \
+#define FV_IMPORT_ODDITIES(X)                                                                            \
+    X(unbalanced, "region", "left but not entered, or never left; a region ends with the one around it") \
+    X(backward, "event", "earlier than the event before; the time of that event was taken")              \
+    X(no_reference, "event", "of what is not defined; left out")                                         \
+    X(outside, "event", "of MPI outside of a region of MPI; a call was put around it")                   \
+    X(no_begin, "completion", "of what was not begun; left out")                                         \
+    X(no_end, "receive or collective operation", "never completed; left out")                            \
+    X(cut, "location", "that cannot be read to the end; what is there was taken")                        \
+    X(missing, "location", "without a file of events")                                                   \
     X(unknown, "event", "of a kind that OTF2 does not know; left out")
 
 struct fv_import_oddities {
@@ -206,7 +207,8 @@ enum {
     FV_RAW_SAMPLE, /* ref: calling context */
 };
 #define FV_IMPORT_AHEAD       128
-#define FV_IMPORT_EVENT_BYTES 8 /* about */
+#define FV_IMPORT_DEPTH       512 /* of a call path; what is deeper stands there */
+#define FV_IMPORT_EVENT_BYTES 8   /* about */
 
 struct fv_open_region {
     uint32_t region, node;
@@ -215,10 +217,10 @@ struct fv_import_stream {
     struct fv_import *import;
     uint32_t location; /* its number */
     uint64_t id;
-    OTF2_EvtReader *reader;                      /* NULL: it has no events, or they are over */
-    struct fv_record ahead[FV_IMPORT_AHEAD + 4]; /* as the archive has them: references, and time in ticks */
+    OTF2_EvtReader *reader;  /* NULL: it has no events, or they are over */
+    struct fv_record *ahead; /* as the archive has them: references, and time in ticks */
     size_t count, next;
-    uint64_t read;
+    uint64_t read, most; /* events so far; that its file has room for */
     /* Where it is: */
     struct fv_open_region *open; /* regions, outermost first */
     size_t depth, room;
@@ -228,6 +230,8 @@ struct fv_import_stream {
     uint32_t collective; /* number of the operation that it is in */
     uint32_t made_call;  /* 1: a call was put around an event */
 };
+/* Is there a file of them? */
+bool fv_import_has_events(const struct fv_import *import, uint32_t location);
 void fv_import_stream_open(struct fv_import *import, uint32_t location, struct fv_import_stream *stream);
 /* NULL: there are no more. Valid until the next one. */
 const struct fv_record *fv_import_stream_peek(struct fv_import_stream *stream);

@@ -100,7 +100,7 @@ def cut(archives, name, location, part):
 def oddities(tap, archives):
     with tap.test('an archive that is cut short: what is there is taken, and it is said'):
         run = analyse(cut(archives, 'scorep-late', 2, 0.6))
-        check('1 location cannot be read to its end' in run.err, '{}', run.err)
+        check('1 location that cannot be read to the end' in run.err, '{}', run.err)
         check(
             0 < waits(run.data)['late_sender'] < archives.figures['scorep-late']['scalasca']['late_sender'],
             '{}',
@@ -109,10 +109,10 @@ def oddities(tap, archives):
     with tap.test('without the events of a rank'):
         anchor = cut(archives, 'scorep-late', 2, 0.6)
         os.unlink(os.path.join(os.path.dirname(anchor), 'traces', '3.evt'))
-        check('1 location without its file of events' in analyse(anchor).err, 'said')
+        check('1 location without a file of events' in analyse(anchor).err, 'said')
     with tap.test('what another tool does against the rules is counted and said'):
         err = analyse(archives.anchor('eztrace-late')).err
-        check(re.search('[0-9]+ regions left that was not entered, or never left', err), '{}', err)
+        check(re.search('[0-9]+ regions left but not entered, or never left', err), '{}', err)
     with tap.test('no archive: one line'):
         path = os.path.join(harness.scratch(), 'random.otf2')
         with open(path, 'wb') as f:
@@ -120,6 +120,70 @@ def oddities(tap, archives):
         for name in (path, path + '.missing.otf2'):
             run = harness.run([FVUNIFY, name, '-o', harness.scratch('none')]).ended(1)
             equal('lines of ' + name, run.err.count('\n'), 1)
+
+
+def many_members(directory):
+    """The group of three ranks says that it has 2^31 members."""
+    path = os.path.join(directory, 'traces.def')
+    with open(path, 'rb') as f:
+        data = bytearray(f.read())
+    at = data.index(bytes([1, 3, 3, 0x78, 0x56, 0x34]))
+    length = next(
+        i for i in range(at - 1, at - 40, -1) if data[i] == at + 17 - i - 1
+    )  # behind the members: type, paradigm, flags
+    data[at : at + 2] = bytes([4, 0, 0, 0, 0x80])
+    data[length] += 3
+    with open(path, 'wb') as f:
+        f.write(data)
+
+
+# What, with which number, and what is to be said
+EXTREMES = (
+    ('group', 0, None),
+    ('locations', 100000, '100000 locations without a file of events'),
+    ('references', 0, '14 events of what is not defined'),
+    ('cycle', 0, None),
+    ('contexts', 300000, None),
+    ('regions', 20000, None),
+    ('times', 0, None),
+    ('resolution', 0, None),
+    ('resolution', 1, None),
+    ('clocks', 0, None),
+)
+
+
+def limited():
+    """Memory is bounded, whatever an archive says; sanitizers reserve more."""
+    return () if os.environ.get('FVMPI_TEST_SANITIZER') else ('bash', '-c', 'ulimit -v 3000000; exec "$@"', '-')
+
+
+def extremes(tap):
+    for what, count, said in EXTREMES:
+        with tap.test('to an extreme: {} {}'.format(what, count or '')):
+            out = harness.scratch('extremes')
+            harness.run([os.path.join(harness.BUILD, 'tests/otf2/extremes'), out, what, str(count)]).ended(0)
+            run = analyse(os.path.join(out, 'traces.otf2'), processes=limited())
+            check(not said or said in run.err, '{}', run.err)
+            check(said or ' left ' not in run.err, '{}', run.err)
+    with tap.test('to an extreme: a group that says it has 2^31 members'):
+        out = harness.scratch('extremes')
+        harness.run([os.path.join(harness.BUILD, 'tests/otf2/extremes'), out, 'group']).ended(0)
+        many_members(out)
+        run = harness.run([*limited(), FVUNIFY, os.path.join(out, 'traces.otf2')]).ended(1)
+        check(run.err.count('\n') == 1 and 'the archive is damaged' in run.err, '{}', run.err)
+
+
+def places_of_files(tap, archives):
+    anchor = archives.anchor('scorep-late')
+    with tap.test('by a link to the anchor file'):
+        link = os.path.join(harness.scratch('link'), 'link.otf2')
+        os.symlink(anchor, link)
+        equal('kinds', analyse(link).data['kinds'], analyse(anchor).data['kinds'])
+    with tap.test('where nothing can be written: one line'):
+        run = harness.run([FVUNIFY, anchor, '-o', os.path.join(anchor, 'sub')]).ended(1)
+        check(run.err.count('\n') == 1 and 'name a directory that can be written to with -o' in run.err, '{}', run.err)
+    with tap.test('two archives at once: refused'):
+        check('an archive is read alone' in harness.run([FVUNIFY, anchor, anchor]).ended(2).err, 'said')
 
 
 def both(mpi, program, arguments):
@@ -189,6 +253,8 @@ def main():
         harness.run([FVUNIFY, '-q', anchor]).ended(0)
         check(os.path.exists(os.path.join(os.path.dirname(anchor), 'analysis.json')), 'analysis.json')
     oddities(tap, archives)
+    extremes(tap)
+    places_of_files(tap, archives)
     for mpi in harness.an_mpi(tap):
         with tap.test('{}: the same from 2 and 3 processes'.format(mpi)):
             for name in ('scorep-late', 'scorep-coll', 'scorep-rma', 'eztrace-late'):
