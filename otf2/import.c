@@ -70,6 +70,7 @@ static struct fv_import_rank rank_of(const struct fv_merge *m, size_t file, stru
                                     .rank = import->first + (uint32_t)file,
                                     .survey = &import->surveys[file],
                                     .sink = sink,
+                                    .first_object = m->defs.ranks[m->files[file].rank].first_object,
                                     .base_ns = base_of(m, import->first + (uint32_t)file) };
 }
 

@@ -288,6 +288,72 @@ EVENT(io_end, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
     return ADD(.kind = FV_REC_IO_END, .ref = handle, .sent = bytes, .id = id);
 }
 
+/* ---- threads ---- */
+
+EVENT(fork, OTF2_Paradigm model, uint32_t threads)
+{
+    (void)model;
+    return ADD(.kind = FV_REC_OMP_FORK, .id = threads);
+}
+
+EVENT(join, OTF2_Paradigm model)
+{
+    (void)model;
+    return ADD(.kind = FV_REC_OMP_JOIN);
+}
+
+EVENT(team_begin, OTF2_CommRef team)
+{
+    return ADD(.kind = FV_REC_TEAM_BEGIN, .ref = team);
+}
+
+EVENT(team_end, OTF2_CommRef team)
+{
+    return ADD(.kind = FV_REC_TEAM_END, .ref = team);
+}
+
+EVENT(task_end, OTF2_CommRef team, uint32_t creator, uint32_t generation)
+{
+    (void)team, (void)creator, (void)generation;
+    return ADD(.kind = FV_RAW_TASK_END);
+}
+
+EVENT(acquire, OTF2_Paradigm model, uint32_t lock, uint32_t order)
+{
+    return ADD(.kind = FV_REC_ACQUIRE, .ref = lock, .aux = model, .id = order);
+}
+
+EVENT(release, OTF2_Paradigm model, uint32_t lock, uint32_t order)
+{
+    return ADD(.kind = FV_REC_RELEASE, .ref = lock, .aux = model, .id = order);
+}
+
+/* Number of a creation, which is not 0. */
+static uint64_t creation(OTF2_CommRef contingent, uint64_t sequence)
+{
+    return fv_mix2(contingent, sequence) | 1;
+}
+
+EVENT(thread_create, OTF2_CommRef contingent, uint64_t sequence)
+{
+    return ADD(.kind = FV_REC_THREAD_CREATE, .id = creation(contingent, sequence));
+}
+
+EVENT(thread_begin, OTF2_CommRef contingent, uint64_t sequence)
+{
+    return ADD(.kind = FV_REC_THREAD_BEGIN, .id = creation(contingent, sequence));
+}
+
+EVENT(thread_end, OTF2_CommRef contingent, uint64_t sequence)
+{
+    return ADD(.kind = FV_REC_THREAD_END, .id = creation(contingent, sequence));
+}
+
+EVENT(thread_wait, OTF2_CommRef contingent, uint64_t sequence)
+{
+    return ADD(.kind = FV_REC_THREAD_JOIN, .id = creation(contingent, sequence));
+}
+
 /* ---- the stream ---- */
 
 static void set_mpi(OTF2_EvtReaderCallbacks *c)
@@ -333,6 +399,21 @@ static void set_windows_and_files(OTF2_EvtReaderCallbacks *c)
     OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(c, on_io_end);
 }
 
+static void set_threads(OTF2_EvtReaderCallbacks *c)
+{
+    OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, on_fork);
+    OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, on_join);
+    OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, on_team_begin);
+    OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, on_team_end);
+    OTF2_EvtReaderCallbacks_SetThreadTaskCompleteCallback(c, on_task_end);
+    OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(c, on_acquire);
+    OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(c, on_release);
+    OTF2_EvtReaderCallbacks_SetThreadCreateCallback(c, on_thread_create);
+    OTF2_EvtReaderCallbacks_SetThreadBeginCallback(c, on_thread_begin);
+    OTF2_EvtReaderCallbacks_SetThreadEndCallback(c, on_thread_end);
+    OTF2_EvtReaderCallbacks_SetThreadWaitCallback(c, on_thread_wait);
+}
+
 static OTF2_EvtReaderCallbacks *new_callbacks(void)
 {
     OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
@@ -349,6 +430,7 @@ static OTF2_EvtReaderCallbacks *new_callbacks(void)
     OTF2_EvtReaderCallbacks_SetProgramEndCallback(c, on_program_end);
     set_mpi(c);
     set_windows_and_files(c);
+    set_threads(c);
     return c;
 }
 
@@ -421,8 +503,12 @@ void fv_import_stream_close(struct fv_import_stream *s)
     s->reader = NULL;
     free(s->ahead);
     free(s->open);
+    free(s->teams);
+    free(s->forks);
     s->ahead = NULL;
     s->open = NULL;
+    s->teams = NULL;
+    s->forks = NULL;
 }
 
 /* Some damaged files send the library (3.0.2) back to where it was: more comes than they have room for. */

@@ -9,15 +9,15 @@
 
 /* ---- records ---- */
 
-static uint32_t in_all(const struct fv_import_rank *r, const struct fv_numbers *numbers, uint32_t own)
+uint32_t fv_import_in_all(const struct fv_import_rank *r, const struct fv_numbers *numbers, uint32_t own)
 {
     return r->survey ? fv_numbers_get(numbers, own) : own;
 }
 
 /* Those that the first pass did not see, of a damaged file, are not known. */
-static uint32_t path_in_all(const struct fv_import_rank *r, uint32_t own)
+uint32_t fv_import_path_in_all(const struct fv_import_rank *r, uint32_t own)
 {
-    uint32_t node = in_all(r, &r->import->numbers.nodes, own);
+    uint32_t node = fv_import_in_all(r, &r->import->numbers.nodes, own);
 
     return node == FV_NONE ? 0 : node;
 }
@@ -30,7 +30,7 @@ static uint64_t in_run(const struct fv_import_rank *r, uint64_t ns)
     return time > 0 ? (uint64_t)time : 0;
 }
 
-static void put(struct fv_import_rank *r, struct fv_import_stream *s, struct fv_record m)
+void fv_import_put(struct fv_import_rank *r, struct fv_import_stream *s, struct fv_record m)
 {
     const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
 
@@ -67,22 +67,24 @@ static uint32_t node_below(struct fv_import_rank *r, const struct fv_import_stre
 static void push(struct fv_import_stream *s, uint32_t region, uint32_t node)
 {
     FV_GROW(s->open, s->room, s->depth + 1);
-    s->open[s->depth++] = (struct fv_open_region){ region, node };
+    s->open[s->depth++] = (struct fv_open_region){ region, node, s->now };
 }
 
 static void begin_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function, uint32_t node)
 {
     s->call = s->depth + 1;
-    put(r, s,
-        (struct fv_record){ .kind = FV_REC_ENTER,
-                            .ref = in_all(r, &r->import->numbers.functions, function),
-                            .context = path_in_all(r, node) });
+    fv_import_put(r, s,
+                  (struct fv_record){ .kind = FV_REC_ENTER,
+                                      .ref = fv_import_in_all(r, &r->import->numbers.functions, function),
+                                      .context = fv_import_path_in_all(r, node) });
 }
 
 static void end_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function)
 {
     s->call = 0;
-    put(r, s, (struct fv_record){ .kind = FV_REC_LEAVE, .ref = in_all(r, &r->import->numbers.functions, function) });
+    fv_import_put(r, s,
+                  (struct fv_record){ .kind = FV_REC_LEAVE,
+                                      .ref = fv_import_in_all(r, &r->import->numbers.functions, function) });
 }
 
 /* `path`: the calling context of the call, + 1, where it is said; `context`: of what is entered. */
@@ -105,6 +107,8 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
     if (g->function != FV_NONE && !s->call)
         begin_call(r, s, g->function, node);
     push(s, region, node);
+    if (g->is_barrier)
+        fv_import_enter_barrier(r, s);
 }
 
 static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
@@ -112,6 +116,8 @@ static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
     const struct fv_import_region *g = fv_import_at(r->import, FV_IMPORT_REGION, s->open[s->depth - 1].region);
 
     spend(r, s);
+    if (g->is_barrier)
+        fv_import_leave_barrier(r, s);
     s->depth--;
     if (s->call == s->depth + 1)
         end_call(r, s, g->function);
@@ -162,7 +168,7 @@ static bool is_of_neighbours(const struct fv_import_rank *r, const struct fv_imp
 /* The thing's number in the definitions of all. */
 static uint32_t find(struct fv_import_rank *r, uint32_t own, const struct fv_numbers *numbers)
 {
-    uint32_t number = own == FV_NONE ? FV_NONE : in_all(r, numbers, own);
+    uint32_t number = own == FV_NONE ? FV_NONE : fv_import_in_all(r, numbers, own);
 
     FV_IMPORT_ODD(r->import, no_reference, number == FV_NONE);
     return number;
@@ -197,7 +203,7 @@ static void message(struct fv_import_rank *r, struct fv_import_stream *s, const 
 
     out.ref = comm_of(r, m->ref);
     if (out.ref != FV_NONE)
-        put(r, s, out);
+        fv_import_put(r, s, out);
 }
 
 /* As if it had been posted for the message that came: among receives of its kind it has the same place. */
@@ -217,7 +223,7 @@ static void post(struct fv_import_rank *r, struct fv_import_stream *s, const str
         if (out.ref == FV_NONE)
             return;
     }
-    put(r, s, out);
+    fv_import_put(r, s, out);
 }
 
 /* ---- collective operations ---- */
@@ -251,7 +257,7 @@ static void end_collective(struct fv_import_rank *r, struct fv_import_stream *s,
     out.aux = m->op == OTF2_COLLECTIVE_OP_DESTROY_HANDLE ? FV_NONE : number; /* nobody waits for that */
     out.tag = neighbours;
     out.op = m->op < FV_OP_NONE ? m->op : FV_OP_BARRIER;
-    put(r, s, out);
+    fv_import_put(r, s, out);
 }
 
 static void collective(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
@@ -259,7 +265,7 @@ static void collective(struct fv_import_rank *r, struct fv_import_stream *s, con
     switch (m->kind) {
     case FV_REC_COLL_BEGIN:
         s->collective = number_of_next(r);
-        put(r, s, *m);
+        fv_import_put(r, s, *m);
         return;
     case FV_REC_COLL_END:
         end_collective(r, s, m, s->collective, is_of_neighbours(r, s));
@@ -269,7 +275,7 @@ static void collective(struct fv_import_rank *r, struct fv_import_stream *s, con
         fv_pendings_add(
             &r->collectives,
             &(struct fv_pending){ .number = m->id, .tag = number_of_next(r), .neighbour = is_of_neighbours(r, s) });
-        put(r, s, *m);
+        fv_import_put(r, s, *m);
         return;
     default: break;
     }
@@ -308,7 +314,7 @@ static void window(struct fv_import_rank *r, struct fv_import_stream *s, const s
     struct fv_record out = *m;
 
     if (m->kind == FV_REC_RMA_COLL_BEGIN) {
-        put(r, s, out);
+        fv_import_put(r, s, out);
         return;
     }
     out.ref = window_of(r, m->ref);
@@ -322,7 +328,7 @@ static void window(struct fv_import_rank *r, struct fv_import_stream *s, const s
         out.peer = p->peer;
         fv_pendings_remove(&r->operations, p);
     }
-    put(r, s, out);
+    fv_import_put(r, s, out);
 }
 
 static void file(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
@@ -331,7 +337,7 @@ static void file(struct fv_import_rank *r, struct fv_import_stream *s, const str
 
     out.ref = handle_of(r, m->ref);
     if (out.ref != FV_NONE)
-        put(r, s, out);
+        fv_import_put(r, s, out);
 }
 
 /* ---- events ---- */
@@ -353,7 +359,7 @@ static void in_call(struct fv_import_rank *r, struct fv_import_stream *s, const 
     case FV_REC_ICOLL_END: collective(r, s, m); break;
     case FV_REC_ISEND_END:
     case FV_REC_TEST:
-    case FV_REC_CANCEL: put(r, s, *m); break;
+    case FV_REC_CANCEL: fv_import_put(r, s, *m); break;
     default: window(r, s, m); break;
     }
 }
@@ -368,13 +374,13 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_RAW_SAMPLE: return;
     case FV_REC_MEASURE:
         spend(r, s);
-        put(r, s, *m);
+        fv_import_put(r, s, *m);
         return;
     case FV_REC_PROGRAM_BEGIN: /* told when the rank is opened */ r->program = m->ref; return;
     case FV_REC_PROGRAM_END:
         while (s->depth)
             pop(r, s);
-        put(r, s, *m);
+        fv_import_put(r, s, *m);
         r->ended = true;
         return;
     case FV_REC_IO_OPEN:
@@ -384,6 +390,10 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_REC_IO_ISSUED:
     case FV_REC_IO_END: file(r, s, m); return;
     default: break;
+    }
+    if (FV_RECORD_IS_OF_THREAD(m->kind)) {
+        fv_import_of_threads(r, s, m);
+        return;
     }
     if (s->call) {
         in_call(r, s, m);
@@ -443,7 +453,7 @@ void fv_import_rank_open(struct fv_import_rank *r)
             fv_heap_push(&r->next, next_of(r->import, &r->streams[i], i));
     }
     if (r->stream_count && r->survey)
-        put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
+        fv_import_put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
 }
 
 bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
@@ -480,7 +490,7 @@ static void end_stream(struct fv_import_rank *r, struct fv_import_stream *s, uin
         pop(r, s);
     if (!slot && !r->ended && !r->failed) {
         s->now = r->survey && r->survey->last_ns > s->now ? r->survey->last_ns : s->now;
-        put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_END });
+        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_END });
     }
     r->failed = !r->sink->close(r->sink, slot) || r->failed;
     fv_import_stream_close(s);
@@ -492,6 +502,7 @@ bool fv_import_rank_close(struct fv_import_rank *r)
         end_stream(r, &r->streams[i], i);
     fv_pendings_release(&r->collectives);
     fv_pendings_release(&r->operations);
+    fv_import_threads_release(r);
     fv_heap_release(&r->next);
     free(r->streams);
     free(r->numbers);

@@ -120,14 +120,16 @@ bool fv_module_is_code(const struct fv_module *m)
     return m->build_id_bytes == FV_CODE_ID_BYTES && !memcmp(m->build_id, FV_CODE_ID, sizeof(FV_CODE_ID) - 1);
 }
 
-/* The last colon that is not C++'s "::". */
+/* The last colon that is not C++'s "::", and not that of a line in the name, as in "!$omp for @loop.c:12". */
 static char *find_colon(char *text)
 {
     for (char *at = text + strlen(text); at-- > text;)
         if (*at == ':') {
-            if (at == text || at[-1] != ':')
+            bool is_line = at[1] >= '0' && at[1] <= '9', is_scope = at > text && at[-1] == ':';
+
+            if (!is_line && !is_scope)
                 return at;
-            at--;
+            at -= is_scope;
         }
     return NULL;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """fvunify on archives that fvmpi did not write: foreign.tar.xz, of Score-P 8.4 and EZTrace 2.0. Beside each there are
-figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout; `events`: waiting, added up
+figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout, `threads`: what that says of
+threads, by construct; `events`: waiting, added up
 over the archive's events by python3-otf2 after its definition; `functions`: calls and seconds of each function of MPI, likewise."""
 import hashlib
 import json
@@ -22,6 +23,8 @@ DIGITS = 1e-4  # four digits; what clocks are wrong by, where a rank left before
 CLOCK_S = 2e-5
 # Scalasca tells nothing of these operations, which the events have
 UNSEEN = {'scorep-coll': ('wait_at_nxn', 'nxn_completion')}
+# In a barrier where tasks run it sees no waiting; we do from a thread's last task on
+WITH_TASKS = '!$omp implicit barrier @omp.c:21'
 
 
 class Archives:
@@ -61,6 +64,15 @@ def near(what, found, wanted):
     check(abs(found - wanted) <= DIGITS * wanted + CLOCK_S, '{}: {}, wanted {}', what, found, wanted)
 
 
+def constructs(data):
+    """Seconds that threads waited, by construct of OpenMP, or function."""
+    found = {}
+    for wait in data['threads']['waits'] if data['threads'] else ():
+        construct = wait['path'][0]['function']
+        found[construct] = found.get(construct, 0) + wait['wait_s']
+    return found
+
+
 def known(name, figures, data):
     found = waits(data)
     equal('ranks', data['run']['ranks'], figures['ranks'] or 1)
@@ -68,6 +80,9 @@ def known(name, figures, data):
         for kind, wanted in figures[source].items():
             if source != 'scalasca' or kind not in UNSEEN.get(name, ()):
                 near('{}, by {}'.format(kind, source), found.get(kind, 0), wanted)
+    for construct, wanted in figures.get('threads', {}).items():
+        near(construct, constructs(data).get(construct, 0), wanted)
+    equal('constructs', sorted({*constructs(data)} - {WITH_TASKS}), sorted(figures.get('threads', {})))
     calls = {}
     for site in data['callsites']:
         if site['function']:
@@ -245,6 +260,15 @@ def main():
         inner = sorted((f for f in late if f not in ('main', 'nap')), key=late.get, reverse=True)  # others call nap()
         equal('order', inner[:2], ['culprit_p2p', 'culprit_coll'])
         check(abs(late['culprit_p2p'] + late['culprit_coll'] - late['nap']) < 0.002, '{}', late)
+    with tap.test('threads: kinds, who waits, and for whom'):
+        threads = analyse(archives.anchor('scorep-omp'), '-q').data['threads']
+        equal('kinds', [k['kind'] for k in threads['kinds']], ['omp_lock', 'omp_barrier'])
+        rows = threads['ranks'][0]['threads']
+        check(
+            rows[3]['caused_s'] == max(row['caused_s'] for row in rows), '{}', rows
+        )  # its part of the loop is largest
+        last = rows[0]['wait_s'] + rows[1]['wait_s'] + rows[2]['wait_s'] + rows[3]['wait_s']
+        check(abs(last - sum(row['caused_s'] for row in rows)) < 1e-6, '{}', rows)
     with tap.test('communication that does not move: no progress'):
         for name in ('scorep-overlap', 'scorep-metrics'):
             check(waits(analyse(archives.anchor(name), '-q').data)['no_progress'] > 0.3, '{}', name)
