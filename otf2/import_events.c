@@ -328,6 +328,33 @@ EVENT(release, OTF2_Paradigm model, uint32_t lock, uint32_t order)
     return ADD(.kind = FV_REC_RELEASE, .ref = lock, .aux = model, .id = order);
 }
 
+/* Of OTF2 1.1, which knew OpenMP alone: */
+EVENT(omp_fork, uint32_t threads)
+{
+    return ADD(.kind = FV_REC_OMP_FORK, .id = threads);
+}
+
+EVENT(omp_join)
+{
+    return ADD(.kind = FV_REC_OMP_JOIN);
+}
+
+EVENT(omp_acquire, uint32_t lock, uint32_t order)
+{
+    return ADD(.kind = FV_REC_ACQUIRE, .ref = lock, .aux = OTF2_PARADIGM_OPENMP, .id = order);
+}
+
+EVENT(omp_release, uint32_t lock, uint32_t order)
+{
+    return ADD(.kind = FV_REC_RELEASE, .ref = lock, .aux = OTF2_PARADIGM_OPENMP, .id = order);
+}
+
+EVENT(omp_task_end, uint64_t task)
+{
+    (void)task;
+    return ADD(.kind = FV_RAW_TASK_END);
+}
+
 /* Number of a creation, which is not 0. */
 static uint64_t creation(OTF2_CommRef contingent, uint64_t sequence)
 {
@@ -408,6 +435,11 @@ static void set_threads(OTF2_EvtReaderCallbacks *c)
     OTF2_EvtReaderCallbacks_SetThreadTaskCompleteCallback(c, on_task_end);
     OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(c, on_acquire);
     OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(c, on_release);
+    OTF2_EvtReaderCallbacks_SetOmpForkCallback(c, on_omp_fork);
+    OTF2_EvtReaderCallbacks_SetOmpJoinCallback(c, on_omp_join);
+    OTF2_EvtReaderCallbacks_SetOmpAcquireLockCallback(c, on_omp_acquire);
+    OTF2_EvtReaderCallbacks_SetOmpReleaseLockCallback(c, on_omp_release);
+    OTF2_EvtReaderCallbacks_SetOmpTaskCompleteCallback(c, on_omp_task_end);
     OTF2_EvtReaderCallbacks_SetThreadCreateCallback(c, on_thread_create);
     OTF2_EvtReaderCallbacks_SetThreadBeginCallback(c, on_thread_begin);
     OTF2_EvtReaderCallbacks_SetThreadEndCallback(c, on_thread_end);

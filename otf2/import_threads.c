@@ -11,6 +11,7 @@
 #include "merge/threads.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NEARBY 64 /* instances, and teams of a thread, among which one is looked for */
 
@@ -186,7 +187,17 @@ static struct fv_import_lock *lock_of(struct fv_import_rank *r, const struct fv_
     return &r->locks[i];
 }
 
-/* It waited from its call to when another thread released the lock last. */
+static unsigned kind_of(const struct fv_import_rank *r, const struct fv_import_stream *s, bool is_omp)
+{
+    const struct fv_import_region *g = region_of_threads(r, s);
+
+    if (is_omp)
+        return FV_TW_OMP_LOCK;
+    return strncmp(fv_import_text(r->import, g->name), "pthread_cond", 12) ? FV_TW_LOCK : FV_TW_CONDITION;
+}
+
+/* It waited from its call to when another thread released the lock last; in pthread_cond_wait(), which takes it again,
+ * until that thread had signalled as well. */
 static void acquire(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
 {
     bool is_omp = m->aux == OTF2_PARADIGM_OPENMP;
@@ -195,7 +206,7 @@ static void acquire(struct fv_import_rank *r, struct fv_import_stream *s, const 
     uint64_t since = region_of_threads(r, s) ? s->open[s->depth - 1].since : UINT64_MAX;
 
     if (l->slot != FV_NONE && l->slot != slot && l->released > since)
-        tell_wait(r, s, is_omp ? FV_TW_OMP_LOCK : FV_TW_LOCK, l->released - since, l->slot, object);
+        tell_wait(r, s, kind_of(r, s, is_omp), l->released - since, l->slot, object);
     fv_import_put(
         r, s, (struct fv_record){ .kind = FV_REC_ACQUIRE, .ref = r->first_object + object, .id = m->id, .op = is_omp });
 }

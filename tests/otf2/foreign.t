@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tarfile
 
@@ -188,6 +189,93 @@ def extremes(tap):
         check(run.err.count('\n') == 1 and 'the archive is damaged' in run.err, '{}', run.err)
 
 
+# What threads do, and for what each waits how many ns: see together.c. Regions by number: 1 barrier, 2 implicit barrier,
+# 3 critical section, 4 omp_set_lock, 5 pthread_mutex_lock, 6 pthread_join, 7 task, 8 pthread_cond_wait
+TOGETHER = {
+    'the last at a barrier': (
+        '0 1 fork; 0 2 begin; 1 3 begin; 2 4 begin; 0 100 enter 1; 1 150 enter 1; 2 200 enter 1; 2 201 leave 1; 0 202 leave 1; '
+        '1 203 leave 1; 0 300 end; 1 300 end; 2 300 end; 0 301 join',
+        {(0, 'omp barrier'): 100, (1, 'omp barrier'): 50},
+    ),
+    'the last task at a barrier': (
+        '0 1 fork; 0 2 begin; 1 3 begin; 0 100 enter 2; 0 110 enter 7; 1 120 enter 2; 0 160 leave 7; 0 160 task; 0 170 leave 2; '
+        '1 171 leave 2; 0 300 end; 1 300 end; 0 301 join',
+        {(1, 'omp implicit barrier'): 40},
+    ),
+    'a team again, before all have left': (
+        '0 1 fork; 0 2 begin; 1 3 begin; 0 100 enter 2; 1 150 enter 2; 0 151 leave 2; 0 152 end; 0 153 join; 0 154 fork; '
+        '0 155 begin; 0 200 enter 2; 1 210 leave 2; 1 220 end; 1 230 begin; 1 270 enter 2; 0 271 leave 2; 1 272 leave 2; '
+        '0 300 end; 1 300 end; 0 301 join',
+        {(0, 'omp implicit barrier'): 50 + 70},
+    ),
+    'a team in a team': (
+        '0 1 fork; 0 2 begin; 1 3 begin; 1 10 fork; 1 11 begin 1; 2 12 begin 1; 2 50 enter 1; 0 60 enter 2; 1 80 enter 1; '
+        '1 81 leave 1; 2 82 leave 1; 1 83 end 1; 2 84 end 1; 1 85 join; 1 100 enter 2; 0 101 leave 2; 1 102 leave 2; '
+        '0 300 end; 1 300 end; 0 301 join',
+        {(2, 'omp barrier'): 30, (0, 'omp implicit barrier'): 40},
+    ),
+    'who holds a lock': (
+        '0 10 enter 3; 0 10 acquire; 0 50 release; 1 20 enter 3; 1 55 acquire; 1 60 release; 1 60 leave 3; 0 70 leave 3; '
+        '0 80 acquire 1; 1 90 enter 5; 0 120 release 1; 1 121 acquire 1; 1 122 leave 5; 1 130 release 1; 0 200 enter 4; '
+        '0 201 acquire 0 7; 0 202 leave 4; 0 203 release 0 7; 1 300 enter 4; 1 301 acquire 0 7; 1 302 release 0 7; 1 303 leave 4',
+        {(1, 'omp critical'): 30, (1, 'pthread_mutex_lock'): 30},
+    ),
+    'who signals': (
+        '0 10 acquire 1; 0 20 enter 8; 0 21 release 1; 1 60 acquire 1; 1 70 release 1; 0 71 acquire 1; 0 72 leave 8',
+        {(0, 'pthread_cond_wait'): 50},
+    ),
+    'records of OTF2 1.1': (
+        '0 10 old-acquire; 1 20 enter 3; 0 50 old-release; 1 55 old-acquire; 1 60 old-release; 1 70 leave 3',
+        {(1, 'omp critical'): 30},
+    ),
+    'a thread that is joined': (
+        '0 10 create 4; 3 15 start 4; 0 20 enter 6; 3 90 finish 4; 0 92 wait 4; 0 93 leave 6; 0 100 create 5; 4 101 start 5; '
+        '4 110 finish 5; 0 120 enter 6; 0 121 wait 5; 0 122 leave 6',
+        {(0, 'pthread_join'): 70},
+    ),
+}
+
+
+KINDS = {
+    'omp barrier': 'omp_barrier',
+    'omp implicit barrier': 'omp_barrier',
+    'omp critical': 'omp_lock',
+    'pthread_mutex_lock': 'lock_contention',
+    'pthread_cond_wait': 'condition',
+    'pthread_join': 'thread_join',
+}
+
+
+def together(lines):
+    """ns by thread and function."""
+    out = harness.scratch('together')
+    text = '\n'.join(sorted(lines.split('; '), key=lambda line: int(line.split()[1])))
+    program = os.path.join(harness.BUILD, 'tests/otf2/together')
+    subprocess.run([program, out], input=text.encode(), check=True, timeout=60)
+    run = analyse(os.path.join(out, 'traces.otf2'))
+    check(' left ' not in run.err, '{}', run.err)
+    return run.data['threads']
+
+
+def threads_together(tap):
+    for what, (lines, wanted) in TOGETHER.items():
+        with tap.test('threads: ' + what):
+            found = together(lines)
+            waits = {}
+            for wait in found['waits']:
+                waits[wait['function']] = waits.get(wait['function'], 0) + round(1e9 * wait['wait_s'])
+            by_function, by_thread = {}, {}
+            for (thread, function), ns in wanted.items():
+                by_function[function] = by_function.get(function, 0) + ns
+                by_thread[thread] = by_thread.get(thread, 0) + ns
+            equal('by function', waits, by_function)
+            equal(
+                'kinds', {KINDS[wait['function']] for wait in found['waits']}, {wait['kind'] for wait in found['waits']}
+            )
+            rows = {row['thread']: round(1e9 * row['wait_s']) for row in found['ranks'][0]['threads']}
+            equal('by thread', {thread: ns for thread, ns in rows.items() if ns}, by_thread)
+
+
 def places_of_files(tap, archives):
     anchor = archives.anchor('scorep-late')
     with tap.test('by a link to the anchor file'):
@@ -278,6 +366,7 @@ def main():
         check(os.path.exists(os.path.join(os.path.dirname(anchor), 'analysis.json')), 'analysis.json')
     oddities(tap, archives)
     extremes(tap)
+    threads_together(tap)
     places_of_files(tap, archives)
     for mpi in harness.an_mpi(tap):
         with tap.test('{}: the same from 2 and 3 processes'.format(mpi)):
