@@ -200,13 +200,13 @@ static void samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *
     free(c.threads);
 }
 
-static const struct fv_source archive = { .define = define,
-                                          .number = number,
-                                          .sites = sites,
-                                          .open = open_rank,
-                                          .until = until,
-                                          .close = close_rank,
-                                          .samples = samples };
+static const struct fv_record_source archive = { .define = define,
+                                                 .number = number,
+                                                 .sites = sites,
+                                                 .open = open_rank,
+                                                 .until = until,
+                                                 .close = close_rank,
+                                                 .samples = samples };
 
 /* ---- opening ---- */
 

@@ -109,7 +109,7 @@ struct fv_import_attribute {
     X(no_begin, "completion", "of what was not begun; left out")                                         \
     X(no_end, "receive or collective operation", "never completed; left out")                            \
     X(cut, "location", "that cannot be read to the end; what is there was taken")                        \
-    X(missing, "location", "without a file of events")                                                   \
+    X(missing, "location", "without a file of events that can be read")                                  \
     X(unknown, "event", "of a kind that OTF2 does not know; left out")
 
 struct fv_import_oddities {

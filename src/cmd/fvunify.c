@@ -130,6 +130,8 @@ static int check_archive(struct fv_unify_options *o)
 
     if (o->directories.count > 1)
         return wrong(o->directories.items[1], "an archive is read alone");
+    if (!o->analysis)
+        return wrong("--no-analysis", "an archive is read to analyse it; leave this option out");
     if (o->output)
         return FV_GO_ON;
     snprintf(directory, sizeof(directory), "%.*s/run.json", slash ? (int)(slash - anchor) : 1, slash ? anchor : ".");
@@ -230,7 +232,8 @@ static void progress_end(struct fv_unify_progress *p)
 static bool said_interrupted(struct fv_unify *r)
 {
     if (interrupted && r->merge.transport->rank == 0)
-        fv_log("%s: interrupted; no archive was made", r->options.directory);
+        fv_log("%s: interrupted; %s", r->options.directories.items[0],
+               r->merge.source_context ? "nothing was written" : "no archive was made");
     return interrupted;
 }
 

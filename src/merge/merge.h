@@ -19,7 +19,7 @@ struct fv_merge_file {
 
 struct fv_merge {
     const struct fv_transport *transport;
-    const struct fv_source *source;
+    const struct fv_record_source *source;
     void *source_context; /* the source's own */
     struct fv_arena arena;
     struct fv_merge_file *files; /* this process's share: neighbours in world rank */

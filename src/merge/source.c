@@ -82,6 +82,6 @@ static bool close_rank(void *records)
     return fv_replay_close(records);
 }
 
-const struct fv_source fv_rank_file_source = {
+const struct fv_record_source fv_rank_file_source = {
     .define = define, .number = number, .sites = sites, .open = open_rank, .until = until, .close = close_rank
 };

@@ -26,7 +26,7 @@ struct fv_source_sample {
 };
 typedef void fv_source_sample_fn(void *context, const struct fv_source_sample *sample);
 
-struct fv_source {
+struct fv_record_source {
     /* Adds to `own` what the events of this process's share refer to. False: failed, which was logged. */
     bool (*define)(struct fv_merge *merge, struct fv_defs *own);
     /* The numbers of `own` in fv_merge.defs; both may be taken over. Sets each file's rank. */
@@ -40,6 +40,6 @@ struct fv_source {
     void (*samples)(const struct fv_merge *merge, size_t file, fv_source_sample_fn *take, void *context);
 };
 
-extern const struct fv_source fv_rank_file_source;
+extern const struct fv_record_source fv_rank_file_source;
 
 #endif

@@ -285,6 +285,9 @@ def places_of_files(tap, archives):
     with tap.test('where nothing can be written: one line'):
         run = harness.run([FVUNIFY, anchor, '-o', os.path.join(anchor, 'sub')]).ended(1)
         check(run.err.count('\n') == 1 and 'name a directory that can be written to with -o' in run.err, '{}', run.err)
+    with tap.test('without the analysis there is nothing to do: refused'):
+        run = harness.run([FVUNIFY, anchor, '--no-analysis', '-o', harness.scratch('none')]).ended(2)
+        check('leave this option out' in run.err, '{}', run.err)
     with tap.test('two archives at once: refused'):
         check('an archive is read alone' in harness.run([FVUNIFY, anchor, anchor]).ended(2).err, 'said')
 
