@@ -373,7 +373,7 @@ def main():
     places_of_files(tap, archives)
     for mpi in harness.an_mpi(tap):
         with tap.test('{}: the same from 2 and 3 processes'.format(mpi)):
-            for name in ('scorep-late', 'scorep-coll', 'scorep-rma', 'eztrace-late'):
+            for name in ('scorep-late', 'scorep-coll', 'scorep-rma', 'scorep-hybrid', 'eztrace-late'):
                 one = analyse(archives.anchor(name), '-q').data
                 for count in (2, 3):
                     other = analyse(archives.anchor(name), '-q', processes=mpi.command(count, [])).data
