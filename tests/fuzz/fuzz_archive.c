@@ -17,7 +17,7 @@ static const uint64_t LOCATIONS[] = { T(0, 0),   T(1, 0),    T(2, 0),    T(3, 0)
 #define LOCATION_COUNT (sizeof(LOCATIONS) / sizeof(*LOCATIONS))
 #define CHUNK          (256 << 10) /* the least that the library takes */
 
-/* Where a mapping table is damaged, the library asks for any memory, and keeps what it gets. */
+/* Where a definition is damaged, the library asks for any memory, and keeps what it gets. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -27,7 +27,7 @@ const char *__asan_default_options(void)
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
-    return "leak:OTF2_IdMap_Create\n";
+    return "leak:libopen-trace-format2\nleak:libotf2\n";
 }
 
 static void name_of(char path[PATH_MAX], unsigned file)
