@@ -5,9 +5,12 @@
 #include "tool/words.h"
 #include "transcript/transcript.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static struct fv_import *import_of(const struct fv_merge *merge)
 {
@@ -68,6 +71,7 @@ static struct fv_import_rank rank_of(const struct fv_merge *m, size_t file, stru
                                     .rank = import->first + (uint32_t)file,
                                     .survey = &import->surveys[file],
                                     .sink = sink,
+                                    .first_object = m->defs.ranks[m->files[file].rank].first_object,
                                     .base_ns = base_of(m, import->first + (uint32_t)file) };
 }
 
@@ -98,15 +102,18 @@ static bool close_rank(void *records)
 
 /* ---- what was computed ---- */
 
-/* Regions that are short are put together: so many at most, of so long a time. */
+/* Regions that are short are put together: so many at most, of so long a time. Of a long one there are so many pieces
+ * at most, whatever its times say. */
 #define TOGETHER    16
 #define TOGETHER_NS 10000000
+#define PIECES      (1 << 16)
 
 struct computing {
     struct fv_sink sink; /* first: a sink is one of these */
     fv_source_sample_fn *take;
     void *context;
     struct fv_import *import;
+    uint64_t piece_ns;
     struct computing_thread {
         struct fv_source_sample items[TOGETHER];
         uint32_t count;
@@ -128,7 +135,7 @@ static void add(struct computing *c, uint32_t slot, uint32_t node, uint64_t from
     struct computing_thread *t = &c->threads[slot];
     uint32_t i = 0;
 
-    if (t->count && to - t->begin_ns > TOGETHER_NS)
+    if (t->count && to - t->begin_ns > c->piece_ns)
         flush(c, slot);
     while (i < t->count && t->items[i].node != node)
         i++;
@@ -141,7 +148,7 @@ static void add(struct computing *c, uint32_t slot, uint32_t node, uint64_t from
     if (i == t->count)
         t->items[t->count++] = (struct fv_source_sample){ .slot = slot, .node = node };
     t->items[i].time_ns = from + (to - from) / 2;
-    t->items[i].cpu_ns += (uint32_t)(to - from);
+    t->items[i].cpu_ns += to - from;
 }
 
 static void spent(void *context, uint32_t slot, uint32_t node, uint64_t from_ns, uint64_t to_ns)
@@ -150,7 +157,7 @@ static void spent(void *context, uint32_t slot, uint32_t node, uint64_t from_ns,
 
     node = fv_numbers_get(&c->import->numbers.nodes, node);
     for (uint64_t to; from_ns < to_ns; from_ns = to) {
-        to = to_ns - from_ns > TOGETHER_NS ? from_ns + TOGETHER_NS : to_ns;
+        to = to_ns - from_ns > c->piece_ns ? from_ns + c->piece_ns : to_ns;
         add(c, slot, node == FV_NONE ? 0 : node, from_ns, to);
     }
 }
@@ -182,7 +189,9 @@ static void samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *
                            .context = context,
                            .import = import_of(m) };
     struct fv_import_rank r = rank_of(m, file, &c.sink);
+    uint64_t piece_ns = (r.survey->last_ns - r.survey->first_ns) / PIECES;
 
+    c.piece_ns = piece_ns > TOGETHER_NS ? piece_ns : TOGETHER_NS;
     c.threads = fv_xcalloc((size_t)c.import->ranks[r.rank].location_count + 1, sizeof(*c.threads));
     r.spent = spent;
     r.context = &c;
@@ -193,12 +202,12 @@ static void samples(const struct fv_merge *m, size_t file, fv_source_sample_fn *
 }
 
 static const struct fv_record_source archive = { .define = define,
-                                          .number = number,
-                                          .sites = sites,
-                                          .open = open_rank,
-                                          .until = until,
-                                          .close = close_rank,
-                                          .samples = samples };
+                                                 .number = number,
+                                                 .sites = sites,
+                                                 .open = open_rank,
+                                                 .until = until,
+                                                 .close = close_rank,
+                                                 .samples = samples };
 
 /* ---- rank files ---- */
 
@@ -255,8 +264,9 @@ static void select_locations(struct fv_import *import)
     for (uint32_t i = 0; i < import->count; i++) {
         const struct fv_import_rank_def *r = &import->ranks[import->first + i];
 
-        for (uint32_t k = 0; k < r->location_count; k++)
-            OTF2_Reader_SelectLocation(import->reader, import->tables[FV_IMPORT_LOCATION].refs[r->locations[k]]);
+        for (uint32_t k = 0; k < r->location_count; k++) /* the library needs the longer, the more they are */
+            if (fv_import_has_events(import, r->locations[k]))
+                OTF2_Reader_SelectLocation(import->reader, import->tables[FV_IMPORT_LOCATION].refs[r->locations[k]]);
     }
     OTF2_Reader_OpenDefFiles(import->reader);
     OTF2_Reader_OpenEvtFiles(import->reader);
@@ -309,12 +319,27 @@ static bool read_archive(struct fv_import *import, const struct fv_transport *t)
     return true;
 }
 
+/* The library looks for the other files beside the anchor's name: of a link, where it leads to, if they are not
+ * here. */
+static const char *find_anchor(struct fv_import *import, const char *anchor)
+{
+    char beside[PATH_MAX], *target;
+
+    if (!fv_import_is_anchor(anchor) ||
+        snprintf(beside, sizeof(beside), "%.*s.def", (int)(strlen(anchor) - 5), anchor) >= PATH_MAX ||
+        !access(beside, F_OK) || !(target = realpath(anchor, NULL)))
+        return anchor;
+    const char *found = fv_import_is_anchor(target) ? fv_arena_string(&import->arena, target) : anchor;
+    free(target);
+    return found;
+}
+
 bool fv_import_open(struct fv_merge *m, const struct fv_transport *t, const char *anchor)
 {
     struct fv_import *import = fv_xcalloc(1, sizeof(*import));
 
     *m = (struct fv_merge){ .transport = t, .source = &archive, .source_context = import };
-    import->anchor = anchor;
+    import->anchor = find_anchor(import, anchor);
     raise_limit();
     fv_otf2_catch(import->words, sizeof(import->words));
     bool good = !fv_transport_any(t, !read_archive(import, t));

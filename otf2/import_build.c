@@ -166,6 +166,20 @@ static uint32_t module_of(struct fv_call_tree *tree, const char *file, const cha
     return module;
 }
 
+/* Where threads wait: constructs of OpenMP under the names that our own records have, functions under theirs. */
+static void build_waiting(struct fv_import_region *r, const char *text, struct fv_defs *own)
+{
+    const char *name = r->role == OTF2_REGION_ROLE_BARRIER            ? "omp barrier"
+                       : r->role == OTF2_REGION_ROLE_IMPLICIT_BARRIER ? "omp implicit barrier"
+                       : r->role == OTF2_REGION_ROLE_CRITICAL         ? "omp critical"
+                                                                      : text;
+    bool is_omp = r->paradigm == OTF2_PARADIGM_OPENMP;
+
+    if (is_omp || r->paradigm == OTF2_PARADIGM_PTHREAD)
+        r->threads = fv_defs_function(own, is_omp ? name : text, FV_CLASS_OF_THREADS);
+    r->is_barrier = is_omp && (r->role == OTF2_REGION_ROLE_BARRIER || r->role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);
+}
+
 static void build_regions(struct fv_import *import, struct fv_defs *own)
 {
     char name[64];
@@ -179,7 +193,8 @@ static void build_regions(struct fv_import *import, struct fv_defs *own)
             r->neighbours = fv_call_info(name, FV_CLASS_OTHER).neighbour;
             r->calls_request = !strcmp(name, "MPI_Rput") || !strcmp(name, "MPI_Rget") ||
                                !strcmp(name, "MPI_Raccumulate") || !strcmp(name, "MPI_Rget_accumulate");
-        }
+        } else
+            build_waiting(r, text, own);
         r->module = module_of(&own->tree, fv_import_text(import, r->file), *text ? text : "?");
     }
     import->any_call = fv_defs_function(own, "MPI (no region)", FV_CLASS_OTHER);
@@ -192,7 +207,7 @@ static uint32_t node_of_context(const struct fv_import *import, struct fv_defs *
     const struct fv_import_place *place = fv_import_get(import, FV_IMPORT_PLACE, c->place);
     uint32_t node = parent ? parent->node : 0;
 
-    if (!r || r->function != FV_NONE)
+    if (!r || r->function != FV_NONE || c->depth > FV_IMPORT_DEPTH)
         return node;
     uint32_t module = *fv_import_text(import, r->file) || !place
                           ? r->module
@@ -214,8 +229,12 @@ static void build_contexts(struct fv_import *import, struct fv_defs *own)
             way[depth++] = c;
             c->state = 1; /* and where it is its own caller it ends here */
         }
-        while (depth--)
+        while (depth--) {
+            const struct fv_import_context *parent = fv_import_get(import, FV_IMPORT_CONTEXT, way[depth]->parent);
+
+            way[depth]->depth = parent ? parent->depth + 1 : 1;
             way[depth]->node = node_of_context(import, own, way[depth]);
+        }
     }
     free(way);
 }
@@ -462,6 +481,7 @@ static void build_rank(struct fv_import *import, struct fv_defs *own, uint32_t r
                                .last_ticks = survey->last_ns,
                                .points = &point,
                                .point_count = 1,
+                               .thread_objects = survey->has_threads ? survey->locks + 1 : 0,
                                .threads = threads,
                                .thread_count = r->location_count,
                                .identity = { fv_key_process(&h), survey->calls } };

@@ -9,7 +9,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#define LEAST_BYTES 2 /* of an event */
+#define LEAST_BYTES 2   /* of an event, or a definition */
+#define DEFINITIONS 256 /* that are read at once */
 
 /* An event's first arguments. The rest of them differ. */
 #define EVENT(name, ...)                                                                                              \
@@ -287,6 +288,99 @@ EVENT(io_end, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
     return ADD(.kind = FV_REC_IO_END, .ref = handle, .sent = bytes, .id = id);
 }
 
+/* ---- threads ---- */
+
+EVENT(fork, OTF2_Paradigm model, uint32_t threads)
+{
+    (void)model;
+    return ADD(.kind = FV_REC_OMP_FORK, .id = threads);
+}
+
+EVENT(join, OTF2_Paradigm model)
+{
+    (void)model;
+    return ADD(.kind = FV_REC_OMP_JOIN);
+}
+
+EVENT(team_begin, OTF2_CommRef team)
+{
+    return ADD(.kind = FV_REC_TEAM_BEGIN, .ref = team);
+}
+
+EVENT(team_end, OTF2_CommRef team)
+{
+    return ADD(.kind = FV_REC_TEAM_END, .ref = team);
+}
+
+EVENT(task_end, OTF2_CommRef team, uint32_t creator, uint32_t generation)
+{
+    (void)team, (void)creator, (void)generation;
+    return ADD(.kind = FV_RAW_TASK_END);
+}
+
+EVENT(acquire, OTF2_Paradigm model, uint32_t lock, uint32_t order)
+{
+    return ADD(.kind = FV_REC_ACQUIRE, .ref = lock, .aux = model, .id = order);
+}
+
+EVENT(release, OTF2_Paradigm model, uint32_t lock, uint32_t order)
+{
+    return ADD(.kind = FV_REC_RELEASE, .ref = lock, .aux = model, .id = order);
+}
+
+/* Of OTF2 1.1, which knew OpenMP alone: */
+EVENT(omp_fork, uint32_t threads)
+{
+    return ADD(.kind = FV_REC_OMP_FORK, .id = threads);
+}
+
+EVENT(omp_join)
+{
+    return ADD(.kind = FV_REC_OMP_JOIN);
+}
+
+EVENT(omp_acquire, uint32_t lock, uint32_t order)
+{
+    return ADD(.kind = FV_REC_ACQUIRE, .ref = lock, .aux = OTF2_PARADIGM_OPENMP, .id = order);
+}
+
+EVENT(omp_release, uint32_t lock, uint32_t order)
+{
+    return ADD(.kind = FV_REC_RELEASE, .ref = lock, .aux = OTF2_PARADIGM_OPENMP, .id = order);
+}
+
+EVENT(omp_task_end, uint64_t task)
+{
+    (void)task;
+    return ADD(.kind = FV_RAW_TASK_END);
+}
+
+/* Number of a creation, which is not 0. */
+static uint64_t creation(OTF2_CommRef contingent, uint64_t sequence)
+{
+    return fv_mix2(contingent, sequence) | 1;
+}
+
+EVENT(thread_create, OTF2_CommRef contingent, uint64_t sequence)
+{
+    return ADD(.kind = FV_REC_THREAD_CREATE, .id = creation(contingent, sequence));
+}
+
+EVENT(thread_begin, OTF2_CommRef contingent, uint64_t sequence)
+{
+    return ADD(.kind = FV_REC_THREAD_BEGIN, .id = creation(contingent, sequence));
+}
+
+EVENT(thread_end, OTF2_CommRef contingent, uint64_t sequence)
+{
+    return ADD(.kind = FV_REC_THREAD_END, .id = creation(contingent, sequence));
+}
+
+EVENT(thread_wait, OTF2_CommRef contingent, uint64_t sequence)
+{
+    return ADD(.kind = FV_REC_THREAD_JOIN, .id = creation(contingent, sequence));
+}
+
 /* ---- the stream ---- */
 
 static void set_mpi(OTF2_EvtReaderCallbacks *c)
@@ -332,6 +426,26 @@ static void set_windows_and_files(OTF2_EvtReaderCallbacks *c)
     OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(c, on_io_end);
 }
 
+static void set_threads(OTF2_EvtReaderCallbacks *c)
+{
+    OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, on_fork);
+    OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, on_join);
+    OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, on_team_begin);
+    OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, on_team_end);
+    OTF2_EvtReaderCallbacks_SetThreadTaskCompleteCallback(c, on_task_end);
+    OTF2_EvtReaderCallbacks_SetThreadAcquireLockCallback(c, on_acquire);
+    OTF2_EvtReaderCallbacks_SetThreadReleaseLockCallback(c, on_release);
+    OTF2_EvtReaderCallbacks_SetOmpForkCallback(c, on_omp_fork);
+    OTF2_EvtReaderCallbacks_SetOmpJoinCallback(c, on_omp_join);
+    OTF2_EvtReaderCallbacks_SetOmpAcquireLockCallback(c, on_omp_acquire);
+    OTF2_EvtReaderCallbacks_SetOmpReleaseLockCallback(c, on_omp_release);
+    OTF2_EvtReaderCallbacks_SetOmpTaskCompleteCallback(c, on_omp_task_end);
+    OTF2_EvtReaderCallbacks_SetThreadCreateCallback(c, on_thread_create);
+    OTF2_EvtReaderCallbacks_SetThreadBeginCallback(c, on_thread_begin);
+    OTF2_EvtReaderCallbacks_SetThreadEndCallback(c, on_thread_end);
+    OTF2_EvtReaderCallbacks_SetThreadWaitCallback(c, on_thread_wait);
+}
+
 static OTF2_EvtReaderCallbacks *new_callbacks(void)
 {
     OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
@@ -348,35 +462,65 @@ static OTF2_EvtReaderCallbacks *new_callbacks(void)
     OTF2_EvtReaderCallbacks_SetProgramEndCallback(c, on_program_end);
     set_mpi(c);
     set_windows_and_files(c);
+    set_threads(c);
     return c;
+}
+
+/* A file of a location; the library makes room for one also where there is none. */
+static bool find_file(const struct fv_import *import, uint64_t id, const char *kind, struct stat *out)
+{
+    int base = (int)strlen(import->anchor) - (int)strlen(".otf2");
+    char path[PATH_MAX];
+
+    return base > 0 &&
+           snprintf(path, sizeof(path), "%.*s/%llu.%s", base, import->anchor, (unsigned long long)id, kind) <
+               PATH_MAX &&
+           !stat(path, out);
+}
+
+bool fv_import_has_events(const struct fv_import *import, uint32_t location)
+{
+    struct stat status;
+
+    return find_file(import, import->tables[FV_IMPORT_LOCATION].refs[location], "evt", &status);
 }
 
 /* Clocks and mapping tables are in the local definitions; the library applies them. */
 static void read_local(struct fv_import *import, uint64_t id)
 {
-    OTF2_DefReader *reader = OTF2_Reader_GetDefReader(import->reader, id);
-    uint64_t read;
+    struct stat status;
+    OTF2_DefReader *reader =
+        find_file(import, id, "def", &status) ? OTF2_Reader_GetDefReader(import->reader, id) : NULL;
+    uint64_t read, all = 0;
 
     if (!reader)
         return;
-    OTF2_Reader_ReadAllLocalDefinitions(import->reader, reader, &read);
+    do
+        if (OTF2_Reader_ReadLocalDefinitions(import->reader, reader, DEFINITIONS, &read) != OTF2_SUCCESS)
+            break;
+    while (read == DEFINITIONS && (all += read) <= (uint64_t)status.st_size / LEAST_BYTES);
     OTF2_Reader_CloseDefReader(import->reader, reader);
 }
 
 void fv_import_stream_open(struct fv_import *import, uint32_t location, struct fv_import_stream *s)
 {
     const struct fv_import_location *l = fv_import_at(import, FV_IMPORT_LOCATION, location);
+    struct stat status;
 
     *s = (struct fv_import_stream){ .import = import,
                                     .location = location,
                                     .id = import->tables[FV_IMPORT_LOCATION].refs[location],
                                     .collective = FV_NONE };
-    read_local(import, s->id);
-    s->reader = OTF2_Reader_GetEvtReader(import->reader, s->id);
+    if (find_file(import, s->id, "evt", &status)) {
+        read_local(import, s->id);
+        s->reader = OTF2_Reader_GetEvtReader(import->reader, s->id);
+    }
     if (!s->reader) {
         FV_IMPORT_ODD(import, missing, l->events > 0);
         return;
     }
+    s->most = (uint64_t)status.st_size / LEAST_BYTES;
+    s->ahead = fv_xcalloc(FV_IMPORT_AHEAD + 4, sizeof(*s->ahead));
     OTF2_EvtReader_ApplyMappingTables(s->reader, true);
     OTF2_EvtReader_ApplyClockOffsets(s->reader, true);
     OTF2_EvtReaderCallbacks *callbacks = new_callbacks();
@@ -389,38 +533,40 @@ void fv_import_stream_close(struct fv_import_stream *s)
     if (s->reader)
         OTF2_Reader_CloseEvtReader(s->import->reader, s->reader);
     s->reader = NULL;
+    free(s->ahead);
     free(s->open);
+    free(s->teams);
+    free(s->forks);
+    s->ahead = NULL;
     s->open = NULL;
+    s->teams = NULL;
+    s->forks = NULL;
 }
 
 /* Some damaged files send the library (3.0.2) back to where it was: more comes than they have room for. */
 static bool is_endless(const struct fv_import_stream *s)
 {
     const struct fv_import_location *l = fv_import_at(s->import, FV_IMPORT_LOCATION, s->location);
-    int base = (int)strlen(s->import->anchor) - (int)strlen(".otf2");
-    char path[PATH_MAX];
-    struct stat st;
 
-    if (s->read <= l->events)
-        return false;
-    if (base <= 0 ||
-        snprintf(path, sizeof(path), "%.*s/%llu.evt", base, s->import->anchor, (unsigned long long)s->id) >= PATH_MAX)
-        return true;
-    return stat(path, &st) || s->read > (uint64_t)st.st_size / LEAST_BYTES;
+    return s->read > l->events && s->read > s->most;
 }
 
-/* Until there is one that is of use, or the end. */
+/* Until there is one that is of use, or the end: where the first pass found it, because the library does not read a
+ * damaged file each time alike. */
 static void fill(struct fv_import_stream *s)
 {
+    struct fv_import_location *l = fv_import_at(s->import, FV_IMPORT_LOCATION, s->location);
+
     while (s->reader && s->next == s->count) {
-        uint64_t read = 0;
+        uint64_t left = s->import->is_known ? l->read - s->read : UINT64_MAX, read = 0;
+        uint64_t piece = left < FV_IMPORT_AHEAD / 2 ? left : FV_IMPORT_AHEAD / 2;
 
         s->next = s->count = 0;
-        bool good =
-            OTF2_Reader_ReadLocalEvents(s->import->reader, s->reader, FV_IMPORT_AHEAD / 2, &read) == OTF2_SUCCESS;
+        bool good = !piece || OTF2_Reader_ReadLocalEvents(s->import->reader, s->reader, piece, &read) == OTF2_SUCCESS;
         s->read += read;
         bool endless = good && is_endless(s);
         FV_IMPORT_ODD(s->import, cut, !good || endless);
+        l->read = s->import->is_known ? l->read : s->read;
         if (good && !endless && read == FV_IMPORT_AHEAD / 2)
             continue;
         OTF2_Reader_CloseEvtReader(s->import->reader, s->reader);

@@ -7,20 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEEPEST 4096
-
 /* ---- records ---- */
 
-static uint32_t in_all(const struct fv_import_rank *r, const struct fv_numbers *numbers, uint32_t own)
+uint32_t fv_import_in_all(const struct fv_import_rank *r, const struct fv_numbers *numbers, uint32_t own)
 {
     return r->survey ? fv_numbers_get(numbers, own) : own;
 }
 
-static void put(struct fv_import_rank *r, struct fv_import_stream *s, struct fv_record m)
+/* Those that the first pass did not see, of a damaged file, are not known. */
+uint32_t fv_import_path_in_all(const struct fv_import_rank *r, uint32_t own)
+{
+    uint32_t node = fv_import_in_all(r, &r->import->numbers.nodes, own);
+
+    return node == FV_NONE ? 0 : node;
+}
+
+/* As the definitions' clocks have it. */
+static uint64_t in_run(const struct fv_import_rank *r, uint64_t ns)
+{
+    int64_t time = (int64_t)ns + r->base_ns;
+
+    return time > 0 ? (uint64_t)time : 0;
+}
+
+void fv_import_put(struct fv_import_rank *r, struct fv_import_stream *s, struct fv_record m)
 {
     const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
 
-    m.time_ns = s->now + (uint64_t)r->base_ns;
+    m.time_ns = in_run(r, s->now);
     if (r->locations) {
         struct fv_location_stats *stats = &r->locations[l->slot];
 
@@ -37,8 +51,7 @@ static void spend(struct fv_import_rank *r, struct fv_import_stream *s)
     const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
 
     if (r->spent && s->depth && !s->call && s->now > s->since)
-        r->spent(r->context, l->slot, s->open[s->depth - 1].node, s->since + (uint64_t)r->base_ns,
-                 s->now + (uint64_t)r->base_ns);
+        r->spent(r->context, l->slot, s->open[s->depth - 1].node, in_run(r, s->since), in_run(r, s->now));
     s->since = s->now;
 }
 
@@ -54,28 +67,30 @@ static uint32_t node_below(struct fv_import_rank *r, const struct fv_import_stre
 static void push(struct fv_import_stream *s, uint32_t region, uint32_t node)
 {
     FV_GROW(s->open, s->room, s->depth + 1);
-    s->open[s->depth++] = (struct fv_open_region){ region, node };
+    s->open[s->depth++] = (struct fv_open_region){ region, node, s->now };
 }
 
 static void begin_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function, uint32_t node)
 {
     s->call = s->depth + 1;
-    put(r, s,
-        (struct fv_record){ .kind = FV_REC_ENTER,
-                            .ref = in_all(r, &r->import->numbers.functions, function),
-                            .context = in_all(r, &r->import->numbers.nodes, node) });
+    fv_import_put(r, s,
+                  (struct fv_record){ .kind = FV_REC_ENTER,
+                                      .ref = fv_import_in_all(r, &r->import->numbers.functions, function),
+                                      .context = fv_import_path_in_all(r, node) });
 }
 
 static void end_call(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t function)
 {
     s->call = 0;
-    put(r, s, (struct fv_record){ .kind = FV_REC_LEAVE, .ref = in_all(r, &r->import->numbers.functions, function) });
+    fv_import_put(r, s,
+                  (struct fv_record){ .kind = FV_REC_LEAVE,
+                                      .ref = fv_import_in_all(r, &r->import->numbers.functions, function) });
 }
 
 /* A function that calls itself stays at its place in the call tree; so does what is too deep. */
 static bool is_again(const struct fv_import_stream *s, uint32_t region)
 {
-    return s->depth && (s->open[s->depth - 1].region == region || s->depth > DEEPEST);
+    return s->depth && (s->open[s->depth - 1].region == region || s->depth >= FV_IMPORT_DEPTH);
 }
 
 /* `path`: the calling context of the call, + 1, where it is said; `context`: of what is entered. */
@@ -98,8 +113,12 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
     if (g->function != FV_NONE && !s->call)
         begin_call(r, s, g->function, node);
     else if (!s->call)
-        put(r, s, (struct fv_record){ .kind = FV_REC_INSTANCE, .context = in_all(r, &r->import->numbers.nodes, node) });
+        fv_import_put(r, s,
+                      (struct fv_record){ .kind = FV_REC_INSTANCE,
+                                          .context = fv_import_in_all(r, &r->import->numbers.nodes, node) });
     push(s, region, node);
+    if (g->is_barrier)
+        fv_import_enter_barrier(r, s);
 }
 
 static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
@@ -109,22 +128,27 @@ static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
     uint32_t node = s->open[s->depth - 1].node;
 
     spend(r, s);
+    if (g->is_barrier)
+        fv_import_leave_barrier(r, s);
     s->depth--;
     if (s->call == s->depth + 1)
         end_call(r, s, g->function);
     else if (!s->call)
-        put(r, s,
-            (struct fv_record){
-                .kind = FV_REC_INSTANCE_END, .op = 1, .context = in_all(r, &r->import->numbers.nodes, node) });
+        fv_import_put(r, s,
+                      (struct fv_record){ .kind = FV_REC_INSTANCE_END,
+                                          .op = 1,
+                                          .context = fv_import_in_all(r, &r->import->numbers.nodes, node) });
 }
 
-/* Those inside of it that were not left are left with it. */
+/* Those inside of it that were not left are left with it; more than so many are not believed. */
+#define INSIDE_MOST 1024
 static void leave(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t region)
 {
-    size_t at = s->depth;
+    size_t at = s->depth, least = at > INSIDE_MOST ? at - INSIDE_MOST : 0;
 
-    while (at && s->open[at - 1].region != region)
+    while (at > least && s->open[at - 1].region != region)
         at--;
+    at = at > least ? at : 0;
     FV_IMPORT_ODD(r->import, unbalanced, at ? s->depth - at : 1);
     while (at && s->depth >= at)
         pop(r, s);
@@ -161,7 +185,7 @@ static bool is_of_neighbours(const struct fv_import_rank *r, const struct fv_imp
 /* The thing's number in the definitions of all. */
 static uint32_t find(struct fv_import_rank *r, uint32_t own, const struct fv_numbers *numbers)
 {
-    uint32_t number = own == FV_NONE ? FV_NONE : in_all(r, numbers, own);
+    uint32_t number = own == FV_NONE ? FV_NONE : fv_import_in_all(r, numbers, own);
 
     FV_IMPORT_ODD(r->import, no_reference, number == FV_NONE);
     return number;
@@ -196,7 +220,7 @@ static void message(struct fv_import_rank *r, struct fv_import_stream *s, const 
 
     out.ref = comm_of(r, m->ref);
     if (out.ref != FV_NONE)
-        put(r, s, out);
+        fv_import_put(r, s, out);
 }
 
 /* As if it had been posted for the message that came: among receives of its kind it has the same place. */
@@ -216,7 +240,7 @@ static void post(struct fv_import_rank *r, struct fv_import_stream *s, const str
         if (out.ref == FV_NONE)
             return;
     }
-    put(r, s, out);
+    fv_import_put(r, s, out);
 }
 
 /* ---- collective operations ---- */
@@ -250,7 +274,7 @@ static void end_collective(struct fv_import_rank *r, struct fv_import_stream *s,
     out.aux = m->op == OTF2_COLLECTIVE_OP_DESTROY_HANDLE ? FV_NONE : number; /* nobody waits for that */
     out.tag = neighbours;
     out.op = m->op < FV_OP_NONE ? m->op : FV_OP_BARRIER;
-    put(r, s, out);
+    fv_import_put(r, s, out);
 }
 
 static void collective(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
@@ -258,7 +282,7 @@ static void collective(struct fv_import_rank *r, struct fv_import_stream *s, con
     switch (m->kind) {
     case FV_REC_COLL_BEGIN:
         s->collective = number_of_next(r);
-        put(r, s, *m);
+        fv_import_put(r, s, *m);
         return;
     case FV_REC_COLL_END:
         end_collective(r, s, m, s->collective, is_of_neighbours(r, s));
@@ -268,7 +292,7 @@ static void collective(struct fv_import_rank *r, struct fv_import_stream *s, con
         fv_pendings_add(
             &r->collectives,
             &(struct fv_pending){ .number = m->id, .tag = number_of_next(r), .neighbour = is_of_neighbours(r, s) });
-        put(r, s, *m);
+        fv_import_put(r, s, *m);
         return;
     default: break;
     }
@@ -307,7 +331,7 @@ static void window(struct fv_import_rank *r, struct fv_import_stream *s, const s
     struct fv_record out = *m;
 
     if (m->kind == FV_REC_RMA_COLL_BEGIN) {
-        put(r, s, out);
+        fv_import_put(r, s, out);
         return;
     }
     out.ref = window_of(r, m->ref);
@@ -321,7 +345,7 @@ static void window(struct fv_import_rank *r, struct fv_import_stream *s, const s
         out.peer = p->peer;
         fv_pendings_remove(&r->operations, p);
     }
-    put(r, s, out);
+    fv_import_put(r, s, out);
 }
 
 static void file(struct fv_import_rank *r, struct fv_import_stream *s, const struct fv_record *m)
@@ -330,7 +354,7 @@ static void file(struct fv_import_rank *r, struct fv_import_stream *s, const str
 
     out.ref = handle_of(r, m->ref);
     if (out.ref != FV_NONE)
-        put(r, s, out);
+        fv_import_put(r, s, out);
 }
 
 /* ---- events ---- */
@@ -352,7 +376,7 @@ static void in_call(struct fv_import_rank *r, struct fv_import_stream *s, const 
     case FV_REC_ICOLL_END: collective(r, s, m); break;
     case FV_REC_ISEND_END:
     case FV_REC_TEST:
-    case FV_REC_CANCEL: put(r, s, *m); break;
+    case FV_REC_CANCEL: fv_import_put(r, s, *m); break;
     default: window(r, s, m); break;
     }
 }
@@ -367,13 +391,13 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_RAW_SAMPLE: return;
     case FV_REC_MEASURE:
         spend(r, s);
-        put(r, s, *m);
+        fv_import_put(r, s, *m);
         return;
     case FV_REC_PROGRAM_BEGIN: /* told when the rank is opened */ r->program = m->ref; return;
     case FV_REC_PROGRAM_END:
         while (s->depth)
             pop(r, s);
-        put(r, s, *m);
+        fv_import_put(r, s, *m);
         r->ended = true;
         return;
     case FV_REC_IO_OPEN:
@@ -383,6 +407,10 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
     case FV_REC_IO_ISSUED:
     case FV_REC_IO_END: file(r, s, m); return;
     default: break;
+    }
+    if (FV_RECORD_IS_OF_THREAD(m->kind)) {
+        fv_import_of_threads(r, s, m);
+        return;
     }
     if (s->call) {
         in_call(r, s, m);
@@ -398,14 +426,17 @@ static void take(struct fv_import_rank *r, struct fv_import_stream *s, const str
 
 /* ---- the rank ---- */
 
+#define LATEST_NS (UINT64_C(1) << 60) /* what is later is damaged */
+
 /* Ticks of the archive as ns after its global offset. */
 static uint64_t ns_of(const struct fv_import *import, uint64_t ticks)
 {
     uint64_t after = ticks > import->offset ? ticks - import->offset : 0;
+    unsigned __int128 ns = after;
 
-    if (import->resolution == UINT64_C(1000000000) || !import->resolution)
-        return after;
-    return (uint64_t)((unsigned __int128)after * UINT64_C(1000000000) / import->resolution);
+    if (import->resolution)
+        ns = ns * UINT64_C(1000000000) / import->resolution;
+    return ns < LATEST_NS ? (uint64_t)ns : LATEST_NS;
 }
 
 static struct fv_heap_item next_of(const struct fv_import *import, struct fv_import_stream *s, uint32_t slot)
@@ -430,16 +461,16 @@ void fv_import_rank_open(struct fv_import_rank *r)
     r->streams = fv_xcalloc((size_t)r->stream_count + 1, sizeof(*r->streams));
     for (uint32_t i = 0; i < r->stream_count; i++) {
         fv_import_stream_open(r->import, def->locations[i], &r->streams[i]);
+        if (!i && r->survey)
+            r->streams[0].now = r->survey->first_ns;
         if (r->locations)
             r->locations[i] = (struct fv_location_stats){ .location = r->rank | (uint64_t)i << 32 };
         r->failed = !r->sink->open(r->sink, i, r->rank | (uint64_t)i << 32) || r->failed;
         if (has_next(&r->streams[i]))
             fv_heap_push(&r->next, next_of(r->import, &r->streams[i], i));
     }
-    if (!r->stream_count || !r->survey)
-        return;
-    r->streams[0].now = r->survey->first_ns;
-    put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
+    if (r->stream_count && r->survey)
+        fv_import_put(r, &r->streams[0], (struct fv_record){ .kind = FV_REC_PROGRAM_BEGIN });
 }
 
 bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
@@ -449,7 +480,7 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
         struct fv_import_stream *s = &r->streams[slot];
         uint64_t ns = r->next.items[0].time;
 
-        if (time_ns != UINT64_MAX && ns + (uint64_t)r->base_ns > time_ns)
+        if (time_ns != UINT64_MAX && in_run(r, ns) > time_ns)
             break;
         const struct fv_record *m = &s->ahead[s->next];
         FV_IMPORT_ODD(r->import, backward, ns_of(r->import, m->time_ns) < s->now);
@@ -476,7 +507,7 @@ static void end_stream(struct fv_import_rank *r, struct fv_import_stream *s, uin
         pop(r, s);
     if (!slot && !r->ended && !r->failed) {
         s->now = r->survey && r->survey->last_ns > s->now ? r->survey->last_ns : s->now;
-        put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_END });
+        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_PROGRAM_END });
     }
     r->failed = !r->sink->close(r->sink, slot) || r->failed;
     fv_import_stream_close(s);
@@ -488,6 +519,7 @@ bool fv_import_rank_close(struct fv_import_rank *r)
         end_stream(r, &r->streams[i], i);
     fv_pendings_release(&r->collectives);
     fv_pendings_release(&r->operations);
+    fv_import_threads_release(r);
     fv_heap_release(&r->next);
     free(r->streams);
     free(r->numbers);

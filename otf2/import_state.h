@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of an archive that is read; shared by the parts of import.h: import.c opens and closes, import_defs.c
  * reads the definitions, import_build.c makes them struct fv_defs, import_events.c reads events as records in the
- * archive's numbers, import_rank.c follows a rank through them, import_survey.c is the first pass. */
+ * archive's numbers, import_rank.c follows a rank through them, import_threads.c what its threads do together,
+ * import_survey.c is the first pass. */
 #ifndef FV_IMPORT_STATE_H
 #define FV_IMPORT_STATE_H
 
@@ -47,11 +48,13 @@ struct fv_import_region {
     uint32_t name, file, line, role, paradigm;
     uint32_t function;  /* of MPI, in the definitions; FV_NONE: it is none */
     uint32_t module;    /* that stands for it in call paths */
+    uint32_t threads;   /* function: where threads may wait for each other in it; FV_NONE */
+    bool is_barrier;    /* of OpenMP */
     bool calls_request; /* MPI_Rput and its like: the operation has a request */
     bool neighbours;    /* a collective operation of neighbours in a topology alone */
 };
 struct fv_import_location {
-    uint64_t events;
+    uint64_t events, read; /* that it should have, that the first pass read */
     uint32_t name, type, process;
     uint32_t rank, slot; /* FV_NONE: it belongs to no rank */
 };
@@ -85,8 +88,9 @@ struct fv_import_io_paradigm {
 };
 struct fv_import_context {
     uint32_t region, place, parent;
-    uint32_t node; /* its call path, with its own frame */
-    uint8_t state; /* of making that */
+    uint32_t node;  /* its call path, with its own frame; ... */
+    uint32_t depth; /* ... so many, with those that are left out */
+    uint8_t state;  /* of making that */
 };
 struct fv_import_place {
     uint32_t file, line;
@@ -97,15 +101,15 @@ struct fv_import_attribute {
 
 /* ---- what was wrong ---- */
 
-#define FV_IMPORT_ODDITIES(X)                                                                                    \
-    X(unbalanced, "region", "left that was not entered, or never left; its time ends where the next one's does") \
-    X(backward, "event", "earlier than the one before it; its time is that one's")                               \
-    X(no_reference, "event", "of what is not defined; left out")                                                 \
-    X(outside, "event", "of MPI outside of a region of MPI; a call was put around it")                           \
-    X(no_begin, "completion", "of what was not begun; left out")                                                 \
-    X(no_end, "receive or collective operation", "never completed; left out")                                    \
-    X(cut, "location", "cannot be read to its end; what is there was taken")                                     \
-    X(missing, "location", "without its file of events")                                                         \
+#define FV_IMPORT_ODDITIES(X)                                                                            \
+    X(unbalanced, "region", "left but not entered, or never left; a region ends with the one around it") \
+    X(backward, "event", "earlier than the event before; the time of that event was taken")              \
+    X(no_reference, "event", "of what is not defined; left out")                                         \
+    X(outside, "event", "of MPI outside of a region of MPI; a call was put around it")                   \
+    X(no_begin, "completion", "of what was not begun; left out")                                         \
+    X(no_end, "receive or collective operation", "never completed; left out")                            \
+    X(cut, "location", "that cannot be read to the end; what is there was taken")                        \
+    X(missing, "location", "without a file of events that can be read")                                  \
     X(unknown, "event", "of a kind that OTF2 does not know; left out")
 
 struct fv_import_oddities {
@@ -138,6 +142,8 @@ struct fv_import_survey {
     uint64_t first_ns, last_ns, events, calls;
     int64_t exit_code;
     uint32_t program; /* string: its name; FV_NONE */
+    uint32_t locks;
+    bool has_threads; /* there are events of threads */
 };
 
 struct fv_import {
@@ -207,30 +213,63 @@ enum {
     FV_RAW_CONTEXT_ENTER = FV_REC_COUNT, /* ref: calling context */
     FV_RAW_CONTEXT_LEAVE,
     FV_RAW_SAMPLE, /* ref: calling context */
+    FV_RAW_TASK_END,
 };
 #define FV_IMPORT_AHEAD       128
-#define FV_IMPORT_EVENT_BYTES 8 /* about */
+#define FV_IMPORT_DEPTH       512 /* of a call path; what is deeper stands there */
+#define FV_IMPORT_EVENT_BYTES 8   /* about */
 
 struct fv_open_region {
     uint32_t region, node;
+    uint64_t since; /* ns */
 };
+
+/* ---- what threads do together: import_threads.c ---- */
+
+#define FV_IMPORT_MEETINGS 4 /* barriers of a team that members may be at, or just behind */
+struct fv_import_meeting {
+    uint64_t number, last; /* last: when the last member came, ns, ... */
+    uint32_t slot;         /* ... who is that */
+};
+struct fv_import_instance {
+    uint64_t region;
+    uint32_t team, members; /* members: in it now */
+    bool joined;
+    struct fv_import_meeting meetings[FV_IMPORT_MEETINGS];
+};
+struct fv_import_member {
+    uint32_t instance, team;
+    uint64_t barriers, came; /* its number of barriers so far; when it came to the last, or ran a task there, ns */
+    bool in_barrier;
+};
+struct fv_import_lock {
+    uint64_t released; /* ns, by: */
+    uint32_t slot;     /* FV_NONE: it was not */
+};
+
 struct fv_import_stream {
     struct fv_import *import;
     uint32_t location; /* its number */
     uint64_t id;
-    OTF2_EvtReader *reader;                      /* NULL: it has no events, or they are over */
-    struct fv_record ahead[FV_IMPORT_AHEAD + 4]; /* as the archive has them: references, and time in ticks */
+    OTF2_EvtReader *reader;  /* NULL: it has no events, or they are over */
+    struct fv_record *ahead; /* as the archive has them: references, and time in ticks */
     size_t count, next;
-    uint64_t read;
+    uint64_t read, most; /* events so far; that its file has room for */
     /* Where it is: */
     struct fv_open_region *open; /* regions, outermost first */
     size_t depth, room;
-    size_t call;         /* the depth that a call of MPI was entered at, + 1; 0: it is in none */
-    uint64_t now;        /* ns of its last event */
-    uint64_t since;      /* ns: what it does now was begun */
-    uint32_t collective; /* number of the operation that it is in */
-    uint32_t made_call;  /* 1: a call was put around an event */
+    size_t call;                    /* the depth that a call of MPI was entered at, + 1; 0: it is in none */
+    uint64_t now;                   /* ns of its last event */
+    uint64_t since;                 /* ns: what it does now was begun */
+    uint32_t collective;            /* number of the operation that it is in */
+    uint32_t made_call;             /* 1: a call was put around an event */
+    struct fv_import_member *teams; /* that it is in, outermost first */
+    size_t team_count, team_room;
+    uint64_t *forks; /* regions that it forked and did not join */
+    size_t fork_count, fork_room;
 };
+/* Is there a file of them? */
+bool fv_import_has_events(const struct fv_import *import, uint32_t location);
 void fv_import_stream_open(struct fv_import *import, uint32_t location, struct fv_import_stream *stream);
 /* NULL: there are no more. Valid until the next one. */
 const struct fv_record *fv_import_stream_peek(struct fv_import_stream *stream);
@@ -255,6 +294,19 @@ struct fv_import_rank {
     uint64_t receives, begun;       /* posted, begun so far */
     uint32_t *numbers;              /* by communicator: of its next collective operation */
     size_t number_count;
+    bool has_threads;         /* there were events of threads; the rest is of import_threads.c: */
+    uint32_t first_object;    /* in the definitions */
+    uint64_t regions, forked; /* parallel regions so far; the last that has no team yet, 0: all have */
+    struct fv_import_instance *instances;
+    size_t instance_count, instance_room;
+    struct fv_lock_key {
+        uint32_t lock, paradigm;
+    } * lock_keys;
+    size_t lock_count, lock_key_room;
+    struct fv_index lock_index;
+    struct fv_import_lock *locks;
+    size_t lock_state_count, lock_room;
+    struct fv_pendings gone;                         /* threads, by creation: when, and in which slot */
     uint64_t first_ns, last_ns, events;              /* so far */
     uint32_t program;                                /* string: its name; FV_NONE */
     void (*progress)(void *context, uint64_t bytes); /* NULL: none */
@@ -264,6 +316,21 @@ struct fv_import_rank {
 void fv_import_rank_open(struct fv_import_rank *rank);
 bool fv_import_rank_until(struct fv_import_rank *rank, uint64_t time_ns);
 bool fv_import_rank_close(struct fv_import_rank *rank);
+
+/* For import_threads.c: at the thread's time; numbers of this process in those of all, once these are known. */
+void fv_import_put(struct fv_import_rank *rank, struct fv_import_stream *stream, struct fv_record record);
+uint32_t fv_import_in_all(const struct fv_import_rank *rank, const struct fv_numbers *numbers, uint32_t own);
+uint32_t fv_import_path_in_all(const struct fv_import_rank *rank, uint32_t own);
+static inline uint32_t fv_import_slot(const struct fv_import_rank *r, const struct fv_import_stream *s)
+{
+    return ((const struct fv_import_location *)fv_import_at(r->import, FV_IMPORT_LOCATION, s->location))->slot;
+}
+
+/* import_threads.c. A barrier is the thread's innermost region. */
+void fv_import_of_threads(struct fv_import_rank *rank, struct fv_import_stream *stream, const struct fv_record *event);
+void fv_import_enter_barrier(struct fv_import_rank *rank, struct fv_import_stream *stream);
+void fv_import_leave_barrier(struct fv_import_rank *rank, struct fv_import_stream *stream);
+void fv_import_threads_release(struct fv_import_rank *rank);
 
 /* import_survey.c: the first pass over a rank of this process; its call paths are added to import->tree. */
 void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_survey *out);

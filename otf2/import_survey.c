@@ -119,6 +119,8 @@ void fv_import_survey(struct fv_import *import, uint32_t rank, struct fv_import_
     fv_import_rank_open(&r);
     fv_import_rank_until(&r, UINT64_MAX);
     out->program = r.program;
+    out->locks = (uint32_t)r.lock_count;
+    out->has_threads = r.has_threads;
     out->first_ns = r.first_ns;
     out->last_ns = r.last_ns;
     out->events = r.events;

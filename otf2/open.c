@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static struct {
@@ -48,14 +49,16 @@ static void on_alarm(int number)
 
 static OTF2_Reader *open_reader(const char *path)
 {
+    const struct itimerval seconds = { .it_value.tv_sec = OPEN_SECONDS };
     struct sigaction action = { .sa_handler = on_alarm }, before;
+    struct itimerval timer;
     OTF2_Reader *reader;
 
     opening = path;
     sigaction(SIGALRM, &action, &before);
-    alarm(OPEN_SECONDS);
+    setitimer(ITIMER_REAL, &seconds, &timer);
     reader = OTF2_Reader_Open(path);
-    alarm(0);
+    setitimer(ITIMER_REAL, &timer, NULL);
     sigaction(SIGALRM, &before, NULL);
     return reader;
 }

@@ -52,7 +52,7 @@ static void keep(struct joining *j, const struct fv_sample *sample)
     fv_step(j->steps, j->line, j->step)->flags |= FV_STEP_SAMPLED;
 }
 
-static void join(struct joining *j, uint64_t ns, uint32_t node, uint32_t cpu_ns)
+static void join(struct joining *j, uint64_t ns, uint32_t node, uint64_t cpu_ns)
 {
     const struct fv_step_line *line = &j->steps->lines[j->line];
     struct fv_sample sample = { .ns = ns, .node = node, .cpu_ns = cpu_ns };

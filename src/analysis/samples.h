@@ -33,7 +33,7 @@ struct fv_sample {
     uint64_t ns;
     uint32_t step; /* of the call behind it */
     uint32_t node;
-    uint32_t cpu_ns;
+    uint64_t cpu_ns;
 };
 
 /* The samples of a line of this process between the call before a step and the step: fv_sample_next() until NULL. */

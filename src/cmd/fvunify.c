@@ -224,7 +224,8 @@ static void progress_end(struct fv_unify_progress *p)
 static bool said_interrupted(struct fv_unify *r)
 {
     if (interrupted && r->merge.transport->rank == 0)
-        fv_log("%s: interrupted; no archive was made", r->options.directory);
+        fv_log("%s: interrupted; %s", r->options.directories.items[0],
+               r->merge.source_context ? "nothing was written" : "no archive was made");
     return interrupted;
 }
 

@@ -22,7 +22,7 @@ typedef void fv_source_site_fn(void *context, uint32_t function, uint32_t node);
 struct fv_source_sample {
     uint32_t slot, node;
     uint64_t time_ns;
-    uint32_t cpu_ns;
+    uint64_t cpu_ns;
 };
 typedef void fv_source_sample_fn(void *context, const struct fv_source_sample *sample);
 

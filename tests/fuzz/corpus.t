@@ -4,7 +4,11 @@
 # without libFuzzer, which only clang has. Each in tests/fuzz/NAME.tar.xz; with ./dev asan this is the sanitizers' test.
 . "$(dirname "$0")/../lib.sh"
 
-for name in definitions merge reader; do
+for name in archive definitions merge reader; do
+    if [ ! -x "$build/tests/fuzz/replay_$name" ]; then
+        skip "$name: inputs" "OTF2 was not found; install the package libotf2-trace-dev"
+        continue
+    fi
     mkdir "$name"
     if ! "${PYTHON:-python3}" -m tarfile -e "$here/fuzz/$name.tar.xz" "$name" 2> tar.err; then
         skip "$name: inputs" "this python3 cannot unpack them: $(tail -1 tar.err)"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """fvunify and fvmpi report on archives that fvmpi did not write: foreign.tar.xz, of Score-P 8.4 and EZTrace 2.0. Beside each
-there are figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout; of the archive's events
+there are figures that fvmpi did not compute (foreign.json): `scalasca`: waiting by Scalasca 2.5's scout, `threads`: what
+that says of threads, by construct; of the archive's events
 by python3-otf2: `events`: waiting after its definition, `functions`: calls and seconds of each function of MPI, `regions`: of others,
 inclusive and exclusive, `sent`: messages and bytes to other ranks, one-sided ones too."""
 import hashlib
@@ -9,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tarfile
 
@@ -23,6 +25,8 @@ DIGITS = 1e-4  # four digits; what clocks are wrong by, where a rank left before
 CLOCK_S = 2e-5
 # Scalasca tells nothing of these operations, which the events have
 UNSEEN = {'scorep-coll': ('wait_at_nxn', 'nxn_completion')}
+# In a barrier where tasks run it sees no waiting; we do from a thread's last task on
+WITH_TASKS = '!$omp implicit barrier @omp.c:21'
 
 
 class Archives:
@@ -62,6 +66,15 @@ def near(what, found, wanted):
     check(abs(found - wanted) <= DIGITS * wanted + CLOCK_S, '{}: {}, wanted {}', what, found, wanted)
 
 
+def constructs(data):
+    """Seconds that threads waited, by construct of OpenMP, or function."""
+    found = {}
+    for wait in data['threads']['waits'] if data['threads'] else ():
+        construct = wait['path'][0]['function']
+        found[construct] = found.get(construct, 0) + wait['wait_s']
+    return found
+
+
 def known(name, figures, data):
     found = waits(data)
     equal('ranks', data['run']['ranks'], figures['ranks'] or 1)
@@ -69,6 +82,9 @@ def known(name, figures, data):
         for kind, wanted in figures[source].items():
             if source != 'scalasca' or kind not in UNSEEN.get(name, ()):
                 near('{}, by {}'.format(kind, source), found.get(kind, 0), wanted)
+    for construct, wanted in figures.get('threads', {}).items():
+        near(construct, constructs(data).get(construct, 0), wanted)
+    equal('constructs', sorted({*constructs(data)} - {WITH_TASKS}), sorted(figures.get('threads', {})))
     calls = {}
     for site in data['callsites']:
         if site['function']:
@@ -101,7 +117,7 @@ def cut(archives, name, location, part):
 def oddities(tap, archives):
     with tap.test('an archive that is cut short: what is there is taken, and it is said'):
         run = analyse(cut(archives, 'scorep-late', 2, 0.6))
-        check('1 location cannot be read to its end' in run.err, '{}', run.err)
+        check('1 location that cannot be read to the end' in run.err, '{}', run.err)
         check(
             0 < waits(run.data)['late_sender'] < archives.figures['scorep-late']['scalasca']['late_sender'],
             '{}',
@@ -110,10 +126,10 @@ def oddities(tap, archives):
     with tap.test('without the events of a rank'):
         anchor = cut(archives, 'scorep-late', 2, 0.6)
         os.unlink(os.path.join(os.path.dirname(anchor), 'traces', '3.evt'))
-        check('1 location without its file of events' in analyse(anchor).err, 'said')
+        check('1 location without a file of events' in analyse(anchor).err, 'said')
     with tap.test('what another tool does against the rules is counted and said'):
         err = analyse(archives.anchor('eztrace-late')).err
-        check(re.search('[0-9]+ regions left that was not entered, or never left', err), '{}', err)
+        check(re.search('[0-9]+ regions left but not entered, or never left', err), '{}', err)
     with tap.test('no archive: one line'):
         path = os.path.join(harness.scratch(), 'random.otf2')
         with open(path, 'wb') as f:
@@ -121,6 +137,162 @@ def oddities(tap, archives):
         for name in (path, path + '.missing.otf2'):
             run = harness.run([FVUNIFY, name, '-o', harness.scratch('none')]).ended(1)
             equal('lines of ' + name, run.err.count('\n'), 1)
+
+
+def many_members(directory):
+    """The group of three ranks says that it has 2^31 members."""
+    path = os.path.join(directory, 'traces.def')
+    with open(path, 'rb') as f:
+        data = bytearray(f.read())
+    at = data.index(bytes([1, 3, 3, 0x78, 0x56, 0x34]))
+    length = next(
+        i for i in range(at - 1, at - 40, -1) if data[i] == at + 17 - i - 1
+    )  # behind the members: type, paradigm, flags
+    data[at : at + 2] = bytes([4, 0, 0, 0, 0x80])
+    data[length] += 3
+    with open(path, 'wb') as f:
+        f.write(data)
+
+
+# What, with which number, and what is to be said
+EXTREMES = (
+    ('group', 0, None),
+    ('locations', 100000, '100000 locations without a file of events'),
+    ('references', 0, '14 events of what is not defined'),
+    ('cycle', 0, None),
+    ('contexts', 300000, None),
+    ('regions', 20000, None),
+    ('times', 0, None),
+    ('resolution', 0, None),
+    ('resolution', 1, None),
+    ('clocks', 0, None),
+)
+
+
+def limited():
+    """Memory is bounded, whatever an archive says; sanitizers reserve more."""
+    return () if os.environ.get('FVMPI_TEST_SANITIZER') else ('bash', '-c', 'ulimit -v 3000000; exec "$@"', '-')
+
+
+def extremes(tap):
+    for what, count, said in EXTREMES:
+        with tap.test('to an extreme: {} {}'.format(what, count or '')):
+            out = harness.scratch('extremes')
+            harness.run([os.path.join(harness.BUILD, 'tests/otf2/extremes'), out, what, str(count)]).ended(0)
+            run = analyse(os.path.join(out, 'traces.otf2'), processes=limited())
+            check(not said or said in run.err, '{}', run.err)
+            check(said or ' left ' not in run.err, '{}', run.err)
+    with tap.test('to an extreme: a group that says it has 2^31 members'):
+        out = harness.scratch('extremes')
+        harness.run([os.path.join(harness.BUILD, 'tests/otf2/extremes'), out, 'group']).ended(0)
+        many_members(out)
+        run = harness.run([*limited(), FVUNIFY, os.path.join(out, 'traces.otf2')]).ended(1)
+        check(run.err.count('\n') == 1 and 'the archive is damaged' in run.err, '{}', run.err)
+
+
+# What threads do, and for what each waits how many ns: see together.c. Regions by number: 1 barrier, 2 implicit barrier,
+# 3 critical section, 4 omp_set_lock, 5 pthread_mutex_lock, 6 pthread_join, 7 task, 8 pthread_cond_wait
+TOGETHER = {
+    'the last at a barrier': (
+        '0 1 fork; 0 2 begin; 1 3 begin; 2 4 begin; 0 100 enter 1; 1 150 enter 1; 2 200 enter 1; 2 201 leave 1; 0 202 leave 1; '
+        '1 203 leave 1; 0 300 end; 1 300 end; 2 300 end; 0 301 join',
+        {(0, 'omp barrier'): 100, (1, 'omp barrier'): 50},
+    ),
+    'the last task at a barrier': (
+        '0 1 fork; 0 2 begin; 1 3 begin; 0 100 enter 2; 0 110 enter 7; 1 120 enter 2; 0 160 leave 7; 0 160 task; 0 170 leave 2; '
+        '1 171 leave 2; 0 300 end; 1 300 end; 0 301 join',
+        {(1, 'omp implicit barrier'): 40},
+    ),
+    'a team again, before all have left': (
+        '0 1 fork; 0 2 begin; 1 3 begin; 0 100 enter 2; 1 150 enter 2; 0 151 leave 2; 0 152 end; 0 153 join; 0 154 fork; '
+        '0 155 begin; 0 200 enter 2; 1 210 leave 2; 1 220 end; 1 230 begin; 1 270 enter 2; 0 271 leave 2; 1 272 leave 2; '
+        '0 300 end; 1 300 end; 0 301 join',
+        {(0, 'omp implicit barrier'): 50 + 70},
+    ),
+    'a team in a team': (
+        '0 1 fork; 0 2 begin; 1 3 begin; 1 10 fork; 1 11 begin 1; 2 12 begin 1; 2 50 enter 1; 0 60 enter 2; 1 80 enter 1; '
+        '1 81 leave 1; 2 82 leave 1; 1 83 end 1; 2 84 end 1; 1 85 join; 1 100 enter 2; 0 101 leave 2; 1 102 leave 2; '
+        '0 300 end; 1 300 end; 0 301 join',
+        {(2, 'omp barrier'): 30, (0, 'omp implicit barrier'): 40},
+    ),
+    'who holds a lock': (
+        '0 10 enter 3; 0 10 acquire; 0 50 release; 1 20 enter 3; 1 55 acquire; 1 60 release; 1 60 leave 3; 0 70 leave 3; '
+        '0 80 acquire 1; 1 90 enter 5; 0 120 release 1; 1 121 acquire 1; 1 122 leave 5; 1 130 release 1; 0 200 enter 4; '
+        '0 201 acquire 0 7; 0 202 leave 4; 0 203 release 0 7; 1 300 enter 4; 1 301 acquire 0 7; 1 302 release 0 7; 1 303 leave 4',
+        {(1, 'omp critical'): 30, (1, 'pthread_mutex_lock'): 30},
+    ),
+    'who signals': (
+        '0 10 acquire 1; 0 20 enter 8; 0 21 release 1; 1 60 acquire 1; 1 70 release 1; 0 71 acquire 1; 0 72 leave 8',
+        {(0, 'pthread_cond_wait'): 50},
+    ),
+    'records of OTF2 1.1': (
+        '0 10 old-acquire; 1 20 enter 3; 0 50 old-release; 1 55 old-acquire; 1 60 old-release; 1 70 leave 3',
+        {(1, 'omp critical'): 30},
+    ),
+    'a thread that is joined': (
+        '0 10 create 4; 3 15 start 4; 0 20 enter 6; 3 90 finish 4; 0 92 wait 4; 0 93 leave 6; 0 100 create 5; 4 101 start 5; '
+        '4 110 finish 5; 0 120 enter 6; 0 121 wait 5; 0 122 leave 6',
+        {(0, 'pthread_join'): 70},
+    ),
+}
+
+
+KINDS = {
+    'omp barrier': 'omp_barrier',
+    'omp implicit barrier': 'omp_barrier',
+    'omp critical': 'omp_lock',
+    'pthread_mutex_lock': 'lock_contention',
+    'pthread_cond_wait': 'condition',
+    'pthread_join': 'thread_join',
+}
+
+
+def together(lines):
+    """ns by thread and function."""
+    out = harness.scratch('together')
+    text = '\n'.join(sorted(lines.split('; '), key=lambda line: int(line.split()[1])))
+    program = os.path.join(harness.BUILD, 'tests/otf2/together')
+    subprocess.run([program, out], input=text.encode(), check=True, timeout=60)
+    run = analyse(os.path.join(out, 'traces.otf2'))
+    check(' left ' not in run.err, '{}', run.err)
+    return run.data['threads']
+
+
+def threads_together(tap):
+    for what, (lines, wanted) in TOGETHER.items():
+        with tap.test('threads: ' + what):
+            found = together(lines)
+            waits = {}
+            for wait in found['waits']:
+                waits[wait['function']] = waits.get(wait['function'], 0) + round(1e9 * wait['wait_s'])
+            by_function, by_thread = {}, {}
+            for (thread, function), ns in wanted.items():
+                by_function[function] = by_function.get(function, 0) + ns
+                by_thread[thread] = by_thread.get(thread, 0) + ns
+            equal('by function', waits, by_function)
+            equal(
+                'kinds', {KINDS[wait['function']] for wait in found['waits']}, {wait['kind'] for wait in found['waits']}
+            )
+            rows = {row['thread']: round(1e9 * row['wait_s']) for row in found['ranks'][0]['threads']}
+            equal('by thread', {thread: ns for thread, ns in rows.items() if ns}, by_thread)
+
+
+def places_of_files(tap, archives):
+    anchor = archives.anchor('scorep-late')
+    with tap.test('by a link to the anchor file'):
+        link = os.path.join(harness.scratch('link'), 'link.otf2')
+        os.symlink(anchor, link)
+        equal('kinds', analyse(link).data['kinds'], analyse(anchor).data['kinds'])
+    with tap.test('where nothing can be written: one line'):
+        run = harness.run([FVUNIFY, anchor, '-o', os.path.join(anchor, 'sub')]).ended(1)
+        check(run.err.count('\n') == 1 and 'name a directory that can be written to with -o' in run.err, '{}', run.err)
+    with tap.test('without the analysis'):
+        out = harness.scratch('none')
+        harness.run([FVUNIFY, '-q', anchor, '--no-analysis', '-o', out]).ended(0)
+        equal('analysis', os.path.exists(os.path.join(out, 'analysis.json')), False)
+        check('MPI_Send' in harness.run([harness.FVMPI, 'report', out]).ended(0).out, 'a report')
+    with tap.test('two archives at once: refused'):
+        check('an archive is read alone' in harness.run([FVUNIFY, anchor, anchor]).ended(2).err, 'said')
 
 
 def both(mpi, program, arguments):
@@ -263,6 +435,15 @@ def main():
         inner = sorted((f for f in late if f not in ('main', 'nap')), key=late.get, reverse=True)  # others call nap()
         equal('order', inner[:2], ['culprit_p2p', 'culprit_coll'])
         check(abs(late['culprit_p2p'] + late['culprit_coll'] - late['nap']) < 0.002, '{}', late)
+    with tap.test('threads: kinds, who waits, and for whom'):
+        threads = analyse(archives.anchor('scorep-omp'), '-q').data['threads']
+        equal('kinds', [k['kind'] for k in threads['kinds']], ['omp_lock', 'omp_barrier'])
+        rows = threads['ranks'][0]['threads']
+        check(
+            rows[3]['caused_s'] == max(row['caused_s'] for row in rows), '{}', rows
+        )  # its part of the loop is largest
+        last = rows[0]['wait_s'] + rows[1]['wait_s'] + rows[2]['wait_s'] + rows[3]['wait_s']
+        check(abs(last - sum(row['caused_s'] for row in rows)) < 1e-6, '{}', rows)
     with tap.test('communication that does not move: no progress'):
         for name in ('scorep-overlap', 'scorep-metrics'):
             check(waits(analyse(archives.anchor(name), '-q').data)['no_progress'] > 0.3, '{}', name)
@@ -279,9 +460,12 @@ def main():
         run = harness.run([FVUNIFY, '-q', anchor, '-o', os.path.dirname(archives.anchor('scorep-rma'))]).ended(0)
     oddities(tap, archives)
     reported(tap, archives)
+    extremes(tap)
+    threads_together(tap)
+    places_of_files(tap, archives)
     for mpi in harness.an_mpi(tap):
         with tap.test('{}: the same from 2 and 3 processes'.format(mpi)):
-            for name in ('scorep-late', 'scorep-coll', 'scorep-rma', 'eztrace-late'):
+            for name in ('scorep-late', 'scorep-coll', 'scorep-rma', 'scorep-hybrid', 'eztrace-late'):
                 one = analyse(archives.anchor(name), '-q').data
                 for count in (2, 3):
                     other = analyse(archives.anchor(name), '-q', processes=mpi.command(count, [])).data
