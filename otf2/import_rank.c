@@ -7,51 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- records ---- */
-
-uint32_t fv_import_in_all(const struct fv_import_rank *r, const struct fv_numbers *numbers, uint32_t own)
-{
-    return r->survey ? fv_numbers_get(numbers, own) : own;
-}
-
-/* Those that the first pass did not see, of a damaged file, are not known. */
-uint32_t fv_import_path_in_all(const struct fv_import_rank *r, uint32_t own)
-{
-    uint32_t node = fv_import_in_all(r, &r->import->numbers.nodes, own);
-
-    return node == FV_NONE ? 0 : node;
-}
-
-/* As the definitions' clocks have it. */
-static uint64_t in_run(const struct fv_import_rank *r, uint64_t ns)
-{
-    int64_t time = (int64_t)ns + r->base_ns;
-
-    return time > 0 ? (uint64_t)time : 0;
-}
-
-void fv_import_put(struct fv_import_rank *r, struct fv_import_stream *s, struct fv_record m)
-{
-    const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
-
-    m.time_ns = in_run(r, s->now);
-    if (r->locations) {
-        struct fv_location_stats *stats = &r->locations[l->slot];
-
-        stats->first_ns = stats->records ? stats->first_ns : m.time_ns;
-        stats->last_ns = m.time_ns;
-        stats->records++;
-    }
-    r->failed = !r->sink->put(r->sink, l->slot, &m) || r->failed;
-}
-
 /* The time since `since` was spent where the thread is. */
 static void spend(struct fv_import_rank *r, struct fv_import_stream *s)
 {
     const struct fv_import_location *l = fv_import_at(r->import, FV_IMPORT_LOCATION, s->location);
 
     if (r->spent && s->depth && !s->call && s->now > s->since)
-        r->spent(r->context, l->slot, s->open[s->depth - 1].node, in_run(r, s->since), in_run(r, s->now));
+        r->spent(r->context, l->slot, s->open[s->depth - 1].node, fv_import_in_run(r, s->since),
+                 fv_import_in_run(r, s->now));
     s->since = s->now;
 }
 
@@ -113,9 +76,7 @@ static void enter(struct fv_import_rank *r, struct fv_import_stream *s, uint32_t
     if (g->function != FV_NONE && !s->call)
         begin_call(r, s, g->function, node);
     else if (!s->call)
-        fv_import_put(r, s,
-                      (struct fv_record){ .kind = FV_REC_INSTANCE,
-                                          .context = fv_import_in_all(r, &r->import->numbers.nodes, node) });
+        fv_import_put(r, s, (struct fv_record){ .kind = FV_REC_INSTANCE, .context = fv_import_path_in_all(r, node) });
     push(s, region, node);
     if (g->is_barrier)
         fv_import_enter_barrier(r, s);
@@ -134,10 +95,9 @@ static void pop(struct fv_import_rank *r, struct fv_import_stream *s)
     if (s->call == s->depth + 1)
         end_call(r, s, g->function);
     else if (!s->call)
-        fv_import_put(r, s,
-                      (struct fv_record){ .kind = FV_REC_INSTANCE_END,
-                                          .op = 1,
-                                          .context = fv_import_in_all(r, &r->import->numbers.nodes, node) });
+        fv_import_put(
+            r, s,
+            (struct fv_record){ .kind = FV_REC_INSTANCE_END, .op = 1, .context = fv_import_path_in_all(r, node) });
 }
 
 /* Those inside of it that were not left are left with it; more than so many are not believed. */
@@ -480,7 +440,7 @@ bool fv_import_rank_until(struct fv_import_rank *r, uint64_t time_ns)
         struct fv_import_stream *s = &r->streams[slot];
         uint64_t ns = r->next.items[0].time;
 
-        if (time_ns != UINT64_MAX && in_run(r, ns) > time_ns)
+        if (time_ns != UINT64_MAX && fv_import_in_run(r, ns) > time_ns)
             break;
         const struct fv_record *m = &s->ahead[s->next];
         FV_IMPORT_ODD(r->import, backward, ns_of(r->import, m->time_ns) < s->now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is kept of an archive that is read; shared by the parts of import.h: import.c opens and closes, import_defs.c
  * reads the definitions, import_build.c makes them struct fv_defs, import_events.c reads events as records in the
- * archive's numbers, import_rank.c follows a rank through them, import_threads.c what its threads do together,
- * import_survey.c is the first pass. */
+ * archive's numbers, import_rank.c follows a rank through them, import_put.c hands them on, import_threads.c what its
+ * threads do together, import_survey.c is the first pass. */
 #ifndef FV_IMPORT_STATE_H
 #define FV_IMPORT_STATE_H
 
@@ -319,6 +319,8 @@ bool fv_import_rank_close(struct fv_import_rank *rank);
 
 /* For import_threads.c: at the thread's time; numbers of this process in those of all, once these are known. */
 void fv_import_put(struct fv_import_rank *rank, struct fv_import_stream *stream, struct fv_record record);
+/* ns of the archive as the definitions' clocks have them. */
+uint64_t fv_import_in_run(const struct fv_import_rank *rank, uint64_t ns);
 uint32_t fv_import_in_all(const struct fv_import_rank *rank, const struct fv_numbers *numbers, uint32_t own);
 uint32_t fv_import_path_in_all(const struct fv_import_rank *rank, uint32_t own);
 static inline uint32_t fv_import_slot(const struct fv_import_rank *r, const struct fv_import_stream *s)

@@ -121,7 +121,8 @@ static inline bool put(struct fv_sink *sink, uint32_t slot, const struct fv_reco
     if (r->kind == FV_REC_LIBRARY_ENTER || r->kind == FV_REC_LIBRARY_LEAVE)
         nest(&c->nest[slot], IN_CALL, r->kind == FV_REC_LIBRARY_ENTER);
     if (r->kind == FV_REC_INSTANCE || r->kind == FV_REC_INSTANCE_END) {
-        must(c->merge->function_of_node[r->context] != FV_NONE, "an instance of no function");
+        must(c->merge->source != &fv_rank_file_source || c->merge->function_of_node[r->context] != FV_NONE,
+             "an instance of no function");
         nest(&c->nest[slot], r->context, r->kind == FV_REC_INSTANCE);
         c->instances += r->kind == FV_REC_INSTANCE && !r->op;
     }
